@@ -1,0 +1,68 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+/// Hot paths cross module borders (wire decoder → broker → store), so the
+/// optimiser may look through them.
+let optimised: [SwiftSetting] = [
+  .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
+]
+
+/// A C library as Debian and Homebrew package it: a module map, a shim, nothing else.
+func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: optimised)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name + "Tests", dependencies: dependencies)
+}
+
+let package = Package(
+  name: "apns-emulator",
+  platforms: [.macOS(.v14)],
+  products: [.executable(name: "apns-emulator", targets: ["apns-emulator"])],
+  targets: [
+    system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+    system("CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
+    system("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
+    system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+
+    library("Platform"),
+    library("PushModel"),
+    library("LegacyWire", ["PushModel"]),
+    library("CourierWire", ["PushModel"]),
+    library("Broker", ["PushModel"]),
+    library("Credentials", ["PushModel", "Platform", "COpenSSL"]),
+    library("ProviderAPI", ["PushModel"]),
+    library("Storage", ["Broker", "PushModel", "CSQLite"]),
+    library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
+    library("Console", ["Broker", "PushModel"]),
+    library("SimulatedDevice", ["CourierWire", "PushModel"]),
+    library("SimulatedProvider", ["LegacyWire", "PushModel"]),
+    library(
+      "Emulator",
+      [
+        "Broker", "Console", "CourierWire", "Credentials", "LegacyWire", "Platform", "ProviderAPI",
+        "PushModel", "Storage", "Transport",
+      ]),
+    library(
+      "Benchmark",
+      [
+        "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel",
+        "Transport",
+      ]),
+    library(
+      "Commands",
+      [
+        "Benchmark", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice",
+        "SimulatedProvider", "Transport", "CourierWire", "LegacyWire", "Broker",
+      ]),
+    .executableTarget(name: "apns-emulator", dependencies: ["Commands"]),
+
+    tests("PushModel", ["PushModel"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,17 @@
+#pragma once
+// OpenSSL 3. The inline functions wrap macros, which Swift cannot call.
+#include <openssl/ssl.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <openssl/pkcs12.h>
+#include <openssl/hmac.h>
+#include <openssl/sha.h>
+#include <openssl/rand.h>
+#include <openssl/ec.h>
+#include <openssl/rsa.h>
+#include <openssl/bio.h>
+#include <openssl/asn1.h>
+#include <openssl/core_names.h>

@@ -1,0 +1,14 @@
+/// Reads the operating system's clocks.
+public enum SystemClock {
+  /// Wall clock, nanoseconds since 1970-01-01T00:00:00Z.
+  public static func wallNanoseconds() -> Int64 { read(CLOCK_REALTIME) }
+
+  /// A clock that never jumps, nanoseconds since an arbitrary start. For durations.
+  public static func monotonicNanoseconds() -> Int64 { read(CLOCK_MONOTONIC) }
+
+  private static func read(_ id: clockid_t) -> Int64 {
+    var value = timespec()
+    clock_gettime(id, &value)
+    return Int64(value.tv_sec) &* 1_000_000_000 &+ Int64(value.tv_nsec)
+  }
+}

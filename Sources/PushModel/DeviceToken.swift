@@ -1,0 +1,67 @@
+/// A device token as this emulator issues them: exactly 32 bytes.
+///
+/// Providers may present tokens of 1 to 100 bytes (`spec/provider-protocol.md` A.4); one that is not
+/// 32 bytes long is well formed but never registered here, so it has no `DeviceToken`.
+@frozen
+public struct DeviceToken: Hashable, Sendable {
+  /// Length of every issued token, in bytes.
+  public static let byteCount = 32
+
+  /// The 32 bytes as four words in memory order.
+  public var words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// Copies exactly 32 bytes; nil for any other count.
+  @inlinable
+  public init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count == Self.byteCount, let base = bytes.baseAddress else { return nil }
+    self.init(loadingFrom: base)
+  }
+
+  /// Copies 32 bytes that the caller has already measured.
+  @inlinable
+  public init(loadingFrom base: UnsafeRawPointer) {
+    words = (
+      base.loadUnaligned(as: UInt64.self), base.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+      base.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+      base.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    )
+  }
+
+  /// Copies exactly 32 bytes; nil for any other count.
+  public init?(bytes: [UInt8]) {
+    guard let token = bytes.withUnsafeBytes({ DeviceToken($0) }) else { return nil }
+    self = token
+  }
+
+  /// Reads 64 hexadecimal digits, either case; nil for anything else.
+  public init?(hex: some StringProtocol) {
+    guard let bytes = Hex.decode(hex) else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  /// Lower-case hexadecimal, 64 digits.
+  public var hex: String { withUnsafeBytes { Hex.encode($0) } }
+
+  /// The 32 bytes as an array.
+  public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+  /// Lends the 32 bytes.
+  @inlinable
+  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try Swift.withUnsafeBytes(of: words, body)
+  }
+
+  @inlinable
+  public static func == (left: DeviceToken, right: DeviceToken) -> Bool {
+    left.words.0 == right.words.0 && left.words.1 == right.words.1
+      && left.words.2 == right.words.2 && left.words.3 == right.words.3
+  }
+
+  @inlinable
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
+    hasher.combine(words.2)
+    hasher.combine(words.3)
+  }
+}

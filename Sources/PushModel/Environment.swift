@@ -1,0 +1,33 @@
+/// Apple runs two separate push services; a token belongs to one of them.
+@frozen
+public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
+  case sandbox = 0
+  case production = 1
+
+  /// `sandbox` or `production`, as in flags, files and the API.
+  public var name: String {
+    switch self {
+    case .sandbox: "sandbox"
+    case .production: "production"
+    }
+  }
+
+  /// Reads `sandbox` (or Apple's older `development`) and `production`; nil for anything else.
+  public init?(name: String) {
+    switch name {
+    case "sandbox", "development": self = .sandbox
+    case "production": self = .production
+    default: return nil
+    }
+  }
+
+  /// The environment that a TLS server name asks for, or nil if it names none of Apple's services
+  /// (`design.md`, Listeners): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
+  /// are the sandbox, every other name below `push.apple.com` is production.
+  public init?(serverName: String) {
+    let name = serverName.lowercased()
+    guard name.hasSuffix(".push.apple.com") else { return nil }
+    let isSandbox = name.hasSuffix(".sandbox.push.apple.com") || name.hasSuffix(".development.push.apple.com")
+    self = isSandbox ? .sandbox : .production
+  }
+}

@@ -1,0 +1,89 @@
+/// A JSON document for building answers: objects keep their order, and bytes that are already JSON pass through.
+public indirect enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral
+{
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([(String, JSONValue)])
+  /// Bytes that the caller knows to be one JSON value, put out unchanged.
+  case verbatim([UInt8])
+
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(nilLiteral: ()) { self = .null }
+  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
+
+  /// `value` as a string, or null.
+  public static func optional(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
+  /// `value` in RFC 3339, or null.
+  public static func optional(_ value: Timestamp?) -> JSONValue { value.map { .string($0.rfc3339) } ?? .null }
+  /// `value` as an integer, or null.
+  public static func optional(_ value: (some BinaryInteger)?) -> JSONValue {
+    value.map { .integer(Int64($0)) } ?? .null
+  }
+
+  /// The document as UTF-8 without white space.
+  public var encoded: [UInt8] {
+    var output: [UInt8] = []
+    write(to: &output)
+    return output
+  }
+
+  /// The document as text without white space.
+  public var text: String { String(decoding: encoded, as: UTF8.self) }
+
+  private func write(to output: inout [UInt8]) {
+    switch self {
+    case .null: output.append(contentsOf: "null".utf8)
+    case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
+    case .integer(let value): output.append(contentsOf: String(value).utf8)
+    case .number(let value): output.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
+    case .string(let value): Self.write(value, to: &output)
+    case .array(let values): Self.write(values, to: &output)
+    case .object(let members): Self.write(members, to: &output)
+    case .verbatim(let bytes): output.append(contentsOf: bytes)
+    }
+  }
+
+  private static func write(_ values: [JSONValue], to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "["))
+    for (index, value) in values.enumerated() {
+      if index > 0 { output.append(UInt8(ascii: ",")) }
+      value.write(to: &output)
+    }
+    output.append(UInt8(ascii: "]"))
+  }
+
+  private static func write(_ members: [(String, JSONValue)], to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "{"))
+    for (index, member) in members.enumerated() {
+      if index > 0 { output.append(UInt8(ascii: ",")) }
+      write(member.0, to: &output)
+      output.append(UInt8(ascii: ":"))
+      member.1.write(to: &output)
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+
+  private static func write(_ string: String, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "\""))
+    for byte in string.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(contentsOf: [UInt8(ascii: "\\"), byte])
+      case 0x0a: output.append(contentsOf: "\\n".utf8)
+      case 0x0d: output.append(contentsOf: "\\r".utf8)
+      case 0x09: output.append(contentsOf: "\\t".utf8)
+      case 0..<0x20, 0x7f: output.append(contentsOf: "\\u00\(Hex.encode([byte]))".utf8)
+      default: output.append(byte)
+      }
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,34 @@
+/// The kinds of push that `apns-push-type` may name (`spec/provider-protocol.md` D.3).
+@frozen
+public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
+  case alert = 0
+  case background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets,
+    controls
+
+  /// The header value.
+  public var name: String { String(describing: self) }
+
+  /// Reads the header value; nil for a word Apple does not list.
+  public init?(name: String) {
+    guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = type
+  }
+
+  /// What the topic has after the bundle id; empty where it is the bundle id itself.
+  public var topicSuffix: String {
+    switch self {
+    case .alert, .background, .mdm: ""
+    case .location: ".location-query"
+    case .voip: ".voip"
+    case .complication: ".complication"
+    case .fileprovider: ".pushkit.fileprovider"
+    case .liveactivity: ".push-type.liveactivity"
+    case .pushtotalk: ".voip-ptt"
+    case .widgets: ".push-type.widgets"
+    case .controls: ".push-type.controls"
+    }
+  }
+
+  /// Largest payload over HTTP/2, in bytes (D.2).
+  public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
+}
