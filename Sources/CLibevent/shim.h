@@ -1,4 +1,6 @@
 #pragma once
+// First: libevent's configuration switches on another variant of this header.
+#include <sys/select.h>
 #include <event2/event.h>
 #include <event2/buffer.h>
 #include <event2/http.h>

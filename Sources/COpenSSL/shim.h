@@ -15,3 +15,12 @@
 #include <openssl/bio.h>
 #include <openssl/asn1.h>
 #include <openssl/core_names.h>
+
+/// `SSL_set_tlsext_host_name` is a macro over SSL_ctrl.
+static inline long shim_SSL_set_server_name(SSL *ssl, const char *name) {
+  return SSL_set_tlsext_host_name(ssl, name);
+}
+
+static const uint64_t shim_SSL_OP_NO_TICKET = SSL_OP_NO_TICKET;
+static const uint64_t shim_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
+static const uint64_t shim_SSL_OP_IGNORE_UNEXPECTED_EOF = SSL_OP_IGNORE_UNEXPECTED_EOF;

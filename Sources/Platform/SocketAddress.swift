@@ -1,0 +1,68 @@
+/// A numeric or named TCP address.
+public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+  public var host: String
+  public var port: UInt16
+
+  public init(host: String, port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads `host:port` or `[v6]:port`; nil for anything else.
+  public init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+      return nil
+    }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { return nil }
+    self.init(host: String(host), port: port)
+  }
+
+  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  /// Calls `body` with the first system address that the host resolves to; throws if it resolves to none.
+  public func withSystemAddress<Result>(
+    _ body: (_ family: Int32, UnsafePointer<sockaddr>, socklen_t) throws -> Result
+  ) throws -> Result {
+    var hints = addrinfo()
+    #if canImport(Darwin)
+      hints.ai_socktype = SOCK_STREAM
+    #else
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #endif
+    var list: UnsafeMutablePointer<addrinfo>?
+    let status = getaddrinfo(host, String(port), &hints, &list)
+    defer { if let list { freeaddrinfo(list) } }
+    guard status == 0, let first = list?.pointee, let address = first.ai_addr else {
+      throw SocketError(
+        operation: "resolve", address: description, sentence: String(cString: gai_strerror(status)))
+    }
+    return try body(first.ai_family, UnsafePointer(address), first.ai_addrlen)
+  }
+
+  /// The address a socket is bound to, or its peer's; port 0 if the system does not say.
+  public static func of(_ descriptor: Int32, peer: Bool) -> SocketAddress {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        _ = peer ? getpeername(descriptor, address, &size) : getsockname(descriptor, address, &size)
+        return numeric(address, size)
+      }
+    }
+  }
+
+  private static func numeric(_ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> SocketAddress {
+    var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
+    getnameinfo(
+      address, size, &host, socklen_t(host.count), &port, socklen_t(port.count),
+      NI_NUMERICHOST | NI_NUMERICSERV)
+    return SocketAddress(host: text(host), port: UInt16(text(port)) ?? 0)
+  }
+
+  private static func text(_ characters: [CChar]) -> String {
+    String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,71 @@
+/// The socket calls whose shape differs between systems.
+public enum SocketCalls {
+  /// `errno` of the last failed call.
+  public static var lastError: Int32 { errno }
+
+  /// The system's sentence for an error number.
+  public static func sentence(_ error: Int32) -> String { String(cString: strerror(error)) }
+
+  /// Makes a stream socket that never blocks and is not inherited.
+  public static func makeStreamSocket(_ family: Int32) -> Int32 {
+    #if canImport(Darwin)
+      let descriptor = socket(family, SOCK_STREAM, 0)
+    #else
+      let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+    #endif
+    if descriptor >= 0 { makeNonBlocking(descriptor) }
+    return descriptor
+  }
+
+  /// Sets O_NONBLOCK and FD_CLOEXEC.
+  public static func makeNonBlocking(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  /// Sends small writes at once.
+  public static func setNoDelay(_ descriptor: Int32) {
+    setOption(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+  }
+
+  /// Lets a port be bound again at once after the listener is gone.
+  public static func setReuseAddress(_ descriptor: Int32) {
+    setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+  }
+
+  /// Closes with a reset instead of an orderly end.
+  public static func setResetOnClose(_ descriptor: Int32) {
+    var value = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Asks for a kernel receive buffer of `bytes`.
+  public static func setReceiveBuffer(_ descriptor: Int32, bytes: Int32) {
+    setOption(descriptor, SOL_SOCKET, SO_RCVBUF, bytes)
+  }
+
+  /// A pending asynchronous error of the socket, 0 if none.
+  public static func pendingError(_ descriptor: Int32) -> Int32 {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 ? value : errno
+  }
+
+  /// Raises the limit of open files to what the system allows this process.
+  public static func raiseOpenFileLimit() {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let resource = RLIMIT_NOFILE
+    #endif
+    guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(resource, &limit)
+  }
+
+  private static func setOption(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
+    var value = value
+    setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+}

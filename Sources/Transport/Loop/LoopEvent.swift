@@ -1,0 +1,81 @@
+import CLibevent
+import Platform
+
+/// A registration with the loop: a socket's readiness, a timer or a signal.
+///
+/// libevent holds an unretained pointer to this object; the object frees the registration when it goes, so the
+/// pointer never outlives it.
+public final class LoopEvent {
+  /// What to wait for.
+  public struct Interest: OptionSet, Sendable {
+    public let rawValue: Int16
+    public init(rawValue: Int16) { self.rawValue = rawValue }
+    public static let read = Interest(rawValue: Int16(EV_READ))
+    public static let write = Interest(rawValue: Int16(EV_WRITE))
+    static let persist = Interest(rawValue: Int16(EV_PERSIST))
+    static let signal = Interest(rawValue: Int16(EV_SIGNAL))
+  }
+
+  private var event: OpaquePointer?
+  private let handler: () -> Void
+  /// Whether the registration is waiting.
+  public private(set) var isActive = false
+
+  /// Waits for readiness of `descriptor` until cancelled.
+  public convenience init(
+    _ loop: EventLoop, descriptor: Int32, _ interest: Interest, handler: @escaping () -> Void
+  ) {
+    self.init(loop, descriptor, interest.union(.persist), handler)
+  }
+
+  /// A timer that fires once each time it is started.
+  public convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
+    self.init(loop, -1, [], handler)
+  }
+
+  /// Runs `handler` on the loop each time the process gets `signal`.
+  public convenience init(_ loop: EventLoop, signal: Int32, handler: @escaping () -> Void) {
+    self.init(loop, signal, [.signal, .persist], handler)
+  }
+
+  private init(_ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void)
+  {
+    self.handler = handler
+    let owner = Unmanaged.passUnretained(self).toOpaque()
+    event = event_new(
+      loop.base, descriptor, interest.rawValue,
+      { _, _, context in
+        guard let context else { return }
+        let event = Unmanaged<LoopEvent>.fromOpaque(context).takeUnretainedValue()
+        withExtendedLifetime(event) { event.handler() }
+      }, owner)
+  }
+
+  deinit {
+    if let event { event_free(event) }
+  }
+
+  /// Begins to wait; a socket or signal registration stays until `cancel()`.
+  public func start() {
+    guard let event, !isActive else { return }
+    event_add(event, nil)
+    isActive = true
+  }
+
+  /// Starts (or restarts) a timer.
+  public func start(afterNanoseconds delay: Int64) {
+    guard let event else { return }
+    let bounded = max(0, delay)
+    var time = timeval(
+      tv_sec: .init(bounded / 1_000_000_000), tv_usec: .init(bounded % 1_000_000_000 / 1000))
+    event_add(event, &time)
+    isActive = true
+  }
+
+  /// Stops waiting.
+  public func cancel() {
+    guard let event, isActive else { return }
+    event_del(event)
+    isActive = false
+  }
+}

@@ -1,0 +1,15 @@
+/// What a connection tells its owner. Calls come on the loop, never from inside a call to the connection.
+public protocol ConnectionHandler: AnyObject {
+  /// TLS is up: server name, protocol and peer certificate are known.
+  func connectionOpened(_ connection: TLSConnection)
+  /// Plain bytes came; they are lent for the call. May close the connection.
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer)
+  /// Everything queued has left; asked for by `notifyWhenDrained`.
+  func connectionDrained(_ connection: TLSConnection)
+  /// The connection is gone, for good; called once, also when the handshake failed.
+  func connectionClosed(_ connection: TLSConnection, reason: String)
+}
+
+extension ConnectionHandler {
+  public func connectionDrained(_ connection: TLSConnection) {}
+}

@@ -1,0 +1,18 @@
+import Platform
+
+/// Opens listening sockets.
+enum ListeningSocket {
+  static func open(_ address: SocketAddress, backlog: Int32) throws -> Int32 {
+    try address.withSystemAddress { family, pointer, size in
+      let descriptor = SocketCalls.makeStreamSocket(family)
+      guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
+      SocketCalls.setReuseAddress(descriptor)
+      guard bind(descriptor, pointer, size) == 0, listen(descriptor, backlog) == 0 else {
+        let error = SocketError.last("listen on", address.description)
+        _ = Platform.close(descriptor)
+        throw error
+      }
+      return descriptor
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import COpenSSL
+import Platform
+
+extension TLSConnection {
+  func handshake() {
+    ERR_clear_error()
+    let status = SSL_do_handshake(ssl)
+    guard status != 1 else { return opened() }
+    switch SSL_get_error(ssl, status) {
+    case SSL_ERROR_WANT_READ: flushHandshakeIfNeeded()
+    case SSL_ERROR_WANT_WRITE: waitForWritable()
+    case SSL_ERROR_SYSCALL: abort("handshake ended: peer closed the connection")
+    default: abort("handshake failed: \(TLSError.drained("TLS").sentence)")
+    }
+  }
+
+  /// OpenSSL writes to the socket itself, so nothing is left behind when it waits for input.
+  private func flushHandshakeIfNeeded() {}
+
+  private func opened() {
+    phase = .open
+    deadline = .max
+    handler?.connectionOpened(self)
+    // Application data may have come in the same segment as the end of the handshake.
+    if phase == .open { loop.unread.append(self) }
+  }
+
+  func readAll() {
+    guard let base = loop.scratch.baseAddress else { return }
+    var budget = EventLoop.readBudget
+    while phase == .open, !isPaused {
+      ERR_clear_error()
+      let count = SSL_read(ssl, base, Int32(loop.scratch.count))
+      guard count > 0 else { return readFailed(count) }
+      bytesRead += Int(count)
+      handler?.connection(self, received: UnsafeRawBufferPointer(start: base, count: Int(count)))
+      budget -= Int(count)
+      if budget <= 0 {
+        loop.unread.append(self)
+        return
+      }
+    }
+  }
+
+  private func readFailed(_ count: Int32) {
+    switch SSL_get_error(ssl, count) {
+    case SSL_ERROR_WANT_READ: break
+    case SSL_ERROR_WANT_WRITE: waitForWritable()
+    case SSL_ERROR_ZERO_RETURN: peerEnded()
+    case SSL_ERROR_SYSCALL: abort("peer closed the connection without a TLS close")
+    default: abort("TLS: \(TLSError.drained("read").sentence)")
+    }
+  }
+
+  /// The peer has sent its TLS close: it will send nothing more, but may still read what is queued.
+  private func peerEnded() {
+    peerHasEnded = true
+    close()
+  }
+
+  func flush() {
+    isQueuedForFlush = false
+    switch phase {
+    case .open, .draining: writeAll()
+    default: break
+    }
+  }
+
+  private func writeAll() {
+    while !output.isEmpty {
+      ERR_clear_error()
+      let waiting = output.waiting
+      let count = SSL_write(ssl, waiting.baseAddress, Int32(clamping: waiting.count))
+      guard count > 0 else { return writeFailed(count) }
+      bytesWritten += Int(count)
+      output.consume(Int(count), to: loop)
+    }
+    if phase == .draining { beginLinger() } else { callDrained() }
+  }
+
+  private func writeFailed(_ count: Int32) {
+    switch SSL_get_error(ssl, count) {
+    case SSL_ERROR_WANT_WRITE: waitForWritable()
+    case SSL_ERROR_WANT_READ: break
+    default:
+      _ = TLSError.drained("write")
+      abort("peer closed the connection while bytes were being written")
+    }
+  }
+
+  private func beginLinger() {
+    phase = .lingering
+    ERR_clear_error()
+    SSL_shutdown(ssl)
+    _ = shutdown(descriptor, Int32(SHUT_WR))
+    if peerHasEnded { return abort("closed") }
+    deadline = SystemClock.monotonicNanoseconds() + Self.lingerLimit
+    drainInput()
+  }
+
+  /// Throws input away at the socket, undecrypted, until the peer has closed.
+  func drainInput() {
+    guard phase == .lingering, let base = loop.scratch.baseAddress else { return drainWhileClosing() }
+    var budget = EventLoop.readBudget
+    while budget > 0 {
+      let count = recv(descriptor, base, loop.scratch.count, 0)
+      if count > 0 {
+        budget -= count
+      } else if count < 0, errno == EAGAIN || errno == EINTR {
+        return
+      } else {
+        return abort("closed")
+      }
+    }
+  }
+
+  /// Output is still leaving: input is thrown away so that a peer that only writes can't block itself.
+  private func drainWhileClosing() {
+    guard phase == .draining, let base = loop.scratch.baseAddress else { return }
+    let count = recv(descriptor, base, loop.scratch.count, 0)
+    if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { abort("peer closed the connection") }
+  }
+}

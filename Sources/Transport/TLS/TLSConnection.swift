@@ -1,0 +1,179 @@
+import COpenSSL
+import CLibevent
+import Platform
+
+/// One TLS connection over a non-blocking socket, server or client side.
+///
+///     connecting ─→ handshaking ─→ open ─→ draining ─→ lingering ─→ closed
+///                                   (closing: output leaves)  (input is thrown away)
+///
+/// *Lingering* is why an error packet reaches its reader: a socket closed with unread input makes the kernel send
+/// a reset, which may destroy bytes in flight. So the write side ends first and input is drained until the peer is done
+/// (`spec/provider-protocol.md` A.3).
+public final class TLSConnection {
+  enum Phase { case connecting, handshaking, open, draining, lingering, closed }
+
+  /// How long a handshake may take, in nanoseconds.
+  public static let handshakeLimit: Int64 = 15_000_000_000
+  /// How long a closed connection's input is drained, in nanoseconds.
+  public static let lingerLimit: Int64 = 5_000_000_000
+
+  let loop: EventLoop
+  let ssl: OpaquePointer
+  let descriptor: Int32
+  var phase: Phase
+  var output = OutputBuffer()
+  var isQueuedForFlush = false
+  private var readEvent: LoopEvent?
+  private var writeEvent: LoopEvent?
+  private var wantsDrainedCall = false
+  /// The peer has sent its TLS close.
+  var peerHasEnded = false
+  /// Bytes of application data read and written.
+  public internal(set) var bytesRead = 0
+  public internal(set) var bytesWritten = 0
+  /// Set while the owner does not want to read (back-pressure).
+  public private(set) var isPaused = false
+  /// When the present phase ends by force; monotonic nanoseconds, `.max` for never.
+  var deadline = Int64.max
+  /// The owner; the connection keeps it alive until closed.
+  public var handler: (any ConnectionHandler)?
+  /// Called once when closed, after the handler.
+  var onClosed: ((TLSConnection) -> Void)?
+
+  init(loop: EventLoop, context: TLSContext, descriptor: Int32, isServer: Bool) throws {
+    guard let ssl = SSL_new(context.pointer) else { throw TLSError.drained("make TLS connection") }
+    (self.loop, self.ssl, self.descriptor) = (loop, ssl, descriptor)
+    phase = isServer ? .handshaking : .connecting
+    SSL_set_fd(ssl, descriptor)
+    if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
+    deadline = SystemClock.monotonicNanoseconds() + Self.handshakeLimit
+    readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
+  }
+
+  deinit { SSL_free(ssl) }
+
+  /// Begins to listen to the socket. Clients also wait for it to be writable, which ends the TCP connect.
+  func start() {
+    readEvent?.start()
+    if phase == .connecting { waitForWritable() }
+  }
+
+  // MARK: What the owner does
+
+  /// Whether bytes may be sent.
+  public var isOpen: Bool { phase == .open }
+  /// Bytes queued and not yet taken by the kernel.
+  public var queuedBytes: Int { output.count }
+  public var remoteAddress: SocketAddress { SocketAddress.of(descriptor, peer: true) }
+
+  /// Lends room for `size` bytes at the end of the output; call `commit` with what was used.
+  public func reserve(_ size: Int) -> UnsafeMutableRawPointer { output.reserve(size, from: loop) }
+
+  /// Queues `count` reserved bytes; they leave at the end of the turn.
+  public func commit(_ count: Int) {
+    output.commit(count)
+    queueFlush()
+  }
+
+  /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
+  public func send(_ bytes: UnsafeRawBufferPointer) {
+    guard isOpen, !bytes.isEmpty else { return }
+    reserve(bytes.count).copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count)
+    commit(bytes.count)
+  }
+
+  /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
+  public func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
+
+  /// Asks for one `connectionDrained` when the output is empty.
+  public func notifyWhenDrained() {
+    wantsDrainedCall = true
+    queueFlush()
+  }
+
+  /// Stops (or goes on) reading; the peer feels it through TCP.
+  public func setPaused(_ paused: Bool) {
+    guard paused != isPaused, phase == .open else { return }
+    isPaused = paused
+    if paused {
+      readEvent?.cancel()
+    } else {
+      readEvent?.start()
+      loop.unread.append(self)
+    }
+  }
+
+  /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
+  public func close() {
+    guard phase == .open else { return phase == .draining || phase == .lingering ? () : abort("closed") }
+    phase = .draining
+    if isPaused {
+      isPaused = false
+      readEvent?.start()
+    }
+    queueFlush()
+  }
+
+  /// Drops the connection at once; `reset` with a TCP RST.
+  public func abort(_ reason: String, reset: Bool = false) {
+    guard phase != .closed else { return }
+    phase = .closed
+    if reset { SocketCalls.setResetOnClose(descriptor) }
+    readEvent?.cancel()
+    writeEvent?.cancel()
+    (readEvent, writeEvent) = (nil, nil)
+    output.release(to: loop)
+    _ = Platform.close(descriptor)
+    let owner = handler
+    handler = nil
+    owner?.connectionClosed(self, reason: reason)
+    onClosed?(self)
+  }
+
+  // MARK: What the loop does
+
+  func readReady() {
+    switch phase {
+    case .connecting: break
+    case .handshaking: handshake()
+    case .open: readAll()
+    case .draining, .lingering: drainInput()
+    case .closed: break
+    }
+  }
+
+  func queueFlush() {
+    guard !isQueuedForFlush else { return }
+    isQueuedForFlush = true
+    loop.unflushed.append(self)
+  }
+
+  func waitForWritable() {
+    if writeEvent == nil {
+      writeEvent = LoopEvent(loop, descriptor: descriptor, .write) { [unowned self] in writeReady() }
+    }
+    writeEvent?.start()
+  }
+
+  func stopWaitingForWritable() { writeEvent?.cancel() }
+
+  private func writeReady() {
+    stopWaitingForWritable()
+    switch phase {
+    case .connecting:
+      let error = SocketCalls.pendingError(descriptor)
+      guard error == 0 else { return abort("can't connect: \(SocketCalls.sentence(error))") }
+      phase = .handshaking
+      handshake()
+    case .handshaking: handshake()
+    default: flush()
+    }
+  }
+
+  func callDrained() {
+    guard wantsDrainedCall, phase == .open else { return }
+    wantsDrainedCall = false
+    handler?.connectionDrained(self)
+  }
+}

@@ -1,0 +1,126 @@
+import COpenSSL
+import Platform
+
+/// An OpenSSL context for one listener, or for all clients of one kind.
+public final class TLSContext {
+  let pointer: OpaquePointer
+  let policy: TLSPolicy
+
+  /// A server with its certificate chain and key, both PEM.
+  public static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
+    let context = try TLSContext(TLS_server_method(), policy)
+    try context.use(certificate: certificate, key: key)
+    context.configureServer()
+    return context
+  }
+
+  /// A client; trusts `ca` (PEM), or nobody in particular if nil, and may bring a certificate.
+  public static func client(
+    ca: String?, certificate: String? = nil, key: String? = nil, policy: TLSPolicy
+  ) throws -> TLSContext {
+    let context = try TLSContext(TLS_client_method(), policy)
+    if let certificate, let key { try context.use(certificate: certificate, key: key) }
+    guard let ca else { return context }
+    guard SSL_CTX_load_verify_locations(context.pointer, ca, nil) == 1 else {
+      throw TLSError.drained("read CA \(ca)")
+    }
+    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+    return context
+  }
+
+  private init(_ method: OpaquePointer?, _ policy: TLSPolicy) throws {
+    guard let pointer = SSL_CTX_new(method) else { throw TLSError.drained("make TLS context") }
+    self.pointer = pointer
+    self.policy = policy
+    SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(policy.minimum.rawValue), nil)
+    SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(policy.maximum.rawValue), nil)
+    let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
+    SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(modes), nil)
+    if policy.allowsOldCiphers {
+      SSL_CTX_set_security_level(pointer, 0)
+      SSL_CTX_set_cipher_list(pointer, "ALL:!aNULL:!eNULL:@SECLEVEL=0")
+    }
+    if policy.readAhead > 0 {
+      SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
+      SSL_CTX_set_default_read_buffer_len(pointer, policy.readAhead)
+    }
+  }
+
+  deinit { SSL_CTX_free(pointer) }
+
+  private func use(certificate: String, key: String) throws {
+    guard SSL_CTX_use_certificate_chain_file(pointer, certificate) == 1 else {
+      throw TLSError.drained("read certificate \(certificate)")
+    }
+    guard SSL_CTX_use_PrivateKey_file(pointer, key, SSL_FILETYPE_PEM) == 1 else {
+      throw TLSError.drained("read key \(key)")
+    }
+  }
+
+  /// No session tickets and no session cache: clients that `select()` before a read mistake a TLS 1.3 ticket for
+  /// data (`spec/client-quirks.md`), and every connection must show its certificate.
+  private func configureServer() {
+    SSL_CTX_set_options(pointer, shim_SSL_OP_NO_TICKET | shim_SSL_OP_NO_RENEGOTIATION)
+    SSL_CTX_set_num_tickets(pointer, 0)
+    SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+    SSL_CTX_set_verify(pointer, verifyMode(policy.clientCertificate), nil)
+    // The context is owned by its listener and outlives every connection made from it.
+    let owner = Unmanaged.passUnretained(self).toOpaque()
+    if policy.chainCheck != nil { SSL_CTX_set_cert_verify_callback(pointer, checkChain, owner) }
+    if policy.selectALPN != nil { SSL_CTX_set_alpn_select_cb(pointer, chooseALPN, owner) }
+  }
+
+  func verifyMode(_ wanted: TLSPolicy.ClientCertificate) -> Int32 {
+    switch wanted {
+    case .none: SSL_VERIFY_NONE
+    case .optional: SSL_VERIFY_PEER
+    case .required: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+    }
+  }
+}
+
+/// OpenSSL asks whether the client's chain is good.
+private func checkChain(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+  guard let store, let argument else { return 0 }
+  let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
+  guard let check = context.policy.chainCheck else { return 0 }
+  let chain = X509_STORE_CTX_get0_untrusted(store)
+  let intermediates = (0..<max(0, OPENSSL_sk_num(chain))).compactMap {
+    derEncoding(OpaquePointer(OPENSSL_sk_value(chain, $0)))
+  }
+  guard let leaf = derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
+  guard let error = check(leaf, intermediates) else { return 1 }
+  X509_STORE_CTX_set_error(store, error)
+  return 0
+}
+
+/// OpenSSL asks for one of the protocol names that the client offers.
+private func chooseALPN(
+  _ ssl: OpaquePointer?, _ output: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ outputLength: UnsafeMutablePointer<UInt8>?, _ input: UnsafePointer<UInt8>?, _ inputLength: UInt32,
+  _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let ssl, let output, let outputLength, let input, let argument else { return SSL_TLSEXT_ERR_NOACK }
+  let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
+  let offers = ALPNList(UnsafeBufferPointer(start: input, count: Int(inputLength)))
+  guard let chosen = context.policy.selectALPN?(offers.names), let range = offers.range(of: chosen) else {
+    return SSL_TLSEXT_ERR_NOACK
+  }
+  if chosen == context.policy.certificateOptionalWithALPN {
+    SSL_set_verify(ssl, context.verifyMode(.optional), nil)
+  }
+  output.pointee = input + range.lowerBound
+  outputLength.pointee = UInt8(range.count)
+  return SSL_TLSEXT_ERR_OK
+}
+
+/// DER of a certificate that somebody else owns.
+func derEncoding(_ certificate: OpaquePointer?) -> [UInt8]? {
+  guard let certificate else { return nil }
+  let size = i2d_X509(certificate, nil)
+  guard size > 0 else { return nil }
+  return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+    var cursor = buffer.baseAddress
+    count = max(0, Int(i2d_X509(certificate, &cursor)))
+  }
+}

@@ -1,0 +1,76 @@
+import Platform
+
+/// A listening socket that turns connections into `TLSConnection`s.
+public final class TLSListener {
+  /// Most connections of one listener; further ones wait in the kernel's queue.
+  public static let connectionLimit = 50_000
+  private static let backlog: Int32 = 4096
+  private static let sweepInterval: Int64 = 1_000_000_000
+
+  /// Where it listens, with the real port.
+  public let address: SocketAddress
+  private let loop: EventLoop
+  private let descriptor: Int32
+  private let context: TLSContext
+  private let makeHandler: (TLSConnection) -> any ConnectionHandler
+  private var connections: [ObjectIdentifier: TLSConnection] = [:]
+  private var acceptEvent: LoopEvent?
+  private var sweep: LoopEvent?
+
+  /// Binds and listens; throws `SocketError` if the address can't be had.
+  public init(
+    loop: EventLoop, address: SocketAddress, context: TLSContext,
+    makeHandler: @escaping (TLSConnection) -> any ConnectionHandler
+  ) throws {
+    (self.loop, self.context, self.makeHandler) = (loop, context, makeHandler)
+    descriptor = try ListeningSocket.open(address, backlog: Self.backlog)
+    self.address = SocketAddress(host: address.host, port: SocketAddress.of(descriptor, peer: false).port)
+    acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in acceptAll() }
+    sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
+    acceptEvent?.start()
+    sweep?.start(afterNanoseconds: Self.sweepInterval)
+  }
+
+  /// Open connections, in no order.
+  public var openConnections: [TLSConnection] { Array(connections.values) }
+
+  /// Accepts nobody any more; open connections stay.
+  public func stopAccepting() {
+    guard acceptEvent != nil else { return }
+    acceptEvent?.cancel()
+    acceptEvent = nil
+    _ = Platform.close(descriptor)
+  }
+
+  private func acceptAll() {
+    while connections.count < Self.connectionLimit {
+      let accepted = accept(descriptor, nil, nil)
+      guard accepted >= 0 else { return }
+      SocketCalls.makeNonBlocking(accepted)
+      SocketCalls.setNoDelay(accepted)
+      open(accepted)
+    }
+  }
+
+  private func open(_ accepted: Int32) {
+    guard
+      let connection = try? TLSConnection(loop: loop, context: context, descriptor: accepted, isServer: true)
+    else {
+      _ = Platform.close(accepted)
+      return
+    }
+    connections[ObjectIdentifier(connection)] = connection
+    connection.onClosed = { [unowned self] in connections[ObjectIdentifier($0)] = nil }
+    connection.handler = makeHandler(connection)
+    connection.start()
+  }
+
+  /// Ends handshakes and closes that take too long.
+  private func endOverdue() {
+    let now = SystemClock.monotonicNanoseconds()
+    for connection in connections.values where connection.deadline < now {
+      connection.abort("took too long")
+    }
+    sweep?.start(afterNanoseconds: Self.sweepInterval)
+  }
+}

@@ -1,0 +1,35 @@
+/// What a TLS endpoint offers and asks for.
+public struct TLSPolicy {
+  /// Protocol versions by their wire numbers.
+  public enum Version: Int32, Sendable {
+    case tls10 = 0x0301
+    case tls11 = 0x0302
+    case tls12 = 0x0303
+    case tls13 = 0x0304
+  }
+
+  /// Whether the server asks its client for a certificate.
+  public enum ClientCertificate: Sendable {
+    case none, optional, required
+  }
+
+  /// What a peer's certificate chain is worth: nil accepts it, otherwise the X.509 error code (`X509_V_ERR_…`)
+  /// that selects the TLS alert.
+  public typealias ChainCheck = (_ leaf: [UInt8], _ intermediates: [[UInt8]]) -> Int32?
+
+  public var minimum = Version.tls12
+  public var maximum = Version.tls13
+  /// Old ciphers and signatures too, as clients of the time need them (OpenSSL security level 0).
+  public var allowsOldCiphers = false
+  public var clientCertificate = ClientCertificate.none
+  public var chainCheck: ChainCheck?
+  /// Chooses one of the protocol names that the client offers, or none.
+  public var selectALPN: (([String]) -> String?)?
+  /// With this ALPN name chosen a client certificate becomes optional: channel management shares the gateway's
+  /// port, and its clients may bring a provider token instead (`spec/provider-protocol.md` F.1).
+  public var certificateOptionalWithALPN: String?
+  /// Read ahead by this many bytes, for listeners with few connections and much traffic; 0 reads record by record.
+  public var readAhead = 0
+
+  public init() {}
+}
