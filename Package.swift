@@ -62,6 +62,7 @@ let package = Package(
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands"]),
 
+    tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
   ],
   swiftLanguageModes: [.v6]

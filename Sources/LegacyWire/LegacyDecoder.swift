@@ -1,0 +1,108 @@
+import PushModel
+
+/// Turns a provider's byte stream into notifications.
+///
+///     length unknown ──(enough bytes for the length fields)──→ length known ──(whole frame)──→ length unknown
+///           └──────────────(unknown command, impossible length)──────────────→ failed, for good
+///
+/// TLS records and TCP segments have no meaning (`spec/provider-protocol.md` A.1): any split gives the same frames.
+/// Whole frames are read in place; only a frame that is cut by the end of the input is copied, so the decoder owns at
+/// most `LegacyLimits.frame` bytes, and none between frames.
+public struct LegacyDecoder {
+  /// What the owner wants after a notification.
+  @frozen
+  public enum Next { case goOn, stop }
+
+  private var partial: [UInt8] = []
+  /// Set after the first frame that can't be parsed: nothing later is looked at.
+  public private(set) var hasFailed = false
+
+  public init() {}
+
+  /// Bytes held of a frame that has not come whole.
+  public var heldBytes: Int { partial.count }
+
+  /// Takes the next bytes and hands over each whole notification, in order, until `body` says stop.
+  ///
+  /// Returns the parse failure, with the identifier if it was read before, for the error packet. After a failure or a
+  /// stop the decoder ignores all further input (A.3: everything after the reported frame is thrown away).
+  @inlinable
+  public mutating func receive(
+    _ bytes: UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+  ) -> LegacyParseFailure? {
+    var input = bytes
+    if holdsPartial {
+      switch completePartial(with: &input, body) {
+      case .goOn: break
+      case .stop: return nil
+      case .failed(let failure): return failure
+      }
+    }
+    return receiveInPlace(input, body)
+  }
+
+  @usableFromInline enum Step {
+    case goOn, stop
+    case failed(LegacyParseFailure)
+  }
+
+  @usableFromInline var holdsPartial: Bool { !partial.isEmpty || hasFailed }
+
+  @inlinable
+  mutating func receiveInPlace(
+    _ bytes: UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+  ) -> LegacyParseFailure? {
+    var input = bytes
+    while !input.isEmpty {
+      switch LegacyFrameParser.next(in: input) {
+      case .needsMore:
+        hold(input)
+        return nil
+      case .notification(let notification):
+        input = UnsafeRawBufferPointer(rebasing: input[notification.frame.count...])
+        if body(notification) == .stop {
+          fail()
+          return nil
+        }
+      case .malformed(let failure):
+        fail()
+        return failure
+      }
+    }
+    return nil
+  }
+
+  /// Adds input to the held frame until it is whole: first to its length fields, then to its end.
+  @usableFromInline
+  mutating func completePartial(
+    with input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+  ) -> Step {
+    while !hasFailed {
+      let missing = partial.withUnsafeBytes { LegacyFrameParser.bytesMissing(in: $0) }
+      guard missing > 0 else { return finishPartial(body) }
+      guard !input.isEmpty else { return .stop }
+      let taken = min(missing, input.count)
+      partial.append(contentsOf: input[..<taken])
+      input = UnsafeRawBufferPointer(rebasing: input[taken...])
+    }
+    return .stop
+  }
+
+  private mutating func finishPartial(_ body: (LegacyNotification) -> Next) -> Step {
+    let whole = partial
+    partial = []
+    return whole.withUnsafeBytes { bytes in
+      if let failure = receiveInPlace(bytes, body) { return .failed(failure) }
+      return hasFailed ? .stop : .goOn
+    }
+  }
+
+  @usableFromInline
+  mutating func hold(_ bytes: UnsafeRawBufferPointer) { partial = Array(bytes) }
+
+  @usableFromInline
+  mutating func fail() {
+    hasFailed = true
+    partial = []
+  }
+}

@@ -1,0 +1,42 @@
+import PushModel
+
+/// A frame that can't be parsed: status 128, with the identifier if it was read before (A.2, K 8).
+public struct LegacyParseFailure: Error, Equatable, Sendable {
+  /// What was wrong, and where.
+  public enum Code: Equatable, Sendable {
+    case unknownCommand(UInt8)
+    case frameLength(UInt32)
+    case itemOverruns(id: UInt8, length: Int, left: Int)
+    case truncatedItem(left: Int)
+    case unknownItem(UInt8)
+    case duplicateItem(UInt8)
+    case itemLength(id: UInt8, length: Int)
+    case priority(UInt8)
+  }
+
+  public var code: Code
+  /// Echoed in the error packet; 0 where none was read.
+  public var identifier: UInt32
+  /// The frame's command: after command 0 the connection just closes (A.3).
+  public var command: UInt8
+
+  @usableFromInline
+  init(_ code: Code, identifier: UInt32, command: UInt8) {
+    (self.code, self.identifier, self.command) = (code, identifier, command)
+  }
+
+  /// Expected and got, for the log.
+  public var sentence: String {
+    switch code {
+    case .unknownCommand(let command): "expected command 0, 1 or 2, got \(command)"
+    case .frameLength(let length): "expected a frame of 1 to \(LegacyLimits.frameBody) bytes, got \(length)"
+    case .itemOverruns(let id, let length, let left):
+      "item \(id) says \(length) bytes, but the frame has \(left) left"
+    case .truncatedItem(let left): "expected an item of at least 3 bytes, the frame has \(left) left"
+    case .unknownItem(let id): "expected item 1 to 5, got \(id)"
+    case .duplicateItem(let id): "item \(id) appears twice"
+    case .itemLength(let id, let length): "item \(id) has a wrong length of \(length) bytes"
+    case .priority(let value): "expected priority 10 or 5, got \(value)"
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import LegacyWire
+import PushModel
+import Testing
+
+@Suite("Legacy decoder")
+struct LegacyDecoderTests {
+  static let good: [[UInt8]] = [
+    Sheet.simple, Sheet.enhanced, Sheet.enhancedWithoutStorage, Sheet.full, Sheet.idFirst, Sheet.minimal,
+  ]
+
+  @Test("reads command 0 of the sheet")
+  func simple() throws {
+    let heard = try #require(Recorder.hearing(Sheet.simple).heard.first)
+    #expect(Sheet.simple.count == 59)
+    #expect(heard.command == .simple)
+    #expect(heard.token == Sheet.token)
+    #expect(heard.payload == Sheet.payload)
+    #expect(heard.identifier == 0)
+    #expect(heard.expiration == nil)
+    #expect(heard.priority == .immediate)
+  }
+
+  @Test("reads command 1 of the sheet")
+  func enhanced() throws {
+    let heard = Recorder.hearing(Sheet.enhanced + Sheet.enhancedWithoutStorage).heard
+    try #require(heard.count == 2)
+    #expect(heard[0].identifier == 42)
+    #expect(heard[0].expiration == 1_700_000_000)
+    #expect(heard[1].identifier == 43)
+    #expect(heard[1].expiration == 0)
+    #expect(heard.map(\.payload) == [Sheet.payload, Sheet.payload])
+  }
+
+  @Test("reads command 2 with items in any order and the optional ones absent")
+  func frames() throws {
+    let heard = Recorder.hearing(Sheet.full + Sheet.idFirst + Sheet.minimal).heard
+    try #require(heard.count == 3)
+    #expect(heard.map(\.identifier) == [42, 42, 0])
+    #expect(heard.map(\.expiration) == [1_700_000_000, 1_700_000_000, nil])
+    #expect(
+      heard.allSatisfy { $0.token == Sheet.token && $0.payload == Sheet.payload && $0.priority == .immediate }
+    )
+    #expect(heard.map(\.frame) == [Sheet.full, Sheet.idFirst, Sheet.minimal])
+  }
+
+  @Test("gives the same notifications at every split and byte by byte")
+  func everySplit() {
+    let stream = Self.good.flatMap { $0 }
+    let whole = Recorder.hearing(stream)
+    #expect(whole.heard.map(\.frame) == Self.good)
+    for cut in 0...stream.count {
+      #expect(Recorder.hearing(stream, cuts: [cut]).heard == whole.heard, "cut at \(cut)")
+    }
+    let single = Recorder.hearing(stream, cuts: Array(0..<stream.count))
+    #expect(single.heard == whole.heard)
+    #expect(single.decoder.heldBytes == 0)
+  }
+
+  struct Malformed: Sendable, CustomTestStringConvertible {
+    var name: String
+    var bytes: [UInt8]
+    var failure: LegacyParseFailure.Code
+    var identifier: UInt32 = 0
+    var testDescription: String { name }
+  }
+
+  static let malformed: [Malformed] = [
+    Malformed(name: "unknown command", bytes: [0x47], failure: .unknownCommand(0x47)),
+    Malformed(
+      name: "error packet sent back", bytes: Sheet.bytes("08080000002a"), failure: .unknownCommand(8)),
+    Malformed(name: "frame length 0", bytes: Sheet.bytes("02 00000000"), failure: .frameLength(0)),
+    Malformed(name: "frame length of 4 GB", bytes: Sheet.bytes("02 ffffffff"), failure: .frameLength(.max)),
+    Malformed(
+      name: "item overruns", bytes: Sheet.bytes("02 0000000b 0300040000002a 01 0020 00"),
+      failure: .itemOverruns(id: 1, length: 32, left: 1), identifier: 42),
+    Malformed(
+      name: "bytes left over", bytes: Sheet.bytes("02 00000009 0300040000002a 0100"),
+      failure: .truncatedItem(left: 2), identifier: 42),
+    Malformed(
+      name: "unknown item", bytes: Sheet.bytes("02 0000000b 0300040000002a 060001ff"),
+      failure: .unknownItem(6),
+      identifier: 42),
+    Malformed(name: "item 0", bytes: Sheet.bytes("02 00000003 000000"), failure: .unknownItem(0)),
+    Malformed(
+      name: "duplicate item", bytes: Sheet.bytes("02 0000000e 0300040000002a 0300040000002b"),
+      failure: .duplicateItem(3), identifier: 42),
+    Malformed(
+      name: "identifier of 3 bytes", bytes: Sheet.bytes("02 00000006 030003000000"),
+      failure: .itemLength(id: 3, length: 3)),
+    Malformed(
+      name: "expiry of 8 bytes", bytes: Sheet.bytes("02 0000000b 0400080000000000000000"),
+      failure: .itemLength(id: 4, length: 8)),
+    Malformed(
+      name: "empty priority", bytes: Sheet.bytes("02 00000003 050000"), failure: .itemLength(id: 5, length: 0)
+    ),
+    Malformed(
+      name: "priority 1", bytes: Sheet.bytes("02 0000000b 0300040000002a 05000101"), failure: .priority(1),
+      identifier: 42),
+  ]
+
+  @Test(
+    "answers a malformed frame once, with the identifier read before, at every split", arguments: malformed)
+  func malformedFrames(_ each: Malformed) {
+    for cut in 0...each.bytes.count {
+      var recorder = Recorder.hearing(Sheet.full + each.bytes, cuts: [Sheet.full.count + cut])
+      #expect(recorder.failure?.code == each.failure)
+      #expect(recorder.failure?.identifier == each.identifier)
+      recorder.failure = nil
+      recorder.feed(Sheet.full)
+      #expect(recorder.heard.map(\.frame) == [Sheet.full], "nothing later is processed")
+      #expect(recorder.failure == nil)
+    }
+  }
+
+  @Test("stops when the owner says so and ignores the rest, also of later input")
+  func stops() {
+    var decoder = LegacyDecoder()
+    var count = 0
+    for piece in [Sheet.full + Sheet.idFirst + Sheet.minimal, Sheet.full] {
+      let failure = piece.withUnsafeBytes { bytes in
+        decoder.receive(bytes) { _ in
+          count += 1
+          return count == 2 ? .stop : .goOn
+        }
+      }
+      #expect(failure == nil)
+    }
+    #expect(count == 2)
+  }
+
+  @Test("holds at most one frame, and refuses an impossible length before its bytes come")
+  func bounded() {
+    var recorder = Recorder()
+    recorder.feed(Sheet.bytes("01 0000002a 6553f100 ffff"))
+    for _ in 0..<100 { recorder.feed([UInt8](repeating: 0xff, count: 1000)) }
+    #expect(recorder.decoder.heldBytes <= LegacyLimits.frame)
+    var refused = Recorder()
+    refused.feed(Sheet.bytes("02 0fffffff"))
+    #expect(refused.failure?.code == .frameLength(0x0fff_ffff))
+    #expect(refused.decoder.heldBytes == 0)
+  }
+}

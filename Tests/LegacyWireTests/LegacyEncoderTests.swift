@@ -1,0 +1,51 @@
+import LegacyWire
+import PushModel
+import Testing
+
+@Suite("Legacy encoding")
+struct LegacyEncoderTests {
+  @Test("builds the frames of the sheet")
+  func frames() {
+    #expect(LegacyEncoder.simple(token: Sheet.token, payload: Sheet.payload) == Sheet.simple)
+    #expect(
+      LegacyEncoder.enhanced(
+        identifier: 42, expiration: 1_700_000_000, token: Sheet.token, payload: Sheet.payload)
+        == Sheet.enhanced)
+    #expect(LegacyEncoder.frame(token: Sheet.token, payload: Sheet.payload) == Sheet.minimal)
+    #expect(
+      LegacyEncoder.frame(
+        token: Sheet.token, payload: Sheet.payload, identifier: 42, expiration: 1_700_000_000, priority: 10)
+        == Sheet.full)
+  }
+
+  @Test("builds and reads the error packet")
+  func errorPacket() {
+    #expect(LegacyErrorPacket(status: 8, identifier: 42).bytes == Sheet.bytes("08080000002a"))
+    #expect(LegacyErrorPacket(status: 10, identifier: 2).bytes == Sheet.bytes("080a00000002"))
+    #expect(
+      LegacyErrorPacket(bytes: Sheet.bytes("08800000002a")) == LegacyErrorPacket(status: 128, identifier: 42))
+    #expect(LegacyErrorPacket(bytes: Sheet.bytes("0880000000")) == nil)
+    #expect(LegacyErrorPacket(bytes: Sheet.bytes("07800000002a")) == nil)
+  }
+
+  @Test("every status byte of the sheet belongs to a rejection")
+  func statuses() {
+    let table = Set(Rejection.allCases.map(\.legacyStatus))
+    #expect(table == [1, 2, 3, 4, 5, 6, 7, 8, 10, 128, 255])
+  }
+
+  @Test("feedback tuples are those of the sheet, and are read in any segmentation")
+  func feedback() {
+    let tuple = FeedbackTuple(timestamp: 1_700_000_000, token: Sheet.token)
+    #expect(tuple.bytes == Sheet.bytes("6553f100 0020 \(Sheet.T)"))
+    let stream = tuple.bytes + tuple.bytes
+    for cut in 0...stream.count {
+      var held = Array(stream[..<cut])
+      var heard = FeedbackTuple.take(from: &held)
+      held += stream[cut...]
+      heard += FeedbackTuple.take(from: &held)
+      #expect(heard == [tuple, tuple])
+      #expect(held.isEmpty)
+    }
+  }
+}
