@@ -3,7 +3,7 @@
 /// Providers may present tokens of 1 to 100 bytes (`spec/provider-protocol.md` A.4); one that is not
 /// 32 bytes long is well formed but never registered here, so it has no `DeviceToken`.
 @frozen
-public struct DeviceToken: Hashable, Sendable {
+public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   /// Length of every issued token, in bytes.
   public static let byteCount = 32
 

@@ -2,7 +2,8 @@
 ///
 /// One table (`Rejection+Table.swift`) gives each its HTTP status, Apple's reason word, the status byte of the
 /// binary protocol and an English sentence. Nobody else spells a reason.
-public enum Rejection: UInt8, CaseIterable, Sendable, Hashable {
+@frozen
+public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable {
   case badCollapseId = 1
   case badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic, deviceTokenNotForTopic
   case duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken, missingTopic, payloadEmpty

@@ -1,0 +1,167 @@
+import PushModel
+
+extension Broker {
+  /// What a device gets for connecting.
+  public struct Connected {
+    public var session: DeviceSession
+    public var baseToken: DeviceToken
+    /// The device already had this base token, so it need not be told.
+    public var tokenWasKnown: Bool
+  }
+
+  /// A device has proved who it is. An older session of the same device in the same environment is ended: the newest
+  /// connection wins. nil when there are too many devices.
+  public func connect(
+    _ udid: UDID, keyFingerprint: [UInt8], environment: Environment, offeredBaseToken: DeviceToken?,
+    outlet: any CourierOutlet, now: Timestamp
+  ) -> Connected? {
+    guard let device = registry.device(udid, now: now) else { return nil }
+    if let older = registry.devices[Int(device)].session(in: environment) {
+      disconnect(older, now: now)
+      older.outlet.endSession(reason: "the device connected again")
+    }
+    noteKey(keyFingerprint, of: device, now: now)
+    let session = makeSession(device, environment, outlet, now)
+    registry.devices[Int(device)].setSession(session, in: environment)
+    let baseToken = registry.baseToken(device, environment)
+    return Connected(session: session, baseToken: baseToken, tokenWasKnown: offeredBaseToken == baseToken)
+  }
+
+  /// Another key is another identity, which has another base token (`spec/device-courier.md` 6).
+  private func noteKey(_ fingerprint: [UInt8], of device: Int32, now: Timestamp) {
+    registry.updateDevice(device) { row in
+      row.lastSeenAt = now
+      guard row.keyFingerprint != fingerprint else { return }
+      if !row.keyFingerprint.isEmpty { row.identity += 1 }
+      row.keyFingerprint = fingerprint
+    }
+  }
+
+  private func makeSession(
+    _ device: Int32, _ environment: Environment, _ outlet: any CourierOutlet, _ now: Timestamp
+  ) -> DeviceSession {
+    let index = freeSessions.popLast() ?? Int32(sessions.count)
+    if Int(index) == sessions.count { sessions.append(nil) }
+    let session = DeviceSession(
+      index: index, device: device, environment: environment, outlet: outlet, connectedAt: now)
+    sessions[Int(index)] = session
+    return session
+  }
+
+  /// The connection of a session has ended: what it has not acknowledged is kept again, unless a newer one is there.
+  public func disconnect(_ session: DeviceSession, now: Timestamp) {
+    guard sessions[Int(session.index)] === session else { return }
+    sessions[Int(session.index)] = nil
+    freeSessions.append(session.index)
+    registry.updateDevice(session.device) { row in
+      row.lastSeenAt = now
+      if row.session(in: session.environment) === session { row.setSession(nil, in: session.environment) }
+    }
+    for row in registry.registrations(of: session.device) where slots[Int(row)].session == session.index {
+      slots[Int(row)].session = -1
+    }
+    for entry in session.window.pending { keepAgain(entry, now: now) }
+    session.waiting = []
+  }
+
+  private func keepAgain(_ entry: SentWindow.Entry, now: Timestamp) {
+    let slot = Int(entry.registration)
+    guard slots[slot].state == .inFlight, slots[slot].id == entry.id else {
+      return end(entry.id, slots[slot].state == .empty ? .discarded : .replaced, now)
+    }
+    slots[slot].state = .kept
+    slots[slot].wasKept = true
+    markDirty(slot)
+    if let record = journal.pointer(entry.id) {
+      record.pointee.state = .stored
+      record.pointee.storedAt = now
+    }
+  }
+
+  /// The device says which topics it wants: the whole set, replacing the earlier one (`spec/device-courier.md` 4.3).
+  /// Kept messages of topics that are newly wanted go out; answers how many there were.
+  @discardableResult
+  public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
+    session.enabled = enabled
+    let wanted = Set(enabled)
+    var fresh: [Int32] = []
+    for row in registry.registrations(of: session.device) {
+      let registration = registry.registrations[Int(row)]
+      guard registration.environment == session.environment, registration.isActive else { continue }
+      if registration.isAbandoned {
+        reportIfPushed(row, now: now)
+      } else if wanted.contains(registry.topics[Int(registration.topic)].hash) {
+        if slots[Int(row)].session != session.index { fresh.append(row) }
+        slots[Int(row)].session = session.index
+      } else {
+        slots[Int(row)].session = -1
+      }
+    }
+    let kept = fresh.filter { slots[Int($0)].state == .kept }.sorted { slots[Int($0)].id < slots[Int($1)].id }
+    for row in kept { sendOrWait(row, session, now) }
+    return kept.count
+  }
+
+  private func sendOrWait(_ row: Int32, _ session: DeviceSession, _ now: Timestamp) {
+    if session.hasRoom { sendKept(row, to: session, now: now) } else { session.waiting.append(row) }
+  }
+
+  /// An abandoned app is found out when a message is tried: the kept one counts as such a try.
+  private func reportIfPushed(_ row: Int32, now: Timestamp) {
+    guard slots[Int(row)].state != .empty else { return }
+    reportGone(row, now: now)
+  }
+
+  /// The device wants the token of a topic: the one it has, or that of a fresh install. nil when there are too many.
+  public func appToken(_ session: DeviceSession, topic hash: TopicHash, now: Timestamp) -> DeviceToken? {
+    guard let topic = registry.topic(hashed: hash) else { return nil }
+    return appToken(device: session.device, topic: topic, environment: session.environment, now: now)
+  }
+
+  func appToken(device: Int32, topic: Int32, environment: Environment, now: Timestamp) -> DeviceToken? {
+    if let row = registry.installed(device, topic, environment) { return registry[registration: row].token }
+    guard let row = registry.install(device, topic, environment, now: now) else { return nil }
+    addSlot(for: row)
+    return registry[registration: row].token
+  }
+
+  func addSlot(for row: Int32) {
+    var slot = MessageSlot()
+    let registration = registry.registrations[Int(row)]
+    let session = registry.devices[Int(registration.device)].session(in: registration.environment)
+    if let session, session.enabled.contains(registry.topics[Int(registration.topic)].hash) {
+      slot.session = session.index
+    }
+    slots.append(slot)
+  }
+
+  /// The device has acknowledged a message. Status 0 means accepted; with any other it was not delivered and is kept
+  /// for the next connection (`spec/device-courier.md` 4.5, 11). Unknown and repeated ids are harmless.
+  public func acknowledge(_ session: DeviceSession, messageId: UInt32, status: UInt8, now: Timestamp) {
+    guard let entry = session.window.take(messageId: messageId) else { return }
+    let slot = Int(entry.registration)
+    if status != 0 {
+      keepAgain(entry, now: now)
+    } else {
+      counters.delivered += 1
+      end(entry.id, .delivered, now)
+      if slots[slot].state == .inFlight, slots[slot].id == entry.id { clearDelivered(slot) }
+    }
+    if !session.waiting.isEmpty { roomMade(session, now: now) }
+  }
+
+  /// As `clear`, but keeps the memory: the next message of a busy token comes soon.
+  @inline(__always)
+  private func clearDelivered(_ slot: Int) {
+    slots[slot].state = .empty
+    if slots[slot].isStored { markDirty(slot) }
+  }
+
+  /// The device has caught up: what waited goes out, as far as there is room.
+  public func roomMade(_ session: DeviceSession, now: Timestamp) {
+    guard !session.outlet.isCongested, session.window.count < DeviceSession.windowLimit / 2 else { return }
+    let waiting = session.waiting
+    session.waiting = []
+    for row in waiting where slots[Int(row)].session == session.index { sendOrWait(row, session, now) }
+  }
+}

@@ -1,0 +1,147 @@
+import PushModel
+
+extension Broker {
+  /// Hands an accepted notification to the device, or keeps it. Answers whether the device is behind.
+  @inline(__always)
+  func route(
+    _ submission: Submission, id: UInt64, row: Int32, _ registration: Registration, now: Timestamp
+  ) -> Bool {
+    guard registration.goneAt == .never else {
+      end(id, .discarded, now)
+      return false
+    }
+    if registration.isAbandoned, registry.devices[Int(registration.device)].isOnline {
+      reportGone(row, now: now)
+      end(id, .discarded, now)
+      return false
+    }
+    let expiresAt = Self.expiry(submission.expiration, now)
+    let slot = Int(row)
+    guard slots[slot].session >= 0, let session = sessions[Int(slots[slot].session)] else {
+      keep(submission, id: id, slot: slot, expiresAt: expiresAt, now: now)
+      return false
+    }
+    guard session.hasRoom else {
+      keep(submission, id: id, slot: slot, expiresAt: expiresAt, now: now)
+      if slots[slot].id == id { session.waiting.append(row) }
+      return true
+    }
+    sendNow(submission, id: id, row: row, expiresAt: expiresAt, session: session, now: now)
+    return false
+  }
+
+  /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never
+  /// kept; none at all means 30 days (K 18).
+  @inline(__always)
+  static func expiry(_ expiration: UInt32?, _ now: Timestamp) -> Timestamp {
+    let latest = now.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
+    guard let expiration else { return latest }
+    return min(Timestamp(seconds: Int64(expiration)), latest)
+  }
+
+  private func keep(_ submission: Submission, id: UInt64, slot: Int, expiresAt: Timestamp, now: Timestamp) {
+    guard expiresAt > now else { return end(id, .discarded, now) }
+    replace(slot, with: submission, id: id, expiresAt: expiresAt, state: .kept, now: now)
+    slots[slot].wasKept = true
+    markDirty(slot)
+    counters.stored += 1
+    if let record = journal.pointer(id) {
+      record.pointee.state = .stored
+      record.pointee.storedAt = now
+    }
+  }
+
+  private func sendNow(
+    _ submission: Submission, id: UInt64, row: Int32, expiresAt: Timestamp, session: DeviceSession,
+    now: Timestamp
+  ) {
+    let slot = Int(row)
+    if expiresAt > now {
+      replace(slot, with: submission, id: id, expiresAt: expiresAt, state: .inFlight, now: now)
+      if slots[slot].isStored { markDirty(slot) }
+      sentThisTurn.append(row)
+    }
+    session.window.append(id, row)
+    session.outlet.deliver(
+      OutgoingMessage(
+        token: registry.registrations[slot].token,
+        topic: registry.topics[Int(registry.registrations[slot].topic)].hash, payload: submission.payload,
+        messageId: UInt32(truncatingIfNeeded: id), expiry: submission.expiration ?? .max, receivedAt: now,
+        priority: submission.priority, isFromStorage: false, apnsId: submission.apnsId))
+    counters.sent += 1
+    if let record = journal.pointer(id) {
+      record.pointee.state = .sent
+      record.pointee.sentAt = now
+    }
+  }
+
+  @inline(__always)
+  private func replace(
+    _ slot: Int, with submission: Submission, id: UInt64, expiresAt: Timestamp, state: MessageSlot.State,
+    now: Timestamp
+  ) {
+    if slots[slot].state == .kept {
+      end(slots[slot].id, .replaced, now)
+      counters.replaced += 1
+    }
+    slots[slot].state = state
+    slots[slot].wasKept = false
+    slots[slot].priority = submission.priority
+    slots[slot].pushType = submission.pushType
+    slots[slot].id = id
+    slots[slot].receivedAt = now
+    slots[slot].expiresAt = expiresAt
+    slots[slot].expiry = submission.expiration ?? .max
+    slots[slot].apnsId = submission.apnsId
+    slots[slot].box.assign(submission.payload)
+  }
+
+  /// Sends the kept message of a row whose device is there; drops it if its time is over.
+  func sendKept(_ row: Int32, to session: DeviceSession, now: Timestamp) {
+    let slot = Int(row)
+    guard slots[slot].state == .kept else { return }
+    guard slots[slot].expiresAt > now else { return drop(slot, .expired, now) }
+    slots[slot].state = .inFlight
+    session.window.append(slots[slot].id, row)
+    let kept = slots[slot]
+    session.outlet.deliver(
+      OutgoingMessage(
+        token: registry.registrations[slot].token,
+        topic: registry.topics[Int(registry.registrations[slot].topic)].hash, payload: kept.box.bytes,
+        messageId: UInt32(truncatingIfNeeded: kept.id), expiry: kept.expiry, receivedAt: kept.receivedAt,
+        priority: kept.priority, isFromStorage: kept.wasKept, apnsId: kept.apnsId))
+    counters.sent += 1
+    if let record = journal.pointer(kept.id) {
+      record.pointee.state = .sent
+      record.pointee.sentAt = now
+    }
+  }
+
+  /// Empties a slot for good.
+  func drop(_ slot: Int, _ state: NotificationState, _ now: Timestamp) {
+    guard slots[slot].state != .empty else { return }
+    end(slots[slot].id, state, now)
+    if state == .expired { counters.expired += 1 }
+    clear(slot)
+  }
+
+  func clear(_ slot: Int) {
+    slots[slot].state = .empty
+    slots[slot].box.free()
+    if slots[slot].isStored { markDirty(slot) }
+  }
+
+  func end(_ id: UInt64, _ state: NotificationState, _ now: Timestamp) {
+    if state == .discarded { counters.discarded += 1 }
+    guard let record = journal.pointer(id) else { return }
+    record.pointee.state = state
+    record.pointee.endedAt = now
+  }
+
+  @inline(__always)
+  func markDirty(_ slot: Int) {
+    guard !slots[slot].isDirty else { return }
+    slots[slot].isDirty = true
+    dirtySlots.append(Int32(truncatingIfNeeded: slot))
+  }
+}

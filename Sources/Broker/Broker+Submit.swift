@@ -1,0 +1,108 @@
+import PushModel
+
+extension Broker {
+  /// Takes a notification: looks the token up, then hands it to the device or keeps it.
+  ///
+  /// The last of a provider's checks (`spec/provider-protocol.md` A.3 status 8, D.6 step 6). On the binary interface a
+  /// token whose app is gone is taken and dropped, as the feedback service is where that is told (B); over HTTP it is
+  /// 410.
+  public func submit(_ submission: Submission, now: Timestamp) -> SubmissionResult {
+    guard let row = lookUp(submission.token) else {
+      return reject(submission, .badDeviceToken, registration: -1, now: now)
+    }
+    let registration = registry.registrations[Int(row)]
+    if let rejection = mismatch(submission, registration, now) {
+      var result = reject(submission, rejection, registration: row, now: now)
+      if rejection == .unregistered { result.goneAt = registration.goneAt }
+      return result
+    }
+    let id = record(submission, registration: row, rejection: nil, now: now)
+    counters.accepted += 1
+    return SubmissionResult(
+      id: id, rejection: nil, isCongested: route(submission, id: id, row: row, registration, now: now))
+  }
+
+  /// Remembers a notification that was refused before its token was looked up.
+  public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
+    reject(submission, rejection, registration: lookUp(submission.token) ?? -1, now: now).id
+  }
+
+  /// Whether the token is good for this topic, for a caller that has more checks to do before it submits.
+  public func check(_ submission: Submission, now: Timestamp) -> (rejection: Rejection, goneAt: Timestamp?)? {
+    guard let row = lookUp(submission.token) else { return (.badDeviceToken, nil) }
+    let registration = registry.registrations[Int(row)]
+    guard let rejection = mismatch(submission, registration, now) else { return nil }
+    return (rejection, rejection == .unregistered ? registration.goneAt : nil)
+  }
+
+  @inline(__always)
+  private func lookUp(_ token: UnsafeRawBufferPointer) -> Int32? {
+    guard token.count == DeviceToken.byteCount, let base = token.baseAddress else { return nil }
+    return registry.find(DeviceToken(loadingFrom: base))
+  }
+
+  @inline(__always)
+  private func mismatch(_ submission: Submission, _ registration: Registration, _ now: Timestamp)
+    -> Rejection?
+  {
+    guard registration.environment == submission.environment else { return .badDeviceToken }
+    if registration.topic != submission.topic {
+      return submission.interface == .gateway ? .badDeviceToken : .deviceTokenNotForTopic
+    }
+    guard registration.goneAt != .never, submission.interface != .gateway else { return nil }
+    let begins = registration.goneAt.adding(nanoseconds: options.goneGraceSeconds * 1_000_000_000)
+    return now >= begins ? .unregistered : nil
+  }
+
+  private func reject(
+    _ submission: Submission, _ rejection: Rejection, registration: Int32, now: Timestamp
+  ) -> SubmissionResult {
+    counters.rejected += 1
+    return SubmissionResult(
+      id: record(submission, registration: registration, rejection: rejection, now: now), rejection: rejection
+    )
+  }
+
+  @inline(__always)
+  private func record(
+    _ submission: Submission, registration: Int32, rejection: Rejection?, now: Timestamp
+  ) -> UInt64 {
+    counters.received += 1
+    let id = journal.append { record, box in
+      var box = box
+      let parts = Self.store(submission, in: &box)
+      record.initialize(
+        to: JournalRecord(
+          id: journal.nextId - 1, receivedAt: now, interface: submission.interface,
+          command: submission.command,
+          identifier: submission.identifier, registration: registration, topic: submission.topic,
+          environment: submission.environment, pushType: submission.pushType, priority: submission.priority,
+          expiration: submission.expiration, rejection: rejection,
+          state: rejection == nil ? .discarded : .rejected,
+          storedAt: .never, sentAt: .never, endedAt: rejection == nil ? .never : now, tokenStart: parts.token,
+          tokenCount: UInt32(truncatingIfNeeded: submission.token.count), payloadStart: parts.payload,
+          payloadCount: UInt32(truncatingIfNeeded: submission.payload.count), box: box))
+    }
+    if let detail = submission.detail { journal.attach(detail, to: id) }
+    return id
+  }
+
+  /// Copies the frame (or token and payload) into the record's memory; answers where the two lie in it.
+  @inline(__always)
+  private static func store(_ submission: Submission, in box: inout ByteBox) -> (
+    token: UInt32, payload: UInt32
+  ) {
+    guard let frame = submission.frame.baseAddress else {
+      box.assign(submission.token, submission.payload)
+      return (0, UInt32(truncatingIfNeeded: submission.token.count))
+    }
+    box.assign(submission.frame)
+    return (offset(submission.token, in: frame), offset(submission.payload, in: frame))
+  }
+
+  @inline(__always)
+  private static func offset(_ part: UnsafeRawBufferPointer, in frame: UnsafeRawPointer) -> UInt32 {
+    guard let base = part.baseAddress else { return 0 }
+    return UInt32(truncatingIfNeeded: base - frame)
+  }
+}

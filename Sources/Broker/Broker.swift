@@ -1,0 +1,34 @@
+import PushModel
+
+/// Routes notifications from providers to devices, keeps the last one for each token whose device is away, and
+/// remembers what happened. No I/O and no clock: time is an argument, peers are `CourierOutlet`s.
+///
+/// Used from one thread. Whatever changes in a turn is handed to the store by `takeChanges` before anything of it
+/// becomes visible to a peer (`design.md`, promise 1).
+public final class Broker {
+  public let registry: Registry
+  public let journal: Journal
+  public let options: BrokerOptions
+  public internal(set) var counters = BrokerCounters()
+  var slots = PlainTable<MessageSlot>()
+  var sessions: [DeviceSession?] = []
+  var freeSessions: [Int32] = []
+  /// Rows whose message must be written or removed.
+  var dirtySlots: [Int32] = []
+  /// Rows handed to a connection in this turn.
+  var sentThisTurn: [Int32] = []
+  /// Rows that wait to be read from the feedback service, oldest first.
+  var feedbackQueue: [Int32] = []
+  /// Where the next look for expired messages begins.
+  var expiryCursor = 0
+
+  public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
+    registry = Registry(derivation: derivation)
+    journal = Journal(capacity: options.history)
+    self.options = options
+  }
+
+  deinit {
+    for index in 0..<slots.count { slots[index].box.free() }
+  }
+}

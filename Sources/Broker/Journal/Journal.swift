@@ -1,0 +1,94 @@
+import PushModel
+
+/// The newest notifications, in a ring: looking at the past must not grow without bound (`ux.md`, bounded memory).
+public final class Journal {
+  /// Default of `--history`, as a count.
+  public static let defaultCapacity = 10_000
+  /// Largest `--history`, as a count.
+  public static let maximumCapacity = 10_000_000
+
+  /// How many are kept.
+  public let capacity: Int
+  private let records: UnsafeMutablePointer<JournalRecord>
+  private var details: [UInt64: NotificationDetail] = [:]
+  private var used = 0
+  /// The id that the next notification gets.
+  public private(set) var nextId: UInt64 = 1
+  /// Ids below this one are forgotten (too old, or cleared).
+  public private(set) var firstId: UInt64 = 1
+  private var writeSlot = 0
+
+  public init(capacity: Int = defaultCapacity) {
+    self.capacity = max(1, min(capacity, Self.maximumCapacity))
+    records = .allocate(capacity: self.capacity)
+  }
+
+  deinit {
+    for slot in 0..<used { records[slot].box.free() }
+    records.deallocate()
+  }
+
+  /// The record of `id`, if it is still here.
+  @inline(__always)
+  func pointer(_ id: UInt64) -> UnsafeMutablePointer<JournalRecord>? {
+    guard id >= firstId, id < nextId else { return nil }
+    // Slots are filled in order of ids, so the distance to the newest gives the slot without a division.
+    let back = Int(truncatingIfNeeded: nextId - id)
+    let slot = writeSlot >= back ? writeSlot - back : writeSlot - back + capacity
+    return records + slot
+  }
+
+  /// The record of `id`, if it is still here. Its bytes are lent until the next notification comes.
+  public subscript(id: UInt64) -> JournalRecord? { pointer(id)?.pointee }
+
+  /// What only some notifications have.
+  public func detail(_ id: UInt64) -> NotificationDetail? { details[id] }
+
+  /// Takes the next slot, keeping its memory for reuse. The caller fills in the record.
+  @inline(__always)
+  func append(_ fill: (UnsafeMutablePointer<JournalRecord>, ByteBox) -> Void) -> UInt64 {
+    let id = nextId
+    let record = records + writeSlot
+    var box = ByteBox()
+    if writeSlot < used { box = record.pointee.box } else { used += 1 }
+    nextId += 1
+    writeSlot += 1
+    if writeSlot == capacity { writeSlot = 0 }
+    if nextId - firstId > UInt64(capacity) {
+      if !details.isEmpty { details[firstId] = nil }
+      firstId = nextId - UInt64(capacity)
+    }
+    fill(record, box)
+    return id
+  }
+
+  func attach(_ detail: NotificationDetail, to id: UInt64) { details[id] = detail }
+
+  /// Goes on counting after an id of an earlier run, so that ids of kept messages stay unique.
+  func skip(past id: UInt64) {
+    guard id >= nextId, used == 0 else { return }
+    nextId = id &+ 1
+    firstId = nextId
+  }
+
+  /// Forgets everything up to now; ids go on counting.
+  public func clear() {
+    firstId = nextId
+    details = [:]
+  }
+
+  /// Ids that were deleted one by one; their slots are reused in their turn.
+  public private(set) var hidden: Set<UInt64> = []
+
+  /// Forgets the notifications that `matches`; answers how many there were.
+  public func remove(where matches: (JournalRecord) -> Bool) -> Int {
+    var count = 0
+    hidden = hidden.filter { $0 >= firstId }
+    for id in firstId..<nextId where !hidden.contains(id) {
+      guard let record = self[id], matches(record) else { continue }
+      hidden.insert(id)
+      count += 1
+    }
+    return count
+  }
+}

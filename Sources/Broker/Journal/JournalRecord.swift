@@ -1,0 +1,44 @@
+import PushModel
+
+/// What is remembered of one notification. Plain bytes; its frame or body lies in `raw`.
+public struct JournalRecord: BitwiseCopyable {
+  /// Counts all notifications of this run, from 1.
+  public var id: UInt64
+  public var receivedAt: Timestamp
+  public var interface: Interface
+  /// Command of the binary interface; 0 elsewhere.
+  public var command: UInt8
+  /// Identifier of the binary interface; 0 elsewhere.
+  public var identifier: UInt32
+  /// Row of the token map, -1 if the token is unknown.
+  public var registration: Int32
+  /// The topic pushed to, -1 if none is known.
+  public var topic: Int32
+  public var environment: Environment
+  public var pushType: PushType
+  public var priority: Priority
+  /// UNIX seconds as sent; nil if the provider sent none.
+  public var expiration: UInt32?
+  /// nil means accepted.
+  public var rejection: Rejection?
+  public internal(set) var state: NotificationState
+  public internal(set) var storedAt: Timestamp
+  public internal(set) var sentAt: Timestamp
+  /// When the state became final.
+  public internal(set) var endedAt: Timestamp
+  /// Where token and payload lie in `raw`, in bytes.
+  var tokenStart, tokenCount, payloadStart, payloadCount: UInt32
+  var box: ByteBox
+
+  /// The frame as it came (gateway), or token and body one after the other.
+  public var raw: UnsafeRawBufferPointer { box.bytes }
+  /// The token as presented; may have any length.
+  public var presentedToken: UnsafeRawBufferPointer { part(tokenStart, tokenCount) }
+  public var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }
+
+  private func part(_ start: UInt32, _ count: UInt32) -> UnsafeRawBufferPointer {
+    let whole = box.bytes
+    guard Int(start) + Int(count) <= whole.count else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    return UnsafeRawBufferPointer(rebasing: whole[Int(start)..<Int(start) + Int(count)])
+  }
+}

@@ -1,0 +1,36 @@
+import PushModel
+
+/// What a device's connection needs to send one message. The payload is lent for the call.
+public struct OutgoingMessage {
+  public var token: DeviceToken
+  public var topic: TopicHash
+  public var payload: UnsafeRawBufferPointer
+  /// Unique among unacknowledged messages of the connection: the low half of the notification's id.
+  public var messageId: UInt32
+  /// UNIX seconds; all ones for none.
+  public var expiry: UInt32
+  public var receivedAt: Timestamp
+  public var priority: Priority
+  public var isFromStorage: Bool
+  /// `apns-id` as 16 bytes; both zero for none.
+  public var apnsId: (UInt64, UInt64)
+}
+
+/// A live connection to a device, as the broker sees it. Implemented by the courier listener.
+public protocol CourierOutlet: AnyObject {
+  /// Queues one message for the device.
+  func deliver(_ message: OutgoingMessage)
+  /// Whether so much is queued that the device should catch up first.
+  var isCongested: Bool { get }
+  /// Whether bytes are queued that the system has not taken.
+  var hasUnsentBytes: Bool { get }
+  /// The device has connected elsewhere, or a person asked for it: end this session.
+  func endSession(reason: String)
+  /// A person did something to an app on the phone; only our own simulated device understands it.
+  func appChanged(_ topic: TopicHash, _ change: AppChange)
+}
+
+/// What a person can do to an app on a phone, or to the phone.
+public enum AppChange: String, Sendable, CaseIterable {
+  case install, update, reinstall, remove, erase
+}

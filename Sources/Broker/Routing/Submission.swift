@@ -1,0 +1,43 @@
+import PushModel
+
+/// A notification that a provider interface has checked up to the token. Bytes are lent for the call.
+public struct Submission {
+  public var interface: Interface
+  public var command: UInt8 = 0
+  public var identifier: UInt32 = 0
+  /// Index of the topic that the provider pushes to, -1 if it has none.
+  public var topic: Int32
+  public var environment: Environment
+  /// As presented; any length.
+  public var token: UnsafeRawBufferPointer
+  public var payload: UnsafeRawBufferPointer
+  /// The frame that token and payload lie in; empty where they don't share one.
+  public var frame = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// UNIX seconds; nil where the provider gave none.
+  public var expiration: UInt32?
+  public var priority = Priority.immediate
+  public var pushType = PushType.alert
+  /// `apns-id` as 16 bytes; both zero for none.
+  public var apnsId: (UInt64, UInt64) = (0, 0)
+  public var detail: NotificationDetail?
+
+  public init(
+    interface: Interface, topic: Int32, environment: Environment, token: UnsafeRawBufferPointer,
+    payload: UnsafeRawBufferPointer
+  ) {
+    (self.interface, self.topic, self.environment) = (interface, topic, environment)
+    (self.token, self.payload) = (token, payload)
+  }
+}
+
+/// What became of a submission.
+public struct SubmissionResult {
+  /// The notification's id.
+  public var id: UInt64
+  /// nil means accepted.
+  public var rejection: Rejection?
+  /// With `unregistered`: when the device reported the app gone.
+  public var goneAt: Timestamp?
+  /// The device is behind: the provider may be slowed down.
+  public var isCongested = false
+}

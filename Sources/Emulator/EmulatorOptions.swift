@@ -1,0 +1,57 @@
+import Broker
+import LegacyWire
+import Platform
+import PushModel
+
+/// Everything that `serve` can be told (`interface.md`, Commands). Defaults are those of the flags.
+public struct EmulatorOptions: Sendable {
+  /// Where one listener opens: a port (0 means any free one), or not at all.
+  public enum Port: Equatable, Sendable {
+    case number(UInt16)
+    case off
+  }
+
+  public var bind = "127.0.0.1"
+  public var gatewayPort = Port.number(2195)
+  public var feedbackPort = Port.number(2196)
+  public var providerPort = Port.number(2197)
+  public var courierPort = Port.number(5223)
+  public var consolePort = Port.number(8790)
+  /// Folder of certificates and keys.
+  public var certs = "certs"
+  /// Folder of the store and the token secret.
+  public var data = ".apns-emulator"
+  /// Nothing on disk but certificates.
+  public var isEphemeral = false
+  /// Written once every listener accepts; nil for none.
+  public var portsFile: String?
+  /// Where the server name does not say (`design.md`, Listeners).
+  public var environment = Environment.sandbox
+  /// Accept what can't be verified, and record what strict would have said.
+  public var isLenient = false
+  /// TLS 1.0 and 1.1 with the ciphers of the time, on gateway and feedback.
+  public var legacyTLS = false
+  /// Makes tokens the same on every machine.
+  public var tokenSeed: String?
+  /// Drives every random choice.
+  public var seed: UInt64?
+  public var logFormat = LogFormat.text
+  public var logLevel = LogLevel.info
+  public var legacyLimits = LegacyLimits()
+  public var broker = BrokerOptions()
+
+  public init() {}
+}
+
+/// How log lines look.
+public enum LogFormat: String, Sendable, CaseIterable {
+  case text, json
+}
+
+/// Which log lines are written: this level and those above.
+public enum LogLevel: String, Sendable, CaseIterable, Comparable {
+  case debug, info, warning, error
+
+  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+  private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
