@@ -64,6 +64,7 @@ let package = Package(
 
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
+    tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,94 @@
+import Platform
+
+/// Files of key material: small, read whole, written so that nobody ever sees half of one.
+enum FileSystem {
+  /// Permissions of files that hold a private key, and of folders with such files.
+  static let secretFile: mode_t = 0o600
+  static let secretFolder: mode_t = 0o700
+  /// Permissions of everything else, before the umask.
+  static let openFile: mode_t = 0o644
+  static let openFolder: mode_t = 0o755
+
+  /// Largest file read, in bytes: a bundle of several hundred certificates.
+  static let maximumFileByteCount = 1 << 20
+  /// Most names read from one folder, so that a wrong folder does not stall the start.
+  static let maximumNames = 10_000
+
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// The whole file.
+  static func read(_ path: String) throws(CredentialsError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(.unreadable, path) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let count = Platform.read(descriptor, &chunk, chunk.count)
+      if count == 0 { return bytes }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure(.unreadable, path) }
+      bytes.append(contentsOf: chunk.prefix(count))
+      guard bytes.count <= maximumFileByteCount else {
+        throw CredentialsError(.malformed, "\(path) is larger than \(maximumFileByteCount) bytes")
+      }
+    }
+  }
+
+  /// Puts `bytes` under `path` in one step. The temporary file is new, has its permissions from the first moment and is
+  /// on disk before it takes the name; a file already there is replaced.
+  static func write(_ bytes: [UInt8], to path: String, permissions: mode_t) throws(CredentialsError) {
+    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
+    let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
+    guard descriptor >= 0 else { throw failure(.unwritable, path) }
+    let isWritten = writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
+    let reason = errno
+    guard close(descriptor) == 0, isWritten, rename(temporary, path) == 0 else {
+      if !isWritten { errno = reason }
+      let error = failure(.unwritable, path)
+      unlink(temporary)
+      throw error
+    }
+  }
+
+  /// Makes the folder if it is absent; one already there keeps its permissions.
+  static func makeFolder(_ path: String, permissions: mode_t) throws(CredentialsError) {
+    guard mkdir(path, permissions) != 0 else { return }
+    guard errno == EEXIST, access(path, R_OK | X_OK) == 0 else { throw failure(.unwritable, path) }
+  }
+
+  /// The names in a folder that end in `suffix` and don't begin with a dot, sorted; empty when there is no folder.
+  static func names(in folder: String, suffix: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while names.count < maximumNames, let entry = readdir(stream) {
+      let name = name(of: entry)
+      if name.hasSuffix(suffix), !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// What the operating system said last about `path`.
+  static func failure(_ code: CredentialsError.Code, _ path: String) -> CredentialsError {
+    CredentialsError(code, "\(path): \(String(cString: strerror(errno)))")
+  }
+
+  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Platform.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
+  /// Reads the name in place: an entry is shorter in memory than the type says, so it must not be copied.
+  private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return "" }
+    let start = UnsafeRawPointer(entry).advanced(by: offset)
+    return String(cString: start.assumingMemoryBound(to: CChar.self))
+  }
+}

@@ -1,0 +1,127 @@
+import COpenSSL
+import Platform
+import PushModel
+
+/// An X.509 certificate.
+final class Certificate {
+  /// Largest certificate taken, in bytes of DER. Push certificates have about 1,500; hundreds of topics fit.
+  static let maximumByteCount = 65_536
+
+  /// Owned; freed with this object, so take it only from an object that has a name.
+  let handle: OpaquePointer
+
+  /// Takes over one reference.
+  init(owning handle: OpaquePointer) { self.handle = handle }
+
+  deinit { X509_free(handle) }
+
+  /// Reads one DER certificate that fills `der` to the last byte; nil for anything else.
+  convenience init?(der: [UInt8]) {
+    defer { OpenSSLError.clear() }
+    guard !der.isEmpty, der.count <= Self.maximumByteCount else { return nil }
+    let handle = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+      var cursor = bytes.baseAddress
+      guard let handle = d2i_X509(nil, &cursor, bytes.count) else { return nil }
+      guard cursor == bytes.baseAddress.map({ $0 + bytes.count }) else {
+        X509_free(handle)
+        return nil
+      }
+      return handle
+    }
+    guard let handle else { return nil }
+    self.init(owning: handle)
+  }
+
+  /// Reads every certificate in a PEM text, in order; other blocks are passed over.
+  static func all(pem: [UInt8]) -> [Certificate] {
+    defer { OpenSSLError.clear() }
+    guard let buffer = MemoryBuffer(pem) else { return [] }
+    var certificates: [Certificate] = []
+    while let handle = PEM_read_bio_X509(buffer.handle, nil, nil, nil) {
+      certificates.append(Certificate(owning: handle))
+    }
+    return certificates
+  }
+
+  /// The whole certificate in DER.
+  var der: [UInt8] { MemoryBuffer.encoded { i2d_X509(handle, $0) } ?? [] }
+
+  /// The whole certificate in PEM.
+  func pem() throws(CredentialsError) -> [UInt8] {
+    guard let buffer = MemoryBuffer(), PEM_write_bio_X509(buffer.handle, handle) == 1 else {
+      throw OpenSSLError.take("write a certificate")
+    }
+    return buffer.contents
+  }
+
+  /// The public key, or nil if its kind or parameters are unknown.
+  var publicKey: PublicKey? {
+    defer { OpenSSLError.clear() }
+    return X509_get_pubkey(handle).map { PublicKey(owning: $0) }
+  }
+
+  /// SubjectPublicKeyInfo in DER: what a key's fingerprint is taken of.
+  var publicKeyInfo: [UInt8] {
+    MemoryBuffer.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(handle), $0) } ?? []
+  }
+
+  /// Whether `key` is the private half of this certificate's key.
+  func belongs(to key: PrivateKey) -> Bool {
+    defer { OpenSSLError.clear() }
+    return X509_check_private_key(handle, key.handle) == 1
+  }
+
+  /// The first subject attribute of a kind (`NID_…`), as text.
+  func subjectAttribute(_ kind: Int32) -> String? {
+    Self.attribute(kind, of: X509_get_subject_name(handle))
+  }
+
+  /// The issuer's common name, or the empty string.
+  var issuerCommonName: String { Self.attribute(NID_commonName, of: X509_get_issuer_name(handle)) ?? "" }
+
+  /// The serial number, unsigned and in network order.
+  var serialNumber: [UInt8] {
+    guard let serial = X509_get0_serialNumber(handle) else { return [] }
+    return Array(
+      UnsafeBufferPointer(start: ASN1_STRING_get0_data(serial), count: Int(ASN1_STRING_length(serial))))
+  }
+
+  /// First moment of validity, or nil if the field is not a time.
+  var notBefore: Timestamp? { Self.timestamp(X509_get0_notBefore(handle)) }
+
+  /// Last moment of validity, or nil if the field is not a time.
+  var notAfter: Timestamp? { Self.timestamp(X509_get0_notAfter(handle)) }
+
+  /// The value of the first extension with this object identifier (the content bytes of its DER form).
+  func extensionValue(_ identifier: [UInt8]) -> [UInt8]? {
+    for index in 0..<X509_get_ext_count(handle) {
+      guard let found = X509_get_ext(handle, index), let object = X509_EXTENSION_get_object(found) else {
+        continue
+      }
+      let bytes = UnsafeBufferPointer(start: OBJ_get0_data(object), count: OBJ_length(object))
+      guard bytes.elementsEqual(identifier) else { continue }
+      let value = X509_EXTENSION_get_data(found)
+      return Array(
+        UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
+    }
+    return nil
+  }
+
+  private static func attribute(_ kind: Int32, of name: OpaquePointer?) -> String? {
+    defer { OpenSSLError.clear() }
+    let index = X509_NAME_get_index_by_NID(name, kind, -1)
+    guard index >= 0, let entry = X509_NAME_get_entry(name, index) else { return nil }
+    var text: UnsafeMutablePointer<UInt8>?
+    let count = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
+    guard count >= 0, let text else { return nil }
+    defer { shim_free(text) }
+    return String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+  }
+
+  private static func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
+    var calendar = tm()
+    defer { OpenSSLError.clear() }
+    guard let time, ASN1_TIME_to_tm(time, &calendar) == 1 else { return nil }
+    return Timestamp(seconds: Int64(timegm(&calendar)))
+  }
+}

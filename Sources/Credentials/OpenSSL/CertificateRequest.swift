@@ -1,0 +1,52 @@
+import COpenSSL
+
+/// A PKCS#10 certificate request.
+final class CertificateRequest {
+  /// Largest request taken, in bytes of PEM: an RSA key of 4096 bits needs about 2,000.
+  static let maximumByteCount = 16_384
+
+  /// Owned; freed with this object.
+  private let handle: OpaquePointer
+
+  private init(owning handle: OpaquePointer) { self.handle = handle }
+
+  deinit { X509_REQ_free(handle) }
+
+  /// Reads a PEM request; nil for anything else.
+  convenience init?(pem: [UInt8]) {
+    defer { OpenSSLError.clear() }
+    guard pem.count <= Self.maximumByteCount, let buffer = MemoryBuffer(pem),
+      let handle = PEM_read_bio_X509_REQ(buffer.handle, nil, nil, nil)
+    else { return nil }
+    self.init(owning: handle)
+  }
+
+  /// A request for `key`, signed with it.
+  init(subject: DistinguishedName, key: PrivateKey) throws(CredentialsError) {
+    guard let handle = X509_REQ_new() else { throw OpenSSLError.take("make a certificate request") }
+    self.handle = handle
+    guard subject.append(to: X509_REQ_get_subject_name(handle)), X509_REQ_set_pubkey(handle, key.handle) == 1,
+      X509_REQ_sign(handle, key.handle, EVP_sha256()) > 0
+    else { throw OpenSSLError.take("sign a certificate request") }
+  }
+
+  /// The public key, or nil if its kind or parameters are unknown.
+  var publicKey: PublicKey? {
+    defer { OpenSSLError.clear() }
+    return X509_REQ_get_pubkey(handle).map { PublicKey(owning: $0) }
+  }
+
+  /// Whether whoever made the request holds the private half of `key`.
+  func isSigned(with key: PublicKey) -> Bool {
+    defer { OpenSSLError.clear() }
+    return X509_REQ_verify(handle, key.handle) == 1
+  }
+
+  /// The request in PEM.
+  func pem() throws(CredentialsError) -> [UInt8] {
+    guard let buffer = MemoryBuffer(), PEM_write_bio_X509_REQ(buffer.handle, handle) == 1 else {
+      throw OpenSSLError.take("write a certificate request")
+    }
+    return buffer.contents
+  }
+}

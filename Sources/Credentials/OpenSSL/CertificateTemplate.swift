@@ -1,0 +1,76 @@
+import COpenSSL
+import Platform
+import PushModel
+
+/// What a new certificate will say.
+struct CertificateTemplate {
+  var subject: DistinguishedName
+  var notBefore: Timestamp
+  var notAfter: Timestamp
+  var extensions: [CertificateExtension]
+
+  /// Random bytes in a serial number: unique without a register, and under the 20 octets of RFC 5280 4.1.2.2.
+  private static let serialByteCount = 16
+
+  /// The certificate for `publicKey`, signed by `issuer`, or by `ownKey` when it is its own issuer.
+  func signed(for publicKey: PublicKey, by issuer: Issuer) throws(CredentialsError) -> Certificate {
+    guard let handle = X509_new() else { throw OpenSSLError.take("make a certificate") }
+    let certificate = Certificate(owning: handle)
+    guard fill(handle, publicKey: publicKey, issuer: issuer), addExtensions(to: handle, issuer: issuer),
+      X509_sign(handle, issuer.key.handle, EVP_sha256()) > 0
+    else { throw OpenSSLError.take("sign a certificate") }
+    return certificate
+  }
+
+  /// Who signs: a certificate with its key, or a key alone for a root.
+  struct Issuer {
+    /// Nil when the new certificate is its own issuer.
+    var certificate: Certificate?
+    var key: PrivateKey
+  }
+
+  private func fill(_ handle: OpaquePointer, publicKey: PublicKey, issuer: Issuer) -> Bool {
+    let issuerName = X509_get_subject_name(issuer.certificate?.handle ?? handle)
+    return X509_set_version(handle, 2) == 1  // 2 stands for version 3
+      && Self.setRandomSerial(handle)
+      && subject.append(to: X509_get_subject_name(handle))
+      && X509_set_issuer_name(handle, issuerName) == 1
+      && ASN1_TIME_set(X509_getm_notBefore(handle), time_t(notBefore.seconds)) != nil
+      && ASN1_TIME_set(X509_getm_notAfter(handle), time_t(notAfter.seconds)) != nil
+      && X509_set_pubkey(handle, publicKey.handle) == 1
+  }
+
+  private func addExtensions(to handle: OpaquePointer, issuer: Issuer) -> Bool {
+    guard let own = Self.keyIdentifier(handle),
+      let authority = Self.keyIdentifier(issuer.certificate?.handle ?? handle)
+    else { return false }
+    let all = extensions + [.subjectKeyIdentifier(own), .authorityKeyIdentifier(authority)]
+    return all.allSatisfy { Self.add($0, to: handle) }
+  }
+
+  private static func add(_ part: CertificateExtension, to handle: OpaquePointer) -> Bool {
+    let der = part.der
+    return der.withUnsafeBufferPointer { bytes in
+      var cursor = bytes.baseAddress
+      guard let made = d2i_X509_EXTENSION(nil, &cursor, bytes.count) else { return false }
+      defer { X509_EXTENSION_free(made) }
+      return X509_add_ext(handle, made, -1) == 1
+    }
+  }
+
+  /// SHA-1 of the public key's bits (RFC 5280 4.2.1.2, method 1).
+  private static func keyIdentifier(_ handle: OpaquePointer) -> [UInt8]? {
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var count: UInt32 = 0
+    guard X509_pubkey_digest(handle, EVP_sha1(), &digest, &count) == 1 else { return nil }
+    return Array(digest.prefix(Int(count)))
+  }
+
+  private static func setRandomSerial(_ handle: OpaquePointer) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: serialByteCount)
+    guard RAND_bytes(&bytes, Int32(serialByteCount)) == 1 else { return false }
+    // Positive, and never shortened by a leading zero octet.
+    bytes[0] = bytes[0] & 0x7f | 0x40
+    return ASN1_STRING_set(X509_get_serialNumber(handle), bytes, Int32(serialByteCount)) == 1
+  }
+}

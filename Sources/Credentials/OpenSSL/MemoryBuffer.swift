@@ -1,0 +1,42 @@
+import COpenSSL
+
+/// An OpenSSL memory BIO: the way PEM text goes in and out.
+struct MemoryBuffer: ~Copyable {
+  /// Owned; freed with this value.
+  let handle: OpaquePointer
+
+  /// An empty buffer to write to; nil when memory is short.
+  init?() {
+    guard let handle = BIO_new(BIO_s_mem()) else { return nil }
+    self.handle = handle
+  }
+
+  /// A buffer that holds a copy of `bytes`; nil when memory is short or the count does not fit OpenSSL's integer.
+  init?(_ bytes: [UInt8]) {
+    guard let count = Int32(exactly: bytes.count), let handle = BIO_new(BIO_s_mem()) else { return nil }
+    guard count == 0 || BIO_write(handle, bytes, count) == count else {
+      BIO_free(handle)
+      return nil
+    }
+    self.handle = handle
+  }
+
+  deinit { BIO_free(handle) }
+
+  /// What was written and not yet read.
+  var contents: [UInt8] {
+    var start: UnsafePointer<UInt8>?
+    let count = shim_bio_contents(handle, &start)
+    return Array(UnsafeBufferPointer(start: start, count: count))
+  }
+
+  /// Puts out what `encode` produces when first asked for the length and then for the bytes (the `i2d_…` functions).
+  static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]? {
+    let count = Int(encode(nil))
+    guard count > 0 else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      var cursor = buffer.baseAddress
+      initialized = max(0, Int(encode(&cursor)))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import COpenSSL
+
+/// A private key.
+final class PrivateKey {
+  /// Modulus of the RSA keys made here, in bits: what clients of twenty years accept.
+  static let rsaBits = 2048
+
+  /// Owned; freed with this object, so take it only from an object that has a name.
+  let handle: OpaquePointer
+
+  /// Takes over one reference.
+  init(owning handle: OpaquePointer) { self.handle = handle }
+
+  deinit { EVP_PKEY_free(handle) }
+
+  /// A new RSA key.
+  static func generateRSA(bits: Int = rsaBits) throws(CredentialsError) -> PrivateKey {
+    guard let handle = shim_generate_rsa(bits) else { throw OpenSSLError.take("make an RSA key") }
+    return PrivateKey(owning: handle)
+  }
+
+  /// A new key on P-256, the only curve of provider tokens (`spec/provider-protocol.md` E).
+  static func generateP256() throws(CredentialsError) -> PrivateKey {
+    guard let handle = shim_generate_p256() else { throw OpenSSLError.take("make a P-256 key") }
+    return PrivateKey(owning: handle)
+  }
+
+  /// Reads an unencrypted PEM key; nil for anything else.
+  convenience init?(pem: [UInt8]) {
+    defer { OpenSSLError.clear() }
+    // Without this callback OpenSSL would ask for the password of an encrypted key on the terminal.
+    guard let buffer = MemoryBuffer(pem),
+      let handle = PEM_read_bio_PrivateKey(buffer.handle, nil, { _, _, _, _ in -1 }, nil)
+    else { return nil }
+    self.init(owning: handle)
+  }
+
+  /// PKCS#8 PEM, unencrypted. Secret.
+  func pem() throws(CredentialsError) -> [UInt8] {
+    guard let buffer = MemoryBuffer(),
+      PEM_write_bio_PKCS8PrivateKey(buffer.handle, handle, nil, nil, 0, nil, nil) == 1
+    else { throw OpenSSLError.take("write a key") }
+    return buffer.contents
+  }
+
+  /// Whether this is an RSA key.
+  var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
+
+  /// Whether this is a key on P-256.
+  var isP256: Bool { PublicKey.isP256(handle) }
+
+  /// A signature over `message` with the given hash: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA.
+  func signature(over message: [UInt8], hash: String) throws(CredentialsError) -> [UInt8] {
+    guard let context = EVP_MD_CTX_new() else { throw OpenSSLError.take("sign") }
+    defer { EVP_MD_CTX_free(context) }
+    var count = 0
+    guard EVP_DigestSignInit_ex(context, nil, hash, nil, nil, handle, nil) == 1,
+      EVP_DigestSign(context, nil, &count, message, message.count) == 1
+    else { throw OpenSSLError.take("sign") }
+    var signature = [UInt8](repeating: 0, count: count)
+    guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else {
+      throw OpenSSLError.take("sign")
+    }
+    signature.removeLast(signature.count - count)
+    return signature
+  }
+}

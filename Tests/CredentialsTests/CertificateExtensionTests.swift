@@ -1,0 +1,80 @@
+import PushModel
+import Testing
+
+@testable import Credentials
+
+/// Expected bytes: `spec/provider-protocol.md` C.3.
+@Suite("Certificate extensions")
+struct CertificateExtensionTests {
+  static let topicsValue = """
+    30 64
+       0c 0f 636f6d2e6578616d706c652e617070
+       30 05  0c 03 617070
+       0c 14 636f6d2e6578616d706c652e6170702e766f6970
+       30 06  0c 04 766f6970
+       0c 1c 636f6d2e6578616d706c652e6170702e636f6d706c69636174696f6e
+       30 0e  0c 0c 636f6d706c69636174696f6e
+    """
+
+  @Test("the development and production marks are Apple's bytes")
+  func environments() throws {
+    #expect(try CertificateExtension.push(.sandbox).der == bytes("3010 060a2a864886f76364060301 0402 0500"))
+    #expect(
+      try CertificateExtension.push(.production).der == bytes("3010 060a2a864886f76364060302 0402 0500"))
+  }
+
+  @Test("one bundle id in a universal certificate is listed as app, VoIP and complication, byte for byte")
+  func topics() throws {
+    let listed = PushTopic.listed(for: [try topic("com.example.app")], isUniversal: true)
+    let value = try bytes(Self.topicsValue)
+    #expect(value.count == 102)
+    #expect(TopicsExtension.encode(listed) == value)
+    #expect(TopicsExtension.decode(value) == listed)
+    #expect(
+      try CertificateExtension.topics(listed).der == bytes("3074 060a2a864886f76364060306 0466") + value)
+  }
+
+  @Test("several topics are listed as they were given, each with the kind of its suffix")
+  func severalTopics() throws {
+    let names = ["com.example.a", "com.example.b.voip", "com.example.c.complication"]
+    let listed = PushTopic.listed(for: try names.map(topic), isUniversal: true)
+    #expect(listed.map(\.name.name) == names)
+    #expect(listed.map(\.kinds) == [["app"], ["voip"], ["complication"]])
+  }
+
+  @Test("a topics extension cut at any length is refused, never a trap")
+  func truncations() throws {
+    let value = try bytes(Self.topicsValue)
+    for count in 0..<value.count { #expect(TopicsExtension.decode(Array(value.prefix(count))) == nil) }
+  }
+
+  @Test("any single changed byte is read or refused, never a trap")
+  func mutations() throws {
+    let value = try bytes(Self.topicsValue)
+    for index in value.indices {
+      for replacement in [0x00, 0x0c, 0x30, 0x7f, 0x80, 0x84, 0xff] as [UInt8] {
+        var changed = value
+        changed[index] = replacement
+        if let topics = TopicsExtension.decode(changed) { #expect(!topics.isEmpty) }
+      }
+    }
+  }
+
+  @Test(
+    "malformed topics extensions are refused",
+    arguments: [
+      "", "0500", "3000", "3002 0500", "3004 3002 0c00", "3080 0c01 61 0000", "30 84ffffffff 0c0161",
+      "3003 0c01 20", "30 8105 0c03 616263", "3005 0c03 616263 00", "3006 0c01 61 3003 02 01 01",
+    ])
+  func malformed(_ hex: String) throws {
+    #expect(TopicsExtension.decode(try bytes(hex)) == nil)
+  }
+
+  @Test("a list longer than the limit is refused")
+  func tooMany() throws {
+    let name = PushTopic(name: try topic("a"), kinds: [])
+    let most = [PushTopic](repeating: name, count: TopicsExtension.maximumTopics)
+    #expect(TopicsExtension.decode(TopicsExtension.encode(most))?.count == most.count)
+    #expect(TopicsExtension.decode(TopicsExtension.encode(most + [name])) == nil)
+  }
+}

@@ -1,0 +1,131 @@
+import COpenSSL
+import Foundation
+import PushModel
+import Testing
+
+@testable import Credentials
+
+@Suite("Certs folder")
+struct CertsFolderTests {
+  @Test("is filled on first use with keys that only their owner can read")
+  func fillsAndProtects() throws {
+    let folder = try Fixture.folder()
+    for key in [folder.caKey, folder.serverKey, folder.deviceCAKey] {
+      #expect(try permissions(of: key) == 0o600)
+    }
+    for secret in [folder.path, folder.pushFolder, folder.keysFolder, folder.devicesFolder] {
+      #expect(try permissions(of: secret) == 0o700)
+    }
+    #expect(FileSystem.exists(folder.trustFolder))
+    #expect(FileSystem.names(in: folder.path, suffix: ".new").isEmpty)
+  }
+
+  @Test("keeps what is there")
+  func keeps() throws {
+    let folder = try Fixture.folder()
+    let files = [folder.caCertificate, folder.caKey, folder.serverCertificate, folder.deviceCAKey]
+    let before = try files.map(contents(of:))
+    try CertsFolder(path: folder.path).prepare(now: Fixture.now)
+    #expect(try files.map(contents(of:)) == before)
+  }
+
+  @Test("loads in less than 20 ms")
+  func loadsQuickly() throws {
+    let path = try Fixture.folder().path
+    let best = try (0..<5).map { _ in
+      try ContinuousClock().measure { try CertsFolder(path: path).prepare(now: Fixture.now) }
+    }.min()
+    #expect(try #require(best) < .milliseconds(20))
+  }
+
+  @Test(
+    "names the damaged file", arguments: ["ca.pem", "ca.key", "server.pem", "server.key", "device-ca.key"])
+  func namesDamage(_ name: String) throws {
+    let copy = try copyOfShared()
+    try write(Array("no PEM".utf8), to: copy.path + "/" + name)
+    let error = try #require(throws: CredentialsError.self) {
+      try CertsFolder(path: copy.path).prepare(now: Fixture.now)
+    }
+    #expect(error.code == .malformed)
+    #expect(error.message.contains("/" + name))
+    #expect(try contents(of: copy.path + "/" + name) == Array("no PEM".utf8))
+  }
+
+  @Test("names the missing half of a pair", arguments: ["ca.key", "server.pem", "device-ca.pem"])
+  func namesMissingHalf(_ name: String) throws {
+    let copy = try copyOfShared()
+    try FileManager.default.removeItem(atPath: copy.path + "/" + name)
+    let error = try #require(throws: CredentialsError.self) {
+      try CertsFolder(path: copy.path).prepare(now: Fixture.now)
+    }
+    #expect(error.code == .mismatched)
+    #expect(error.message.contains("/\(name) is missing"))
+  }
+
+  @Test("refuses a key that belongs to another certificate")
+  func refusesForeignKey() throws {
+    let copy = try copyOfShared()
+    try write(try contents(of: copy.path + "/device-ca.key"), to: copy.path + "/server.key")
+    let error = try #require(throws: CredentialsError.self) {
+      try CertsFolder(path: copy.path).prepare(now: Fixture.now)
+    }
+    #expect(error.code == .mismatched)
+  }
+
+  @Test("refuses material whose time is over or has not come")
+  func refusesExpired() throws {
+    let path = try Fixture.folder().path
+    for years in [11, -1] as [Int64] {
+      let now = Fixture.now.adding(seconds: years * 365 * 86_400)
+      let error = try #require(throws: CredentialsError.self) {
+        try CertsFolder(path: path).prepare(now: now)
+      }
+      #expect(error.code == .expired)
+      #expect(error.message.contains("ca.pem"))
+    }
+  }
+
+  @Test("says which folder can't be made")
+  func unwritable() throws {
+    let home = try TemporaryFolder()
+    try write([], to: home.path + "/file")
+    let error = try #require(throws: CredentialsError.self) {
+      try CertsFolder(path: home.path + "/file/certs").prepare(now: Fixture.now)
+    }
+    #expect(error.code == .unwritable)
+    #expect(error.message.contains("file/certs"))
+  }
+
+  @Test(
+    "issues a server certificate for every listener's Apple name, under our root",
+    arguments: [
+      "localhost", "gateway.push.apple.com", "gateway.sandbox.push.apple.com", "feedback.push.apple.com",
+      "feedback.sandbox.push.apple.com", "api.push.apple.com", "api.sandbox.push.apple.com",
+      "api.development.push.apple.com", "api-broadcast.push.apple.com",
+      "api-broadcast.sandbox.push.apple.com",
+      "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com",
+      "courier.push.apple.com", "courier.sandbox.push.apple.com", "17-courier.push.apple.com",
+      "3-courier.sandbox.push.apple.com",
+    ])
+  func serverNames(_ host: String) throws {
+    let folder = try Fixture.folder()
+    let server = try #require(Certificate.all(pem: try contents(of: folder.serverCertificate)).first)
+    #expect(X509_check_host(server.handle, host, host.utf8.count, 0, nil) == 1)
+    #expect(X509_check_ip_asc(server.handle, "127.0.0.1", 0) == 1)
+    #expect(X509_check_ip_asc(server.handle, "::1", 0) == 1)
+    #expect(X509_check_host(server.handle, "example.com", 0, 0, nil) == 0)
+    let root = try Fixture.root()
+    #expect(X509_verify(server.handle, root.key.handle) == 1)
+  }
+
+  private func copyOfShared() throws -> TemporaryFolder {
+    let copy = try TemporaryFolder()
+    let source = try Fixture.folder()
+    for name in ["ca", "server", "device-ca"] {
+      for suffix in [".pem", ".key"] {
+        try write(try contents(of: source.path + "/" + name + suffix), to: copy.path + "/" + name + suffix)
+      }
+    }
+    return copy
+  }
+}

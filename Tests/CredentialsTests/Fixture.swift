@@ -1,0 +1,44 @@
+import Foundation
+import PushModel
+import Testing
+
+@testable import Credentials
+
+/// Key material made once for the whole run, because RSA keys are slow to make.
+enum Fixture {
+  /// The moment at which everything is issued.
+  static let now = Timestamp(seconds: 1_700_000_000)
+  static let topic = "com.example.app"
+
+  private static let shared: Result<String, any Error> = Result {
+    let url = FileManager.default.temporaryDirectory.appending(
+      path: "credentials-shared-\(UUID().uuidString)")
+    let path = url.path(percentEncoded: false)
+    try CertsFolder(path: path).prepare(now: now)
+    atexit { Fixture.remove() }
+    return path
+  }
+
+  /// The shared folder, freshly loaded.
+  static func folder() throws -> CertsFolder {
+    let folder = CertsFolder(path: try shared.get())
+    try folder.prepare(now: now)
+    return folder
+  }
+
+  static func root() throws -> KeyPair { try folder().loadedRoot(now: now) }
+
+  private static func remove() {
+    if let path = try? shared.get() { try? FileManager.default.removeItem(atPath: path) }
+  }
+}
+
+extension Timestamp {
+  func adding(seconds: Int64) -> Timestamp { adding(nanoseconds: seconds * 1_000_000_000) }
+}
+
+func topic(_ name: String) throws -> Topic { try #require(Topic(name)) }
+func udid(_ text: String) throws -> UDID { try #require(UDID(text)) }
+
+/// The bytes that hexadecimal text spells; blanks and line ends are for the eye.
+func bytes(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex.filter { !$0.isWhitespace })) }
