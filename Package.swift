@@ -65,6 +65,7 @@ let package = Package(
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
+    tests("CourierWire", ["CourierWire", "PushModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,54 @@
+/// Walks over the fields of a Protocol Buffers message: as much of that format as channels use.
+struct ProtobufReader {
+  enum Value {
+    case number(UInt64)
+    case bytes(UnsafeRawBufferPointer)
+  }
+
+  private var rest: UnsafeRawBufferPointer
+
+  init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+
+  /// The next field; nil at the end. Fixed-width fields, which no channel message has, come as numbers.
+  mutating func next() throws(CourierProtocolError) -> (number: UInt64, value: Value)? {
+    guard !rest.isEmpty else { return nil }
+    let key = try varint()
+    switch key & 7 {
+    case 0: return (key >> 3, .number(try varint()))
+    case 1: return (key >> 3, .number(try fixed(UInt64.self)))
+    case 2: return (key >> 3, .bytes(try take(try varint())))
+    case 5: return (key >> 3, .number(UInt64(try fixed(UInt32.self))))
+    default: throw malformed
+    }
+  }
+
+  /// Seven bits a byte, the lowest first; at most ten bytes.
+  private mutating func varint() throws(CourierProtocolError) -> UInt64 {
+    var value: UInt64 = 0
+    for shift in stride(from: 0, to: 70, by: 7) {
+      guard let byte = rest.first else { throw malformed }
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+      value |= UInt64(byte & 0x7f) << UInt64(shift)
+      if byte & 0x80 == 0 { return value }
+    }
+    throw malformed
+  }
+
+  private mutating func fixed<Integer: FixedWidthInteger>(
+    _: Integer.Type
+  ) throws(CourierProtocolError) -> Integer {
+    let bytes = try take(UInt64(MemoryLayout<Integer>.size))
+    return Integer(littleEndian: bytes.loadUnaligned(as: Integer.self))
+  }
+
+  private mutating func take(_ count: UInt64) throws(CourierProtocolError) -> UnsafeRawBufferPointer {
+    guard count <= UInt64(rest.count) else { throw malformed }
+    let taken = UnsafeRawBufferPointer(rebasing: rest[..<Int(count)])
+    rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
+    return taken
+  }
+
+  private var malformed: CourierProtocolError {
+    .itemMalformed(CourierItem.Channels.update.rawValue, length: rest.count)
+  }
+}

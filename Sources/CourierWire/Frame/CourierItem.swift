@@ -1,0 +1,137 @@
+/// The item ids of every command in one place (`spec/device-courier.md` 4). Ids from 0xe0 are private to this
+/// emulator: Apple's highest known id is 29, and every client and server skips what it does not know.
+///
+/// | private | in | value |
+/// |---|---|---|
+/// | 0xe0 | connect | one byte, 1: the client is a simulated device that understands command 0x70 |
+/// | 0xe1 | connect (repeated), app-token request | a topic's name in UTF-8; the protocol itself carries only its SHA-1 |
+/// | command 0x70 | server to device | 1 topic hash, 2 action, 3 topic name |
+public enum CourierItem {
+  /// 0x07, section 4.1.
+  public enum Connect: UInt8, Sendable {
+    case baseToken = 1
+    case state = 2
+    case flags = 5
+    case interface = 6
+    case activeInterval = 7
+    case carrier = 8
+    case systemVersion = 9
+    case systemBuild = 10
+    case hardwareModel = 11
+    case certificate = 12
+    case nonce = 13
+    case signature = 14
+    case protocolVersion = 16
+    case redirectCount = 17
+    case dnsTime = 19
+    case tlsTime = 20
+    case timestamp = 22
+    case simulatedDevice = 0xe0
+    case topicName = 0xe1
+  }
+
+  /// 0x08, section 4.2.
+  public enum Connected: UInt8, Sendable {
+    case status = 1
+    case serverMetadata = 2
+    case baseToken = 3
+    case maximumMessageSize = 4
+    /// Perhaps a protocol version.
+    case unknown5 = 5
+    case capabilities = 6
+    case largeMessageSize = 8
+    case redirectReason = 9
+    case serverTime = 10
+  }
+
+  /// 0x09, section 4.3.
+  public enum Filter: UInt8, Sendable {
+    case baseToken = 1
+    case enabled = 2
+    case ignored = 3
+    case opportunistic = 4
+    case paused = 5
+    case nonWaking = 6
+  }
+
+  /// 0x0a, section 4.4. On the way up, 1 is the topic and 2 the sender's base token.
+  public enum Message: UInt8, Sendable {
+    case token = 1
+    case topic = 2
+    case payload = 3
+    case messageId = 4
+    case expiry = 5
+    case timestamp = 6
+    case storageFlags = 7
+    /// Where one source has the storage flags instead.
+    case storageFlagsToo = 9
+    case priority = 13
+    case baseToken = 15
+    case tracingIdentifier = 21
+    case pushType = 28
+    case channel = 29
+  }
+
+  /// 0x0b, section 4.5.
+  public enum Acknowledgement: UInt8, Sendable {
+    case token = 1
+    case messageId = 4
+    case status = 8
+  }
+
+  /// 0x0c, section 4.6.
+  public enum KeepAlive: UInt8, Sendable {
+    case connectionMethod = 1
+    case systemVersion = 2
+    case systemBuild = 3
+    case hardwareModel = 4
+    case interval = 5
+  }
+
+  /// 0x0d, section 4.6.
+  public enum KeepAliveAnswer: UInt8, Sendable {
+    case response = 1
+  }
+
+  /// 0x0e, section 4.7.
+  public enum NoStorage: UInt8, Sendable {
+    case baseToken = 1
+  }
+
+  /// 0x11, section 4.9.
+  public enum AppTokenRequest: UInt8, Sendable {
+    case baseToken = 1
+    case topic = 2
+    case appId = 3
+    case topicName = 0xe1
+  }
+
+  /// 0x12, section 4.9.
+  public enum AppTokenResponse: UInt8, Sendable {
+    case status = 1
+    case appToken = 2
+    case topic = 3
+    case appId = 4
+  }
+
+  /// 0x14, section 4.10.
+  public enum SetState: UInt8, Sendable {
+    case state = 1
+    case interval = 2
+  }
+
+  /// 0x1d, section 8: the request has 1, 2, 3, the confirmation 1, 3, 4.
+  public enum Channels: UInt8, Sendable {
+    case index = 1
+    case update = 2
+    case baseToken = 3
+    case status = 4
+  }
+
+  /// 0x70, private.
+  public enum AppState: UInt8, Sendable {
+    case topic = 1
+    case action = 2
+    case topicName = 3
+  }
+}

@@ -1,0 +1,44 @@
+import CourierWire
+import PushModel
+import Testing
+
+@Suite("Items of a frame")
+struct CourierItemCursorTests {
+  private func items(_ body: String) throws -> [CourierItemValue] {
+    try bytes(body).withUnsafeBytes { raw in
+      var items = CourierFrame(commandByte: 9, body: raw).items
+      var found: [CourierItemValue] = []
+      while let item = try items.next() { found.append(CourierItemValue(item)) }
+      return found
+    }
+  }
+
+  @Test("come in the order in which they were sent, empty and repeated ones too")
+  func order() throws {
+    #expect(
+      try items("05 0001 aa 02 0000 05 0002 bbcc") == [
+        CourierItemValue(id: 5, bytes: [0xaa]), CourierItemValue(id: 2, bytes: []),
+        CourierItemValue(id: 5, bytes: [0xbb, 0xcc]),
+      ])
+    #expect(try items("").isEmpty)
+  }
+
+  @Test(
+    "that end outside the frame are an error",
+    arguments: ["05", "0500", "050001", "0500020a", "01 0000 05 ffff"])
+  func overrun(body: String) {
+    #expect(throws: CourierProtocolError(.itemOverrun, "")) { try items(body) }
+  }
+
+  @Test("have integers of their exact width only")
+  func integers() throws {
+    try bytes("01 0002 0102").withUnsafeBytes { raw in
+      var items = CourierFrame(commandByte: 9, body: raw).items
+      let item = try #require(try items.next())
+      #expect(item.integer(UInt16.self) == 0x0102)
+      #expect(item.integer(UInt8.self) == nil)
+      #expect(item.integer(UInt32.self) == nil)
+      #expect(item.text == "\u{1}\u{2}")
+    }
+  }
+}

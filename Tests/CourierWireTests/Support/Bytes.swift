@@ -1,0 +1,43 @@
+import CourierWire
+import PushModel
+
+/// Bytes written as in the spec sheet: hexadecimal with blanks anywhere; unreadable text fails the comparison.
+func bytes(_ hex: String) -> [UInt8] {
+  Hex.decode(hex.filter { !$0.isWhitespace }) ?? []
+}
+
+/// Lends the only frame of `bytes`.
+func withFrame<Result>(_ bytes: [UInt8], _ body: (CourierFrame) throws -> Result) throws -> Result? {
+  var decoder = CourierDecoder()
+  return try bytes.withUnsafeBytes { raw in
+    var input = raw
+    return try decoder.next(&input, limit: CourierLimits.frameAfterConnect).map(body)
+  }
+}
+
+/// Reads the only command of `bytes`.
+func parse<Value: CourierCommandValue>(_: Value.Type, _ bytes: [UInt8]) throws -> Value? {
+  try withFrame(bytes) { try Value($0) }
+}
+
+/// A frame copied out of the decoder's reach.
+struct CopiedFrame: Equatable {
+  var command: UInt8
+  var body: [UInt8]
+}
+
+extension CourierDecoder {
+  /// All frames of one piece of input, copied.
+  mutating func frames(
+    in piece: some Sequence<UInt8>, limit: Int = CourierLimits.frameAfterConnect
+  ) throws -> [CopiedFrame] {
+    var frames: [CopiedFrame] = []
+    try Array(piece).withUnsafeBytes { raw in
+      var input = raw
+      while let frame = try next(&input, limit: limit) {
+        frames.append(CopiedFrame(command: frame.commandByte, body: Array(frame.body)))
+      }
+    }
+    return frames
+  }
+}
