@@ -140,6 +140,7 @@ extension Broker {
   public func acknowledge(_ session: DeviceSession, messageId: UInt32, status: UInt8, now: Timestamp) {
     guard let entry = session.window.take(messageId: messageId) else { return }
     let slot = Int(entry.registration)
+    session.lastProgressAt = now
     if status != 0 {
       keepAgain(entry, now: now)
     } else {
@@ -159,7 +160,9 @@ extension Broker {
 
   /// The device has caught up: what waited goes out, as far as there is room.
   public func roomMade(_ session: DeviceSession, now: Timestamp) {
-    guard !session.outlet.isCongested, session.window.count < DeviceSession.windowLimit / 2 else { return }
+    guard session.outlet.unsentBytes < DeviceSession.unsentLimit / 2,
+      session.window.count < DeviceSession.windowLimit / 2
+    else { return }
     let waiting = session.waiting
     session.waiting = []
     for row in waiting where slots[Int(row)].session == session.index { sendOrWait(row, session, now) }

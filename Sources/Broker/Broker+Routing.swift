@@ -27,7 +27,7 @@ extension Broker {
       return true
     }
     sendNow(submission, id: id, row: row, expiresAt: expiresAt, session: session, now: now)
-    return false
+    return session.isBehind(now: now)
   }
 
   /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never

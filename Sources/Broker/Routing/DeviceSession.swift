@@ -5,6 +5,11 @@ public final class DeviceSession {
   /// Most messages that a device may leave unacknowledged, as a count. Beyond it newer ones stay in their slots.
   static let windowLimit = 4096
 
+  /// Most bytes queued for a device that the system has not taken.
+  static let unsentLimit = 8 << 20
+  /// How long a provider is slowed down for a device that makes no progress, in nanoseconds.
+  static let patience: Int64 = 1_000_000_000
+
   let index: Int32
   public let device: Int32
   public let environment: Environment
@@ -23,9 +28,26 @@ public final class DeviceSession {
   ) {
     (self.index, self.device, self.environment) = (index, device, environment)
     (self.outlet, self.connectedAt) = (outlet, connectedAt)
+    lastProgressAt = connectedAt
   }
 
-  var hasRoom: Bool { window.count < Self.windowLimit && waiting.isEmpty && !outlet.isCongested }
+  /// When the device last acknowledged something.
+  var lastProgressAt: Timestamp
+
+  /// Whether another message may be sent now; otherwise it waits in its slot.
+  @inline(__always)
+  var hasRoom: Bool {
+    window.count < Self.windowLimit && waiting.isEmpty && outlet.unsentBytes < Self.unsentLimit
+  }
+
+  /// Whether the provider should be slowed down so that the device can follow. Begins at half of the limits, so that
+  /// what a provider connection has already read still finds room; a device that does not answer at all is not waited
+  /// for.
+  @inline(__always)
+  func isBehind(now: Timestamp) -> Bool {
+    guard window.count > Self.windowLimit / 2 || outlet.unsentBytes > Self.unsentLimit / 2 else { return false }
+    return now.nanoseconds &- lastProgressAt.nanoseconds < Self.patience
+  }
 }
 
 /// The messages a device has not acknowledged: a queue, since devices acknowledge in order, that also finds others.

@@ -20,10 +20,8 @@ public struct OutgoingMessage {
 public protocol CourierOutlet: AnyObject {
   /// Queues one message for the device.
   func deliver(_ message: OutgoingMessage)
-  /// Whether so much is queued that the device should catch up first.
-  var isCongested: Bool { get }
-  /// Whether bytes are queued that the system has not taken.
-  var hasUnsentBytes: Bool { get }
+  /// Bytes queued that the system has not taken.
+  var unsentBytes: Int { get }
   /// The device has connected elsewhere, or a person asked for it: end this session.
   func endSession(reason: String)
   /// A person did something to an app on the phone; only our own simulated device understands it.
