@@ -24,6 +24,7 @@ extension CertsFolder {
   ) throws(CredentialsError) -> IssuedTokenKey {
     _ = try loadedRoot(now: now)
     let lock = try FolderLock(keysFolder)
+    defer { lock.release() }
     let keyId = if let keyId { keyId } else { try Self.randomKeyId() }
     let record = ProviderKeyRecord(keyId: keyId, teamId: team, topics: topics, environments: environments)
     guard record.isWellFormed else {
@@ -42,7 +43,6 @@ extension CertsFolder {
     let key = try PrivateKey.generateP256()
     try FileSystem.write(try key.pem(), to: issued.key, permissions: FileSystem.secretFile)
     try FileSystem.write(record.json, to: issued.description, permissions: FileSystem.openFile)
-    _ = consume lock
     return issued
   }
 

@@ -38,6 +38,7 @@ public final class CertsFolder {
     }
     try FileSystem.makeFolder(trustFolder, permissions: FileSystem.openFolder)
     let lock = try FolderLock(path)
+    defer { lock.release() }
     let root = try pair(
       at: rootPaths, now: now, orMake: { () throws(CredentialsError) in try .root(now: now) })
     self.root = root
@@ -46,7 +47,6 @@ public final class CertsFolder {
       orMake: { () throws(CredentialsError) in try .deviceAuthority(by: root, now: now) })
     _ = try pair(
       at: serverPaths, now: now, orMake: { () throws(CredentialsError) in try .server(by: root, now: now) })
-    _ = consume lock
   }
 
   private var rootPaths: KeyPair.Paths { .init(certificate: caCertificate, key: caKey) }

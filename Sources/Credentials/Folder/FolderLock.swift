@@ -1,8 +1,8 @@
 import Platform
 
 /// Keeps other processes from filling the same folder at the same time: of two emulators started at once, the second
-/// finds what the first has made. Given back when the value goes away.
-struct FolderLock: ~Copyable {
+/// finds what the first has made.
+struct FolderLock {
   private let descriptor: Int32
 
   /// Waits for the folder. A file system without locks is used without one.
@@ -12,5 +12,6 @@ struct FolderLock: ~Copyable {
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
   }
 
-  deinit { close(descriptor) }
+  /// Lets others in. Call it once.
+  func release() { close(descriptor) }
 }

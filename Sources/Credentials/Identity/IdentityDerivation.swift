@@ -1,0 +1,64 @@
+import PushModel
+
+/// How tokens come to be: HMAC-SHA256 under the emulator's secret over what a token stands for (`design.md`, Identity).
+///
+/// The message is a label of fixed length that says which kind of token it is, then fields of fixed length, and the
+/// UDID last, so that no two inputs share an encoding:
+///
+/// ```
+/// app token   "apns-emulator app 1\0"  environment u8  install i32  topic hash 20 bytes  UDID
+/// base token  "apns-emulator base1\0"  environment u8  identity i32                       UDID
+/// ```
+public final class IdentityDerivation {
+  private static let appLabel = Array("apns-emulator app 1\0".utf8)
+  private static let baseLabel = Array("apns-emulator base1\0".utf8)
+
+  private let authenticator: MessageAuthenticator
+  private let sha1: SHA1Hasher
+  /// Kept between calls so that none allocates.
+  private var message: [UInt8] = []
+
+  /// Takes the secret that all tokens depend on.
+  public init(secret: TokenSecret) throws(CredentialsError) {
+    authenticator = try MessageAuthenticator(key: secret.bytes)
+    sha1 = try SHA1Hasher()
+    message.reserveCapacity(Self.appLabel.count + 5 + TopicHash.byteCount + UDID.maximumByteCount)
+  }
+
+  /// SHA-1 of the topic's UTF-8 (`spec/device-courier.md` 4.3).
+  public func topicHash(_ topic: Topic) -> TopicHash {
+    var name = topic.name
+    return name.withUTF8 { text in
+      sha1.withDigest(of: UnsafeRawBufferPointer(text)) { TopicHash(loadingFrom: $0) }
+    }
+  }
+
+  /// The token of a topic on a device, for its n-th install.
+  public func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32)
+    -> DeviceToken
+  {
+    begin(Self.appLabel, environment, number: install)
+    message.append(contentsOf: topicHash.bytes)
+    return finish(udid)
+  }
+
+  /// The token of the device itself, for its n-th identity.
+  public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
+    begin(Self.baseLabel, environment, number: identity)
+    return finish(udid)
+  }
+
+  private func begin(_ label: [UInt8], _ environment: Environment, number: Int32) {
+    message.removeAll(keepingCapacity: true)
+    message.append(contentsOf: label)
+    message.append(environment.rawValue)
+    withUnsafeBytes(of: number.bigEndian) { message.append(contentsOf: $0) }
+  }
+
+  private func finish(_ udid: UDID) -> DeviceToken {
+    message.append(contentsOf: udid.text.utf8)
+    return message.withUnsafeBytes { input in
+      authenticator.withCode(over: input) { DeviceToken(loadingFrom: $0) }
+    }
+  }
+}

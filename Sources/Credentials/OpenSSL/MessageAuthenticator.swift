@@ -1,0 +1,53 @@
+import COpenSSL
+
+/// HMAC-SHA256 under one key, with its working memory kept between calls.
+final class MessageAuthenticator {
+  static let byteCount = 32
+
+  /// Owned; freed with this object.
+  private let context: OpaquePointer
+
+  init(key: [UInt8]) throws(CredentialsError) {
+    guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw OpenSSLError.take("find HMAC") }
+    // The context keeps its own reference to the algorithm.
+    defer { EVP_MAC_free(algorithm) }
+    guard let context = EVP_MAC_CTX_new(algorithm) else { throw OpenSSLError.take("prepare HMAC") }
+    guard Self.start(context, key: key) else {
+      EVP_MAC_CTX_free(context)
+      throw OpenSSLError.take("prepare HMAC")
+    }
+    self.context = context
+  }
+
+  deinit { EVP_MAC_CTX_free(context) }
+
+  /// Lends the 32 bytes of the code over `message`.
+  func withCode<Result>(over message: UnsafeRawBufferPointer, _ body: (UnsafeRawPointer) -> Result) -> Result
+  {
+    var code: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    return withUnsafeMutablePointer(to: &code) { storage in
+      let output = UnsafeMutableRawPointer(storage)
+      let input = message.assumingMemoryBound(to: UInt8.self)
+      var count = 0
+      // No key: begins again with the one it has.
+      let succeeded =
+        EVP_MAC_init(context, nil, 0, nil) == 1
+        && EVP_MAC_update(context, input.baseAddress, input.count) == 1
+        && EVP_MAC_final(context, output.assumingMemoryBound(to: UInt8.self), &count, Self.byteCount) == 1
+      // Hashing memory can't fail once the key is set; a short answer would be our mistake.
+      precondition(succeeded && count == Self.byteCount)
+      return body(output)
+    }
+  }
+
+  private static func start(_ context: OpaquePointer, key: [UInt8]) -> Bool {
+    var digest = Array("SHA256".utf8CString)
+    return digest.withUnsafeMutableBufferPointer { name in
+      var parameters = [
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
+        OSSL_PARAM_construct_end(),
+      ]
+      return EVP_MAC_init(context, key, key.count, &parameters) == 1
+    }
+  }
+}

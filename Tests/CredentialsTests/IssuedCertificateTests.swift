@@ -1,0 +1,129 @@
+import COpenSSL
+import Foundation
+import PushModel
+import Testing
+
+@testable import Credentials
+
+@Suite("Issued certificates")
+struct IssuedCertificateTests {
+  @Test("a push certificate comes as PEM, key and PKCS#12 with an empty password")
+  func push() throws {
+    let folder = try Fixture.folder()
+    let issued = try folder.issuePushCertificate(
+      topics: [try topic("com.example.p12")], environments: .both, now: Fixture.now)
+    #expect(issued.certificate == folder.pushFolder + "/com.example.p12.pem")
+    #expect(try permissions(of: issued.key) == 0o600)
+    #expect(try permissions(of: issued.pkcs12) == 0o600)
+    let certificate = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
+    let key = try #require(PrivateKey(pem: try contents(of: issued.key)))
+    #expect(key.isRSA && certificate.belongs(to: key))
+    let bundle = try unpacked(try contents(of: issued.pkcs12))
+    #expect(bundle.certificate.der == certificate.der)
+    #expect(bundle.certificate.belongs(to: bundle.key))
+  }
+
+  @Test("issuing a push certificate again takes the new wishes")
+  func pushAgain() throws {
+    let folder = try Fixture.folder()
+    let topics = [try topic("com.example.again")]
+    try folder.issuePushCertificate(topics: topics, environments: .sandbox, now: Fixture.now)
+    let issued = try folder.issuePushCertificate(topics: topics, environments: .production, now: Fixture.now)
+    let pem = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
+    #expect(PushCertificate.parse(der: pem.der)?.environments == .production)
+    #expect(
+      FileSystem.names(in: folder.pushFolder, suffix: "").filter { $0.hasPrefix("com.example.again") }.count
+        == 3)
+  }
+
+  @Test("a push certificate without topic or environment is refused")
+  func pushRefused() throws {
+    let folder = try Fixture.folder()
+    #expect(throws: CredentialsError(.unsuitable, "")) {
+      try folder.issuePushCertificate(topics: [], environments: .both, now: Fixture.now)
+    }
+    #expect(throws: CredentialsError(.unsuitable, "")) {
+      try folder.issuePushCertificate(topics: [try topic("a")], environments: [], now: Fixture.now)
+    }
+  }
+
+  @Test("issuing prepares an empty folder first")
+  func preparesFirst() throws {
+    let home = try TemporaryFolder()
+    let folder = CertsFolder(path: home.path + "/certs")
+    try folder.issueTokenKey(team: "DEF123GHIJ", keyId: "ABC123DEFG", now: Fixture.now)
+    #expect(FileSystem.exists(folder.caCertificate) && FileSystem.exists(folder.serverKey))
+  }
+
+  @Test("a device certificate is RSA, named by its UDID and signed by the device CA")
+  func device() throws {
+    let folder = try Fixture.folder()
+    let issued = try folder.issueDeviceCertificate(udid: try udid("phone-7"), now: Fixture.now)
+    #expect(issued.certificate == folder.devicesFolder + "/phone-7.pem")
+    #expect(try permissions(of: issued.key) == 0o600)
+    let certificate = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
+    #expect(certificate.subjectAttribute(NID_commonName) == "phone-7")
+    #expect(certificate.publicKey?.isRSA == true && certificate.publicKey?.bits == 2048)
+    let authority = try folder.loadedDeviceAuthority(now: Fixture.now)
+    #expect(X509_verify(certificate.handle, authority.key.handle) == 1)
+  }
+
+  @Test("a device's request is signed for the key in it, under the UDID that was asked for")
+  func request() throws {
+    let folder = try Fixture.folder()
+    for bits in [1024, 2048] {
+      let key = try PrivateKey.generateRSA(bits: bits)
+      let request = try CertificateRequest(subject: DistinguishedName((NID_commonName, "whoever")), key: key)
+      let pem = try folder.signDeviceRequest(
+        csrPEM: request.pem(), udid: try udid("phone-8"), now: Fixture.now)
+      let certificate = try #require(Certificate.all(pem: pem).first)
+      #expect(certificate.subjectAttribute(NID_commonName) == "phone-8")
+      #expect(certificate.belongs(to: key))
+    }
+  }
+
+  @Test("a request that is damaged, too weak, too strong or not RSA is refused")
+  func requestRefused() throws {
+    let folder = try Fixture.folder()
+    let subject = DistinguishedName((NID_commonName, "x"))
+    let sign = { (pem: [UInt8]) in
+      try folder.signDeviceRequest(csrPEM: pem, udid: try udid("phone-9"), now: Fixture.now)
+    }
+    #expect(throws: CredentialsError(.malformed, "")) { try sign(Array("no request".utf8)) }
+    #expect(throws: CredentialsError(.malformed, "")) {
+      try sign([UInt8](repeating: 0x41, count: CertificateRequest.maximumByteCount + 1))
+    }
+    for key in [try PrivateKey.generateP256(), try PrivateKey.generateRSA(bits: 512)] {
+      let pem = try CertificateRequest(subject: subject, key: key).pem()
+      #expect(throws: CredentialsError(.unsuitable, "")) { try sign(pem) }
+    }
+  }
+
+  @Test("a request whose signature does not fit its key is refused")
+  func requestForged() throws {
+    let folder = try Fixture.folder()
+    let key = try PrivateKey.generateRSA()
+    let pem = try CertificateRequest(subject: DistinguishedName((NID_commonName, "x")), key: key).pem()
+    var lines = String(decoding: pem, as: UTF8.self).split(separator: "\n").map(String.init)
+    // The last full line of Base64 lies inside the signature.
+    let line = lines.count - 3
+    lines[line] = String(lines[line].reversed())
+    let forged = Array((lines.joined(separator: "\n") + "\n").utf8)
+    #expect(throws: CredentialsError(.mismatched, "")) {
+      try folder.signDeviceRequest(csrPEM: forged, udid: try udid("phone-9"), now: Fixture.now)
+    }
+  }
+
+  private func unpacked(_ bytes: [UInt8]) throws -> KeyPair {
+    let file = try #require(
+      bytes.withUnsafeBufferPointer { buffer in
+        var cursor = buffer.baseAddress
+        return d2i_PKCS12(nil, &cursor, buffer.count)
+      })
+    defer { PKCS12_free(file) }
+    var (key, certificate): (OpaquePointer?, OpaquePointer?)
+    try #require(PKCS12_parse(file, "", &key, &certificate, nil) == 1)
+    return KeyPair(
+      certificate: Certificate(owning: try #require(certificate)), key: PrivateKey(owning: try #require(key)))
+  }
+}
