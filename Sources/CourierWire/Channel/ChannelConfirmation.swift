@@ -10,6 +10,9 @@ public struct ChannelConfirmation: CourierCommandValue {
   /// 0: done.
   public var status: UInt8
 
+  /// Not done. Apple's codes are unknown; this one is ours.
+  public static let statusRefused: UInt8 = 1
+
   public init(index: UInt32, baseToken: DeviceToken?, status: UInt8 = 0) {
     self.index = index
     self.baseToken = baseToken

@@ -11,4 +11,17 @@ public enum CourierLimits {
   public static let frameBeforeConnect = 16 * 1024
   /// Largest frame body once connected, in bytes: one item of full size and 1 KiB for the others.
   public static let frameAfterConnect = 64 * 1024 + 1024
+
+  /// How long a peer may take to have its first identity accepted, in nanoseconds: 30 s is ample for a handset on a
+  /// slow network and short for somebody who only holds the socket open.
+  public static let authenticationNanoseconds: Int64 = 30 * 1_000_000_000
+  /// All bytes taken before the first identity is accepted: a connect with a few small commands around it.
+  public static let bytesBeforeConnect = 2 * frameBeforeConnect
+  /// How long a connected device may be silent, in nanoseconds. Real ones were seen to ask after 15 to 20 minutes, and
+  /// 25 is the least that works (`spec/device-courier.md` 4.6).
+  public static let idleNanoseconds: Int64 = 30 * 60 * 1_000_000_000
+  /// Nothing unsolicited follows an answer to connect, app-token request or keep-alive for so long, in nanoseconds (10.4).
+  public static let quietNanoseconds: Int64 = 20 * 1_000_000
+  /// Identities of one connection, as a count. A Mac has one for itself and one for each user (4.1).
+  public static let identitiesPerConnection = 16
 }

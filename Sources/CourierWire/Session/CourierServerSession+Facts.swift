@@ -1,0 +1,106 @@
+import PushModel
+
+/// What happens to a connection besides frames.
+extension CourierServerSession {
+  /// The session has something to write and may be over.
+  public enum VerdictAction: Equatable {
+    /// Nobody waits for this verdict: the connection is closed, or no connect is pending.
+    case nothing
+    /// Write these bytes.
+    case send([UInt8])
+    /// Write these bytes, then end the connection.
+    case sendAndClose([UInt8], CourierCloseReason)
+  }
+
+  /// Bytes have been read, before they are cut into frames. Nil: go on. Otherwise close.
+  public mutating func bytesReceived(_ count: Int, at now: Timestamp) -> CourierCloseReason? {
+    switch state {
+    case .awaitingConnect(var stranger):
+      state = stranger.takes(count) ? .awaitingConnect(stranger) : .closed
+      return isClosed ? .tooManyBytesBeforeConnect : nil
+    case .verifying(var stranger):
+      state = stranger.takes(count) ? .verifying(stranger) : .closed
+      return isClosed ? .tooManyBytesBeforeConnect : nil
+    case .established(var established):
+      established.lastHeard = now
+      state = .established(established)
+      return nil
+    case .closed: return nil
+    }
+  }
+
+  /// The clock has moved. Nil: go on. Otherwise close.
+  public mutating func timePassed(at now: Timestamp) -> CourierCloseReason? {
+    guard let deadline = nextDeadline, now >= deadline else { return nil }
+    let reason: CourierCloseReason = isEstablished ? .idle : .authenticationTimeout
+    state = .closed
+    return reason
+  }
+
+  /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again (4.2).
+  public mutating func identityAccepted(
+    _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Timestamp
+  ) -> VerdictAction {
+    switch state {
+    case .verifying:
+      state = .established(Established(first: baseToken, lastHeard: now))
+    case .established(var established) where established.isVerifying:
+      established.isVerifying = false
+      if established.identity(baseToken) == nil { established.others.append(baseToken) }
+      let isTooMany = established.identityCount > CourierLimits.identitiesPerConnection
+      state = isTooMany ? .closed : .established(established)
+      if isTooMany { return refusal(because: .tooManyIdentities, at: now) }
+    case .awaitingConnect, .established, .closed: return .nothing
+    }
+    isSimulatedDevice = isSimulatedDevice || request.simulatedDevice != nil
+    keepQuiet(from: now)
+    return .send(
+      ConnectedResponse(status: 0, baseToken: tokenWasKnown ? nil : baseToken, at: now).encoded)
+  }
+
+  /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple (4.2).
+  public mutating func identityRefused(at now: Timestamp) -> VerdictAction {
+    switch state {
+    case .verifying: break
+    case .established(let established) where established.isVerifying: break
+    case .awaitingConnect, .established, .closed: return .nothing
+    }
+    state = .closed
+    return refusal(because: .identityRefused, at: now)
+  }
+
+  private func refusal(because reason: CourierCloseReason, at now: Timestamp) -> VerdictAction {
+    let response = ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: now)
+    return .sendAndClose(response.encoded, reason)
+  }
+
+  /// The answer to `provideToken`, to be written; nil for `token` refuses. Empty when the connection is over.
+  public mutating func tokenProvided(
+    _ token: DeviceToken?, for request: AppTokenRequest, at now: Timestamp
+  ) -> [UInt8] {
+    guard isEstablished else { return [] }
+    keepQuiet(from: now)
+    return AppTokenResponse(answering: request, with: token).encoded
+  }
+
+  /// The private command for a simulated device; nil for any other client, which must not see it. Unsolicited, so
+  /// `mayPush` applies.
+  public func appStateChanged(_ change: AppStateChange) -> [UInt8]? {
+    isEstablished && isSimulatedDevice ? change.encoded : nil
+  }
+
+  /// The connection has ended, or the owner ends it.
+  public mutating func connectionClosed() {
+    state = .closed
+  }
+
+  mutating func close(_ reason: CourierCloseReason) -> FrameAction {
+    state = .closed
+    return .close(reason)
+  }
+
+  /// An answer goes out now: what nobody asked for has to wait a moment (10.4).
+  mutating func keepQuiet(from now: Timestamp) {
+    holdUntil = now.adding(nanoseconds: CourierLimits.quietNanoseconds)
+  }
+}
