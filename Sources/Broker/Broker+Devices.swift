@@ -13,15 +13,15 @@ extension Broker {
   /// connection wins. nil when there are too many devices.
   public func connect(
     _ udid: UDID, keyFingerprint: [UInt8], environment: Environment, offeredBaseToken: DeviceToken?,
-    outlet: any CourierOutlet, now: Timestamp
+    link: DeviceLink, now: Timestamp
   ) -> Connected? {
     guard let device = registry.device(udid, now: now) else { return nil }
     if let older = registry.devices[Int(device)].session(in: environment) {
       disconnect(older, now: now)
-      older.outlet.endSession(reason: "the device connected again")
+      if older.link !== link { older.outlet.endSession(reason: "the device connected again") }
     }
     noteKey(keyFingerprint, of: device, now: now)
-    let session = makeSession(device, environment, outlet, now)
+    let session = makeSession(device, environment, link, now)
     registry.devices[Int(device)].setSession(session, in: environment)
     let baseToken = registry.baseToken(device, environment)
     return Connected(session: session, baseToken: baseToken, tokenWasKnown: offeredBaseToken == baseToken)
@@ -38,12 +38,12 @@ extension Broker {
   }
 
   private func makeSession(
-    _ device: Int32, _ environment: Environment, _ outlet: any CourierOutlet, _ now: Timestamp
+    _ device: Int32, _ environment: Environment, _ link: DeviceLink, _ now: Timestamp
   ) -> DeviceSession {
     let index = freeSessions.popLast() ?? Int32(sessions.count)
     if Int(index) == sessions.count { sessions.append(nil) }
     let session = DeviceSession(
-      index: index, device: device, environment: environment, outlet: outlet, connectedAt: now)
+      index: index, device: device, environment: environment, link: link, connectedAt: now)
     sessions[Int(index)] = session
     return session
   }
@@ -60,8 +60,12 @@ extension Broker {
     for row in registry.registrations(of: session.device) where slots[Int(row)].session == session.index {
       slots[Int(row)].session = -1
     }
-    for entry in session.window.pending { keepAgain(entry, now: now) }
-    session.waiting = []
+    let belongs = { [registry] (row: Int32) in
+      let registration = registry[registration: row]
+      return registration.device == session.device && registration.environment == session.environment
+    }
+    for entry in session.link.window.takeAll(where: belongs) { keepAgain(entry, now: now) }
+    session.link.waiting.removeAll(where: belongs)
   }
 
   private func keepAgain(_ entry: SentWindow.Entry, now: Timestamp) {
@@ -98,12 +102,13 @@ extension Broker {
       }
     }
     let kept = fresh.filter { slots[Int($0)].state == .kept }.sorted { slots[Int($0)].id < slots[Int($1)].id }
-    for row in kept { sendOrWait(row, session, now) }
+    for row in kept { sendOrWait(row, session, isLast: row == kept.last, now) }
     return kept.count
   }
 
-  private func sendOrWait(_ row: Int32, _ session: DeviceSession, _ now: Timestamp) {
-    if session.hasRoom { sendKept(row, to: session, now: now) } else { session.waiting.append(row) }
+  private func sendOrWait(_ row: Int32, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp) {
+    guard session.link.hasRoom else { return session.link.waiting.append(row) }
+    sendKept(row, to: session, isLast: isLast, now: now)
   }
 
   /// An abandoned app is found out when a message is tried: the kept one counts as such a try.
@@ -136,11 +141,13 @@ extension Broker {
   }
 
   /// The device has acknowledged a message. Status 0 means accepted; with any other it was not delivered and is kept
-  /// for the next connection (`spec/device-courier.md` 4.5, 11). Unknown and repeated ids are harmless.
-  public func acknowledge(_ session: DeviceSession, messageId: UInt32, status: UInt8, now: Timestamp) {
-    guard let entry = session.window.take(messageId: messageId) else { return }
+  /// for the next connection (`spec/device-courier.md` 4.5, 11). Unknown and repeated ids are harmless; the answer says
+  /// whether the message was one of this connection's.
+  @discardableResult
+  public func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp) -> Bool {
+    guard let entry = link.window.take(messageId: messageId) else { return false }
     let slot = Int(entry.registration)
-    session.lastProgressAt = now
+    link.lastProgressAt = now
     if status != 0 {
       keepAgain(entry, now: now)
     } else {
@@ -148,7 +155,8 @@ extension Broker {
       end(entry.id, .delivered, now)
       if slots[slot].state == .inFlight, slots[slot].id == entry.id { clearDelivered(slot) }
     }
-    if !session.waiting.isEmpty { roomMade(session, now: now) }
+    if !link.waiting.isEmpty { roomMade(link, now: now) }
+    return true
   }
 
   /// As `clear`, but keeps the memory: the next message of a busy token comes soon.
@@ -159,12 +167,15 @@ extension Broker {
   }
 
   /// The device has caught up: what waited goes out, as far as there is room.
-  public func roomMade(_ session: DeviceSession, now: Timestamp) {
-    guard session.outlet.unsentBytes < DeviceSession.unsentLimit / 2,
-      session.window.count < DeviceSession.windowLimit / 2
-    else { return }
-    let waiting = session.waiting
-    session.waiting = []
-    for row in waiting where slots[Int(row)].session == session.index { sendOrWait(row, session, now) }
+  public func roomMade(_ link: DeviceLink, now: Timestamp) {
+    guard link.hasCaughtUp else { return }
+    let waiting = link.waiting
+    link.waiting = []
+    for row in waiting {
+      guard slots[Int(row)].session >= 0, let session = sessions[Int(slots[Int(row)].session)],
+        session.link === link
+      else { continue }
+      sendOrWait(row, session, now)
+    }
   }
 }

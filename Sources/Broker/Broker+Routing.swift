@@ -21,13 +21,14 @@ extension Broker {
       keep(submission, id: id, slot: slot, expiresAt: expiresAt, now: now)
       return false
     }
-    guard session.hasRoom else {
+    guard session.link.hasRoom else {
+      let wasWaiting = slots[slot].state == .kept
       keep(submission, id: id, slot: slot, expiresAt: expiresAt, now: now)
-      if slots[slot].id == id { session.waiting.append(row) }
-      return true
+      if !wasWaiting, slots[slot].state == .kept { session.link.waiting.append(row) }
+      return session.link.isBehind(now: now)
     }
     sendNow(submission, id: id, row: row, expiresAt: expiresAt, session: session, now: now)
-    return session.isBehind(now: now)
+    return session.link.isBehind(now: now)
   }
 
   /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never
@@ -61,13 +62,13 @@ extension Broker {
       if slots[slot].isStored { markDirty(slot) }
       sentThisTurn.append(row)
     }
-    session.window.append(id, row)
-    session.outlet.deliver(
+    session.link.window.append(id, row)
+    session.link.outlet.deliver(
       OutgoingMessage(
         token: registry.registrations[slot].token,
         topic: registry.topics[Int(registry.registrations[slot].topic)].hash, payload: submission.payload,
         messageId: UInt32(truncatingIfNeeded: id), expiry: submission.expiration ?? .max, receivedAt: now,
-        priority: submission.priority, isFromStorage: false, apnsId: submission.apnsId))
+        priority: submission.priority, storageFlags: 0, apnsId: submission.apnsId))
     counters.sent += 1
     if let record = journal.pointer(id) {
       record.pointee.state = .sent
@@ -97,19 +98,19 @@ extension Broker {
   }
 
   /// Sends the kept message of a row whose device is there; drops it if its time is over.
-  func sendKept(_ row: Int32, to session: DeviceSession, now: Timestamp) {
+  func sendKept(_ row: Int32, to session: DeviceSession, isLast: Bool = false, now: Timestamp) {
     let slot = Int(row)
     guard slots[slot].state == .kept else { return }
     guard slots[slot].expiresAt > now else { return drop(slot, .expired, now) }
     slots[slot].state = .inFlight
-    session.window.append(slots[slot].id, row)
+    session.link.window.append(slots[slot].id, row)
     let kept = slots[slot]
-    session.outlet.deliver(
+    session.link.outlet.deliver(
       OutgoingMessage(
         token: registry.registrations[slot].token,
         topic: registry.topics[Int(registry.registrations[slot].topic)].hash, payload: kept.box.bytes,
         messageId: UInt32(truncatingIfNeeded: kept.id), expiry: kept.expiry, receivedAt: kept.receivedAt,
-        priority: kept.priority, isFromStorage: kept.wasKept, apnsId: kept.apnsId))
+        priority: kept.priority, storageFlags: kept.wasKept ? (isLast ? 3 : 1) : 0, apnsId: kept.apnsId))
     counters.sent += 1
     if let record = journal.pointer(kept.id) {
       record.pointee.state = .sent

@@ -70,7 +70,7 @@ extension Broker {
     for row in sentThisTurn {
       let slot = Int(row)
       guard slots[slot].state == .inFlight, slots[slot].session >= 0,
-        let session = sessions[Int(slots[slot].session)], session.outlet.unsentBytes > 0
+        let session = sessions[Int(slots[slot].session)], session.link.outlet.unsentBytes > 0
       else { continue }
       markDirty(slot)
     }

@@ -66,7 +66,7 @@ extension TLSConnection {
     }
   }
 
-  private func writeAll() {
+  func writeAll() {
     while !output.isEmpty {
       ERR_clear_error()
       let waiting = output.waiting

@@ -131,6 +131,12 @@ public final class TLSConnection {
     onClosed?(self)
   }
 
+  /// Hands what is queued to the system now, without waiting for the end of the turn.
+  public func flushNow() {
+    guard phase == .open || phase == .draining else { return }
+    writeAll()
+  }
+
   // MARK: What the loop does
 
   func readReady() {
