@@ -1,0 +1,179 @@
+/// Header fields and body of one HTTP message, whichever transport it came by, in one buffer that is used again for
+/// the next message.
+///
+/// Buffers that it lends stay valid until the message is changed or reset. Names are stored in lower case.
+public final class HTTPMessage {
+  /// Most bytes of header fields kept, counted as HTTP/2 counts them: name, value and 32 a field. Apple announces
+  /// this number (`spec/provider-protocol.md` D.1).
+  public static let fieldListLimit = 8000
+  /// What HTTP/2 adds to the length of each field when it counts a list, in bytes (RFC 9113 6.5.2).
+  public static let fieldOverhead = 32
+  /// Most bytes of a request's body kept: the largest payload (`Limits.voipPayload`) and enough more for whoever
+  /// inspects one that is too large. What comes after is only counted.
+  public static let requestBodyLimit = 5632
+  /// A buffer that grew past this size is given back on reset, in bytes.
+  static let keptCapacity = 4096
+  static let firstCapacity = 1024
+
+  /// Where a field lies: the name, directly followed by the value.
+  @usableFromInline
+  struct Entry {
+    @usableFromInline var offset: Int32
+    @usableFromInline var nameCount: Int32
+    @usableFromInline var valueCount: Int32
+  }
+
+  let bodyLimit: Int
+  private var storage: UnsafeMutableRawPointer
+  private var capacity: Int
+  private var used = 0
+  private var entries: ContiguousArray<Entry> = []
+  /// Index into `entries` of each known field's first occurrence, plus one; 0 for absent.
+  private let known: UnsafeMutablePointer<UInt16>
+  private var bodyStart = 0
+  private var bodyKept = 0
+
+  /// Size of the header list so far, as HTTP/2 counts it.
+  public private(set) var fieldListSize = 0
+  /// Known fields that came more than once.
+  public private(set) var repeated: ProviderFieldSet = []
+  /// Whether a field beginning with `apns-` that the table does not know came more than once.
+  public private(set) var repeatsUnknownAPNsField = false
+  /// Length of the body in bytes, with what was not kept.
+  public private(set) var bodyByteCount = 0
+
+  /// An empty message that keeps up to `bodyLimit` bytes of body.
+  public init(bodyLimit: Int = HTTPMessage.requestBodyLimit) {
+    self.bodyLimit = bodyLimit
+    capacity = Self.firstCapacity
+    storage = .allocate(byteCount: Self.firstCapacity, alignment: 16)
+    known = .allocate(capacity: ProviderField.count)
+    known.initialize(repeating: 0, count: ProviderField.count)
+    entries.reserveCapacity(16)
+  }
+
+  deinit {
+    storage.deallocate()
+    known.deallocate()
+  }
+
+  // MARK: Reading
+
+  /// The value of a field's first occurrence, or nil.
+  public subscript(field: ProviderField) -> UnsafeRawBufferPointer? {
+    let index = Int(known[Int(field.rawValue)])
+    return index == 0 ? nil : value(of: entries[index - 1])
+  }
+
+  /// The value of a field as text, or nil. For whoever looks at a message, not for the checks.
+  public func text(_ field: ProviderField) -> String? {
+    self[field].map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// What was kept of the body.
+  public var body: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: storage + bodyStart, count: bodyKept)
+  }
+
+  /// Every field in the order of arrival, raw: `authorization` is among them and must not be logged.
+  public var fields: [(name: String, value: String)] {
+    entries.map { entry in
+      (String(decoding: name(of: entry), as: UTF8.self), String(decoding: value(of: entry), as: UTF8.self))
+    }
+  }
+
+  // MARK: Filling
+
+  /// Adds a field whose name is in lower case; false, and nothing added, when the list would pass its limit or
+  /// the body has begun.
+  public func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+    fieldListSize += name.count + value.count + Self.fieldOverhead
+    guard fieldListSize <= Self.fieldListLimit, bodyByteCount == 0 else { return false }
+    note(name)
+    entries.append(
+      Entry(offset: Int32(used), nameCount: Int32(name.count), valueCount: Int32(value.count)))
+    store(name)
+    store(value)
+    return true
+  }
+
+  /// Adds a field given as text; the name is put into lower case.
+  @discardableResult
+  public func append(name: String, value: String) -> Bool {
+    let (name, value) = (Array(name.lowercased().utf8), Array(value.utf8))
+    return name.withUnsafeBytes { name in value.withUnsafeBytes { append(name: name, value: $0) } }
+  }
+
+  /// Adds bytes to the body; beyond the limit they are counted, not kept.
+  public func appendBody(_ bytes: UnsafeRawBufferPointer) {
+    if bodyByteCount == 0 { bodyStart = used }
+    bodyByteCount += bytes.count
+    let kept = min(bytes.count, bodyLimit - bodyKept)
+    guard kept > 0 else { return }
+    store(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
+    bodyKept += kept
+  }
+
+  /// Adds bytes to the body; beyond the limit they are counted, not kept.
+  public func appendBody(_ bytes: [UInt8]) { bytes.withUnsafeBytes { appendBody($0) } }
+
+  /// Empties the message for the next one.
+  public func reset() {
+    (used, bodyStart, bodyKept, bodyByteCount, fieldListSize) = (0, 0, 0, 0, 0)
+    entries.removeAll(keepingCapacity: true)
+    known.update(repeating: 0, count: ProviderField.count)
+    repeated = []
+    repeatsUnknownAPNsField = false
+    if capacity > Self.keptCapacity { replaceStorage(Self.firstCapacity) }
+  }
+
+  // MARK: Storage
+
+  /// Remembers where a known field is, or that it came again. Called before its entry is added.
+  private func note(_ name: UnsafeRawBufferPointer) {
+    if let field = ProviderField(lowercaseName: name) {
+      if known[Int(field.rawValue)] == 0 {
+        known[Int(field.rawValue)] = UInt16(truncatingIfNeeded: entries.count + 1)
+      } else {
+        repeated.insert(ProviderFieldSet(field))
+      }
+    } else if Self.isAPNsName(name), entries.contains(where: { self.name(of: $0).elementsEqual(name) }) {
+      repeatsUnknownAPNsField = true
+    }
+  }
+
+  private static func isAPNsName(_ name: UnsafeRawBufferPointer) -> Bool {
+    name.count > 5 && name[0] == UInt8(ascii: "a") && name.starts(with: "apns-".utf8)
+  }
+
+  private func name(of entry: Entry) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: storage + Int(entry.offset), count: Int(entry.nameCount))
+  }
+
+  private func value(of entry: Entry) -> UnsafeRawBufferPointer {
+    let offset = Int(entry.offset) + Int(entry.nameCount)
+    return UnsafeRawBufferPointer(start: storage + offset, count: Int(entry.valueCount))
+  }
+
+  private func store(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
+    if used + bytes.count > capacity { grow(used + bytes.count) }
+    (storage + used).copyMemory(from: source, byteCount: bytes.count)
+    used += bytes.count
+  }
+
+  private func grow(_ needed: Int) {
+    var larger = capacity
+    while larger < needed { larger *= 2 }
+    let (old, count) = (storage, used)
+    let fresh = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+    fresh.copyMemory(from: old, byteCount: count)
+    old.deallocate()
+    (storage, capacity) = (fresh, larger)
+  }
+
+  private func replaceStorage(_ size: Int) {
+    storage.deallocate()
+    (storage, capacity) = (.allocate(byteCount: size, alignment: 16), size)
+  }
+}

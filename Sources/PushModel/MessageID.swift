@@ -1,0 +1,84 @@
+/// A UUID as `apns-id` and its kin carry it, with the letter case in which it was written, so that it can be echoed
+/// exactly as sent (`spec/provider-protocol.md` D.2).
+@frozen
+public struct MessageID: Hashable, Sendable, CustomStringConvertible {
+  /// Length of the canonical form `8-4-4-4-12`, in bytes.
+  public static let textByteCount = 36
+
+  /// The first and the last sixteen digits.
+  public let high, low: UInt64
+  /// Bit n: the nth digit, if it is a letter, is written in upper case.
+  public let upperCase: UInt32
+
+  /// The UUID of two words; upper case unless told otherwise, as Apple makes them (D.4).
+  @inlinable
+  public init(high: UInt64, low: UInt64, upperCase: UInt32 = .max) {
+    (self.high, self.low, self.upperCase) = (high, low, upperCase)
+  }
+
+  /// Reads the canonical form in either case; nil for anything else.
+  @inlinable
+  public init?(_ text: UnsafeRawBufferPointer) {
+    guard text.count == Self.textByteCount else { return nil }
+    var words: (UInt64, UInt64) = (0, 0)
+    var upperCase: UInt32 = 0
+    var digit: UInt32 = 0
+    for index in 0..<Self.textByteCount {
+      let character = text[index]
+      if Self.isHyphen(index) {
+        guard character == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard let value = Hex.value(character) else { return nil }
+      words = (words.0 << 4 | words.1 >> 60, words.1 << 4 | UInt64(value))
+      if character >= UInt8(ascii: "A"), character <= UInt8(ascii: "F") { upperCase |= 1 << digit }
+      digit &+= 1
+    }
+    self.init(high: words.0, low: words.1, upperCase: upperCase)
+  }
+
+  /// Reads the canonical form in either case; nil for anything else.
+  public init?(_ text: String) {
+    guard let id = Array(text.utf8).withUnsafeBytes({ MessageID($0) }) else { return nil }
+    self = id
+  }
+
+  /// Writes the 36 characters to `destination`, which must have room for them.
+  @inlinable
+  public func write(to destination: UnsafeMutableRawPointer) {
+    var digit: UInt32 = 0
+    for index in 0..<Self.textByteCount {
+      var character = UInt8(ascii: "-")
+      if !Self.isHyphen(index) {
+        let word = digit < 16 ? high : low
+        let value = UInt8(truncatingIfNeeded: word >> (60 &- 4 &* UInt64(digit & 15)) & 15)
+        let letter = (upperCase >> digit & 1 == 1 ? UInt8(ascii: "A") : UInt8(ascii: "a")) &- 10
+        character = value < 10 ? UInt8(ascii: "0") &+ value : letter &+ value
+        digit &+= 1
+      }
+      destination.storeBytes(of: character, toByteOffset: index, as: UInt8.self)
+    }
+  }
+
+  public var description: String {
+    String(unsafeUninitializedCapacity: Self.textByteCount) { buffer in
+      if let base = buffer.baseAddress { write(to: base) }
+      return Self.textByteCount
+    }
+  }
+
+  /// Two ways of writing one UUID are one id.
+  @inlinable
+  public static func == (left: MessageID, right: MessageID) -> Bool {
+    left.high == right.high && left.low == right.low
+  }
+
+  @inlinable
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(high)
+    hasher.combine(low)
+  }
+
+  @inlinable
+  static func isHyphen(_ index: Int) -> Bool { index == 8 || index == 13 || index == 18 || index == 23 }
+}
