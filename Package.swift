@@ -67,6 +67,7 @@ let package = Package(
     tests("PushModel", ["PushModel"]),
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
+    tests("HTTP2", ["Transport", "PushModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,152 @@
+import CNghttp2
+import PushModel
+
+/// What happened on a client session. A stream is lent until the next call of `nextEvent`.
+public enum HTTP2ClientEvent {
+  /// The answer is complete.
+  case answered(HTTP2ClientStream)
+  /// The stream ended without a complete answer.
+  case reset(HTTP2ClientStream, HTTP2ErrorCode)
+}
+
+/// The client's side of one HTTP/2 connection, without the connection; for the `send` command and the load generator.
+///
+/// nghttp2 holds unretained pointers to this object (its user data) and to its live streams (stream user data); this
+/// object frees the nghttp2 session when it goes and keeps the streams in its pool, so neither pointer outlives its object.
+public final class HTTP2ClientSession {
+  private let handle: OpaquePointer
+  private var streams = HTTP2StreamPool<HTTP2ClientStream>()
+  private var events: ContiguousArray<HTTP2ClientEvent> = []
+  private var nextEventIndex = 0
+  private var failure: String?
+  /// The server's GOAWAY, the last if it sent several.
+  public private(set) var peerGoAway: HTTP2GoAway?
+  /// SETTINGS frames of the server, not counting acknowledgements.
+  public private(set) var peerSettingsFrames = 0
+  /// Requests that have not come to an end.
+  public var openStreams: Int { streams.live.count }
+
+  /// A new session with preface and SETTINGS queued; nil only when memory is exhausted.
+  public init?() {
+    var session: OpaquePointer?
+    HTTP2Library.withOptions { options in
+      HTTP2Library.withCallbacks(HTTP2ClientCallbacks.install) { callbacks in
+        _ = nghttp2_session_client_new2(&session, callbacks, nil, options)
+      }
+    }
+    guard let session else { return nil }
+    handle = session
+    nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+    nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil, 0)
+  }
+
+  deinit { nghttp2_session_del(handle) }
+
+  /// How many streams the server allows, as far as it has said.
+  public var peerMaximumConcurrentStreams: Int {
+    Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+  }
+
+  /// Queues a request; it leaves when the server's stream limit allows. False if the session takes no more.
+  @discardableResult
+  public func submit(
+    _ head: HTTP2RequestHead, path: UnsafeRawBufferPointer, body: [UInt8], context: Int = 0
+  ) -> Bool {
+    guard peerGoAway == nil, failure == nil else { return false }
+    let stream = streams.checkOut(streamID: 0)
+    (stream.head, stream.context) = (head, context)
+    stream.body.setBody(body)
+    let owner = Unmanaged.passUnretained(stream).toOpaque()
+    var provider = nghttp2_data_provider()
+    provider.source.ptr = owner
+    provider.read_callback = HTTP2ClientCallbacks.readBody
+    head.withFields(path: path) { fields, count in
+      stream.streamID = withUnsafePointer(to: &provider) { provider in
+        nghttp2_submit_request(handle, nil, fields, count, body.isEmpty ? nil : provider, owner)
+      }
+    }
+    guard stream.streamID > 0 else {
+      streams.checkIn(stream)
+      return false
+    }
+    return true
+  }
+
+  /// Queues a request; it leaves when the server's stream limit allows. False if the session takes no more.
+  @discardableResult
+  public func submit(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
+    Array(path.utf8).withUnsafeBytes { submit(head, path: $0, body: body, context: context) }
+  }
+
+  /// Takes bytes of the connection, cut anywhere. Events wait in `nextEvent` afterwards.
+  public func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+    if let failure { return .failed(reason: failure) }
+    let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    let result = nghttp2_session_mem_recv(handle, base, bytes.count)
+    guard result < 0 else { return .taken }
+    let reason = HTTP2Library.sentence(Int32(truncatingIfNeeded: result))
+    failure = reason
+    return .failed(reason: reason)
+  }
+
+  /// The next thing that happened, oldest first; nil when there is nothing. Takes back the stream lent before.
+  public func nextEvent() -> HTTP2ClientEvent? {
+    if nextEventIndex > 0 { streams.checkIn(events[nextEventIndex - 1].stream) }
+    guard nextEventIndex < events.count else {
+      events.removeAll(keepingCapacity: true)
+      nextEventIndex = 0
+      return nil
+    }
+    nextEventIndex += 1
+    return events[nextEventIndex - 1]
+  }
+
+  /// The next frame to be sent, lent until the next call; nil when there is nothing to send.
+  public func nextFrame() -> UnsafeRawBufferPointer? { HTTP2Library.nextFrame(handle) }
+
+  /// Lends frames one after another until there are none.
+  public func drainOutput(_ send: (UnsafeRawBufferPointer) -> Void) {
+    while let frame = nextFrame() { send(frame) }
+  }
+
+  /// Whether the conversation is over.
+  public var isFinished: Bool {
+    failure != nil || nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+  }
+
+  /// Tells the server that no more requests will come.
+  public func goAway(_ code: HTTP2ErrorCode = .noError) {
+    HTTP2Library.submitGoAway(handle, lastStreamID: 0, code, debugData: [])
+  }
+
+  /// Cancels a request.
+  public func reset(_ stream: HTTP2ClientStream, _ code: HTTP2ErrorCode) {
+    nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.streamID, code.rawValue)
+  }
+
+  /// Requests that have not come to an end, in no order.
+  public var liveStreams: [HTTP2ClientStream] { Array(streams.live) }
+
+  func streamClosed(_ stream: HTTP2ClientStream, _ code: UInt32) {
+    let isAnswered = code == HTTP2ErrorCode.noError.rawValue && stream.status != 0
+    events.append(isAnswered ? .answered(stream) : .reset(stream, HTTP2ErrorCode(rawValue: code)))
+  }
+
+  func frameEnded(_ frame: UnsafePointer<nghttp2_frame>) {
+    let header = frame.pointee.hd
+    switch nghttp2_frame_type(UInt32(header.type)) {
+    case NGHTTP2_GOAWAY: peerGoAway = HTTP2Library.goAway(frame.pointee.goaway)
+    case NGHTTP2_SETTINGS where Int32(header.flags) & Int32(NGHTTP2_FLAG_ACK.rawValue) == 0:
+      peerSettingsFrames += 1
+    default: break
+    }
+  }
+}
+
+extension HTTP2ClientEvent {
+  fileprivate var stream: HTTP2ClientStream {
+    switch self {
+    case .answered(let stream), .reset(let stream, _): stream
+    }
+  }
+}

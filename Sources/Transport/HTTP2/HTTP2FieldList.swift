@@ -1,0 +1,51 @@
+import CNghttp2
+import PushModel
+
+/// The header fields of one message on their way to nghttp2. Used again for each message of a session.
+///
+/// Names and values are lent pointers. nghttp2 copies a value only if it was added by `addCopied`; the others must
+/// stay where they are until the frame has been sent or its stream has closed.
+struct HTTP2FieldList: ~Copyable {
+  /// Most fields in one message of ours.
+  static let capacity = 32
+
+  let entries = UnsafeMutablePointer<nghttp2_nv>.allocate(capacity: capacity)
+  private(set) var count = 0
+
+  deinit { entries.deallocate() }
+
+  mutating func removeAll() { count = 0 }
+
+  /// Adds a field of the table. Values that differ from message to message are kept out of the HPACK table.
+  mutating func add(_ field: ProviderField, _ value: UnsafeRawBufferPointer, isIndexed: Bool) {
+    let name = field.name
+    let pointer = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    let flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
+    append(pointer, value, flags | (isIndexed ? 0 : NGHTTP2_NV_FLAG_NO_INDEX.rawValue))
+  }
+
+  mutating func add(_ field: ProviderField, _ value: StaticString) {
+    add(
+      field, UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount), isIndexed: true)
+  }
+
+  /// Adds a field whose bytes need to stay only until the message is submitted.
+  mutating func addCopied(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    append(name, value, 0)
+  }
+
+  private mutating func append(
+    _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ flags: UInt32
+  ) {
+    guard count < Self.capacity else { return }
+    entries[count] = nghttp2_nv(
+      name: Self.bytes(name), value: Self.bytes(value), namelen: name.count, valuelen: value.count,
+      flags: UInt8(truncatingIfNeeded: flags))
+    count += 1
+  }
+
+  /// nghttp2's type asks for mutable bytes; it does not change them.
+  private static func bytes(_ buffer: UnsafeRawBufferPointer) -> UnsafeMutablePointer<UInt8>? {
+    UnsafeMutablePointer(mutating: buffer.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+}

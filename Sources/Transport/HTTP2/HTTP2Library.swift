@@ -1,0 +1,62 @@
+import CNghttp2
+
+/// What the server and the client session share of nghttp2.
+enum HTTP2Library {
+  /// Lends a table of callbacks, filled by `install`; nghttp2 copies it into the session.
+  static func withCallbacks(_ install: (OpaquePointer) -> Void, _ body: (OpaquePointer) -> Void) {
+    var callbacks: OpaquePointer?
+    guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks else { return }
+    install(callbacks)
+    body(callbacks)
+    nghttp2_session_callbacks_del(callbacks)
+  }
+
+  /// Lends a server's options.
+  static func withOptions(_ options: HTTP2Options, _ body: (OpaquePointer) -> Void) {
+    withOptions { library in
+      nghttp2_option_set_stream_reset_rate_limit(library, options.resetBurst, options.resetsPerSecond)
+      nghttp2_option_set_max_outbound_ack(library, options.maximumWaitingAcknowledgements)
+      nghttp2_option_set_max_settings(library, options.maximumSettingsEntries)
+      nghttp2_option_set_max_continuations(library, options.maximumContinuations)
+      // A value with a blank around it is for the checks to judge, not to be dropped here.
+      nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(library, 1)
+      body(library)
+    }
+  }
+
+  /// Lends options that hold for both sides.
+  static func withOptions(_ body: (OpaquePointer) -> Void) {
+    var options: OpaquePointer?
+    guard nghttp2_option_new(&options) == 0, let options else { return }
+    // Priorities are ignored (D.1), so closed streams need not be kept in their tree.
+    nghttp2_option_set_no_closed_streams(options, 1)
+    body(options)
+    nghttp2_option_del(options)
+  }
+
+  /// The next serialized frame of a session, lent until the next call.
+  static func nextFrame(_ session: OpaquePointer) -> UnsafeRawBufferPointer? {
+    var bytes: UnsafePointer<UInt8>?
+    let count = nghttp2_session_mem_send(session, &bytes)
+    guard count > 0 else { return nil }
+    return UnsafeRawBufferPointer(start: bytes, count: count)
+  }
+
+  /// nghttp2's words for one of its error numbers.
+  static func sentence(_ error: Int32) -> String { String(cString: nghttp2_strerror(error)) }
+
+  /// Queues a GOAWAY.
+  static func submitGoAway(
+    _ session: OpaquePointer, lastStreamID: Int32, _ code: HTTP2ErrorCode, debugData: [UInt8]
+  ) {
+    nghttp2_submit_goaway(
+      session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStreamID, code.rawValue, debugData, debugData.count)
+  }
+
+  static func goAway(_ frame: nghttp2_goaway) -> HTTP2GoAway {
+    let debugData = UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len)
+    return HTTP2GoAway(
+      lastStreamID: frame.last_stream_id, errorCode: HTTP2ErrorCode(rawValue: frame.error_code),
+      debugData: Array(debugData))
+  }
+}

@@ -1,0 +1,21 @@
+import PushModel
+
+/// An answer to one request.
+public struct HTTP2Response: Sendable {
+  public var status: Int
+  /// Goes out as `apns-id`, or as `apns-request-id` where `identifies` says so.
+  public var messageID: MessageID?
+  public var idField = ProviderField.apnsId
+  /// Goes out as `apns-unique-id`; only the sandbox sends it (`spec/provider-protocol.md` D.4).
+  public var uniqueID: MessageID?
+  /// Further fields, names in lower case. Characters that no field may hold are replaced on sending.
+  public var fields: [(name: String, value: String)] = []
+  /// JSON, or nothing. Kept, not copied, until it is sent.
+  public var body: [UInt8] = []
+
+  public init(
+    status: Int, messageID: MessageID? = nil, uniqueID: MessageID? = nil, body: [UInt8] = []
+  ) {
+    (self.status, self.messageID, self.uniqueID, self.body) = (status, messageID, uniqueID, body)
+  }
+}

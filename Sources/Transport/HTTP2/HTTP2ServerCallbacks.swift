@@ -1,0 +1,56 @@
+import CNghttp2
+
+/// nghttp2's calls, turned into calls of the session that its user data points to.
+enum HTTP2ServerCallbacks {
+  static func install(_ callbacks: OpaquePointer) {
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
+      guard let frame, let session = HTTP2ServerSession.of(user) else { return 0 }
+      let isRequest = frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
+      session.headersBegan(streamID: frame.pointee.hd.stream_id, isRequest: isRequest)
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+      _, _, name, nameCount, value, count, _, user in
+      HTTP2ServerSession.of(user)?.fieldCame(
+        name: UnsafeRawBufferPointer(start: name, count: nameCount),
+        value: UnsafeRawBufferPointer(start: value, count: count))
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
+      _, _, streamID, data, count, user in
+      HTTP2ServerSession.of(user)?.dataCame(
+        streamID: streamID, UnsafeRawBufferPointer(start: data, count: count))
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+      if let frame { HTTP2ServerSession.of(user)?.frameEnded(frame) }
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, user in
+      if let frame { HTTP2ServerSession.of(user)?.frameWasInvalid(frame.pointee.hd, error) }
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { handle, streamID, _, user in
+      guard let request = nghttp2_session_get_stream_user_data(handle, streamID) else { return 0 }
+      HTTP2ServerSession.of(user)?.streamClosed(
+        Unmanaged<HTTP2Request>.fromOpaque(request).takeUnretainedValue())
+      return 0
+    }
+  }
+
+  /// Lends an answer's body to nghttp2. `source.ptr` is a live request, which the session keeps until the stream closes.
+  static let readAnswer: nghttp2_data_source_read_callback = { _, _, buffer, count, flags, source, _ in
+    guard let source, let pointer = source.pointee.ptr, let flags else { return 0 }
+    let request = Unmanaged<HTTP2Request>.fromOpaque(pointer).takeUnretainedValue()
+    let part = request.answer.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+    if part.isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+    return part.count
+  }
+}
+
+extension HTTP2ServerSession {
+  /// The session behind nghttp2's user data; see the type's note on who owns it.
+  fileprivate static func of(_ user: UnsafeMutableRawPointer?) -> HTTP2ServerSession? {
+    user.map { Unmanaged<HTTP2ServerSession>.fromOpaque($0).takeUnretainedValue() }
+  }
+}

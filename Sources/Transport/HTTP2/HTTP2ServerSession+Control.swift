@@ -1,0 +1,76 @@
+import CNghttp2
+
+extension HTTP2ServerSession {
+  /// Where the frame type, flags and payload lie in a frame (RFC 9113 4.1).
+  private static let typeOffset = 3
+  private static let flagsOffset = 4
+  static let headerSize = 9
+  /// Each entry of SETTINGS: a number of two bytes, a value of four.
+  private static let settingsEntrySize = 6
+  /// The longest SETTINGS frame of ours: header and five entries.
+  static let maximumSettingsFrame = headerSize + 5 * settingsEntrySize
+
+  /// The stream limit last asked for.
+  public var maximumConcurrentStreams: Int { streamLimit.latest }
+
+  /// Announces another stream limit. While the client owes acknowledgements of earlier ones, the newest limit waits.
+  public func setMaximumConcurrentStreams(_ limit: Int) {
+    let bounded = min(max(0, limit), options.streamCeiling)
+    if streamLimit.set(bounded) { submitSettings(limit: bounded) }
+  }
+
+  /// Tells the client that no new stream will be served, and why. Streams up to the last one taken are still answered, and
+  /// then the session is finished.
+  ///
+  /// - Parameters:
+  ///   - lastStreamID: the highest stream that was or may be processed; nil for the highest taken so far.
+  ///   - debugData: a JSON object with `reason`, or plain text.
+  public func goAway(_ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
+    let last = lastStreamID ?? lastTakenStreamID
+    HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
+  }
+
+  /// First step of a graceful end: asks the client to open no more streams, without refusing those already on their way.
+  /// Follow with `goAway` when `pingAcknowledged` came or patience ended.
+  public func shutdownNotice() { nghttp2_submit_shutdown_notice(handle) }
+
+  /// Sends a PING; false if too many are unanswered.
+  @discardableResult
+  public func ping() -> Bool {
+    guard unansweredPings < HTTP2Options.maximumUnansweredPings else { return false }
+    unansweredPings += 1
+    nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    return true
+  }
+
+  /// nghttp2 is told the ceiling: it would break the connection over an acknowledged limit with words of its own, and
+  /// refuse streams sent before the first acknowledgement. The true limit is written in as the frame leaves.
+  func submitSettings(limit: Int) {
+    unsentLimits.append(limit)
+    let entries = options.settings.entries(streams: options.streamCeiling)
+    nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+  }
+
+  /// Looks at a frame on its way out.
+  func inspected(_ frame: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    guard frame.count >= Self.headerSize else { return frame }
+    switch nghttp2_frame_type(UInt32(frame[Self.typeOffset])) {
+    case NGHTTP2_SETTINGS where frame[Self.flagsOffset] == 0: return announcingLimit(frame)
+    case NGHTTP2_GOAWAY: sentGoAway = HTTP2GoAway(payload: frame.dropFirst(Self.headerSize))
+    default: break
+    }
+    return frame
+  }
+
+  private func announcingLimit(_ frame: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    guard !unsentLimits.isEmpty, frame.count <= settingsFrame.count else { return frame }
+    settingsFrame.copyMemory(from: frame)
+    let limit = UInt32(clamping: unsentLimits.removeFirst())
+    let wanted = UInt16(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue).bigEndian
+    for entry in stride(from: Self.headerSize, to: frame.count, by: Self.settingsEntrySize)
+    where frame.loadUnaligned(fromByteOffset: entry, as: UInt16.self) == wanted {
+      settingsFrame.storeBytes(of: limit.bigEndian, toByteOffset: entry + 2, as: UInt32.self)
+    }
+    return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(settingsFrame)[..<frame.count])
+  }
+}

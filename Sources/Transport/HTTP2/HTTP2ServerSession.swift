@@ -1,0 +1,138 @@
+import CNghttp2
+import PushModel
+
+/// The server's side of one HTTP/2 connection, without the connection: bytes in → events, answers → bytes.
+///
+///     receive(bytes) ─→ nextEvent() … respond(to:with:) ─→ nextFrame() … until nil
+///
+/// HPACK, flow control, CONTINUATION, padding, trailers, PING and SETTINGS acknowledgement are nghttp2's work. This class
+/// adds Apple's stream limit (`HTTP2StreamLimit`), bounded requests, and answers in their cheapest form.
+///
+/// nghttp2 holds unretained pointers to this object (its user data) and to live requests (stream user data); this object
+/// frees the nghttp2 session when it goes and keeps the requests in its pool, so neither pointer outlives its object.
+public final class HTTP2ServerSession {
+  /// What Apple's Netty says to a client that opens more streams than allowed (`spec/provider-protocol.md` D.1).
+  public static let streamsViolatedText = "Maximum active streams violated for this endpoint."
+
+  public let options: HTTP2Options
+  let handle: OpaquePointer
+  var requests = HTTP2StreamPool<HTTP2Request>()
+  var streamLimit: HTTP2StreamLimit
+  /// Limits to be written into SETTINGS frames that nghttp2 has yet to produce, oldest first.
+  var unsentLimits: [Int] = []
+  /// The request whose frames are arriving.
+  var current: HTTP2Request?
+  var events: ContiguousArray<HTTP2Event> = []
+  var nextEventIndex = 0
+  var fieldList = HTTP2FieldList()
+  /// The highest stream taken for processing; what a GOAWAY promises.
+  var lastTakenStreamID: Int32 = 0
+  /// Streams to be reset when their early answer has left: nghttp2 drops an answer once a reset is queued behind it.
+  var streamsToReset: [Int32] = []
+  /// Holds a SETTINGS frame while it is changed.
+  let settingsFrame = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumSettingsFrame, alignment: 8)
+  private var preface = HTTP2Preface()
+  private var failure: String?
+
+  /// PING frames of ours that the client has not acknowledged.
+  public internal(set) var unansweredPings = 0
+  /// The client's GOAWAY, if it sent one.
+  public internal(set) var peerGoAway: HTTP2GoAway?
+  /// The last GOAWAY that was sent, ours or nghttp2's own with its reason.
+  public internal(set) var sentGoAway: HTTP2GoAway?
+  /// The last frame that the client should not have sent.
+  public internal(set) var lastViolation: HTTP2Violation?
+  /// Streams open now: being received, judged or answered.
+  public var openStreams: Int { requests.live.count }
+
+  /// A new session with its SETTINGS queued; nil only when memory is exhausted.
+  public init?(options: HTTP2Options = HTTP2Options()) {
+    var session: OpaquePointer?
+    HTTP2Library.withOptions(options) { library in
+      HTTP2Library.withCallbacks(HTTP2ServerCallbacks.install) { callbacks in
+        _ = nghttp2_session_server_new2(&session, callbacks, nil, library)
+      }
+    }
+    guard let session else { return nil }
+    self.options = options
+    handle = session
+    let initial = min(options.settings.maximumConcurrentStreams, options.streamCeiling)
+    streamLimit = HTTP2StreamLimit(initial: initial, ceiling: options.streamCeiling)
+    nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+    submitSettings(limit: initial)
+  }
+
+  deinit {
+    nghttp2_session_del(handle)
+    settingsFrame.deallocate()
+  }
+
+  // MARK: Bytes in
+
+  /// Takes bytes of the connection, cut anywhere. Events wait in `nextEvent` afterwards.
+  public func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+    if let failure { return .failed(reason: failure) }
+    guard !preface.isComplete else { return feed(bytes) }
+    switch preface.receive(bytes) {
+    case .incomplete: return .taken
+    case .mismatch(let first): return .notHTTP2(firstBytes: first)
+    case .complete(let consumed):
+      let status = HTTP2Preface.bytes.withUnsafeBytes { feed($0) }
+      guard status == .taken, consumed < bytes.count else { return status }
+      return feed(UnsafeRawBufferPointer(rebasing: bytes[consumed...]))
+    }
+  }
+
+  /// The next thing that happened, oldest first; nil when there is nothing.
+  public func nextEvent() -> HTTP2Event? {
+    guard nextEventIndex < events.count else {
+      if nextEventIndex > 0 {
+        events.removeAll(keepingCapacity: true)
+        nextEventIndex = 0
+      }
+      return nil
+    }
+    defer { nextEventIndex += 1 }
+    return events[nextEventIndex]
+  }
+
+  private func feed(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+    let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    let result = nghttp2_session_mem_recv(handle, base, bytes.count)
+    guard result < 0 else { return .taken }
+    let reason = HTTP2Library.sentence(Int32(truncatingIfNeeded: result))
+    failure = reason
+    return .failed(reason: reason)
+  }
+
+  // MARK: Bytes out
+
+  /// The next frame to be sent, lent until the next call; nil when there is nothing (yet) to send.
+  public func nextFrame() -> UnsafeRawBufferPointer? {
+    if options.waitsForPreface, !preface.isComplete { return nil }
+    if let frame = HTTP2Library.nextFrame(handle) { return inspected(frame) }
+    guard !streamsToReset.isEmpty else { return nil }
+    for streamID in streamsToReset { submitReset(streamID, .noError) }
+    streamsToReset.removeAll()
+    return HTTP2Library.nextFrame(handle)
+  }
+
+  /// Lends frames one after another until there are none or at least `budget` bytes went out; answers how many did.
+  @discardableResult
+  public func drainOutput(budget: Int = .max, _ send: (UnsafeRawBufferPointer) -> Void) -> Int {
+    var sent = 0
+    while sent < budget, let frame = nextFrame() {
+      send(frame)
+      sent += frame.count
+    }
+    return sent
+  }
+
+  /// Whether the conversation is over: after the output is sent the connection is to be closed.
+  public var isFinished: Bool {
+    failure != nil || nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+  }
+
+  /// Whether frames wait to be sent that flow control lets go.
+  public var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }
+}

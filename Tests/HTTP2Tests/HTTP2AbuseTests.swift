@@ -1,0 +1,133 @@
+import PushModel
+import Testing
+
+@testable import Transport
+
+@Suite("HTTP/2 abuse")
+struct HTTP2AbuseTests {
+  private func started(_ options: HTTP2Options = HTTP2Options()) throws -> HTTP2ServerSession {
+    let session = try #require(HTTP2ServerSession(options: options))
+    _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement)
+    _ = session.output()
+    return session
+  }
+
+  /// Whether the session has given the client up.
+  private func isOver(_ session: HTTP2ServerSession, _ status: HTTP2ReceiveStatus) -> Bool {
+    _ = session.output()
+    return status != .taken || session.isFinished
+  }
+
+  @Test("a client that opens and resets streams for ever is given up")
+  func rapidReset() throws {
+    var options = HTTP2Options()
+    (options.resetBurst, options.resetsPerSecond) = (20, 1)
+    let session = try started(options)
+    var ended = false
+    for stream in stride(from: UInt32(1), to: 401, by: 2) where !ended {
+      let status = session.receive(RawFrame.headers(stream, RawFrame.pseudo) + RawFrame.reset(stream, 8))
+      for request in session.takeRequests() { session.respond(to: request, with: HTTP2Response(status: 200)) }
+      ended = isOver(session, status)
+    }
+    #expect(ended)
+    #expect(session.openStreams == 0)
+  }
+
+  @Test("a client that pings and does not read is given up")
+  func pingFlood() throws {
+    let session = try started()
+    var status = HTTP2ReceiveStatus.taken
+    for _ in 0..<2000 where status == .taken { status = session.receive(RawFrame.ping()) }
+    guard case .failed(let reason) = status else {
+      Issue.record("\(status)")
+      return
+    }
+    #expect(!reason.isEmpty)
+    #expect(session.receive(RawFrame.ping()) == status)
+    #expect(session.isFinished)
+  }
+
+  @Test("a header block without end is given up")
+  func continuationFlood() throws {
+    let session = try started()
+    var status = session.receive(RawFrame.frame(1, 0, 1, RawFrame.block(RawFrame.pseudo)))
+    for number in 0..<20 where status == .taken {
+      status = session.receive(
+        RawFrame.continuation(1, RawFrame.block([("x-\(number)", "y")]), isLast: false))
+    }
+    #expect(isOver(session, status))
+  }
+
+  @Test("a SETTINGS frame with too many entries is given up")
+  func settingsFlood() throws {
+    let session = try started()
+    let entries = (0..<40).flatMap { _ in [UInt8]([0, 4, 0, 0, 255, 255]) }
+    #expect(isOver(session, session.receive(RawFrame.frame(4, 0, 0, entries))))
+  }
+
+  @Test("a header list made long by references costs no more than its limit")
+  func compressionBomb() throws {
+    let session = try started()
+    // One long value enters the dynamic table, then one-byte references to it (index 62) repeat it.
+    let long = [UInt8](repeating: 0x61, count: 3000)
+    let insert: [UInt8] = [0x40, 1, 0x78, 0x7f] + [0xb9, 0x16] + long
+    let block = RawFrame.block(RawFrame.pseudo) + insert + [UInt8](repeating: 0xbe, count: 8000)
+    let status = session.receive(RawFrame.frame(1, RawFrame.endHeaders | RawFrame.endStream, 1, block))
+    #expect(status == .taken)
+    #expect(session.takeRequests().isEmpty)
+    #expect(ReadFrame.all(session.output()).filter { $0.stream == 1 }.map(\.type) == [1, 3])
+  }
+
+  @Test(
+    "a request that HTTP forbids is reset, and the next one served",
+    arguments: [
+      [(":method", "POST"), (":scheme", "https"), (":authority", "h")],
+      [(":method", "POST"), (":scheme", "https"), (":path", "/a"), (":path", "/b"), (":authority", "h")],
+      [(":method", "POST"), (":scheme", "https"), (":path", "/a"), ("a", "b"), (":authority", "h")],
+      [
+        (":method", "POST"), (":scheme", "https"), (":path", "/a"), (":authority", "h"),
+        ("connection", "close"),
+      ],
+      [
+        (":method", "POST"), (":scheme", "https"), (":path", "/a"), (":authority", "h"),
+        ("content-length", "5"),
+      ],
+    ])
+  func forbidden(_ fields: [(String, String)]) throws {
+    let session = try started()
+    let status = session.receive(RawFrame.headers(1, fields) + RawFrame.headers(3, RawFrame.pseudo))
+    #expect(status == .taken)
+    #expect(session.takeRequests().map(\.streamID) == [3])
+    #expect(ReadFrame.all(session.output()).contains { $0.type == 3 && $0.stream == 1 })
+    #expect(session.openStreams == 1)
+  }
+
+  @Test("a frame that breaks the protocol ends the connection and is remembered")
+  func violation() throws {
+    let session = try started()
+    let status = session.receive(RawFrame.frame(8, 0, 0, [0, 0, 0, 0]))
+    #expect(isOver(session, status))
+    #expect(session.lastViolation?.frameType == 8)
+    #expect(session.sentGoAway?.errorCode == .protocolError)
+  }
+
+  @Test("random bytes after the preface never trap and never leave a request half open")
+  func noise() throws {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<300 {
+      let session = try #require(HTTP2ServerSession())
+      var bytes =
+        RawFrame.preface + RawFrame.settings + RawFrame.headers(1, RawFrame.pseudo, flags: 4)
+        + RawFrame.data(1, [1, 2, 3]) + RawFrame.ping() + RawFrame.headers(3, RawFrame.pseudo)
+      for _ in 0..<Int.random(in: 1...6, using: &generator) {
+        bytes[Int.random(in: 24..<bytes.count, using: &generator)] = UInt8.random(
+          in: 0...255, using: &generator)
+      }
+      _ = session.receive(bytes)
+      let requests = session.takeRequests()
+      for request in requests { session.respond(to: request, with: HTTP2Response(status: 200)) }
+      _ = session.output()
+      #expect(requests.count <= 2)
+    }
+  }
+}

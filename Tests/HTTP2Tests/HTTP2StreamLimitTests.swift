@@ -1,0 +1,125 @@
+import PushModel
+import Testing
+
+@testable import Transport
+
+@Suite("HTTP/2 stream limit")
+struct HTTP2StreamLimitTests {
+  private func session(streams: Int) throws -> HTTP2ServerSession {
+    try #require(HTTP2ServerSession(options: HTTP2Options(settings: .apple(streams: streams))))
+  }
+
+  /// HEADERS of requests without END_STREAM: they stay open.
+  private func open(_ streams: [UInt32]) -> [UInt8] {
+    streams.flatMap { RawFrame.headers($0, RawFrame.pseudo, flags: RawFrame.endHeaders) }
+  }
+
+  @Test("does not bind a client that has not acknowledged the first SETTINGS")
+  func early() throws {
+    let session = try session(streams: 1)
+    _ = session.receive(RawFrame.preface + RawFrame.settings + open([1, 3, 5]))
+    _ = session.receive(RawFrame.data(1, [1]) + RawFrame.data(3, [1]) + RawFrame.data(5, [1]))
+    #expect(session.takeRequests().map(\.streamID) == [1, 3, 5])
+  }
+
+  @Test("ends the connection over an acknowledged limit, in Apple's words (D.1)")
+  func violated() throws {
+    let session = try session(streams: 1)
+    _ = session.receive(
+      RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement
+        + RawFrame.headers(1, RawFrame.pseudo) + RawFrame.headers(3, RawFrame.pseudo))
+    let requests = session.takeRequests()
+    #expect(requests.map(\.streamID) == [1])
+    let frames = ReadFrame.all(session.output())
+    #expect(frames.contains(ReadFrame(type: 3, flags: 0, stream: 3, payload: [0, 0, 0, 7])))
+    let text = Array("Maximum active streams violated for this endpoint.".utf8)
+    let goAway = ReadFrame(type: 7, flags: 0, stream: 0, payload: [0, 0, 0, 1, 0, 0, 0, 7] + text)
+    #expect(frames.filter { $0.type == 7 } == [goAway])
+    #expect(!session.isFinished)
+    for request in requests { session.respond(to: request, with: HTTP2Response(status: 200)) }
+    #expect(ReadFrame.all(session.output()).contains { $0.type == 1 && $0.stream == 1 })
+    #expect(session.isFinished)
+  }
+
+  @Test("is raised from 1 to 1000 with Apple's bytes, and holds at once")
+  func raised() throws {
+    let session = try session(streams: 1)
+    _ = session.output()
+    _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement)
+    _ = session.output()
+    session.setMaximumConcurrentStreams(1000)
+    session.setMaximumConcurrentStreams(1000)
+    #expect(
+      Hex.encode(session.output())
+        == "00001e0400000000000001000010000003000003e800040000ffff000500004000000600001f40")
+    _ = session.receive(open((0..<1000).map { 2 * $0 + 1 }))
+    #expect(session.openStreams == 1000)
+    #expect(session.output().isEmpty)
+  }
+
+  @Test("refuses streams that cross a lowered limit, and keeps the connection")
+  func lowered() throws {
+    let session = try session(streams: 1000)
+    _ = session.receive(
+      RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement + open([1, 3]))
+    session.setMaximumConcurrentStreams(1)
+    _ = session.output()
+    _ = session.receive(open([5]) + RawFrame.data(5, [1]))
+    let frames = ReadFrame.all(session.output())
+    #expect(frames == [ReadFrame(type: 3, flags: 0, stream: 5, payload: [0, 0, 0, 7])])
+    _ = session.receive(RawFrame.data(1, [1]) + RawFrame.data(3, [1]))
+    #expect(session.takeRequests().map(\.streamID) == [1, 3])
+  }
+
+  @Test("lets a client that follows the announced limits never see a refusal")
+  func followed() throws {
+    let pair = try HTTP2Pair(HTTP2Options(settings: .apple(streams: 1)))
+    pair.exchange()
+    for context in 0..<50 { pair.submit(context: context) }
+    var limit = 1
+    pair.exchange { _ in
+      limit = limit == 1 ? 1000 : 1
+      pair.server.setMaximumConcurrentStreams(limit)
+      return HTTP2Response(status: 200)
+    }
+    let outcomes = pair.outcomes()
+    #expect(outcomes.count == 50)
+    #expect(outcomes.values.allSatisfy { $0.status == 200 || $0 == .reset(.refusedStream) })
+    #expect(pair.client.peerGoAway == nil)
+  }
+
+  @Test("keeps a client that acknowledges nothing from piling up announcements")
+  func unacknowledged() throws {
+    let session = try session(streams: 1)
+    _ = session.receive(RawFrame.preface + RawFrame.settings)
+    for round in 0..<1000 { session.setMaximumConcurrentStreams(round % 2 == 0 ? 1000 : 1) }
+    #expect(ReadFrame.all(session.output()).filter { $0.type == 4 && $0.flags == 0 }.count == 2)
+    #expect(session.maximumConcurrentStreams == 1)
+    _ = session.receive(RawFrame.settingsAcknowledgement)
+    let next = ReadFrame.all(session.output())
+    #expect(next.map(\.type) == [4])
+    #expect(Hex.encode(next[0].payload).hasPrefix("000100001000000300000001"))
+  }
+
+  @Test("counts acknowledgements from the oldest announcement")
+  func order() {
+    var limit = HTTP2StreamLimit(initial: 1, ceiling: 1000)
+    func acknowledge() -> Int? { limit.acknowledge() }
+    func set(_ value: Int) -> Bool { limit.set(value) }
+    #expect(limit.verdict(open: 1000) == .accepted)
+    #expect(acknowledge() == nil)
+    #expect(limit.verdict(open: 1) == .accepted)
+    #expect(limit.verdict(open: 2) == .violated)
+    #expect(set(1000))
+    #expect(limit.verdict(open: 2) == .accepted)
+    #expect(set(1))
+    #expect(limit.verdict(open: 2) == .refused)
+    #expect(!set(500))
+    #expect(acknowledge() == 500)
+    #expect(limit.verdict(open: 500) == .accepted)
+    #expect(limit.verdict(open: 501) == .refused)
+    #expect(acknowledge() == nil)
+    #expect(acknowledge() == nil)
+    #expect(limit.verdict(open: 501) == .violated)
+  }
+}
