@@ -1,0 +1,42 @@
+import COpenSSL
+import PushModel
+
+/// A device's certificate with its private key: what a simulated device proves itself with.
+public final class DeviceIdentity {
+  /// The certificate, item 12 of a connect command (`spec/device-courier.md` 4.1).
+  public let certificateDER: [UInt8]
+  /// Subject CN.
+  public let name: String
+
+  private let key: PrivateKey
+
+  /// Takes the two PEM texts.
+  public init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CredentialsError) {
+    guard let certificate = Certificate.all(pem: certificatePEM).first else {
+      throw CredentialsError(.malformed, "the device certificate is not PEM")
+    }
+    guard let key = PrivateKey(pem: keyPEM), key.isRSA else {
+      throw CredentialsError(.malformed, "the device key is not an unencrypted RSA key in PEM")
+    }
+    guard certificate.belongs(to: key) else {
+      throw CredentialsError(.mismatched, "the device key does not belong to the device certificate")
+    }
+    certificateDER = certificate.der
+    name = certificate.subjectAttribute(NID_commonName) ?? ""
+    self.key = key
+  }
+
+  /// Reads the two PEM files.
+  public static func load(pem certificatePath: String, key keyPath: String) throws(CredentialsError)
+    -> DeviceIdentity
+  {
+    try DeviceIdentity(
+      certificatePEM: FileSystem.read(certificatePath), keyPEM: FileSystem.read(keyPath))
+  }
+
+  /// Item 14 of a connect command: the algorithm's two bytes, then the signature over the nonce alone
+  /// (`spec/device-courier.md` 5).
+  public func sign(nonce: [UInt8]) throws(CredentialsError) -> [UInt8] {
+    DeviceIdentityVerifier.signaturePrefix + (try key.signature(over: nonce, hash: "SHA1"))
+  }
+}

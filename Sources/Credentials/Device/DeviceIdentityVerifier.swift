@@ -1,0 +1,93 @@
+import COpenSSL
+import PushModel
+
+/// Checks certificate, nonce and signature of a connect command (`spec/device-courier.md` 5) against our device
+/// authority and those in `trust/`. In lenient mode an unknown authority, a certificate out of its time and a wrong clock
+/// pass, with the reason kept; a wrong signature never does.
+public final class DeviceIdentityVerifier {
+  /// How far the nonce may be from the emulator's clock, in seconds. Apple's tolerance is unknown
+  /// (`spec/device-courier.md` 5); this is what signed timestamps elsewhere commonly get.
+  public static let defaultToleranceSeconds: Int64 = 900
+  /// What a signature begins with: RSA and SHA-1.
+  static let signaturePrefix: [UInt8] = [1, 1]
+
+  private let store: TrustStore
+  private let isLenient: Bool
+  private let toleranceSeconds: Int64
+
+  /// Loads the authorities of a prepared folder. A tolerance of 0 switches the check of the clock off.
+  public init(
+    folder: CertsFolder, isLenient: Bool, toleranceSeconds: Int64 = defaultToleranceSeconds, now: Timestamp
+  ) throws(CredentialsError) {
+    store = TrustStore(
+      anchors: [try folder.loadedDeviceAuthority(now: now).certificate], folder: folder.trustFolder)
+    self.isLenient = isLenient
+    self.toleranceSeconds = toleranceSeconds
+  }
+
+  /// Who the device is, or why that is not believed.
+  public func verify(
+    certificateDER: [UInt8], nonce: [UInt8], signature: [UInt8], now: Timestamp
+  ) -> Result<VerifiedDevice, DeviceRefusal> {
+    guard let madeAt = DeviceNonce.time(of: nonce) else {
+      return .failure(
+        DeviceRefusal(
+          .badNonce,
+          "the nonce is not \(DeviceNonce.byteCount) bytes beginning with zero: \(nonce.count) came"))
+    }
+    guard signature.starts(with: Self.signaturePrefix) else {
+      return .failure(
+        DeviceRefusal(.badSignatureKind, "the signature does not begin with 01 01 for RSA with SHA-1"))
+    }
+    guard let certificate = Certificate(der: certificateDER), let key = certificate.publicKey,
+      DeviceKeyPolicy.accepts(key)
+    else {
+      return .failure(
+        DeviceRefusal(
+          .badCertificate,
+          "the device's certificate can't be parsed or is not for \(DeviceKeyPolicy.sentence)"))
+    }
+    guard key.verifies(Array(signature.dropFirst(Self.signaturePrefix.count)), over: nonce, hash: "SHA1")
+    else {
+      return .failure(
+        DeviceRefusal(.badSignature, "the nonce is not signed with the key of the device's certificate"))
+    }
+    return admit(certificate, problem: clockProblem(madeAt, now) ?? issuerProblem(certificate, now))
+  }
+
+  private func admit(_ certificate: Certificate, problem: DeviceRefusal?) -> Result<
+    VerifiedDevice, DeviceRefusal
+  > {
+    let publicKey = certificate.publicKeyInfo
+    let name = certificate.subjectAttribute(NID_commonName).flatMap { UDID($0) }
+    let problem =
+      problem ?? (name == nil ? DeviceRefusal(.badCertificate, "the subject's CN is not a UDID") : nil)
+    if let problem, !isLenient { return .failure(problem) }
+    guard let udid = name ?? UDID(Hex.encode(Digests.sha1(publicKey))) else {
+      return .failure(DeviceRefusal(.badCertificate, "the device has no name"))
+    }
+    return .success(
+      VerifiedDevice(udid: udid, keyFingerprint: Digests.sha256(publicKey), leniency: problem))
+  }
+
+  private func clockProblem(_ madeAt: Timestamp, _ now: Timestamp) -> DeviceRefusal? {
+    let tolerance = Timestamp(seconds: toleranceSeconds).nanoseconds
+    guard tolerance > 0,
+      now > madeAt.adding(nanoseconds: tolerance) || madeAt > now.adding(nanoseconds: tolerance)
+    else { return nil }
+    return DeviceRefusal(
+      .badClock, "the nonce is of \(madeAt.rfc3339), more than \(toleranceSeconds) s from \(now.rfc3339)")
+  }
+
+  private func issuerProblem(_ certificate: Certificate, _ now: Timestamp) -> DeviceRefusal? {
+    let error = store.verify(certificate, intermediates: [], at: now)
+    let problem = CertificateProblem(
+      verificationError: error, issuer: certificate.issuerCommonName, notBefore: certificate.notBefore,
+      notAfter: certificate.notAfter)
+    guard let problem else { return nil }
+    switch problem.code {
+    case .expired, .notYetValid: return DeviceRefusal(.expired, problem.sentence)
+    default: return DeviceRefusal(.unknownAuthority, problem.sentence)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import COpenSSL
+import Platform
+import PushModel
+
+/// The authorities in which a certificate chain may end: fixed ones, and those in a folder that people fill while we run.
+final class TrustStore {
+  /// Most certificates between leaf and authority that are looked at; real chains have one or two.
+  static let maximumIntermediates = 8
+
+  private let anchors: [Certificate]
+  private var watch: FolderWatch
+  /// Owned; freed with this object or when it is replaced.
+  private var store: OpaquePointer?
+
+  /// Files of the folder that hold no certificate, each with the reason.
+  private(set) var ignored: [CredentialsError] = []
+
+  init(anchors: [Certificate], folder: String) {
+    self.anchors = anchors
+    watch = FolderWatch(folder)
+    reload()
+  }
+
+  deinit { X509_STORE_free(store) }
+
+  /// Whether a chain from `leaf` to an authority holds at a moment: `X509_V_OK` or the first `X509_V_ERR_…`. An unknown
+  /// authority makes the folder be looked at again.
+  func verify(_ leaf: Certificate, intermediates: [Certificate], at now: Timestamp) -> Int32 {
+    defer { OpenSSLError.clear() }
+    let result = check(leaf, intermediates, now)
+    guard CertificateProblem.isUnknownAuthority(result), watch.hasChanged else { return result }
+    reload()
+    return check(leaf, intermediates, now)
+  }
+
+  private func reload() {
+    watch.willRead()
+    ignored = []
+    X509_STORE_free(store)
+    store = X509_STORE_new()
+    for certificate in anchors + added() { X509_STORE_add_cert(store, certificate.handle) }
+    OpenSSLError.clear()
+  }
+
+  private func added() -> [Certificate] {
+    FileSystem.names(in: watch.path, suffix: ".pem").flatMap { name -> [Certificate] in
+      let path = "\(watch.path)/\(name)"
+      do throws(CredentialsError) {
+        let found = Certificate.all(pem: try FileSystem.read(path))
+        if found.isEmpty { ignored.append(CredentialsError(.malformed, "\(path) holds no PEM certificate")) }
+        return found
+      } catch {
+        ignored.append(error)
+        return []
+      }
+    }
+  }
+
+  private func check(_ leaf: Certificate, _ intermediates: [Certificate], _ now: Timestamp) -> Int32 {
+    guard let context = X509_STORE_CTX_new(), let chain = shim_chain_new() else {
+      return X509_V_ERR_OUT_OF_MEM
+    }
+    defer {
+      X509_STORE_CTX_free(context)
+      shim_chain_free(chain)
+    }
+    for certificate in intermediates.prefix(Self.maximumIntermediates) {
+      guard shim_chain_append(chain, certificate.handle) == 1 else { return X509_V_ERR_OUT_OF_MEM }
+    }
+    guard X509_STORE_CTX_init(context, store, leaf.handle, chain) == 1 else { return X509_V_ERR_UNSPECIFIED }
+    configure(X509_STORE_CTX_get0_param(context), now)
+    guard X509_verify_cert(context) != 1 else { return X509_V_OK }
+    let error = X509_STORE_CTX_get_error(context)
+    return error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error
+  }
+
+  /// Partial chains, because a single certificate or an intermediate may be what is trusted. Level 0, because device
+  /// keys of 1024 bits and authorities that sign with SHA-1 belong to the protocols emulated here.
+  private func configure(_ parameters: OpaquePointer?, _ now: Timestamp) {
+    X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    X509_VERIFY_PARAM_set_auth_level(parameters, 0)
+    X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_CLIENT)
+    X509_VERIFY_PARAM_set_time(parameters, time_t(now.seconds))
+  }
+}

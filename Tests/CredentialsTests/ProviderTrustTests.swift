@@ -1,0 +1,164 @@
+import COpenSSL
+import Foundation
+import PushModel
+import Testing
+
+@testable import Credentials
+
+@Suite("Provider trust")
+struct ProviderTrustTests {
+  private static let commonName = "Apple Push Services: com.example.app"
+
+  private func trust(_ folder: CertsFolder? = nil, isLenient: Bool = false) throws -> ProviderTrust {
+    try ProviderTrust(folder: folder ?? Fixture.folder(), isLenient: isLenient, now: Fixture.now)
+  }
+
+  private func verdict(
+    _ pair: KeyPair, by trust: ProviderTrust, chain: [KeyPair] = [], at now: Timestamp = Fixture.now
+  ) -> CertificateVerdict {
+    trust.verifyChain(leafDER: pair.certificate.der, intermediatesDER: chain.map(\.certificate.der), at: now)
+  }
+
+  private func foreign(by authority: KeyPair) throws -> KeyPair {
+    try TestCertificate.made(commonName: Self.commonName, uid: "com.example.app", by: authority)
+  }
+
+  @Test("a push certificate of our own is accepted, also when the chain repeats it")
+  func own() throws {
+    let pair = try TestCertificate.issued(environments: .sandbox)
+    for chain in [[], [pair], [pair, try Fixture.root()]] {
+      let verdict = verdict(pair, by: try trust(), chain: chain)
+      #expect(verdict.isAccepted && verdict.problem == nil && verdict.verificationError == nil)
+      #expect(verdict.environments == .sandbox)
+    }
+  }
+
+  @Test("the emulator's clock decides on validity")
+  func validity() throws {
+    let trust = try trust()
+    let pair = try TestCertificate.made(
+      commonName: Self.commonName, uid: "com.example.app", validSeconds: -100...100)
+    #expect(verdict(pair, by: trust, at: Fixture.now.adding(seconds: 99)).isAccepted)
+    let late = verdict(pair, by: trust, at: Fixture.now.adding(seconds: 101))
+    #expect(late.problem?.code == .expired)
+    #expect(late.verificationError == X509_V_ERR_CERT_HAS_EXPIRED)
+    let early = verdict(pair, by: trust, at: Fixture.now.adding(seconds: -101))
+    #expect(early.problem?.code == .notYetValid)
+    #expect(early.verificationError == X509_V_ERR_CERT_NOT_YET_VALID)
+  }
+
+  @Test("a foreign authority is unknown, and its name is in the reason")
+  func foreignAuthority() throws {
+    let pair = try foreign(by: TestCertificate.foreignAuthority())
+    let verdict = verdict(pair, by: try trust())
+    #expect(!verdict.isAccepted && verdict.environments.isEmpty)
+    #expect(verdict.problem?.code == .unknownAuthority)
+    #expect(verdict.problem?.sentence.contains("apns-emulator Root CA") == true)
+    #expect(verdict.verificationError == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)
+  }
+
+  @Test("a self-signed certificate is unknown")
+  func selfSigned() throws {
+    let key = try PrivateKey.generateP256()
+    let template = CertificateTemplate(
+      subject: DistinguishedName((NID_commonName, Self.commonName), (NID_userId, "com.example.app")),
+      notBefore: Fixture.now.adding(seconds: -1), notAfter: Fixture.now.adding(seconds: 1), extensions: [])
+    let pair = KeyPair(
+      certificate: try template.signed(for: PublicKey(of: key), by: .init(certificate: nil, key: key)),
+      key: key)
+    #expect(verdict(pair, by: try trust()).problem?.code == .unknownAuthority)
+  }
+
+  @Test(
+    "an authority put into the trust folder is accepted without a restart, directly or through an intermediate"
+  )
+  func trustFolder() throws {
+    let home = try TemporaryFolder()
+    let folder = CertsFolder(path: home.path + "/certs")
+    try folder.prepare(now: Fixture.now)
+    let trust = try trust(folder)
+    let authority = try TestCertificate.foreignAuthority()
+    let direct = try foreign(by: authority)
+    #expect(verdict(direct, by: trust).problem?.code == .unknownAuthority)
+    try write(try authority.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
+    #expect(verdict(direct, by: trust).isAccepted)
+    let intermediate = try KeyPair.deviceAuthority(by: authority, now: Fixture.now)
+    let indirect = try foreign(by: intermediate)
+    #expect(verdict(indirect, by: trust, chain: [indirect, intermediate]).isAccepted)
+    #expect(verdict(indirect, by: trust).problem?.code == .unknownAuthority)
+  }
+
+  @Test("a single certificate put into the trust folder is accepted, its authority is not")
+  func trustedLeaf() throws {
+    let home = try TemporaryFolder()
+    let folder = CertsFolder(path: home.path + "/certs")
+    try folder.prepare(now: Fixture.now)
+    let authority = try TestCertificate.foreignAuthority()
+    let (known, unknown) = (try foreign(by: authority), try foreign(by: authority))
+    try write(try known.certificate.pem(), to: folder.trustFolder + "/one.pem")
+    let trust = try trust(folder)
+    #expect(verdict(known, by: trust).isAccepted)
+    #expect(verdict(unknown, by: trust).problem?.code == .unknownAuthority)
+  }
+
+  @Test("a file in the trust folder that holds no certificate is named, the others count")
+  func damagedTrust() throws {
+    let home = try TemporaryFolder()
+    let folder = CertsFolder(path: home.path + "/certs")
+    try folder.prepare(now: Fixture.now)
+    let authority = try TestCertificate.foreignAuthority()
+    try write(Array("nothing".utf8), to: folder.trustFolder + "/a-bad.pem")
+    try write(try authority.certificate.pem(), to: folder.trustFolder + "/good.pem")
+    let trust = try trust(folder)
+    #expect(trust.ignoredFiles.map(\.code) == [.malformed])
+    #expect(trust.ignoredFiles.first?.message.contains("a-bad.pem") == true)
+    #expect(verdict(try foreign(by: authority), by: trust).isAccepted)
+  }
+
+  @Test("a certificate that is no push certificate is refused, with the reason")
+  func notForPush() throws {
+    let trust = try trust()
+    let device = try TestCertificate.made(commonName: "phone-1", uid: nil)
+    #expect(verdict(device, by: trust).problem == .namesNoTopic)
+    let bare = try TestCertificate.made(commonName: "somebody", uid: "com.example.app")
+    #expect(verdict(bare, by: trust).problem == .namesNoEnvironment)
+    let server = try TestCertificate.made(
+      commonName: Self.commonName, uid: "com.example.app",
+      extensions: [.extendedKeyUsage(.serverAuthentication)])
+    #expect(verdict(server, by: trust).problem?.code == .notForClients)
+    let verdicts = [device, bare, server].map { verdict($0, by: trust) }
+    #expect(verdicts.allSatisfy { $0.verificationError == X509_V_ERR_INVALID_PURPOSE })
+  }
+
+  @Test("lenient mode takes whatever names a topic and keeps the reason")
+  func lenient() throws {
+    let trust = try trust(isLenient: true)
+    let unknown = verdict(try foreign(by: TestCertificate.foreignAuthority()), by: trust)
+    #expect(unknown.isAccepted && unknown.verificationError == nil)
+    #expect(unknown.problem?.code == .unknownAuthority)
+    let bare = verdict(try TestCertificate.made(commonName: "x", uid: "com.example.app"), by: trust)
+    #expect(bare.isAccepted && bare.environments == .both && bare.problem == .namesNoEnvironment)
+    let topicless = verdict(try TestCertificate.made(commonName: "x", uid: nil), by: trust)
+    #expect(!topicless.isAccepted && topicless.problem == .namesNoTopic)
+    let garbage = trust.verifyChain(leafDER: [0x30, 0x00], intermediatesDER: [], at: Fixture.now)
+    #expect(!garbage.isAccepted && garbage.problem == .malformed)
+  }
+
+  @Test("a changed signature is not our authority's")
+  func forged() throws {
+    var der = try TestCertificate.issued(environments: .both).certificate.der
+    der[der.count - 1] ^= 1
+    let verdict = try trust().verifyChain(leafDER: der, intermediatesDER: [], at: Fixture.now)
+    #expect(!verdict.isAccepted && verdict.problem?.code == .unverifiable)
+    #expect(verdict.verificationError == X509_V_ERR_CERT_SIGNATURE_FAILURE)
+  }
+
+  @Test("the verdict of a handshake can be asked for again")
+  func recent() throws {
+    let trust = try trust()
+    let pair = try TestCertificate.issued(environments: .both)
+    #expect(trust.recentVerdict(leafDER: pair.certificate.der) == nil)
+    let verdict = verdict(pair, by: trust)
+    #expect(trust.recentVerdict(leafDER: pair.certificate.der) == verdict)
+  }
+}
