@@ -1,0 +1,73 @@
+import PushModel
+
+/// A value of an XML property list, as far as activation uses that format.
+indirect enum PropertyList: Equatable {
+  case dictionary([(String, PropertyList)])
+  case array([PropertyList])
+  case string(String)
+  case data([UInt8])
+  case boolean(Bool)
+
+  /// Deepest nesting read, as a count; activation has three levels.
+  static let maximumDepth = 16
+
+  static func == (left: PropertyList, right: PropertyList) -> Bool {
+    switch (left, right) {
+    case (.dictionary(let left), .dictionary(let right)):
+      left.count == right.count && zip(left, right).allSatisfy { $0.0 == $1.0 && $0.1 == $1.1 }
+    case (.array(let left), .array(let right)): left == right
+    case (.string(let left), .string(let right)): left == right
+    case (.data(let left), .data(let right)): left == right
+    case (.boolean(let left), .boolean(let right)): left == right
+    default: false
+    }
+  }
+
+  /// The member of that name, if this is a dictionary that has one.
+  subscript(key: String) -> PropertyList? {
+    guard case .dictionary(let members) = self else { return nil }
+    return members.first { $0.0 == key }?.1
+  }
+
+  /// The bytes of data, or of a string.
+  var bytes: [UInt8]? {
+    switch self {
+    case .data(let bytes): bytes
+    case .string(let text): Array(text.utf8)
+    case .dictionary, .array, .boolean: nil
+    }
+  }
+
+  /// A string, or data that is text: clients put PEM into either.
+  var text: String? { bytes.flatMap { String(validating: $0, as: UTF8.self) } }
+
+  /// A whole document without a line break.
+  var document: String {
+    #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"# + element + "</plist>"
+  }
+
+  private var element: String {
+    switch self {
+    case .dictionary(let members):
+      "<dict>" + members.map { "<key>\(Self.escaped($0))</key>\($1.element)" }.joined() + "</dict>"
+    case .array(let values): "<array>" + values.map(\.element).joined() + "</array>"
+    case .string(let text): "<string>\(Self.escaped(text))</string>"
+    case .data(let bytes): "<data>\(Base64.encode(bytes))</data>"
+    case .boolean(let value): value ? "<true/>" : "<false/>"
+    }
+  }
+
+  /// Text as it stands in XML.
+  static func escaped(_ text: String) -> String {
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+      case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+      case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+      default: escaped.append(scalar)
+      }
+    }
+    return String(escaped)
+  }
+}
