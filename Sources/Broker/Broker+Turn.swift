@@ -147,3 +147,8 @@ extension Broker {
     journal.skip(past: message.id)
   }
 }
+
+extension Broker {
+  /// Whether any device has messages that it has not acknowledged.
+  public var hasUnacknowledged: Bool { sessions.contains { ($0?.link.window.count ?? 0) > 0 } }
+}

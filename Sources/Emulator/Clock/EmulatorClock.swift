@@ -1,0 +1,46 @@
+import Platform
+import PushModel
+
+/// The one clock that drives every expiry (`design.md`, promise 5). Follows the system's until it is moved or frozen.
+public final class EmulatorClock {
+  /// How far it is from the system's clock, in nanoseconds.
+  public private(set) var offset: Int64 = 0
+  /// Set while time stands still.
+  public private(set) var frozenAt: Timestamp?
+
+  public init() {}
+
+  /// The present moment.
+  public func now() -> Timestamp {
+    frozenAt ?? Timestamp(nanoseconds: SystemClock.wallNanoseconds()).adding(nanoseconds: offset)
+  }
+
+  /// Jumps forward (or back, if negative) by nanoseconds.
+  public func advance(nanoseconds: Int64) {
+    if let frozen = frozenAt {
+      frozenAt = frozen.adding(nanoseconds: nanoseconds)
+    } else {
+      let (sum, overflow) = offset.addingReportingOverflow(nanoseconds)
+      offset = overflow ? (nanoseconds < 0 ? .min : .max) : sum
+    }
+  }
+
+  /// Makes it `moment` now; runs on from there unless frozen.
+  public func set(_ moment: Timestamp) {
+    if frozenAt != nil { frozenAt = moment }
+    offset = moment.nanoseconds - SystemClock.wallNanoseconds()
+  }
+
+  /// Stops or goes on. Going on continues from where it stood.
+  public func setFrozen(_ frozen: Bool) {
+    if frozen {
+      frozenAt = frozenAt ?? now()
+    } else if let moment = frozenAt {
+      frozenAt = nil
+      set(moment)
+    }
+  }
+
+  /// Follows the system's clock again.
+  public func reset() { (offset, frozenAt) = (0, nil) }
+}

@@ -1,0 +1,67 @@
+import Broker
+import CourierWire
+import Credentials
+import Platform
+import PushModel
+import Transport
+
+/// The courier: what its device connections share.
+final class CourierService {
+  /// How often deadlines are looked at, in nanoseconds.
+  private static let sweepInterval: Int64 = 5_000_000_000
+
+  let loop: EventLoop
+  let broker: Broker
+  let clock: EmulatorClock
+  let logger: Logger
+  let defaultEnvironment: Environment
+  /// Checks certificate, nonce and signature; a sentence says why it refuses.
+  let verify: (ConnectRequest) -> Result<VerifiedDevice, DeviceRefusal>
+  /// A device acknowledged something in this turn.
+  var devicesMadeProgress = false
+  private var connections: [ObjectIdentifier: CourierConnection] = [:]
+  private var touched: [CourierConnection] = []
+  private var sweep: LoopEvent?
+
+  init(
+    loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, defaultEnvironment: Environment,
+    verify: @escaping (ConnectRequest) -> Result<VerifiedDevice, DeviceRefusal>
+  ) {
+    (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
+    (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
+    sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
+    sweep?.start(afterNanoseconds: Self.sweepInterval)
+  }
+
+  /// The system's time: deadlines and pauses of the connection must pass also while the emulator's clock stands still.
+  static func realNow() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+
+  func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+    let courier = CourierConnection(self, connection)
+    connections[ObjectIdentifier(courier)] = courier
+    return courier
+  }
+
+  func forget(_ connection: CourierConnection) { connections[ObjectIdentifier(connection)] = nil }
+
+  /// The connection has output that should leave before providers hear of success.
+  func touch(_ connection: CourierConnection) { touched.append(connection) }
+
+  /// Hands queued messages to the system; runs at the end of a turn, after the commit.
+  func flushTouched() {
+    let list = touched
+    touched.removeAll(keepingCapacity: true)
+    for connection in list { connection.flush() }
+  }
+
+  private func endOverdue() {
+    let now = Self.realNow()
+    for connection in connections.values { connection.timePassed(now) }
+    sweep?.start(afterNanoseconds: Self.sweepInterval)
+  }
+
+  /// Ends every connection in order.
+  func shutDown() {
+    for connection in connections.values { connection.endSession(reason: "the emulator is shutting down") }
+  }
+}

@@ -1,0 +1,4 @@
+import Broker
+import Credentials
+
+extension IdentityDerivation: TokenDerivation {}

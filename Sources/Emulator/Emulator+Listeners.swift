@@ -1,0 +1,66 @@
+import Credentials
+import Platform
+import Transport
+
+extension Emulator {
+  /// Opens every listener that is not off, in the order of the ports file.
+  func openListeners() throws {
+    ports.ca = Self.absolute(certs.caCertificate)
+    ports.certs = Self.absolute(certs.path)
+    try open("gateway", options.gatewayPort, legacyPolicy()) { [gateway] in gateway.makeConnection($0) }
+    try open("feedback", options.feedbackPort, legacyPolicy()) { [feedback] _ in FeedbackConnection(feedback)
+    }
+    try open("courier", options.courierPort, Self.courierPolicy()) { [courier] in courier.makeConnection($0) }
+  }
+
+  private func open(
+    _ name: String, _ port: EmulatorOptions.Port, _ policy: TLSPolicy,
+    _ makeHandler: @escaping (TLSConnection) -> any ConnectionHandler
+  ) throws {
+    guard case .number(let number) = port else { return }
+    let context = try TLSContext.server(
+      certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
+    let listener: TLSListener
+    do {
+      listener = try TLSListener(
+        loop: loop, address: SocketAddress(host: options.bind, port: number), context: context,
+        makeHandler: makeHandler)
+    } catch let error as SocketError {
+      throw EmulatorError(error.isAddressInUse ? .portInUse : .failed, "\(name): \(error)")
+    }
+    listeners.append((name, listener))
+    ports.listeners.append((name, listener.address))
+  }
+
+  /// Gateway and feedback as they were then: TLS 1.2 at most, a client certificate required
+  /// (`spec/provider-protocol.md` A.1, `spec/client-quirks.md`).
+  private func legacyPolicy() -> TLSPolicy {
+    var policy = TLSPolicy()
+    policy.minimum = options.legacyTLS ? .tls10 : .tls12
+    policy.maximum = .tls12
+    policy.allowsOldCiphers = options.legacyTLS
+    policy.clientCertificate = .required
+    policy.chainCheck = { [trust, clock, logger] leaf, intermediates in
+      trust.handshakeError(leaf, intermediates, at: clock.now(), logger)
+    }
+    policy.readAhead = Self.gatewayReadAhead
+    return policy
+  }
+
+  /// Bytes read from a gateway socket at once: few connections, much traffic.
+  private static let gatewayReadAhead = 128 << 10
+
+  /// The device protocol over its own name or none; the device shows its certificate inside
+  /// (`spec/device-courier.md` 1).
+  private static func courierPolicy() -> TLSPolicy {
+    var policy = TLSPolicy()
+    policy.selectALPN = { $0.contains("apns-security-v3") ? "apns-security-v3" : nil }
+    return policy
+  }
+
+  static func absolute(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

@@ -1,0 +1,111 @@
+import Broker
+import Credentials
+import Platform
+import PushModel
+import Storage
+import Transport
+
+/// The whole emulator: one loop, one broker, the listeners around them.
+///
+///     init: certificates, store, state ─→ start: listeners accept, ports file ─→ run: turns ─→ drain ─→ stopped
+public final class Emulator {
+  public let options: EmulatorOptions
+  public let clock = EmulatorClock()
+  public let logger: Logger
+  public let broker: Broker
+  public let certs: CertsFolder
+  /// Filled in by `start`.
+  public internal(set) var ports = PortsFile()
+
+  let loop: EventLoop
+  let store: (any BrokerStore)?
+  let derivation: IdentityDerivation
+  let trust: ProviderTrust
+  let deviceVerifier: DeviceIdentityVerifier
+  let gateway: Gateway
+  let feedback: FeedbackService
+  let courier: CourierService
+  let pushLog: PushLog
+  var listeners: [(name: String, listener: TLSListener)] = []
+  var shutdown: Shutdown?
+  /// Set when the store can't be written any more: nothing may be acknowledged then.
+  public internal(set) var failure: EmulatorError?
+
+  /// Prepares certificates and state; opens nothing yet.
+  public init(options: EmulatorOptions) throws {
+    self.options = options
+    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    self.loop = loop
+    logger = Logger(format: options.logFormat, level: options.logLevel, clock: clock)
+    certs = CertsFolder(path: options.certs)
+    try certs.prepare(now: clock.now())
+    derivation = try IdentityDerivation(secret: Self.secret(options))
+    broker = Broker(derivation: derivation, options: options.broker)
+    store = try Self.openStore(options, broker)
+    trust = try ProviderTrust(folder: certs, isLenient: options.isLenient, now: clock.now())
+    deviceVerifier = try DeviceIdentityVerifier(folder: certs, isLenient: options.isLenient, now: clock.now())
+    let identities = ProviderIdentities(
+      broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
+    gateway = Gateway(
+      loop: loop, broker: broker, clock: clock, limits: options.legacyLimits, identities: identities,
+      logger: logger)
+    feedback = FeedbackService(broker: broker, identities: identities)
+    courier = CourierService(
+      loop: loop, broker: broker, clock: clock, logger: logger, defaultEnvironment: options.environment,
+      verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, logger) })
+    pushLog = PushLog(broker: broker, logger: logger)
+    learnTopics()
+  }
+
+  /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
+  public func start() throws {
+    SocketCalls.raiseOpenFileLimit()
+    signal(SIGPIPE, SIG_IGN)
+    loop.atTurnEnd { [unowned self] in endTurn() }
+    try openListeners()
+    startExpiry()
+    if let path = options.portsFile { try ports.write(to: path) }
+    shutdown = Shutdown(self)
+  }
+
+  /// Turns the loop until a signal (or `stop`) has ended it in order.
+  public func run() {
+    loop.run()
+    endTurn()
+    if let path = options.portsFile { unlink(path) }
+    store?.close()
+    logger.flush()
+  }
+
+  /// Begins the orderly end. On the loop's thread.
+  public func stop() { shutdown?.begin() }
+
+  private static func secret(_ options: EmulatorOptions) throws -> TokenSecret {
+    if let seed = options.tokenSeed { return TokenSecret(seed: seed) }
+    return options.isEphemeral ? try .random() : try .kept(inFolder: options.data)
+  }
+
+  private static func openStore(_ options: EmulatorOptions, _ broker: Broker) throws -> (any BrokerStore)? {
+    nil
+  }
+
+  /// Topics of issued certificates are known by name from the start (`design.md`, Identity).
+  private func learnTopics() {
+    for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
+  }
+
+  /// Kept messages are dropped at their expiry even if nobody asks for them.
+  private func startExpiry() {
+    let timer = LoopEvent(timerOn: loop) { [unowned self] in
+      broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
+      expiryTimer?.start(afterNanoseconds: Self.expiryInterval)
+    }
+    expiryTimer = timer
+    timer.start(afterNanoseconds: Self.expiryInterval)
+  }
+
+  /// How often expired messages are looked for, in nanoseconds, and how many rows are looked at then.
+  private static let expiryInterval: Int64 = 1_000_000_000
+  private static let expiryBudget = 50_000
+  private var expiryTimer: LoopEvent?
+}

@@ -1,0 +1,78 @@
+import Broker
+import Credentials
+import LegacyWire
+import PushModel
+import Transport
+
+/// The binary gateway: what its connections share.
+final class Gateway {
+  /// How long a provider is held back before it may try again, in nanoseconds, if no device makes progress.
+  private static let patience: Int64 = 100_000_000
+
+  let broker: Broker
+  let clock: EmulatorClock
+  let limits: LegacyLimits
+  private let identities: ProviderIdentities
+  private let logger: Logger
+  private var connections: [ObjectIdentifier: GatewayConnection] = [:]
+  private var held: [GatewayConnection] = []
+  private var retry: LoopEvent?
+
+  init(
+    loop: EventLoop, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
+    identities: ProviderIdentities,
+    logger: Logger
+  ) {
+    (self.broker, self.clock, self.limits) = (broker, clock, limits)
+    (self.identities, self.logger) = (identities, logger)
+    retry = LoopEvent(timerOn: loop) { [unowned self] in resumeHeld() }
+  }
+
+  func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+    let gateway = GatewayConnection(self, connection)
+    connections[ObjectIdentifier(gateway)] = gateway
+    return gateway
+  }
+
+  func identify(_ connection: TLSConnection) -> GatewayIdentification {
+    identities.identify(connection, listener: "gateway")
+  }
+
+  func forget(_ connection: GatewayConnection, _ reason: String) {
+    connections[ObjectIdentifier(connection)] = nil
+    logger.log(.debug, "gateway connection ended", [("because", .string(reason))])
+  }
+
+  /// A frame that can't be parsed is remembered too, with as much of it as was understood.
+  func recordFailure(_ failure: LegacyParseFailure, from provider: GatewayProvider, now: Timestamp) {
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    var submission = Submission(
+      interface: .gateway, topic: provider.topic, environment: provider.environment, token: nothing,
+      payload: nothing)
+    submission.command = failure.command
+    submission.identifier = failure.identifier
+    submission.detail = NotificationDetail(explanation: failure.sentence)
+    _ = broker.recordRejection(submission, .protocolError, now: now)
+  }
+
+  // MARK: Slowing providers down
+
+  func waitForDevices(_ connection: GatewayConnection) {
+    if held.isEmpty { retry?.start(afterNanoseconds: Self.patience) }
+    held.append(connection)
+  }
+
+  /// Devices have acknowledged something, or the patience is over.
+  func resumeHeld() {
+    guard !held.isEmpty else { return }
+    retry?.cancel()
+    let waiting = held
+    held = []
+    for connection in waiting { connection.resume() }
+  }
+
+  /// Tells every provider how far it got, and ends.
+  func shutDown() {
+    for connection in connections.values { connection.shutDown() }
+  }
+}

@@ -1,0 +1,94 @@
+import Broker
+import LegacyWire
+import PushModel
+import Transport
+
+/// One provider on the binary gateway.
+///
+///     TLS up ─→ identified ─ frames accepted, in silence ─→ identified
+///        │            └─ first bad frame ─→ six bytes, orderly close; nothing later is looked at
+///        └─ certificate for the other environment: silent close (spec/provider-protocol.md A.5)
+final class GatewayConnection: ConnectionHandler {
+  private let gateway: Gateway
+  private unowned let connection: TLSConnection
+  private var decoder = LegacyDecoder()
+  private var provider: GatewayProvider?
+  /// Identifier of the last accepted notification, for status 10; nil before the first.
+  private var lastAccepted: UInt32?
+
+  init(_ gateway: Gateway, _ connection: TLSConnection) {
+    (self.gateway, self.connection) = (gateway, connection)
+  }
+
+  func connectionOpened(_ connection: TLSConnection) {
+    switch gateway.identify(connection) {
+    case .provider(let provider): self.provider = provider
+    case .wrongEnvironment: connection.close()
+    }
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    guard let provider else { return }
+    let now = gateway.clock.now()
+    let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
+    if let failure { refuse(failure, from: provider, now: now) }
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) { gateway.forget(self, reason) }
+
+  /// Lets the provider go on after its device has caught up.
+  func resume() { connection.setPaused(false) }
+
+  /// Maintenance: everything up to the last accepted notification went through (A.3, status 10).
+  func shutDown() {
+    guard connection.isOpen else { return }
+    if let lastAccepted { connection.send(LegacyErrorPacket(.shutdown, lastAccepted).bytes) }
+    connection.close()
+  }
+
+  @inline(__always)
+  private func take(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
+    -> LegacyDecoder.Next
+  {
+    let submission = provider.submission(notification)
+    let early = LegacyCheck.rejection(notification, gateway.limits) ?? provider.rejection
+    if let early {
+      _ = gateway.broker.recordRejection(submission, early, now: now)
+      return answer(notification, early)
+    }
+    let result = gateway.broker.submit(submission, now: now)
+    if let rejection = result.rejection { return answer(notification, rejection) }
+    lastAccepted = notification.identifier
+    if result.isCongested { slowDown() }
+    return .goOn
+  }
+
+  private func answer(_ notification: LegacyNotification, _ rejection: Rejection) -> LegacyDecoder.Next {
+    let identifier = LegacyCheck.reportedIdentifier(notification, rejection, gateway.limits)
+    end(LegacyErrorPacket(rejection, identifier), command: notification.command.rawValue)
+    return .stop
+  }
+
+  private func refuse(_ failure: LegacyParseFailure, from provider: GatewayProvider, now: Timestamp) {
+    gateway.recordFailure(failure, from: provider, now: now)
+    end(LegacyErrorPacket(.protocolError, failure.identifier), command: failure.command)
+  }
+
+  /// The packet and the close leave after the turn's commit, in one write and an orderly end. A bad command 0 gets no
+  /// packet (A.3).
+  private func end(_ packet: LegacyErrorPacket, command: UInt8) {
+    if command != LegacyCommand.simple.rawValue { connection.send(packet.bytes) }
+    connection.close()
+  }
+
+  private func slowDown() {
+    connection.setPaused(true)
+    gateway.waitForDevices(self)
+  }
+}
+
+extension LegacyErrorPacket {
+  init(_ rejection: Rejection, _ identifier: UInt32) {
+    self.init(status: rejection.legacyStatus, identifier: identifier)
+  }
+}

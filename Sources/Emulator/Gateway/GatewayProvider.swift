@@ -1,0 +1,28 @@
+import Broker
+import LegacyWire
+import PushModel
+
+/// Who a gateway connection belongs to, as its certificate says.
+struct GatewayProvider {
+  /// The topic that the certificate implies, -1 if it names none: then every frame gets status 3.
+  var topic: Int32
+  var environment: Environment
+  /// All topics of the certificate, for the feedback service.
+  var topics: Set<Int32>
+
+  var rejection: Rejection? { topic < 0 ? .missingTopic : nil }
+
+  @inline(__always)
+  func submission(_ notification: LegacyNotification) -> Submission {
+    var submission = Submission(
+      interface: .gateway, topic: topic, environment: environment,
+      token: notification.token ?? .init(start: nil, count: 0),
+      payload: notification.payload ?? .init(start: nil, count: 0))
+    submission.command = notification.command.rawValue
+    submission.identifier = notification.identifier
+    submission.frame = notification.frame
+    submission.expiration = notification.expiration
+    submission.priority = notification.priority
+    return submission
+  }
+}

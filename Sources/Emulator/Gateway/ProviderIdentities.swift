@@ -1,0 +1,58 @@
+import Broker
+import Credentials
+import PushModel
+import Transport
+
+/// Who a certificate-authenticated connection belongs to.
+enum GatewayIdentification {
+  case provider(GatewayProvider)
+  /// The certificate is for the other environment: close without a word (`spec/provider-protocol.md` A.5).
+  case wrongEnvironment
+}
+
+/// Turns the certificate of a legacy connection into topics and an environment.
+final class ProviderIdentities {
+  private let broker: Broker
+  private let trust: ProviderTrust
+  private let logger: Logger
+  private let defaultEnvironment: Environment
+
+  init(broker: Broker, trust: ProviderTrust, logger: Logger, defaultEnvironment: Environment) {
+    (self.broker, self.trust, self.logger) = (broker, trust, logger)
+    self.defaultEnvironment = defaultEnvironment
+  }
+
+  /// The environment that the client asked for by name, else the emulator's.
+  func environment(of connection: TLSConnection) -> Environment {
+    connection.serverName.flatMap { Environment(serverName: $0) } ?? defaultEnvironment
+  }
+
+  func identify(_ connection: TLSConnection, listener: String) -> GatewayIdentification {
+    let environment = environment(of: connection)
+    guard let verdict = connection.peerCertificate.flatMap({ trust.recentVerdict(leafDER: $0) }),
+      let certificate = verdict.certificate
+    else { return .provider(GatewayProvider(topic: -1, environment: environment, topics: [])) }
+    let allowed = verdict.isAccepted ? verdict.environments : certificate.environments
+    guard allowed.contains(environment) else {
+      report(certificate, environment, listener)
+      return .wrongEnvironment
+    }
+    let implied = certificate.impliedTopic ?? certificate.topics.first?.name
+    return .provider(
+      GatewayProvider(
+        topic: implied.flatMap { broker.registry.topic(named: $0) } ?? -1, environment: environment,
+        topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) })))
+  }
+
+  private func report(_ certificate: PushCertificate, _ environment: Environment, _ listener: String) {
+    let allowed = certificate.environments.environments.map(\.name).joined(separator: " and ")
+    let sentence =
+      "the certificate is for \(allowed.isEmpty ? "no environment" : allowed), this is \(environment.name)"
+    logger.log(
+      .warning, "connection closed",
+      [
+        ("listener", .string(listener)), ("certificate", .string(certificate.commonName)),
+        ("because", .string(sentence)),
+      ])
+  }
+}

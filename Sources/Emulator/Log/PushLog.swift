@@ -1,0 +1,54 @@
+import Broker
+import PushModel
+
+/// One log line for each push, written after the turn's commit from what the journal remembers.
+final class PushLog {
+  private let broker: Broker
+  private let logger: Logger
+  private var nextId: UInt64 = 1
+
+  init(broker: Broker, logger: Logger) {
+    (self.broker, self.logger) = (broker, logger)
+    nextId = broker.journal.nextId
+  }
+
+  func writeNew() {
+    let end = broker.journal.nextId
+    guard end > nextId else { return }
+    defer { nextId = end }
+    guard logger.isOn(.info) else { return }
+    let first = max(nextId, broker.journal.firstId)
+    let count = min(Int(end - first), logger.room())
+    for id in first..<first + UInt64(count) { write(id) }
+    logger.countSuppressed(Int(end - nextId) - count)
+  }
+
+  private func write(_ id: UInt64) {
+    guard let record = broker.journal[id] else { return }
+    var fields: [(String, JSONValue)] = [
+      ("id", .integer(Int64(id))), ("interface", .string(record.interface.name)),
+    ]
+    if record.interface == .gateway {
+      fields.append(("command", .integer(Int64(record.command))))
+      fields.append(("identifier", .integer(Int64(record.identifier))))
+    }
+    if record.topic >= 0 {
+      fields.append(("topic", .string(broker.registry.topics[Int(record.topic)].label)))
+    }
+    fields.append(("token", .string(Self.shortened(record.presentedToken))))
+    fields.append(("bytes", .integer(Int64(record.payload.count))))
+    logger.log(.info, record.rejection == nil ? "push" : "push rejected", fields + outcome(record))
+  }
+
+  private func outcome(_ record: JournalRecord) -> [(String, JSONValue)] {
+    guard let rejection = record.rejection else { return [("state", .string(record.state.name))] }
+    let because = broker.journal.detail(record.id)?.explanation ?? rejection.sentence
+    return [("reason", .string(rejection.reason)), ("because", .string(because))]
+  }
+
+  /// Enough of a token to find it in the table.
+  private static func shortened(_ token: UnsafeRawBufferPointer) -> String {
+    let text = Hex.encode(token.prefix(8))
+    return token.count > 8 ? text + "…" : text
+  }
+}
