@@ -10,11 +10,17 @@ public struct AppTokenRequest: CourierCommandValue {
   public var appId: [UInt8]?
   /// The topic's name, told by simulated devices only.
   public var topicName: Topic?
+  /// The token that the device remembers for the topic, told by simulated devices only. One of an app that was removed
+  /// while the device was away is better answered by `AppTokenResponse.statusRemoved` than by a new install.
+  public var heldToken: DeviceToken?
 
-  public init(baseToken: DeviceToken?, topic: TopicHash, topicName: Topic? = nil) {
+  public init(
+    baseToken: DeviceToken?, topic: TopicHash, topicName: Topic? = nil, heldToken: DeviceToken? = nil
+  ) {
     self.baseToken = baseToken
     self.topic = topic
     self.topicName = topicName
+    self.heldToken = heldToken
   }
 
   public init(_ frame: CourierFrame) throws(CourierProtocolError) {
@@ -26,6 +32,7 @@ public struct AppTokenRequest: CourierCommandValue {
       case .topic: topic = try item.requireTopicHash()
       case .appId: appId = item.bytes
       case .topicName: topicName = Topic(item.text)
+      case .heldToken: heldToken = DeviceToken(item.value)
       case nil: continue
       }
     }
@@ -39,6 +46,7 @@ public struct AppTokenRequest: CourierCommandValue {
     writer.item(Item.topic, topic)
     writer.item(Item.appId, appId)
     writer.item(Item.topicName, topicName?.name)
+    writer.item(Item.heldToken, heldToken)
     return writer.finish()
   }
 }

@@ -17,9 +17,14 @@ public struct AppTokenResponse: CourierCommandValue {
   /// No token. Apple's codes are unknown; this one is ours.
   public static let statusRefused: UInt8 = 1
 
+  /// The app has been removed; for simulated devices that told the token they hold.
+  public static let statusRemoved: UInt8 = 2
+
   /// Grants `appToken`, or refuses with nil.
-  public init(answering request: AppTokenRequest, with appToken: DeviceToken?) {
-    status = appToken == nil ? Self.statusRefused : Self.statusGranted
+  public init(
+    answering request: AppTokenRequest, with appToken: DeviceToken?, refusal: UInt8 = statusRefused
+  ) {
+    status = appToken == nil ? refusal : Self.statusGranted
     self.appToken = appToken
     topic = request.topic
     appId = request.appId

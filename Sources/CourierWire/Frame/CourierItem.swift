@@ -5,6 +5,7 @@
 /// |---|---|---|
 /// | 0xe0 | connect | one byte, 1: the client is a simulated device that understands command 0x70 |
 /// | 0xe1 | connect (repeated), app-token request | a topic's name in UTF-8; the protocol itself carries only its SHA-1 |
+/// | 0xe2 | app-token request | the token that the device remembers for the topic; the answer is `statusRemoved` if that app is gone |
 /// | command 0x70 | server to device | 1 topic hash, 2 action, 3 topic name |
 public enum CourierItem {
   /// 0x07, section 4.1.
@@ -104,6 +105,7 @@ public enum CourierItem {
     case topic = 2
     case appId = 3
     case topicName = 0xe1
+    case heldToken = 0xe2
   }
 
   /// 0x12, section 4.9.

@@ -24,4 +24,10 @@ public enum CourierLimits {
   public static let quietNanoseconds: Int64 = 20 * 1_000_000
   /// Identities of one connection, as a count. A Mac has one for itself and one for each user (4.1).
   public static let identitiesPerConnection = 16
+  /// How long a client waits for the answer to connect or keep-alive, in nanoseconds (4.6: two clients take 15 s).
+  public static let answerNanoseconds: Int64 = 15 * 1_000_000_000
+  /// Default time between keep-alives of a client, in nanoseconds (4.6: most send one a minute).
+  public static let keepAliveNanoseconds: Int64 = 60 * 1_000_000_000
+  /// Message ids that a client remembers to tell repetitions, as a count.
+  public static let rememberedMessages = 4096
 }

@@ -74,13 +74,15 @@ extension CourierServerSession {
     return .sendAndClose(response.encoded, reason)
   }
 
-  /// The answer to `provideToken`, to be written; nil for `token` refuses. Empty when the connection is over.
+  /// The answer to `provideToken`, to be written; nil for `token` refuses with the status `refusal`. Empty when the
+  /// connection is over.
   public mutating func tokenProvided(
-    _ token: DeviceToken?, for request: AppTokenRequest, at now: Timestamp
+    _ token: DeviceToken?, for request: AppTokenRequest, refusal: UInt8 = AppTokenResponse.statusRefused,
+    at now: Timestamp
   ) -> [UInt8] {
     guard isEstablished else { return [] }
     keepQuiet(from: now)
-    return AppTokenResponse(answering: request, with: token).encoded
+    return AppTokenResponse(answering: request, with: token, refusal: refusal).encoded
   }
 
   /// The private command for a simulated device; nil for any other client, which must not see it. Unsolicited, so

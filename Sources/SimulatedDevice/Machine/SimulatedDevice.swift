@@ -1,0 +1,106 @@
+import CourierWire
+import PushModel
+
+/// An iPhone as far as push is concerned: gets a certificate, connects, registers its apps, receives, acknowledges, comes
+/// back when the connection is lost. No I/O: inputs in, actions out, time as an argument, one seed for all chance.
+///
+/// ```
+///            start             activated        transportOpened        signed
+///  idle ─────────→ activating ───────→ connecting ─────────→ signing ─────────→ online
+///         (no certificate)                 ↑  └──────────────┴───────┬────────────┘
+///                                          │ time                    ↓ closed, refused, unanswered
+///                                          └───────────────────── waiting
+/// ```
+///
+/// Where the diagram lies: with a certificate `start` and the end of a wait go straight to `connecting`, without one to `activating`.
+/// A remembered base token that the service refuses is forgotten and the next attempt comes at once; an identity refused without
+/// a token is activated anew. `stop` leads to `stopped` from everywhere.
+public struct SimulatedDevice: ~Copyable {
+  enum Phase: Equatable {
+    case idle
+    case activating
+    case connecting(giveUpAt: Timestamp)
+    case signing(nonce: [UInt8])
+    case online
+    case waiting(until: Timestamp)
+    case stopped
+  }
+
+  /// How long opening a TLS connection may take, in nanoseconds.
+  static let openingNanoseconds: Int64 = 15 * 1_000_000_000
+  /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
+  public static let maximumApps = 1000
+  /// Names of topics told in connect, as a count: the frame has to stay below the limit for strangers. The others are
+  /// told with the app-token request.
+  static let topicNamesInConnect = 32
+
+  /// What it remembers.
+  public internal(set) var state: DeviceState
+  var phase = Phase.idle
+  var session: CourierClientSession
+  var decoder = CourierDecoder()
+  /// Since when the service has known it on this connection.
+  var connectedSince: Timestamp?
+  var needsActivation: Bool
+  /// Tokens that were told in this run.
+  var announced: [Topic: DeviceToken] = [:]
+  var backoff = Backoff()
+  var random: SplitMix64
+  let keepAliveNanoseconds: Int64
+  private var scheduledWake: Timestamp?
+
+  /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
+  /// and certificate are there.
+  public init(
+    state: DeviceState, topics: [Topic] = [], isActivated: Bool, seed: UInt64,
+    keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds
+  ) {
+    self.state = state
+    needsActivation = !isActivated
+    random = SplitMix64(seed: seed)
+    self.keepAliveNanoseconds = keepAliveNanoseconds
+    session = CourierClientSession(keepAliveNanoseconds: keepAliveNanoseconds)
+    for topic in topics { _ = addApp(topic) }
+  }
+
+  /// Whether the service knows it at the moment.
+  public var isConnected: Bool { session.isConnected }
+
+  /// Something has happened; answers what to do, in order.
+  public mutating func handle(_ input: DeviceInput, now: Timestamp) -> [DeviceAction] {
+    var actions: [DeviceAction] = []
+    if case .timePassed = input { scheduledWake = nil }
+    react(to: input, now, &actions)
+    if let wake = nextWake, wake != scheduledWake {
+      scheduledWake = wake
+      actions.append(.scheduleWake(at: wake))
+    }
+    return actions
+  }
+
+  private mutating func react(to input: DeviceInput, _ now: Timestamp, _ actions: inout [DeviceAction]) {
+    guard phase != .stopped else { return }
+    switch input {
+    case .start: if phase == .idle { proceed(now, &actions) }
+    case .stop: stop(&actions)
+    case .timePassed: timePassed(now, &actions)
+    case .activated: activated(now, &actions)
+    case .activationFailed(let reason): activationFailed(reason, now, &actions)
+    case .transportOpened: transportOpened(now, &actions)
+    case .transportClosed(let reason): transportClosed(reason, now, &actions)
+    case .signed(let certificate, let signature): signed(certificate, signature, now, &actions)
+    case .received(let bytes): received(bytes, now, &actions)
+    case .install(let topic): install(topic, &actions)
+    case .remove(let topic): remove(topic, &actions)
+    }
+  }
+
+  private var nextWake: Timestamp? {
+    switch phase {
+    case .connecting(let giveUpAt): giveUpAt
+    case .waiting(let until): until
+    case .online: session.nextWake
+    case .idle, .activating, .signing, .stopped: nil
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import PushModel
+
+/// What a simulated device remembers between runs, besides its key and certificate.
+public struct DeviceState: Equatable, Sendable {
+  /// An installed app.
+  public struct App: Equatable, Sendable {
+    public var topic: Topic
+    /// Nil until the service has given one.
+    public var token: DeviceToken?
+
+    public init(topic: Topic, token: DeviceToken? = nil) {
+      self.topic = topic
+      self.token = token
+    }
+  }
+
+  public var udid: UDID
+  /// Offered at every connect; nil on first contact.
+  public var baseToken: DeviceToken?
+  /// In the order in which they were installed.
+  public var apps: [App]
+
+  public init(udid: UDID, baseToken: DeviceToken? = nil, apps: [App] = []) {
+    self.udid = udid
+    self.baseToken = baseToken
+    self.apps = apps
+  }
+}
