@@ -38,7 +38,7 @@ let package = Package(
     library("Broker", ["PushModel"]),
     library("Credentials", ["PushModel", "Platform", "COpenSSL"]),
     library("ProviderAPI", ["PushModel"]),
-    library("Storage", ["Broker", "PushModel", "CSQLite"]),
+    library("Storage", ["Broker", "Platform", "PushModel", "CSQLite"]),
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
     library("Console", ["Broker", "PushModel"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
@@ -65,6 +65,7 @@ let package = Package(
 
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
+    tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
     tests("HTTP2", ["Transport", "PushModel"]),

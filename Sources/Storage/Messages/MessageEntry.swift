@@ -1,0 +1,104 @@
+import Broker
+import PushModel
+
+/// How one change of a kept message lies in the log. Little-endian, all counts in bytes:
+///
+///     0 registration u32 | 4 payload count u32 | 8 id u64 | 16 received i64 | 24 expires i64
+///     32 expiry u32 | 36 priority u8 | 37 push type u8 | 38 kind u8 | 39 zero
+///     40 apns-id 16 if the kind has one | payload
+///
+/// A removal is the first 40 bytes with everything but the registration and the kind zero.
+enum MessageEntry {
+  static let headerCount = 40
+  static let apnsIdCount = 16
+
+  enum Kind: UInt8 { case removed = 0, kept = 1, keptWithId = 2 }
+
+  /// Bytes that `message` takes.
+  @inline(__always)
+  static func count(_ message: KeptMessage) -> Int {
+    headerCount + (hasId(message) ? apnsIdCount : 0) + message.payload.count
+  }
+
+  @inline(__always)
+  private static func hasId(_ message: KeptMessage) -> Bool { message.apnsId.0 | message.apnsId.1 != 0 }
+
+  /// Writes `message` to memory with room for `count(message)` bytes.
+  @inline(__always)
+  static func write(_ message: KeptMessage, to base: UnsafeMutableRawPointer) {
+    let isNamed = hasId(message)
+    let kind = isNamed ? Kind.keptWithId : .kept
+    store(UInt32(truncatingIfNeeded: message.registration), base, 0)
+    store(UInt32(truncatingIfNeeded: message.payload.count), base, 4)
+    store(message.id, base, 8)
+    store(message.receivedAt.nanoseconds, base, 16)
+    store(message.expiresAt.nanoseconds, base, 24)
+    store(message.expiry, base, 32)
+    let tail =
+      UInt32(message.priority.rawValue) | UInt32(message.pushType.rawValue) << 8 | UInt32(kind.rawValue) << 16
+    store(tail, base, 36)
+    var end = base + headerCount
+    if isNamed {
+      store(message.apnsId.0, end, 0)
+      store(message.apnsId.1, end, 8)
+      end += apnsIdCount
+    }
+    if let from = message.payload.baseAddress { end.copyMemory(from: from, byteCount: message.payload.count) }
+  }
+
+  /// Writes that the registration has no message any more; takes `headerCount` bytes.
+  static func writeRemoval(of registration: Int32, to base: UnsafeMutableRawPointer) {
+    base.initializeMemory(as: UInt8.self, repeating: 0, count: headerCount)
+    store(UInt32(truncatingIfNeeded: registration), base, 0)
+  }
+
+  /// One entry read back.
+  enum Change {
+    case kept(KeptMessage)
+    case removed(Int32)
+
+    var registration: Int32 {
+      switch self {
+      case .kept(let message): message.registration
+      case .removed(let row): row
+      }
+    }
+  }
+
+  /// Reads the entry at `offset` and moves past it; nil if the bytes make none.
+  static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Change? {
+    guard let start = bytes.baseAddress, bytes.count - offset >= headerCount else { return nil }
+    let base = start + offset
+    let registration = Int32(bitPattern: load(base, 0) as UInt32)
+    let payloadCount = Int(load(base, 4) as UInt32)
+    guard registration >= 0, let kind = Kind(rawValue: load(base, 38)) else { return nil }
+    let idCount = kind == .keptWithId ? apnsIdCount : 0
+    guard bytes.count - offset - headerCount >= idCount + payloadCount else { return nil }
+    offset += headerCount + idCount + payloadCount
+    guard kind != .removed else { return payloadCount == 0 ? .removed(registration) : nil }
+    guard let priority = Priority(rawValue: load(base, 36)), let type = PushType(rawValue: load(base, 37))
+    else {
+      return nil
+    }
+    return .kept(
+      KeptMessage(
+        registration: registration, id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),
+        expiresAt: Timestamp(nanoseconds: load(base, 24)), expiry: load(base, 32), priority: priority,
+        pushType: type,
+        apnsId: kind == .keptWithId ? (load(base, 40), load(base, 48)) : (0, 0),
+        payload: UnsafeRawBufferPointer(start: base + headerCount + idCount, count: payloadCount)))
+  }
+
+  @inline(__always)
+  private static func store<Value: FixedWidthInteger>(
+    _ value: Value, _ base: UnsafeMutableRawPointer, _ offset: Int
+  ) where Value: BitwiseCopyable {
+    base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+  }
+
+  @inline(__always)
+  private static func load<Value: FixedWidthInteger>(_ base: UnsafeRawPointer, _ offset: Int) -> Value
+  where Value: BitwiseCopyable {
+    Value(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: Value.self))
+  }
+}

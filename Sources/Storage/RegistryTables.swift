@@ -1,0 +1,128 @@
+import Broker
+import PushModel
+
+/// Topics, devices and the token map on disk. A table's row id is the row's index in the registry.
+struct RegistryTables {
+  private let path: String
+  private let writeTopic, writeDevice, writeRegistration: Statement
+  private let readTopics, readDevices, readRegistrations: Statement
+
+  init(_ database: Database) throws(StoreError) {
+    path = database.path
+    writeTopic = try Statement(database, "INSERT OR REPLACE INTO topic VALUES (?, ?, ?)")
+    writeDevice = try Statement(database, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?)")
+    writeRegistration = try Statement(
+      database, "INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    readTopics = try Statement(database, "SELECT * FROM topic ORDER BY id")
+    readDevices = try Statement(database, "SELECT * FROM device ORDER BY id")
+    readRegistrations = try Statement(database, "SELECT * FROM registration ORDER BY id")
+  }
+
+  // MARK: Writing
+
+  /// Writes the rows that changed. Inside a transaction.
+  func write(_ changes: BrokerChanges, of registry: Registry) throws(StoreError) {
+    for index in Self.once(changes.topics) { try write(index, registry.topics[Int(index)]) }
+    for index in Self.once(changes.devices) { try write(index, registry.devices[Int(index)]) }
+    for index in Self.once(changes.registrations) { try write(index, registry[registration: index]) }
+  }
+
+  /// In order, each once: the tables are written from front to back.
+  private static func once(_ rows: [Int32]) -> [Int32] {
+    guard rows.count > 1 else { return rows }
+    var result: [Int32] = []
+    result.reserveCapacity(rows.count)
+    for row in rows.sorted() where row != result.last { result.append(row) }
+    return result
+  }
+
+  private func write(_ index: Int32, _ topic: TopicEntry) throws(StoreError) {
+    writeTopic.bind(1, Int64(index))
+    topic.hash.bytes.withUnsafeBytes { writeTopic.bind(2, $0) }
+    writeTopic.bind(3, topic.name?.name)
+    try writeTopic.run()
+  }
+
+  private func write(_ index: Int32, _ device: Device) throws(StoreError) {
+    writeDevice.bind(1, Int64(index))
+    writeDevice.bind(2, device.udid.text)
+    writeDevice.bind(3, Int64(device.identity))
+    device.keyFingerprint.withUnsafeBytes { writeDevice.bind(4, $0) }
+    writeDevice.bind(5, device.firstSeenAt.nanoseconds)
+    writeDevice.bind(6, device.lastSeenAt.nanoseconds)
+    try writeDevice.run()
+  }
+
+  private func write(_ index: Int32, _ row: Registration) throws(StoreError) {
+    writeRegistration.bind(1, Int64(index))
+    row.token.withUnsafeBytes { writeRegistration.bind(2, $0) }
+    writeRegistration.bind(3, Int64(row.device))
+    writeRegistration.bind(4, Int64(row.topic))
+    writeRegistration.bind(5, Int64(row.install))
+    writeRegistration.bind(6, Int64(row.environment.rawValue))
+    writeRegistration.bind(7, row.isAbandoned ? 1 : 0)
+    writeRegistration.bind(8, row.awaitsFeedback ? 1 : 0)
+    writeRegistration.bind(9, row.issuedAt.nanoseconds)
+    writeRegistration.bind(10, row.goneAt.nanoseconds)
+    try writeRegistration.run()
+  }
+
+  // MARK: Reading
+
+  /// Gives an empty registry all rows in order.
+  func load(into broker: Broker) throws(StoreError) {
+    var count: Int64 = 0
+    while try readTopics.step() {
+      guard loadTopic(count, broker) else { throw damaged("topic", count) }
+      count += 1
+    }
+    count = 0
+    while try readDevices.step() {
+      guard loadDevice(count, broker) else { throw damaged("device", count) }
+      count += 1
+    }
+    count = 0
+    while try readRegistrations.step() {
+      guard loadRegistration(count, broker) else { throw damaged("registration", count) }
+      count += 1
+    }
+  }
+
+  private func loadTopic(_ index: Int64, _ broker: Broker) -> Bool {
+    guard readTopics.integer(0) == index, let hash = TopicHash(readTopics.bytes(1)) else { return false }
+    let name = readTopics.isNull(2) ? nil : Topic(readTopics.text(2))
+    // The registry finds a named topic by the hash of its name.
+    if let name, TopicHash(name) != hash { return false }
+    broker.restoreTopic(hash: hash, name: name)
+    return broker.registry.topics.count == index + 1
+  }
+
+  private func loadDevice(_ index: Int64, _ broker: Broker) -> Bool {
+    guard readDevices.integer(0) == index, let udid = UDID(readDevices.text(1)),
+      let identity = Int32(exactly: readDevices.integer(2))
+    else { return false }
+    broker.restoreDevice(
+      udid: udid, identity: identity, keyFingerprint: Array(readDevices.bytes(3)),
+      firstSeenAt: Timestamp(nanoseconds: readDevices.integer(4)),
+      lastSeenAt: Timestamp(nanoseconds: readDevices.integer(5)))
+    return broker.registry.devices.count == index + 1
+  }
+
+  private func loadRegistration(_ index: Int64, _ broker: Broker) -> Bool {
+    let read = readRegistrations
+    guard read.integer(0) == index, let token = DeviceToken(read.bytes(1)),
+      let device = Int32(exactly: read.integer(2)), let topic = Int32(exactly: read.integer(3)),
+      let install = Int32(exactly: read.integer(4)),
+      let environment = UInt8(exactly: read.integer(5)).flatMap(Environment.init(rawValue:))
+    else { return false }
+    return broker.restoreRegistration(
+      token: token, device: device, topic: topic, install: install, environment: environment,
+      isAbandoned: read.integer(6) != 0, awaitsFeedback: read.integer(7) != 0,
+      issuedAt: Timestamp(nanoseconds: read.integer(8)), goneAt: Timestamp(nanoseconds: read.integer(9)))
+  }
+
+  private func damaged(_ table: String, _ row: Int64) -> StoreError {
+    StoreError(
+      code: .damaged, sentence: "the store \(path) is damaged: \(table) \(row) is not as it was written")
+  }
+}

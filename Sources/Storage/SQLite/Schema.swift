@@ -1,0 +1,62 @@
+/// The tables, and the number under which this program knows their shape.
+enum Schema {
+  /// Counts changes of the tables; SQLite keeps it as `user_version`.
+  static let version: Int64 = 1
+  /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
+  static let applicationId: Int64 = 0x6170_6e73
+
+  /// Row ids are the registry's row numbers, so that no other index is needed.
+  static let tables = """
+    CREATE TABLE topic (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, name TEXT);
+    CREATE TABLE device (
+      id INTEGER PRIMARY KEY, udid TEXT NOT NULL, identity INTEGER NOT NULL, key BLOB NOT NULL,
+      firstSeenAt INTEGER NOT NULL, lastSeenAt INTEGER NOT NULL);
+    CREATE TABLE registration (
+      id INTEGER PRIMARY KEY, token BLOB NOT NULL, device INTEGER NOT NULL, topic INTEGER NOT NULL,
+      install INTEGER NOT NULL, environment INTEGER NOT NULL, abandoned INTEGER NOT NULL,
+      feedback INTEGER NOT NULL, issuedAt INTEGER NOT NULL, goneAt INTEGER NOT NULL);
+    CREATE TABLE message_log (segment INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+    PRAGMA application_id = \(applicationId);
+    PRAGMA user_version = \(version);
+    """
+
+  /// Before the first statement that reads the file.
+  ///
+  /// - One process only: an exclusive lock, taken once, instead of shared memory and locks in each turn.
+  /// - No zeroing of freed pages (Debian's default): nothing here is secret, and it would double the writing.
+  static let settings = """
+    PRAGMA page_size = 8192;
+    PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA secure_delete = OFF;
+    PRAGMA cache_size = -32768;
+    PRAGMA wal_autocheckpoint = \(checkpointPages);
+    """
+
+  /// Pages in the write-ahead log after which a turn writes them back and waits for the disk, as a count: 4 MiB. A wait
+  /// grows with it and comes rarer; the sum stays about the same.
+  static let checkpointPages = 512
+
+  /// Makes the tables of a new file, or refuses a file that is not ours.
+  static func prepare(_ database: Database) throws(StoreError) {
+    try database.execute(settings)
+    // Takes the exclusive lock now, not in the first turn.
+    try database.execute("BEGIN EXCLUSIVE")
+    let version = try database.integer("PRAGMA user_version")
+    let owner = try database.integer("PRAGMA application_id")
+    let tables = try database.integer("SELECT count(*) FROM sqlite_schema")
+    if version == 0, owner == 0, tables == 0 { try database.execute(Self.tables) }
+    guard try database.integer("PRAGMA application_id") == applicationId else {
+      throw StoreError(code: .notADatabase, sentence: "\(database.path) is a database of another program")
+    }
+    guard try database.integer("PRAGMA user_version") <= Self.version else {
+      throw StoreError(
+        code: .newerVersion,
+        sentence:
+          "the store \(database.path) was written by a newer version (\(version), known up to \(Self.version))"
+      )
+    }
+    try database.execute("COMMIT")
+  }
+}

@@ -1,0 +1,70 @@
+import CSQLite
+
+/// A prepared statement, kept for the life of the database and used again and again.
+///
+/// Bytes bound as `lent` must stay until `run`, or the last `step`, has returned; others are copied.
+final class Statement {
+  private let database: Database
+  /// Owned; finalised in `deinit`.
+  private let handle: OpaquePointer
+
+  init(_ database: Database, _ sql: String) throws(StoreError) {
+    var prepared: OpaquePointer?
+    let status = sqlite3_prepare_v3(
+      database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard status == SQLITE_OK, let prepared else { throw database.error(status) }
+    (self.database, handle) = (database, prepared)
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  func bind(_ position: Int32, _ value: Int64) { sqlite3_bind_int64(handle, position, value) }
+
+  func bind(_ position: Int32, lent value: UnsafeRawBufferPointer) {
+    sqlite3_bind_blob64(handle, position, value.baseAddress, UInt64(value.count), nil)
+  }
+
+  func bind(_ position: Int32, _ value: UnsafeRawBufferPointer) {
+    // A null pointer would bind NULL; no bytes are still bytes.
+    guard let base = value.baseAddress else { return _ = sqlite3_bind_zeroblob(handle, position, 0) }
+    sqlite3_bind_blob64(handle, position, base, UInt64(value.count), Self.copied)
+  }
+
+  func bind(_ position: Int32, _ value: String?) {
+    guard let value else { return _ = sqlite3_bind_null(handle, position) }
+    sqlite3_bind_text(handle, position, value, -1, Self.copied)
+  }
+
+  /// `SQLITE_TRANSIENT`, which the importer leaves out because it is a cast: SQLite copies at once.
+  private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+  /// Goes to the next row; answers whether there is one. After the last the statement may be used again.
+  func step() throws(StoreError) -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE:
+      sqlite3_reset(handle)
+      return false
+    default:
+      throw database.error(sqlite3_reset(handle))
+    }
+  }
+
+  /// Runs a statement that answers no rows.
+  func run() throws(StoreError) {
+    while try step() {}
+  }
+
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  /// The bytes of a column, lent until the next step.
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    let base = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// The text of a column; malformed UTF-8 is repaired.
+  func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+}

@@ -1,0 +1,82 @@
+import Broker
+import Platform
+import PushModel
+
+/// Keeps the registry and the kept messages in one SQLite file, so that a stop at any moment loses nothing that was
+/// accepted (`design.md`, promise 1).
+///
+/// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
+/// visible. After an error nothing more may be written: what is on disk is the state after the last commit.
+public final class SQLiteStore {
+  /// The file.
+  public let path: String
+  let database: Database
+  var messages: MessageLog
+  let registry: RegistryTables
+  private let begin: Statement
+  private let end: Statement
+  private let rollback: Statement
+  /// Something was committed since the last checkpoint.
+  private var hasUncheckpointed = false
+
+  /// Opens or creates the store; its folder is made for this user alone (0700). Throws `inUse` while another process has
+  /// it, `notADatabase`, `newerVersion`, `notWritable` or `damaged`.
+  public init(path: String) throws(StoreError) {
+    self.path = path
+    try StoreFolder.make(for: path)
+    database = try Database(path: path)
+    try Schema.prepare(database)
+    begin = try Statement(database, "BEGIN IMMEDIATE")
+    end = try Statement(database, "COMMIT")
+    rollback = try Statement(database, "ROLLBACK")
+    messages = try MessageLog(database)
+    registry = try RegistryTables(database)
+  }
+
+  /// Fills a new broker. Call once, before the first turn.
+  public func load(into broker: Broker) throws(StoreError) {
+    try registry.load(into: broker)
+    try messages.load(into: broker, path: path)
+  }
+
+  /// Writes the changes of a turn in one transaction, reading the rows from `broker`. When it returns, a killed process
+  /// no longer loses them.
+  public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) {
+    guard !changes.isEmpty else { return }
+    try transaction { () throws(StoreError) in
+      try registry.write(changes, of: broker.registry)
+      try messages.write(changes.messages, of: broker)
+    }
+    hasUncheckpointed = true
+  }
+
+  /// Forgets everything, for a reset. The caller starts over with an empty broker.
+  public func wipe() throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      try database.execute(
+        "DELETE FROM message_log; DELETE FROM registration; DELETE FROM device; DELETE FROM topic")
+    }
+    messages.reset()
+    hasUncheckpointed = true
+  }
+
+  /// Writes the log back into the file. Waits for the disk, so call it when the loop has had nothing to do for a while:
+  /// busy turns then rarely have to.
+  public func checkpointIfIdle() throws(StoreError) {
+    guard hasUncheckpointed else { return }
+    try database.checkpoint()
+    hasUncheckpointed = false
+  }
+
+  private func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    try begin.run()
+    do {
+      try body()
+      try end.run()
+    } catch {
+      // The first error says more than one about the rollback.
+      try? rollback.run()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import Platform
+
+/// The folder that the store lies in.
+enum StoreFolder {
+  /// For this user alone: the folder also holds the token secret.
+  static let mode: mode_t = 0o700
+
+  /// Makes the folder of `file` and those above it, where missing.
+  static func make(for file: String) throws(StoreError) {
+    guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return }
+    let folder = String(file[..<slash])
+    if mkdir(folder, mode) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT else { throw refused(folder) }
+    try make(for: folder)
+    guard mkdir(folder, mode) == 0 || errno == EEXIST else { throw refused(folder) }
+  }
+
+  private static func refused(_ folder: String) -> StoreError {
+    StoreError(
+      code: .notWritable, sentence: "can't make the folder \(folder): \(SocketCalls.sentence(errno))")
+  }
+}

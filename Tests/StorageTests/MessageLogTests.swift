@@ -1,0 +1,131 @@
+import Broker
+import PushModel
+import Storage
+import Testing
+
+@Suite("The log of kept messages")
+struct MessageLogTests {
+  let folder = TemporaryFolder()
+  var path: String { folder.file("store.db") }
+
+  @Test("keeps the newest of each registration")
+  func newest() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(3)
+    for round in 1...5 {
+      for row in 0..<Int32(round % 3 + 1) { fleet.push(row, "\(round)") }
+      try fleet.commit()
+    }
+    try fleet.restart()
+    #expect((0..<3).map { fleet.kept($0) } == ["5", "5", "5"])
+  }
+
+  @Test("does not bring back a message that went away")
+  func removed() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(2)
+    fleet.push(0, "older")
+    fleet.push(1, "stays")
+    try fleet.commit()
+    fleet.push(0, "short", expiration: UInt32(fleet.now.seconds + 1))
+    try fleet.commit()
+    fleet.broker.dropExpired(now: fleet.now.adding(nanoseconds: 2_000_000_000), budget: 10)
+    try fleet.commit()
+    try fleet.restart()
+    #expect(fleet.kept(0) == nil)
+    #expect(fleet.kept(1) == "stays")
+  }
+
+  @Test("takes messages of any size")
+  func sizes() throws {
+    let fleet = try Fleet(path: path)
+    let sizes = [0, 1, 4096, 65_000, 65_535, 65_536, 65_537, 200_000]
+    try fleet.register(sizes.count)
+    for (row, size) in sizes.enumerated() { fleet.push(Int32(row), String(repeating: "s", count: size)) }
+    try fleet.commit()
+    try fleet.restart()
+    #expect(sizes.indices.map { fleet.kept(Int32($0))?.utf8.count } == sizes)
+  }
+
+  @Test("does not grow when a few registrations get message after message")
+  func busy() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(50)
+    fleet.push(49, "rests at the old end")
+    for round in 0..<2000 {
+      for row in 0..<Int32(20) { fleet.push(row, "\(round)") }
+      try fleet.commit()
+    }
+    try fleet.restart()
+    #expect((0..<20).allSatisfy { fleet.kept($0) == "1999" })
+    #expect(fleet.kept(49) == "rests at the old end")
+    #expect(try entries() < 20_000)
+  }
+
+  @Test("does not grow beyond twice of what counts when all registrations get messages at random")
+  func spread() throws {
+    var random = Seeded(7)
+    let fleet = try Fleet(path: path)
+    let count: Int32 = 10_000
+    try fleet.register(Int(count))
+    var model: [Int32: String] = [:]
+    for turn in 0..<300 {
+      for _ in 0..<300 {
+        let row = Int32(random.next(below: Int(count)))
+        model[row] = "turn \(turn)"
+        fleet.push(row, "turn \(turn)")
+      }
+      try fleet.commit()
+    }
+    try fleet.restart()
+    for row in 0..<count where fleet.kept(row) != model[row] { Issue.record("row \(row)") }
+    #expect(try entries() < Int(count) * 2 + 20_000)
+  }
+
+  @Test("agrees with a dictionary through any sequence of messages, expiries and restarts", arguments: 1...8)
+  func model(_ seed: UInt64) throws {
+    var random = Seeded(seed)
+    let fleet = try Fleet(path: path)
+    let count = 30
+    try fleet.register(count)
+    var model: [Int32: (text: String, until: Int64)] = [:]
+    for step in 0..<400 {
+      for _ in 0..<random.next(below: 8) {
+        let (row, life) = (Int32(random.next(below: count)), Int64(1 + random.next(below: 20)))
+        let text = String(repeating: "x", count: random.next(below: 3000)) + "\(step)"
+        let until = fleet.now.seconds + life
+        fleet.push(row, text, expiration: UInt32(until))
+        model[row] = (text, until)
+      }
+      fleet.now = fleet.now.adding(nanoseconds: Int64(random.next(below: 3)) * 1_000_000_000)
+      fleet.broker.dropExpired(now: fleet.now, budget: count)
+      model = model.filter { $0.value.until > fleet.now.seconds }
+      try fleet.commit()
+      if random.next(below: 40) == 0 { try fleet.restart() }
+      if random.next(below: 40) == 0 { try fleet.store.checkpointIfIdle() }
+      for row in 0..<Int32(count) where fleet.kept(row) != model[row]?.text {
+        Issue.record("row \(row) in step \(step)")
+        return
+      }
+    }
+  }
+
+  /// Entries in the log, counted as messages of this suite's size: the table holds them in large rows.
+  private func entries() throws -> Int {
+    Int(Raw.run(path, "SELECT sum(length(entries)) FROM message_log")) / 44
+  }
+}
+
+/// A repeatable source of choices.
+struct Seeded {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+  mutating func next(below limit: Int) -> Int {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int(truncatingIfNeeded: state >> 11) % limit
+  }
+}

@@ -1,0 +1,265 @@
+import Broker
+import Platform
+import PushModel
+import Storage
+import Testing
+
+@Suite("The store")
+struct SQLiteStoreTests {
+  let folder = TemporaryFolder()
+  var path: String { folder.file("store.db") }
+
+  @Test("makes its folder, and those above it, for this user alone")
+  func folderMode() throws {
+    _ = try SQLiteStore(path: folder.file("a/b/store.db"))
+    #expect(folder.mode(of: "a") == 0o700)
+    #expect(folder.mode(of: "a/b") == 0o700)
+  }
+
+  @Test("is empty when it is new")
+  func empty() throws {
+    let fleet = try Fleet(path: path)
+    #expect(fleet.broker.registry.registrationCount == 0)
+    #expect(fleet.broker.registry.devices.isEmpty)
+    #expect(fleet.broker.registry.topics.isEmpty)
+    #expect(fleet.broker.journal.nextId == 1)
+  }
+
+  @Test("gives back every column of the registry")
+  func registry() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(3)
+    let hash = try #require(TopicHash(bytes: Array(1...20)))
+    let unnamed = try #require(fleet.broker.registry.topic(hashed: hash))
+    fleet.now = fleet.now.adding(nanoseconds: 5)
+    _ = fleet.broker.change(.install, device: 1, topic: unnamed, environment: .production, now: fleet.now)
+    _ = fleet.broker.change(.reinstall, device: 2, topic: 0, environment: .sandbox, now: fleet.now)
+    try fleet.commit()
+    let before = fleet.broker.registry
+    try fleet.restart()
+    let after = fleet.broker.registry
+    #expect(after.topics.map(\.label) == ["com.example.app", "sha1:\(hash.hex)"])
+    #expect(after.devices.map(\.udid.text) == ["device-0", "device-1", "device-2"])
+    #expect(after.registrationCount == 5)
+    for row in 0..<Int32(5) { #expect(Row(after[registration: row]) == Row(before[registration: row])) }
+    #expect(after.find(before[registration: 4].token) == 4)
+    #expect(after.installed(2, 0, .sandbox) == 4)
+    #expect(after.installed(1, 1, .production) == 3)
+  }
+
+  @Test("gives back a device's identity, key and times")
+  func device() throws {
+    let fleet = try Fleet(path: path)
+    let phone = Phone(fleet.now)
+    let udid = try #require(UDID("device-0"))
+    _ = fleet.broker.connect(
+      udid, keyFingerprint: [1, 2, 3], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
+      now: fleet.now)
+    fleet.broker.erase(0, now: fleet.now.adding(nanoseconds: 7))
+    let next = try #require(
+      fleet.broker.connect(
+        udid, keyFingerprint: [4, 5], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
+        now: fleet.now.adding(nanoseconds: 9)))
+    try fleet.commit()
+    try fleet.restart()
+    let device = fleet.broker.registry.devices[0]
+    #expect(device.identity == 2)
+    #expect(device.keyFingerprint == [4, 5])
+    #expect(device.firstSeenAt == fleet.now)
+    #expect(device.lastSeenAt == fleet.now.adding(nanoseconds: 9))
+    #expect(fleet.broker.registry.baseToken(0, .sandbox) == next.baseToken)
+    #expect(!device.isOnline)
+  }
+
+  @Test("gives back a token that is gone, with its time and its place in the feedback queue")
+  func gone() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(1)
+    let phone = Phone(fleet.now)
+    let udid = try #require(UDID("device-0"))
+    _ = fleet.broker.connect(
+      udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
+      now: fleet.now)
+    _ = fleet.broker.change(.remove, device: 0, topic: 0, environment: .sandbox, now: fleet.now)
+    fleet.now = fleet.now.adding(nanoseconds: 3)
+    fleet.push(0, "tried")
+    try fleet.commit()
+    try fleet.restart()
+    let row = fleet.broker.registry[registration: 0]
+    #expect(row.goneAt == fleet.now)
+    #expect(!row.isActive)
+    #expect(fleet.broker.feedback(topics: [0], environment: .sandbox) == [0])
+    fleet.broker.clearFeedback([0])
+    try fleet.commit()
+    try fleet.restart()
+    #expect(fleet.broker.allFeedback.isEmpty)
+    #expect(fleet.broker.registry[registration: 0].goneAt == fleet.now)
+  }
+
+  @Test("gives back a kept message whole")
+  func message() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(2)
+    fleet.push(0, "first")
+    let id = fleet.push(1, "second", expiration: 1_700_000_900, apnsId: (0x1122, 0x3344))
+    try fleet.commit()
+    try fleet.restart()
+    #expect(fleet.kept(0) == "first")
+    let message = try #require(fleet.broker.keptMessage(1))
+    #expect(fleet.kept(1) == "second")
+    #expect(message.id == id)
+    #expect(message.apnsId == (0x1122, 0x3344))
+    #expect(message.expiry == 1_700_000_900)
+    #expect(message.expiresAt == Timestamp(seconds: 1_700_000_900))
+    #expect(message.receivedAt == fleet.now)
+    #expect(message.priority == .immediate)
+    #expect(message.pushType == .alert)
+    #expect(fleet.broker.keptMessage(0)?.expiry == .max)
+    // Ids go on, so that the wire ids of kept and new messages differ.
+    #expect(fleet.push(0, "third") > id)
+  }
+
+  @Test("holds what was committed and nothing else, when the process is killed")
+  func killed() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(2)
+    fleet.push(0, "committed")
+    try fleet.commit()
+    fleet.push(0, "not committed")
+    fleet.push(1, "not committed")
+    _ = fleet.broker.takeChanges()
+    // What a killed process leaves: the two files as they are, without anything that closing would do.
+    let copies = TemporaryFolder()
+    try copies.copy(from: folder)
+    let survivor = try Fleet(path: copies.file("store.db"))
+    #expect(survivor.kept(0) == "committed")
+    #expect(survivor.kept(1) == nil)
+  }
+
+  @Test("is for one process")
+  func inUse() throws {
+    let first = try SQLiteStore(path: path)
+    let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error.code == .inUse)
+    #expect(error.sentence.contains(path))
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("can be opened again once it is closed")
+  func reopened() throws {
+    _ = try SQLiteStore(path: path)
+    _ = try SQLiteStore(path: path)
+  }
+
+  @Test("refuses a file that is no database")
+  func text() throws {
+    folder.write(String(repeating: "this is not a database\n", count: 100), to: "store.db")
+    let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error.code == .notADatabase)
+  }
+
+  @Test("refuses another program's database")
+  func foreign() throws {
+    Raw.run(path, "CREATE TABLE recipe (name TEXT)")
+    let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error.code == .notADatabase)
+    #expect(Raw.run(path, "SELECT count(*) FROM sqlite_schema") == 1)
+  }
+
+  @Test("refuses what a newer version wrote, and leaves it alone")
+  func newer() throws {
+    _ = try SQLiteStore(path: path)
+    Raw.run(path, "PRAGMA user_version = 2")
+    let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error.code == .newerVersion)
+    #expect(error.sentence.contains("2"))
+    #expect(Raw.run(path, "PRAGMA user_version") == 2)
+  }
+
+  @Test("says where it can't write")
+  func unwritable() throws {
+    folder.write("a file, no folder", to: "store.db")
+    let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path + "/inside/store.db") }
+    #expect(error.code == .notWritable)
+    #expect(error.sentence.contains(path))
+  }
+
+  @Test(
+    "notices damage",
+    arguments: [
+      "UPDATE message_log SET entries = x'00'", "UPDATE message_log SET entries = zeroblob(41)",
+      "UPDATE message_log SET entries = x'ffffff7f' || substr(entries, 5)",
+      "UPDATE message_log SET entries = substr(entries, 1, length(entries) - 1)",
+      "UPDATE registration SET device = 77", "UPDATE registration SET token = x'01'", "DELETE FROM device",
+      "UPDATE topic SET hash = zeroblob(20)", "UPDATE registration SET id = 7 WHERE id = 1",
+    ])
+  func damaged(_ sql: String) throws {
+    do {
+      let fleet = try Fleet(path: path)
+      try fleet.register(2)
+      fleet.push(1, "message")
+      try fleet.commit()
+    }
+    Raw.run(path, sql)
+    let error = try #require(throws: StoreError.self) { try Fleet(path: path) }
+    #expect(error.code == .damaged)
+  }
+
+  @Test("forgets everything when it is wiped, and goes on")
+  func wipe() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(2)
+    fleet.push(1, "message")
+    try fleet.commit()
+    try fleet.store.wipe()
+    fleet.broker = Broker(derivation: PlainDerivation())
+    try fleet.register(1, from: 5)
+    fleet.push(0, "after")
+    try fleet.commit()
+    try fleet.restart()
+    #expect(fleet.broker.registry.devices.map(\.udid.text) == ["device-5"])
+    #expect(fleet.kept(0) == "after")
+  }
+
+  @Test("writes the log back when there is nothing else to do")
+  func checkpoint() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(500)
+    try fleet.commit()
+    let before = folder.size(of: "store.db")
+    try fleet.store.checkpointIfIdle()
+    #expect(folder.size(of: "store.db") > before)
+    try fleet.store.checkpointIfIdle()
+    try fleet.restart()
+    #expect(fleet.broker.registry.registrationCount == 500)
+  }
+}
+
+/// What a test compares of a registration.
+private struct Row: Equatable {
+  var token: DeviceToken
+  var numbers: [Int64]
+  var isAbandoned: Bool
+
+  init(_ row: Registration) {
+    token = row.token
+    numbers = [
+      Int64(row.device), Int64(row.topic), Int64(row.install), Int64(row.environment.rawValue),
+      row.issuedAt.nanoseconds, row.goneAt.nanoseconds,
+    ]
+    isAbandoned = row.isAbandoned
+  }
+}
+
+/// A device's connection that takes everything.
+private final class Phone: CourierOutlet {
+  private(set) lazy var link = DeviceLink(outlet: self, now: now)
+  private let now: Timestamp
+
+  init(_ now: Timestamp) { self.now = now }
+
+  func deliver(_ message: OutgoingMessage) {}
+  var unsentBytes: Int { 0 }
+  func endSession(reason: String) {}
+  func appChanged(_ topic: TopicHash, _ change: AppChange) {}
+}

@@ -1,0 +1,70 @@
+import Broker
+import PushModel
+import Storage
+import Testing
+
+/// A broker with devices that are away, and a store beneath it.
+final class Fleet {
+  static let topic = "com.example.app"
+  var broker: Broker
+  var store: SQLiteStore
+  var now = Timestamp(seconds: 1_700_000_000)
+
+  init(path: String) throws {
+    store = try SQLiteStore(path: path)
+    broker = Broker(derivation: PlainDerivation())
+    try store.load(into: broker)
+  }
+
+  /// A process that dies here leaves only what was committed; opening the file again shows what that is.
+  func restart() throws {
+    let path = store.path
+    store = try closed { try SQLiteStore(path: path) }
+    broker = Broker(derivation: PlainDerivation())
+    try store.load(into: broker)
+  }
+
+  /// The old store must let go of the file before the new one opens it.
+  private func closed(_ open: () throws -> SQLiteStore) throws -> SQLiteStore {
+    let stand = TemporaryFolder()
+    store = try SQLiteStore(path: stand.file("store.db"))
+    return try open()
+  }
+
+  func commit() throws { try store.commit(broker.takeChanges(), of: broker) }
+
+  /// Registers `count` devices with one app each; rows are numbered from 0 in order.
+  func register(_ count: Int, from first: Int = 0) throws {
+    let name = try #require(Topic(Self.topic))
+    let topic = try #require(broker.registry.topic(named: name))
+    for number in first..<first + count {
+      guard let udid = UDID("device-\(number)"), let device = broker.registry.device(udid, now: now) else {
+        continue
+      }
+      _ = broker.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
+    }
+  }
+
+  /// Pushes to the token of a row; answers the notification's id.
+  @discardableResult
+  func push(_ row: Int32, _ text: String, expiration: UInt32? = nil, apnsId: (UInt64, UInt64) = (0, 0))
+    -> UInt64
+  {
+    let token = broker.registry[registration: row].token.bytes
+    return token.withUnsafeBytes { token in
+      Array(text.utf8).withUnsafeBytes { payload in
+        var submission = Submission(
+          interface: .gateway, topic: broker.registry[registration: row].topic, environment: .sandbox,
+          token: token,
+          payload: payload)
+        submission.expiration = expiration
+        submission.apnsId = apnsId
+        return broker.submit(submission, now: now).id
+      }
+    }
+  }
+
+  func kept(_ row: Int32) -> String? {
+    broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,22 @@
+import CSQLite
+
+/// Looks into (or tampers with) a store's file behind the store's back, while it is closed.
+enum Raw {
+  /// Runs statements; answers the first column of the last row, 0 if there was none.
+  @discardableResult
+  static func run(_ path: String, _ sql: String) -> Int64 {
+    var handle: OpaquePointer?
+    guard sqlite3_open(path, &handle) == SQLITE_OK else { return -1 }
+    defer { sqlite3_close_v2(handle) }
+    var answer: Int64 = 0
+    sqlite3_exec(
+      handle, sql,
+      { context, _, values, _ in
+        if let text = values?[0] {
+          context?.storeBytes(of: Int64(String(cString: text)) ?? 0, as: Int64.self)
+        }
+        return 0
+      }, &answer, nil)
+    return answer
+  }
+}
