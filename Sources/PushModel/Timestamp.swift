@@ -33,7 +33,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   /// RFC 3339 in UTC with milliseconds: `2026-01-02T03:04:05.678Z`.
   public var rfc3339: String {
     let date = CivilDate(unixSeconds: seconds)
-    let fraction = Int((nanoseconds - seconds * 1_000_000_000) / 1_000_000)
+    // Not by subtracting the seconds: at the beginning of time their nanoseconds no longer fit.
+    let remainder = nanoseconds % 1_000_000_000
+    let fraction = Int((remainder < 0 ? remainder + 1_000_000_000 : remainder) / 1_000_000)
     return "\(date.text).\(CivilDate.padded(fraction, 3))Z"
   }
 }

@@ -11,6 +11,12 @@ struct TimestampTests {
     #expect(Timestamp(nanoseconds: -1).rfc3339 == "1969-12-31T23:59:59.999Z")
   }
 
+  @Test("is written at both ends of time")
+  func ends() {
+    #expect(Timestamp(nanoseconds: .max).rfc3339 == "2262-04-11T23:47:16.854Z")
+    #expect(Timestamp(nanoseconds: .min).rfc3339 == "1677-09-21T00:12:43.145Z")
+  }
+
   @Test("saturates at both ends instead of overflowing")
   func saturates() {
     #expect(Timestamp(seconds: .max).nanoseconds == .max)
