@@ -13,12 +13,6 @@ public struct TopicHash: Hashable, Sendable, BitwiseCopyable {
   @inlinable
   public init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.byteCount, let base = bytes.baseAddress else { return nil }
-    self.init(loadingFrom: base)
-  }
-
-  /// Copies 20 bytes that the caller has already measured.
-  @inlinable
-  public init(loadingFrom base: UnsafeRawPointer) {
     head = base.loadUnaligned(as: UInt64.self)
     middle = base.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     tail = base.loadUnaligned(fromByteOffset: 16, as: UInt32.self)

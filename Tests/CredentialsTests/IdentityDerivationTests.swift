@@ -21,7 +21,6 @@ struct IdentityDerivationTests {
     let derivation = try derivation()
     let topic = try topic(name)
     #expect(derivation.topicHash(topic).hex == expected)
-    #expect(derivation.topicHash(topic).hex == expected, "the working memory starts afresh")
   }
 
   /// HMAC-SHA256 computed with Python's hmac module over the documented encoding.

@@ -14,24 +14,17 @@ public final class IdentityDerivation {
   private static let baseLabel = Array("apns-emulator base1\0".utf8)
 
   private let authenticator: MessageAuthenticator
-  private let sha1: SHA1Hasher
   /// Kept between calls so that none allocates.
   private var message: [UInt8] = []
 
   /// Takes the secret that all tokens depend on.
   public init(secret: TokenSecret) throws(CredentialsError) {
     authenticator = try MessageAuthenticator(key: secret.bytes)
-    sha1 = try SHA1Hasher()
     message.reserveCapacity(Self.appLabel.count + 5 + TopicHash.byteCount + UDID.maximumByteCount)
   }
 
   /// SHA-1 of the topic's UTF-8 (`spec/device-courier.md` 4.3).
-  public func topicHash(_ topic: Topic) -> TopicHash {
-    var name = topic.name
-    return name.withUTF8 { text in
-      sha1.withDigest(of: UnsafeRawBufferPointer(text)) { TopicHash(loadingFrom: $0) }
-    }
-  }
+  public func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
 
   /// The token of a topic on a device, for its n-th install.
   public func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32)
