@@ -25,10 +25,31 @@ public struct ProviderKeyRecord: Equatable, Sendable {
   }
 
   /// Whether both ids are short words (the key id also names files).
-  var isWellFormed: Bool {
-    [keyId, teamId].allSatisfy { id in
-      id.utf8.count <= Self.longestId && UDID(id) != nil
-    }
+  var isWellFormed: Bool { Self.isIdentifier(keyId) && Self.isIdentifier(teamId) }
+
+  /// Whether a text may be a key or team id: what a UDID may be, since ids name files and are shown in logs too.
+  static func isIdentifier(_ text: String) -> Bool { text.utf8.count <= longestId && UDID(text) != nil }
+
+  /// Reads the file's content; nil unless it has the members with the right types. Absent topics mean all, absent
+  /// environments both.
+  init?(json: [UInt8]) {
+    guard let value = JSONReader.read(json), let keyId = value.string("keyId"),
+      let teamId = value.string("teamId"),
+      let names = value.strings("topics"), let environments = Self.environments(value)
+    else { return nil }
+    let topics = names.compactMap { Topic($0) }
+    self.init(
+      keyId: keyId, teamId: teamId, topics: topics, environments: environments,
+      relatedKeyId: value.string("relatedKeyId"))
+    guard topics.count == names.count, isWellFormed else { return nil }
+  }
+
+  private static func environments(_ value: JSONValue) -> EnvironmentSet? {
+    if let word = value.string("environments") { return EnvironmentSet(name: word) }
+    guard let names = value.strings("environments") else { return nil }
+    let sets = names.compactMap { EnvironmentSet(name: $0) }
+    guard sets.count == names.count else { return nil }
+    return sets.isEmpty ? .both : EnvironmentSet(sets)
   }
 
   /// The file's content.

@@ -1,0 +1,71 @@
+import PushModel
+
+/// A provider token (JWT in compact form) taken apart, not verified (`spec/provider-protocol.md` E).
+public struct ProviderToken: Equatable, Sendable {
+  /// Longest token taken, in bytes. Real ones have about 200; HTTP/2 header lists end at 8,000 or so.
+  public static let maximumByteCount = 4096
+
+  /// `kid` of the header.
+  public let keyId: String
+  /// `iss` of the claims.
+  public let teamId: String
+  /// `iat` of the claims.
+  public let issuedAt: Timestamp
+  /// The ECDSA signature in DER, whichever of the two forms came.
+  let signature: [UInt8]
+  /// What is signed: the bytes up to the second dot.
+  let signedByteCount: Int
+
+  /// Takes a token apart. Pure and bounded; made for fuzzing.
+  public static func parse(_ compact: [UInt8]) -> Result<ProviderToken, ProviderTokenRefusal> {
+    do throws(ProviderTokenRefusal) {
+      return .success(try ProviderToken(compact))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private init(_ compact: [UInt8]) throws(ProviderTokenRefusal) {
+    guard compact.count <= Self.maximumByteCount else {
+      throw .invalid("the token has \(compact.count) bytes, more than \(Self.maximumByteCount)")
+    }
+    let parts = compact.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw .invalid("the token does not have three parts between dots") }
+    let header = try Self.object(parts[0], "header")
+    let algorithm = header.string("alg") ?? "none"
+    guard algorithm == "ES256" else {
+      throw .invalid("alg is \(Self.quoted(algorithm)), only \"ES256\" is accepted")
+    }
+    keyId = try Self.identifier(header, "kid", "header")
+    let claims = try Self.object(parts[1], "claims")
+    teamId = try Self.identifier(claims, "iss", "claims")
+    guard let issuedAt = claims.timestamp("iat") else { throw .invalid("iat in the claims is not a number") }
+    self.issuedAt = issuedAt
+    guard let signature = Base64.decode(parts[2]), let der = ECDSASignature.der(from: signature) else {
+      throw .invalid("the signature is neither 64 raw bytes nor ASN.1 DER in Base64")
+    }
+    self.signature = der
+    signedByteCount = parts[0].count + 1 + parts[1].count
+  }
+
+  private static func object(_ part: ArraySlice<UInt8>, _ name: String) throws(ProviderTokenRefusal)
+    -> JSONValue
+  {
+    guard let text = Base64.decode(part), let value = JSONReader.read(text), case .object = value else {
+      throw .invalid("the \(name) is not a JSON object in Base64")
+    }
+    return value
+  }
+
+  private static func identifier(
+    _ object: JSONValue, _ name: String, _ part: String
+  ) throws(ProviderTokenRefusal) -> String {
+    guard let text = object.string(name), !text.isEmpty, ProviderKeyRecord.isIdentifier(text) else {
+      throw .invalid("\(name) is missing from the \(part) or is not a short word")
+    }
+    return text
+  }
+
+  /// For messages: what a peer wrote, short and without control characters.
+  private static func quoted(_ text: String) -> String { JSONValue.string(String(text.prefix(32))).text }
+}

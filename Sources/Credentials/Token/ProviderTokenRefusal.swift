@@ -1,0 +1,20 @@
+import PushModel
+
+/// Why a provider token is not accepted: Apple's reason, and what exactly was wrong. Holds no part of the token but its
+/// key and team ids.
+public struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+  public let rejection: Rejection
+  /// A lower-case sentence without a full stop: what was expected and what came.
+  public let explanation: String
+
+  init(_ rejection: Rejection, _ explanation: String) {
+    self.rejection = rejection
+    self.explanation = explanation
+  }
+
+  public var description: String { "\(rejection.reason): \(explanation)" }
+
+  static func invalid(_ explanation: String) -> ProviderTokenRefusal {
+    ProviderTokenRefusal(.invalidProviderToken, explanation)
+  }
+}

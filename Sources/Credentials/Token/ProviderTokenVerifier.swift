@@ -1,0 +1,111 @@
+import PushModel
+
+/// Verifies provider tokens with the keys of the keys folder (`spec/provider-protocol.md` E).
+public final class ProviderTokenVerifier {
+  /// How old a token may be, in seconds (E: renew at least once per 60 minutes).
+  public static let maximumAgeSeconds: Int64 = 3600
+  /// How far in the future `iat` may lie, in seconds (E: "within an hour"; K 5).
+  public static let maximumAheadSeconds: Int64 = 3600
+
+  private let ring: ProviderKeyRing
+  private let isLenient: Bool
+  private var cache = ProviderTokenCache()
+  private var cachedGeneration = 0
+
+  /// Loads the keys of a prepared folder. In lenient mode a token of an unknown key is taken at its word.
+  public init(folder: CertsFolder, isLenient: Bool) {
+    ring = ProviderKeyRing(folder: folder.keysFolder)
+    self.isLenient = isLenient
+  }
+
+  /// Files of the keys folder that hold no usable key.
+  public var ignoredFiles: [CredentialsError] { ring.ignored }
+
+  /// Looks for keys that were added or removed. Added ones are found without it; call it now and then so that tokens
+  /// of removed ones end.
+  public func pickUpChanges() { ring.pickUpChanges() }
+
+  /// Who signed this token (what follows `bearer `), or why it is refused. The signature is checked once per token, its
+  /// age every time.
+  public func verify(
+    compact: UnsafeRawBufferPointer, now: Timestamp
+  ) -> Result<VerifiedProviderToken, ProviderTokenRefusal> {
+    do throws(ProviderTokenRefusal) {
+      let token = try verified(compact)
+      try checkAge(token, now)
+      return .success(token)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Who signed this token, or why it is refused.
+  public func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
+  {
+    compact.withUnsafeBytes { verify(compact: $0, now: now) }
+  }
+
+  private func verified(_ compact: UnsafeRawBufferPointer) throws(ProviderTokenRefusal)
+    -> VerifiedProviderToken
+  {
+    forgetOutdated()
+    if let known = cache.find(compact) { return known }
+    let bytes = Array(compact.prefix(ProviderToken.maximumByteCount + 1))
+    let token = try ProviderToken.parse(bytes).get()
+    guard let key = ring.key(token.keyId) else {
+      let refusal = ProviderTokenRefusal.invalid("key \(token.keyId) is not in the keys folder")
+      guard isLenient else { throw refusal }
+      let record = ProviderKeyRecord(keyId: token.keyId, teamId: token.teamId)
+      return VerifiedProviderToken(token, key: record, fingerprint: Digests.sha256(bytes), leniency: refusal)
+    }
+    let record = try record(of: token, bytes, key: key)
+    let verified = VerifiedProviderToken(token, key: record, fingerprint: Digests.sha256(bytes))
+    forgetOutdated()
+    cache.insert(bytes, verified)
+    return verified
+  }
+
+  /// The description of the key that signed the token. A key file that was exchanged is loaded again.
+  private func record(
+    of token: ProviderToken, _ bytes: [UInt8], key: ProviderKey
+  ) throws(ProviderTokenRefusal) -> ProviderKeyRecord {
+    do throws(ProviderTokenRefusal) {
+      return try Self.check(token, bytes, key)
+    } catch {
+      guard let replacement = ring.replacement(of: key) else { throw error }
+      return try Self.check(token, bytes, replacement)
+    }
+  }
+
+  private static func check(
+    _ token: ProviderToken, _ bytes: [UInt8], _ key: ProviderKey
+  ) throws(ProviderTokenRefusal) -> ProviderKeyRecord {
+    guard key.record.teamId == token.teamId else {
+      throw .invalid("iss is \(token.teamId), but key \(token.keyId) belongs to team \(key.record.teamId)")
+    }
+    let message = Array(bytes.prefix(token.signedByteCount))
+    guard key.publicKey.verifies(token.signature, over: message, hash: "SHA256") else {
+      throw .invalid("the signature does not fit key \(token.keyId)")
+    }
+    return key.record
+  }
+
+  private func checkAge(_ token: VerifiedProviderToken, _ now: Timestamp) throws(ProviderTokenRefusal) {
+    let second: Int64 = 1_000_000_000
+    guard now <= token.issuedAt.adding(nanoseconds: Self.maximumAgeSeconds * second) else {
+      throw ProviderTokenRefusal(
+        .expiredProviderToken,
+        "iat is \(token.issuedAt.rfc3339), more than \(Self.maximumAgeSeconds) s before \(now.rfc3339)")
+    }
+    guard token.issuedAt <= now.adding(nanoseconds: Self.maximumAheadSeconds * second) else {
+      throw .invalid(
+        "iat is \(token.issuedAt.rfc3339), more than \(Self.maximumAheadSeconds) s after \(now.rfc3339)")
+    }
+  }
+
+  private func forgetOutdated() {
+    guard cachedGeneration != ring.generation else { return }
+    cache.removeAll()
+    cachedGeneration = ring.generation
+  }
+}

@@ -1,0 +1,18 @@
+/// When a provider renews its token too often. The observations disagree, so each part can be set
+/// (`spec/provider-protocol.md` E, K 12).
+public struct TokenUpdatePolicy: Equatable, Sendable {
+  /// What is counted together.
+  public enum Scope: Sendable, CaseIterable {
+    case connection, team
+    /// Nothing is counted.
+    case off
+  }
+
+  public var scope = Scope.connection
+  /// Different tokens that may come first within the interval. 1: a second one is refused, as E advises.
+  public var tokensPerInterval = 1
+  /// In seconds (E: no more than once per 20 minutes).
+  public var intervalSeconds: Int64 = 1200
+
+  public init() {}
+}

@@ -1,0 +1,35 @@
+import PushModel
+
+/// A provider token whose signature is good. An object, because every request on a connection passes the same one on.
+public final class VerifiedProviderToken: Sendable {
+  public let keyId: String
+  public let teamId: String
+  public let issuedAt: Timestamp
+  /// The topics its key may push to; empty for all of the team's.
+  public let topics: Set<Topic>
+  /// Where its key may push.
+  public let environments: EnvironmentSet
+  /// The one other topic-specific key whose tokens may follow on the same connection.
+  public let relatedKeyId: String?
+  /// SHA-256 over the token: tells tokens apart without keeping them.
+  public let fingerprint: [UInt8]
+  /// What strict mode has against it, where lenient mode let it pass.
+  public let leniency: ProviderTokenRefusal?
+
+  init(
+    _ token: ProviderToken, key: ProviderKeyRecord, fingerprint: [UInt8],
+    leniency: ProviderTokenRefusal? = nil
+  ) {
+    keyId = key.keyId
+    teamId = key.teamId
+    issuedAt = token.issuedAt
+    topics = Set(key.topics)
+    environments = key.environments
+    relatedKeyId = key.relatedKeyId
+    self.fingerprint = fingerprint
+    self.leniency = leniency
+  }
+
+  /// Whether its key may push to `topic`.
+  public func covers(_ topic: Topic) -> Bool { topics.isEmpty || topics.contains(topic) }
+}

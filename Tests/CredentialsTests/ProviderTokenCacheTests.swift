@@ -1,0 +1,40 @@
+import PushModel
+import Testing
+
+@testable import Credentials
+
+@Suite("Provider token cache")
+struct ProviderTokenCacheTests {
+  private func token(_ id: String) throws -> VerifiedProviderToken {
+    let parsed = try ProviderToken.parse(Array(TestToken.raw.utf8)).get()
+    return VerifiedProviderToken(
+      parsed, key: ProviderKeyRecord(keyId: id, teamId: "T"), fingerprint: Array(id.utf8))
+  }
+
+  private func find(_ text: String, in cache: inout ProviderTokenCache) -> String? {
+    Array(text.utf8).withUnsafeBytes { cache.find($0) }?.keyId
+  }
+
+  @Test("finds exact bytes only")
+  func exact() throws {
+    var cache = ProviderTokenCache()
+    cache.insert(Array("one".utf8), try token("1"))
+    #expect(find("one", in: &cache) == "1")
+    #expect(find("on", in: &cache) == nil && find("ones", in: &cache) == nil && find("", in: &cache) == nil)
+    cache.removeAll()
+    #expect(find("one", in: &cache) == nil)
+  }
+
+  @Test("forgets what is not used and keeps what is")
+  func bounded() throws {
+    var cache = ProviderTokenCache()
+    let token = try token("x")
+    cache.insert(Array("kept".utf8), token)
+    cache.insert(Array("forgotten".utf8), token)
+    for number in 0..<(3 * ProviderTokenCache.generationCapacity) {
+      cache.insert(Array("token \(number)".utf8), token)
+      #expect(find("kept", in: &cache) == "x")
+    }
+    #expect(find("forgotten", in: &cache) == nil)
+  }
+}

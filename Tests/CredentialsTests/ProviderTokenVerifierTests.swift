@@ -1,0 +1,303 @@
+import COpenSSL
+import Foundation
+import PushModel
+import Testing
+
+@testable import Credentials
+
+@Suite("Provider token verifier")
+struct ProviderTokenVerifierTests {
+  private let home: TemporaryFolder
+  private let folder: CertsFolder
+
+  init() throws {
+    home = try TemporaryFolder()
+    folder = try TestToken.folder(in: home)
+  }
+
+  private func verifier(isLenient: Bool = false) -> ProviderTokenVerifier {
+    ProviderTokenVerifier(folder: folder, isLenient: isLenient)
+  }
+
+  private func verify(
+    _ token: String, by verifier: ProviderTokenVerifier? = nil, at now: Timestamp = Fixture.now
+  ) -> Result<VerifiedProviderToken, ProviderTokenRefusal> {
+    (verifier ?? self.verifier()).verify(compact: Array(token.utf8), now: now)
+  }
+
+  private func rejection(_ result: Result<VerifiedProviderToken, ProviderTokenRefusal>) -> Rejection? {
+    if case .failure(let refusal) = result { refusal.rejection } else { nil }
+  }
+
+  /// `spec/provider-protocol.md` J.2.
+  @Test("the sheet's tokens are good, signed raw and in DER", arguments: [TestToken.raw, TestToken.der])
+  func vectors(_ text: String) throws {
+    let token = try verify(text).get()
+    #expect(token.keyId == "ABC123DEFG" && token.teamId == "DEF123GHIJ")
+    #expect(token.issuedAt == Timestamp(seconds: 1_700_000_000))
+    #expect(token.topics.isEmpty && token.environments == .both && token.leniency == nil)
+    #expect(token.covers(try topic("com.example.any")))
+    #expect(token.fingerprint.count == 32)
+  }
+
+  /// J.2: 3599 s is fine, 3601 s is not.
+  @Test("a token ends after an hour, remembered or not")
+  func age() throws {
+    let verifier = verifier()
+    for _ in 0..<2 {
+      #expect(rejection(verify(TestToken.raw, by: verifier, at: Fixture.now.adding(seconds: 3599))) == nil)
+      #expect(
+        rejection(verify(TestToken.raw, by: verifier, at: Fixture.now.adding(seconds: 3601)))
+          == .expiredProviderToken)
+    }
+  }
+
+  @Test("a token from the future is good up to an hour ahead")
+  func future() throws {
+    #expect(rejection(verify(TestToken.raw, at: Fixture.now.adding(seconds: -3600))) == nil)
+    #expect(rejection(verify(TestToken.raw, at: Fixture.now.adding(seconds: -3601))) == .invalidProviderToken)
+  }
+
+  @Test("Base64 may be padded and in the standard alphabet")
+  func alphabets() throws {
+    for token in [TestToken.raw, TestToken.der] {
+      let standard = token.replacing("_", with: "/").replacing("-", with: "+")
+      #expect(rejection(verify(standard)) == nil)
+      let parts = token.split(separator: ".")
+      let padding = String(repeating: "=", count: (4 - parts[2].utf8.count % 4) % 4)
+      #expect(rejection(verify(token + padding)) == nil)
+    }
+    let message = [#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":1700000000}"#]
+      .map { Data($0.utf8).base64EncodedString() }.joined(separator: ".")
+    let key = try #require(PrivateKey(pem: TestToken.p8()))
+    let signature = try key.signature(over: Array(message.utf8), hash: "SHA256")
+    #expect(rejection(verify(message + "." + Data(signature).base64EncodedString())) == nil)
+  }
+
+  @Test("iat may be any JSON number", arguments: ["1700000000.75", "1.7e9", "1700000000.0"])
+  func numbers(_ iat: String) throws {
+    let token = try TestToken.signed(claims: #"{"iss":"DEF123GHIJ","iat":\#(iat)}"#)
+    #expect(rejection(verify(token)) == nil)
+  }
+
+  @Test("further members in header and claims do no harm")
+  func furtherMembers() throws {
+    let token = try TestToken.signed(
+      header: #"{"typ":"JWT","alg":"ES256","kid":"ABC123DEFG","x":{"y":[1]}}"#,
+      claims: #"{"iat":1700000000,"exp":1,"iss":"DEF123GHIJ","aud":["a"]}"#)
+    #expect(rejection(verify(token)) == nil)
+  }
+
+  @Test(
+    "a header that does not say ES256 and a known key is refused, though the signature is good",
+    arguments: [
+      #"{"alg":"none","kid":"ABC123DEFG"}"#, #"{"alg":"HS256","kid":"ABC123DEFG"}"#,
+      #"{"alg":"es256","kid":"ABC123DEFG"}"#, #"{"alg":"ES384","kid":"ABC123DEFG"}"#,
+      #"{"kid":"ABC123DEFG"}"#,
+      #"{"alg":["ES256"],"kid":"ABC123DEFG"}"#, #"{"alg":"ES256"}"#, #"{"alg":"ES256","kid":""}"#,
+      #"{"alg":"ES256","kid":17}"#, #"{"alg":"ES256","kid":"../ABC123DEFG"}"#,
+      #"{"alg":"ES256","kid":"ZZZ123DEFG"}"#,
+      #"{"alg":"ES256","kid":"DEF123GHIJ"}"#, "[]", "", "x",
+    ])
+  func badHeaders(_ header: String) throws {
+    #expect(rejection(verify(try TestToken.signed(header: header))) == .invalidProviderToken)
+  }
+
+  @Test(
+    "claims without a team of that key and a time are refused, though the signature is good",
+    arguments: [
+      #"{"iat":1700000000}"#, #"{"iss":"DEF123GHIJ"}"#, #"{"iss":"DEF123GHIJ","iat":"1700000000"}"#,
+      #"{"iss":"DEF123GHIJ","iat":null}"#, #"{"iss":"OTHERTEAM1","iat":1700000000}"#,
+      #"{"iss":"ABC123DEFG","iat":1700000000}"#, #"{"iss":"","iat":1700000000}"#, "{", "",
+      #"{"iss":"DEF123GHIJ","iat":1e999}"#,
+    ])
+  func badClaims(_ claims: String) throws {
+    #expect(rejection(verify(try TestToken.signed(claims: claims))) == .invalidProviderToken)
+  }
+
+  @Test("an ancient token is expired, not invalid")
+  func ancient() throws {
+    for iat in ["0", "-1e300"] {
+      let token = try TestToken.signed(claims: #"{"iss":"DEF123GHIJ","iat":\#(iat)}"#)
+      #expect(rejection(verify(token)) == .expiredProviderToken)
+    }
+  }
+
+  @Test("no single changed bit is accepted")
+  func changedBits() throws {
+    for token in [TestToken.raw, TestToken.der] {
+      let verifier = verifier()
+      let bytes = Array(token.utf8)
+      for index in bytes.indices {
+        var changed = bytes
+        changed[index] ^= 1
+        let result = verifier.verify(compact: changed, now: Fixture.now)
+        #expect(rejection(result) == .invalidProviderToken, "byte \(index)")
+      }
+    }
+    #expect(ERR_peek_error() == 0, "OpenSSL's error queue is left empty")
+  }
+
+  @Test("a token cut anywhere is refused")
+  func truncations() {
+    for count in 0..<TestToken.raw.utf8.count {
+      #expect(rejection(verify(String(TestToken.raw.prefix(count)))) == .invalidProviderToken)
+    }
+  }
+
+  @Test(
+    "what is not a token at all is refused",
+    arguments: [
+      "", ".", "..", "...", "a.b.c", "a.b", TestToken.raw + ".", TestToken.raw + ".x", " " + TestToken.raw,
+      String(repeating: "a", count: 100_000), String(repeating: ".", count: 4000),
+    ])
+  func garbage(_ text: String) { #expect(rejection(verify(text)) == .invalidProviderToken) }
+
+  @Test("a signature of another key, another hash or another curve is refused")
+  func foreignSignatures() throws {
+    let other = try PrivateKey.generateP256()
+    #expect(rejection(verify(try TestToken.signed(key: other))) == .invalidProviderToken)
+    let message = TestToken.raw.split(separator: ".").prefix(2).joined(separator: ".")
+    let key = try #require(PrivateKey(pem: TestToken.p8()))
+    let otherHash = try key.signature(over: Array(message.utf8), hash: "SHA384")
+    #expect(rejection(verify(message + "." + Base64.encode(otherHash))) == .invalidProviderToken)
+    let zeros = Base64.encode([UInt8](repeating: 0, count: 64))
+    #expect(rejection(verify(message + "." + zeros)) == .invalidProviderToken)
+    let ones = Base64.encode([UInt8](repeating: 255, count: 64))
+    #expect(rejection(verify(message + "." + ones)) == .invalidProviderToken)
+  }
+
+  @Test("the reason says what was wrong and shows nothing of the signature")
+  func explanations() throws {
+    let token = try TestToken.signed(header: #"{"alg":"HS256","kid":"ABC123DEFG"}"#)
+    guard case .failure(let refusal) = verify(token) else { return #expect(Bool(false), "accepted") }
+    #expect(refusal.explanation.contains("HS256") && refusal.explanation.contains("ES256"))
+    #expect(!refusal.description.contains(try #require(token.split(separator: ".").last)))
+  }
+
+  @Test("a key that is dropped in while we run is found")
+  func droppedIn() throws {
+    let home = try TemporaryFolder()
+    let folder = CertsFolder(path: home.path)
+    try FileManager.default.createDirectory(atPath: folder.keysFolder, withIntermediateDirectories: true)
+    let verifier = ProviderTokenVerifier(folder: folder, isLenient: false)
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
+    try write(TestToken.p8(), to: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
+    #expect(
+      rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken, "its team is not known yet")
+    #expect(verifier.ignoredFiles.map(\.code) == [.mismatched])
+    try TestToken.install(in: folder)
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == nil)
+    #expect(verifier.ignoredFiles.isEmpty)
+  }
+
+  @Test("a key that is exchanged under the same name is found")
+  func exchanged() throws {
+    let verifier = verifier()
+    let other = try PrivateKey.generateP256()
+    let token = try TestToken.signed(key: other)
+    #expect(rejection(verify(token, by: verifier)) == .invalidProviderToken)
+    try write(other.pem(), to: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
+    #expect(rejection(verify(token, by: verifier)) == nil)
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
+  }
+
+  @Test("tokens of a removed key end, also those remembered")
+  func removed() throws {
+    let verifier = verifier()
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == nil)
+    try FileManager.default.removeItem(atPath: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
+    verifier.pickUpChanges()
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
+  }
+
+  @Test(
+    "files that hold no usable key are named and the others count",
+    arguments: [
+      ("AuthKey_BAD.p8", "nothing", CredentialsError.Code.mismatched)
+    ])
+  func ignored(_ name: String, _ content: String, _ code: CredentialsError.Code) throws {
+    try write(Array(content.utf8), to: folder.keysFolder + "/" + name)
+    let verifier = verifier()
+    #expect(verifier.ignoredFiles.map(\.code) == [code])
+    #expect(verifier.ignoredFiles.first?.message.contains(name) == true)
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == nil)
+  }
+
+  @Test(
+    "a description that is not one makes its key unusable",
+    arguments: [
+      "", "[]", "{}", #"{"keyId":"ABC123DEFG"}"#, #"{"keyId":"ABC123DEFG","teamId":17}"#,
+      #"{"keyId":"ABC123DEFG","teamId":"DEF123GHIJ","topics":"com.example.app"}"#,
+      #"{"keyId":"ABC123DEFG","teamId":"DEF123GHIJ","topics":["two words"]}"#,
+      #"{"keyId":"ABC123DEFG","teamId":"DEF123GHIJ","environments":["staging"]}"#,
+      #"{"keyId":"OTHER","teamId":"DEF123GHIJ"}"#,
+    ])
+  func badRecords(_ record: String) throws {
+    try TestToken.install(in: folder, record: record)
+    let verifier = verifier()
+    #expect(verifier.ignoredFiles.count == 1)
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
+  }
+
+  @Test("a key on another curve is not used")
+  func otherCurve() throws {
+    try write(PrivateKey.generateRSA(bits: 1024).pem(), to: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
+    let verifier = verifier()
+    #expect(verifier.ignoredFiles.map(\.code) == [.malformed])
+    #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
+  }
+
+  @Test("topics, environments and the related key come from the description")
+  func record() throws {
+    try TestToken.install(
+      in: folder,
+      record: """
+        {"keyId":"ABC123DEFG","teamId":"DEF123GHIJ","topics":["com.example.app"],"environments":"sandbox",
+         "relatedKeyId":"NEXT456KEY"}
+        """)
+    let token = try verify(TestToken.raw).get()
+    #expect(token.topics == [try topic("com.example.app")])
+    #expect(token.environments == .sandbox && token.relatedKeyId == "NEXT456KEY")
+    #expect(token.covers(try topic("com.example.app")))
+    #expect(!token.covers(try topic("com.example.other")))
+  }
+
+  @Test("lenient mode takes a token of an unknown key at its word, never a wrong signature or age")
+  func lenient() throws {
+    let verifier = verifier(isLenient: true)
+    let unknown = try TestToken.signed(header: #"{"alg":"ES256","kid":"NOTHERE123"}"#)
+    let token = try verify(unknown, by: verifier).get()
+    #expect(token.keyId == "NOTHERE123" && token.teamId == "DEF123GHIJ" && token.environments == .both)
+    #expect(token.leniency?.rejection == .invalidProviderToken)
+    #expect(
+      rejection(verify(unknown, by: verifier, at: Fixture.now.adding(seconds: 3601))) == .expiredProviderToken
+    )
+    let forged = try TestToken.signed(key: PrivateKey.generateP256())
+    #expect(rejection(verify(forged, by: verifier)) == .invalidProviderToken)
+  }
+
+  @Test("the same token is verified once, however many others come between")
+  func remembered() throws {
+    let verifier = verifier()
+    let first = try verify(TestToken.raw, by: verifier).get()
+    let signer = try ProviderTokenSigner(
+      p8Path: folder.keysFolder + "/AuthKey_ABC123DEFG.p8", keyId: TestToken.keyId, teamId: TestToken.team)
+    for _ in 0..<20 { #expect(rejection(verify(try signer.token(at: Fixture.now), by: verifier)) == nil) }
+    #expect(try verify(TestToken.raw, by: verifier).get() === first)
+    #expect(try verify(TestToken.der, by: verifier).get() !== first)
+  }
+
+  @Test("an issued key signs tokens that are accepted")
+  func issued() throws {
+    let folder = try Fixture.folder()
+    let issued = try folder.issueTokenKey(
+      team: "TEAM123456", topics: [try topic("com.example.app")], environments: .production, now: Fixture.now)
+    let signer = try ProviderTokenSigner(p8Path: issued.key, keyId: issued.keyId, teamId: "TEAM123456")
+    let text = try signer.token(at: Fixture.now)
+    let verifier = ProviderTokenVerifier(folder: folder, isLenient: false)
+    let token = try verifier.verify(compact: Array(text.utf8), now: Fixture.now).get()
+    #expect(token.keyId == issued.keyId && token.environments == .production)
+    #expect(text.split(separator: ".").last?.utf8.count == 86, "the raw form, not padded")
+  }
+}
