@@ -19,11 +19,17 @@ extension Emulator {
   private func commit() {
     let changes = broker.takeChanges()
     guard let store, !changes.isEmpty else { return }
-    do {
-      try store.commit(changes, of: broker)
-    } catch {
-      giveUp("the store can't be written: \(error)")
-    }
+    guarded { try store.commit(changes, of: broker) }
+  }
+
+  /// Lets the store wait for the disk while nothing else happens.
+  func writeBack() {
+    guard let store else { return }
+    guarded { try store.checkpointIfIdle() }
+  }
+
+  private func guarded(_ write: () throws -> Void) {
+    do { try write() } catch { giveUp("the store can't be written: \(error)") }
   }
 
   /// Nothing can be promised any more: end without answering anybody.

@@ -86,7 +86,14 @@ public final class Emulator {
   }
 
   private static func openStore(_ options: EmulatorOptions, _ broker: Broker) throws -> (any BrokerStore)? {
-    nil
+    guard !options.isEphemeral else { return nil }
+    do {
+      let store = try SQLiteStore(path: options.data + "/store.db")
+      try store.load(into: broker)
+      return store
+    } catch {
+      throw EmulatorError(.storeUnusable, error.sentence)
+    }
   }
 
   /// Topics of issued certificates are known by name from the start (`design.md`, Identity).
@@ -98,6 +105,7 @@ public final class Emulator {
   private func startExpiry() {
     let timer = LoopEvent(timerOn: loop) { [unowned self] in
       broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
+      writeBack()
       expiryTimer?.start(afterNanoseconds: Self.expiryInterval)
     }
     expiryTimer = timer

@@ -7,7 +7,7 @@ import PushModel
 ///
 /// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
 /// visible. After an error nothing more may be written: what is on disk is the state after the last commit.
-public final class SQLiteStore {
+public final class SQLiteStore: BrokerStore {
   /// The file.
   public let path: String
   let database: Database
@@ -18,6 +18,8 @@ public final class SQLiteStore {
   private let rollback: Statement
   /// Something was committed since the last checkpoint.
   private var hasUncheckpointed = false
+  /// Something was committed since `checkpointIfIdle` looked last.
+  private var wasBusy = false
 
   /// Opens or creates the store; its folder is made for this user alone (0700). Throws `inUse` while another process has
   /// it, `notADatabase`, `newerVersion`, `notWritable` or `damaged`.
@@ -47,7 +49,7 @@ public final class SQLiteStore {
       try registry.write(changes, of: broker.registry)
       try messages.write(changes.messages, of: broker)
     }
-    hasUncheckpointed = true
+    (hasUncheckpointed, wasBusy) = (true, true)
   }
 
   /// Forgets everything, for a reset. The caller starts over with an empty broker.
@@ -57,14 +59,22 @@ public final class SQLiteStore {
         "DELETE FROM message_log; DELETE FROM registration; DELETE FROM device; DELETE FROM topic")
     }
     messages.reset()
-    hasUncheckpointed = true
+    (hasUncheckpointed, wasBusy) = (true, true)
   }
 
-  /// Writes the log back into the file. Waits for the disk, so call it when the loop has had nothing to do for a while:
-  /// busy turns then rarely have to.
+  /// Writes the log back into the file if nothing was committed since the last call. That waits for the disk, so call
+  /// this about once a second: busy turns then rarely have to.
   public func checkpointIfIdle() throws(StoreError) {
-    guard hasUncheckpointed else { return }
+    defer { wasBusy = false }
+    guard hasUncheckpointed, !wasBusy else { return }
     try database.checkpoint()
+    hasUncheckpointed = false
+  }
+
+  /// Writes the log back, so that the next start has nothing to recover. The file is let go with this object.
+  public func close() {
+    // A store that can't do this is as complete as one whose process was killed.
+    try? database.checkpoint()
     hasUncheckpointed = false
   }
 
