@@ -69,6 +69,7 @@ let package = Package(
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
     tests("HTTP2", ["Transport", "PushModel"]),
+    tests("ProviderAPI", ["ProviderAPI", "PushModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

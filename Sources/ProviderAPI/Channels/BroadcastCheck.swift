@@ -1,0 +1,46 @@
+import PushModel
+
+/// Decides about the broadcasts of one connection: accepted, or refused for the first reason in an order like that of
+/// device pushes (`spec/provider-protocol.md` F.2, F.3, D.6).
+public final class BroadcastCheck {
+  /// One of Apple's samples names the request by `apns-id` (F.2).
+  private static let idFields: [ProviderField] = [.apnsRequestId, .apnsId]
+
+  private let context: RequestContext
+  private let policies: PolicyList
+
+  public init(
+    identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
+    messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
+  ) {
+    context = RequestContext(
+      identity: identity, environment: environment, options: options, messageIDs: messageIDs)
+    policies = PolicyList(policies: [
+      MethodPolicy(), PathPolicy.broadcast, RepeatedFieldPolicy(), MessageIDPolicy(fields: Self.idFields),
+      AuthenticationPolicy(),
+      BroadcastPushTypePolicy(), PriorityPolicy(isRequired: true), ExpirationPolicy(isRequired: true),
+      BundlePolicy(directory: directory),
+      ChannelPolicy(directory: directory), UnstoredExpirationPolicy(),
+      PayloadPolicy(limit: Limits.broadcastPayload),
+    ])
+  }
+
+  /// Whether a request is meant for this check and not for `ProviderRequestCheck`.
+  public static func isBroadcast(_ message: HTTPMessage) -> Bool { PathPolicy.broadcast.matches(message) }
+
+  /// Whether a request of this connection has shown a valid provider token.
+  public var hasAuthenticated: Bool { context.hasAuthenticated }
+
+  /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
+  public func judge(_ message: HTTPMessage, now: Timestamp) -> BroadcastVerdict {
+    context.begin(message, now: now, idFields: Self.idFields)
+    if let refusal = policies.refusal(context) { return .rejected(context.rejected(refusal)) }
+    guard let bundle = context.topic?.topic, let (channel, storage) = context.channel,
+      let priority = context.priority, let expiration = context.expiration
+    else { return .rejected(context.rejected(.unread)) }
+    return .accepted(
+      AcceptedBroadcast(
+        bundle: bundle, channel: channel, storage: storage, priority: priority, expiration: expiration,
+        requestID: context.messageID(), payload: message.body, waived: context.waived))
+  }
+}

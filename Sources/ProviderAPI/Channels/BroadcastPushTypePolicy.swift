@@ -1,0 +1,17 @@
+import PushModel
+
+/// `apns-push-type` of a broadcast is there and is `liveactivity`, in any letter case (F.2).
+struct BroadcastPushTypePolicy: RequestPolicy {
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let value = context.message[.apnsPushType], !value.isEmpty else {
+      return Refusal(.missingPushType, rule: Self.rule, expected: "liveactivity", got: "none")
+    }
+    guard value.isSpelled(ChannelConfiguration.pushType, ignoringCase: true) else {
+      return Refusal(
+        .invalidPushType, rule: Self.rule, expected: "liveactivity", got: Explanation.quoted(value))
+    }
+    return nil
+  }
+
+  private static let rule = "apns-push-type (F.2)"
+}

@@ -1,0 +1,32 @@
+import PushModel
+
+/// The bundle id in the path is one, without a push type's suffix, this provider's, and enabled for broadcasts (F.3).
+struct BundlePolicy: RequestPolicy {
+  let directory: any ChannelDirectory
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let bundle = Topic(String(decoding: context.pathTail, as: UTF8.self)) else {
+      return Refusal(
+        .badRequestParams, rule: Self.rule, expected: "a bundle id", got: Explanation.quoted(context.pathTail)
+      )
+    }
+    if let suffix = ProviderGrant.suffixes.first(where: { bundle.name.hasSuffix($0) }) {
+      return Refusal(
+        .topicDisallowed, rule: Self.rule, expected: "a bundle id without \(suffix)", got: bundle.name)
+    }
+    context.topic = RememberedTopic(topic: bundle, handle: -1)
+    if !context.allows(bundle) {
+      let refusal = Refusal(
+        .topicMismatch, rule: Self.rule, expected: context.identity.coverage(context.grant), got: bundle.name)
+      if let refusal = context.enforce(refusal) { return refusal }
+    }
+    guard directory.isBroadcastEnabled(bundle, context.environment) else {
+      return Refusal(
+        .featureNotEnabled, rule: Self.rule, expected: "a bundle id with the broadcast capability",
+        got: bundle.name)
+    }
+    return nil
+  }
+
+  private static let rule = "bundle id (F.3)"
+}

@@ -1,0 +1,28 @@
+import PushModel
+
+/// `apns-channel-id` names a channel of the bundle id (F.1, F.2, F.3).
+struct ChannelPolicy: RequestPolicy {
+  let directory: any ChannelDirectory
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let value = context.message[.apnsChannelId], !value.isEmpty else {
+      return Refusal(.missingChannelId, rule: Self.rule, expected: "a channel id", got: "none")
+    }
+    guard let channel = ChannelID(value) else {
+      return Refusal(
+        .badChannelId, rule: Self.rule, expected: "base64, at most \(ChannelID.maximumByteCount) characters",
+        got: Explanation.quoted(value))
+    }
+    guard let bundle = context.topic?.topic else { return nil }
+    guard let storage = directory.storage(of: channel, bundle, context.environment) else {
+      return Refusal(
+        .channelNotRegistered, rule: Self.rule,
+        expected: "a channel of \(bundle.name) in \(context.environment.name)",
+        got: Explanation.quoted(value))
+    }
+    context.channel = (channel, storage)
+    return nil
+  }
+
+  private static let rule = "apns-channel-id (F.1)"
+}

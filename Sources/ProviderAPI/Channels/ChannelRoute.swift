@@ -1,0 +1,43 @@
+import PushModel
+
+/// What a channel management request asks for, by path and method (F.1).
+enum ChannelRoute: Equatable {
+  case create, read, delete, list
+
+  private static let prefix: StaticString = "/1/apps/"
+
+  /// The route and the bundle id's bytes, or why there is none.
+  static func find(
+    method: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?
+  ) -> Result<(ChannelRoute, bundle: UnsafeRawBufferPointer), Refusal> {
+    guard let path, path.hasPrefix(prefix) else { return .failure(badPath(path)) }
+    let tail = UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
+    guard let slash = tail.firstIndex(of: UInt8(ascii: "/")) else { return .failure(badPath(path)) }
+    let collection = UnsafeRawBufferPointer(rebasing: tail[(slash + 1)...])
+    let isList = collection.isSpelled("all-channels")
+    guard isList || collection.isSpelled("channels") else { return .failure(badPath(path)) }
+    guard let route = isList ? listRoute(method) : channelRoute(method) else {
+      return .failure(
+        Refusal(
+          .methodNotAllowed, rule: "method (F.1)", expected: isList ? "GET" : "POST, GET or DELETE",
+          got: Explanation.quoted(method)))
+    }
+    return .success((route, UnsafeRawBufferPointer(rebasing: tail[..<slash])))
+  }
+
+  private static func listRoute(_ method: UnsafeRawBufferPointer?) -> ChannelRoute? {
+    method.isSpelled("GET") ? .list : nil
+  }
+
+  private static func channelRoute(_ method: UnsafeRawBufferPointer?) -> ChannelRoute? {
+    if method.isSpelled("POST") { return .create }
+    if method.isSpelled("GET") { return .read }
+    return method.isSpelled("DELETE") ? .delete : nil
+  }
+
+  private static func badPath(_ path: UnsafeRawBufferPointer?) -> Refusal {
+    Refusal(
+      .badPath, rule: "path (F.1)", expected: "/1/apps/<bundle id>/channels or …/all-channels",
+      got: Explanation.quoted(path))
+  }
+}

@@ -1,0 +1,13 @@
+import PushModel
+
+/// A channel that stores nothing takes only broadcasts that are not to be stored (F.2).
+struct UnstoredExpirationPolicy: RequestPolicy {
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard context.channel?.storage == ChannelStorage.none, let expiration = context.expiration,
+      expiration != 0
+    else { return nil }
+    return Refusal(
+      .badExpirationDate, rule: "apns-expiration of a channel without storage (F.2)", expected: "0",
+      got: "\(expiration)")
+  }
+}

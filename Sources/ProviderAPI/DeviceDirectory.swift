@@ -1,0 +1,30 @@
+import PushModel
+
+/// What the checks ask of the token map. Implemented over the broker.
+public protocol DeviceDirectory: AnyObject {
+  /// Changes whenever topic handles handed out before have lost their meaning.
+  var epoch: Int { get }
+  /// A number for a topic, so that its name is looked up once and not for every request.
+  func handle(of topic: Topic) -> Int32
+  /// What a token is worth for a topic in an environment. Of several truths the first in the order of
+  /// `DeviceTokenStanding` counts (`spec/provider-protocol.md` D.6).
+  func standing(
+    of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
+  ) -> DeviceTokenStanding
+  /// Whether this push would be one too many in a row for its device (D.5 `TooManyRequests`, K 13). Called only for requests
+  /// that pass everything else.
+  func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool
+}
+
+/// What the token map knows of a token.
+public enum DeviceTokenStanding: Equatable, Sendable {
+  case unknown
+  /// Issued in the other environment; the answer is the same as for an unknown one (K 23).
+  case otherEnvironment
+  /// The app reported gone; the answer carries the time (D.4).
+  case unregistered(since: Timestamp)
+  /// Expired; the answer carries the time.
+  case expired(since: Timestamp)
+  case otherTopic
+  case active
+}

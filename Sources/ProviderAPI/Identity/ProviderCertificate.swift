@@ -1,0 +1,31 @@
+import PushModel
+
+/// What a verified push certificate allows (`spec/provider-protocol.md` C).
+public struct ProviderCertificate: Sendable {
+  /// The topics it lists.
+  public let topics: Set<Topic>
+  /// The topic of requests that name none: the subject's UID, if the certificate is for a single topic (C.3).
+  public let impliedTopic: Topic?
+  public let environments: Set<Environment>
+
+  public init(topics: Set<Topic>, impliedTopic: Topic?, environments: Set<Environment>) {
+    (self.topics, self.impliedTopic, self.environments) = (topics, impliedTopic, environments)
+  }
+
+  /// Push types that only a provider token can use (C.3, D.3).
+  static let tokenOnly: Set<PushType> = [.location, .liveactivity]
+  /// Suffixes that a bundle id may be given without being listed: of those in D.3, neither VoIP and complication,
+  /// which C.3 wants listed, nor what is for tokens only.
+  static let derivedSuffixes = [PushType.fileprovider, .pushtotalk, .widgets, .controls].map(\.topicSuffix)
+
+  func covers(_ topic: Topic, _ pushType: PushType?) -> Bool {
+    if let pushType, Self.tokenOnly.contains(pushType) { return false }
+    return topics.contains(topic) || topic.isDerived(from: topics, by: Self.derivedSuffixes)
+  }
+
+  /// Why a connection with this certificate can't go on in `environment`, or nil. The answer to it on HTTP/2 is GOAWAY
+  /// with `ErrorBody.bytes` as debug data (C.4).
+  public func connectionRejection(in environment: Environment) -> Rejection? {
+    environments.contains(environment) ? nil : .badCertificateEnvironment
+  }
+}

@@ -1,0 +1,60 @@
+import PushModel
+
+/// The provider is somebody (D.6 step 3; C.4, E). A certificate was verified by TLS; a token is verified here.
+struct AuthenticationPolicy: RequestPolicy {
+  func refusal(_ context: RequestContext) -> Refusal? {
+    switch context.identity {
+    case .certificate(let certificate): Self.check(certificate, context)
+    case .token(let checker): Self.check(checker, context)
+    }
+  }
+
+  private static func check(_ certificate: ProviderCertificate, _ context: RequestContext) -> Refusal? {
+    if certificate.topics.isEmpty {
+      let refusal = Refusal(
+        .badCertificate, rule: "certificate (C.1)", expected: "a topic in its extension or subject UID",
+        got: "none")
+      return context.enforce(refusal)
+    }
+    guard certificate.environments.contains(context.environment) else {
+      let names = certificate.environments.map(\.name).sorted().joined(separator: " and ")
+      let refusal = Refusal(
+        .badCertificateEnvironment, rule: "certificate environment (C.4)", expected: context.environment.name,
+        got: names.isEmpty ? "none" : names)
+      return context.enforce(refusal)
+    }
+    return nil
+  }
+
+  private static func check(_ checker: any ProviderTokenChecking, _ context: RequestContext) -> Refusal? {
+    guard let value = context.message[.authorization] else {
+      return context.enforce(missing(got: "no authorization"))
+    }
+    guard let token = bearerToken(value) else {
+      return context.enforce(missing(got: "an authorization of another scheme or without a token"))
+    }
+    switch checker.check(token, now: context.now) {
+    case .granted(let grant):
+      context.grant = grant
+      context.hasAuthenticated = true
+      return nil
+    case .refused(let rejection, let explanation): return context.enforce(Refusal(rejection, explanation))
+    }
+  }
+
+  /// What follows `bearer` in any letter case (D.2), blanks around it left out.
+  private static func bearerToken(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    let scheme: StaticString = "bearer "
+    guard value.hasPrefix(scheme, ignoringCase: true) else { return nil }
+    let blank = UInt8(ascii: " ")
+    var token = value[scheme.utf8CodeUnitCount...].drop { $0 == blank }
+    while token.last == blank { token.removeLast() }
+    return token.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: token)
+  }
+
+  private static func missing(got: String) -> Refusal {
+    Refusal(
+      .missingProviderToken, rule: "authorization (D.2)",
+      expected: "\"bearer\" and a provider token, or a client certificate", got: got)
+  }
+}

@@ -1,0 +1,15 @@
+import PushModel
+
+/// `apns-collapse-id` has at most 64 bytes (D.6 step 4).
+struct CollapseIDPolicy: RequestPolicy {
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let value = context.message[.apnsCollapseId] else { return nil }
+    guard value.count <= Limits.collapseId else {
+      return Refusal(
+        .badCollapseId, rule: "apns-collapse-id (D.2)", expected: "at most \(Limits.collapseId) bytes",
+        got: "\(value.count) bytes")
+    }
+    context.collapseID = String(decoding: value, as: UTF8.self)
+    return nil
+  }
+}

@@ -1,0 +1,66 @@
+import PushModel
+
+/// The path names a device token that is good for the topic here and now (D.6 step 6).
+struct DeviceTokenPolicy: RequestPolicy {
+  let directory: any DeviceDirectory
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    let digits = context.pathTail
+    guard !digits.isEmpty else {
+      return Refusal(.missingDeviceToken, rule: Self.rule, expected: "a token behind /3/device/", got: "none")
+    }
+    guard let token = DeviceToken(hexDigits: digits) else {
+      return Refusal(
+        .badDeviceToken, rule: Self.rule, expected: "\(2 * DeviceToken.byteCount) hexadecimal digits",
+        got: "\(digits.count) characters \(Explanation.quoted(digits))")
+    }
+    context.token = token
+    guard let topic = context.topic else { return nil }
+    let standing = directory.standing(
+      of: token, topic: topic.handle, environment: context.environment, now: context.now)
+    return standing == .active ? nil : Self.refusal(standing, topic.topic, context.environment)
+  }
+
+  private static let rule = "device token (D.6)"
+
+  private static func refusal(
+    _ standing: DeviceTokenStanding, _ topic: Topic, _ environment: Environment
+  ) -> Refusal? {
+    let expected = "a token of \(topic.name) in \(environment.name)"
+    return switch standing {
+    case .active: nil
+    case .unknown: Refusal(.badDeviceToken, rule: rule, expected: expected, got: "one that was never issued")
+    case .otherEnvironment:
+      Refusal(.badDeviceToken, rule: rule, expected: expected, got: "one of the other environment")
+    case .unregistered(let since):
+      Refusal(
+        .unregistered, rule: rule, expected: expected,
+        got: "one whose app was reported gone at \(since.rfc3339)", goneAt: since)
+    case .expired(let since):
+      Refusal(
+        .expiredToken, rule: rule, expected: expected, got: "one that expired at \(since.rfc3339)",
+        goneAt: since)
+    case .otherTopic:
+      Refusal(.deviceTokenNotForTopic, rule: rule, expected: expected, got: "one of another topic")
+    }
+  }
+}
+
+extension DeviceToken {
+  /// Reads exactly 64 hexadecimal digits in either case, without an array in between.
+  init?(hexDigits digits: UnsafeRawBufferPointer) {
+    guard digits.count == 2 * Self.byteCount else { return nil }
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    let isRead = withUnsafeMutableBytes(of: &words) { bytes in
+      for index in 0..<Self.byteCount {
+        guard let high = Hex.value(digits[2 * index]), let low = Hex.value(digits[2 * index + 1]) else {
+          return false
+        }
+        bytes[index] = high << 4 | low
+      }
+      return true
+    }
+    guard isRead, let token = Swift.withUnsafeBytes(of: words, { DeviceToken($0) }) else { return nil }
+    self = token
+  }
+}

@@ -1,0 +1,13 @@
+import PushModel
+
+/// The device has not had too many pushes in a row (D.6 step 8).
+struct FloodPolicy: RequestPolicy {
+  let directory: any DeviceDirectory
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let token = context.token, directory.isFlooded(token, now: context.now) else { return nil }
+    return Refusal(
+      .tooManyRequests, rule: "pushes to one device (D.5)", expected: "fewer in a row to this token",
+      got: "one too many")
+  }
+}

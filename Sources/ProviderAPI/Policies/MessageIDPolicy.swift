@@ -1,0 +1,17 @@
+import PushModel
+
+/// An id of the request's own is a UUID (D.2). It was read before; this is where a bad one is answered (D.6 step 2).
+struct MessageIDPolicy: RequestPolicy {
+  let fields: [ProviderField]
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard context.ownMessageID == nil else { return nil }
+    for field in fields {
+      guard let value = context.message[field] else { continue }
+      return Refusal(
+        .badMessageId, rule: "\(field.name) (D.2)", expected: "a UUID written 8-4-4-4-12",
+        got: Explanation.quoted(value))
+    }
+    return nil
+  }
+}

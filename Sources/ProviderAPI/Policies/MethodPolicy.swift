@@ -1,0 +1,13 @@
+import PushModel
+
+/// Pushes and broadcasts are POST (D.6 step 1).
+struct MethodPolicy: RequestPolicy {
+  func refusal(_ context: RequestContext) -> Refusal? {
+    let method = context.message[.method]
+    guard method.isSpelled("POST") else {
+      return Refusal(
+        .methodNotAllowed, rule: "method (D.2)", expected: "POST", got: Explanation.quoted(method))
+    }
+    return nil
+  }
+}

@@ -1,0 +1,11 @@
+/// Rules in the order in which they are applied; the first broken one is the answer.
+struct PolicyList {
+  var policies: [any RequestPolicy]
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    for policy in policies {
+      if let refusal = policy.refusal(context) { return refusal }
+    }
+    return nil
+  }
+}

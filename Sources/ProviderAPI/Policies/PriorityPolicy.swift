@@ -1,0 +1,30 @@
+import PushModel
+
+/// `apns-priority` is 10, 5 or 1, and not 10 for a background push (D.6 step 4).
+struct PriorityPolicy: RequestPolicy {
+  /// Whether a request must have one (broadcasts, F.2).
+  let isRequired: Bool
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let value = context.message[.apnsPriority] else {
+      return isRequired ? Self.refusal(got: "none") : nil
+    }
+    guard let priority = Self.read(value) else { return Self.refusal(got: Explanation.quoted(value)) }
+    context.priority = priority
+    if priority == .immediate, context.pushType == .background, context.options.refusesUrgentBackground {
+      return Refusal(
+        .badPriority, rule: "apns-priority of a background push (D.3)", expected: "5", got: "10")
+    }
+    return nil
+  }
+
+  private static func read(_ value: UnsafeRawBufferPointer) -> Priority? {
+    if value.isSpelled("10") { return .immediate }
+    if value.isSpelled("5") { return .conserving }
+    return value.isSpelled("1") ? .low : nil
+  }
+
+  private static func refusal(got: String) -> Refusal {
+    Refusal(.badPriority, rule: "apns-priority (D.2)", expected: "10, 5 or 1", got: got)
+  }
+}

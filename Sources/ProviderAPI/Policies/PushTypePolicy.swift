@@ -1,0 +1,19 @@
+import PushModel
+
+/// `apns-push-type`, if given, is one of D.3 (D.6 step 4).
+struct PushTypePolicy: RequestPolicy {
+  private static let names = PushType.allCases.map(\.name).joined(separator: ", ")
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let value = context.message[.apnsPushType] else { return nil }
+    if value.isSpelled("alert") {
+      context.pushType = .alert
+      return nil
+    }
+    context.pushType = PushType(name: String(decoding: value, as: UTF8.self))
+    guard context.pushType == nil else { return nil }
+    return Refusal(
+      .invalidPushType, rule: "apns-push-type (D.3)", expected: "one of \(Self.names)",
+      got: Explanation.quoted(value))
+  }
+}

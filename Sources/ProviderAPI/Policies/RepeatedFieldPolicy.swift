@@ -1,0 +1,17 @@
+import PushModel
+
+/// No field that APNs reads comes twice (D.6 step 1).
+struct RepeatedFieldPolicy: RequestPolicy {
+  /// Fields that may come twice: APNs does not read them.
+  private static let harmless = ProviderFieldSet(.contentType)
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    let message = context.message
+    let repeated = message.repeated.subtracting(Self.harmless)
+    guard !repeated.isEmpty || message.repeatsUnknownAPNsField else { return nil }
+    let names = repeated.fields.map(\.name.description).joined(separator: ", ")
+    return Refusal(
+      .duplicateHeaders, rule: "repeated fields (D.5)", expected: "each field at most once",
+      got: names.isEmpty ? "an apns- field twice" : "\(names) twice")
+  }
+}

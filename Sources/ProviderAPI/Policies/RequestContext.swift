@@ -1,0 +1,71 @@
+import PushModel
+
+/// A request under examination: what is fixed for its connection, and what the rules have read so far.
+/// One object serves all requests of a connection, one at a time.
+final class RequestContext {
+  let identity: ProviderIdentity
+  let environment: Environment
+  let options: ProviderCheckOptions
+  let messageIDs: MessageIDGenerator
+  var topics = TopicMemory()
+  /// A request of this connection has shown a valid provider token.
+  var hasAuthenticated = false
+
+  private(set) var message: HTTPMessage
+  private(set) var now = Timestamp(nanoseconds: 0)
+
+  var ownMessageID: MessageID?
+  var grant: ProviderGrant?
+  var pushType: PushType?
+  var priority: Priority?
+  var expiration: Int64?
+  var collapseID: String?
+  var topic: RememberedTopic?
+  /// The last part of the path: token or bundle id.
+  var pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
+  var token: DeviceToken?
+  var channel: (id: ChannelID, storage: ChannelStorage)?
+  var waived: [Waiver] = []
+
+  init(
+    identity: ProviderIdentity, environment: Environment, options: ProviderCheckOptions,
+    messageIDs: MessageIDGenerator
+  ) {
+    (self.identity, self.environment) = (identity, environment)
+    (self.options, self.messageIDs) = (options, messageIDs)
+    message = HTTPMessage()
+  }
+
+  func begin(_ message: HTTPMessage, now: Timestamp, idFields: [ProviderField]) {
+    (self.message, self.now) = (message, now)
+    (grant, pushType, priority, expiration) = (nil, nil, nil, nil)
+    (collapseID, topic, token, channel) = (nil, nil, nil, nil)
+    pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
+    if !waived.isEmpty { waived = [] }
+    // Read before anything can be refused, so that every answer can echo it (D.6).
+    ownMessageID = idFields.lazy.compactMap { message[$0] }.first.flatMap { MessageID($0) }
+  }
+
+  /// Enforces a rule about permission, unless the check is lenient.
+  func enforce(_ refusal: Refusal) -> Refusal? {
+    guard options.isLenient else { return refusal }
+    waived.append(Waiver(rejection: refusal.rejection, explanation: refusal.explanation))
+    return nil
+  }
+
+  /// The request's own id, else a new one.
+  func messageID() -> MessageID { ownMessageID ?? messageIDs.next() }
+
+  func rejected(_ refusal: Refusal) -> RejectedRequest {
+    RejectedRequest(
+      refusal.rejection, messageID: messageID(), goneAt: refusal.goneAt, explanation: refusal.explanation)
+  }
+
+  /// Whether this provider may speak for `topic`.
+  func allows(_ topic: Topic) -> Bool {
+    switch identity {
+    case .certificate(let certificate): certificate.covers(topic, pushType)
+    case .token: grant?.covers(topic) ?? true
+    }
+  }
+}

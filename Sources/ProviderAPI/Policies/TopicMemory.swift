@@ -1,0 +1,62 @@
+import PushModel
+
+/// A topic that this connection has been found to be allowed.
+struct RememberedTopic {
+  var topic: Topic
+  var handle: Int32
+}
+
+/// The topics a connection used last: most connections push to one or two, and reading, judging and looking up a topic costs
+/// more than all other checks together.
+struct TopicMemory {
+  /// How many are remembered.
+  static let capacity = 8
+
+  private struct Entry {
+    var bytes: [UInt8]
+    var pushType: PushType?
+    var grant: ObjectIdentifier?
+    /// Keeps the identifier from being used for another grant.
+    var owner: ProviderGrant?
+    var topic: RememberedTopic
+  }
+
+  private var entries: [Entry] = []
+  private var next = 0
+  private var epoch = 0
+
+  /// Forgets everything if handles have lost their meaning.
+  mutating func validate(_ epoch: Int) {
+    guard epoch != self.epoch else { return }
+    self.epoch = epoch
+    entries.removeAll()
+    next = 0
+  }
+
+  func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?)
+    -> RememberedTopic?
+  {
+    let grant = grant.map(ObjectIdentifier.init)
+    for entry in entries
+    where entry.bytes.count == bytes.count && entry.pushType == pushType && entry.grant == grant
+      && entry.bytes.elementsEqual(bytes)
+    {
+      return entry.topic
+    }
+    return nil
+  }
+
+  mutating func remember(
+    _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?
+  ) {
+    let entry = Entry(
+      bytes: Array(bytes), pushType: pushType, grant: grant.map(ObjectIdentifier.init), owner: grant,
+      topic: topic)
+    if entries.count < Self.capacity {
+      entries.append(entry)
+    } else {
+      entries[next] = entry
+      next = (next + 1) % Self.capacity
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import PushModel
+
+/// There is a topic, it is well formed, and this provider may push to it (D.6 step 5; C.3, D.3).
+struct TopicPolicy: RequestPolicy {
+  let directory: any DeviceDirectory
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    context.topics.validate(directory.epoch)
+    guard let bytes = context.message[.apnsTopic], !bytes.isEmpty else { return implied(context) }
+    if let known = context.topics.find(bytes, context.pushType, context.grant) {
+      context.topic = known
+      return nil
+    }
+    guard let topic = Topic(String(decoding: bytes, as: UTF8.self)) else {
+      return Refusal(
+        .badTopic, rule: "apns-topic (D.2)",
+        expected: "at most \(Topic.maximumByteCount) letters, digits, dots, hyphens and underscores",
+        got: Explanation.quoted(bytes))
+    }
+    if let refusal = judge(topic, context) { return refusal }
+    if context.waived.isEmpty, let found = context.topic {
+      context.topics.remember(found, bytes, context.pushType, context.grant)
+    }
+    return nil
+  }
+
+  /// A certificate for a single topic implies it (C.3).
+  private func implied(_ context: RequestContext) -> Refusal? {
+    guard case .certificate(let certificate) = context.identity, let topic = certificate.impliedTopic else {
+      return Refusal(
+        .missingTopic, rule: "apns-topic (D.2)",
+        expected: "a topic, as neither a provider token nor a certificate for several implies one",
+        got: "none")
+    }
+    return judge(topic, context)
+  }
+
+  private func judge(_ topic: Topic, _ context: RequestContext) -> Refusal? {
+    context.topic = RememberedTopic(topic: topic, handle: directory.handle(of: topic))
+    if !context.allows(topic), let refusal = context.enforce(Self.disallowed(topic, context)) {
+      return refusal
+    }
+    guard let rejection = context.options.suffixMismatch, let pushType = context.pushType,
+      !pushType.fits(topic)
+    else { return nil }
+    return Refusal(
+      rejection, rule: "topic of the push type (D.3)",
+      expected: pushType.topicSuffix.isEmpty
+        ? "a topic without a suffix" : "a topic ending in \(pushType.topicSuffix)",
+      got: topic.name)
+  }
+
+  private static func disallowed(_ topic: Topic, _ context: RequestContext) -> Refusal {
+    Refusal(
+      .topicDisallowed, rule: "topics of the provider (C.3, E)",
+      expected: context.identity.coverage(context.grant),
+      got: context.pushType.map { "\(topic.name) with push type \($0.name)" } ?? topic.name)
+  }
+}
+
+extension PushType {
+  /// Whether a topic has this type's suffix, and no other's.
+  fileprivate func fits(_ topic: Topic) -> Bool {
+    guard topicSuffix.isEmpty else { return topic.name.hasSuffix(topicSuffix) }
+    return !ProviderGrant.suffixes.contains { topic.name.hasSuffix($0) }
+  }
+}
+
+extension ProviderIdentity {
+  /// Most topics named in an explanation.
+  private static var named: Int { 5 }
+
+  /// What the provider may push to, in words.
+  func coverage(_ grant: ProviderGrant?) -> String {
+    switch self {
+    case .certificate(let certificate): Self.list(certificate.topics)
+    case .token: grant?.topics.map(Self.list) ?? "any topic of the team"
+    }
+  }
+
+  private static func list(_ topics: Set<Topic>) -> String {
+    let names = topics.map(\.name).sorted()
+    let more = names.count > named ? " or \(names.count - named) more" : ""
+    return "one of " + names.prefix(named).joined(separator: ", ") + more
+  }
+}

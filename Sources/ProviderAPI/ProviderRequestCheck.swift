@@ -1,0 +1,60 @@
+import PushModel
+
+/// Decides about the pushes of one connection: accepted, or refused for the first reason in Apple's order
+/// (`spec/provider-protocol.md` D.6).
+///
+/// Make one for each connection (each request, on the console): it holds the connection's identity, and what the connection
+/// has shown. Pure: time, token map, keys and randomness are given to it.
+public final class ProviderRequestCheck {
+  private let context: RequestContext
+  private let policies: PolicyList
+
+  public init(
+    identity: ProviderIdentity, environment: Environment, directory: any DeviceDirectory,
+    messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
+  ) {
+    context = RequestContext(
+      identity: identity, environment: environment, options: options, messageIDs: messageIDs)
+    policies = Self.order(directory)
+  }
+
+  /// Apple's order. Authentication before the token is certain, the rest is the sheet's advice.
+  private static func order(_ directory: any DeviceDirectory) -> PolicyList {
+    PolicyList(policies: [
+      MethodPolicy(), PathPolicy.device, RepeatedFieldPolicy(),
+      MessageIDPolicy(fields: [.apnsId]),
+      AuthenticationPolicy(),
+      PushTypePolicy(), PriorityPolicy(isRequired: false), ExpirationPolicy(isRequired: false),
+      CollapseIDPolicy(),
+      TopicPolicy(directory: directory),
+      DeviceTokenPolicy(directory: directory),
+      PayloadPolicy(limit: nil),
+      FloodPolicy(directory: directory),
+    ])
+  }
+
+  /// Whether a request of this connection has shown a valid provider token, so that it may open more streams (D.1).
+  public var hasAuthenticated: Bool { context.hasAuthenticated }
+
+  /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
+  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict {
+    context.begin(message, now: now, idFields: [.apnsId])
+    if let refusal = policies.refusal(context) { return .rejected(context.rejected(refusal)) }
+    guard let token = context.token, let topic = context.topic else {
+      return .rejected(context.rejected(.unread))
+    }
+    return .accepted(
+      AcceptedNotification(
+        token: token, topic: topic.topic, topicHandle: topic.handle, pushType: context.pushType,
+        priority: context.priority ?? .immediate, expiration: context.expiration,
+        collapseID: context.collapseID,
+        messageID: context.messageID(), payload: message.body, waived: context.waived))
+  }
+
+  /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
+  public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: String) -> RejectedRequest {
+    let own = message[.apnsId].flatMap { MessageID($0) }
+    let explanation = Explanation(rule: rejection.reason, expected: "nothing of the request", got: got)
+    return RejectedRequest(rejection, messageID: own ?? context.messageIDs.next(), explanation: explanation)
+  }
+}
