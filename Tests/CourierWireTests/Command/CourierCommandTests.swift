@@ -1,0 +1,178 @@
+import CourierWire
+import PushModel
+import Testing
+
+/// What the examples of the sheet do not show: every item, and items that are odd.
+@Suite("Courier commands")
+struct CourierCommandTests {
+  private let token = DeviceToken(loading: 1)
+  private let topic: TopicHash
+
+  init() throws { topic = try topicHash("com.example.app") }
+
+  private func expectRoundTrip<Value: CourierCommandValue>(
+    _ value: Value, at location: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(try parse(Value.self, value.encoded) == value, sourceLocation: location)
+  }
+
+  @Test("are written and read with every item")
+  func everyItem() throws {
+    try expectRoundTrip(fullConnect())
+    var connected = ConnectedResponse(status: 3, baseToken: token, at: Timestamp(seconds: 1))
+    (connected.serverMetadata, connected.redirectReason) = ("a", "b")
+    try expectRoundTrip(connected)
+    var filter = FilterUpdate(baseToken: token, enabled: [topic, topic])
+    (filter.ignored, filter.opportunistic, filter.paused, filter.nonWaking) = (
+      [topic], [topic], [topic], [topic]
+    )
+    try expectRoundTrip(filter)
+    var request = AppTokenRequest(
+      baseToken: token, topic: topic, topicName: Topic("com.example.app"), heldToken: token)
+    request.appId = [0, 0]
+    try expectRoundTrip(request)
+    try expectRoundTrip(AppTokenResponse(answering: request, with: token))
+    try expectRoundTrip(
+      AppTokenResponse(answering: request, with: nil, refusal: AppTokenResponse.statusRemoved))
+    try expectRoundTrip(fullMessage())
+    try expectRoundTrip(UpstreamMessage(topic: topic, baseToken: token, payload: [1, 2], messageId: 9))
+    var keepAlive = KeepAlive()
+    (keepAlive.connectionMethod, keepAlive.systemVersion, keepAlive.systemBuild) = ("WiFi", "18.0", "22A")
+    (keepAlive.hardwareModel, keepAlive.interval) = ("iPhone", [0x32, 0x30])
+    try expectRoundTrip(keepAlive)
+    for action in AppStateChange.Action.allCases {
+      try expectRoundTrip(AppStateChange(action, topic: topic, topicName: Topic("com.example.app")))
+    }
+  }
+
+  private func fullConnect() -> ConnectRequest {
+    var connect = ConnectRequest()
+    (connect.baseToken, connect.state, connect.flags, connect.interface) = (token, 1, 0x45, 1)
+    (connect.carrier, connect.systemVersion, connect.systemBuild) = ("WiFi", "18.0", "22A")
+    (connect.hardwareModel, connect.certificate, connect.nonce) = ("iPhone", [1], [2])
+    (connect.signature, connect.protocolVersion, connect.redirectCount) = ([3], 11, 1)
+    (connect.dnsTime, connect.tlsTime, connect.timestamp, connect.simulatedDevice) = (5, 6, 7, 1)
+    connect.topicNames = ["com.example.app", "com.example.other"].compactMap(Topic.init)
+    connect.others = [CourierItemValue(id: 26, bytes: [1, 2])]
+    return connect
+  }
+
+  private func fullMessage() -> CourierMessage {
+    var message = CourierMessage(token: token, topic: topic, payload: [1, 2, 3], messageId: 4)
+    (message.expiry, message.timestamp, message.storageFlags, message.storageFlagsToo) = (5, 6, 1, 3)
+    (message.priority, message.baseToken, message.pushType) = (10, DeviceToken(loading: 2), 8)
+    message.tracingIdentifier = Array(0..<16)
+    message.channel = CourierChannel(id: [1, 2], lastMessageTime: 1 << 60)
+    return message
+  }
+
+  @Test("connect keeps items of unexpected form aside, and takes an empty token for none")
+  func oddConnect() throws {
+    let connect = try #require(
+      try parse(
+        ConnectRequest.self, bytes("07 00000014 01 0000 05 0001 41 1a 0002 0102 02 0002 0001 e1 0000")))
+    #expect(connect.baseToken == nil)
+    #expect(connect.flags == nil)
+    #expect(connect.others.map(\.id) == [1, 5, 26, 2, 225])
+  }
+
+  @Test("connect with a token of another length is an error")
+  func badToken() {
+    #expect(throws: CourierProtocolError(.itemMalformed, "")) {
+      try parse(ConnectRequest.self, bytes("07 00000004 01 0001 00"))
+    }
+  }
+
+  @Test("filter skips topics that are not 20 bytes, as one client writes them, and counts them")
+  func malformedFilter() throws {
+    let two = [UInt8](repeating: 7, count: 40)
+    let body = [2, 0, 40] + two + [2, 0, 20] + topic.bytes + [3, 0, 0] + [12, 0, 1, 0]
+    let filter = try #require(
+      try parse(FilterUpdate.self, [9, 0, 0, 0, UInt8(body.count)] + body))
+    #expect(filter.enabled == [topic])
+    #expect(filter.ignored.isEmpty)
+    #expect(filter.malformedCount == 2)
+  }
+
+  @Test("answers of other servers are read with nothing but what is needed")
+  func sparse() throws {
+    let connected = try #require(try parse(ConnectedResponse.self, bytes("08 00000004 01 0001 00")))
+    #expect(connected.status == 0 && connected.baseToken == nil && connected.maximumMessageSize == nil)
+    #expect(throws: CourierProtocolError(.itemMissing, "")) {
+      try parse(ConnectedResponse.self, bytes("08 00000000"))
+    }
+    #expect(throws: CourierProtocolError(.itemMalformed, "")) {
+      try parse(AppTokenResponse.self, bytes("12 00000009 01 0001 00 02 0002 0000"))
+    }
+    #expect(throws: CourierProtocolError(.itemMissing, "")) {
+      try parse(AppTokenResponse.self, bytes("12 00000004 01 0001 00"))
+    }
+  }
+
+  @Test("message is refused where a known client would die of it")
+  func strictMessage() throws {
+    for (id, width) in [(1, 20), (2, 32), (4, 2), (5, 8), (6, 4), (9, 2), (13, 2), (15, 20)] {
+      let odd = [UInt8(id), 0, UInt8(width)] + [UInt8](repeating: 0, count: width)
+      let body = Vectors.message.dropFirst(5) + odd
+      #expect(throws: CourierProtocolError(.itemMalformed, ""), "item \(id)") {
+        try parse(CourierMessage.self, [10, 0, 0, 0, UInt8(body.count)] + body)
+      }
+    }
+    #expect(throws: CourierProtocolError(.itemMissing, "")) {
+      try parse(CourierMessage.self, bytes("0a 00000000"))
+    }
+  }
+
+  @Test("acknowledgement needs its message id, takes its items in any order and its token in any form")
+  func acknowledgement() throws {
+    #expect(throws: CourierProtocolError(.itemMissing, "")) {
+      try parse(Acknowledgement.self, bytes("0b 00000004 08 0001 00"))
+    }
+    let odd = try parse(Acknowledgement.self, bytes("0b 00000010 08 0001 80 01 0002 ffff 04 0004 00000007"))
+    #expect(odd == Acknowledgement(messageId: 7, status: 0x80))
+    let noStatus = try parse(Acknowledgement.self, bytes("0b 00000007 04 0004 00000007"))
+    #expect(noStatus == Acknowledgement(messageId: 7))
+  }
+
+  @Test("a refused app token is written with an empty item, which one client needs")
+  func refusedToken() throws {
+    let refusal = AppTokenResponse(answering: AppTokenRequest(baseToken: token, topic: topic), with: nil)
+    #expect(refusal.encoded == bytes("12 0000001e 01 0001 01 02 0000 03 0014 \(topic.hex)"))
+  }
+
+  @Test("the message written without allocation equals the one built item by item")
+  func hotWrite() throws {
+    for (hasBaseToken, hasApnsId) in [(false, false), (true, false), (false, true), (true, true)] {
+      for count in [0, 1, 22, 4096, 65535] {
+        var message = CourierMessage(
+          token: token, topic: topic, payload: [UInt8](repeating: 0x7b, count: count), messageId: 0xfffe_0001)
+        (message.expiry, message.timestamp, message.priority) = (0x0102_0304, 1_700_000_000_000_000_001, 5)
+        (message.storageFlags, message.storageFlagsToo) = (3, 3)
+        if hasBaseToken { message.baseToken = DeviceToken(loading: 2) }
+        if hasApnsId { message.tracingIdentifier = Array(0..<16) }
+        #expect(written(message) == message.encoded)
+      }
+    }
+  }
+
+  private func written(_ message: CourierMessage) -> [UInt8] {
+    let apnsId = message.tracingIdentifier.map { identifier in
+      identifier.withUnsafeBytes {
+        ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      }
+    }
+    let size = CourierMessage.encodedSize(
+      payloadCount: message.payload.count, hasBaseToken: message.baseToken != nil, hasApnsId: apnsId != nil)
+    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      guard let base = buffer.baseAddress else { return }
+      count = message.payload.withUnsafeBytes { payload in
+        CourierMessage.write(
+          to: base, token: message.token, topic: message.topic, payload: payload,
+          messageId: message.messageId,
+          expiry: message.expiry ?? 0, timestampNanoseconds: message.timestamp ?? 0,
+          storageFlags: message.storageFlags ?? 0, priority: message.priority ?? 0,
+          baseToken: message.baseToken, apnsId: apnsId)
+      }
+    }
+  }
+}
