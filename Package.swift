@@ -52,7 +52,7 @@ let package = Package(
     library(
       "Benchmark",
       [
-        "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel",
+        "Broker", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel", "Storage",
         "Transport",
       ]),
     library(

@@ -32,23 +32,15 @@ extension Emulator {
     ports.listeners.append((name, listener.address))
   }
 
-  /// Gateway and feedback as they were then: TLS 1.2 at most, a client certificate required
-  /// (`spec/provider-protocol.md` A.1, `spec/client-quirks.md`).
   private func legacyPolicy() -> TLSPolicy {
-    var policy = TLSPolicy()
+    var policy = EmulatorListeners.gatewayTransport
     policy.minimum = options.legacyTLS ? .tls10 : .tls12
-    policy.maximum = .tls12
     policy.allowsOldCiphers = options.legacyTLS
-    policy.clientCertificate = .required
     policy.chainCheck = { [trust, clock, logger] leaf, intermediates in
       trust.handshakeError(leaf, intermediates, at: clock.now(), logger)
     }
-    policy.readAhead = Self.gatewayReadAhead
     return policy
   }
-
-  /// Bytes read from a gateway socket at once: few connections, much traffic.
-  private static let gatewayReadAhead = 128 << 10
 
   /// The device protocol over its own name or none; the device shows its certificate inside
   /// (`spec/device-courier.md` 1).
@@ -62,5 +54,21 @@ extension Emulator {
     guard let resolved = realpath(path, nil) else { return path }
     defer { free(resolved) }
     return String(cString: resolved)
+  }
+}
+
+/// Transport settings of the listeners, for whoever must compare with them.
+public enum EmulatorListeners {
+  /// Bytes read from a gateway socket at once: few connections, much traffic.
+  private static let gatewayReadAhead = 128 << 10
+
+  /// Gateway and feedback as they were then: TLS 1.2 at most, a client certificate required
+  /// (`spec/provider-protocol.md` A.1, `spec/client-quirks.md`).
+  public static var gatewayTransport: TLSPolicy {
+    var policy = TLSPolicy()
+    policy.maximum = .tls12
+    policy.clientCertificate = .required
+    policy.readAhead = gatewayReadAhead
+    return policy
   }
 }

@@ -82,19 +82,25 @@ public final class Emulator {
 
   private static func secret(_ options: EmulatorOptions) throws -> TokenSecret {
     if let seed = options.tokenSeed { return TokenSecret(seed: seed) }
-    return options.isEphemeral ? try .random() : try .kept(inFolder: options.data)
+    guard !options.isEphemeral else { return try .random() }
+    // The secret lies beside the store, for this user alone; whether the folder can be used shows when it is read.
+    mkdir(options.data, 0o700)
+    return try .kept(inFolder: options.data)
   }
 
   private static func openStore(_ options: EmulatorOptions, _ broker: Broker) throws -> (any BrokerStore)? {
     guard !options.isEphemeral else { return nil }
     do {
-      let store = try SQLiteStore(path: options.data + "/store.db")
+      let store = try SQLiteStore(path: storePath(in: options.data))
       try store.load(into: broker)
       return store
     } catch {
       throw EmulatorError(.storeUnusable, error.sentence)
     }
   }
+
+  /// The store's file in a data folder.
+  public static func storePath(in data: String) -> String { data + "/store.db" }
 
   /// Topics of issued certificates are known by name from the start (`design.md`, Identity).
   private func learnTopics() {

@@ -1,0 +1,80 @@
+import LegacyWire
+import Platform
+import PushModel
+import Transport
+
+/// Sends command 2 frames over one TLS connection as fast as the other side takes them, then a frame that must be
+/// refused: its error packet says that everything before it was accepted.
+final class FrameLoad: ConnectionHandler {
+  /// Bytes handed to the connection at a time.
+  private static let burst = 256 << 10
+
+  private let loop: EventLoop
+  private let frames: [UInt8]
+  private let framesInBlock: Int
+  private let ending: [UInt8]
+  private var blocksLeft: Int
+  private var hasSentEnding = false
+  private var packet: [UInt8] = []
+  /// When the first byte was sent and when the answer (or end of stream) came; monotonic nanoseconds.
+  private(set) var startedAt: Int64 = 0
+  private(set) var answeredAt: Int64 = 0
+  /// Why there was no answer, if there was none.
+  private(set) var failure: String?
+  private(set) var isOver = false
+
+  /// `tokens` get one frame each in turn, `count` frames in all (rounded up to whole rounds).
+  init(loop: EventLoop, tokens: [DeviceToken], payload: [UInt8], count: Int, ending: [UInt8]) {
+    self.loop = loop
+    var frames: [UInt8] = []
+    for (index, token) in tokens.enumerated() {
+      frames += LegacyEncoder.frame(
+        token: token.bytes, payload: payload, identifier: UInt32(truncatingIfNeeded: index + 1),
+        expiration: 4_000_000_000, priority: 10)
+    }
+    (self.frames, framesInBlock, self.ending) = (frames, tokens.count, ending)
+    blocksLeft = (count + tokens.count - 1) / max(1, tokens.count)
+    total = blocksLeft * tokens.count
+  }
+
+  /// Frames that will be sent.
+  let total: Int
+  /// Size of one frame, in bytes.
+  var frameSize: Int { frames.count / max(1, framesInBlock) }
+
+  func connectionOpened(_ connection: TLSConnection) {
+    startedAt = SystemClock.monotonicNanoseconds()
+    connectionDrained(connection)
+  }
+
+  func connectionDrained(_ connection: TLSConnection) {
+    guard blocksLeft > 0 else { return sendEnding(connection) }
+    var burst = Self.burst
+    while burst > 0, blocksLeft > 0 {
+      connection.send(frames)
+      blocksLeft -= 1
+      burst -= frames.count
+    }
+    connection.notifyWhenDrained()
+  }
+
+  private func sendEnding(_ connection: TLSConnection) {
+    guard !hasSentEnding else { return }
+    hasSentEnding = true
+    if ending.isEmpty { connection.close() } else { connection.send(ending) }
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    packet += bytes
+    if packet.count >= LegacyErrorPacket.byteCount { answeredAt = SystemClock.monotonicNanoseconds() }
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {
+    if !ending.isEmpty, packet != LegacyErrorPacket(status: 8, identifier: 0xffff_ffff).bytes {
+      failure = "expected an error packet for the last frame, got \(Hex.encode(packet)) (\(reason))"
+    }
+    if answeredAt == 0 { answeredAt = SystemClock.monotonicNanoseconds() }
+    isOver = true
+    loop.stop()
+  }
+}

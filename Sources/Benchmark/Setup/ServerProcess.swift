@@ -1,0 +1,65 @@
+import Emulator
+import Platform
+
+/// The emulator as users run it: this very program, started as `serve`.
+final class ServerProcess {
+  /// From start to `ready`, in nanoseconds.
+  let startTime: Int64
+  let child: ChildProcess
+  private let ports: [String: UInt16]
+
+  /// Starts it on free ports and waits for `ready`.
+  init(site: BenchmarkSite, data: String, extra: [String] = []) throws {
+    let portsFile = "\(site.folder)/ports.json"
+    let off = ["gateway", "feedback", "provider", "courier", "console"].flatMap { ["--\($0)-port", "0"] }
+    let began = SystemClock.monotonicNanoseconds()
+    child = try ChildProcess(
+      ChildProcess.ownPath,
+      [
+        "serve", "--certs", site.certs.path, "--data", data, "--token-seed", BenchmarkSite.seed,
+        "--ports-file", portsFile,
+        "--log-level", "warning",
+      ] + off + extra)
+    try Self.awaitReady(child)
+    startTime = SystemClock.monotonicNanoseconds() - began
+    ports = try Self.read(portsFile)
+  }
+
+  private static func awaitReady(_ child: ChildProcess) throws {
+    var said: [String] = []
+    while let line = child.nextLine() {
+      if line == "ready" { return }
+      said.append(line)
+    }
+    throw EmulatorError(.failed, "serve did not become ready: \(said.joined(separator: " / "))")
+  }
+
+  func address(_ listener: String) throws -> SocketAddress {
+    guard let port = ports[listener] else {
+      throw SocketError(operation: "find", address: listener, sentence: "the emulator did not open it")
+    }
+    return SocketAddress(host: "127.0.0.1", port: port)
+  }
+
+  var residentBytes: Int { ProcessStatus.residentBytes(child.pid) ?? 0 }
+
+  func stop() { child.stop() }
+
+  /// Our own file in our own form: `"name":{"host":"…","port":N}`.
+  private static func read(_ path: String) throws -> [String: UInt16] {
+    guard let file = fopen(path, "r") else { throw SocketError.last("read", path) }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 8192)
+    let count = fread(&bytes, 1, bytes.count, file)
+    let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+    var ports: [String: UInt16] = [:]
+    for part in text.split(separator: "}") {
+      let words = part.split(separator: "\"").map(String.init)
+      guard let host = words.firstIndex(of: "host"), host >= 2, let last = words.last,
+        let port = UInt16(last.filter(\.isNumber))
+      else { continue }
+      ports[words[host - 2]] = port
+    }
+    return ports
+  }
+}

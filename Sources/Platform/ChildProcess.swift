@@ -1,0 +1,75 @@
+/// A program started by this one, with its standard output on a pipe.
+public final class ChildProcess {
+  public let pid: pid_t
+  private let output: Int32
+  private var buffered: [UInt8] = []
+  private var hasEnded = false
+
+  /// Starts `path` with `arguments` (without the program name).
+  public init(_ path: String, _ arguments: [String]) throws {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", path) }
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    posix_spawn_file_actions_addclose(&actions, ends[0])
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var child = pid_t()
+    let status = posix_spawn(&child, path, &actions, nil, &words, environ)
+    close(ends[1])
+    guard status == 0 else {
+      close(ends[0])
+      throw SocketError(
+        operation: "start", address: path, sentence: SocketCalls.sentence(status), code: status)
+    }
+    (pid, output) = (child, ends[0])
+  }
+
+  deinit {
+    stop()
+    close(output)
+  }
+
+  /// The next line of its output without the line end; nil when it has ended.
+  public func nextLine() -> String? {
+    while true {
+      if let end = buffered.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: buffered[..<end], as: UTF8.self)
+        buffered.removeFirst(end + 1)
+        return line
+      }
+      var chunk = [UInt8](repeating: 0, count: 4096)
+      let count = read(output, &chunk, chunk.count)
+      guard count > 0 else { return nil }
+      buffered += chunk[..<count]
+    }
+  }
+
+  /// Asks it to end and waits for that.
+  public func stop() {
+    guard !hasEnded else { return }
+    hasEnded = true
+    kill(pid, SIGTERM)
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+  }
+
+  /// Path of the program that runs now.
+  public static var ownPath: String {
+    #if canImport(Darwin)
+      var size = UInt32(4096)
+      var path = [CChar](repeating: 0, count: Int(size))
+      _NSGetExecutablePath(&path, &size)
+    #else
+      var path = [CChar](repeating: 0, count: 4096)
+      readlink("/proc/self/exe", &path, path.count - 1)
+    #endif
+    return String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,38 @@
+/// A pipe for whole numbers between threads; reading waits on a descriptor, so that a loop can watch it.
+public struct NumberPipe: Sendable {
+  public let reader: Int32
+  public let writer: Int32
+
+  /// nil if the system has no descriptors left.
+  public init?() {
+    var ends: (Int32, Int32) = (0, 0)
+    let status = withUnsafeMutablePointer(to: &ends) {
+      $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
+    }
+    guard status == 0 else { return nil }
+    (reader, writer) = ends
+  }
+
+  /// Puts a number in; waits if the pipe is full.
+  public func send(_ number: Int) {
+    var number = number
+    _ = write(writer, &number, MemoryLayout<Int>.size)
+  }
+
+  /// Takes the next number out, waiting for it; nil at the end.
+  public func receive() -> Int? {
+    var number = 0
+    return read(reader, &number, MemoryLayout<Int>.size) == MemoryLayout<Int>.size ? number : nil
+  }
+
+  /// Takes the next number out; nil if none comes within `milliseconds`.
+  public func receive(within milliseconds: Int32) -> Int? {
+    var waiting = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, milliseconds) > 0 ? receive() : nil
+  }
+
+  public func close() {
+    _ = Platform.close(reader)
+    _ = Platform.close(writer)
+  }
+}

@@ -1,0 +1,38 @@
+/// A thread that runs one closure.
+public struct WorkerThread {
+  private let handle: pthread_t
+
+  /// Starts it; nil if the system has no thread to give.
+  public init?(_ body: @escaping @Sendable () -> Void) {
+    // The new thread takes the box over and releases it.
+    let box = Unmanaged.passRetained(Box(body))
+    #if canImport(Darwin)
+      var thread: pthread_t?
+      let status = pthread_create(&thread, nil, { Box.run($0) }, box.toOpaque())
+    #else
+      var thread = pthread_t()
+      let status = pthread_create(&thread, nil, { $0.flatMap { Box.run($0) } }, box.toOpaque())
+    #endif
+    guard status == 0 else {
+      box.release()
+      return nil
+    }
+    #if canImport(Darwin)
+      guard let thread else { return nil }
+    #endif
+    handle = thread
+  }
+
+  /// Waits for its end.
+  public func join() { pthread_join(handle, nil) }
+
+  private final class Box {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    static func run(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+      Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
+      return nil
+    }
+  }
+}
