@@ -47,6 +47,26 @@ struct ProviderTrustTests {
     #expect(early.verificationError == X509_V_ERR_CERT_NOT_YET_VALID)
   }
 
+  @Test("an accepted chain is not verified again for a minute, but never past the certificate's end")
+  func remembered() throws {
+    let home = try TemporaryFolder()
+    let folder = CertsFolder(path: home.path + "/certs")
+    try folder.prepare(now: Fixture.now)
+    let authority = try TestCertificate.foreignAuthority()
+    let intermediate = try KeyPair.deviceAuthority(by: authority, now: Fixture.now)
+    try write(try authority.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
+    let trust = try trust(folder)
+    let long = try foreign(by: intermediate)
+    let short = try TestCertificate.made(
+      commonName: Self.commonName, uid: "com.example.app", by: intermediate, validSeconds: -1...30)
+    for pair in [long, short] { #expect(verdict(pair, by: trust, chain: [intermediate]).isAccepted) }
+    let later = Fixture.now.adding(seconds: 31)
+    #expect(
+      verdict(long, by: trust, at: later).isAccepted, "without its intermediate it can't be verified anew")
+    #expect(!verdict(short, by: trust, at: later).isAccepted)
+    #expect(!verdict(long, by: trust, at: Fixture.now.adding(seconds: 61)).isAccepted)
+  }
+
   @Test("a foreign authority is unknown, and its name is in the reason")
   func foreignAuthority() throws {
     let pair = try foreign(by: TestCertificate.foreignAuthority())
@@ -84,8 +104,8 @@ struct ProviderTrustTests {
     #expect(verdict(direct, by: trust).isAccepted)
     let intermediate = try KeyPair.deviceAuthority(by: authority, now: Fixture.now)
     let indirect = try foreign(by: intermediate)
-    #expect(verdict(indirect, by: trust, chain: [indirect, intermediate]).isAccepted)
     #expect(verdict(indirect, by: trust).problem?.code == .unknownAuthority)
+    #expect(verdict(indirect, by: trust, chain: [indirect, intermediate]).isAccepted)
   }
 
   @Test("a single certificate put into the trust folder is accepted, its authority is not")

@@ -5,12 +5,30 @@ import PushModel
 /// `trust/`, valid by the emulator's clock, for clients, and a push certificate. In lenient mode whatever names a topic
 /// passes and the reason is kept.
 public final class ProviderTrust {
-  /// Most verdicts remembered for `recentVerdict`; far more than handshakes under way at once.
+  /// Most verdicts remembered; far more than providers, or handshakes under way at once.
   private static let maximumRecent = 1024
+  /// How long an accepted chain is not verified again, in seconds of the emulator's clock. Parsing and verifying cost as
+  /// much as the rest of a handshake, and providers open many connections with one certificate.
+  private static let reuseSeconds: Int64 = 60
+
+  private struct Recent {
+    var verdict: CertificateVerdict
+    var judgedAt: Timestamp
+
+    /// Whether the verdict stands at another moment. The leaf's own end is kept to the nanosecond.
+    func stands(at now: Timestamp) -> Bool {
+      let reuse = Timestamp(seconds: ProviderTrust.reuseSeconds).nanoseconds
+      guard verdict.isAccepted, verdict.problem == nil, let certificate = verdict.certificate else {
+        return false
+      }
+      return now >= judgedAt && now <= judgedAt.adding(nanoseconds: reuse)
+        && now >= certificate.notBefore && now <= certificate.notAfter
+    }
+  }
 
   private let isLenient: Bool
   private let store: TrustStore
-  private var recent: [[UInt8]: CertificateVerdict] = [:]
+  private var recent: [[UInt8]: Recent] = [:]
 
   /// Loads the authorities of a prepared folder.
   public init(folder: CertsFolder, isLenient: Bool, now: Timestamp) throws(CredentialsError) {
@@ -25,14 +43,15 @@ public final class ProviderTrust {
   public func verifyChain(
     leafDER: [UInt8], intermediatesDER: [[UInt8]], at now: Timestamp
   ) -> CertificateVerdict {
+    if let known = recent[leafDER], known.stands(at: now) { return known.verdict }
     let verdict = judge(leafDER, intermediatesDER, now)
     if recent.count >= Self.maximumRecent { recent.removeAll(keepingCapacity: true) }
-    recent[leafDER] = verdict
+    recent[leafDER] = Recent(verdict: verdict, judgedAt: now)
     return verdict
   }
 
   /// The newest verdict on a leaf, for the connection that has just completed its handshake with it.
-  public func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? { recent[leafDER] }
+  public func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? { recent[leafDER]?.verdict }
 
   private func judge(_ leafDER: [UInt8], _ intermediatesDER: [[UInt8]], _ now: Timestamp)
     -> CertificateVerdict

@@ -1,3 +1,5 @@
+import Platform
+
 /// Remembers verified tokens by their bytes. Two generations: when the young one is full it becomes the old one, and the
 /// old one is forgotten, so what is in use stays and what is not goes.
 struct ProviderTokenCache {
@@ -7,6 +9,11 @@ struct ProviderTokenCache {
   private struct Entry {
     var bytes: [UInt8]
     var token: VerifiedProviderToken
+
+    func matches(_ other: UnsafeRawBufferPointer) -> Bool {
+      guard let start = other.baseAddress, other.count == bytes.count else { return false }
+      return memcmp(bytes, start, other.count) == 0
+    }
   }
 
   private var young: [Int: Entry] = [:]
@@ -15,8 +22,8 @@ struct ProviderTokenCache {
   /// The token with exactly these bytes.
   mutating func find(_ bytes: UnsafeRawBufferPointer) -> VerifiedProviderToken? {
     let hash = Self.hash(bytes)
-    if let entry = young[hash], entry.bytes.elementsEqual(bytes) { return entry.token }
-    guard let entry = old[hash], entry.bytes.elementsEqual(bytes) else { return nil }
+    if let entry = young[hash], entry.matches(bytes) { return entry.token }
+    guard let entry = old[hash], entry.matches(bytes) else { return nil }
     insert(entry, hash)
     return entry.token
   }
