@@ -1,3 +1,5 @@
+import PushModel
+
 /// Why a request was refused, for people: which rule, what it asks for, what came.
 public struct Explanation: Equatable, Sendable {
   /// The rule, with its place in the specification.
@@ -22,4 +24,7 @@ public struct Explanation: Equatable, Sendable {
     let shown = bytes.prefix(shownBytes).map { $0 >= 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }
     return "\"" + String(decoding: shown, as: UTF8.self) + (bytes.count > shownBytes ? "…\"" : "\"")
   }
+
+  /// A peer's JSON value, shown likewise.
+  static func quoted(_ value: JSONValue) -> String { value.encoded.withUnsafeBytes { quoted($0) } }
 }

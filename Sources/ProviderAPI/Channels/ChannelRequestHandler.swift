@@ -27,31 +27,34 @@ public final class ChannelRequestHandler {
   /// Judges one whole request and carries it out.
   public func answer(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer {
     context.begin(message, now: now, idFields: [.apnsRequestId])
-    switch ChannelRoute.find(method: message[.method], path: message[.path]) {
-    case .failure(let refusal): return refused(refusal)
-    case .success(let found):
-      context.pathTail = found.bundle
-      if let refusal = identification.refusal(context) { return refused(refusal) }
-      guard let bundle = context.topic?.topic else { return refused(.unread) }
-      return found.0 == .list || found.0 == .create
-        ? answer(found.0, bundle, message) : answerAboutChannel(found.0, bundle)
+    do throws(Refusal) {
+      let (route, bundle) = try ChannelRoute.find(method: message[.method], path: message[.path])
+      context.pathTail = bundle
+      try identification.enforce(context)
+      guard let bundle = context.topic?.topic else { throw .unread }
+      return try answer(route, bundle, message)
+    } catch {
+      return ChannelAnswer(context.rejected(error))
     }
   }
 
-  private func answer(_ route: ChannelRoute, _ bundle: Topic, _ message: HTTPMessage) -> ChannelAnswer {
-    if route == .list { return list(bundle) }
-    switch ChannelConfiguration.read(message.body, byteCount: message.bodyByteCount) {
-    case .failure(let refusal): return refused(refusal)
-    case .success(let storage): return create(bundle, storage)
+  private func answer(_ route: ChannelRoute, _ bundle: Topic, _ message: HTTPMessage) throws(Refusal)
+    -> ChannelAnswer
+  {
+    switch route {
+    case .create:
+      try create(bundle, ChannelConfiguration.read(message.body, byteCount: message.bodyByteCount))
+    case .list: list(bundle)
+    case .read: describe(try ownChannel().storage)
+    case .delete: delete(try ownChannel().id, bundle)
     }
   }
 
-  private func create(_ bundle: Topic, _ storage: ChannelStorage) -> ChannelAnswer {
+  private func create(_ bundle: Topic, _ storage: ChannelStorage) throws(Refusal) -> ChannelAnswer {
     guard let channel = directory.createChannel(bundle, context.environment, storage: storage) else {
-      return refused(
-        Refusal(
-          .cannotCreateChannelConfig, rule: "channels of a bundle id (F.1)",
-          expected: "at most \(ChannelLimits.channels)", got: "one more"))
+      throw Refusal(
+        .cannotCreateChannelConfig, rule: "channels of a bundle id (F.1)",
+        expected: "at most \(ChannelLimits.channels)", got: "one more")
     }
     return ChannelAnswer(status: 201, requestID: context.messageID(), channelID: channel)
   }
@@ -62,18 +65,21 @@ public final class ChannelRequestHandler {
     return ChannelAnswer(status: 200, requestID: context.messageID(), body: body)
   }
 
-  private func answerAboutChannel(_ route: ChannelRoute, _ bundle: Topic) -> ChannelAnswer {
-    if let refusal = ownership.refusal(context) { return refused(refusal) }
-    guard let (channel, storage) = context.channel else { return refused(.unread) }
-    guard route == .delete else {
-      let body: JSONValue = [
-        "message-storage-policy": .integer(Int64(storage.rawValue)), "push-type": "LiveActivity",
-      ]
-      return ChannelAnswer(status: 200, requestID: context.messageID(), body: body.encoded)
-    }
+  private func describe(_ storage: ChannelStorage) -> ChannelAnswer {
+    let body = JSONValue.object([
+      ("message-storage-policy", .integer(Int64(storage.rawValue))), ("push-type", "LiveActivity"),
+    ])
+    return ChannelAnswer(status: 200, requestID: context.messageID(), body: body.encoded)
+  }
+
+  private func delete(_ channel: ChannelID, _ bundle: Topic) -> ChannelAnswer {
     _ = directory.deleteChannel(channel, bundle, context.environment)
     return ChannelAnswer(status: 204, requestID: context.messageID())
   }
 
-  private func refused(_ refusal: Refusal) -> ChannelAnswer { ChannelAnswer(context.rejected(refusal)) }
+  private func ownChannel() throws(Refusal) -> (id: ChannelID, storage: ChannelStorage) {
+    try ownership.enforce(context)
+    guard let channel = context.channel else { throw .unread }
+    return channel
+  }
 }

@@ -9,20 +9,19 @@ enum ChannelRoute: Equatable {
   /// The route and the bundle id's bytes, or why there is none.
   static func find(
     method: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?
-  ) -> Result<(ChannelRoute, bundle: UnsafeRawBufferPointer), Refusal> {
-    guard let path, path.hasPrefix(prefix) else { return .failure(badPath(path)) }
+  ) throws(Refusal) -> (ChannelRoute, bundle: UnsafeRawBufferPointer) {
+    guard let path, path.hasPrefix(prefix) else { throw badPath(path) }
     let tail = UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
-    guard let slash = tail.firstIndex(of: UInt8(ascii: "/")) else { return .failure(badPath(path)) }
+    guard let slash = tail.firstIndex(of: UInt8(ascii: "/")) else { throw badPath(path) }
     let collection = UnsafeRawBufferPointer(rebasing: tail[(slash + 1)...])
     let isList = collection.isSpelled("all-channels")
-    guard isList || collection.isSpelled("channels") else { return .failure(badPath(path)) }
+    guard isList || collection.isSpelled("channels") else { throw badPath(path) }
     guard let route = isList ? listRoute(method) : channelRoute(method) else {
-      return .failure(
-        Refusal(
-          .methodNotAllowed, rule: "method (F.1)", expected: isList ? "GET" : "POST, GET or DELETE",
-          got: Explanation.quoted(method)))
+      throw Refusal(
+        .methodNotAllowed, rule: "method (F.1)", expected: isList ? "GET" : "POST, GET or DELETE",
+        got: Explanation.quoted(method))
     }
-    return .success((route, UnsafeRawBufferPointer(rebasing: tail[..<slash])))
+    return (route, UnsafeRawBufferPointer(rebasing: tail[..<slash]))
   }
 
   private static func listRoute(_ method: UnsafeRawBufferPointer?) -> ChannelRoute? {

@@ -8,4 +8,9 @@ struct PolicyList {
     }
     return nil
   }
+
+  /// Throws the first broken rule.
+  func enforce(_ context: RequestContext) throws(Refusal) {
+    if let refusal = refusal(context) { throw refusal }
+  }
 }

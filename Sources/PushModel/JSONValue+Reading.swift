@@ -1,21 +1,19 @@
-import PushModel
-
 /// Looking into what `JSONReader` has read. Of members with the same name the last counts.
 extension JSONValue {
   /// The member of an object; nil if this is none or it has no such member.
-  func member(_ name: String) -> JSONValue? {
+  public func member(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.0 == name }?.1
   }
 
   /// A member that is a string.
-  func string(_ name: String) -> String? {
+  public func string(_ name: String) -> String? {
     guard case .string(let text)? = member(name) else { return nil }
     return text
   }
 
   /// A member that is a number of seconds since 1970, whole or not; saturates.
-  func timestamp(_ name: String) -> Timestamp? {
+  public func timestamp(_ name: String) -> Timestamp? {
     switch member(name) {
     case .integer(let seconds)?: return Timestamp(seconds: seconds)
     case .number(let seconds)?:
@@ -29,7 +27,7 @@ extension JSONValue {
   }
 
   /// A member that is an array of strings; nil if it is there but is something else, empty if it is absent.
-  func strings(_ name: String) -> [String]? {
+  public func strings(_ name: String) -> [String]? {
     switch member(name) {
     case nil, .null?: return []
     case .array(let values)?:

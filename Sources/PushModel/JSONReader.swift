@@ -1,15 +1,13 @@
-import PushModel
-
-/// Reads small JSON texts: the two halves of a provider token and the description of a key. A peer wrote them, so the
-/// depth is bounded and nothing traps.
-struct JSONReader {
+/// Reads small JSON texts: provider tokens, descriptions of keys, requests. A peer wrote them, so the depth is bounded
+/// and nothing traps.
+public struct JSONReader {
   /// Deepest nesting read. Tokens are flat; some carry a small object or two.
-  static let maximumDepth = 8
+  public static let maximumDepth = 8
 
   private var rest: ArraySlice<UInt8>
 
   /// The one value that fills `text`; nil if it is not JSON (RFC 8259).
-  static func read(_ text: [UInt8]) -> JSONValue? {
+  public static func read(_ text: [UInt8]) -> JSONValue? {
     var reader = JSONReader(rest: text[...])
     guard let value = reader.value(depth: 0) else { return nil }
     reader.skipBlanks()

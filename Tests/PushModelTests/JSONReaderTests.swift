@@ -1,8 +1,6 @@
 import PushModel
 import Testing
 
-@testable import Credentials
-
 @Suite("JSON reader")
 struct JSONReaderTests {
   private func read(_ text: String) -> JSONValue? { JSONReader.read(Array(text.utf8)) }
