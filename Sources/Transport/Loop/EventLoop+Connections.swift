@@ -8,6 +8,9 @@ extension EventLoop {
     let waiting = unflushed
     unflushed.removeAll(keepingCapacity: true)
     for connection in waiting { connection.flush() }
+    let consoles = unflushedHTTP
+    unflushedHTTP.removeAll(keepingCapacity: true)
+    for connection in consoles { connection.flush() }
   }
 
   /// Goes on with connections that stopped reading at their budget: their bytes sit in the TLS layer, where the

@@ -11,6 +11,7 @@ public final class EventLoop {
   /// Where every connection reads to; valid until the next read.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
   var unflushed: [TLSConnection] = []
+  var unflushedHTTP: [HTTPConnection] = []
   var unread: [TLSConnection] = []
   var spareOutput: [UnsafeMutableRawBufferPointer] = []
   private var turnEnd: [() -> Void] = []
@@ -39,7 +40,7 @@ public final class EventLoop {
 
   /// Handles one batch of ready events, waiting for the first if `wait`.
   public func runTurn(wait: Bool = true) {
-    let mayWait = wait && unread.isEmpty && unflushed.isEmpty
+    let mayWait = wait && unread.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
     event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     continueReading()
     for hook in turnEnd { hook() }

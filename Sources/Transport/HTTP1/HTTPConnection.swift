@@ -1,0 +1,282 @@
+import Platform
+import PushModel
+
+/// One client of an `HTTPServer`. Requests are answered one after the other; what a client sends ahead waits.
+///
+///     reading ─ request whole → answering ─ answer whole → reading … ─→ draining ─→ lingering ─→ closed
+///        └─ bad request, too slow ─────────────────────────────────────────┘
+///
+/// Answers leave at the end of the loop's turn, so a client hears of nothing that the store has not committed
+/// (`design.md`, promise 1). *Lingering* throws input away after our side has ended: closing a socket with unread
+/// input would reset it and could destroy the answer (RFC 9112 9.6).
+public final class HTTPConnection {
+  enum Phase { case reading, answering, draining, lingering, closed }
+
+  /// Answers that may wait to be written before the next pipelined request is taken up, in bytes.
+  private static let answerBacklog = 1 << 20
+
+  let loop: EventLoop
+  private let descriptor: Int32
+  private let limits: HTTPLimits
+  private let handler: (HTTPExchange) -> Void
+  private var parser: HTTPRequestParser
+  private var readEvent: LoopEvent?
+  private var writeEvent: LoopEvent?
+  private var output = OutputBuffer()
+  private var isQueuedForFlush = false
+  private var isParsing = false
+  private var peerHasEnded = false
+  private var endsAfterAnswer = false
+  /// The request being answered. The connection owns it until the answer is whole.
+  private var exchange: HTTPExchange?
+  private var streamIsChunked = false
+  private(set) var phase = Phase.reading
+  /// When the present wait ends by force; monotonic nanoseconds, `.max` for never.
+  private(set) var deadline = Int64.max
+  var onClosed: ((HTTPConnection) -> Void)?
+
+  /// The client.
+  public let remoteAddress: SocketAddress
+  /// Bytes read and written.
+  public private(set) var bytesRead = 0
+  public private(set) var bytesWritten = 0
+  /// Requests taken so far.
+  public private(set) var requestCount = 0
+
+  init(
+    loop: EventLoop, descriptor: Int32, localPort: UInt16, limits: HTTPLimits,
+    handler: @escaping (HTTPExchange) -> Void
+  ) {
+    (self.loop, self.descriptor, self.limits, self.handler) = (loop, descriptor, limits, handler)
+    remoteAddress = SocketAddress.of(descriptor, peer: true)
+    parser = HTTPRequestParser(limits: limits, remoteAddress: remoteAddress, localPort: localPort)
+    readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
+    writeEvent = LoopEvent(loop, descriptor: descriptor, .write) { [unowned self] in writable() }
+    readEvent?.start()
+    setDeadline(limits.idleTime)
+  }
+
+  // MARK: Reading
+
+  private func readReady() {
+    guard let base = loop.scratch.baseAddress else { return }
+    var budget = EventLoop.readBudget
+    while budget > 0, phase != .closed, wantsInput {
+      let count = recv(descriptor, base, loop.scratch.count, 0)
+      if count > 0 {
+        budget -= count
+        bytesRead += count
+        received(UnsafeRawBufferPointer(start: base, count: count))
+      } else if count == 0 {
+        return peerEnded()
+      } else {
+        return errno == EAGAIN || errno == EINTR ? () : abort()
+      }
+    }
+    if phase != .closed, !wantsInput { readEvent?.cancel() }
+  }
+
+  /// While a request is being answered, input is read on only to notice that the client goes.
+  private var wantsInput: Bool { phase != .answering || parser.waiting < limits.pipelined }
+
+  private func received(_ bytes: UnsafeRawBufferPointer) {
+    guard phase == .reading || phase == .answering else { return }
+    let wasInside = parser.isInside
+    parser.receive(bytes)
+    if phase == .reading, !wasInside { setDeadline(limits.requestTime) }
+    parse()
+  }
+
+  /// Takes up requests until one is not answered at once.
+  private func parse() {
+    guard !isParsing else { return }
+    isParsing = true
+    defer { isParsing = false }
+    while phase == .reading, output.count < Self.answerBacklog {
+      do {
+        guard let event = try parser.next() else { return }
+        switch event {
+        case .wantsContinue: queue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        case .request(let request): begin(request)
+        }
+      } catch { return refuse(error) }
+    }
+  }
+
+  private func begin(_ request: HTTPRequest) {
+    phase = .answering
+    deadline = .max
+    requestCount += 1
+    let exchange = HTTPExchange(request, outlet: self)
+    self.exchange = exchange
+    handler(exchange)
+  }
+
+  private func refuse(_ failure: HTTPParseFailure) {
+    queue(
+      HTTPFraming.head(
+        HTTPResponse(status: failure.status, error: HTTPStatus.errorCode(failure.status), failure.sentence),
+        .whole(keepsConnection: false)))
+    drain()
+  }
+
+  private func peerEnded() {
+    peerHasEnded = true
+    switch phase {
+    case .reading where !output.isEmpty: drain()
+    case .draining where !output.isEmpty: readEvent?.cancel()
+    default: abort()
+    }
+  }
+
+  // MARK: Ending
+
+  /// Writes what is queued, then ends in order.
+  private func drain() {
+    guard phase == .reading || phase == .answering else { return }
+    phase = .draining
+    if !peerHasEnded { readEvent?.start() }
+    setDeadline(limits.stallTime)
+    queueFlush()
+  }
+
+  private func linger() {
+    phase = .lingering
+    _ = shutdown(descriptor, Int32(SHUT_WR))
+    if peerHasEnded { return abort() }
+    setDeadline(limits.lingerTime)
+  }
+
+  /// Ends an idle connection at once, a busy one after its answer. A stream has no end of its own, so it is cut.
+  func shutDown() {
+    guard phase == .answering else { return drain() }
+    if streamIsChunked { abort() } else { endsAfterAnswer = true }
+  }
+
+  /// Drops the connection.
+  func abort() {
+    guard phase != .closed else { return }
+    phase = .closed
+    readEvent?.cancel()
+    writeEvent?.cancel()
+    (readEvent, writeEvent) = (nil, nil)
+    output.release(to: loop)
+    _ = Platform.close(descriptor)
+    let pending = exchange
+    exchange = nil
+    onClosed?(self)
+    pending?.clientGone()
+  }
+
+  /// Called about once a second with the monotonic time.
+  func checkDeadline(_ now: Int64) {
+    guard deadline < now else { return }
+    if phase == .reading, parser.isInside, output.isEmpty {
+      let seconds = limits.requestTime / 1_000_000_000
+      refuse(HTTPParseFailure(408, "the request was not complete after \(seconds) s"))
+    } else if phase == .reading, output.isEmpty {
+      drain()
+    } else {
+      abort()
+    }
+  }
+
+  private func setDeadline(_ time: Int64) { deadline = SystemClock.monotonicNanoseconds() + time }
+
+  // MARK: Writing
+
+  private func queue(_ bytes: [UInt8]) {
+    guard phase != .closed, !bytes.isEmpty else { return }
+    if output.isEmpty { setDeadline(limits.stallTime) }
+    output.reserve(bytes.count, from: loop).copyMemory(from: bytes, byteCount: bytes.count)
+    output.commit(bytes.count)
+    queueFlush()
+  }
+
+  private func queueFlush() {
+    guard !isQueuedForFlush else { return }
+    isQueuedForFlush = true
+    loop.unflushedHTTP.append(self)
+  }
+
+  /// The socket has room again. Writing still waits for the end of the turn: what was queued in it may depend on the
+  /// commit.
+  private func writable() {
+    writeEvent?.cancel()
+    queueFlush()
+  }
+
+  /// Writes what the system takes. Runs at the end of the turn.
+  func flush() {
+    isQueuedForFlush = false
+    while phase != .closed, !output.isEmpty {
+      let count = SocketCalls.send(descriptor, output.waiting)
+      guard count > 0 else { return writeFailed() }
+      bytesWritten += count
+      output.consume(count, to: loop)
+      setDeadline(limits.stallTime)
+    }
+    drained()
+  }
+
+  private func writeFailed() {
+    guard errno == EAGAIN || errno == EINTR else { return abort() }
+    writeEvent?.start()
+  }
+
+  private func drained() {
+    switch phase {
+    case .reading:
+      setDeadline(parser.isInside ? limits.requestTime : limits.idleTime)
+      parse()
+    case .answering: deadline = .max
+    case .draining: linger()
+    case .lingering, .closed: break
+    }
+  }
+
+  private func answered(keepsConnection: Bool) {
+    exchange = nil
+    streamIsChunked = false
+    guard keepsConnection else { return drain() }
+    phase = .reading
+    readEvent?.start()
+    parse()
+  }
+}
+
+extension HTTPConnection: HTTPExchangeOutlet {
+  public var queuedBytes: Int { output.count }
+
+  public func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
+    guard exchange === self.exchange else { return }
+    let keeps = exchange.request.keepsConnection && !response.endsConnection && !endsAfterAnswer
+    let isHead = exchange.request.method == "HEAD"
+    queue(
+      HTTPFraming.head(
+        response, isHead ? .headOnly(keepsConnection: keeps) : .whole(keepsConnection: keeps)))
+    answered(keepsConnection: keeps)
+  }
+
+  public func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
+    guard exchange === self.exchange else { return }
+    streamIsChunked = !exchange.request.isVersion10
+    var bare = head
+    bare.body = []
+    queue(HTTPFraming.head(bare, streamIsChunked ? .chunked : .untilEnd))
+    self.exchange(exchange, sends: head.body)
+  }
+
+  public func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
+    guard exchange === self.exchange, !bytes.isEmpty else { return }
+    queue(streamIsChunked ? HTTPFraming.chunk(bytes) : bytes)
+    if output.count > limits.unread { abort() }
+  }
+
+  public func exchangeEndsStream(_ exchange: HTTPExchange) {
+    guard exchange === self.exchange else { return }
+    let keeps = streamIsChunked && exchange.request.keepsConnection && !endsAfterAnswer
+    if streamIsChunked { queue(HTTPFraming.lastChunk) }
+    answered(keepsConnection: keeps)
+  }
+}

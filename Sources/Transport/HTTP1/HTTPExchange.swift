@@ -1,0 +1,74 @@
+/// One request and the answer it gets: at once, later (a long poll), or piece by piece (server-sent events).
+///
+/// Handlers may keep it for as long as they like. The connection keeps it until the answer is whole; when the
+/// client goes before that, `onGone` is called once and everything sent afterwards is dropped.
+public final class HTTPExchange {
+  private enum Phase { case open, streaming, finished, gone }
+
+  public let request: HTTPRequest
+  /// The client went before the answer was whole. Not called after `respond` or `endStream`.
+  public var onGone: (() -> Void)?
+  private weak var outlet: (any HTTPExchangeOutlet)?
+  private var phase = Phase.open
+
+  /// An exchange whose answer goes to `outlet`, which is not kept alive by it.
+  public init(_ request: HTTPRequest, outlet: any HTTPExchangeOutlet) {
+    (self.request, self.outlet) = (request, outlet)
+  }
+
+  /// Whether the client still waits for (more of) the answer.
+  public var isOpen: Bool { phase == .open || phase == .streaming }
+  /// Bytes of the answer that the client has not taken yet.
+  public var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
+
+  /// Answers. Only the first call counts.
+  public func respond(_ response: HTTPResponse) {
+    guard phase == .open else { return }
+    finish()
+    outlet?.exchange(self, responds: response)
+  }
+
+  /// Begins an answer whose length is not known; `head.body` is its first piece.
+  public func startStream(_ head: HTTPResponse) {
+    guard phase == .open else { return }
+    phase = .streaming
+    outlet?.exchange(self, startsStream: head)
+  }
+
+  /// Adds to a stream. A client that leaves more than `HTTPLimits.unread` unread is cut off.
+  public func send(_ bytes: [UInt8]) {
+    guard phase == .streaming, !bytes.isEmpty else { return }
+    outlet?.exchange(self, sends: bytes)
+  }
+
+  /// Ends a stream.
+  public func endStream() {
+    guard phase == .streaming else { return }
+    finish()
+    outlet?.exchangeEndsStream(self)
+  }
+
+  /// Said by the outlet: the client is gone.
+  public func clientGone() {
+    guard isOpen else { return }
+    phase = .gone
+    let call = onGone
+    onGone = nil
+    call?()
+  }
+
+  private func finish() {
+    phase = .finished
+    onGone = nil
+  }
+}
+
+/// Where an exchange's answer goes: a connection, or a recorder in a test.
+public protocol HTTPExchangeOutlet: AnyObject {
+  func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse)
+  func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse)
+  func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8])
+  func exchangeEndsStream(_ exchange: HTTPExchange)
+  /// Bytes that the client has not taken yet.
+  var queuedBytes: Int { get }
+}

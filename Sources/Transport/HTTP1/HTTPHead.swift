@@ -1,0 +1,52 @@
+/// First line and header fields of a message, as text.
+struct HTTPHead: Equatable {
+  var startLine: String
+  var fields: [HTTPField]
+
+  /// Reads a head up to its empty line. Lines end with CR LF; a folded line, a space before the colon and
+  /// control characters are errors (RFC 9112 5.1, 5.2).
+  init(_ bytes: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPParseFailure) {
+    var lines = HTTPLines(bytes)
+    guard let first = try lines.next(), first.allSatisfy(ASCII.isFieldValue) else {
+      throw HTTPParseFailure(400, "the first line is empty or has control characters")
+    }
+    startLine = String(decoding: first, as: UTF8.self)
+    fields = []
+    while let line = try lines.next(), !line.isEmpty {
+      guard fields.count < limits.fields else {
+        throw HTTPParseFailure(431, "there are more than \(limits.fields) header fields")
+      }
+      fields.append(try Self.field(line))
+    }
+  }
+
+  private static func field(_ line: ArraySlice<UInt8>) throws(HTTPParseFailure) -> HTTPField {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+      line[..<colon].allSatisfy(ASCII.isToken)
+    else { throw HTTPParseFailure(400, "a header line is not \"name: value\"") }
+    let value = ASCII.trimmed(line[(colon + 1)...])
+    guard value.allSatisfy(ASCII.isFieldValue) else {
+      throw HTTPParseFailure(400, "a header value has control characters")
+    }
+    return HTTPField(
+      String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+  }
+}
+
+/// Takes a head apart at CR LF.
+private struct HTTPLines {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  mutating func next() throws(HTTPParseFailure) -> ArraySlice<UInt8>? {
+    guard !rest.isEmpty else { return nil }
+    let end = rest.firstIndex(of: ASCII.lineFeed) ?? rest.endIndex
+    let line = rest[..<end]
+    rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
+    guard line.last == ASCII.carriageReturn else {
+      throw HTTPParseFailure(400, "a header line does not end with CR LF")
+    }
+    return line.dropLast()
+  }
+}

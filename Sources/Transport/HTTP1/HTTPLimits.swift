@@ -1,0 +1,26 @@
+/// Bounds of an HTTP/1.1 peer. Sizes in bytes, times in nanoseconds, the rest as counts.
+public struct HTTPLimits: Sendable {
+  /// Request or status line together with the header fields. Browsers send about 1 KiB; 32 KiB is what
+  /// the larger of the common servers take.
+  public var head = 32 << 10
+  /// Header fields of one message, and the trailer fields of a chunked one.
+  public var fields = 100
+  /// Body. The largest that the console takes is a seed file; pushes end at 5 KiB.
+  public var body = 4 << 20
+  /// Bytes that may wait behind the request being answered, so that a pipelining client can't fill memory.
+  public var pipelined = 64 << 10
+  /// Bytes of answers that a client has not read yet; a stream that passes it is cut off.
+  public var unread = 16 << 20
+  /// From the first byte of a request to its last, so that a dribbling client can't hold a connection.
+  public var requestTime: Int64 = 30_000_000_000
+  /// Between requests on a kept connection.
+  public var idleTime: Int64 = 120_000_000_000
+  /// Without any progress while an answer is being written.
+  public var stallTime: Int64 = 60_000_000_000
+  /// For a client to end its side after ours has ended.
+  public var lingerTime: Int64 = 5_000_000_000
+  /// Open connections of one server; more wait in the kernel's queue.
+  public var connections = 1024
+
+  public init() {}
+}

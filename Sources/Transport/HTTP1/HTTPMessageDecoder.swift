@@ -1,0 +1,208 @@
+/// Takes a stream of HTTP/1.1 messages apart: bytes in, events out, no I/O.
+///
+///     head ─→ (the owner says how long the body is) ─→ fixed ──────────────────────────→ head …
+///                                                  ├─→ chunk size ⇄ chunk data ─→ trailer ─→ head …
+///                                                  └─→ until the end of the connection
+///
+/// After a failure nothing more is decoded: where the next message begins is no longer known.
+struct HTTPMessageDecoder {
+  enum Event: Equatable {
+    case head(HTTPHead)
+    /// A piece of the body.
+    case body([UInt8])
+    /// The message is whole.
+    case end
+  }
+
+  private enum State {
+    case head
+    case awaitingLength
+    case fixed(remaining: Int)
+    case untilEnd
+    case chunkSize
+    case chunkData(remaining: Int)
+    case chunkEnd
+    case trailer(fields: Int)
+    case failed(HTTPParseFailure)
+  }
+
+  /// Longest line that may tell a chunk's size, with extensions, in bytes.
+  static let chunkLineLimit = 1024
+
+  private let limits: HTTPLimits
+  private var state = State.head
+  private var buffer: [UInt8] = []
+  private var start = 0
+  /// How far the search for the end of a line or head has come.
+  private var searched = 0
+  private var bodyCount = 0
+
+  init(limits: HTTPLimits) { self.limits = limits }
+
+  /// Bytes that wait to be decoded.
+  var waiting: Int { buffer.count - start }
+  /// Whether a message has begun and is not whole.
+  var isInside: Bool {
+    if case .head = state { return waiting > 0 }
+    return true
+  }
+  /// Whether the body lasts until the peer ends the connection.
+  var lastsUntilEnd: Bool {
+    if case .untilEnd = state { return true }
+    return false
+  }
+
+  mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+    if start == buffer.count {
+      buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 16)
+      (start, searched) = (0, 0)
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// Says how long the body is whose head has just been told.
+  mutating func expectBody(_ length: HTTPBodyLength) throws(HTTPParseFailure) {
+    switch length {
+    case .fixed(let count) where count > limits.body: throw fail(tooLarge)
+    case .fixed(let count): state = .fixed(remaining: count)
+    case .chunked: state = .chunkSize
+    case .unsaid: state = .untilEnd
+    }
+    bodyCount = 0
+  }
+
+  /// The next event; nil when more bytes are needed.
+  mutating func next() throws(HTTPParseFailure) -> Event? {
+    while true {
+      switch state {
+      case .head:
+        guard let head = try decodeHead() else { return nil }
+        state = .awaitingLength
+        return .head(head)
+      case .awaitingLength: return nil
+      case .fixed(remaining: 0): return finish()
+      case .fixed(let remaining): return try take(remaining) { .fixed(remaining: $0) }
+      case .untilEnd: return try take(.max) { _ in .untilEnd }
+      case .chunkSize:
+        guard let line = try decodeLine(Self.chunkLineLimit) else { return nil }
+        let size = try chunkSize(line)
+        state = size == 0 ? .trailer(fields: 0) : .chunkData(remaining: size)
+      case .chunkData(remaining: 0): state = .chunkEnd
+      case .chunkData(let remaining): return try take(remaining) { .chunkData(remaining: $0) }
+      case .chunkEnd:
+        guard let line = try decodeLine(2) else { return nil }
+        guard line.isEmpty else { throw fail(HTTPParseFailure(400, "a chunk has another length than it says")) }
+        state = .chunkSize
+      case .trailer(let fields):
+        guard let line = try decodeLine(limits.head) else { return nil }
+        if line.isEmpty { return finish() }
+        guard fields < limits.fields else { throw fail(HTTPParseFailure(431, "too many trailer fields")) }
+        state = .trailer(fields: fields + 1)
+      case .failed(let failure): throw failure
+      }
+    }
+  }
+
+  private mutating func finish() -> Event {
+    state = .head
+    return .end
+  }
+
+  private var tooLarge: HTTPParseFailure {
+    HTTPParseFailure(413, "the body is larger than \(limits.body) bytes")
+  }
+
+  private mutating func fail(_ failure: HTTPParseFailure) -> HTTPParseFailure {
+    state = .failed(failure)
+    return failure
+  }
+
+  // MARK: Pieces
+
+  private mutating func take(
+    _ most: Int, _ rest: (Int) -> State
+  ) throws(HTTPParseFailure) -> Event? {
+    let count = min(most, waiting)
+    guard count > 0 else { return nil }
+    bodyCount += count
+    guard bodyCount <= limits.body else { throw fail(tooLarge) }
+    let piece = Array(buffer[start..<start + count])
+    consume(count)
+    state = rest(most - count)
+    return .body(piece)
+  }
+
+  private mutating func consume(_ count: Int) {
+    start += count
+    searched = start
+    // Keeps what is moved small against what was read.
+    if start > 1 << 16, start * 2 > buffer.count {
+      buffer.removeFirst(start)
+      (start, searched) = (0, 0)
+    }
+  }
+
+  /// The bytes of a head up to its empty line; empty lines before it are skipped (RFC 9112 2.2).
+  private mutating func decodeHead() throws(HTTPParseFailure) -> HTTPHead? {
+    while waiting > 0, buffer[start] == ASCII.carriageReturn || buffer[start] == ASCII.lineFeed {
+      consume(1)
+    }
+    guard let end = endOfHead() else {
+      guard waiting <= limits.head else { throw fail(headTooLarge) }
+      return nil
+    }
+    guard end - start <= limits.head else { throw fail(headTooLarge) }
+    let bytes = buffer[start..<end]
+    do {
+      let head = try HTTPHead(bytes, limits: limits)
+      consume(end - start)
+      return head
+    } catch { throw fail(error) }
+  }
+
+  private var headTooLarge: HTTPParseFailure {
+    HTTPParseFailure(431, "the request line and headers are larger than \(limits.head) bytes")
+  }
+
+  /// Where the empty line ends; it may lack its CR, which `HTTPHead` refuses.
+  private mutating func endOfHead() -> Int? {
+    while let lineEnd = buffer[searched...].firstIndex(of: ASCII.lineFeed) {
+      let next = lineEnd + 1
+      guard next < buffer.count else { return nil }
+      if buffer[next] == ASCII.lineFeed { return next + 1 }
+      if buffer[next] == ASCII.carriageReturn {
+        guard next + 1 < buffer.count else { return nil }
+        if buffer[next + 1] == ASCII.lineFeed { return next + 2 }
+      }
+      searched = next
+    }
+    searched = buffer.count
+    return nil
+  }
+
+  /// One line without its CR LF.
+  private mutating func decodeLine(_ limit: Int) throws(HTTPParseFailure) -> [UInt8]? {
+    guard let end = buffer[searched...].firstIndex(of: ASCII.lineFeed) else {
+      searched = buffer.count
+      guard waiting <= limit else {
+        throw fail(HTTPParseFailure(400, "a line of a chunked body is too long"))
+      }
+      return nil
+    }
+    guard end + 1 - start <= limit, end > start, buffer[end - 1] == ASCII.carriageReturn else {
+      throw fail(HTTPParseFailure(400, "a line of a chunked body is too long or does not end with CR LF"))
+    }
+    let line = Array(buffer[start..<end - 1])
+    consume(end + 1 - start)
+    return line
+  }
+
+  private mutating func chunkSize(_ line: [UInt8]) throws(HTTPParseFailure) -> Int {
+    let digits = ASCII.trimmed(line.prefix { $0 != UInt8(ascii: ";") })
+    guard let size = ASCII.hexadecimal(digits) else {
+      throw fail(HTTPParseFailure(400, "a chunk's size is not a hexadecimal number"))
+    }
+    guard size <= limits.body - bodyCount else { throw fail(tooLarge) }
+    return size
+  }
+}

@@ -1,0 +1,53 @@
+import Platform
+import PushModel
+
+/// One request, whole.
+public struct HTTPRequest: Sendable {
+  /// The method as sent; methods are compared with case.
+  public var method: String
+  /// The path as sent, without the query.
+  public var path: String
+  /// The path at its slashes, each part percent-decoded. `/` has none; an empty part is kept.
+  public var segments: [String]
+  /// Query items in order, decoded; an item without `=` has an empty value.
+  public var query: [(name: String, value: String)]
+  public var fields: [HTTPField]
+  public var body: [UInt8]
+  /// Who sent it.
+  public var remoteAddress: SocketAddress
+  /// The port it came in on.
+  public var localPort: UInt16
+  /// Whether the client speaks HTTP/1.0.
+  var isVersion10 = false
+
+  /// Makes a request as a client of the same process would; nil if the target is not a path.
+  public init?(
+    _ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8] = [],
+    from remoteAddress: SocketAddress = SocketAddress(host: "127.0.0.1", port: 0), localPort: UInt16 = 0
+  ) {
+    guard let parsed = try? HTTPTarget(target, method: method) else { return nil }
+    self.init(method, parsed, fields, body, remoteAddress, localPort)
+  }
+
+  init(
+    _ method: String, _ target: HTTPTarget, _ fields: [HTTPField], _ body: [UInt8],
+    _ remoteAddress: SocketAddress, _ localPort: UInt16
+  ) {
+    (self.method, self.path, self.segments, self.query) = (method, target.path, target.segments, target.query)
+    (self.fields, self.body) = (fields, body)
+    (self.remoteAddress, self.localPort) = (remoteAddress, localPort)
+  }
+
+  /// The value of the first field of this name, compared without case.
+  public func field(_ name: String) -> String? { fields.first(named: name) }
+
+  /// The value of the first query item of this name.
+  public func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
+
+  /// Whether the client wants the connection kept for its next request (RFC 9112 9.3).
+  var keepsConnection: Bool {
+    let options = fields.all(named: "connection").joined(separator: ",").lowercased()
+      .split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+    return isVersion10 ? options.contains("keep-alive") : !options.contains("close")
+  }
+}

@@ -1,0 +1,39 @@
+import PushModel
+
+/// One answer, whole. The server adds what frames it: Content-Length and Connection.
+public struct HTTPResponse: Sendable {
+  public var status: Int
+  public var fields: [HTTPField]
+  public var body: [UInt8]
+  /// The connection ends after this answer.
+  public var endsConnection = false
+
+  public init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
+    (self.status, self.fields, self.body) = (status, fields, body)
+  }
+
+  /// A JSON document.
+  public init(status: Int = 200, json: JSONValue, fields: [HTTPField] = []) {
+    self.init(
+      status: status, fields: [HTTPField("Content-Type", "application/json")] + fields, body: json.encoded)
+  }
+
+  /// An error in the shape of `interface.md`, Console.
+  public init(status: Int, error code: String, _ message: String, fields: [HTTPField] = []) {
+    self.init(
+      status: status, json: ["error": ["code": .string(code), "message": .string(message)]], fields: fields)
+  }
+
+  /// Plain text.
+  public init(status: Int = 200, text: String) {
+    self.init(
+      status: status, fields: [HTTPField("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8)
+    )
+  }
+
+  /// The value of the first field of this name, compared without case.
+  public func field(_ name: String) -> String? { fields.first(named: name) }
+
+  /// Whether this status never has a body (RFC 9110 6.4.1).
+  var hasNoBody: Bool { status < 200 || status == 204 || status == 304 }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Platform
+import Testing
+
+@testable import Transport
+
+@Suite struct HTTP1ClientTests {
+  /// Runs a server on a thread of its own until `/stop` is asked for.
+  private func withServer(_ body: (SocketAddress) throws -> Void) throws {
+    let ready = DispatchSemaphore(value: 0)
+    let port = LockedPort()
+    let thread = Thread {
+      guard let loop = EventLoop(),
+        let server = try? HTTPServer(
+          loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0),
+          handler: { (exchange: HTTPExchange) in Self.answer(exchange, loop) })
+      else {
+        ready.signal()
+        return
+      }
+      port.value = server.address.port
+      ready.signal()
+      loop.run()
+      withExtendedLifetime(server) {}
+    }
+    thread.start()
+    ready.wait()
+    let address = SocketAddress(host: "127.0.0.1", port: port.value)
+    defer { _ = try? HTTP1Client(address, timeout: 1_000_000_000).send("POST", "/stop") }
+    try body(address)
+  }
+
+  private static func answer(_ exchange: HTTPExchange, _ loop: EventLoop) {
+    switch exchange.request.path {
+    case "/stop":
+      loop.stop()
+      exchange.respond(HTTPResponse(text: "bye"))
+    case "/stream":
+      exchange.startStream(HTTPResponse(text: "one"))
+      exchange.send(Array("two".utf8))
+    case "/never": break
+    default:
+      let request = exchange.request
+      exchange.respond(
+        HTTPResponse(status: 201, text: "\(request.method) \(request.path) \(request.body.count)"))
+    }
+  }
+
+  @Test("Requests with each method get their answers")
+  func methods() throws {
+    try withServer { address in
+      let client = HTTP1Client(address)
+      for method in ["GET", "POST", "PUT", "DELETE"] {
+        let answer = try client.send(method, "/a", body: method == "PUT" ? [1, 2, 3] : [])
+        #expect(answer.status == 201)
+        #expect(String(decoding: answer.body, as: UTF8.self) == "\(method) /a \(method == "PUT" ? 3 : 0)")
+      }
+      let head = try client.send("HEAD", "/a")
+      #expect(head.field("content-length") == "9" && head.body.isEmpty)
+    }
+  }
+
+  @Test("A stream is read until the caller has enough")
+  func stream() throws {
+    try withServer { address in
+      var text = ""
+      _ = try HTTP1Client(address).stream("/stream") {
+        text += String(decoding: $0, as: UTF8.self)
+        return !text.hasSuffix("two")
+      }
+      #expect(text == "onetwo")
+    }
+  }
+
+  @Test("An answer that does not come is a timeout")
+  func timeout() throws {
+    try withServer { address in
+      let error = #expect(throws: HTTP1Client.Failure.self) {
+        _ = try HTTP1Client(address, timeout: 100_000_000).send("GET", "/never")
+      }
+      #expect(error?.code == .timeout)
+    }
+  }
+
+  @Test("A refused connection names host and port")
+  func refused() throws {
+    let error = #expect(throws: SocketError.self) {
+      _ = try HTTP1Client(SocketAddress(host: "127.0.0.1", port: 1)).send("GET", "/")
+    }
+    #expect(error?.description.hasPrefix("can't connect to 127.0.0.1:1: ") == true)
+  }
+}
+
+private final class LockedPort: @unchecked Sendable {
+  // Written once before the semaphore is signalled, read after.
+  var value: UInt16 = 0
+}

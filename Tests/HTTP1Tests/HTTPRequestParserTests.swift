@@ -1,0 +1,143 @@
+import Platform
+import Testing
+
+@testable import Transport
+
+@Suite struct HTTPRequestParserTests {
+  static let post =
+    "POST /api/v1/x%2Fy/z?topic=com.example.app&q=a+b%21&flag HTTP/1.1\r\nHost: localhost\r\n"
+    + "Content-Length: 5\r\n\r\nhello"
+  static let chunked =
+    "POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    + "3;name=value\r\nhel\r\n2\r\nlo\r\n0\r\nTrailer: dropped\r\n\r\n"
+
+  @Test("A request is the same in one piece, byte by byte and at every split", arguments: [post, chunked])
+  func everySplit(text: String) throws {
+    let bytes = Array(text.utf8)
+    for split in 0...bytes.count {
+      let requests = try parse([Array(bytes[..<split]), Array(bytes[split...])])
+      #expect(requests.map(\.body) == [Array("hello".utf8)], "split at \(split)")
+    }
+    #expect(try parse(bytes.map { [$0] }).count == 1)
+  }
+
+  @Test("Path parts and query items are decoded, a slash inside a part is kept")
+  func target() throws {
+    let request = try #require(try parse([Array(Self.post.utf8)]).first)
+    #expect(request.segments == ["api", "v1", "x/y", "z"])
+    #expect(request.query.map(\.name) == ["topic", "q", "flag"])
+    #expect(request.query.map(\.value) == ["com.example.app", "a b!", ""])
+  }
+
+  @Test("Pipelined requests come out one after the other")
+  func pipelined() throws {
+    let requests = try parse([Array((Self.post + Self.chunked + Self.post).utf8)])
+    #expect(requests.map(\.path) == ["/api/v1/x%2Fy/z", "/x", "/api/v1/x%2Fy/z"])
+  }
+
+  @Test("An absolute target brings its host")
+  func absoluteTarget() throws {
+    let text = "GET http://other.example:99/a?b=c HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    let request = try #require(try parse([Array(text.utf8)]).first)
+    #expect(request.path == "/a")
+    #expect(request.fields.all(named: "host") == ["other.example:99"])
+  }
+
+  @Test(
+    "A bad request is refused with the status for it",
+    arguments: [
+      ("GARBAGE\r\n\r\n", 400), ("GET /\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+      ("PRI * HTTP/2.0\r\n\r\n", 505), ("GET / HTTP/1.1\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400), ("GET / HTTP/1.1\nHost: a\n\n", 400),
+      ("GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\u{1}b\r\n\r\n", 400),
+      ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+      ("GET example HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n", 413),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+      ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffff\r\n", 413),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n400\r\n", 413),
+      ("POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n", 417),
+    ])
+  func refused(text: String, status: Int) {
+    var limits = HTTPLimits()
+    limits.body = 1000
+    for pieces in [[Array(text.utf8)], text.utf8.map { [$0] }] {
+      let failure = #expect(throws: HTTPParseFailure.self) { try parse(pieces, limits) }
+      #expect(failure?.status == status, "\(text)")
+    }
+  }
+
+  @Test("Heads and bodies end at their limits, in one piece and dribbled")
+  func limits() throws {
+    var limits = HTTPLimits()
+    (limits.head, limits.fields, limits.body) = (200, 3, 10)
+    let long = "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "y", count: 200) + "\r\n\r\n"
+    let many = "GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n"
+    for text in [long, many] {
+      for pieces in [[Array(text.utf8)], text.utf8.map { [$0] }] {
+        let failure = #expect(throws: HTTPParseFailure.self) { try parse(pieces, limits) }
+        #expect(failure?.status == 431)
+      }
+    }
+    let endless = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\n"
+    let failure = #expect(throws: HTTPParseFailure.self) { try parse([Array(endless.utf8)], limits) }
+    #expect(failure?.status == 413)
+  }
+
+  @Test("A body that waits for 100 Continue is announced once")
+  func continues() throws {
+    var parser = makeParser()
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+    Array(head.utf8).withUnsafeBytes { parser.receive($0) }
+    guard case .wantsContinue = try parser.next() else {
+      Issue.record("expected the announcement")
+      return
+    }
+    #expect(try parser.next() == nil)
+    Array("ok".utf8).withUnsafeBytes { parser.receive($0) }
+    guard case .request(let request) = try parser.next() else {
+      Issue.record("expected the request")
+      return
+    }
+    #expect(request.body == Array("ok".utf8))
+  }
+
+  @Test(
+    "Connections are kept as the version and the Connection field say",
+    arguments: [
+      ("HTTP/1.1", "", true), ("HTTP/1.1", "Connection: close\r\n", false),
+      ("HTTP/1.1", "Connection: x, Close\r\n", false), ("HTTP/1.0", "", false),
+      ("HTTP/1.0", "Connection: Keep-Alive\r\n", true),
+    ])
+  func keepsConnection(version: String, field: String, keeps: Bool) throws {
+    let text = "GET / \(version)\r\nHost: a\r\n\(field)\r\n"
+    #expect(try parse([Array(text.utf8)]).map(\.keepsConnection) == [keeps])
+  }
+
+  private func makeParser(_ limits: HTTPLimits = HTTPLimits()) -> HTTPRequestParser {
+    HTTPRequestParser(
+      limits: limits, remoteAddress: SocketAddress(host: "127.0.0.1", port: 1), localPort: 2)
+  }
+
+  @discardableResult
+  private func parse(_ pieces: [[UInt8]], _ limits: HTTPLimits = HTTPLimits()) throws -> [HTTPRequest] {
+    var parser = makeParser(limits)
+    var requests: [HTTPRequest] = []
+    for piece in pieces {
+      piece.withUnsafeBytes { parser.receive($0) }
+      while let event = try parser.next() {
+        if case .request(let request) = event { requests.append(request) }
+      }
+    }
+    return requests
+  }
+}

@@ -1,0 +1,227 @@
+import Platform
+import PushModel
+import Testing
+
+@testable import Transport
+
+@Suite struct HTTPServerTests {
+  static let get = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+  private func echo(_ limits: HTTPLimits = HTTPLimits()) throws -> LiveServer {
+    try LiveServer(limits) { exchange, _ in
+      exchange.respond(HTTPResponse(text: "\(exchange.request.method) \(exchange.request.body.count)"))
+    }
+  }
+
+  private func keeping(_ limits: HTTPLimits = HTTPLimits()) throws -> LiveServer {
+    try LiveServer(limits) { exchange, kept in kept.exchanges.append(exchange) }
+  }
+
+  @Test("Port 0 becomes the real port, and a taken port is a socket error")
+  func binding() throws {
+    let live = try echo()
+    #expect(live.server.address.port != 0)
+    let error = #expect(throws: SocketError.self) {
+      _ = try HTTPServer(loop: live.loop, address: live.server.address) { (_: HTTPExchange) in }
+    }
+    #expect(error?.isAddressInUse == true)
+  }
+
+  @Test("A connection is kept for the next request, and pipelined requests are answered in order")
+  func keepAlive() throws {
+    let live = try echo()
+    let client = try live.connect()
+    client.send(Self.get)
+    #expect(live.receive(client) { $0.hasSuffix("GET 0") }.hasPrefix("HTTP/1.1 200 OK\r\n"))
+    client.forget()
+    client.send(Self.get + "DELETE /b HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let text = live.receive(client) { $0.hasSuffix("DELETE 0") }
+    #expect(text.contains("GET 0HTTP/1.1 200"))
+    #expect(live.server.openConnections.map(\.requestCount) == [3])
+  }
+
+  @Test("A chunked body arrives whole; a chunk that lies about its size is refused")
+  func chunked() throws {
+    let live = try echo()
+    let client = try live.connect()
+    let head = "PUT /a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    client.send(head + "3\r\nabc\r\n0\r\n\r\n")
+    #expect(live.receive(client) { $0.hasSuffix("PUT 3") }.contains("200 OK"))
+    client.forget()
+    client.send(head + "3\r\nabcdef\r\n")
+    #expect(live.receive(client) { $0.hasSuffix("}") }.contains("HTTP/1.1 400"))
+  }
+
+  @Test("Any method reaches the handler, and HEAD is answered without a body")
+  func methods() throws {
+    let live = try echo()
+    for method in ["PATCH", "OPTIONS", "PUT", "BREW"] {
+      let client = try live.connect()
+      client.send("\(method) / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      #expect(live.receive(client) { $0.hasSuffix("\(method) 0") }.contains("200 OK"))
+    }
+    let client = try live.connect()
+    client.send("HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    let text = live.receive(client) { _ in false }
+    #expect(text.contains("Content-Length: 6\r\n") && text.hasSuffix("\r\n\r\n"))
+  }
+
+  @Test("A body beyond the limit is answered 413 in JSON, which survives what the client still sends")
+  func tooLarge() throws {
+    var limits = HTTPLimits()
+    limits.body = 1000
+    let live = try echo(limits)
+    let client = try live.connect()
+    client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
+    client.send(String(repeating: "x", count: 50_000))
+    let text = live.receive(client) { _ in false }
+    #expect(text.hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
+    let error = #"{"error":{"code":"bodyTooLarge","message":"the body is larger than 1000 bytes"}}"#
+    #expect(text.hasSuffix(error))
+  }
+
+  @Test("A client that dribbles its request gets 408, an idle one is closed without a word")
+  func slow() throws {
+    var limits = HTTPLimits()
+    (limits.requestTime, limits.idleTime) = (50_000_000, 50_000_000)
+    let live = try echo(limits)
+    let (slow, idle) = (try live.connect(), try live.connect())
+    slow.send("GET / HT")
+    let text = live.receive(slow) { _ in false }
+    #expect(text.hasPrefix("HTTP/1.1 408"))
+    #expect(live.receive(idle) { _ in false } == "")
+  }
+
+  @Test("A kept exchange is answered later, and a byte sent meanwhile does no harm")
+  func longPoll() throws {
+    let live = try keeping()
+    let client = try live.connect()
+    client.send(Self.get)
+    try #require(live.turn { !live.kept.exchanges.isEmpty })
+    client.send("GET /b")
+    live.loop.runTurn(wait: false)
+    live.kept.exchanges[0].respond(HTTPResponse(text: "late"))
+    #expect(live.receive(client) { $0.hasSuffix("late") }.contains("200 OK"))
+    client.send(" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    try #require(live.turn { live.kept.exchanges.count == 2 })
+    #expect(live.kept.exchanges[1].request.path == "/b")
+  }
+
+  @Test("A client that goes during a long poll is noticed once", arguments: [false, true])
+  func clientGone(reset: Bool) throws {
+    let live = try keeping()
+    let client = try live.connect()
+    client.send(Self.get)
+    try #require(live.turn { !live.kept.exchanges.isEmpty })
+    var calls = 0
+    live.kept.exchanges[0].onGone = { calls += 1 }
+    client.close(reset: reset)
+    #expect(live.turn { calls == 1 })
+    #expect(!live.kept.exchanges[0].isOpen)
+    live.kept.exchanges[0].respond(HTTPResponse(text: "to nobody"))
+    #expect(live.turn { live.server.openConnections.isEmpty })
+    #expect(calls == 1)
+  }
+
+  @Test("A request followed by the end of the stream is still answered")
+  func halfClose() throws {
+    let live = try echo()
+    let client = try live.connect()
+    client.send(Self.get)
+    client.endSending()
+    #expect(live.receive(client) { _ in false }.hasSuffix("GET 0"))
+  }
+
+  @Test("A stream is sent in chunks and can be ended")
+  func stream() throws {
+    let live = try keeping()
+    let client = try live.connect()
+    client.send(Self.get)
+    try #require(live.turn { !live.kept.exchanges.isEmpty })
+    let exchange = live.kept.exchanges[0]
+    exchange.startStream(HTTPResponse(text: "a"))
+    exchange.send(Array("bc".utf8))
+    exchange.endStream()
+    let text = live.receive(client) { $0.hasSuffix("0\r\n\r\n") }
+    #expect(text.contains("Transfer-Encoding: chunked\r\n"))
+    #expect(text.hasSuffix("\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"))
+    client.forget()
+    client.send(Self.get)
+    try #require(live.turn { live.kept.exchanges.count == 2 })
+  }
+
+  @Test("A client that does not read its stream is cut off at the limit")
+  func unreadStream() throws {
+    var limits = HTTPLimits()
+    limits.unread = 1 << 20
+    let live = try keeping(limits)
+    let client = try live.connect()
+    client.send(Self.get)
+    try #require(live.turn { !live.kept.exchanges.isEmpty })
+    let exchange = live.kept.exchanges[0]
+    var isGone = false
+    exchange.onGone = { isGone = true }
+    exchange.startStream(HTTPResponse(status: 200))
+    let piece = [UInt8](repeating: 0x61, count: 64 << 10)
+    for _ in 0..<1000 where !isGone {
+      exchange.send(piece)
+      live.loop.runTurn(wait: false)
+    }
+    #expect(isGone)
+  }
+
+  @Test("Answers leave only after the hooks at the end of the turn")
+  func commitBeforeAnswer() throws {
+    let live = try echo()
+    var seenBeforeHook: [String] = []
+    let client = try live.connect()
+    client.send(Self.get)
+    var wasAnswered = false
+    live.loop.atTurnEnd {
+      guard live.server.openConnections.first?.requestCount == 1, !wasAnswered else { return }
+      wasAnswered = true
+      client.read()
+      seenBeforeHook.append(client.text)
+    }
+    _ = live.receive(client) { $0.hasSuffix("GET 0") }
+    #expect(seenBeforeHook == [""])
+  }
+
+  @Test("Beyond the connection limit clients wait until another goes")
+  func connectionLimit() throws {
+    var limits = HTTPLimits()
+    limits.connections = 1
+    let live = try echo(limits)
+    let (first, second) = (try live.connect(), try live.connect())
+    first.send(Self.get)
+    second.send(Self.get)
+    _ = live.receive(first) { $0.hasSuffix("GET 0") }
+    second.read()
+    #expect(second.bytes.isEmpty)
+    first.close()
+    #expect(live.receive(second) { $0.hasSuffix("GET 0") }.contains("200"))
+  }
+
+  @Test("Shutting down ends idle connections, lets an answer out and cuts streams")
+  func shutDown() throws {
+    let live = try keeping()
+    let (idle, busy, stream) = (try live.connect(), try live.connect(), try live.connect())
+    busy.send(Self.get)
+    try #require(live.turn { live.kept.exchanges.count == 1 })
+    stream.send(Self.get)
+    try #require(live.turn { live.kept.exchanges.count == 2 && live.server.openConnections.count == 3 })
+    live.kept.exchanges[1].startStream(HTTPResponse(text: "x"))
+    live.server.shutDown()
+    _ = live.receive(idle) { _ in false }
+    _ = live.receive(stream) { _ in false }
+    live.kept.exchanges[0].respond(HTTPResponse(text: "last"))
+    #expect(live.receive(busy) { _ in false }.hasSuffix("last"))
+  }
+
+  @Test("A header value can't begin another line")
+  func headerInjection() throws {
+    let bytes = HTTPFraming.head(
+      HTTPResponse(status: 204, fields: [HTTPField("X", "a\r\nY: b")]), .whole(keepsConnection: true))
+    #expect(String(decoding: bytes, as: UTF8.self) == "HTTP/1.1 204 No Content\r\nX: a  Y: b\r\n\r\n")
+  }
+}
