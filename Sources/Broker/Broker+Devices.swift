@@ -53,6 +53,7 @@ extension Broker {
     guard sessions[Int(session.index)] === session else { return }
     sessions[Int(session.index)] = nil
     freeSessions.append(session.index)
+    leaveAll(session)
     registry.updateDevice(session.device) { row in
       row.lastSeenAt = now
       if row.session(in: session.environment) === session { row.setSession(nil, in: session.environment) }

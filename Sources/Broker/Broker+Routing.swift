@@ -68,7 +68,7 @@ extension Broker {
         token: registry.registrations[slot].token,
         topic: registry.topics[Int(registry.registrations[slot].topic)].hash, payload: submission.payload,
         messageId: UInt32(truncatingIfNeeded: id), expiry: submission.expiration ?? .max, receivedAt: now,
-        priority: submission.priority, storageFlags: 0, apnsId: submission.apnsId))
+        priority: submission.priority, storageFlags: 0, apnsId: MessageID.words(submission.messageID)))
     counters.sent += 1
     if let record = journal.pointer(id) {
       record.pointee.state = .sent
@@ -93,7 +93,7 @@ extension Broker {
     slots[slot].receivedAt = now
     slots[slot].expiresAt = expiresAt
     slots[slot].expiry = submission.expiration ?? .max
-    slots[slot].apnsId = submission.apnsId
+    slots[slot].apnsId = MessageID.words(submission.messageID)
     slots[slot].box.assign(submission.payload)
   }
 

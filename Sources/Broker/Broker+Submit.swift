@@ -50,8 +50,18 @@ extension Broker {
       return submission.interface == .gateway ? .badDeviceToken : .deviceTokenNotForTopic
     }
     guard registration.goneAt != .never, submission.interface != .gateway else { return nil }
-    let begins = registration.goneAt.adding(nanoseconds: options.goneGraceSeconds * 1_000_000_000)
-    return now >= begins ? .unregistered : nil
+    return now >= goneTakesEffect(registration) ? .unregistered : nil
+  }
+
+  /// When 410 begins for a token whose app was reported gone (`spec/provider-protocol.md` H, `gone_grace`).
+  public func goneTakesEffect(_ registration: Registration) -> Timestamp {
+    registration.goneAt.adding(nanoseconds: options.goneGraceSeconds * 1_000_000_000)
+  }
+
+  /// Remembers a broadcast, which has no token.
+  func recordBroadcast(_ submission: Submission, now: Timestamp) -> UInt64 {
+    counters.accepted += 1
+    return record(submission, registration: -1, rejection: nil, now: now)
   }
 
   private func reject(
@@ -77,11 +87,12 @@ extension Broker {
           command: submission.command,
           identifier: submission.identifier, registration: registration, topic: submission.topic,
           environment: submission.environment, pushType: submission.pushType, priority: submission.priority,
-          expiration: submission.expiration, rejection: rejection,
+          expiration: submission.expiration, messageID: submission.messageID, rejection: rejection,
           state: rejection == nil ? .discarded : .rejected,
           storedAt: .never, sentAt: .never, endedAt: rejection == nil ? .never : now, tokenStart: parts.token,
           tokenCount: UInt32(truncatingIfNeeded: submission.token.count), payloadStart: parts.payload,
-          payloadCount: UInt32(truncatingIfNeeded: submission.payload.count), box: box))
+          payloadCount: UInt32(truncatingIfNeeded: submission.payload.count),
+          fieldsCount: UInt32(truncatingIfNeeded: submission.fields.count), box: box))
     }
     if let detail = submission.detail { journal.attach(detail, to: id) }
     return id
@@ -93,7 +104,7 @@ extension Broker {
     token: UInt32, payload: UInt32
   ) {
     guard let frame = submission.frame.baseAddress else {
-      box.assign(submission.token, submission.payload)
+      box.assign(submission.token, submission.payload, submission.fields)
       return (0, UInt32(truncatingIfNeeded: submission.token.count))
     }
     box.assign(submission.frame)

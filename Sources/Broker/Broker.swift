@@ -10,6 +10,8 @@ public final class Broker {
   public let journal: Journal
   public let options: BrokerOptions
   public internal(set) var counters = BrokerCounters()
+  /// Broadcast channels.
+  public var channels = ChannelTable()
   var slots = PlainTable<MessageSlot>()
   var sessions: [DeviceSession?] = []
   var freeSessions: [Int32] = []

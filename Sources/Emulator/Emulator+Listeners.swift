@@ -36,6 +36,20 @@ extension Emulator {
     var policy = EmulatorListeners.gatewayTransport
     policy.minimum = options.legacyTLS ? .tls10 : .tls12
     policy.allowsOldCiphers = options.legacyTLS
+    policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
+    policy.certificateOptionalWithALPN = "h2"
+    policy.chainCheck = { [trust, clock, logger] leaf, intermediates in
+      trust.handshakeError(leaf, intermediates, at: clock.now(), logger)
+    }
+    return policy
+  }
+
+  /// The provider API: a client certificate is asked for and may be absent; ALPN `h2`, or none at all
+  /// (`spec/provider-protocol.md` D.1, `spec/client-quirks.md`).
+  private func providerPolicy() -> TLSPolicy {
+    var policy = TLSPolicy()
+    policy.clientCertificate = .optional
+    policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
     policy.chainCheck = { [trust, clock, logger] leaf, intermediates in
       trust.handshakeError(leaf, intermediates, at: clock.now(), logger)
     }

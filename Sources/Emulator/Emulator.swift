@@ -25,6 +25,8 @@ public final class Emulator {
   let gateway: Gateway
   let feedback: FeedbackService
   let courier: CourierService
+  let tokenVerifier: ProviderTokenVerifier
+  let provider: ProviderService
   let pushLog: PushLog
   var listeners: [(name: String, listener: TLSListener)] = []
   var shutdown: Shutdown?
@@ -53,6 +55,13 @@ public final class Emulator {
     courier = CourierService(
       loop: loop, broker: broker, clock: clock, logger: logger, defaultEnvironment: options.environment,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, logger) })
+    tokenVerifier = ProviderTokenVerifier(folder: certs, isLenient: options.isLenient)
+    var providerOptions = options.provider
+    providerOptions.checks.isLenient = options.isLenient
+    provider = ProviderService(
+      broker: broker, clock: clock, logger: logger, options: providerOptions, verifier: tokenVerifier,
+      trust: trust,
+      defaultEnvironment: options.environment, seed: options.seed ?? UInt64.random(in: .min ... .max))
     pushLog = PushLog(broker: broker, logger: logger)
     learnTopics()
   }
@@ -111,6 +120,7 @@ public final class Emulator {
   private func startExpiry() {
     let timer = LoopEvent(timerOn: loop) { [unowned self] in
       broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
+      tokenVerifier.pickUpChanges()
       writeBack()
       expiryTimer?.start(afterNanoseconds: Self.expiryInterval)
     }

@@ -39,6 +39,7 @@ public struct EmulatorOptions: Sendable {
   public var logLevel = LogLevel.info
   public var legacyLimits = LegacyLimits()
   public var broker = BrokerOptions()
+  public var provider = ProviderOptions()
 
   public init() {}
 }

@@ -24,10 +24,10 @@ public final class HTTPMessage {
   }
 
   let bodyLimit: Int
-  private var storage: UnsafeMutableRawPointer
+  private(set) var storage: UnsafeMutableRawPointer
   private var capacity: Int
   private var used = 0
-  private var entries: ContiguousArray<Entry> = []
+  private(set) var entries: ContiguousArray<Entry> = []
   /// Index into `entries` of each known field's first occurrence, plus one; 0 for absent.
   private let known: UnsafeMutablePointer<UInt16>
   private var bodyStart = 0
@@ -146,11 +146,11 @@ public final class HTTPMessage {
     name.count > 5 && name[0] == UInt8(ascii: "a") && name.starts(with: "apns-".utf8)
   }
 
-  private func name(of entry: Entry) -> UnsafeRawBufferPointer {
+  func name(of entry: Entry) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: storage + Int(entry.offset), count: Int(entry.nameCount))
   }
 
-  private func value(of entry: Entry) -> UnsafeRawBufferPointer {
+  func value(of entry: Entry) -> UnsafeRawBufferPointer {
     let offset = Int(entry.offset) + Int(entry.nameCount)
     return UnsafeRawBufferPointer(start: storage + offset, count: Int(entry.valueCount))
   }

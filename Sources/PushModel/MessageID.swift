@@ -1,7 +1,7 @@
 /// A UUID as `apns-id` and its kin carry it, with the letter case in which it was written, so that it can be echoed
 /// exactly as sent (`spec/provider-protocol.md` D.2).
 @frozen
-public struct MessageID: Hashable, Sendable, CustomStringConvertible {
+public struct MessageID: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
   /// Length of the canonical form `8-4-4-4-12`, in bytes.
   public static let textByteCount = 36
 
@@ -58,6 +58,13 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
       }
       destination.storeBytes(of: character, toByteOffset: index, as: UInt8.self)
     }
+  }
+
+  /// The sixteen bytes of the UUID as two words in memory order; both zero for none.
+  @inlinable
+  public static func words(_ id: MessageID?) -> (UInt64, UInt64) {
+    guard let id else { return (0, 0) }
+    return (id.high.bigEndian, id.low.bigEndian)
   }
 
   public var description: String {

@@ -19,6 +19,8 @@ public struct JournalRecord: BitwiseCopyable {
   public var priority: Priority
   /// UNIX seconds as sent; nil if the provider sent none.
   public var expiration: UInt32?
+  /// `apns-id` of the answer; nil on the binary interface.
+  public var messageID: MessageID?
   /// nil means accepted.
   public var rejection: Rejection?
   public internal(set) var state: NotificationState
@@ -27,14 +29,18 @@ public struct JournalRecord: BitwiseCopyable {
   /// When the state became final.
   public internal(set) var endedAt: Timestamp
   /// Where token and payload lie in `raw`, in bytes.
-  var tokenStart, tokenCount, payloadStart, payloadCount: UInt32
+  var tokenStart, tokenCount, payloadStart, payloadCount, fieldsCount: UInt32
   var box: ByteBox
 
-  /// The frame as it came (gateway), or token and body one after the other.
+  /// The frame as it came (gateway), or token, body and header fields one after the other.
   public var raw: UnsafeRawBufferPointer { box.bytes }
   /// The token as presented; may have any length.
   public var presentedToken: UnsafeRawBufferPointer { part(tokenStart, tokenCount) }
   public var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }
+  /// Request header fields in order; none on the binary interface. Authorization is never among them.
+  public var fields: [(name: String, value: String)] {
+    FieldBlock.read(part(payloadStart &+ payloadCount, fieldsCount))
+  }
 
   private func part(_ start: UInt32, _ count: UInt32) -> UnsafeRawBufferPointer {
     let whole = box.bytes

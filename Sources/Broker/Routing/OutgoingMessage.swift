@@ -21,6 +21,8 @@ public struct OutgoingMessage {
 public protocol CourierOutlet: AnyObject {
   /// Queues one message for the device.
   func deliver(_ message: OutgoingMessage)
+  /// Queues one broadcast that came through a channel.
+  func deliver(_ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash)
   /// Bytes queued that the system has not taken.
   var unsentBytes: Int { get }
   /// The device has connected elsewhere, or a person asked for it: end this session.

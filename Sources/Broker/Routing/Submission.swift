@@ -17,8 +17,10 @@ public struct Submission {
   public var expiration: UInt32?
   public var priority = Priority.immediate
   public var pushType = PushType.alert
-  /// `apns-id` as 16 bytes; both zero for none.
-  public var apnsId: (UInt64, UInt64) = (0, 0)
+  /// `apns-id` of the answer; nil on the binary interface.
+  public var messageID: MessageID?
+  /// Header fields as a `FieldBlock`; empty on the binary interface.
+  public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
   public var detail: NotificationDetail?
 
   public init(

@@ -19,14 +19,16 @@ struct ByteBox: BitwiseCopyable {
     count = UInt32(truncatingIfNeeded: source.count)
   }
 
-  /// Replaces the content with two pieces, one after the other.
-  mutating func assign(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
-    let total = first.count + second.count
+  /// Replaces the content with three pieces, one after the other.
+  mutating func assign(
+    _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ third: UnsafeRawBufferPointer
+  ) {
+    let total = first.count + second.count + third.count
     if total > Int(capacity) { reallocate(total) }
-    if let from = first.baseAddress { base?.copyMemory(from: from, byteCount: first.count) }
-    if let from = second.baseAddress {
-      (base.map { $0 + first.count })?.copyMemory(from: from, byteCount: second.count)
-    }
+    guard var position = base else { return }
+    Self.put(first, at: &position)
+    Self.put(second, at: &position)
+    Self.put(third, at: &position)
     count = UInt32(truncatingIfNeeded: total)
   }
 
@@ -42,5 +44,12 @@ struct ByteBox: BitwiseCopyable {
     while size < needed { size *= 2 }
     base = .allocate(byteCount: size, alignment: 16)
     capacity = UInt32(size)
+  }
+
+  @inline(__always)
+  private static func put(_ piece: UnsafeRawBufferPointer, at position: inout UnsafeMutableRawPointer) {
+    guard let source = piece.baseAddress else { return }
+    position.copyMemory(from: source, byteCount: piece.count)
+    position += piece.count
   }
 }

@@ -75,7 +75,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     case .replaceFilter(let update, let token): replaceFilter(update, token, now)
     case .provideToken(let request, let token): provideToken(request, token, real, now)
     case .acknowledge(let receipt): acknowledge(receipt, now)
-    case .subscribe(let subscription): subscribe(subscription)
+    case .subscribe(let subscription): subscribe(subscription, now)
     case .close(let reason): close(reason)
     }
   }
@@ -139,8 +139,28 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     }
   }
 
-  private func subscribe(_ subscription: ChannelSubscription) {
-    connection.send(ChannelConfirmation(index: subscription.index, baseToken: subscription.baseToken).encoded)
+  /// Joins and leaves channels for one identity; one refusal refuses the whole answer, what could be done stays done.
+  private func subscribe(_ subscription: ChannelSubscription, _ now: Timestamp) {
+    guard let session = identity(subscription.baseToken)?.session else { return }
+    if subscription.replaces { broker.leaveAll(session) }
+    var isDone = true
+    for entry in subscription.entries {
+      guard let topic = Topic(entry.topic).flatMap({ broker.registry.topic(named: $0) }) else {
+        isDone = false
+        continue
+      }
+      let key = { ChannelTable.Key(topic: topic, environment: session.environment, id: $0) }
+      for channel in entry.leave { broker.leave(session, key(channel.id)) }
+      for channel in entry.join {
+        let seen = channel.lastMessageTime.map { Timestamp(nanoseconds: Int64(clamping: $0)) }
+        isDone = broker.join(session, key(channel.id), seenUntil: seen, now: now) && isDone
+      }
+    }
+    connection.send(
+      ChannelConfirmation(
+        index: subscription.index, baseToken: subscription.baseToken,
+        status: isDone ? 0 : ChannelConfirmation.statusRefused
+      ).encoded)
   }
 
   private func identity(_ token: DeviceToken) -> Identity? { identities.first { $0.baseToken == token } }
@@ -160,6 +180,20 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     guard held.isEmpty, session.mayPush(at: CourierService.realNow()) else { return hold(message, size) }
     let written = Self.write(message, to: connection.reserve(size))
     connection.commit(written)
+    touch()
+  }
+
+  func deliver(
+    _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
+  ) {
+    var message = CourierMessage(
+      token: token, topic: topic, payload: broadcast.payload,
+      messageId: UInt32(truncatingIfNeeded: broadcast.id))
+    message.expiry = broadcast.expiry
+    message.timestamp = UInt64(clamping: broadcast.sentAt.nanoseconds)
+    message.priority = broadcast.priority.rawValue
+    message.channel = CourierChannel(id: channel, lastMessageTime: message.timestamp)
+    sendUnsolicited(message.encoded)
     touch()
   }
 

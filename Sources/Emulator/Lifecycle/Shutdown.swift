@@ -35,6 +35,7 @@ final class Shutdown {
     emulator.logger.log(.info, "shutting down")
     for (_, listener) in emulator.listeners { listener.stopAccepting() }
     emulator.gateway.shutDown()
+    emulator.provider.shutDown()
     deadline = SystemClock.monotonicNanoseconds() + Self.patience
     look()
   }

@@ -1,0 +1,68 @@
+import Broker
+import ProviderAPI
+import PushModel
+
+/// The broker's channels as the provider checks see them. Ids are base64 of 16 random bytes, as long as Apple's.
+final class BrokerChannels: ChannelDirectory {
+  private let broker: Broker
+  private let ids: MessageIDGenerator
+
+  init(broker: Broker, seed: UInt64) {
+    self.broker = broker
+    ids = MessageIDGenerator(seed: seed &+ 1)
+  }
+
+  /// Every app has the capability: there is no portal to switch it on in.
+  func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool { true }
+
+  func createChannel(_ bundle: Topic, _ environment: Environment, storage: ChannelStorage) -> ChannelID? {
+    guard let topic = broker.registry.topic(named: bundle),
+      broker.channels.count(topic, environment) < ChannelLimits.channels
+    else { return nil }
+    let words = MessageID.words(ids.next())
+    let bytes = withUnsafeBytes(of: words) { Array($0) }
+    broker.channels.create(
+      ChannelTable.Key(topic: topic, environment: environment, id: bytes), storesNewest: storage == .newest)
+    return ChannelID(Base64.encode(bytes))
+  }
+
+  func storage(of channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> ChannelStorage? {
+    key(channel, bundle, environment).flatMap { broker.channels.storesNewest($0) }.map {
+      $0 ? .newest : .none
+    }
+  }
+
+  func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
+    key(channel, bundle, environment).map { broker.channels.delete($0) } ?? false
+  }
+
+  func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID] {
+    guard let topic = broker.registry.knownTopic(named: bundle) else { return [] }
+    return broker.channels.ids(topic, environment).compactMap { ChannelID(Base64.encode($0)) }
+  }
+
+  func key(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> ChannelTable.Key? {
+    guard let topic = broker.registry.knownTopic(named: bundle), let id = Base64.decode(channel.text.utf8)
+    else {
+      return nil
+    }
+    return ChannelTable.Key(topic: topic, environment: environment, id: id)
+  }
+}
+
+extension ProviderService {
+  /// Hands an accepted broadcast to the broker.
+  func broadcast(
+    _ accepted: AcceptedBroadcast, _ message: HTTPMessage, environment: Environment, now: Timestamp
+  ) {
+    guard let key = channels.key(accepted.channel, accepted.bundle, environment) else { return }
+    var submission = Submission(
+      interface: .provider, topic: key.topic, environment: environment, token: .init(start: nil, count: 0),
+      payload: accepted.payload)
+    submission.messageID = accepted.requestID
+    submission.pushType = .liveactivity
+    submission.priority = accepted.priority
+    submission.expiration = UInt32(clamping: accepted.expiration)
+    broker.broadcast(submission, to: key, storageSeconds: ChannelLimits.storageSeconds, now: now)
+  }
+}

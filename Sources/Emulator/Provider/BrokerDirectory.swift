@@ -1,0 +1,62 @@
+import Broker
+import ProviderAPI
+import PushModel
+
+/// The token map as the provider checks see it.
+final class BrokerDirectory: DeviceDirectory {
+  private let broker: Broker
+  private var floods: FloodGate
+
+  init(broker: Broker, floodLimit: Int?) {
+    self.broker = broker
+    floods = FloodGate(limit: floodLimit)
+  }
+
+  private(set) var epoch = 0
+
+  func handle(of topic: Topic) -> Int32 { broker.registry.topic(named: topic) ?? -1 }
+
+  func standing(
+    of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
+  ) -> DeviceTokenStanding {
+    broker.registry.find(token).map { standing(broker.registry[registration: $0], topic, environment, now) }
+      ?? .unknown
+  }
+
+  private func standing(
+    _ row: Registration, _ topic: Int32, _ environment: Environment, _ now: Timestamp
+  ) -> DeviceTokenStanding {
+    guard row.environment == environment else { return .otherEnvironment }
+    // Apple tells a token of another app before it tells that the app is gone only for live ones (D.6 6).
+    if !row.isActive, row.topic == topic, now >= broker.goneTakesEffect(row) {
+      return .unregistered(since: row.goneAt)
+    }
+    return row.topic == topic ? .active : .otherTopic
+  }
+
+  func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool { floods.isOver(token, now) }
+}
+
+/// Counts pushes to each device token within a second; off unless the operator gives a limit
+/// (`spec/provider-protocol.md` K 13).
+struct FloodGate {
+  /// Most tokens counted at once; the count starts over when there are more.
+  private static let tokenLimit = 100_000
+  private static let window: Int64 = 1_000_000_000
+
+  let limit: Int?
+  private var counts: [DeviceToken: Int] = [:]
+  private var began = Timestamp(nanoseconds: .min)
+
+  init(limit: Int?) { self.limit = limit }
+
+  mutating func isOver(_ token: DeviceToken, _ now: Timestamp) -> Bool {
+    guard let limit else { return false }
+    if now > began.adding(nanoseconds: Self.window) || now < began || counts.count >= Self.tokenLimit {
+      counts.removeAll(keepingCapacity: true)
+      began = now
+    }
+    counts[token, default: 0] += 1
+    return counts[token, default: 0] > limit
+  }
+}

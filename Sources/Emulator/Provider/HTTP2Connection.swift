@@ -1,0 +1,118 @@
+import ProviderAPI
+import PushModel
+import Transport
+
+/// What answers the requests of one HTTP/2 connection.
+protocol HTTP2Responder: AnyObject {
+  /// Judges one request and answers it on `session`, once.
+  func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp)
+  /// Why the connection can't go on from the start: the reason of a GOAWAY.
+  var connectionRejection: Rejection? { get }
+  /// Streams that the client may open at first.
+  var initialStreams: Int { get }
+}
+
+/// One HTTP/2 connection of a provider: TLS bytes to requests, answers back.
+///
+/// Answers are queued while the turn runs and leave after its commit, so a 200 never precedes the store
+/// (`design.md`, promise 1).
+final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
+  /// Output that may wait for a client that does not read, in bytes; beyond it nothing more is produced, which makes
+  /// nghttp2's own limits on unread acknowledgements count.
+  private static let outputLimit = 256 << 10
+
+  private let service: ProviderService
+  private unowned let connection: TLSConnection
+  private let makeResponder: (TLSConnection) -> any HTTP2Responder
+  private var session: HTTP2ServerSession?
+  private var responder: (any HTTP2Responder)?
+  private var isEnding = false
+  private var lastHeard = Timestamp(nanoseconds: 0)
+
+  init(
+    _ service: ProviderService, _ connection: TLSConnection,
+    makeResponder: @escaping (TLSConnection) -> any HTTP2Responder
+  ) {
+    (self.service, self.connection, self.makeResponder) = (service, connection, makeResponder)
+  }
+
+  func connectionOpened(_ connection: TLSConnection) {
+    let responder = makeResponder(connection)
+    var options = service.options.http2
+    options.settings.maximumConcurrentStreams = responder.initialStreams
+    options.waitsForPreface = connection.alpn == nil
+    guard let session = HTTP2ServerSession(options: options) else { return connection.abort("no memory") }
+    (self.session, self.responder) = (session, responder)
+    service.remember(self)
+    if let rejection = responder.connectionRejection {
+      session.goAway(.noError, lastStreamID: 0, debugData: ErrorBody.bytes(rejection))
+      isEnding = true
+    }
+    writeOutput()
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    guard let session, let responder else { return }
+    let now = service.clock.now()
+    lastHeard = now
+    switch session.receive(bytes) {
+    case .taken: answerAll(session, responder, now)
+    case .notHTTP2(let first): return refuseOtherProtocol(first)
+    case .failed(let reason):
+      service.logger.log(.info, "provider connection closed", [("because", .string(reason))])
+    }
+    writeOutput()
+  }
+
+  func connectionDrained(_ connection: TLSConnection) { writeOutput() }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {
+    service.forget(self)
+    (session, responder) = (nil, nil)
+    service.logger.log(.debug, "provider connection ended", [("because", .string(reason))])
+  }
+
+  /// GOAWAY with the reason of a server that goes (`ux.md`, signals); open streams end first.
+  func shutDown() { end(.shutdown) }
+
+  /// Ends the connection if nothing was heard for longer than the operator allows.
+  func endIfIdle(_ now: Timestamp, seconds: Int64) {
+    guard lastHeard.adding(nanoseconds: seconds * 1_000_000_000) < now else { return }
+    end(.idleTimeout)
+  }
+
+  private func end(_ rejection: Rejection) {
+    guard let session, connection.isOpen else { return }
+    session.goAway(.noError, debugData: ErrorBody.bytes(rejection))
+    isEnding = true
+    writeOutput()
+  }
+
+  private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
+    while let event = session.nextEvent() {
+      if case .request(let request) = event { responder.respond(to: request, on: session, now: now) }
+    }
+  }
+
+  private func writeOutput() {
+    guard let session, connection.isOpen else { return }
+    while connection.queuedBytes < Self.outputLimit, let frame = session.nextFrame() {
+      connection.send(frame)
+    }
+    if connection.queuedBytes >= Self.outputLimit { return connection.notifyWhenDrained() }
+    if session.isFinished || isEnding && session.openStreams == 0 { connection.close() }
+  }
+
+  /// Somebody speaks another protocol: say so in text that they can read, and where plain HTTP is understood.
+  private func refuseOtherProtocol(_ first: [UInt8]) {
+    let came = Hex.encode(first.prefix(24))
+    let sentence =
+      "HTTP/2 client preface string missing or corrupt. Hex dump for received bytes: \(came)\n"
+      + "This is the APNs provider API, which speaks HTTP/2 only. For plain HTTP/1.1 use POST /3/device/{token} on the "
+      + "emulator's console.\n"
+    connection.send(Array(sentence.utf8))
+    connection.close()
+    service.logger.log(
+      .info, "provider connection refused", [("because", .string("not HTTP/2, began with \(came)"))])
+  }
+}

@@ -1,0 +1,152 @@
+import Broker
+import Credentials
+import ProviderAPI
+import PushModel
+import Transport
+
+/// The HTTP/2 provider API: what its connections share.
+final class ProviderService {
+  let broker: Broker
+  let clock: EmulatorClock
+  let logger: Logger
+  let options: ProviderOptions
+  let directory: BrokerDirectory
+  let channels: BrokerChannels
+  let messageIDs: MessageIDGenerator
+  private let uniqueIDs: MessageIDGenerator
+  private let verifier: ProviderTokenVerifier
+  private let trust: ProviderTrust
+  private let defaultEnvironment: Environment
+  private let teamUpdates = TeamTokenUpdates()
+  private var connections: [ObjectIdentifier: any ProviderEndpoint] = [:]
+  /// Reused for each request's remembered header fields.
+  private var fields: [UInt8] = []
+
+  init(
+    broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
+    verifier: ProviderTokenVerifier,
+    trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64
+  ) {
+    (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
+    (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
+    directory = BrokerDirectory(broker: broker, floodLimit: options.floodLimit)
+    channels = BrokerChannels(broker: broker, seed: seed)
+    messageIDs = MessageIDGenerator(seed: seed)
+    uniqueIDs = MessageIDGenerator(seed: ~seed)
+  }
+
+  // MARK: Who
+
+  func environment(serverName: String?) -> Environment {
+    serverName.flatMap { Environment(serverName: $0) } ?? defaultEnvironment
+  }
+
+  /// The certificate of a connection, if it showed one, else the means to judge its tokens.
+  func identity(of connection: TLSConnection, environment: Environment) -> ProviderIdentity {
+    guard let verdict = connection.peerCertificate.flatMap({ trust.recentVerdict(leafDER: $0) }),
+      let certificate = verdict.certificate
+    else { return tokenIdentity(environment) }
+    let environments = verdict.isAccepted ? verdict.environments : certificate.environments
+    return .certificate(
+      ProviderCertificate(
+        topics: Set(certificate.topics.map(\.name)), impliedTopic: certificate.defaultTopic,
+        environments: Set(environments.environments)))
+  }
+
+  func tokenIdentity(_ environment: Environment) -> ProviderIdentity {
+    .token(
+      ConnectionTokens(
+        verifier: verifier, environment: environment, options: options.binding, teamUpdates: teamUpdates))
+  }
+
+  /// The sandbox tells an id for its delivery log besides (`spec/provider-protocol.md` D.4).
+  func uniqueID(in environment: Environment) -> MessageID? {
+    environment == .sandbox ? uniqueIDs.next() : nil
+  }
+
+  // MARK: What
+
+  /// Hands an accepted notification to the broker.
+  func submit(
+    _ accepted: AcceptedNotification, _ message: HTTPMessage, interface: Interface, environment: Environment,
+    now: Timestamp
+  ) -> SubmissionResult {
+    FieldBlock.write(message, to: &fields)
+    return accepted.token.withUnsafeBytes { token in
+      fields.withUnsafeBytes { fields in
+        var submission = Submission(
+          interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
+          payload: accepted.payload)
+        submission.messageID = accepted.messageID
+        submission.fields = fields
+        submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
+        submission.priority = accepted.priority
+        submission.pushType = accepted.pushType ?? .alert
+        if let waiver = accepted.waived.first {
+          submission.detail = NotificationDetail(explanation: waiver.text)
+        }
+        return broker.submit(submission, now: now)
+      }
+    }
+  }
+
+  /// Remembers a refused request, with as much of it as can be told.
+  func record(
+    _ rejected: RejectedRequest, _ message: HTTPMessage, interface: Interface, environment: Environment,
+    now: Timestamp
+  ) {
+    FieldBlock.write(message, to: &fields)
+    let token = Self.pathToken(message)
+    token.withUnsafeBytes { token in
+      fields.withUnsafeBytes { fields in
+        var submission = Submission(
+          interface: interface, topic: topic(message), environment: environment, token: token,
+          payload: message.body)
+        submission.messageID = rejected.messageID
+        submission.fields = fields
+        submission.pushType = message.text(.apnsPushType).flatMap { PushType(name: $0) } ?? .alert
+        submission.detail = NotificationDetail(explanation: rejected.explanation.text)
+        _ = broker.recordRejection(submission, rejected.rejection, now: now)
+      }
+    }
+  }
+
+  private func topic(_ message: HTTPMessage) -> Int32 {
+    message.text(.apnsTopic).flatMap { Topic($0) }.flatMap { broker.registry.knownTopic(named: $0) } ?? -1
+  }
+
+  /// The token of the path as bytes, or nothing if it is not hexadecimal.
+  private static func pathToken(_ message: HTTPMessage) -> [UInt8] {
+    guard let path = message[.path], let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return [] }
+    let digits = path[path.index(after: slash)...]
+    return digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: digits) ?? [] : []
+  }
+
+  // MARK: Connections
+
+  func makePushConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+    HTTP2Connection(self, connection) { [unowned self] in PushResponder(self, $0) }
+  }
+
+  func makeChannelConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+    HTTP2Connection(self, connection) { [unowned self] in ChannelResponder(self, $0) }
+  }
+
+  func remember(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = endpoint }
+  func forget(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = nil }
+
+  /// Tells every client that the server goes, and lets what is under way end.
+  func shutDown() {
+    for endpoint in connections.values { endpoint.shutDown() }
+  }
+}
+
+/// A connection that can be told to end.
+protocol ProviderEndpoint: AnyObject {
+  func shutDown()
+}
+
+extension Waiver {
+  /// One line for log and inspection.
+  var text: String { "strict would answer \(rejection.reason): \(explanation.text)" }
+}

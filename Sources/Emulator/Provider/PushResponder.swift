@@ -1,0 +1,101 @@
+import ProviderAPI
+import PushModel
+import Transport
+
+/// Answers `POST /3/device/…` and broadcasts of one connection.
+final class PushResponder: HTTP2Responder {
+  private let service: ProviderService
+  private let environment: Environment
+  private let identity: ProviderIdentity
+  private let check: ProviderRequestCheck
+  private lazy var broadcasts = BroadcastCheck(
+    identity: identity, environment: environment, directory: service.channels, messageIDs: service.messageIDs,
+    options: service.options.checks)
+  private var throttle: StreamThrottle
+
+  init(_ service: ProviderService, _ connection: TLSConnection) {
+    self.service = service
+    environment = service.environment(serverName: connection.serverName)
+    identity = service.identity(of: connection, environment: environment)
+    check = ProviderRequestCheck(
+      identity: identity, environment: environment, directory: service.directory,
+      messageIDs: service.messageIDs,
+      options: service.options.checks)
+    throttle = StreamThrottle(
+      usesTokens: identity.usesTokens, throttlesRejections: service.options.throttlesRejections)
+  }
+
+  var connectionRejection: Rejection? { identity.connectionRejection(in: environment) }
+  var initialStreams: Int { throttle.limit }
+
+  func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
+    if BroadcastCheck.isBroadcast(request.message) {
+      broadcast(request, session, now)
+    } else {
+      push(request, session, now)
+    }
+  }
+
+  private func push(_ request: HTTP2Request, _ session: HTTP2ServerSession, _ now: Timestamp) {
+    switch check.judge(request.message, now: now) {
+    case .accepted(let accepted):
+      let result = service.submit(
+        accepted, request.message, interface: .provider, environment: environment, now: now)
+      guard let rejection = result.rejection else {
+        adjust(session, nil, check.hasAuthenticated)
+        session.respond(
+          to: request,
+          with: HTTP2Response(
+            status: 200, messageID: accepted.messageID, uniqueID: service.uniqueID(in: environment)))
+        return
+      }
+      // The broker saw what the checks did not: the token map changed in between, which one thread rules out.
+      refuse(
+        request, session, check.refuse(request.message, rejection, got: rejection.sentence), now, .apnsId)
+    case .rejected(let rejected):
+      service.record(rejected, request.message, interface: .provider, environment: environment, now: now)
+      refuse(request, session, rejected, now, .apnsId)
+    }
+  }
+
+  private func broadcast(_ request: HTTP2Request, _ session: HTTP2ServerSession, _ now: Timestamp) {
+    switch broadcasts.judge(request.message, now: now) {
+    case .accepted(let accepted):
+      service.broadcast(accepted, request.message, environment: environment, now: now)
+      adjust(session, nil, broadcasts.hasAuthenticated)
+      var response = HTTP2Response(
+        status: 200, messageID: accepted.requestID, uniqueID: service.uniqueID(in: environment))
+      response.idField = .apnsRequestId
+      session.respond(to: request, with: response)
+    case .rejected(let rejected):
+      service.record(rejected, request.message, interface: .provider, environment: environment, now: now)
+      refuse(request, session, rejected, now, .apnsRequestId)
+    }
+  }
+
+  private func refuse(
+    _ request: HTTP2Request, _ session: HTTP2ServerSession, _ rejected: RejectedRequest, _ now: Timestamp,
+    _ idField: ProviderField
+  ) {
+    adjust(session, rejected.rejection, check.hasAuthenticated)
+    var response = HTTP2Response(
+      status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
+    response.idField = idField
+    session.respond(to: request, with: response)
+  }
+
+  private func adjust(_ session: HTTP2ServerSession, _ rejection: Rejection?, _ isAuthenticated: Bool) {
+    guard let limit = throttle.requestJudged(authenticated: isAuthenticated, rejection: rejection) else {
+      return
+    }
+    session.setMaximumConcurrentStreams(limit)
+  }
+}
+
+extension ProviderIdentity {
+  /// Why a connection of this provider can't go on in `environment` (`spec/provider-protocol.md` C.4).
+  func connectionRejection(in environment: Environment) -> Rejection? {
+    guard case .certificate(let certificate) = self else { return nil }
+    return certificate.connectionRejection(in: environment)
+  }
+}
