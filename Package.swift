@@ -69,6 +69,7 @@ let package = Package(
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
+    tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
     tests("HTTP2", ["Transport", "PushModel"]),
     tests("ProviderAPI", ["ProviderAPI", "PushModel"]),
   ],

@@ -5,7 +5,7 @@ import PushModel
 extension SimulatedDevice {
   /// The topics of all apps that have a token.
   var filter: [UInt8] {
-    let enabled = state.apps.filter { $0.token != nil }.map { TopicHash($0.topic) }
+    let enabled = state.apps.filter { $0.token != nil }.map(\.hash)
     return session.command(FilterUpdate(baseToken: state.baseToken, enabled: enabled))
   }
 
@@ -13,7 +13,7 @@ extension SimulatedDevice {
     _ response: AppTokenResponse, _ request: AppTokenRequest, _ next: [UInt8],
     _ actions: inout [DeviceAction]
   ) {
-    guard let index = state.apps.firstIndex(where: { TopicHash($0.topic) == request.topic }) else {
+    guard let index = state.apps.firstIndex(where: { $0.hash == request.topic }) else {
       return send(next, &actions)
     }
     let topic = state.apps[index].topic
@@ -40,7 +40,7 @@ extension SimulatedDevice {
     _ change: AppStateChange, _ now: Timestamp, _ actions: inout [DeviceAction]
   ) {
     if change.action == .erased { return erase(now, &actions) }
-    let known = state.apps.first { TopicHash($0.topic) == change.topic }?.topic
+    let known = state.apps.first { $0.hash == change.topic }?.topic
     guard let topic = known ?? change.topicName else { return }
     switch change.action {
     case .removed: remove(topic, &actions)
@@ -117,7 +117,7 @@ extension DeviceState {
   var tokenRequests: [AppTokenRequest] {
     apps.map { app in
       AppTokenRequest(
-        baseToken: baseToken, topic: TopicHash(app.topic), topicName: app.topic, heldToken: app.token)
+        baseToken: baseToken, topic: app.hash, topicName: app.topic, heldToken: app.token)
     }
   }
 }

@@ -60,7 +60,7 @@ extension SimulatedDevice {
 
   /// A notification for an app that is not there is acknowledged like any other, and nobody sees it.
   private mutating func notify(_ message: CourierMessage, _ actions: inout [DeviceAction]) {
-    guard let app = state.apps.first(where: { TopicHash($0.topic) == message.topic }) else { return }
+    guard let app = state.apps.first(where: { $0.hash == message.topic }) else { return }
     actions.append(.emit(.notification(DeviceNotification(message, topic: app.topic))))
   }
 }

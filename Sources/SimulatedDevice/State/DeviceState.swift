@@ -4,12 +4,15 @@ import PushModel
 public struct DeviceState: Equatable, Sendable {
   /// An installed app.
   public struct App: Equatable, Sendable {
-    public var topic: Topic
+    public let topic: Topic
+    /// What the protocol calls the topic.
+    public let hash: TopicHash
     /// Nil until the service has given one.
     public var token: DeviceToken?
 
     public init(topic: Topic, token: DeviceToken? = nil) {
       self.topic = topic
+      hash = TopicHash(topic)
       self.token = token
     }
   }

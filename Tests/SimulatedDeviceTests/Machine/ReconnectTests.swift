@@ -1,0 +1,60 @@
+import PushModel
+import SimulatedDevice
+import Testing
+
+@Suite("Reconnecting")
+struct ReconnectTests {
+  /// The waits between attempts at an unreachable courier, in milliseconds.
+  private func waits(seed: UInt64, count: Int) throws -> [Int64] {
+    let world = try World(seed: seed)
+    world.isReachable = false
+    world.give(.start)
+    return (0..<count).map { _ in world.advanceToWake() }
+  }
+
+  @Test("waits longer each time, half of it by chance, up to a minute")
+  func doubling() throws {
+    let waits = try waits(seed: 1, count: 9)
+    for (wait, full) in zip(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]) {
+      #expect(wait >= Int64(full) * 500 && wait <= Int64(full) * 1000 + 1)
+    }
+  }
+
+  @Test("waits the same with the same seed, and differently with another")
+  func seeded() throws {
+    let first = try waits(seed: 7, count: 4)
+    #expect(try waits(seed: 7, count: 4) == first)
+    #expect(try waits(seed: 8, count: 4) != first)
+  }
+
+  @Test("begins anew after a connection that lasted, not after one that broke at once")
+  func stable() throws {
+    let world = try World()
+    world.give(.start)
+    for _ in 0..<4 {
+      world.breakConnection()
+      _ = world.advanceToWake()
+    }
+    world.advance(seconds: 9)
+    world.breakConnection()
+    #expect(world.advanceToWake() > 1000)
+    world.advance(seconds: 10)
+    world.breakConnection()
+    #expect(world.advanceToWake() <= 1000)
+  }
+
+  @Test("keeps the wait growing while connections break at once")
+  func flapping() throws {
+    let world = try World()
+    world.give(.start)
+    var attempts = 0
+    for _ in 0..<600 {
+      if world.isConnected {
+        attempts += 1
+        world.breakConnection()
+      }
+      world.advance(seconds: 1)
+    }
+    #expect(attempts < 30)
+  }
+}

@@ -1,0 +1,137 @@
+import CourierWire
+import PushModel
+
+/// The courier in memory: the product's own server session with a broker of a few lines behind it.
+final class TestCourier {
+  var session = CourierServerSession(acceptedAt: Timestamp(seconds: 0))
+  private var decoder = CourierDecoder()
+
+  /// What it has heard, in order.
+  var requests: [ConnectRequest] = []
+  var tokenRequests: [AppTokenRequest] = []
+  var filters: [[TopicHash]] = []
+  var acknowledgements: [Acknowledgement] = []
+  /// How it behaves.
+  var baseToken = DeviceToken(loading: 1)
+  var refusesIdentity = false
+  var refusesToken = false
+  var isStalled = false
+  var tokenRefusal: UInt8?
+  var installs: UInt64 = 0
+  var tokens: [TopicHash: DeviceToken] = [:]
+  /// Messages that wait for their topic, the newest of each.
+  private var kept: [TopicHash: CourierMessage] = [:]
+  private var unacknowledged: [UInt32: CourierMessage] = [:]
+  private var output: [UInt8] = []
+  private(set) var hasHungUp = false
+  private var nextId: UInt32 = 100
+
+  func accept(at now: Timestamp) {
+    session = CourierServerSession(acceptedAt: now)
+    decoder = CourierDecoder()
+    (output, hasHungUp) = ([], false)
+    filters = []
+  }
+
+  /// Takes bytes from the device and answers with some.
+  func receive(_ bytes: [UInt8], at now: Timestamp) -> [UInt8] {
+    guard !isStalled else { return [] }
+    _ = session.bytesReceived(bytes.count, at: now)
+    bytes.withUnsafeBytes { raw in
+      var input = raw
+      do throws(CourierProtocolError) {
+        while let frame = try decoder.next(&input, limit: session.frameLimit) {
+          carryOut(session.frameReceived(frame, at: now), at: now)
+        }
+      } catch {
+        carryOut(session.decodingFailed(error), at: now)
+      }
+    }
+    return takeOutput(at: now)
+  }
+
+  private func carryOut(_ action: CourierServerSession.FrameAction, at now: Timestamp) {
+    switch action {
+    case .nothing, .subscribe: break
+    case .send(let bytes): output += bytes
+    case .verify(let request): verify(request, at: now)
+    case .replaceFilter(let update, _): filters.append(update.enabled)
+    case .provideToken(let request, _): provide(request, at: now)
+    case .acknowledge(let acknowledgement):
+      acknowledgements.append(acknowledgement)
+      unacknowledged[acknowledgement.messageId] = nil
+    case .close: hasHungUp = true
+    }
+  }
+
+  private func verify(_ request: ConnectRequest, at now: Timestamp) {
+    requests.append(request)
+    let isRefused = refusesIdentity || (refusesToken && request.baseToken != nil)
+    let action =
+      isRefused
+      ? session.identityRefused(at: now)
+      : session.identityAccepted(
+        request, baseToken: baseToken, tokenWasKnown: request.baseToken == baseToken, at: now)
+    switch action {
+    case .nothing: break
+    case .send(let bytes): output += bytes
+    case .sendAndClose(let bytes, _): output += bytes
+    }
+  }
+
+  private func provide(_ request: AppTokenRequest, at now: Timestamp) {
+    tokenRequests.append(request)
+    if tokenRefusal == nil, tokens[request.topic] == nil {
+      installs += 1
+      tokens[request.topic] = DeviceToken(loading: 1000 + installs)
+    }
+    let token = tokenRefusal == nil ? tokens[request.topic] : nil
+    output += session.tokenProvided(token, for: request, refusal: tokenRefusal ?? 1, at: now)
+  }
+
+  /// A provider pushes.
+  func push(_ payload: String, to topic: TopicHash) {
+    guard let token = tokens[topic] else { return }
+    var message = CourierMessage(token: token, topic: topic, payload: Array(payload.utf8), messageId: nextId)
+    (message.expiry, message.priority, message.storageFlags) = (CourierMessage.noExpiry, 10, 0)
+    nextId += 1
+    kept[topic] = message
+  }
+
+  /// What may go out now: answers, then messages whose topic is wanted.
+  func takeOutput(at now: Timestamp) -> [UInt8] {
+    guard !isStalled else { return [] }
+    if session.mayPush(at: now), let enabled = filters.last {
+      for topic in enabled {
+        guard let message = kept.removeValue(forKey: topic) else { continue }
+        unacknowledged[message.messageId] = message
+        output += message.encoded
+      }
+    }
+    defer { output = [] }
+    return output
+  }
+
+  /// The private command.
+  func tell(_ change: AppStateChange) -> [UInt8] { session.appStateChanged(change) ?? [] }
+
+  /// The connection is gone: what was not acknowledged waits again.
+  func connectionLost() {
+    session.connectionClosed()
+    for message in unacknowledged.values where kept[message.topic] == nil {
+      var message = message
+      message.storageFlags = CourierMessage.flagFromStore
+      kept[message.topic] = message
+    }
+    unacknowledged = [:]
+    for topic in kept.keys { kept[topic]?.storageFlags = CourierMessage.flagFromStore }
+  }
+}
+
+extension DeviceToken {
+  /// A token that differs from others by one word.
+  init(loading word: UInt64) {
+    self =
+      Swift.withUnsafeBytes(of: (word, word, word, word)) { DeviceToken($0) } ?? DeviceToken(loading: word)
+  }
+}
