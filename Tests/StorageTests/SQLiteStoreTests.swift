@@ -101,14 +101,15 @@ struct SQLiteStoreTests {
     let fleet = try Fleet(path: path)
     try fleet.register(2)
     fleet.push(0, "first")
-    let id = fleet.push(1, "second", expiration: 1_700_000_900, apnsId: (0x1122, 0x3344))
+    let id = fleet.push(
+      1, "second", expiration: 1_700_000_900, messageID: MessageID(high: 0x1122, low: 0x3344))
     try fleet.commit()
     try fleet.restart()
     #expect(fleet.kept(0) == "first")
     let message = try #require(fleet.broker.keptMessage(1))
     #expect(fleet.kept(1) == "second")
     #expect(message.id == id)
-    #expect(message.apnsId == (0x1122, 0x3344))
+    #expect(message.apnsId == (UInt64(0x1122).bigEndian, UInt64(0x3344).bigEndian))
     #expect(message.expiry == 1_700_000_900)
     #expect(message.expiresAt == Timestamp(seconds: 1_700_000_900))
     #expect(message.receivedAt == fleet.now)
@@ -260,6 +261,9 @@ private final class Phone: CourierOutlet {
   init(_ now: Timestamp) { self.now = now }
 
   func deliver(_ message: OutgoingMessage) {}
+  func deliver(
+    _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
+  ) {}
   var unsentBytes: Int { 0 }
   func endSession(reason: String) {}
   func appChanged(_ topic: TopicHash, _ change: AppChange) {}

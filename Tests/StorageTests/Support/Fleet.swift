@@ -47,7 +47,7 @@ final class Fleet {
 
   /// Pushes to the token of a row; answers the notification's id.
   @discardableResult
-  func push(_ row: Int32, _ text: String, expiration: UInt32? = nil, apnsId: (UInt64, UInt64) = (0, 0))
+  func push(_ row: Int32, _ text: String, expiration: UInt32? = nil, messageID: MessageID? = nil)
     -> UInt64
   {
     let token = broker.registry[registration: row].token.bytes
@@ -58,7 +58,7 @@ final class Fleet {
           token: token,
           payload: payload)
         submission.expiration = expiration
-        submission.apnsId = apnsId
+        submission.messageID = messageID
         return broker.submit(submission, now: now).id
       }
     }
