@@ -65,6 +65,7 @@ let package = Package(
 
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
+    tests("Broker", ["Broker", "PushModel"]),
     tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),

@@ -66,13 +66,15 @@ extension Broker {
       return registration.device == session.device && registration.environment == session.environment
     }
     for entry in session.link.window.takeAll(where: belongs) { keepAgain(entry, now: now) }
+    for row in session.link.waiting where belongs(row) { slots[Int(row)].isWaiting = false }
     session.link.waiting.removeAll(where: belongs)
   }
 
   private func keepAgain(_ entry: SentWindow.Entry, now: Timestamp) {
     let slot = Int(entry.registration)
     guard slots[slot].state == .inFlight, slots[slot].id == entry.id else {
-      return end(entry.id, slots[slot].state == .empty ? .discarded : .replaced, now)
+      // The slot remembers the newest message that was to be kept, also when that has been delivered.
+      return end(entry.id, slots[slot].id > entry.id ? .replaced : .discarded, now)
     }
     slots[slot].state = .kept
     slots[slot].wasKept = true
@@ -87,6 +89,8 @@ extension Broker {
   /// Kept messages of topics that are newly wanted go out; answers how many there were.
   @discardableResult
   public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
+    // What an ended session still had to say must not claim messages for whoever has its number now.
+    guard sessions[Int(session.index)] === session else { return 0 }
     session.enabled = enabled
     let wanted = Set(enabled)
     var fresh: [Int32] = []
@@ -108,7 +112,7 @@ extension Broker {
   }
 
   private func sendOrWait(_ row: Int32, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp) {
-    guard session.link.hasRoom else { return session.link.waiting.append(row) }
+    guard session.link.hasRoom else { return wait(row, on: session.link) }
     sendKept(row, to: session, isLast: isLast, now: now)
   }
 
@@ -172,6 +176,7 @@ extension Broker {
     guard link.hasCaughtUp else { return }
     let waiting = link.waiting
     link.waiting = []
+    for row in waiting { slots[Int(row)].isWaiting = false }
     for row in waiting {
       guard slots[Int(row)].session >= 0, let session = sessions[Int(slots[Int(row)].session)],
         session.link === link

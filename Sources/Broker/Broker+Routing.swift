@@ -10,7 +10,7 @@ extension Broker {
       end(id, .discarded, now)
       return false
     }
-    if registration.isAbandoned, registry.devices[Int(registration.device)].isOnline {
+    if registration.isAbandoned, isOnline(registration) {
       reportGone(row, now: now)
       end(id, .discarded, now)
       return false
@@ -22,13 +22,24 @@ extension Broker {
       return false
     }
     guard session.link.hasRoom else {
-      let wasWaiting = slots[slot].state == .kept
       keep(submission, id: id, slot: slot, expiresAt: expiresAt, now: now)
-      if !wasWaiting, slots[slot].state == .kept { session.link.waiting.append(row) }
+      if slots[slot].id == id { wait(row, on: session.link) }
       return session.link.isBehind(now: now)
     }
     sendNow(submission, id: id, row: row, expiresAt: expiresAt, session: session, now: now)
     return session.link.isBehind(now: now)
+  }
+
+  /// Whether the device is there for the environment that the token belongs to.
+  private func isOnline(_ registration: Registration) -> Bool {
+    registry.devices[Int(registration.device)].session(in: registration.environment) != nil
+  }
+
+  /// The message of a row goes out when there is room on the connection.
+  func wait(_ row: Int32, on link: DeviceLink) {
+    guard !slots[Int(row)].isWaiting else { return }
+    slots[Int(row)].isWaiting = true
+    link.waiting.append(row)
   }
 
   /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never

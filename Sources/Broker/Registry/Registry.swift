@@ -9,6 +9,10 @@ public final class Registry {
   /// Most topics, as a count: hashes come from device filters, so strangers can invent them.
   public static let topicLimit = 1_000_000
 
+  /// Most registrations of one device, reinstalls included, as a count: a phone has a few hundred apps, and looking
+  /// through a device's rows must stay quick whatever it asks for.
+  public static let rowsPerDevice = 4096
+
   let derivation: any TokenDerivation
   public internal(set) var devices: [Device] = []
   public internal(set) var topics: [TopicEntry] = []
@@ -112,7 +116,9 @@ public final class Registry {
 
   /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).
   func install(_ device: Int32, _ topic: Int32, _ environment: Environment, now: Timestamp) -> Int32? {
-    let earlier = registrations(of: device).map { registrations[Int($0)] }
+    let rows = registrations(of: device)
+    guard rows.count < Self.rowsPerDevice else { return nil }
+    let earlier = rows.map { registrations[Int($0)] }
       .filter { $0.topic == topic && $0.environment == environment }
     let install = (earlier.map(\.install).max() ?? 0) + 1
     let token = derivation.appToken(

@@ -17,6 +17,8 @@ struct MessageSlot: BitwiseCopyable {
   var isStored = false
   /// Came from storage (or was held back), so that the device is told so.
   var wasKept = false
+  /// Listed among those that wait for room on the device's connection.
+  var isWaiting = false
   var priority = Priority.immediate
   var pushType = PushType.alert
   /// Index into the sessions that route to the device, -1 when it is away or has not enabled the topic.

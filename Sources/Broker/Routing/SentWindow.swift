@@ -11,6 +11,9 @@ struct SentWindow {
   /// Unacknowledged messages, as a count.
   private(set) var count = 0
 
+  /// Entries that memory is held for, as a count.
+  var memory: Int { entries.capacity }
+
   mutating func append(_ id: UInt64, _ registration: Int32) {
     entries.append(Entry(id: id, registration: registration))
     count += 1
@@ -42,9 +45,16 @@ struct SentWindow {
   private mutating func remove(at position: Int) {
     count -= 1
     entries[position].registration = -1
-    guard position == head else { return }
+    guard position == head else { return closeGaps() }
     while head < entries.count, entries[head].registration < 0 { head += 1 }
     compact()
+  }
+
+  /// A device may leave its first message unacknowledged for ever; what it did acknowledge must not pile up behind it.
+  private mutating func closeGaps() {
+    guard entries.count - head > 2 * count + 64 else { return }
+    entries = entries[head...].filter { $0.registration >= 0 }
+    head = 0
   }
 
   private mutating func compact() {

@@ -1,0 +1,108 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+@Suite("The journal")
+struct JournalTests {
+  private func lab(history: Int) -> Lab {
+    var options = BrokerOptions()
+    options.history = history
+    return Lab(options: options)
+  }
+
+  private func payloads(_ journal: Journal) -> [String] {
+    (journal.firstId..<journal.nextId).compactMap { journal[$0] }.map {
+      String(decoding: $0.payload, as: UTF8.self)
+    }
+  }
+
+  @Test("counts from 1 and forgets the oldest when it is full")
+  func ring() throws {
+    let lab = lab(history: 3)
+    let row = try lab.row()
+    let ids = (1...7).map { lab.push(row, "\($0)") }
+    #expect(ids == [1, 2, 3, 4, 5, 6, 7])
+    #expect(lab.broker.journal.firstId == 5)
+    #expect(payloads(lab.broker.journal) == ["5", "6", "7"])
+    #expect(lab.broker.journal[4] == nil)
+    #expect(lab.broker.journal[8] == nil)
+    #expect(lab.broker.journal[0] == nil)
+    #expect(lab.broker.journal[.max] == nil)
+  }
+
+  @Test("each record keeps its own bytes when slots are used again", arguments: 1...5)
+  func bytes(_ capacity: Int) throws {
+    let lab = lab(history: capacity)
+    let row = try lab.row()
+    for number in 0..<50 {
+      let text = String(repeating: "\(number % 10)", count: (number * 37) % 400)
+      let id = lab.push(row, text)
+      let record = try #require(lab.broker.journal[id])
+      #expect(record.payload.elementsEqual(text.utf8))
+      #expect(record.id == id)
+    }
+  }
+
+  @Test("what becomes of a forgotten notification changes no other")
+  func forgotten() throws {
+    let lab = lab(history: 2)
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    let first = lab.push(row, "1")
+    let others = [lab.push(row, "2"), lab.push(row, "3")]
+    lab.acknowledge(phone, 0)
+    #expect(lab.state(first) == nil)
+    #expect(others.map { lab.state($0) } == [.sent, .sent])
+  }
+
+  @Test("clearing forgets everything but goes on counting")
+  func clear() throws {
+    let lab = lab(history: 4)
+    let row = try lab.row()
+    for number in 1...6 { lab.push(row, "\(number)") }
+    lab.broker.journal.clear()
+    #expect(payloads(lab.broker.journal).isEmpty)
+    #expect(lab.push(row, "7") == 7)
+    #expect(payloads(lab.broker.journal) == ["7"])
+    for number in 8...12 { lab.push(row, "\(number)") }
+    #expect(payloads(lab.broker.journal) == ["9", "10", "11", "12"])
+  }
+
+  @Test("details go when their notification goes")
+  func details() throws {
+    let lab = lab(history: 2)
+    let row = try lab.row()
+    let token = lab.broker.registry[registration: row].token.bytes
+    let ids = (0..<3).map { number in
+      lab.submission(to: token, "", topic: 0) { submission in
+        var submission = submission
+        submission.detail = NotificationDetail(apnsId: "\(number)")
+        return lab.broker.submit(submission, now: lab.now).id
+      }
+    }
+    #expect(ids.map { lab.broker.journal.detail($0)?.apnsId } == [nil, "1", "2"])
+    lab.broker.journal.clear()
+    #expect(lab.broker.journal.detail(ids[2]) == nil)
+  }
+
+  @Test("notifications are deleted one by one, each once, and what is hidden stays bounded")
+  func remove() throws {
+    let lab = lab(history: 5)
+    let row = try lab.row()
+    for number in 1...5 { lab.push(row, "\(number)") }
+    #expect(lab.broker.journal.remove { $0.id.isMultiple(of: 2) } == 2)
+    #expect(lab.broker.journal.remove { $0.id.isMultiple(of: 2) } == 0)
+    #expect(lab.broker.journal.hidden == [2, 4])
+    for round in 0..<10 {
+      for number in 0..<5 { lab.push(row, "\(round) \(number)") }
+      #expect(lab.broker.journal.remove { _ in true } == 5)
+      #expect(lab.broker.journal.hidden.count <= 5)
+    }
+  }
+
+  @Test("its size stays within what the flag allows", arguments: [(0, 1), (-1, 1), (1, 1), (100, 100)])
+  func capacity(_ asked: Int, _ expected: Int) {
+    #expect(Journal(capacity: asked).capacity == expected)
+  }
+}

@@ -1,0 +1,126 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+@Suite("A device that is behind")
+struct BackpressureTests {
+  let lab = Lab()
+
+  @Test("gets no more than the window; the rest waits, one for each token, and goes out in order")
+  func windowFull() throws {
+    let (busy, other) = (try lab.row("phone", "a.busy"), try lab.row("phone", "a.other"))
+    let phone = try lab.connect(enabling: ["a.busy", "a.other"])
+    for number in 0..<DeviceLink.windowLimit { lab.push(busy, "\(number)") }
+    let late = [lab.push(busy, "late 1"), lab.push(other, "other"), lab.push(busy, "late 2")]
+    #expect(phone.received.count == DeviceLink.windowLimit)
+    #expect(phone.link.waiting == [busy, other])
+    #expect(late.map { lab.state($0) } == [.replaced, .stored, .stored])
+    // Half of the window must be free again before more goes out.
+    for index in 0..<DeviceLink.windowLimit / 2 { lab.acknowledge(phone, index) }
+    #expect(phone.received.count == DeviceLink.windowLimit)
+    lab.acknowledge(phone, DeviceLink.windowLimit / 2)
+    #expect(phone.texts.suffix(2) == ["late 2", "other"])
+    #expect(phone.link.waiting.isEmpty)
+  }
+
+  @Test("waits while too many bytes are queued")
+  func bytesQueued() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    phone.unsentBytes = DeviceLink.unsentLimit
+    lab.push(row, "waits")
+    lab.broker.roomMade(phone.link, now: lab.now)
+    #expect(phone.received.isEmpty)
+    phone.unsentBytes = 0
+    lab.broker.roomMade(phone.link, now: lab.now)
+    #expect(phone.texts == ["waits"])
+  }
+
+  @Test("does not make the window grow by leaving its first message unacknowledged")
+  func windowBounded() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "never acknowledged")
+    for number in 1...20_000 {
+      lab.push(row, "\(number)")
+      lab.acknowledge(phone, number)
+    }
+    #expect(phone.link.window.count == 1)
+    #expect(phone.link.window.memory < 1000)
+  }
+
+  @Test("does not make the waiting list grow by changing its filter again and again")
+  func waitingBounded() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    phone.unsentBytes = .max
+    lab.push(row, "waits")
+    for _ in 0..<100 {
+      try lab.enable([], on: phone)
+      try lab.enable([Lab.app], on: phone)
+      lab.push(row, "waits too")
+    }
+    #expect(phone.link.waiting == [row])
+    phone.unsentBytes = 0
+    lab.broker.roomMade(phone.link, now: lab.now)
+    #expect(phone.texts == ["waits too"])
+  }
+
+  @Test("gets the newer message that waited where it had refused an older one")
+  func refusedThenWaiting() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "refused")
+    lab.acknowledge(phone, 0, status: 2)
+    phone.unsentBytes = .max
+    lab.push(row, "newer")
+    phone.unsentBytes = 0
+    lab.broker.roomMade(phone.link, now: lab.now)
+    #expect(phone.texts == ["refused", "newer"])
+  }
+
+  @Test("does not get what waited for a topic that it has disabled since, nor after its end")
+  func waitingDropped() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    phone.unsentBytes = .max
+    lab.push(row, "waits")
+    try lab.enable([], on: phone)
+    phone.unsentBytes = 0
+    lab.broker.roomMade(phone.link, now: lab.now)
+    #expect(phone.received.isEmpty)
+    try lab.enable([Lab.app], on: phone)
+    #expect(phone.texts == ["waits"])
+    phone.unsentBytes = .max
+    lab.push(row, "waits again")
+    try lab.disconnect(phone)
+    #expect(phone.link.waiting.isEmpty)
+    #expect(try lab.connect(enabling: [Lab.app]).texts == ["waits again"])
+  }
+
+  @Test("an expired message does not go out when there is room again")
+  func waitingExpired() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    phone.unsentBytes = .max
+    let id = lab.push(row, "short", expiration: lab.time(in: 10))
+    lab.pass(seconds: 10)
+    phone.unsentBytes = 0
+    lab.broker.roomMade(phone.link, now: lab.now)
+    #expect(phone.received.isEmpty)
+    #expect(lab.state(id) == .expired)
+  }
+
+  @Test("slows its provider down for a second, and no longer if it makes no progress")
+  func congestion() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    for number in 0..<DeviceLink.windowLimit / 2 { #expect(!lab.submit(row, "\(number)").isCongested) }
+    #expect(lab.submit(row, "behind").isCongested)
+    lab.pass(seconds: 1)
+    #expect(!lab.submit(row, "not waited for").isCongested)
+    lab.acknowledge(phone, 0)
+    #expect(lab.submit(row, "progress").isCongested)
+  }
+}

@@ -1,0 +1,164 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+@Suite("Taking notifications")
+struct SubmitTests {
+  let lab = Lab()
+
+  @Test("a token that nobody was given is bad", arguments: Interface.allCases)
+  func unknownToken(_ interface: Interface) throws {
+    let topic = try lab.topic()
+    let token = [UInt8](repeating: 7, count: 32)
+    let result = lab.submission(to: token, "{}", topic: topic, interface: interface) {
+      lab.broker.submit($0, now: lab.now)
+    }
+    #expect(result.rejection == .badDeviceToken)
+    let record = try #require(lab.broker.journal[result.id])
+    #expect(record.state == .rejected)
+    #expect(record.registration == -1)
+    #expect(record.presentedToken.elementsEqual(token))
+    #expect(record.payload.elementsEqual("{}".utf8))
+  }
+
+  @Test("a token of another length is well formed but never ours", arguments: [0, 1, 31, 33, 100])
+  func otherLength(_ count: Int) throws {
+    let row = try lab.row()
+    let token = Array(
+      (lab.broker.registry[registration: row].token.bytes + [UInt8](repeating: 0, count: 68)).prefix(count))
+    let result = lab.submission(to: token, "{}", topic: 0) { lab.broker.submit($0, now: lab.now) }
+    #expect(result.rejection == .badDeviceToken)
+  }
+
+  @Test("a token of the other environment is bad", arguments: Interface.allCases)
+  func otherEnvironment(_ interface: Interface) throws {
+    let result = lab.submit(try lab.row(), "{}", interface: interface, environment: .production)
+    #expect(result.rejection == .badDeviceToken)
+  }
+
+  @Test(
+    "a token of another app is told apart over HTTP only",
+    arguments: [
+      (Interface.gateway, Rejection.badDeviceToken), (.provider, .deviceTokenNotForTopic),
+      (.console, .deviceTokenNotForTopic),
+    ])
+  func otherTopic(_ interface: Interface, _ expected: Rejection) throws {
+    let row = try lab.row()
+    #expect(lab.submit(row, "{}", interface: interface, topic: try lab.topic("a.two")).rejection == expected)
+    #expect(lab.submit(row, "{}", interface: interface, topic: -1).rejection == expected)
+    #expect(lab.kept(row) == nil)
+    #expect(lab.broker.counters.rejected == 2)
+  }
+
+  @Test("a gone token is 410 with its time over HTTP, and silently dropped on the gateway")
+  func gone() throws {
+    let row = try lab.row()
+    lab.broker.reportGone(row, now: lab.now)
+    let since = lab.now
+    lab.pass(seconds: 100)
+    let http = lab.submit(row, "{}", interface: .provider)
+    #expect(http.rejection == .unregistered)
+    #expect(http.goneAt == since)
+    let legacy = lab.submit(row, "{}")
+    #expect(legacy.rejection == nil)
+    #expect(lab.state(legacy.id) == .discarded)
+    #expect(lab.kept(row) == nil)
+  }
+
+  @Test("410 begins when the grace is over", arguments: [(59, nil), (60, Rejection.unregistered)])
+  func goneGrace(_ seconds: Int, _ expected: Rejection?) throws {
+    var options = BrokerOptions()
+    options.goneGraceSeconds = 60
+    let lab = Lab(options: options)
+    let row = try lab.row()
+    lab.broker.reportGone(row, now: lab.now)
+    lab.pass(seconds: Int64(seconds))
+    #expect(lab.submit(row, "{}", interface: .provider).rejection == expected)
+    #expect(lab.kept(row) == nil)
+  }
+
+  @Test("asking about a token gives the same answer as pushing to it, and leaves no trace")
+  func check() throws {
+    let row = try lab.row()
+    let token = lab.broker.registry[registration: row].token.bytes
+    func ask(topic: Int32, environment: Environment = .sandbox) -> Rejection? {
+      lab.submission(to: token, "", topic: topic, environment: environment, interface: .provider) {
+        lab.broker.check($0, now: lab.now)?.rejection
+      }
+    }
+    #expect(ask(topic: 0) == nil)
+    #expect(ask(topic: 1) == .deviceTokenNotForTopic)
+    #expect(ask(topic: 0, environment: .production) == .badDeviceToken)
+    lab.broker.reportGone(row, now: lab.now)
+    #expect(ask(topic: 0) == .unregistered)
+    #expect(lab.broker.journal.nextId == 1)
+    #expect(lab.broker.counters.received == 0)
+  }
+
+  @Test("what was refused before its token was looked up is remembered with its row")
+  func recordRejection() throws {
+    let row = try lab.row()
+    let token = lab.broker.registry[registration: row].token.bytes
+    let id = lab.submission(to: token, "too long", topic: 0) {
+      lab.broker.recordRejection($0, .payloadTooLarge, now: lab.now)
+    }
+    let record = try #require(lab.broker.journal[id])
+    #expect(record.rejection == .payloadTooLarge)
+    #expect(record.registration == row)
+    #expect(record.state == .rejected)
+    #expect(record.endedAt == lab.now)
+    #expect(lab.kept(row) == nil)
+  }
+
+  @Test("everything that a provider said is remembered")
+  func remembered() throws {
+    let row = try lab.row()
+    let token = lab.broker.registry[registration: row].token.bytes
+    let frame = [1, 2, 3] + token + Array("payload".utf8) + [9]
+    let detail = NotificationDetail(apnsId: "id", collapseId: "together")
+    let id = frame.withUnsafeBytes { frame in
+      var submission = Submission(
+        interface: .gateway, topic: 0, environment: .sandbox,
+        token: UnsafeRawBufferPointer(rebasing: frame[3..<35]),
+        payload: UnsafeRawBufferPointer(rebasing: frame[35..<42]))
+      submission.frame = frame
+      submission.command = 2
+      submission.identifier = 0xdead_beef
+      submission.priority = .conserving
+      submission.pushType = .background
+      submission.expiration = 1_800_000_000
+      submission.detail = detail
+      return lab.broker.submit(submission, now: lab.now).id
+    }
+    let record = try #require(lab.broker.journal[id])
+    #expect(record.id == id)
+    #expect(record.raw.elementsEqual(frame))
+    #expect(record.presentedToken.elementsEqual(token))
+    #expect(record.payload.elementsEqual("payload".utf8))
+    #expect((record.command, record.identifier) == (2, 0xdead_beef))
+    #expect((record.priority, record.pushType) == (.conserving, .background))
+    #expect(record.expiration == 1_800_000_000)
+    #expect(record.receivedAt == lab.now)
+    #expect(record.storedAt == lab.now)
+    #expect(record.endedAt == .never)
+    #expect(lab.broker.journal.detail(id) === detail)
+    let kept = try #require(lab.broker.keptMessage(row))
+    #expect((kept.priority, kept.pushType) == (.conserving, .background))
+  }
+
+  @Test("the counters add up")
+  func counters() throws {
+    let row = try lab.row()
+    _ = lab.submit(row, "rejected", environment: .production)
+    lab.push(row, "replaced")
+    lab.push(row, "kept")
+    lab.push(row, "once", expiration: 0)
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.acknowledge(phone, 0)
+    let counters = lab.broker.counters
+    #expect((counters.received, counters.accepted, counters.rejected) == (4, 3, 1))
+    #expect((counters.stored, counters.replaced, counters.discarded) == (2, 1, 1))
+    #expect((counters.sent, counters.delivered, counters.expired) == (1, 1, 0))
+  }
+}

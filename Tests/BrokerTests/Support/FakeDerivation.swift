@@ -1,0 +1,25 @@
+import Broker
+import PushModel
+
+/// Tokens that differ wherever their inputs differ, unless a test wants them to collide.
+final class FakeDerivation: TokenDerivation {
+  /// Installs from this number on get the token of the install before.
+  var collidesFromInstall: Int32 = .max
+
+  func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
+
+  func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32) -> DeviceToken {
+    token(udid.text, topicHash.bytes + [environment.rawValue], min(install, collidesFromInstall - 1))
+  }
+
+  func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
+    token(udid.text, [environment.rawValue], -identity)
+  }
+
+  private func token(_ text: String, _ bytes: [UInt8], _ count: Int32) -> DeviceToken {
+    var hash = UInt64(bitPattern: Int64(count)) ^ 0xcbf2_9ce4_8422_2325
+    for byte in Array(text.utf8) + [0] + bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let words = (1...4).map { (hash ^ hash >> 31) &* (0x9e37_79b9_7f4a_7c15 &+ $0) }
+    return words.withUnsafeBytes { DeviceToken(loadingFrom: $0.baseAddress.unsafelyUnwrapped) }
+  }
+}

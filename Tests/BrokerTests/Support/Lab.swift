@@ -1,0 +1,121 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+/// A broker with a clock that stands still until it is moved, and short words for what peers do.
+final class Lab {
+  static let app = "com.example.app"
+  let derivation = FakeDerivation()
+  let broker: Broker
+  var now = Timestamp(seconds: 1_700_000_000)
+  /// The broker does not own connections.
+  private var phones: [Phone] = []
+
+  init(options: BrokerOptions = BrokerOptions()) { broker = Broker(derivation: derivation, options: options) }
+
+  func pass(seconds: Int64) { now = now.adding(nanoseconds: seconds * 1_000_000_000) }
+
+  /// The UNIX time in so many seconds.
+  func time(in seconds: Int64) -> UInt32 { UInt32(now.seconds + seconds) }
+
+  // MARK: Devices
+
+  func topic(_ name: String = app) throws -> Int32 {
+    let topic = try #require(Topic(name))
+    return try #require(broker.registry.topic(named: topic))
+  }
+
+  func hash(_ name: String = app) throws -> TopicHash { broker.registry.topics[Int(try topic(name))].hash }
+
+  func device(_ udid: String = "phone") throws -> Int32 {
+    let udid = try #require(UDID(udid))
+    return try #require(broker.registry.device(udid, now: now))
+  }
+
+  /// Registers an app on a device; answers its row.
+  func row(_ udid: String = "phone", _ name: String = app, _ environment: Environment = .sandbox) throws
+    -> Int32
+  {
+    let (device, topic) = (try device(udid), try topic(name))
+    let change = broker.change(.install, device: device, topic: topic, environment: environment, now: now)
+    let token = try #require(change)
+    return try #require(broker.registry.find(token))
+  }
+
+  /// Connects a device on a connection of its own.
+  func connect(
+    _ udid: String = "phone", key: [UInt8] = [1], environment: Environment = .sandbox, on phone: Phone? = nil,
+    enabling topics: [String] = []
+  ) throws -> Phone {
+    let phone = phone ?? Phone(connectedAt: now)
+    phones.append(phone)
+    let udid = try #require(UDID(udid))
+    let connected = broker.connect(
+      udid, keyFingerprint: key, environment: environment, offeredBaseToken: nil, link: phone.link, now: now)
+    phone.session = try #require(connected).session
+    if !topics.isEmpty { try enable(topics, on: phone) }
+    return phone
+  }
+
+  /// The device's filter; answers how many kept messages it was for.
+  @discardableResult
+  func enable(_ topics: [String], on phone: Phone) throws -> Int {
+    let session = try #require(phone.session)
+    return broker.setFilter(session, enabled: try topics.map { try hash($0) }, now: now)
+  }
+
+  func disconnect(_ phone: Phone) throws {
+    let session = try #require(phone.session)
+    broker.disconnect(session, now: now)
+  }
+
+  /// Acknowledges a message by its place among those received.
+  func acknowledge(_ phone: Phone, _ index: Int, status: UInt8 = 0) {
+    broker.acknowledge(phone.link, messageId: phone.received[index].messageId, status: status, now: now)
+  }
+
+  // MARK: Providers
+
+  func submission<Result>(
+    to token: [UInt8], _ text: String, topic: Int32, environment: Environment = .sandbox,
+    interface: Interface = .gateway, expiration: UInt32? = nil, _ body: (Submission) throws -> Result
+  ) rethrows -> Result {
+    try token.withUnsafeBytes { token in
+      try Array(text.utf8).withUnsafeBytes { payload in
+        var submission = Submission(
+          interface: interface, topic: topic, environment: environment, token: token, payload: payload)
+        submission.expiration = expiration
+        return try body(submission)
+      }
+    }
+  }
+
+  @discardableResult
+  func submit(
+    _ row: Int32, _ text: String, expiration: UInt32? = nil, interface: Interface = .gateway,
+    environment: Environment? = nil, topic: Int32? = nil
+  ) -> SubmissionResult {
+    let registration = broker.registry[registration: row]
+    return submission(
+      to: registration.token.bytes, text, topic: topic ?? registration.topic,
+      environment: environment ?? registration.environment, interface: interface, expiration: expiration
+    ) { broker.submit($0, now: now) }
+  }
+
+  /// Pushes; answers the notification's id.
+  @discardableResult
+  func push(_ row: Int32, _ text: String, expiration: UInt32? = nil) -> UInt64 {
+    submit(row, text, expiration: expiration).id
+  }
+
+  // MARK: Looking
+
+  func slot(_ row: Int32) -> MessageSlot { broker.slots[Int(row)] }
+
+  func kept(_ row: Int32) -> String? {
+    broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+  }
+
+  func state(_ id: UInt64) -> NotificationState? { broker.journal[id]?.state }
+}

@@ -1,0 +1,162 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+/// What the store is told at the end of a turn. The store here is a dictionary that does as it is told.
+@Suite("The end of a turn")
+struct TurnTests {
+  let lab = Lab()
+
+  private final class Disk {
+    var messages: [Int32: String] = [:]
+
+    func take(_ changes: BrokerChanges, _ broker: Broker) {
+      for row in changes.messages {
+        messages[row] = broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+      }
+    }
+  }
+
+  @Test("nothing changed: nothing to write")
+  func nothing() {
+    #expect(lab.broker.takeChanges().isEmpty)
+    #expect(!lab.broker.storeUnsent())
+  }
+
+  @Test("new rows of the registry are named once written, and not again")
+  func registry() throws {
+    _ = try lab.row()
+    let changes = lab.broker.takeChanges()
+    #expect(Set(changes.devices) == [0])
+    #expect(Set(changes.topics) == [0])
+    #expect(Set(changes.registrations) == [0])
+    #expect(lab.broker.takeChanges().isEmpty)
+    _ = lab.broker.change(.remove, device: 0, topic: 0, environment: .sandbox, now: lab.now)
+    #expect(lab.broker.takeChanges().registrations == [0])
+  }
+
+  @Test("a kept message is written once a turn, however often it was replaced")
+  func kept() throws {
+    let row = try lab.row()
+    for number in 0..<5 { lab.push(row, "\(number)") }
+    let changes = lab.broker.takeChanges()
+    #expect(changes.messages == [row])
+    #expect(lab.broker.takeChanges().messages.isEmpty)
+  }
+
+  @Test("a message that went out at once is not written")
+  func sent() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "message")
+    #expect(!lab.broker.storeUnsent())
+    #expect(lab.broker.takeChanges().messages.isEmpty)
+    lab.acknowledge(phone, 0)
+    #expect(lab.broker.takeChanges().messages.isEmpty)
+  }
+
+  @Test("a message that the system has not taken is written, and removed when it is acknowledged")
+  func unsent() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "message")
+    phone.unsentBytes = 100
+    #expect(lab.broker.storeUnsent())
+    let disk = Disk()
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages == [row: "message"])
+    phone.unsentBytes = 0
+    #expect(!lab.broker.storeUnsent())
+    lab.acknowledge(phone, 0)
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages.isEmpty)
+  }
+
+  @Test("a newer message takes the place of a written one also when it goes out at once")
+  func newerSent() throws {
+    let row = try lab.row()
+    let disk = Disk()
+    lab.push(row, "older")
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    _ = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "newer")
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages == [row: "newer"])
+  }
+
+  @Test("a written message that the device refused, or did not acknowledge, stays written")
+  func staysWritten() throws {
+    let row = try lab.row()
+    let disk = Disk()
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "message")
+    lab.acknowledge(phone, 0, status: 2)
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages == [row: "message"])
+    try lab.disconnect(phone)
+    let again = try lab.connect(enabling: [Lab.app])
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages == [row: "message"])
+    lab.acknowledge(again, 0)
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages.isEmpty)
+  }
+
+  @Test("expired messages, and those of gone tokens, are removed")
+  func removed() throws {
+    let (expiring, going) = (try lab.row(), try lab.row("phone", "a.two"))
+    let disk = Disk()
+    lab.push(expiring, "expiring", expiration: lab.time(in: 5))
+    lab.push(going, "going")
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages.count == 2)
+    lab.pass(seconds: 6)
+    lab.broker.dropExpired(now: lab.now, budget: 10)
+    lab.broker.reportGone(going, now: lab.now)
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages.isEmpty)
+  }
+
+  @Test("what is put back goes out like what was never away, and is removed when it is acknowledged")
+  func restored() throws {
+    let topic = try #require(Topic(Lab.app))
+    let udid = try #require(UDID("phone"))
+    let token = lab.derivation.appToken(
+      environment: .sandbox, udid: udid, topicHash: TopicHash(topic), install: 1)
+    lab.broker.restoreTopic(hash: TopicHash(topic), name: topic)
+    lab.broker.restoreDevice(
+      udid: udid, identity: 1, keyFingerprint: [1], firstSeenAt: lab.now, lastSeenAt: lab.now)
+    #expect(
+      lab.broker.restoreRegistration(
+        token: token, device: 0, topic: 0, install: 1, environment: .sandbox, isAbandoned: false,
+        awaitsFeedback: false, issuedAt: lab.now, goneAt: .never))
+    Array("back".utf8).withUnsafeBytes {
+      lab.broker.restoreMessage(
+        KeptMessage(
+          registration: 0, id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000),
+          expiry: 7, priority: .conserving, pushType: .alert, apnsId: (0, 0), payload: $0))
+    }
+    #expect(lab.broker.takeChanges().isEmpty)
+    let phone = try lab.connect(enabling: [Lab.app])
+    #expect(phone.texts == ["back"])
+    #expect(phone.received[0].messageId == 41)
+    #expect(phone.received[0].expiry == 7)
+    #expect(phone.received[0].priority == .conserving)
+    #expect(lab.broker.journal.nextId == 42)
+    lab.acknowledge(phone, 0)
+    #expect(lab.broker.takeChanges().messages == [0])
+    #expect(lab.broker.keptMessage(0) == nil)
+  }
+
+  @Test("a row that points nowhere is not put back")
+  func restoredNowhere() {
+    let token = DeviceToken(bytes: [UInt8](repeating: 1, count: 32))
+    #expect(
+      token.map {
+        lab.broker.restoreRegistration(
+          token: $0, device: 0, topic: 0, install: 1, environment: .sandbox, isAbandoned: false,
+          awaitsFeedback: false, issuedAt: lab.now, goneAt: .never)
+      } == false)
+  }
+}
