@@ -7,8 +7,15 @@ extension Emulator {
   func openListeners() throws {
     ports.ca = Self.absolute(certs.caCertificate)
     ports.certs = Self.absolute(certs.path)
-    try open("gateway", options.gatewayPort, legacyPolicy()) { [gateway] in gateway.makeConnection($0) }
-    try open("feedback", options.feedbackPort, legacyPolicy()) { [feedback] _ in FeedbackConnection(feedback)
+    try open("gateway", options.gatewayPort, legacyPolicy()) { [gateway, provider] _ in
+      SharedPortConnection(legacy: { gateway.makeConnection($0) }, channels: provider.makeChannelConnection)
+    }
+    try open("feedback", options.feedbackPort, legacyPolicy()) { [feedback, provider] _ in
+      SharedPortConnection(
+        legacy: { _ in FeedbackConnection(feedback) }, channels: provider.makeChannelConnection)
+    }
+    try open("provider", options.providerPort, providerPolicy()) { [provider] in
+      provider.makePushConnection($0)
     }
     try open("courier", options.courierPort, Self.courierPolicy()) { [courier] in courier.makeConnection($0) }
   }
@@ -32,6 +39,8 @@ extension Emulator {
     ports.listeners.append((name, listener.address))
   }
 
+  /// Gateway and feedback as they were then; ALPN `h2` is for channel management, whose clients may bring a provider
+  /// token instead of a certificate.
   private func legacyPolicy() -> TLSPolicy {
     var policy = EmulatorListeners.gatewayTransport
     policy.minimum = options.legacyTLS ? .tls10 : .tls12
