@@ -104,6 +104,22 @@ struct DevicesTests {
     #expect(other.received.isEmpty)
   }
 
+  @Test("an ended session can't listen to a channel")
+  func endedListener() throws {
+    let key = ChannelTable.Key(topic: try lab.topic(), environment: .sandbox, id: [1])
+    lab.broker.channels.create(key, storesNewest: false)
+    let phone = try lab.connect()
+    let session = try #require(phone.session)
+    #expect(lab.broker.join(session, key, seenUntil: nil, now: lab.now))
+    try lab.disconnect(phone)
+    #expect(!lab.broker.join(session, key, seenUntil: nil, now: lab.now))
+    let listeners = lab.submission(to: [], "news", topic: 0, interface: .provider) {
+      lab.broker.broadcast($0, to: key, storageSeconds: 0, now: lab.now)
+    }
+    #expect(listeners == 0)
+    #expect(phone.broadcasts.isEmpty)
+  }
+
   // MARK: Filters
 
   @Test("nothing comes before the topic is enabled")

@@ -116,7 +116,7 @@ struct SubmitTests {
     let row = try lab.row()
     let token = lab.broker.registry[registration: row].token.bytes
     let frame = [1, 2, 3] + token + Array("payload".utf8) + [9]
-    let detail = NotificationDetail(apnsId: "id", collapseId: "together")
+    let detail = NotificationDetail(explanation: "because")
     let id = frame.withUnsafeBytes { frame in
       var submission = Submission(
         interface: .gateway, topic: 0, environment: .sandbox,

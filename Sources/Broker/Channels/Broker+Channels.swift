@@ -2,13 +2,13 @@ import PushModel
 
 extension Broker {
   /// A device joins a channel. A stored broadcast that is newer than what it has seen is sent at once. False when there is
-  /// no such channel, or the session listens to too many.
+  /// no such channel, or the session has ended or listens to too many.
   public func join(_ session: DeviceSession, _ key: ChannelTable.Key, seenUntil: Timestamp?, now: Timestamp)
     -> Bool
   {
-    guard var channel = channels.channels[key], session.joined.count < ChannelTable.channelsPerSession else {
-      return false
-    }
+    guard sessions[Int(session.index)] === session, var channel = channels.channels[key],
+      session.joined.count < ChannelTable.channelsPerSession
+    else { return false }
     if session.joined.insert(key).inserted { channel.listeners.append(session) }
     channels.channels[key] = channel
     if let newest = channel.newest, newest.expiresAt > now,

@@ -77,11 +77,11 @@ struct JournalTests {
     let ids = (0..<3).map { number in
       lab.submission(to: token, "", topic: 0) { submission in
         var submission = submission
-        submission.detail = NotificationDetail(apnsId: "\(number)")
+        submission.detail = NotificationDetail(explanation: "\(number)")
         return lab.broker.submit(submission, now: lab.now).id
       }
     }
-    #expect(ids.map { lab.broker.journal.detail($0)?.apnsId } == [nil, "1", "2"])
+    #expect(ids.map { lab.broker.journal.detail($0)?.explanation } == [nil, "1", "2"])
     lab.broker.journal.clear()
     #expect(lab.broker.journal.detail(ids[2]) == nil)
   }

@@ -16,6 +16,7 @@ final class Phone: CourierOutlet {
   }
 
   private(set) var received: [Received] = []
+  private(set) var broadcasts: [String] = []
   private(set) var endReasons: [String] = []
   private(set) var changes: [AppChange] = []
   var unsentBytes = 0
@@ -33,6 +34,10 @@ final class Phone: CourierOutlet {
         text: String(decoding: message.payload, as: UTF8.self), token: message.token, topic: message.topic,
         messageId: message.messageId, storageFlags: message.storageFlags, expiry: message.expiry,
         receivedAt: message.receivedAt, priority: message.priority))
+  }
+
+  func deliver(_ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash) {
+    broadcasts.append(String(decoding: broadcast.payload, as: UTF8.self))
   }
 
   func endSession(reason: String) { endReasons.append(reason) }
