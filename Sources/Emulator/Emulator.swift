@@ -72,7 +72,7 @@ public final class Emulator {
     signal(SIGPIPE, SIG_IGN)
     loop.atTurnEnd { [unowned self] in endTurn() }
     try openListeners()
-    startExpiry()
+    startHousekeeping()
     if let path = options.portsFile { try ports.write(to: path) }
     shutdown = Shutdown(self)
   }
@@ -116,20 +116,22 @@ public final class Emulator {
     for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
   }
 
-  /// Kept messages are dropped at their expiry even if nobody asks for them.
-  private func startExpiry() {
+  /// Once a second: kept messages are dropped at their expiry even if nobody asks for them, removed keys are noticed, idle
+  /// connections end.
+  private func startHousekeeping() {
     let timer = LoopEvent(timerOn: loop) { [unowned self] in
       broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
       tokenVerifier.pickUpChanges()
+      provider.endIdle()
       writeBack()
-      expiryTimer?.start(afterNanoseconds: Self.expiryInterval)
+      housekeeping?.start(afterNanoseconds: Self.housekeepingInterval)
     }
-    expiryTimer = timer
-    timer.start(afterNanoseconds: Self.expiryInterval)
+    housekeeping = timer
+    timer.start(afterNanoseconds: Self.housekeepingInterval)
   }
 
-  /// How often expired messages are looked for, in nanoseconds, and how many rows are looked at then.
-  private static let expiryInterval: Int64 = 1_000_000_000
+  /// How often, in nanoseconds, and how many rows are looked at for expired messages then.
+  private static let housekeepingInterval: Int64 = 1_000_000_000
   private static let expiryBudget = 50_000
-  private var expiryTimer: LoopEvent?
+  private var housekeeping: LoopEvent?
 }

@@ -44,6 +44,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     guard let session = HTTP2ServerSession(options: options) else { return connection.abort("no memory") }
     (self.session, self.responder) = (session, responder)
     service.remember(self)
+    lastHeard = service.clock.now()
     if let rejection = responder.connectionRejection {
       session.goAway(.noError, lastStreamID: 0, debugData: ErrorBody.bytes(rejection))
       isEnding = true
@@ -105,13 +106,9 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   /// Somebody speaks another protocol: say so in text that they can read, and where plain HTTP is understood.
   private func refuseOtherProtocol(_ first: [UInt8]) {
-    let came = Hex.encode(first.prefix(24))
-    let sentence =
-      "HTTP/2 client preface string missing or corrupt. Hex dump for received bytes: \(came)\n"
-      + "This is the APNs provider API, which speaks HTTP/2 only. For plain HTTP/1.1 use POST /3/device/{token} on the "
-      + "emulator's console.\n"
-    connection.send(Array(sentence.utf8))
+    connection.send(OtherProtocolAnswer.bytes(first))
     connection.close()
+    let came = Hex.encode(first.prefix(OtherProtocolAnswer.shownBytes))
     service.logger.log(
       .info, "provider connection refused", [("because", .string("not HTTP/2, began with \(came)"))])
   }

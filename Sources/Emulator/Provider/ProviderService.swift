@@ -135,6 +135,13 @@ final class ProviderService {
   func remember(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = endpoint }
   func forget(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = nil }
 
+  /// Ends connections that were idle for longer than the operator allows; there is no limit unless one is given (K 11).
+  func endIdle() {
+    guard let seconds = options.idleSeconds else { return }
+    let now = clock.now()
+    for endpoint in connections.values { endpoint.endIfIdle(now, seconds: seconds) }
+  }
+
   /// Tells every client that the server goes, and lets what is under way end.
   func shutDown() {
     for endpoint in connections.values { endpoint.shutDown() }
@@ -144,6 +151,7 @@ final class ProviderService {
 /// A connection that can be told to end.
 protocol ProviderEndpoint: AnyObject {
   func shutDown()
+  func endIfIdle(_ now: Timestamp, seconds: Int64)
 }
 
 extension Waiver {
