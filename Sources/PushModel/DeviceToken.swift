@@ -39,6 +39,28 @@ public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
     self.init(bytes: bytes)
   }
 
+  /// Reads 64 ASCII hexadecimal digits, either case; nil for anything else.
+  @inlinable
+  public init?(hexDigits digits: UnsafeRawBufferPointer) {
+    guard digits.count == 2 * Self.byteCount, let base = digits.baseAddress,
+      let first = Self.word(base), let second = Self.word(base + 16), let third = Self.word(base + 32),
+      let fourth = Self.word(base + 48)
+    else { return nil }
+    words = (first, second, third, fourth)
+  }
+
+  /// The word in memory order that 16 digits spell.
+  @inlinable
+  static func word(_ digits: UnsafeRawPointer) -> UInt64? {
+    let text = (
+      digits.loadUnaligned(as: UInt64.self), digits.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    )
+    guard let high = HexWord.decode(UInt64(littleEndian: text.0)),
+      let low = HexWord.decode(UInt64(littleEndian: text.1))
+    else { return nil }
+    return (UInt64(high) << 32 | UInt64(low)).bigEndian
+  }
+
   /// Lower-case hexadecimal, 64 digits.
   public var hex: String { withUnsafeBytes { Hex.encode($0) } }
 

@@ -46,18 +46,29 @@ public struct MessageID: Hashable, Sendable, BitwiseCopyable, CustomStringConver
   /// Writes the 36 characters to `destination`, which must have room for them.
   @inlinable
   public func write(to destination: UnsafeMutableRawPointer) {
-    var digit: UInt32 = 0
-    for index in 0..<Self.textByteCount {
-      var character = UInt8(ascii: "-")
-      if !Self.isHyphen(index) {
-        let word = digit < 16 ? high : low
-        let value = UInt8(truncatingIfNeeded: word >> (60 &- 4 &* UInt64(digit & 15)) & 15)
-        let letter = (upperCase >> digit & 1 == 1 ? UInt8(ascii: "A") : UInt8(ascii: "a")) &- 10
-        character = value < 10 ? UInt8(ascii: "0") &+ value : letter &+ value
-        digit &+= 1
-      }
-      destination.storeBytes(of: character, toByteOffset: index, as: UInt8.self)
+    let parts = (digits(0), digits(1), digits(2), digits(3))
+    func store<Part: FixedWidthInteger & BitwiseCopyable>(_ part: Part, at offset: Int) {
+      destination.storeBytes(of: part.littleEndian, toByteOffset: offset, as: Part.self)
     }
+    let hyphen = UInt8(ascii: "-")
+    store(parts.0, at: 0)
+    store(hyphen, at: 8)
+    store(UInt32(truncatingIfNeeded: parts.1), at: 9)
+    store(hyphen, at: 13)
+    store(UInt32(truncatingIfNeeded: parts.1 >> 32), at: 14)
+    store(hyphen, at: 18)
+    store(UInt32(truncatingIfNeeded: parts.2), at: 19)
+    store(hyphen, at: 23)
+    store(UInt32(truncatingIfNeeded: parts.2 >> 32), at: 24)
+    store(parts.3, at: 28)
+  }
+
+  /// The nth eight digits in ASCII, the first in the lowest byte.
+  @inlinable
+  func digits(_ part: Int) -> UInt64 {
+    let word = part < 2 ? high : low
+    let value = UInt32(truncatingIfNeeded: part & 1 == 0 ? word >> 32 : word)
+    return HexWord.encode(value, upperCase: UInt8(truncatingIfNeeded: upperCase >> (8 * UInt32(part))))
   }
 
   /// The sixteen bytes of the UUID as two words in memory order; both zero for none.

@@ -53,6 +53,45 @@ struct HTTP2ControlTests {
     #expect(!isTaken)
   }
 
+  @Test("gives every request of a client an outcome when a GOAWAY comes amid them")
+  func goAwayMidBurst() throws {
+    let pair = try HTTP2Pair(HTTP2Options(settings: .apple(streams: 3)))
+    pair.exchange()
+    for context in 0..<20 { pair.submit(context: context) }
+    var served: Set<Int32> = []
+    pair.exchange { request in
+      served.insert(request.streamID)
+      if served.count == 5 { pair.server.goAway(debugData: Array(#"{"reason":"Shutdown"}"#.utf8)) }
+      return HTTP2Response(status: 200)
+    }
+    let outcomes = pair.outcomes()
+    #expect(outcomes.count == 20)
+    #expect(outcomes.values.filter { $0.status == 200 }.count == served.count)
+    #expect(served.count >= 5 && served.count < 20)
+    #expect(pair.server.isFinished && pair.client.openStreams == 0)
+  }
+
+  @Test("leaves no trace of streams that end between answer and sending")
+  func resetBeforeSending() throws {
+    let session = try #require(HTTP2ServerSession())
+    _ = session.receive(RawFrame.preface + RawFrame.settings)
+    _ = session.output()
+    var stream: UInt32 = 1
+    for _ in 0..<50 {
+      _ = session.receive(RawFrame.headers(stream, RawFrame.pseudo))
+      for request in session.takeRequests() {
+        let id = MessageID(high: UInt64(stream), low: 0)
+        session.respond(to: request, with: HTTP2Response(status: 400, messageID: id, body: [1, 2, 3]))
+      }
+      // The odd ones are cancelled while their answer waits; the even ones then use the same objects.
+      _ = session.receive(stream % 4 == 1 ? RawFrame.reset(stream, 8) : [])
+      stream += 2
+    }
+    let answered = ReadFrame.all(session.output()).filter { $0.type == 0 }.map(\.stream)
+    #expect(answered == Array(stride(from: UInt32(3), to: stream, by: 4)))
+    #expect(session.openStreams == 0)
+  }
+
   @Test("counts its own PINGs and hears their answers")
   func ping() throws {
     let session = try #require(HTTP2ServerSession())

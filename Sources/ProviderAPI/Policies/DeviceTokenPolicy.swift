@@ -45,22 +45,3 @@ struct DeviceTokenPolicy: RequestPolicy {
     }
   }
 }
-
-extension DeviceToken {
-  /// Reads exactly 64 hexadecimal digits in either case, without an array in between.
-  init?(hexDigits digits: UnsafeRawBufferPointer) {
-    guard digits.count == 2 * Self.byteCount else { return nil }
-    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    let isRead = withUnsafeMutableBytes(of: &words) { bytes in
-      for index in 0..<Self.byteCount {
-        guard let high = Hex.value(digits[2 * index]), let low = Hex.value(digits[2 * index + 1]) else {
-          return false
-        }
-        bytes[index] = high << 4 | low
-      }
-      return true
-    }
-    guard isRead, let token = Swift.withUnsafeBytes(of: words, { DeviceToken($0) }) else { return nil }
-    self = token
-  }
-}

@@ -3,8 +3,9 @@ struct PolicyList {
   var policies: [any RequestPolicy]
 
   func refusal(_ context: RequestContext) -> Refusal? {
-    for policy in policies {
-      if let refusal = policy.refusal(context) { return refusal }
+    // By index, because a loop variable would be a copy of each policy.
+    for index in policies.indices {
+      if let refusal = policies[index].refusal(context) { return refusal }
     }
     return nil
   }

@@ -4,36 +4,37 @@ import CNghttp2
 enum HTTP2ServerCallbacks {
   static func install(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
-      guard let frame, let session = HTTP2ServerSession.of(user) else { return 0 }
+      guard let frame else { return 0 }
       let isRequest = frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
-      session.headersBegan(streamID: frame.pointee.hd.stream_id, isRequest: isRequest)
+      let streamID = frame.pointee.hd.stream_id
+      HTTP2ServerSession.withSession(user) { $0.headersBegan(streamID: streamID, isRequest: isRequest) }
       return 0
     }
     nghttp2_session_callbacks_set_on_header_callback(callbacks) {
       _, _, name, nameCount, value, count, _, user in
-      HTTP2ServerSession.of(user)?.fieldCame(
-        name: UnsafeRawBufferPointer(start: name, count: nameCount),
-        value: UnsafeRawBufferPointer(start: value, count: count))
+      let name = UnsafeRawBufferPointer(start: name, count: nameCount)
+      let value = UnsafeRawBufferPointer(start: value, count: count)
+      HTTP2ServerSession.withSession(user) { $0.fieldCame(name: name, value: value) }
       return 0
     }
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
       _, _, streamID, data, count, user in
-      HTTP2ServerSession.of(user)?.dataCame(
-        streamID: streamID, UnsafeRawBufferPointer(start: data, count: count))
+      let bytes = UnsafeRawBufferPointer(start: data, count: count)
+      HTTP2ServerSession.withSession(user) { $0.dataCame(streamID: streamID, bytes) }
       return 0
     }
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
-      if let frame { HTTP2ServerSession.of(user)?.frameEnded(frame) }
+      if let frame { HTTP2ServerSession.withSession(user) { $0.frameEnded(frame) } }
       return 0
     }
     nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, user in
-      if let frame { HTTP2ServerSession.of(user)?.frameWasInvalid(frame.pointee.hd, error) }
+      if let frame { HTTP2ServerSession.withSession(user) { $0.frameWasInvalid(frame.pointee.hd, error) } }
       return 0
     }
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { handle, streamID, _, user in
-      guard let request = nghttp2_session_get_stream_user_data(handle, streamID) else { return 0 }
-      HTTP2ServerSession.of(user)?.streamClosed(
-        Unmanaged<HTTP2Request>.fromOpaque(request).takeUnretainedValue())
+      guard let pointer = nghttp2_session_get_stream_user_data(handle, streamID) else { return 0 }
+      let request = Unmanaged<HTTP2Request>.fromOpaque(pointer).takeUnretainedValue()
+      HTTP2ServerSession.withSession(user) { $0.streamClosed(request) }
       return 0
     }
   }
@@ -49,8 +50,13 @@ enum HTTP2ServerCallbacks {
 }
 
 extension HTTP2ServerSession {
-  /// The session behind nghttp2's user data; see the type's note on who owns it.
-  fileprivate static func of(_ user: UnsafeMutableRawPointer?) -> HTTP2ServerSession? {
-    user.map { Unmanaged<HTTP2ServerSession>.fromOpaque($0).takeUnretainedValue() }
+  /// Lends the session behind nghttp2's user data. Not retained: whoever called nghttp2 holds it (see the type's note on
+  /// who owns it), and these calls come many times a request.
+  @inline(__always)
+  fileprivate static func withSession(
+    _ user: UnsafeMutableRawPointer?, _ body: (HTTP2ServerSession) -> Void
+  ) {
+    guard let user else { return }
+    Unmanaged<HTTP2ServerSession>.fromOpaque(user)._withUnsafeGuaranteedRef(body)
   }
 }

@@ -10,8 +10,8 @@ protocol HTTP2PooledStream: AnyObject {
 
 /// The streams of one session: those in use, and some that wait for use.
 struct HTTP2StreamPool<Stream: HTTP2PooledStream> {
-  /// Unused streams kept for the next ones; each holds about one and a half KiB.
-  static var spareLimit: Int { 64 }
+  /// Unused streams kept for the next ones, as many as busy clients open; each holds about one and a half KiB.
+  static var spareLimit: Int { 128 }
 
   /// Retains every stream that nghttp2 holds a pointer to or that its owner has not done with.
   private(set) var live: ContiguousArray<Stream> = []
