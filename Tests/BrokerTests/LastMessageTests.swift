@@ -94,6 +94,14 @@ struct LastMessageTests {
     #expect(lab.broker.counters.expired == (expected.isEmpty ? 1 : 0))
   }
 
+  @Test("an expiration that is now has passed", arguments: [(-1, false), (0, false), (1, true)])
+  func expiresNow(_ seconds: Int, _ isKept: Bool) throws {
+    let row = try lab.row()
+    let id = lab.push(row, "now", expiration: lab.time(in: Int64(seconds)))
+    #expect((lab.kept(row) != nil) == isKept)
+    #expect(lab.state(id) == (isKept ? .stored : .discarded))
+  }
+
   @Test("an expired one does not bring an older one back")
   func noOlder() throws {
     let row = try lab.row()

@@ -103,6 +103,19 @@ struct TurnTests {
     #expect(disk.messages.isEmpty)
   }
 
+  @Test("once a message has been removed, those that go out at once are not written either")
+  func nothingMoreToRemove() throws {
+    let row = try lab.row()
+    lab.push(row, "kept")
+    let phone = try lab.connect(enabling: [Lab.app])
+    _ = lab.broker.takeChanges()
+    lab.acknowledge(phone, 0)
+    #expect(lab.broker.takeChanges().messages == [row])
+    lab.push(row, "sent")
+    lab.acknowledge(phone, 1)
+    #expect(lab.broker.takeChanges().messages.isEmpty)
+  }
+
   @Test("expired messages, and those of gone tokens, are removed")
   func removed() throws {
     let (expiring, going) = (try lab.row(), try lab.row("phone", "a.two"))

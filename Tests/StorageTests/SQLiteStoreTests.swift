@@ -161,20 +161,20 @@ struct SQLiteStoreTests {
 
   @Test("refuses another program's database")
   func foreign() throws {
-    Raw.run(path, "CREATE TABLE recipe (name TEXT)")
+    try Raw.run(path, "CREATE TABLE recipe (name TEXT)")
     let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
     #expect(error.code == .notADatabase)
-    #expect(Raw.run(path, "SELECT count(*) FROM sqlite_schema") == 1)
+    #expect(try Raw.run(path, "SELECT count(*) FROM sqlite_schema") == 1)
   }
 
   @Test("refuses what a newer version wrote, and leaves it alone")
   func newer() throws {
     _ = try SQLiteStore(path: path)
-    Raw.run(path, "PRAGMA user_version = 2")
+    try Raw.run(path, "PRAGMA user_version = 2")
     let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
     #expect(error.code == .newerVersion)
     #expect(error.sentence.contains("2"))
-    #expect(Raw.run(path, "PRAGMA user_version") == 2)
+    #expect(try Raw.run(path, "PRAGMA user_version") == 2)
   }
 
   @Test("says where it can't write")
@@ -201,7 +201,7 @@ struct SQLiteStoreTests {
       fleet.push(1, "message")
       try fleet.commit()
     }
-    Raw.run(path, sql)
+    try Raw.run(path, sql)
     let error = try #require(throws: StoreError.self) { try Fleet(path: path) }
     #expect(error.code == .damaged)
   }

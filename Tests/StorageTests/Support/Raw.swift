@@ -1,15 +1,16 @@
 import CSQLite
+import Testing
 
 /// Looks into (or tampers with) a store's file behind the store's back, while it is closed.
 enum Raw {
   /// Runs statements; answers the first column of the last row, 0 if there was none.
   @discardableResult
-  static func run(_ path: String, _ sql: String) -> Int64 {
+  static func run(_ path: String, _ sql: String) throws -> Int64 {
     var handle: OpaquePointer?
-    guard sqlite3_open(path, &handle) == SQLITE_OK else { return -1 }
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
     defer { sqlite3_close_v2(handle) }
     var answer: Int64 = 0
-    sqlite3_exec(
+    let status = sqlite3_exec(
       handle, sql,
       { context, _, values, _ in
         if let text = values?[0] {
@@ -17,6 +18,7 @@ enum Raw {
         }
         return 0
       }, &answer, nil)
+    try #require(status == SQLITE_OK)
     return answer
   }
 }
