@@ -51,6 +51,30 @@ final class BenchmarkSite {
     return (data, Array(tokens.prefix(sample)))
   }
 
+  /// A provider token of a fresh key.
+  func makeBearer() throws -> String {
+    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+    let key = try certs.issueTokenKey(team: Self.team, now: now)
+    return try ProviderTokenSigner(p8Path: key.key, keyId: key.keyId, teamId: Self.team).token(at: now)
+  }
+
+  private static let team = "BENCHTEAM1"
+
+  /// A device that is none of the fleet's.
+  func makeDevice() throws -> DeviceIdentity {
+    guard let udid = UDID("bench-latency") else { throw EmulatorError(.failed, "the UDID is malformed") }
+    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+    let issued = try certs.issueDeviceCertificate(udid: udid, now: now)
+    return try DeviceIdentity.load(pem: issued.certificate, key: issued.key)
+  }
+
+  /// Writes a file into the folder.
+  func write(_ name: String, _ bytes: [UInt8]) throws {
+    guard let file = fopen("\(folder)/\(name)", "w") else { throw SocketError.last("write", name) }
+    defer { fclose(file) }
+    guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw SocketError.last("write", name) }
+  }
+
   /// Removes a folder that this run made, with everything in it.
   private func remove(_ path: String) {
     guard let directory = opendir(path) else { return }

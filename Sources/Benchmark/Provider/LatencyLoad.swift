@@ -1,0 +1,89 @@
+import CourierWire
+import Credentials
+import Emulator
+import Platform
+import PushModel
+import Transport
+
+/// Sends at a steady rate and measures how long each message takes to arrive. The moment of sending travels in the
+/// message, so nothing has to be matched.
+final class LatencyLoad {
+  /// How often a batch is sent, in nanoseconds.
+  private static let tick: Int64 = 1_000_000
+
+  private let loop: EventLoop
+  private let batch: Int
+  private var ticksLeft: Int
+  private var timer: LoopEvent?
+  private let send: (Int) -> Void
+  var latencies = Latencies()
+
+  private init(_ loop: EventLoop, rate: Int, seconds: Int, send: @escaping (Int) -> Void) {
+    (self.loop, self.send) = (loop, send)
+    batch = max(1, rate / 1000)
+    ticksLeft = seconds * 1000
+    timer = LoopEvent(timerOn: loop) { [unowned self] in next() }
+  }
+
+  private func start() { timer?.start(afterNanoseconds: Self.tick) }
+
+  private func next() {
+    guard ticksLeft > 0 else { return loop.stop() }
+    ticksLeft -= 1
+    timer?.start(afterNanoseconds: Self.tick)
+    send(batch)
+  }
+
+  func arrived(sentAt: Int64) { latencies.add(SystemClock.monotonicNanoseconds() - sentAt) }
+
+  // MARK: The reference
+
+  /// There and back through a server that only echoes: as many hops as a push has.
+  static func echo(site: BenchmarkSite, rate: Int, seconds: Int) throws -> Latencies {
+    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    let server = try TLSEcho.start(certificate: site.certs.serverCertificate, key: site.certs.serverKey)
+    let client = EchoClient()
+    let connection = try TLSClient.connect(
+      loop: loop, to: SocketAddress(host: "127.0.0.1", port: server.port), serverName: "localhost",
+      context: TLSContext.client(ca: site.certs.caCertificate, policy: TLSPolicy()), handler: client)
+    let load = LatencyLoad(loop, rate: rate, seconds: seconds) { count in
+      for _ in 0..<count { client.send(on: connection) }
+    }
+    client.onMessage = { [unowned load] in load.arrived(sentAt: $0) }
+    client.onOpen = { [unowned load] in load.start() }
+    loop.run()
+    connection.abort("done")
+    server.thread.join()
+    return load.latencies
+  }
+
+  // MARK: Pushes
+
+  /// From a provider's write to a device's read, over HTTP/2 and the courier.
+  static func push(
+    site: BenchmarkSite, provider: SocketAddress, courier: SocketAddress, bearer: String,
+    topicHash: TopicHash,
+    rate: Int, seconds: Int
+  ) throws -> Latencies {
+    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    let context = try TLSContext.client(ca: site.certs.caCertificate, policy: TLSPolicy())
+    let pusher = PushClient(bearer: bearer, topic: BenchmarkSite.topic)
+    let load = LatencyLoad(loop, rate: rate, seconds: seconds) { pusher.push($0) }
+    let device = LatencyDevice(identity: try site.makeDevice(), topic: topicHash)
+    device.onToken = { token in
+      pusher.token = token
+      load.start()
+    }
+    device.onMessage = { [unowned load] in load.arrived(sentAt: $0) }
+    pusher.connection = try TLSClient.connect(
+      loop: loop, to: provider, serverName: "api.sandbox.push.apple.com", alpn: ["h2"], context: context,
+      handler: pusher)
+    let connection = try TLSClient.connect(
+      loop: loop, to: courier, serverName: "courier.sandbox.push.apple.com", alpn: ["apns-security-v3"],
+      context: context, handler: device)
+    loop.run()
+    connection.abort("done")
+    pusher.connection?.abort("done")
+    return load.latencies
+  }
+}

@@ -1,0 +1,89 @@
+import CourierWire
+import Credentials
+import Platform
+import PushModel
+import Transport
+
+/// A provider that pushes the present moment to one token.
+final class PushClient: ConnectionHandler {
+  var connection: TLSConnection?
+  var token: DeviceToken?
+  private let head: HTTP2RequestHead
+  private let session = HTTP2ClientSession()
+
+  init(bearer: String, topic: String) {
+    head = HTTP2RequestHead(
+      authority: "api.sandbox.push.apple.com",
+      fields: [("authorization", "bearer \(bearer)"), ("apns-topic", topic), ("apns-push-type", "alert")])
+  }
+
+  func push(_ count: Int) {
+    guard let session, let token, let connection, connection.isOpen else { return }
+    for _ in 0..<count {
+      let body = Array("{\"at\":\(SystemClock.monotonicNanoseconds())}".utf8)
+      session.submit(head, path: "/3/device/\(token.hex)", body: body)
+    }
+    flush(connection)
+  }
+
+  func connectionOpened(_ connection: TLSConnection) { flush(connection) }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    guard let session, session.receive(bytes) == .taken else { return connection.close() }
+    while session.nextEvent() != nil {}
+    flush(connection)
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {}
+
+  private func flush(_ connection: TLSConnection) { session?.drainOutput { connection.send($0) } }
+}
+
+/// A device that reads the moment of sending from each message.
+final class LatencyDevice: ConnectionHandler {
+  var onToken: (DeviceToken) -> Void = { _ in }
+  var onMessage: (Int64) -> Void = { _ in }
+  private let identity: DeviceIdentity
+  private let topic: TopicHash
+  private var decoder = CourierDecoder()
+  private var baseToken: DeviceToken?
+
+  init(identity: DeviceIdentity, topic: TopicHash) { (self.identity, self.topic) = (identity, topic) }
+
+  func connectionOpened(_ connection: TLSConnection) {
+    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+    guard let nonce = try? DeviceNonce.make(now: now), let signature = try? identity.sign(nonce: nonce) else {
+      return connection.close()
+    }
+    var request = ConnectRequest()
+    (request.state, request.flags) = (1, 0x41)
+    (request.certificate, request.nonce, request.signature) = (identity.certificateDER, nonce, signature)
+    connection.send(request.encoded)
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    var input = bytes
+    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
+      take(frame, connection)
+    }
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {}
+
+  private func take(_ frame: CourierFrame, _ connection: TLSConnection) {
+    switch frame.command {
+    case .connected:
+      baseToken = (try? ConnectedResponse(frame))?.baseToken
+      connection.send(AppTokenRequest(baseToken: baseToken, topic: topic).encoded)
+    case .appTokenResponse:
+      connection.send(FilterUpdate(baseToken: baseToken, enabled: [topic]).encoded)
+      if let token = (try? AppTokenResponse(frame))?.appToken { onToken(token) }
+    case .message:
+      guard let message = try? CourierMessage(frame) else { return }
+      let digits = message.payload.filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      if let sentAt = Int64(String(decoding: digits, as: UTF8.self)) { onMessage(sentAt) }
+      connection.send(Acknowledgement(messageId: message.messageId).encoded)
+    default: break
+    }
+  }
+}
