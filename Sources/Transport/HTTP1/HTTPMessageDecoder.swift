@@ -91,7 +91,9 @@ struct HTTPMessageDecoder {
       case .chunkData(let remaining): return try take(remaining) { .chunkData(remaining: $0) }
       case .chunkEnd:
         guard let line = try decodeLine(2) else { return nil }
-        guard line.isEmpty else { throw fail(HTTPParseFailure(400, "a chunk has another length than it says")) }
+        guard line.isEmpty else {
+          throw fail(HTTPParseFailure(400, "a chunk has another length than it says"))
+        }
         state = .chunkSize
       case .trailer(let fields):
         guard let line = try decodeLine(limits.head) else { return nil }
