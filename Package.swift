@@ -40,7 +40,7 @@ let package = Package(
     library("ProviderAPI", ["PushModel"]),
     library("Storage", ["Broker", "Platform", "PushModel", "CSQLite"]),
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
-    library("Console", ["Broker", "PushModel"]),
+    library("Console", ["Broker", "Platform", "PushModel", "Transport"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),
     library(
@@ -68,6 +68,7 @@ let package = Package(
     tests("Broker", ["Broker", "PushModel"]),
     tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
+    tests("Console", ["Broker", "Console", "Platform", "PushModel", "Transport"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),

@@ -1,0 +1,20 @@
+import PushModel
+import Transport
+
+/// Requests of devices and providers, which are answered elsewhere.
+extension Console {
+  /// `POST /deviceservices/deviceActivation` (`spec/device-courier.md` 5)
+  func activateDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
+    guard let activate = context.activate else { throw ConsoleError.unavailable("there is no activation") }
+    let (status, contentType, body) = activate(request.http.body)
+    return HTTPResponse(status: status, fields: [HTTPField("Content-Type", contentType)], body: body)
+  }
+
+  /// `POST /3/device/{token}` in plain HTTP/1.1
+  func push(_ request: ConsoleRequest) throws -> HTTPResponse {
+    guard let push = context.push else {
+      throw ConsoleError.unavailable("the provider interface is not part of this run")
+    }
+    return push(request.http)
+  }
+}

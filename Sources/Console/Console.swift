@@ -1,0 +1,81 @@
+import Broker
+import PushModel
+import Transport
+
+/// The console: answers requests from the table of routes. No socket of its own; an `HTTPServer` hands it exchanges.
+public final class Console {
+  let context: ConsoleContext
+  let requestGuard: RequestGuard
+  let routes: [Route]
+  var broker: Broker { context.broker }
+
+  /// Reads what the context says about hosts and access once; everything else when it is asked for.
+  public init(_ context: ConsoleContext) {
+    self.context = context
+    requestGuard = RequestGuard(
+      hosts: HostPolicy(bindHost: context.bindHost, additional: context.allowedHosts),
+      accessToken: context.accessToken)
+    routes = Self.routeTable
+  }
+
+  /// Answers one request, now or later. The handler of an `HTTPServer`.
+  public func handle(_ exchange: HTTPExchange) {
+    do {
+      try dispatch(exchange)
+    } catch let error as ConsoleError {
+      exchange.respond(finished(error.response, exchange.request))
+    } catch {
+      exchange.respond(HTTPResponse(status: 500, error: "internal", "\(error)"))
+    }
+  }
+
+  private func dispatch(_ exchange: HTTPExchange) throws {
+    let request = exchange.request
+    let matches = routes.compactMap { route in route.pattern.match(request.segments).map { (route, $0) } }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    let found = matches.first { $0.0.method == method || $0.0.method == Route.anyMethod }
+    if let response = accessGranted(request) { return exchange.respond(response) }
+    try requestGuard.check(request, found?.0 ?? matches.first?.0)
+    guard let (route, captures) = found else {
+      return exchange.respond(try unrouted(request, matches.map(\.0)))
+    }
+    let call = ConsoleRequest(http: request, captures: captures, now: context.now())
+    switch route.action {
+    case .answer(let answer): exchange.respond(finished(try answer(self, call), request))
+    case .exchange(let take): try take(self, call, exchange)
+    }
+  }
+
+  /// A path that has no route, or not with this method.
+  private func unrouted(_ request: HTTPRequest, _ matches: [Route]) throws -> HTTPResponse {
+    guard !matches.isEmpty else {
+      throw ConsoleError.notFound("there is nothing at \(request.path); see /api/v1/openapi.json")
+    }
+    var methods = matches.map(\.method) + ["OPTIONS"]
+    if methods.contains("GET") { methods.append("HEAD") }
+    let allow = HTTPField("Allow", Set(methods).sorted().joined(separator: ", "))
+    guard request.method != "OPTIONS" else { return HTTPResponse(status: 204, fields: [allow]) }
+    throw ConsoleError(
+      status: 405, code: "methodNotAllowed",
+      message: "\(request.path) takes \(allow.value), not \(request.method)", fields: [allow])
+  }
+
+  /// `/?access=TOKEN` turns the token into a cookie.
+  private func accessGranted(_ request: HTTPRequest) -> HTTPResponse? {
+    guard request.method == "GET", request.path == "/", let token = context.accessToken,
+      let offered = request.queryValue("access"), RequestGuard.isSame(offered, token),
+      requestGuard.hosts.allows(request.field("host") ?? "", port: request.localPort)
+    else { return nil }
+    return AccessCookie.setting(token)
+  }
+
+  /// Adds what every answer has: nothing is cached, and nothing is taken for another type than it says.
+  private func finished(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+    var response = response
+    response.fields.append(HTTPField("X-Content-Type-Options", "nosniff"))
+    if response.field("cache-control") == nil {
+      response.fields.append(HTTPField("Cache-Control", "no-store"))
+    }
+    return response
+  }
+}

@@ -1,0 +1,33 @@
+import Broker
+import PushModel
+import Transport
+
+/// What the console looks at and acts on. Filled in by whoever wires the emulator; what is left nil is answered 503.
+///
+/// Everything is called on the loop's thread.
+public final class ConsoleContext {
+  public let broker: Broker
+  /// Where a request does not say which environment it means.
+  public let environment: Environment
+  /// The emulator's clock.
+  public let now: () -> Timestamp
+
+  /// Host of the console's listener, which is then among the allowed Host names.
+  public var bindHost = "127.0.0.1"
+  /// Further Host names that are answered, with or without a port each.
+  public var allowedHosts: [String] = []
+  /// Demanded of everybody but health checks, devices and providers; nil for none. For listeners beyond loopback.
+  public var accessToken: String?
+  /// The first members of `/api/v1/info`: version, environment, listeners, CA, seed.
+  public var info: () -> [(String, JSONValue)] = { [] }
+  /// Why the emulator is not ready; nil when it is.
+  public var unreadiness: () -> String? = { nil }
+  /// Device activation: the form's bytes → status, content type, body (`spec/device-courier.md` 5).
+  public var activate: ((_ formBody: [UInt8]) -> (status: Int, contentType: String, body: [UInt8]))?
+  /// The provider request in plain HTTP/1.1: any request below `/3/` or `/4/`, answered as over HTTP/2.
+  public var push: ((HTTPRequest) -> HTTPResponse)?
+
+  public init(broker: Broker, environment: Environment, now: @escaping () -> Timestamp) {
+    (self.broker, self.environment, self.now) = (broker, environment, now)
+  }
+}

@@ -1,0 +1,57 @@
+import Broker
+import PushModel
+
+/// A notification as the API shows it (`interface.md`, A notification).
+struct NotificationDocument {
+  let broker: Broker
+
+  /// As in lists.
+  func summary(_ record: JournalRecord) -> JSONValue { .object(members(record)) }
+
+  /// By id: with the headers and the bytes as they came.
+  func whole(_ record: JournalRecord) -> JSONValue {
+    let raw = record.interface == .gateway ? record.raw : record.payload
+    return .object(
+      members(record) + [
+        ("headers", .array(record.fields.map { ["name": .string($0.name), "value": .string($0.value)] })),
+        ("rawBase64", .string(Base64.encode(raw))), ("rawHex", .string(Hex.encode(raw))),
+      ])
+  }
+
+  private func members(_ record: JournalRecord) -> [(String, JSONValue)] {
+    let detail = broker.journal.detail(record.id)
+    let isFrame = record.interface == .gateway
+    return [
+      ("id", .integer(Int64(clamping: record.id))),
+      ("receivedAt", .string(record.receivedAt.rfc3339)),
+      ("interface", .string(record.interface.name)),
+      ("command", isFrame ? .integer(Int64(record.command)) : .null),
+      // Command 0 has no identifier (`spec/provider-protocol.md` A.2).
+      ("identifier", isFrame && record.command > 0 ? .integer(Int64(record.identifier)) : .null),
+      ("apnsId", .optional(record.messageID?.description)), ("topic", .optional(record.topicLabel(broker))),
+      ("environment", .string(record.environment.name)),
+      ("token", .string(Hex.encode(record.presentedToken))),
+      ("udid", .optional(record.udid(broker)?.text)), ("pushType", .string(record.pushType.name)),
+      ("priority", .integer(Int64(record.priority.rawValue))),
+      ("expiration", .optional(record.expiration.map { Timestamp(seconds: Int64($0)) })),
+      ("collapseId", .optional(Self.collapseId(record))),
+      ("payload", JSONText.compact(record.payload).map(JSONValue.verbatim) ?? .null),
+      ("payloadBase64", .string(Base64.encode(record.payload))),
+      ("verdict", Self.verdict(record.rejection, detail)), ("state", .string(record.state.name)),
+      ("timeline", NotificationTimeline(record).json),
+    ]
+  }
+
+  private static func collapseId(_ record: JournalRecord) -> String? {
+    record.fields.first { $0.name == "apns-collapse-id" }?.value
+  }
+
+  private static func verdict(_ rejection: Rejection?, _ detail: NotificationDetail?) -> JSONValue {
+    let sentences = [rejection?.sentence, detail?.explanation].compactMap { $0 }
+    return [
+      "accepted": .bool(rejection == nil), "status": .integer(Int64(rejection?.status ?? 200)),
+      "reason": .optional(rejection?.reason), "legacyStatus": .integer(Int64(rejection?.legacyStatus ?? 0)),
+      "explanation": .optional(sentences.isEmpty ? nil : sentences.joined(separator: ": ")),
+    ]
+  }
+}

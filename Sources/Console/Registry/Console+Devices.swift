@@ -1,0 +1,92 @@
+import Broker
+import PushModel
+import Transport
+
+extension Console {
+  /// `GET /api/v1/devices`
+  func listDevices(_ request: ConsoleRequest) throws -> HTTPResponse {
+    var query = try request.query()
+    let isOnline = try query.choice("online", ["true", "false"]).map { $0 == "true" }
+    let page = try Page(&query)
+    try query.finish()
+    let document = RegistryDocument(broker: broker)
+    let registry = broker.registry
+    let (rows, next) = page.take(
+      0..<Int32(registry.devices.count),
+      where: { isOnline == nil || registry.devices[Int($0)].isOnline == isOnline }, document.device)
+    return HTTPResponse(json: ["devices": rows, "next": next])
+  }
+
+  /// `GET /api/v1/devices/{udid}`
+  func showDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    return HTTPResponse(json: RegistryDocument(broker: broker).device(try knownDevice(request)))
+  }
+
+  /// `POST /api/v1/devices/{udid}/apps/{topic}/{action}`: what a person does to an app. Answers the app's row of the
+  /// token map, which is the last one when it was removed.
+  func changeApp(_ request: ConsoleRequest, _ change: AppChange) throws -> HTTPResponse {
+    let environment = try actionEnvironment(request)
+    let (udid, topicName) = (try request.udid(), try request.topic())
+    let device = change == .install ? try newOrKnownDevice(udid, request.now) : try knownDevice(request)
+    guard let topic = broker.registry.topic(named: topicName) else {
+      throw ConsoleError.conflict("there are too many topics")
+    }
+    let installed = broker.registry.installed(device, topic, environment)
+    guard change == .install || change == .reinstall || installed != nil else {
+      throw ConsoleError.notFound("\(topicName) is not installed on \(udid) in \(environment.name)")
+    }
+    let token = broker.change(
+      change, device: device, topic: topic, environment: environment, now: request.now)
+    guard let row = token.flatMap(broker.registry.find) ?? installed else {
+      throw ConsoleError.conflict("there are too many tokens")
+    }
+    return HTTPResponse(json: RegistryDocument(broker: broker).token(row))
+  }
+
+  /// `POST /api/v1/devices/{udid}/erase`
+  func eraseDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try checkNoBody(request)
+    let device = try knownDevice(request)
+    broker.erase(device, now: request.now)
+    return HTTPResponse(json: RegistryDocument(broker: broker).device(device))
+  }
+
+  /// `POST /api/v1/devices/{udid}/disconnect`
+  func disconnectDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try checkNoBody(request)
+    let device = try knownDevice(request)
+    let wasOnline = broker.disconnect(
+      device: device, reason: "the console asked for it", now: request.now)
+    return HTTPResponse(json: ["udid": .string(request.part("udid")), "disconnected": .bool(wasOnline)])
+  }
+
+  private func knownDevice(_ request: ConsoleRequest) throws -> Int32 {
+    let udid = try request.udid()
+    guard let device = broker.registry.knownDevice(udid) else {
+      throw ConsoleError.notFound("no device \(udid) has been seen; installing an app on it makes it known")
+    }
+    return device
+  }
+
+  private func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> Int32 {
+    guard let device = broker.registry.device(udid, now: now) else {
+      throw ConsoleError.conflict("there are too many devices")
+    }
+    return device
+  }
+
+  /// The query's environment, else the emulator's.
+  private func actionEnvironment(_ request: ConsoleRequest) throws -> Environment {
+    _ = try request.object(allowing: [])
+    var query = try request.query()
+    let environment = try query.environment() ?? context.environment
+    try query.finish()
+    return environment
+  }
+
+  private func checkNoBody(_ request: ConsoleRequest) throws {
+    _ = try request.object(allowing: [])
+    try request.query().finish()
+  }
+}

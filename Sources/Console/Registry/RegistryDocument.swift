@@ -1,0 +1,93 @@
+import Broker
+import PushModel
+
+/// Rows of the token map and devices as the API shows them.
+struct RegistryDocument {
+  let broker: Broker
+  private var registry: Registry { broker.registry }
+
+  /// A row of the token map.
+  func token(_ row: Int32) -> JSONValue {
+    let registration = registry[registration: row]
+    let device = registry.devices[Int(registration.device)]
+    let goneAt = registration.isActive ? nil : registration.goneAt
+    return [
+      "udid": .string(device.udid.text),
+      "topic": .string(registry.topics[Int(registration.topic)].label),
+      "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
+      "install": .integer(Int64(registration.install)), "state": .string(Self.state(registration)),
+      "issuedAt": .string(registration.issuedAt.rfc3339), "goneAt": .optional(goneAt),
+      "online": .bool(device.session(in: registration.environment) != nil),
+      // Removed apps stay active until the device reports them (`spec/provider-protocol.md` B).
+      "installed": .bool(registration.isActive && !registration.isAbandoned),
+    ]
+  }
+
+  static func state(_ registration: Registration) -> String { registration.isActive ? "active" : "gone" }
+
+  /// A device with its connections, its topics and the messages kept for it.
+  func device(_ index: Int32) -> JSONValue {
+    let device = registry.devices[Int(index)]
+    let rows = registry.registrations(of: index).reversed()
+    return [
+      "udid": .string(device.udid.text), "online": .bool(device.isOnline),
+      "firstSeenAt": .string(device.firstSeenAt.rfc3339), "lastSeenAt": .string(device.lastSeenAt.rfc3339),
+      "identity": .integer(Int64(device.identity)),
+      "connections": .array(Environment.allCases.compactMap { device.session(in: $0) }.map(connection)),
+      "topics": .array(rows.map { topic($0, device) }), "keptMessages": .array(rows.compactMap(keptMessage)),
+    ]
+  }
+
+  private func connection(_ session: DeviceSession) -> JSONValue {
+    let baseToken = registry.baseToken(session.device, session.environment)
+    return [
+      "environment": .string(session.environment.name),
+      "connectedAt": .string(session.connectedAt.rfc3339), "baseToken": .string(baseToken.hex),
+      "enabledTopics": .array(session.enabled.map { .string(label($0)) }),
+    ]
+  }
+
+  private func label(_ hash: TopicHash) -> String {
+    guard let topic = registry.knownTopic(hashed: hash) else { return "sha1:\(hash.hex)" }
+    return registry.topics[Int(topic)].label
+  }
+
+  private func topic(_ row: Int32, _ device: Device) -> JSONValue {
+    let registration = registry[registration: row]
+    let topic = registry.topics[Int(registration.topic)]
+    let session = device.session(in: registration.environment)
+    return [
+      "topic": .string(topic.label), "environment": .string(registration.environment.name),
+      "token": .string(registration.token.hex), "install": .integer(Int64(registration.install)),
+      "state": .string(Self.state(registration)),
+      "installed": .bool(registration.isActive && !registration.isAbandoned),
+      "enabled": .bool(session?.enabled.contains(topic.hash) ?? false),
+    ]
+  }
+
+  /// The message of one row that waits, or is on its way and not yet acknowledged.
+  private func keptMessage(_ row: Int32) -> JSONValue? {
+    guard let kept = broker.keptMessage(row) else { return nil }
+    let registration = registry[registration: row]
+    return [
+      "id": .integer(Int64(clamping: kept.id)),
+      "topic": .string(registry.topics[Int(registration.topic)].label),
+      "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
+      "receivedAt": .string(kept.receivedAt.rfc3339), "expiresAt": .string(kept.expiresAt.rfc3339),
+      "priority": .integer(Int64(kept.priority.rawValue)), "pushType": .string(kept.pushType.name),
+      "payload": JSONText.compact(kept.payload).map(JSONValue.verbatim) ?? .null,
+      "payloadBase64": .string(Base64.encode(kept.payload)),
+    ]
+  }
+
+  /// An entry of the feedback service.
+  func feedback(_ row: Int32) -> JSONValue {
+    let registration = registry[registration: row]
+    return [
+      "timestamp": .string(registration.goneAt.rfc3339), "token": .string(registration.token.hex),
+      "topic": .string(registry.topics[Int(registration.topic)].label),
+      "udid": .string(registry.devices[Int(registration.device)].udid.text),
+      "environment": .string(registration.environment.name),
+    ]
+  }
+}

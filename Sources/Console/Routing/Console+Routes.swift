@@ -1,0 +1,100 @@
+import Broker
+import PushModel
+
+extension Console {
+  /// Everything that the console answers (`interface.md`, Console).
+  static var routeTable: [Route] {
+    healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + peerRoutes
+  }
+
+  private static var healthRoutes: [Route] {
+    [
+      .get("/livez", "Whether the process answers") { $0.live($1) }.open
+        .answers(200, "It does", .schema("Status")),
+      .get("/readyz", "Whether every listener accepts") { $0.ready($1) }.open
+        .answers(200, "They do", .schema("Status")).answers(
+          503, "Not yet, or not any more", .schema("Error")),
+      .get("/api/v1/info", "Version, environment, listeners, CA, clock, seed, counters") {
+        try $0.showInfo($1)
+      }
+      .answers(200, "About this emulator", .schema("Info")),
+    ]
+  }
+
+  private static var registryRoutes: [Route] {
+    [
+      .get("/api/v1/tokens", "The table UDID, topic, environment → token, oldest first") {
+        try $0.listTokens($1)
+      }
+      .query([.udid, .topic, .token, .tokenState, .environment] + RouteParameter.page)
+      .answers(200, "Rows of the table", .list("tokens", of: "Token")),
+      .get("/api/v1/feedback", "What the feedback service holds, without clearing it") {
+        try $0.listFeedback($1)
+      }
+      .query([.topic]).answers(200, "Entries, oldest first", .list("feedback", of: "FeedbackEntry")),
+    ]
+  }
+
+  private static var deviceRoutes: [Route] {
+    [
+      .get("/api/v1/devices", "Devices that have been seen, oldest first") { try $0.listDevices($1) }
+        .query([.online] + RouteParameter.page)
+        .answers(200, "Devices", .list("devices", of: "Device")),
+      .get("/api/v1/devices/{udid}", "One device: connections, topics, kept messages") {
+        try $0.showDevice($1)
+      }.answers(200, "The device", .schema("Device")),
+      .post("/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone") { try $0.eraseDevice($1) }
+        .takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
+      .post("/api/v1/devices/{udid}/disconnect", "Ends the device's connections; it may come back") {
+        try $0.disconnectDevice($1)
+      }
+      .takes(.emptyObject).answers(200, "Whether there was a connection", .schema("Disconnection")),
+    ] + AppChange.allCases.filter { $0 != .erase }.map(appRoute)
+  }
+
+  private static func appRoute(_ change: AppChange) -> Route {
+    let summaries: [AppChange: String] = [
+      .install: "Installs the app, on a device that may be new",
+      .update: "Updates the app: its token stays",
+      .reinstall: "Removes and installs the app: it gets another token",
+      .remove: "Removes the app; providers hear of it once the device has been tried",
+    ]
+    return .post(
+      "/api/v1/devices/{udid}/apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue
+    ) { try $0.changeApp($1, change) }
+    .query([.environment]).takes(.emptyObject)
+    .answers(200, "The app's row of the token table", .schema("Token"))
+  }
+
+  private static var notificationRoutes: [Route] {
+    [
+      .get("/api/v1/notifications", "Notifications that came in, oldest first") {
+        try $0.listNotifications($1)
+      }
+      .query(RouteParameter.filters + RouteParameter.cursor)
+      .answers(200, "Those that match, and where to go on", .list("notifications", of: "Notification")),
+      .delete("/api/v1/notifications", "Forgets those that match; without filters all") {
+        try $0.deleteNotifications($1)
+      }
+      .query(RouteParameter.filters).answers(200, "How many there were", .schema("Deletion")),
+      .get("/api/v1/notifications/{id}", "One notification with headers and raw bytes") {
+        try $0.showNotification($1)
+      }.answers(200, "The notification", .schema("NotificationDetail")),
+    ]
+  }
+
+  private static var peerRoutes: [Route] {
+    let answer: Route.Action = .answer { try $0.push($1) }
+    return [
+      .post("/deviceservices/deviceActivation", "Device activation: issues a device certificate") {
+        try $0.activateDevice($1)
+      }
+      .open.takes(contentType: "application/x-www-form-urlencoded")
+      .answers(200, "A page with the activation record", contentType: "text/html"),
+      .post("/3/device/{token}", "The provider request in plain HTTP/1.1") { try $0.push($1) }
+        .open.takes(contentType: "application/json").answers(200, "Accepted"),
+      Route(Route.anyMethod, "/3/{rest*}", "Provider requests that are wrong", action: answer).open.hidden,
+      Route(Route.anyMethod, "/4/{rest*}", "Broadcasts in plain HTTP/1.1", action: answer).open.hidden,
+    ]
+  }
+}

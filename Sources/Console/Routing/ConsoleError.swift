@@ -1,0 +1,48 @@
+import PushModel
+import Transport
+
+/// Why a request to the console is refused; becomes `{"error": {"code": …, "message": …}}` (`interface.md`, Console).
+struct ConsoleError: Error, Equatable, CustomStringConvertible {
+  var status: Int
+  var code: String
+  var message: String
+  var fields: [HTTPField] = []
+
+  var description: String { message }
+  var response: HTTPResponse { HTTPResponse(status: status, error: code, message, fields: fields) }
+
+  static func == (left: ConsoleError, right: ConsoleError) -> Bool { left.code == right.code }
+
+  /// Something in the query, the path or the body is not what it should be.
+  static func bad(_ name: String, expected: String, got: String) -> ConsoleError {
+    ConsoleError(
+      status: 400, code: "badRequest", message: "\(name): expected \(expected), got \(quoted(got))")
+  }
+
+  static func badRequest(_ message: String) -> ConsoleError {
+    ConsoleError(status: 400, code: "badRequest", message: message)
+  }
+
+  static func notFound(_ message: String) -> ConsoleError {
+    ConsoleError(status: 404, code: "notFound", message: message)
+  }
+
+  static func conflict(_ message: String) -> ConsoleError {
+    ConsoleError(status: 409, code: "conflict", message: message)
+  }
+
+  static func forbidden(_ message: String) -> ConsoleError {
+    ConsoleError(status: 403, code: "forbidden", message: message)
+  }
+
+  /// The feature is not part of this run.
+  static func unavailable(_ message: String) -> ConsoleError {
+    ConsoleError(status: 503, code: "unavailable", message: message)
+  }
+
+  /// What came, shortened: a peer may send much.
+  static func quoted(_ text: String) -> String {
+    let most = 80
+    return text.count > most ? "\"\(text.prefix(most))…\"" : "\"\(text)\""
+  }
+}

@@ -1,0 +1,59 @@
+import PushModel
+
+/// A JSON object of a request, read member by member.
+struct JSONObject {
+  var members: [(String, JSONValue)]
+
+  /// Throws for a member that is not among `names`.
+  func check(allowing names: [String], in place: String) throws {
+    for (name, _) in members where !names.contains(name) {
+      throw ConsoleError.bad(place, expected: "one of \(names.joined(separator: ", "))", got: name)
+    }
+  }
+
+  /// A member; null counts as absent.
+  subscript(name: String) -> JSONValue? {
+    guard let value = members.last(where: { $0.0 == name })?.1 else { return nil }
+    if case .null = value { return nil }
+    return value
+  }
+
+  func string(_ name: String) throws -> String? {
+    guard let value = self[name] else { return nil }
+    guard case .string(let text) = value else { throw mismatch(name, "a string", value) }
+    return text
+  }
+
+  func bool(_ name: String) throws -> Bool? {
+    guard let value = self[name] else { return nil }
+    guard case .bool(let flag) = value else { throw mismatch(name, "true or false", value) }
+    return flag
+  }
+
+  func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
+    guard let value = self[name] else { return nil }
+    guard case .integer(let number) = value, range.contains(number) else {
+      throw mismatch(name, "a number from \(range.lowerBound) to \(range.upperBound)", value)
+    }
+    return number
+  }
+
+  func object(_ name: String) throws -> JSONObject? {
+    guard let value = self[name] else { return nil }
+    guard case .object(let members) = value else { throw mismatch(name, "an object", value) }
+    return JSONObject(members: members)
+  }
+
+  func strings(_ name: String) throws -> [String]? {
+    guard let value = self[name] else { return nil }
+    guard case .array(let values) = value else { throw mismatch(name, "an array of strings", value) }
+    return try values.map {
+      guard case .string(let text) = $0 else { throw mismatch(name, "an array of strings", value) }
+      return text
+    }
+  }
+
+  func mismatch(_ name: String, _ expected: String, _ got: JSONValue) -> ConsoleError {
+    ConsoleError.bad(name, expected: expected, got: got.text)
+  }
+}

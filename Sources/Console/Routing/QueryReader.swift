@@ -1,0 +1,54 @@
+import PushModel
+
+/// Reads named values one by one, and says which of them nobody asked for: a misspelt filter that is ignored would
+/// match everything.
+struct QueryReader {
+  private var values: [String: String] = [:]
+  private var known: [String] = []
+
+  init(_ items: [(name: String, value: String)]) throws {
+    for item in items where values.updateValue(item.value, forKey: item.name) != nil {
+      throw ConsoleError.badRequest("\(ConsoleError.quoted(item.name)) is given twice")
+    }
+  }
+
+  /// A value as it is; nil when absent.
+  mutating func text(_ name: String) -> String? {
+    known.append(name)
+    return values[name]
+  }
+
+  /// A value that is one of a few words.
+  mutating func choice(_ name: String, _ words: [String]) throws -> String? {
+    guard let text = text(name) else { return nil }
+    guard words.contains(text) else {
+      throw ConsoleError.bad(name, expected: "one of \(words.joined(separator: ", "))", got: text)
+    }
+    return text
+  }
+
+  /// A whole number.
+  mutating func integer(_ name: String, _ range: ClosedRange<Int>) throws -> Int? {
+    guard let text = text(name) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw ConsoleError.bad(
+        name, expected: "a number from \(range.lowerBound) to \(range.upperBound)", got: text)
+    }
+    return number
+  }
+
+  /// The environment, or nil when absent.
+  mutating func environment() throws -> Environment? {
+    guard let text = try choice("environment", Environment.allCases.map(\.name)) else { return nil }
+    return Environment(name: text)
+  }
+
+  /// Throws for a name that was not read.
+  func finish() throws {
+    for name in values.keys.sorted() where !known.contains(name) {
+      let expected =
+        known.isEmpty ? "no query" : "one of \(known.sorted().joined(separator: ", "))"
+      throw ConsoleError.bad("the query", expected: expected, got: name)
+    }
+  }
+}

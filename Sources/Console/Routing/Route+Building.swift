@@ -1,0 +1,54 @@
+import PushModel
+import Transport
+
+/// A row of the table reads from left to right: method, path, what it is for, then what goes in and comes out.
+extension Route {
+  static func get(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("GET", pattern, summary, action: .answer(answer)) }
+
+  static func post(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("POST", pattern, summary, action: .answer(answer)) }
+
+  static func put(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("PUT", pattern, summary, action: .answer(answer)) }
+
+  static func delete(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("DELETE", pattern, summary, action: .answer(answer)) }
+
+  /// Names query parameters.
+  func query(_ parameters: [RouteParameter]) -> Route { with { $0.parameters += parameters } }
+
+  /// Takes a JSON body of this shape.
+  func takes(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema) } }
+
+  /// Takes any body.
+  func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }
+
+  /// Documents an answer.
+  func answers(
+    _ status: Int, _ meaning: String, _ schema: JSONValue? = nil, contentType: String = "application/json"
+  ) -> Route {
+    with {
+      var answer = RouteAnswer(status, meaning, schema)
+      answer.contentType = contentType
+      $0.answers.append(answer)
+    }
+  }
+
+  /// Needs no access token.
+  var open: Route { with { $0.isPublic = true } }
+  /// Is left out of the OpenAPI document.
+  var hidden: Route { with { $0.isDocumented = false } }
+  /// Gets the Origin check although it only reads.
+  var stream: Route { with { $0.isStream = true } }
+
+  private func with(_ change: (inout Route) -> Void) -> Route {
+    var route = self
+    change(&route)
+    return route
+  }
+}

@@ -1,0 +1,103 @@
+import PushModel
+import Testing
+import Transport
+
+@testable import Console
+
+@Suite struct HostPolicyTests {
+  @Test(
+    "Loopback's names and the bind address are answered, alone or with the right port",
+    arguments: [
+      "localhost", "localhost:8790", "LOCALHOST:8790", "127.0.0.1", "127.0.0.1:8790", "[::1]", "[::1]:8790",
+      "192.0.2.7", "192.0.2.7:8790", "apns", "apns:8790",
+    ])
+  func allowed(host: String) throws {
+    let lab = ConsoleLab {
+      $0.bindHost = "192.0.2.7"
+      $0.allowedHosts = ["apns"]
+    }
+    #expect(try lab.ask("GET", "/livez", fields: [HTTPField("Host", host)]).status == 200)
+  }
+
+  @Test(
+    "Every other name is refused, on every route",
+    arguments: [
+      "127.0.0.1.evil.com", "127.0.0.1.evil.com:8790", "evil.com", "localhost.evil.com", "localhost:8791",
+      "localhost:", "localhost.", "127.0.0.2", "::1", "[::1", "0.0.0.0", "127.1", "", "localhost:8790:8790",
+      "evil.com:8790", "user@localhost",
+    ])
+  func refused(host: String) throws {
+    let lab = ConsoleLab()
+    for target in ["/livez", "/", "/api/v1/info", "/nothing"] {
+      let message = try lab.refusal("GET", target, 403, fields: [HTTPField("Host", host)])
+      #expect(message.contains("host"))
+    }
+  }
+
+  @Test("An IPv6 bind address is answered in brackets")
+  func bindIPv6() {
+    let hosts = HostPolicy(bindHost: "fd00::5", additional: [])
+    #expect(hosts.allows("[fd00::5]:1", port: 1))
+    #expect(!hosts.allows("fd00::5:1", port: 1))
+  }
+
+  @Test(
+    "A page of another origin can neither write nor listen",
+    arguments: [
+      ("http://localhost", true), ("HTTP://LOCALHOST", true), ("http://localhost:3000", false),
+      ("https://localhost", false), ("http://127.0.0.1", false), ("http://evil.com", false), ("null", false),
+      ("", false),
+    ])
+  func origins(origin: String, isAllowed: Bool) throws {
+    let lab = ConsoleLab()
+    let fields = [HTTPField("Host", "localhost"), HTTPField("Origin", origin)]
+    let write = try lab.ask("DELETE", "/api/v1/notifications", fields: fields)
+    #expect(write.status == (isAllowed ? 200 : 403))
+    #expect(try lab.ask("GET", "/api/v1/notifications", fields: fields).status == 200)
+  }
+
+  @Test("A browser's word that another site asks is enough to refuse a write")
+  func fetchSite() throws {
+    let lab = ConsoleLab()
+    for (site, status) in [("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403)] {
+      let response = try lab.ask(
+        "DELETE", "/api/v1/notifications", fields: [HTTPField("Sec-Fetch-Site", site)])
+      #expect(response.status == status, "\(site)")
+    }
+  }
+
+  @Test(
+    "A JSON body needs its content type",
+    arguments: [
+      ("application/json", 200), ("Application/JSON; charset=utf-8", 200), ("text/plain", 415),
+      ("application/x-www-form-urlencoded", 415), ("", 415),
+    ])
+  func contentType(type: String, status: Int) throws {
+    let lab = ConsoleLab()
+    try lab.install()
+    let response = try lab.ask(
+      "POST", "/api/v1/devices/phone/erase", json: "{}", fields: [HTTPField("Content-Type", type)])
+    #expect(response.status == status)
+  }
+
+  @Test("With an access token only health checks and peers get in without it")
+  func accessToken() throws {
+    let lab = ConsoleLab {
+      $0.accessToken = "open-sesame"
+      $0.activate = { _ in (200, "text/html", []) }
+    }
+    #expect(try lab.ask("GET", "/livez").status == 200)
+    #expect(try lab.ask("POST", "/deviceservices/deviceActivation").status == 200)
+    let target = "/api/v1/info"
+    _ = try lab.refusal("GET", target, 401)
+    _ = try lab.refusal("GET", target, 401, fields: [HTTPField("Authorization", "Bearer open-sesamf")])
+    let bearer = HTTPField("Authorization", "Bearer open-sesame")
+    #expect(try lab.ask("GET", target, fields: [bearer]).status == 200)
+    #expect(try lab.ask("GET", "/?access=wrong").status == 401)
+    let granted = try lab.ask("GET", "/?access=open-sesame")
+    #expect(granted.status == 303 && granted.field("location") == "/")
+    let cookie = try #require(granted.field("set-cookie")?.split(separator: ";").first)
+    let fields = [HTTPField("Cookie", "other=1; \(cookie)")]
+    #expect(try lab.ask("GET", target, fields: fields).status == 200)
+  }
+}

@@ -1,0 +1,76 @@
+import Broker
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct TokensTests {
+  @Test("The table has every member of the contract, oldest first")
+  func rows() throws {
+    let lab = ConsoleLab()
+    let first = try lab.install("phone")
+    lab.clock.pass(seconds: 1)
+    try lab.install("tablet", "com.example.other")
+    let tokens = try lab.get("/api/v1/tokens")["tokens"]
+    #expect(
+      tokens[0].text
+        == #"{"udid":"phone","topic":"com.example.app","environment":"sandbox","token":"\#(first.hex)","#
+        + #""install":1,"state":"active","issuedAt":"2026-01-02T03:04:05.000Z","goneAt":null,"#
+        + #""online":false,"installed":true}"#)
+    #expect(tokens.elements.map { $0["udid"].string } == ["phone", "tablet"])
+  }
+
+  @Test("Rows are filtered by device, topic, token, state and environment")
+  func filters() throws {
+    let lab = ConsoleLab()
+    let token = try lab.install("phone")
+    try lab.install("phone", "com.example.other")
+    try lab.install("tablet")
+    let counts = [
+      ("udid=phone", 2), ("udid=nobody", 0), ("udid=..", 0), ("topic=com.example.app", 2),
+      ("token=\(token.hex)", 1), ("token=\(token.hex.uppercased())", 1),
+      ("token=\(String(repeating: "0", count: 64))", 0), ("state=active", 3), ("state=gone", 0),
+      ("environment=production", 0), ("udid=phone&topic=com.example.other", 1),
+    ]
+    for (query, count) in counts {
+      #expect(try lab.get("/api/v1/tokens?\(query)")["tokens"].count == count, "\(query)")
+    }
+    for query in ["token=xyz", "token=ab", "state=dead", "environment=moon", "limit=0", "since=-1"] {
+      _ = try lab.refusal("GET", "/api/v1/tokens?\(query)", 400)
+    }
+  }
+
+  @Test("Pages follow one another until there is no next")
+  func pages() throws {
+    let lab = ConsoleLab()
+    for number in 0..<5 { try lab.install("phone\(number)") }
+    var (seen, target): ([String], String?) = ([], "/api/v1/tokens?limit=2")
+    while let page = target {
+      let answer = try lab.get(page)
+      seen += answer["tokens"].elements.compactMap { $0["udid"].string }
+      target = answer["next"].integer.map { "/api/v1/tokens?limit=2&since=\($0)" }
+    }
+    #expect(seen == (0..<5).map { "phone\($0)" })
+  }
+
+  @Test("A token whose app the device reported gone says when, and feedback has it")
+  func gone() throws {
+    let lab = ConsoleLab()
+    let token = try lab.install()
+    _ = try lab.connect()
+    #expect(try lab.ask("POST", "/api/v1/devices/phone/apps/com.example.app/remove").status == 200)
+    #expect(try lab.get("/api/v1/tokens")["tokens"][0]["installed"].bool == false)
+    #expect(try lab.get("/api/v1/feedback")["feedback"].count == 0)
+    lab.clock.pass(seconds: 5)
+    try lab.push(token.bytes, "{}")
+    let row = try lab.get("/api/v1/tokens?state=gone")["tokens"][0]
+    #expect(row["goneAt"].string == "2026-01-02T03:04:10.000Z")
+    let entries = try lab.get("/api/v1/feedback?topic=com.example.app")["feedback"]
+    #expect(
+      entries.text
+        == #"[{"timestamp":"2026-01-02T03:04:10.000Z","token":"\#(token.hex)","topic":"com.example.app","#
+        + #""udid":"phone","environment":"sandbox"}]"#)
+    #expect(try lab.get("/api/v1/feedback?topic=com.example.other")["feedback"].count == 0)
+    #expect(try lab.get("/api/v1/feedback")["feedback"].count == 1, "looking does not clear")
+  }
+}

@@ -1,0 +1,85 @@
+import PushModel
+import Testing
+import Transport
+
+@testable import Console
+
+@Suite struct RoutingTests {
+  @Test("A path that is not there is 404, a method that is not is 405 with those that are")
+  func unrouted() throws {
+    let lab = ConsoleLab()
+    #expect(try lab.refusal("GET", "/api/v2/info", 404).contains("/api/v2/info"))
+    #expect(try lab.refusal("GET", "/api/v1/devices/a/b", 404).contains("/api/v1/devices/a/b"))
+    let response = try lab.ask("POST", "/api/v1/notifications")
+    #expect(response.status == 405)
+    #expect(response.field("allow") == "DELETE, GET, HEAD, OPTIONS")
+  }
+
+  @Test("HEAD is answered as GET, OPTIONS names the methods")
+  func headAndOptions() throws {
+    let lab = ConsoleLab()
+    #expect(try lab.ask("HEAD", "/livez").status == 200)
+    let options = try lab.ask("OPTIONS", "/livez")
+    #expect(options.status == 204 && options.field("allow") == "GET, HEAD, OPTIONS")
+  }
+
+  @Test("A misspelt query name is refused with those that exist")
+  func unknownQuery() throws {
+    let lab = ConsoleLab()
+    let message = try lab.refusal("GET", "/api/v1/notifications?topci=a", 400)
+    #expect(message.contains("topic") && message.contains("\"topci\""))
+    _ = try lab.refusal("GET", "/api/v1/notifications?topic=a&topic=b", 400)
+    _ = try lab.refusal("GET", "/api/v1/info?x", 400)
+  }
+
+  @Test("A body that is not an object, or has other members, is refused")
+  func badBodies() throws {
+    let lab = ConsoleLab()
+    try lab.install()
+    for body in ["[]", "{", "{} {}", "nonsense", "{\"force\": true}"] {
+      _ = try lab.refusal("POST", "/api/v1/devices/phone/erase", 400, json: body)
+    }
+  }
+
+  @Test("Every answer forbids guessing its type and keeping it")
+  func headers() throws {
+    let response = try ConsoleLab().ask("GET", "/livez")
+    #expect(response.field("x-content-type-options") == "nosniff")
+    #expect(response.field("cache-control") == "no-store")
+  }
+
+  @Test("Readiness follows the emulator, with a reason")
+  func readiness() throws {
+    let lab = ConsoleLab { $0.unreadiness = { "draining" } }
+    #expect(try lab.refusal("GET", "/readyz", 503) == "draining")
+    #expect(try ConsoleLab().ask("GET", "/readyz").status == 200)
+  }
+
+  @Test("Info has the emulator's members, the time and the counters")
+  func info() throws {
+    let lab = ConsoleLab { $0.info = { [("version", "1.0")] } }
+    try lab.push(try lab.install().bytes, "{}")
+    let info = try lab.get("/api/v1/info")
+    #expect(info["version"].string == "1.0")
+    #expect(info["now"].string == "2026-01-02T03:04:05.000Z")
+    #expect(info["counters"]["received"].integer == 1)
+    #expect(info["counters"]["tokens"].integer == 1)
+  }
+
+  @Test("Activation and provider requests get their bytes and give theirs")
+  func peers() throws {
+    let lab = ConsoleLab {
+      $0.activate = { body in (201, "text/html", body.reversed()) }
+      $0.push = { request in HTTPResponse(text: "\(request.method) \(request.path)") }
+    }
+    let answer = try lab.open("POST", "/deviceservices/deviceActivation", body: [1, 2, 3])
+    #expect(answer.response?.status == 201 && answer.response?.body == [3, 2, 1])
+    #expect(answer.response?.field("content-type") == "text/html")
+    for (method, path) in [("POST", "/3/device/ab"), ("GET", "/3/device/ab"), ("POST", "/3/device")] {
+      let response = try lab.ask(method, path)
+      #expect(String(decoding: response.body, as: UTF8.self) == "\(method) \(path)")
+    }
+    _ = try ConsoleLab().refusal("POST", "/deviceservices/deviceActivation", 503)
+    _ = try ConsoleLab().refusal("POST", "/3/device/ab", 503)
+  }
+}

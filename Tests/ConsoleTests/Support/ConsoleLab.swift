@@ -1,0 +1,150 @@
+import Broker
+import PushModel
+import Testing
+import Transport
+
+@testable import Console
+
+/// A console over a broker, with a clock that stands still until it is moved; requests are answered without sockets.
+final class ConsoleLab {
+  static let app = "com.example.app"
+  let broker: Broker
+  let context: ConsoleContext
+  let clock: LabClock
+  private var phones: [FakePhone] = []
+  lazy var console = Console(context)
+
+  init(history: Int = 100, _ prepare: (ConsoleContext) -> Void = { _ in }) {
+    var options = BrokerOptions()
+    options.history = history
+    broker = Broker(derivation: FakeDerivation(), options: options)
+    let clock = LabClock()
+    self.clock = clock
+    context = ConsoleContext(broker: broker, environment: .sandbox, now: { clock.now })
+    prepare(context)
+  }
+
+  var now: Timestamp { clock.now }
+
+  // MARK: Requests
+
+  /// Hands a request to the console; answers what came back so far.
+  @discardableResult
+  func open(
+    _ method: String, _ target: String, json: String? = nil, fields: [HTTPField] = [], body: [UInt8] = []
+  ) throws -> Answer {
+    var all = fields
+    if all.first(named: "host") == nil { all.append(HTTPField("Host", "localhost")) }
+    if json != nil, all.first(named: "content-type") == nil {
+      all.append(HTTPField("Content-Type", "application/json"))
+    }
+    let request = try #require(
+      HTTPRequest(method, target, fields: all, body: json.map { Array($0.utf8) } ?? body, localPort: 8790))
+    let answer = Answer()
+    answer.exchange = HTTPExchange(request, outlet: answer)
+    if let exchange = answer.exchange { console.handle(exchange) }
+    return answer
+  }
+
+  /// The answer of a request that is answered at once.
+  func ask(
+    _ method: String, _ target: String, json: String? = nil, fields: [HTTPField] = []
+  ) throws -> HTTPResponse {
+    try #require(try open(method, target, json: json, fields: fields).response)
+  }
+
+  /// The document of a GET that succeeds.
+  func get(_ target: String) throws -> JSONValue {
+    let response = try ask("GET", target)
+    try #require(response.status == 200, "\(String(decoding: response.body, as: UTF8.self))")
+    return try #require(JSONReader.read(response.body))
+  }
+
+  /// The message of a request that is refused with `status`.
+  func refusal(
+    _ method: String, _ target: String, _ status: Int, json: String? = nil, fields: [HTTPField] = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> String {
+    let response = try ask(method, target, json: json, fields: fields)
+    #expect(response.status == status, sourceLocation: sourceLocation)
+    let error = try #require(JSONReader.read(response.body)?.member("error"), sourceLocation: sourceLocation)
+    #expect(error.string("code")?.isEmpty == false, sourceLocation: sourceLocation)
+    return try #require(error.string("message"), sourceLocation: sourceLocation)
+  }
+
+  // MARK: Peers
+
+  private func topic(_ name: String) throws -> Int32 {
+    let topic = try #require(Topic(name))
+    return try #require(broker.registry.topic(named: topic))
+  }
+
+  /// Installs an app; answers its token.
+  @discardableResult
+  func install(_ udid: String = "phone", _ app: String = app) throws -> DeviceToken {
+    let udid = try #require(UDID(udid))
+    let device = try #require(broker.registry.device(udid, now: now))
+    let topic = try topic(app)
+    let change = broker.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
+    return try #require(change)
+  }
+
+  /// Connects a device that wants some topics.
+  func connect(_ udid: String = "phone", enabling apps: [String] = [app]) throws -> FakePhone {
+    let phone = FakePhone(now)
+    phones.append(phone)
+    let udid = try #require(UDID(udid))
+    let connected = broker.connect(
+      udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
+    let session = try #require(connected).session
+    phone.session = session
+    let hashes = try apps.map { broker.registry.topics[Int(try topic($0))].hash }
+    broker.setFilter(session, enabled: hashes, now: now)
+    return phone
+  }
+
+  /// Pushes; answers the notification's id.
+  @discardableResult
+  func push(
+    _ token: [UInt8], _ payload: String, app: String = app, interface: Interface = .gateway,
+    expiration: UInt32? = nil, explanation: String? = nil
+  ) throws -> UInt64 {
+    let topic = try topic(app)
+    return token.withUnsafeBytes { token in
+      Array(payload.utf8).withUnsafeBytes { payload in
+        var submission = Submission(
+          interface: interface, topic: topic, environment: .sandbox, token: token, payload: payload)
+        submission.expiration = expiration
+        if interface == .gateway { (submission.command, submission.identifier) = (1, 42) }
+        submission.detail = explanation.map { NotificationDetail(explanation: $0) }
+        return broker.submit(submission, now: now).id
+      }
+    }
+  }
+}
+
+/// The lab's time.
+final class LabClock {
+  var now = Timestamp(seconds: 1_767_323_045)
+
+  func pass(seconds: Int64) { now = now.adding(nanoseconds: seconds * 1_000_000_000) }
+}
+
+/// What a console does with one exchange.
+final class Answer: HTTPExchangeOutlet {
+  var exchange: HTTPExchange?
+  private(set) var response: HTTPResponse?
+  private(set) var streamed = ""
+  private(set) var hasEnded = false
+  var queuedBytes = 0
+
+  func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) { self.response = response }
+  func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
+    response = head
+    streamed += String(decoding: head.body, as: UTF8.self)
+  }
+  func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
+    streamed += String(decoding: bytes, as: UTF8.self)
+  }
+  func exchangeEndsStream(_ exchange: HTTPExchange) { hasEnded = true }
+}

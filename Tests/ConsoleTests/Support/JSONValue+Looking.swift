@@ -1,0 +1,46 @@
+import PushModel
+
+/// Short words for looking into answers.
+extension JSONValue {
+  subscript(name: String) -> JSONValue { member(name) ?? .null }
+
+  subscript(index: Int) -> JSONValue {
+    guard case .array(let values) = self, values.indices.contains(index) else { return .null }
+    return values[index]
+  }
+
+  var count: Int {
+    guard case .array(let values) = self else { return -1 }
+    return values.count
+  }
+
+  var string: String? {
+    guard case .string(let text) = self else { return nil }
+    return text
+  }
+
+  var integer: Int64? {
+    guard case .integer(let number) = self else { return nil }
+    return number
+  }
+
+  var bool: Bool? {
+    guard case .bool(let flag) = self else { return nil }
+    return flag
+  }
+
+  var isNull: Bool {
+    guard case .null = self else { return false }
+    return true
+  }
+
+  var elements: [JSONValue] {
+    guard case .array(let values) = self else { return [] }
+    return values
+  }
+
+  var names: [String] {
+    guard case .object(let members) = self else { return [] }
+    return members.map(\.0)
+  }
+}
