@@ -61,7 +61,7 @@ let package = Package(
         "Benchmark", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice",
         "SimulatedProvider", "Transport", "CourierWire", "LegacyWire", "Broker",
       ]),
-    .executableTarget(name: "apns-emulator", dependencies: ["Commands"]),
+    .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
 
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),

@@ -30,6 +30,7 @@ public final class Emulator {
   let pushLog: PushLog
   var listeners: [(name: String, listener: TLSListener)] = []
   var shutdown: Shutdown?
+  var signalEvents: [LoopEvent] = []
   /// Set when the store can't be written any more: nothing may be acknowledged then.
   public internal(set) var failure: EmulatorError?
 

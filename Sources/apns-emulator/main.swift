@@ -1,1 +1,4 @@
 import Commands
+import Platform
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

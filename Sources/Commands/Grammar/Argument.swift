@@ -1,0 +1,14 @@
+/// A word after the flags that has no name of its own: `replay FILE`.
+struct Argument: Sendable {
+  let placeholder: String
+  let expectation: String
+  let completion: CompletionHint
+  let help: String
+  let accepts: @Sendable (String) -> Bool
+
+  init<Value>(_ kind: ValueKind<Value>, _ help: String) {
+    (placeholder, expectation, completion) = (kind.placeholder, kind.expectation, kind.completion)
+    self.help = help
+    accepts = { kind.parse($0) != nil }
+  }
+}

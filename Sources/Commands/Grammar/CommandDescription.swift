@@ -1,0 +1,23 @@
+/// One command of the table: what it takes and what it does.
+struct CommandDescription: Sendable {
+  /// One word, or two for a member of a group: `certs push`.
+  let name: String
+  let summary: String
+  let flags: [any FlagDescription]
+  var arguments: [Argument] = []
+  /// Whether a foreign command follows after `--`.
+  var takesCommand = false
+  let run: @Sendable (Settings) throws -> ExitStatus
+
+  init(
+    _ name: String, _ summary: String, flags: [any FlagDescription] = [], arguments: [Argument] = [],
+    takesCommand: Bool = false, run: @escaping @Sendable (Settings) throws -> ExitStatus
+  ) {
+    (self.name, self.summary, self.flags, self.arguments) = (name, summary, flags, arguments)
+    (self.takesCommand, self.run) = (takesCommand, run)
+  }
+
+  var words: [String] { name.split(separator: " ").map(String.init) }
+
+  func flag(named name: String) -> (any FlagDescription)? { flags.first { $0.name == name } }
+}

@@ -1,0 +1,37 @@
+/// What somebody may have meant.
+enum Suggestion {
+  /// Longest word that is compared, in bytes; the work grows with the square.
+  static let longestWord = 64
+
+  /// The candidate nearest to `word`, unless every one is too far to be a slip of the keyboard.
+  static func nearest(to word: String, among candidates: [String]) -> String? {
+    let tolerance = max(1, min(3, word.utf8.count / 3))
+    let scored = candidates.map { (name: $0, distance: distance(word, $0)) }
+    guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
+    if best.distance <= tolerance { return best.name }
+    let beginning = candidates.filter { !word.isEmpty && $0.hasPrefix(word) }
+    return beginning.count == 1 ? beginning.first : nil
+  }
+
+  /// How many letters must be put in, taken out, changed or swapped with their neighbour (optimal string alignment).
+  static func distance(_ left: String, _ right: String) -> Int {
+    let left = Array(left.utf8.prefix(longestWord))
+    let right = Array(right.utf8.prefix(longestWord))
+    guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
+    var beforeLast: [Int] = []
+    var last = Array(0...right.count)
+    for row in 1...left.count {
+      var current = [row]
+      for column in 1...right.count {
+        let change = left[row - 1] == right[column - 1] ? 0 : 1
+        var best = min(last[column] + 1, current[column - 1] + 1, last[column - 1] + change)
+        if row > 1, column > 1, left[row - 1] == right[column - 2], left[row - 2] == right[column - 1] {
+          best = min(best, beforeLast[column - 2] + 1)
+        }
+        current.append(best)
+      }
+      (beforeLast, last) = (last, current)
+    }
+    return last[right.count]
+  }
+}

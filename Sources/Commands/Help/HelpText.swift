@@ -1,0 +1,65 @@
+/// What `--help` prints, from the same table that parses.
+enum HelpText {
+  /// Help on one command, a group, or everything; nil if there is no such command.
+  static func text(for name: String, _ commands: [CommandDescription]) -> String? {
+    if name.isEmpty { return overview(commands) }
+    if let command = commands.first(where: { $0.name == name }) { return detail(command) }
+    let members = commands.filter { $0.words.first == name }
+    return members.isEmpty ? nil : "apns-emulator \(name) …\n\n" + list(members)
+  }
+
+  private static func overview(_ commands: [CommandDescription]) -> String {
+    """
+    apns-emulator stands in for Apple's push service on your machine.
+
+    usage: apns-emulator COMMAND [flags]
+
+    \(list(commands))
+
+    apns-emulator COMMAND --help tells the flags of one. Start with: apns-emulator serve
+    """
+  }
+
+  private static func list(_ commands: [CommandDescription]) -> String {
+    columns(commands.map { ("  " + $0.name, $0.summary) })
+  }
+
+  private static func detail(_ command: CommandDescription) -> String {
+    var usage = "usage: apns-emulator \(command.name)"
+    usage += command.flags.filter(\.isRequired).map { " --\($0.name) \($0.placeholder)" }.joined()
+    if command.flags.contains(where: { !$0.isRequired }) { usage += " [flags]" }
+    usage += command.arguments.map { " \($0.placeholder)" }.joined()
+    if command.takesCommand { usage += " -- CMD …" }
+    let sections = [
+      "\(command.name): \(command.summary)", usage,
+      columns(command.arguments.map { ("  " + $0.placeholder, $0.help) }), columns(command.flags.map(row)),
+      command.flags.contains(where: \.isSetting)
+        ? "Each flag with a * is also an environment variable (\(example(command))) and a key of the --config file."
+        : "",
+    ]
+    return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
+  private static func example(_ command: CommandDescription) -> String {
+    command.flags.first(where: \.isSetting)?.environmentName ?? ""
+  }
+
+  private static func row(_ flag: any FlagDescription) -> (String, String) {
+    let name =
+      "  --\(flag.name)" + (flag.isToggle ? "" : " \(flag.placeholder)") + (flag.isSetting ? " *" : "")
+    let standard = flag.defaultText.map { $0.isEmpty || flag.isToggle ? "" : " (default \($0))" } ?? ""
+    return (name, flag.help + standard + (flag.isRepeatable ? "; may be repeated" : ""))
+  }
+
+  /// Widest left column that is kept in line, in characters.
+  private static let widest = 38
+
+  private static func columns(_ rows: [(String, String)]) -> String {
+    let width = min(widest, rows.map(\.0.count).max() ?? 0)
+    return rows.map { left, right in
+      left.count > width
+        ? "\(left)\n\(String(repeating: " ", count: width + 2))\(right)"
+        : left + String(repeating: " ", count: width + 2 - left.count) + right
+    }.joined(separator: "\n")
+  }
+}

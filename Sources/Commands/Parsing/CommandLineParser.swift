@@ -1,0 +1,160 @@
+/// Turns words, environment and configuration file into one command with its settings. Pure: what it reads is given to it.
+struct CommandLineParser {
+  /// What the command line asks for.
+  enum Request: Sendable {
+    case run(CommandDescription, Settings)
+    /// Help on a command, a group (`certs`), or, if empty, on everything.
+    case help(String)
+    case version
+  }
+
+  let commands: [CommandDescription]
+  let environment: [String: String]
+  /// The content of a file; throws a sentence if it can't be read.
+  let readFile: (String) throws -> [UInt8]
+
+  func parse(_ words: [String]) throws -> Request {
+    guard let first = words.first else { return .help("") }
+    if first == "--help" || first == "-h" || first == "help" {
+      return .help(words.dropFirst().joined(separator: " "))
+    }
+    if first == "--version" { return .version }
+    guard let (command, rest) = find(words) else { return try unknownCommand(words) }
+    let ownWords = rest.prefix { $0 != "--" }
+    if ownWords.contains("--help") || ownWords.contains("-h") { return .help(command.name) }
+    return .run(command, try settings(of: command, rest))
+  }
+
+  // MARK: Commands
+
+  private func find(_ words: [String]) -> (CommandDescription, [String])? {
+    for command in commands where words.starts(with: command.words) {
+      return (command, Array(words.dropFirst(command.words.count)))
+    }
+    return nil
+  }
+
+  private func unknownCommand(_ words: [String]) throws -> Request {
+    let first = words[0]
+    let members = commands.filter { $0.words.count == 2 && $0.words[0] == first }
+    guard members.isEmpty else {
+      let next = words.dropFirst().first
+      if next == nil || next == "--help" || next == "-h" { return .help(first) }
+      throw UsageError(
+        "\(first) has no command \"\(next ?? "")\"" + hint(next ?? "", members.map { $0.words[1] }),
+        command: first)
+    }
+    throw UsageError("there is no command \"\(first)\"" + hint(first, commands.map { $0.words[0] }))
+  }
+
+  private func hint(_ word: String, _ candidates: [String], prefix: String = "") -> String {
+    Suggestion.nearest(to: word, among: candidates).map { "; did you mean \(prefix)\($0)?" } ?? ""
+  }
+
+  // MARK: Flags
+
+  private func settings(of command: CommandDescription, _ words: [String]) throws -> Settings {
+    var settings = Settings()
+    try readWords(words, command, &settings)
+    try readConfiguration(command, &settings)
+    readDefaults(command, &settings)
+    try checkArguments(command, settings)
+    for flag in command.flags where flag.isRequired && settings.values[flag.name] == nil {
+      throw UsageError("--\(flag.name) is missing; it takes \(flag.expectation)", command: command.name)
+    }
+    return settings
+  }
+
+  private func readWords(_ words: [String], _ command: CommandDescription, _ settings: inout Settings) throws
+  {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      if word == "--" {
+        guard command.takesCommand else {
+          throw UsageError("\(command.name) takes nothing after --", command: command.name)
+        }
+        settings.foreign = Array(rest)
+        return
+      }
+      guard word.hasPrefix("--") else {
+        settings.arguments.append(word)
+        continue
+      }
+      try readFlag(String(word.dropFirst(2)), &rest, command, &settings)
+    }
+  }
+
+  private func readFlag(
+    _ word: String, _ rest: inout ArraySlice<String>, _ command: CommandDescription,
+    _ settings: inout Settings
+  ) throws {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard let flag = command.flag(named: parts[0]) else {
+      let near = hint(parts[0], command.flags.map(\.name), prefix: "--")
+      throw UsageError("\(command.name) has no flag --\(parts[0])" + near, command: command.name)
+    }
+    let text: String
+    if parts.count == 2 {
+      text = parts[1]
+    } else if flag.isToggle {
+      text = "true"
+    } else if let next = rest.popFirst() {
+      text = next
+    } else {
+      throw UsageError("--\(flag.name) needs a value: \(flag.expectation)", command: command.name)
+    }
+    try check(flag, text, "--\(flag.name)", command)
+    let earlier = settings.values[flag.name]?.texts ?? []
+    settings.values[flag.name] = .init(texts: flag.isRepeatable ? earlier + [text] : [text], source: .flag)
+  }
+
+  private func check(
+    _ flag: any FlagDescription, _ text: String, _ name: String, _ command: CommandDescription
+  ) throws {
+    guard !flag.accepts(text) else { return }
+    throw UsageError("\(name) expects \(flag.expectation), got \"\(text)\"", command: command.name)
+  }
+
+  // MARK: Environment, file, defaults
+
+  private func readConfiguration(_ command: CommandDescription, _ settings: inout Settings) throws {
+    let path = settings.values["config"]?.texts.last ?? environment["APNS_EMULATOR_CONFIG"]
+    let file = try path.map { try ConfigurationFile(path: $0, readFile, known: command.flags) }
+    for flag in command.flags where flag.isSetting && settings.values[flag.name] == nil {
+      if let text = environment[flag.environmentName] {
+        try check(flag, text, flag.environmentName, command)
+        settings.values[flag.name] = .init(texts: [text], source: .environment(flag.environmentName))
+      } else if let file, let texts = file.values[flag.name] {
+        for text in texts { try check(flag, text, "\(file.path): \(flag.name)", command) }
+        settings.values[flag.name] = .init(texts: texts, source: .file(file.path))
+      }
+    }
+  }
+
+  private func readDefaults(_ command: CommandDescription, _ settings: inout Settings) {
+    for flag in command.flags where settings.values[flag.name] == nil {
+      guard let text = flag.defaultText else { continue }
+      settings.values[flag.name] = .init(texts: [text], source: .standard)
+    }
+  }
+
+  private func checkArguments(_ command: CommandDescription, _ settings: Settings) throws {
+    for (index, text) in settings.arguments.enumerated() {
+      guard index < command.arguments.count else {
+        throw UsageError("\(command.name) does not take \"\(text)\"", command: command.name)
+      }
+      let argument = command.arguments[index]
+      guard argument.accepts(text) else {
+        throw UsageError(
+          "\(argument.placeholder) is \(argument.expectation), got \"\(text)\"", command: command.name)
+      }
+    }
+    if settings.arguments.count < command.arguments.count {
+      let missing = command.arguments[settings.arguments.count]
+      throw UsageError("\(missing.placeholder) is missing: \(missing.help)", command: command.name)
+    }
+    if command.takesCommand, settings.foreign.isEmpty {
+      throw UsageError("\(command.name) needs -- and a command to run", command: command.name)
+    }
+  }
+}

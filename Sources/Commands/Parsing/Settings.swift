@@ -1,0 +1,45 @@
+/// The values of one invocation's flags, each with where it came from: flag over environment over file over default.
+struct Settings: Sendable {
+  /// Where a value came from.
+  enum Source: Equatable, Sendable {
+    case flag
+    case environment(String)
+    case file(String)
+    case standard
+
+    var text: String {
+      switch self {
+      case .flag: "flag"
+      case .environment(let name): "environment \(name)"
+      case .file(let path): "file \(path)"
+      case .standard: "default"
+      }
+    }
+  }
+
+  /// The texts of a flag, all from one source.
+  struct Value: Equatable, Sendable {
+    var texts: [String]
+    var source: Source
+  }
+
+  var values: [String: Value] = [:]
+  /// Words that are not flags.
+  var arguments: [String] = []
+  /// What stands after `--`.
+  var foreign: [String] = []
+
+  /// The value of a flag; nil where there is none. The texts have been checked before.
+  subscript<Kind>(_ flag: Flag<Kind>) -> Kind? { all(flag).last }
+
+  /// The values of a flag that may be repeated.
+  func all<Kind>(_ flag: Flag<Kind>) -> [Kind] {
+    (values[flag.name]?.texts ?? []).compactMap { flag.kind.parse($0) }
+  }
+
+  /// Whether a toggle is on.
+  func isOn(_ flag: Flag<Bool>) -> Bool { self[flag] ?? false }
+
+  /// Where the value of a flag came from.
+  func source(_ name: String) -> Source { values[name]?.source ?? .standard }
+}

@@ -1,0 +1,43 @@
+import Emulator
+import Platform
+import Transport
+
+/// A loop of a command's own, with a time limit.
+final class ClientLoop {
+  let loop: EventLoop
+  private var timer: LoopEvent?
+  private var signals: [LoopEvent] = []
+  /// Whether the time was over before the command was done.
+  private(set) var hasTimedOut = false
+
+  init() throws {
+    guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
+    self.loop = loop
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// Runs until `stop()`, or until `nanoseconds` have passed; nil waits for ever.
+  func run(limit nanoseconds: Int64?) {
+    if let nanoseconds {
+      let timer = LoopEvent(timerOn: loop) { [unowned self] in
+        hasTimedOut = true
+        loop.stop()
+      }
+      self.timer = timer
+      timer.start(afterNanoseconds: nanoseconds)
+    }
+    loop.run()
+    timer?.cancel()
+  }
+
+  func stop() { loop.stop() }
+
+  /// Turns the loop a little longer so that what was queued leaves.
+  func flush() { loop.runTurn(wait: false) }
+
+  func onSignal(_ number: Int32, _ handler: @escaping () -> Void) {
+    let event = LoopEvent(loop, signal: number, handler: handler)
+    event.start()
+    signals.append(event)
+  }
+}

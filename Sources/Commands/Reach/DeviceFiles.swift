@@ -1,0 +1,35 @@
+import Credentials
+import Platform
+import PushModel
+import SimulatedDevice
+
+/// What a simulated device keeps across runs, beside each other in the certs folder: key, certificate, state.
+struct DeviceFiles {
+  let folder: String
+  let udid: UDID
+
+  private var certificatePath: String { "\(folder)/\(udid.text).pem" }
+  private var keyPath: String { "\(folder)/\(udid.text).key" }
+  private var statePath: String { "\(folder)/\(udid.text).json" }
+
+  /// Key and certificate; nil before the first activation.
+  func identity() -> DeviceIdentity? { try? DeviceIdentity.load(pem: certificatePath, key: keyPath) }
+
+  /// The state of the last run, or that of a new device.
+  func state() throws -> DeviceState {
+    guard access(statePath, F_OK) == 0 else { return DeviceState(udid: udid) }
+    do {
+      return try DeviceState(json: TextFile.read(statePath))
+    } catch let error as DeviceState.UnreadableError {
+      throw CommandFailure("\(statePath): \(error.description); remove it to begin anew")
+    }
+  }
+
+  func keep(_ state: DeviceState) throws { try TextFile.write(statePath, state.json.encoded) }
+
+  func keep(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
+    mkdir(folder, 0o700)
+    try TextFile.write(keyPath, keyPEM, isSecret: true)
+    try TextFile.write(certificatePath, certificatePEM)
+  }
+}

@@ -1,0 +1,55 @@
+import Platform
+import Transport
+
+/// One TLS connection on which something is sent once and everything that comes is collected.
+final class Exchange: ConnectionHandler {
+  private let client: ClientLoop
+  private let request: [UInt8]
+  /// Everything that came.
+  private(set) var received: [UInt8] = []
+  /// Why the connection ended; nil while it is open.
+  private(set) var ending: String?
+  private(set) var wasOpened = false
+  /// Stops the loop when it says yes to what has come so far.
+  var isEnough: ([UInt8]) -> Bool = { _ in false }
+
+  init(_ client: ClientLoop, sending request: [UInt8]) { (self.client, self.request) = (client, request) }
+
+  /// Connects, sends, and collects until the other side ends, `isEnough`, or the time is over.
+  static func perform(
+    sending request: [UInt8], to address: SocketAddress, serverName: String, context: TLSContext,
+    limit nanoseconds: Int64?, isEnough: @escaping ([UInt8]) -> Bool = { _ in false }
+  ) throws -> Exchange {
+    let client = try ClientLoop()
+    let exchange = Exchange(client, sending: request)
+    exchange.isEnough = isEnough
+    let connection = try TLSClient.connect(
+      loop: client.loop, to: address, serverName: serverName, context: context, handler: exchange)
+    client.run(limit: nanoseconds)
+    if exchange.ending == nil { connection.abort("done") }
+    guard exchange.wasOpened else {
+      let why = exchange.ending ?? "no answer in time"
+      throw why.contains("can't connect")
+        ? RunningEmulator.notRunning("\(address): \(why)") : CommandFailure("\(address): \(why)")
+    }
+    return exchange
+  }
+
+  /// Whether the other side ended it.
+  var isClosed: Bool { ending != nil && ending != "done" }
+
+  func connectionOpened(_ connection: TLSConnection) {
+    wasOpened = true
+    connection.send(request)
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    received += bytes
+    if isEnough(received) { client.stop() }
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {
+    ending = reason
+    client.stop()
+  }
+}

@@ -1,0 +1,41 @@
+import Benchmark
+
+/// `bench`: measurements with a reference in the same run (`README.md`, Speed).
+enum BenchCommand {
+  private static let frames = count("frames", "20000000", "frames to offline tokens and to the sink")
+  private static let online = count("online-frames", "4000000", "frames to online tokens")
+  private static let many = count(
+    "many-tokens", "1000000", "registered tokens in the run among many; 0 leaves it out")
+  private static let idle = count("idle", "10000", "idle device connections; 0 leaves it out")
+  static let gatewayFlags: [any FlagDescription] = [frames, online, many, idle]
+
+  private static let requests = count("requests", "1000000", "requests in each run")
+  private static let handshakes = count("handshakes", "2000", "TLS handshakes")
+  private static let soak = count("soak", "60", "seconds of load while memory is watched; 0 leaves it out")
+  static let providerFlags: [any FlagDescription] = [requests, handshakes, soak]
+
+  static func gateway(_ settings: Settings) throws -> ExitStatus {
+    var options = GatewayBenchmark.Options()
+    options.offlineFrames = settings[frames] ?? options.offlineFrames
+    options.onlineFrames = settings[online] ?? options.onlineFrames
+    options.manyTokens = settings[many] ?? options.manyTokens
+    options.idleConnections = settings[idle] ?? options.idleConnections
+    var benchmark = try GatewayBenchmark(options)
+    Output.line(try benchmark.run { Output.complain("measuring: \($0)") })
+    return .success
+  }
+
+  static func provider(_ settings: Settings) throws -> ExitStatus {
+    var options = ProviderBenchmark.Options()
+    options.requests = settings[requests] ?? options.requests
+    options.handshakes = settings[handshakes] ?? options.handshakes
+    options.soakSeconds = settings[soak] ?? options.soakSeconds
+    var benchmark = try ProviderBenchmark(options)
+    Output.line(try benchmark.run { Output.complain("measuring: \($0)") })
+    return .success
+  }
+
+  private static func count(_ name: String, _ standard: String, _ help: String) -> Flag<Int> {
+    Flag(name, ValueKind<Int>.number("N", 0...1_000_000_000), default: standard, help)
+  }
+}

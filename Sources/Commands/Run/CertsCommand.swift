@@ -1,0 +1,47 @@
+import Credentials
+import Platform
+import PushModel
+
+/// `certs push`, `certs key`, `certs device`: issues into the certs folder; a running emulator finds it at once.
+enum CertsCommand {
+  private static let topics = CommonFlags.topic.repeatable
+  private static let environments = Flag(
+    "environment", .environments, default: "both", "environments it is good for")
+  private static let team = Flag("team", .text("TEAM"), "team id, ten characters at Apple").required
+  private static let keyId = Flag("key-id", .text("KEY"), "key id, ten characters; made up if absent")
+
+  static let pushFlags: [any FlagDescription] = [topics.required, environments, CommonFlags.certs]
+  static let keyFlags: [any FlagDescription] = [team, keyId, topics, environments, CommonFlags.certs]
+  static let deviceFlags: [any FlagDescription] = [CommonFlags.udid, CommonFlags.certs]
+
+  static func push(_ settings: Settings) throws -> ExitStatus {
+    let issued = try folder(settings).issuePushCertificate(
+      topics: settings.all(topics), environments: settings[environments] ?? .both, now: now())
+    for path in [issued.certificate, issued.key, issued.pkcs12] { Output.line(path) }
+    return .success
+  }
+
+  static func key(_ settings: Settings) throws -> ExitStatus {
+    let issued = try folder(settings).issueTokenKey(
+      team: settings[team] ?? "", keyId: settings[keyId], topics: settings.all(topics),
+      environments: settings[environments] ?? .both, now: now())
+    for path in [issued.key, issued.description] { Output.line(path) }
+    return .success
+  }
+
+  static func device(_ settings: Settings) throws -> ExitStatus {
+    guard let udid = settings[CommonFlags.udid] else { return .usage }
+    let issued = try folder(settings).issueDeviceCertificate(udid: udid, now: now())
+    for path in [issued.certificate, issued.key] { Output.line(path) }
+    return .success
+  }
+
+  /// The folder, filled first if it is new.
+  private static func folder(_ settings: Settings) throws -> CertsFolder {
+    let folder = CertsFolder(path: settings[CommonFlags.certs] ?? "certs")
+    try folder.prepare(now: now())
+    return folder
+  }
+
+  static func now() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+}

@@ -1,0 +1,38 @@
+import LegacyWire
+import PushModel
+import Transport
+
+/// `feedback`: reads the feedback service until it ends, one JSON line a tuple.
+enum FeedbackCommand {
+  private static let timeout = CommonFlags.timeout.defaulting(to: "30s")
+  static let flags: [any FlagDescription] = [
+    CommonFlags.topic, SendCommand.cert, SendCommand.certKey, timeout, CommonFlags.environment,
+    CommonFlags.certs.defaulting(to: nil), CommonFlags.portsFile,
+  ]
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    guard settings[SendCommand.cert] != nil || settings[SendCommand.topic] != nil else {
+      throw UsageError(
+        "--cert (or --topic, for the certificate issued for it) is missing", command: "feedback")
+    }
+    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certs])
+    let exchange = try Exchange.perform(
+      sending: [], to: emulator.address("feedback"), serverName: SendCommand.serverName("feedback", settings),
+      context: try SendCommand.certificateContext(settings, emulator, maximum: .tls12),
+      limit: settings[timeout]?.nanoseconds)
+    var bytes = exchange.received
+    for tuple in FeedbackTuple.take(from: &bytes) { Output.line(json(tuple).text) }
+    guard bytes.isEmpty else {
+      throw CommandFailure("the list ended within a tuple: \(Hex.encode(bytes)) was left")
+    }
+    return .success
+  }
+
+  private static func json(_ tuple: FeedbackTuple) -> JSONValue {
+    [
+      "timestamp": .integer(Int64(tuple.timestamp)),
+      "time": .string(Timestamp(seconds: Int64(tuple.timestamp)).rfc3339),
+      "token": .string(Hex.encode(tuple.token)),
+    ]
+  }
+}

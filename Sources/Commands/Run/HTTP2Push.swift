@@ -1,0 +1,118 @@
+import Credentials
+import Platform
+import PushModel
+import Transport
+
+/// One push over HTTP/2, with a provider token or a certificate.
+final class HTTP2Push: ConnectionHandler {
+  private let settings: Settings
+  private let emulator: RunningEmulator
+  private let client: ClientLoop
+  private let session: HTTP2ClientSession
+  private var answer: JSONValue?
+  private var isAccepted = false
+  private var failure: String?
+
+  init(_ settings: Settings, _ emulator: RunningEmulator) throws {
+    guard let session = HTTP2ClientSession() else { throw CommandFailure("no memory for an HTTP/2 session") }
+    (self.settings, self.emulator, self.session) = (settings, emulator, session)
+    client = try ClientLoop()
+  }
+
+  func run() throws -> ExitStatus {
+    let name = SendCommand.serverName("api", settings)
+    let token = Hex.encode(settings[SendCommand.token] ?? [])
+    let head = HTTP2RequestHead(authority: name, fields: try fields())
+    session.submit(head, path: "/3/device/\(token)", body: try SendCommand.payloadBytes(settings))
+    let address = try emulator.address("provider")
+    let connection = try TLSClient.connect(
+      loop: client.loop, to: address, serverName: name, alpn: ["h2"], context: try context(), handler: self)
+    client.run(limit: settings[SendCommand.timeout]?.nanoseconds)
+    connection.abort("done")
+    guard let answer else {
+      throw RunningEmulator.notRunning("\(address): \(failure ?? "no answer in time")")
+    }
+    Output.line(answer.text)
+    return isAccepted ? .success : .failure
+  }
+
+  private func context() throws -> TLSContext {
+    guard settings[SendCommand.key] == nil else {
+      return try TLSContext.client(ca: emulator.ca, policy: TLSPolicy())
+    }
+    return try SendCommand.certificateContext(settings, emulator, maximum: .tls13)
+  }
+
+  // MARK: Request
+
+  private func fields() throws -> [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] = []
+    if let path = settings[SendCommand.key] { fields.append(("authorization", "bearer \(try bearer(path))")) }
+    fields.append(("apns-topic", settings[SendCommand.topic]?.name ?? ""))
+    let optional: [(String, String?)] = [
+      ("apns-push-type", settings[SendCommand.pushType]),
+      ("apns-collapse-id", settings[SendCommand.collapseId]),
+      ("apns-id", settings[SendCommand.apnsId]),
+      ("apns-priority", settings[SendCommand.priority].map { "\($0)" }),
+      ("apns-expiration", settings[SendCommand.expiration].map { "\($0.seconds(from: CertsCommand.now()))" }),
+    ]
+    return fields + optional.compactMap { name, value in value.map { (name: name, value: $0) } }
+  }
+
+  /// Signs a provider token; key id and team come from the flags, else from the names and files of the keys folder.
+  private func bearer(_ path: String) throws -> String {
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    let named =
+      file.hasPrefix("AuthKey_") && file.hasSuffix(".p8") ? String(file.dropFirst(8).dropLast(3)) : nil
+    guard let keyId = settings[SendCommand.keyId] ?? named else {
+      throw UsageError("--key-id is missing, and \(file) is not named AuthKey_<KEY>.p8", command: "send")
+    }
+    let folder = path.dropLast(file.count)
+    let described = try? JSONReader.read(TextFile.read("\(folder)\(keyId).json"))?["teamId"]?.string
+    guard let team = settings[SendCommand.team] ?? described else {
+      throw UsageError("--team is missing, and there is no \(keyId).json beside the key", command: "send")
+    }
+    return try ProviderTokenSigner(p8Path: path, keyId: keyId, teamId: team).token(at: CertsCommand.now())
+  }
+
+  // MARK: Answer
+
+  func connectionOpened(_ connection: TLSConnection) { flush(connection) }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    if case .failed(let reason) = session.receive(bytes) { return end(reason) }
+    while let event = session.nextEvent() {
+      switch event {
+      case .answered(let stream): take(stream)
+      case .reset(_, let code): end("the stream was reset with \(code)")
+      }
+    }
+    if answer == nil, let goAway = session.peerGoAway {
+      end("GOAWAY \(String(decoding: goAway.debugData, as: UTF8.self))")
+    }
+    flush(connection)
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) { end(reason) }
+
+  private func flush(_ connection: TLSConnection) { session.drainOutput { connection.send($0) } }
+
+  private func end(_ reason: String) {
+    failure = failure ?? reason
+    client.stop()
+  }
+
+  private func take(_ stream: HTTP2ClientStream) {
+    isAccepted = stream.status == 200
+    var members: [(String, JSONValue)] = [
+      ("interface", "provider"), ("accepted", .bool(isAccepted)), ("status", .integer(Int64(stream.status))),
+      ("apnsId", .optional(stream.message.text(.apnsId))),
+    ]
+    if let body = JSONReader.read(Array(stream.message.body)) {
+      members.append(("reason", body["reason"] ?? .null))
+      if let timestamp = body["timestamp"] { members.append(("timestamp", timestamp)) }
+    }
+    answer = .object(members)
+    client.stop()
+  }
+}

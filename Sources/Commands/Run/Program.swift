@@ -1,0 +1,42 @@
+import Credentials
+import Emulator
+import Platform
+
+/// The whole program: words in, exit status out.
+public enum Program {
+  public static let version = "0.1.0"
+
+  /// Runs what the words (without the program's name) ask for.
+  public static func run(_ words: [String]) -> Int32 {
+    do {
+      return try perform(words).rawValue
+    } catch let error as UsageError {
+      Output.complain("\(error.message) (\(error.hint))")
+      return ExitStatus.usage.rawValue
+    } catch let error as CommandFailure {
+      if !error.message.isEmpty { Output.complain(error.message) }
+      return error.status.rawValue
+    } catch let error as EmulatorError {
+      Output.complain(error.sentence)
+      return error.status.rawValue
+    } catch {
+      Output.complain("\(error)")
+      return ExitStatus.failure.rawValue
+    }
+  }
+
+  private static func perform(_ words: [String]) throws -> ExitStatus {
+    let parser = CommandLineParser(
+      commands: CommandTable.commands, environment: ProcessEnvironment.variables, readFile: TextFile.read)
+    switch try parser.parse(words) {
+    case .version: Output.line("apns-emulator \(version)")
+    case .help(let name):
+      guard let text = HelpText.text(for: name, CommandTable.commands) else {
+        throw UsageError("there is no command \"\(name)\"")
+      }
+      Output.line(text)
+    case .run(let command, let settings): return try command.run(settings)
+    }
+    return .success
+  }
+}

@@ -1,0 +1,97 @@
+import Credentials
+import LegacyWire
+import Platform
+import PushModel
+import SimulatedProvider
+import Transport
+
+/// `send`: a provider, over HTTP/2 or the legacy gateway. Prints the outcome as JSON; exit 1 if rejected.
+enum SendCommand {
+  static let topic = CommonFlags.topic.required
+  static let token = Flag("token", .hex, "device token").required
+  static let payload = Flag("payload", .payload, default: #"{"aps":{"alert":"Hello"}}"#, "payload")
+  static let key = Flag("key", .file, "token key (.p8), for HTTP/2")
+  static let keyId = Flag(
+    "key-id", .text("KEY"), "key id; taken from the file's name AuthKey_<KEY>.p8 if absent")
+  static let team = Flag("team", .text("TEAM"), "team id; taken from <KEY>.json beside the key if absent")
+  static let cert = Flag(
+    "cert", .file, "push certificate; <certs>/push/<topic>.pem if neither this nor --key is given")
+  static let certKey = Flag("cert-key", .file, "its key; beside it if absent")
+  static let legacy = Flag(
+    "legacy", ValueKind<UInt8>.number("0|1|2", 0...2), "command of the binary protocol")
+  static let identifier = Flag(
+    "identifier", ValueKind<UInt32>.number("N", 0...UInt32.max), default: "1", "legacy identifier")
+  static let expiration = Flag("expiration", .expiration, "when it expires; 0: try once")
+  static let priority = Flag("priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "10, 5 or 1")
+  static let pushType = Flag("push-type", .text("TYPE"), "apns-push-type")
+  static let collapseId = Flag("collapse-id", .text("ID"), "apns-collapse-id")
+  static let apnsId = Flag("apns-id", .text("UUID"), "apns-id")
+  static let wait = Flag("wait", .interval, default: "1s", "how long to wait for a legacy error packet")
+  static let timeout = CommonFlags.timeout.defaulting(to: "10s")
+
+  static let flags: [any FlagDescription] = [
+    topic, token, payload, key, keyId, team, cert, certKey, legacy, identifier, expiration, priority,
+    pushType,
+    collapseId, apnsId, wait, timeout, CommonFlags.environment, CommonFlags.certs.defaulting(to: nil),
+    CommonFlags.portsFile,
+  ]
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certs])
+    guard let number = settings[legacy], let command = LegacyCommand(rawValue: number) else {
+      return try HTTP2Push(settings, emulator).run()
+    }
+    return try sendLegacy(command, settings, emulator)
+  }
+
+  private static func sendLegacy(
+    _ command: LegacyCommand, _ settings: Settings, _ emulator: RunningEmulator
+  ) throws -> ExitStatus {
+    var push = LegacyPush(
+      command: command, token: settings[token] ?? [], payload: try payloadBytes(settings),
+      identifier: settings[identifier] ?? 1)
+    push.expiration =
+      settings[expiration]?.seconds(from: CertsCommand.now()) ?? (command == .enhanced ? .max : nil)
+    push.priority = settings[priority]
+    let exchange = try Exchange.perform(
+      sending: push.frame, to: emulator.address("gateway"), serverName: serverName("gateway", settings),
+      context: try certificateContext(settings, emulator, maximum: .tls12),
+      limit: settings[wait]?.nanoseconds,
+      isEnough: { $0.count >= LegacyErrorPacket.byteCount })
+    let outcome = LegacyOutcome(received: exchange.received, isClosed: exchange.isClosed)
+    Output.line(outcome.json(command: command).text)
+    return outcome.isAccepted ? .success : .failure
+  }
+
+  static func payloadBytes(_ settings: Settings) throws -> [UInt8] {
+    switch settings[Self.payload] {
+    case .text(let text)?: Array(text.utf8)
+    case .file(let path)?: try TextFile.read(path)
+    case nil: []
+    }
+  }
+
+  /// Apple's name for a listener, which also says the environment.
+  static func serverName(_ service: String, _ settings: Settings) -> String {
+    settings[CommonFlags.environment] == .production
+      ? "\(service).push.apple.com" : "\(service).sandbox.push.apple.com"
+  }
+
+  /// A TLS context with the push certificate that the flags name, or the one issued for the topic.
+  static func certificateContext(
+    _ settings: Settings, _ emulator: RunningEmulator, maximum: TLSPolicy.Version
+  ) throws -> TLSContext {
+    let name = settings[topic]?.name ?? ""
+    let certificate = settings[cert] ?? "\(emulator.certs)/push/\(name).pem"
+    let key =
+      settings[certKey] ?? String(certificate.dropLast(certificate.hasSuffix(".pem") ? 4 : 0)) + ".key"
+    guard access(certificate, R_OK) == 0 else {
+      throw CommandFailure(
+        "there is no push certificate \(certificate); make one with: apns-emulator certs push --topic \(name)"
+      )
+    }
+    var policy = TLSPolicy()
+    policy.maximum = maximum
+    return try TLSContext.client(ca: emulator.ca, certificate: certificate, key: key, policy: policy)
+  }
+}

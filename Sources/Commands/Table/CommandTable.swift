@@ -1,0 +1,42 @@
+/// Every command with its flags: the one table from which parsing, help and completion are made.
+enum CommandTable {
+  static let commands: [CommandDescription] = [
+    CommandDescription(
+      "serve", "run the emulator until it is signalled", flags: ServeFlags.all, run: ServeCommand.run),
+    CommandDescription(
+      "exec", "run a command against an emulator of its own, and return its exit status",
+      flags: ServeFlags.all,
+      takesCommand: true, run: ExecCommand.run),
+    CommandDescription(
+      "certs push", "issue a push certificate", flags: CertsCommand.pushFlags, run: CertsCommand.push),
+    CommandDescription(
+      "certs key", "make a token key", flags: CertsCommand.keyFlags, run: CertsCommand.key),
+    CommandDescription(
+      "certs device", "issue a device certificate without activation", flags: CertsCommand.deviceFlags,
+      run: CertsCommand.device),
+    CommandDescription("device", "be a simulated device", flags: DeviceCommand.flags, run: DeviceCommand.run),
+    CommandDescription("send", "send a push", flags: SendCommand.flags, run: SendCommand.run),
+    CommandDescription(
+      "feedback", "read the feedback service", flags: FeedbackCommand.flags, run: FeedbackCommand.run),
+    CommandDescription(
+      "tokens", "print the table UDID, topic, environment → token", flags: TokensCommand.flags,
+      run: TokensCommand.run),
+    CommandDescription(
+      "tail", "print notifications as they come", flags: TailCommand.flags, run: TailCommand.run),
+    CommandDescription(
+      "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
+    CommandDescription(
+      "config", "print each setting of serve and where it came from", flags: ServeFlags.all,
+      run: ConfigCommand.run),
+    CommandDescription(
+      "completion", "print a completion script",
+      arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "bash, zsh or fish")],
+      run: CompletionCommand.run),
+    CommandDescription(
+      "bench gateway", "measure the legacy gateway beside a TLS sink", flags: BenchCommand.gatewayFlags,
+      run: BenchCommand.gateway),
+    CommandDescription(
+      "bench provider", "measure the provider API beside nghttpd", flags: BenchCommand.providerFlags,
+      run: BenchCommand.provider),
+  ]
+}

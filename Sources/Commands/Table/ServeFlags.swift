@@ -1,0 +1,145 @@
+import Broker
+import Credentials
+import Emulator
+import LegacyWire
+import Platform
+import PushModel
+
+/// Every flag of `serve` (`interface.md`, Commands). Each is also an environment variable and a configuration key.
+enum ServeFlags {
+  static let config = Flag("config", .file, "a JSON file whose keys are these flags")
+  static let bind = Flag("bind", .address, default: "127.0.0.1", "address of all listeners").setting
+  static let gatewayPort = port("gateway", "2195", "legacy binary gateway; ALPN h2: channel management")
+  static let feedbackPort = port("feedback", "2196", "feedback service; ALPN h2: channel management")
+  static let providerPort = port("provider", "2197", "HTTP/2 provider API")
+  static let courierPort = port("courier", "5223", "device connections")
+  static let consolePort = port("console", "8790", "REST API, dashboard, activation")
+  static let certs = CommonFlags.certs
+  static let data = Flag(
+    "data", .folder, default: ".apns-emulator", "folder of the store and the token secret"
+  ).setting
+  static let ephemeral = Flag("ephemeral", .toggle, "nothing on disk but certificates").setting
+  static let portsFile = Flag("ports-file", .file, "written once every listener accepts").setting
+  static let environment = Flag(
+    "environment", .environment, default: "sandbox", "where the server name does not say it"
+  ).setting
+  static let lenient = Flag(
+    "lenient", .toggle, "accept what can't be verified, and record what strict would have said"
+  ).setting
+  static let legacyTLS = Flag(
+    "legacy-tls", .toggle, "TLS 1.0 and 1.1 and old ciphers on gateway and feedback"
+  ).setting
+  static let tokenSeed = Flag("token-seed", .text("TEXT"), "makes tokens the same on every machine").setting
+  static let seed = Flag("seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives every random choice")
+    .setting
+  static let history = Flag(
+    "history", ValueKind<Int>.number("N", 1...Journal.maximumCapacity), default: "\(Journal.defaultCapacity)",
+    "notifications kept for inspection"
+  ).setting
+  static let logFormat = Flag("log-format", ValueKind<LogFormat>.word, default: "text", "how log lines look")
+    .setting
+  static let logLevel = Flag(
+    "log-level", ValueKind<LogLevel>.word, default: "info", "least level that is logged"
+  ).setting
+
+  // Where Apple is silent (`spec/provider-protocol.md` K)
+  static let tokenLength = Flag(
+    "token-length", ValueKind<ClosedRange<Int>>.span("N..M", within: 1...Limits.longestToken),
+    default: "32..100",
+    "token lengths that the gateway takes, in bytes"
+  ).setting
+  static let payloadLimit = Flag(
+    "payload-limit", ValueKind<Int>.number("N", 1...65535), default: "\(Limits.legacyPayload)",
+    "largest payload on the gateway, in bytes"
+  ).setting
+  static let echoEmptyToken = Flag(
+    "echo-empty-token", .toggle, "status 2 for an empty token carries its identifier instead of 0"
+  ).setting
+  static let goneGrace = Flag(
+    "gone-grace", .interval, default: "0", "time between a device's report and the first 410"
+  ).setting
+  static let throttleRejections = Flag(
+    "throttle-rejections", .toggle, "lower the stream limit to 1 after a rejection, as Apple does"
+  ).setting
+  static let floodLimit = Flag(
+    "flood-limit", ValueKind<Int>.number("N", 1...1_000_000),
+    "pushes a second for one token before TooManyRequests"
+  ).setting
+  static let idleTimeout = Flag(
+    "idle-timeout", .interval, "idle time of a provider connection before GOAWAY IdleTimeout"
+  ).setting
+  static let tokenUpdateScope = Flag(
+    "token-update-scope", ValueKind<TokenUpdateScope>.word, default: "connection",
+    "what TooManyProviderTokenUpdates counts"
+  ).setting
+  static let tokenUpdateLimit = Flag(
+    "token-update-limit", ValueKind<Int>.number("N", 1...1000), default: "1",
+    "different provider tokens within 20 minutes before TooManyProviderTokenUpdates"
+  ).setting
+
+  /// In the order of the help.
+  static let all: [any FlagDescription] = [
+    config, bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, certs.setting, data,
+    ephemeral,
+    portsFile, environment, lenient, legacyTLS, tokenSeed, seed, history, logFormat, logLevel, tokenLength,
+    payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
+    tokenUpdateLimit,
+  ]
+
+  private static func port(
+    _ listener: String, _ number: String, _ help: String
+  ) -> Flag<EmulatorOptions.Port> {
+    Flag("\(listener)-port", .port, default: number, help + " (0: any free port, off: not opened)").setting
+  }
+}
+
+/// Words for `TokenUpdatePolicy.Scope`.
+enum TokenUpdateScope: String, CaseIterable, Sendable {
+  case connection, team, off
+
+  var scope: TokenUpdatePolicy.Scope {
+    switch self {
+    case .connection: .connection
+    case .team: .team
+    case .off: .off
+    }
+  }
+}
+
+extension EmulatorOptions {
+  /// The options that the flags say.
+  init(_ settings: Settings) {
+    self.init()
+    bind = settings[ServeFlags.bind] ?? bind
+    gatewayPort = settings[ServeFlags.gatewayPort] ?? gatewayPort
+    feedbackPort = settings[ServeFlags.feedbackPort] ?? feedbackPort
+    providerPort = settings[ServeFlags.providerPort] ?? providerPort
+    courierPort = settings[ServeFlags.courierPort] ?? courierPort
+    consolePort = settings[ServeFlags.consolePort] ?? consolePort
+    certs = settings[ServeFlags.certs] ?? certs
+    data = settings[ServeFlags.data] ?? data
+    isEphemeral = settings.isOn(ServeFlags.ephemeral)
+    portsFile = settings[ServeFlags.portsFile]
+    environment = settings[ServeFlags.environment] ?? environment
+    isLenient = settings.isOn(ServeFlags.lenient)
+    legacyTLS = settings.isOn(ServeFlags.legacyTLS)
+    tokenSeed = settings[ServeFlags.tokenSeed]
+    seed = settings[ServeFlags.seed]
+    logFormat = settings[ServeFlags.logFormat] ?? logFormat
+    logLevel = settings[ServeFlags.logLevel] ?? logLevel
+    readDisputed(settings)
+  }
+
+  private mutating func readDisputed(_ settings: Settings) {
+    broker.history = settings[ServeFlags.history] ?? broker.history
+    broker.goneGraceSeconds = settings[ServeFlags.goneGrace]?.seconds ?? 0
+    legacyLimits.tokenLengths = settings[ServeFlags.tokenLength] ?? legacyLimits.tokenLengths
+    legacyLimits.payload = settings[ServeFlags.payloadLimit] ?? legacyLimits.payload
+    legacyLimits.forgetsIdentifierOfEmptyToken = !settings.isOn(ServeFlags.echoEmptyToken)
+    provider.throttlesRejections = settings.isOn(ServeFlags.throttleRejections)
+    provider.floodLimit = settings[ServeFlags.floodLimit]
+    provider.idleSeconds = settings[ServeFlags.idleTimeout]?.seconds
+    provider.binding.updates.scope = (settings[ServeFlags.tokenUpdateScope] ?? .connection).scope
+    provider.binding.updates.tokensPerInterval = settings[ServeFlags.tokenUpdateLimit] ?? 1
+  }
+}

@@ -1,0 +1,36 @@
+/// Small files, read and written whole.
+public enum TextFile {
+  /// Largest file read, in bytes.
+  public static let limit = 16 << 20
+
+  /// Reads a file; `-` is standard input.
+  public static func read(_ path: String) throws -> [UInt8] {
+    guard let file = path == "-" ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "r") else {
+      throw SocketError.last("read", path)
+    }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= limit {
+      let count = fread(&chunk, 1, chunk.count, file)
+      guard count > 0 else { break }
+      bytes += chunk[..<count]
+    }
+    guard ferror(file) == 0 else { throw SocketError.last("read", path) }
+    guard bytes.count <= limit else {
+      throw SocketError(operation: "read", address: path, sentence: "it is larger than \(limit) bytes")
+    }
+    return bytes
+  }
+
+  /// Writes a file whole, for this user alone if it is secret: to a temporary name beside it, then renamed.
+  public static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool = false) throws {
+    let temporary = "\(path).\(getpid()).tmp"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, isSecret ? 0o600 : 0o644)
+    guard descriptor >= 0, let file = fdopen(descriptor, "w") else { throw SocketError.last("write", path) }
+    let written = fwrite(bytes, 1, bytes.count, file)
+    guard fclose(file) == 0, written == bytes.count, rename(temporary, path) == 0 else {
+      throw SocketError.last("write", path)
+    }
+  }
+}
