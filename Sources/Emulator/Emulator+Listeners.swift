@@ -1,3 +1,4 @@
+import Console
 import Credentials
 import Platform
 import Transport
@@ -18,6 +19,28 @@ extension Emulator {
       provider.makePushConnection($0)
     }
     try open("courier", options.courierPort, Self.courierPolicy()) { [courier] in courier.makeConnection($0) }
+    try openConsole()
+  }
+
+  /// The console is plain HTTP/1.1 and has a server of its own.
+  private func openConsole() throws {
+    guard case .number(let port) = options.consolePort else { return }
+    let console = Console(ConsoleService.makeContext(self))
+    let address = SocketAddress(host: options.bind, port: port)
+    let server = try naming("console") {
+      try HTTPServer(loop: loop, address: address, handler: console.handle)
+    }
+    self.console = server
+    ports.listeners.append(("console", server.address))
+  }
+
+  /// Says which listener could not be opened, with the exit status for a port that is taken.
+  private func naming<Listener>(_ name: String, _ body: () throws -> Listener) throws -> Listener {
+    do {
+      return try body()
+    } catch let error as SocketError {
+      throw EmulatorError(error.isAddressInUse ? .portInUse : .failed, "\(name): \(error)")
+    }
   }
 
   private func open(
@@ -27,13 +50,9 @@ extension Emulator {
     guard case .number(let number) = port else { return }
     let context = try TLSContext.server(
       certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
-    let listener: TLSListener
-    do {
-      listener = try TLSListener(
-        loop: loop, address: SocketAddress(host: options.bind, port: number), context: context,
-        makeHandler: makeHandler)
-    } catch let error as SocketError {
-      throw EmulatorError(error.isAddressInUse ? .portInUse : .failed, "\(name): \(error)")
+    let address = SocketAddress(host: options.bind, port: number)
+    let listener = try naming(name) {
+      try TLSListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
     }
     listeners.append((name, listener))
     ports.listeners.append((name, listener.address))

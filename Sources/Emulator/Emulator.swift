@@ -1,4 +1,5 @@
 import Broker
+import Console
 import Credentials
 import Platform
 import PushModel
@@ -30,6 +31,12 @@ public final class Emulator {
   let pushLog: PushLog
   var listeners: [(name: String, listener: TLSListener)] = []
   var shutdown: Shutdown?
+  /// The console's listener; nil while it is off.
+  var console: HTTPServer?
+  /// Drives every random choice (`design.md`, promise 5).
+  public let seed: UInt64
+  /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
+  public let consoleToken: String?
   var signalEvents: [LoopEvent] = []
   /// Set when the store can't be written any more: nothing may be acknowledged then.
   public internal(set) var failure: EmulatorError?
@@ -37,6 +44,8 @@ public final class Emulator {
   /// Prepares certificates and state; opens nothing yet.
   public init(options: EmulatorOptions) throws {
     self.options = options
+    seed = options.seed ?? UInt64.random(in: .min ... .max)
+    consoleToken = Self.isLoopback(options.bind) ? nil : Self.makeConsoleToken()
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
     self.loop = loop
     logger = Logger(format: options.logFormat, level: options.logLevel, clock: clock)
@@ -62,7 +71,7 @@ public final class Emulator {
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: providerOptions, verifier: tokenVerifier,
       trust: trust,
-      defaultEnvironment: options.environment, seed: options.seed ?? UInt64.random(in: .min ... .max))
+      defaultEnvironment: options.environment, seed: seed)
     pushLog = PushLog(broker: broker, logger: logger)
     learnTopics()
   }
@@ -85,6 +94,15 @@ public final class Emulator {
     if let path = options.portsFile { unlink(path) }
     store?.close()
     logger.flush()
+  }
+
+  private static func isLoopback(_ host: String) -> Bool {
+    let isNumeric = host.allSatisfy { $0.isNumber || $0 == "." }
+    return host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
+  }
+
+  private static func makeConsoleToken() -> String {
+    Hex.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) })
   }
 
   /// Begins the orderly end. On the loop's thread.

@@ -4,7 +4,7 @@ import Platform
 
 /// The whole program: words in, exit status out.
 public enum Program {
-  public static let version = "0.1.0"
+  public static let version = EmulatorVersion.current
 
   /// Runs what the words (without the program's name) ask for.
   public static func run(_ words: [String]) -> Int32 {

@@ -44,6 +44,10 @@ enum Banner {
 
   private static func example(_ emulator: Emulator) -> [String] {
     guard let console = emulator.ports["console"] else { return [] }
-    return ["try       curl http://\(console)/api/v1/info"]
+    guard let token = emulator.consoleToken else { return ["try       curl http://\(console)/api/v1/info"] }
+    return [
+      "access    http://\(console)/?access=\(token)",
+      "try       curl -H 'Authorization: Bearer \(token)' http://\(console)/api/v1/info",
+    ]
   }
 }

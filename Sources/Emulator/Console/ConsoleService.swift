@@ -1,0 +1,65 @@
+import Broker
+import Console
+import CourierWire
+import Credentials
+import ProviderAPI
+import PushModel
+import Transport
+
+/// Gives the console what it looks at and acts on.
+enum ConsoleService {
+  /// A context over a running emulator.
+  static func makeContext(_ emulator: Emulator) -> ConsoleContext {
+    let context = ConsoleContext(
+      broker: emulator.broker, environment: emulator.options.environment,
+      now: { [clock = emulator.clock] in clock.now() })
+    context.bindHost = emulator.options.bind
+    context.accessToken = emulator.consoleToken
+    context.info = { [unowned emulator] in info(emulator) }
+    context.unreadiness = { [unowned emulator] in emulator.shutdown?.hasBegun == true ? "shutting down" : nil
+    }
+    context.activate = { [certs = emulator.certs, clock = emulator.clock] in activate($0, certs, clock.now())
+    }
+    context.push = { [unowned emulator] in PlainPush.answer($0, emulator) }
+    return context
+  }
+
+  private static func info(_ emulator: Emulator) -> [(String, JSONValue)] {
+    let listeners = emulator.ports.listeners.map { name, address in
+      (name, JSONValue.object([("host", .string(address.host)), ("port", .integer(Int64(address.port)))]))
+    }
+    return [
+      ("version", .string(EmulatorVersion.current)),
+      ("environment", .string(emulator.options.environment.name)),
+      ("listeners", .object(listeners)), ("ca", .string(emulator.ports.ca)),
+      ("certs", .string(emulator.ports.certs)),
+      ("lenient", .bool(emulator.options.isLenient)), ("ephemeral", .bool(emulator.options.isEphemeral)),
+      ("seed", .string(String(emulator.seed))),
+    ]
+  }
+
+  /// Hands a device the certificate it asks for (`spec/device-courier.md` 5).
+  private static func activate(
+    _ form: [UInt8], _ certs: CertsFolder, _ now: Timestamp
+  ) -> (status: Int, contentType: String, body: [UInt8]) {
+    do {
+      let request = try form.withUnsafeBytes { bytes throws(ActivationError) in
+        try ActivationRequest.parse(formBody: bytes)
+      }
+      let certificate = try certs.signDeviceRequest(
+        csrPEM: Array(request.csrPEM.utf8), udid: request.udid, now: now)
+      let page = ActivationResponse.page(certificatePEM: String(decoding: certificate, as: UTF8.self))
+      return (200, ActivationResponse.contentType, Array(page.utf8))
+    } catch let error as ActivationError {
+      return (400, ActivationResponse.contentType, Array(ActivationResponse.page(failure: error).utf8))
+    } catch {
+      let failure = ActivationError(.refused, "\(error)")
+      return (400, ActivationResponse.contentType, Array(ActivationResponse.page(failure: failure).utf8))
+    }
+  }
+}
+
+/// Names this program's state for people and clients.
+public enum EmulatorVersion {
+  public static let current = "0.1.0"
+}
