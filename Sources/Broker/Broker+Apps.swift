@@ -9,7 +9,7 @@ extension Broker {
     _ change: AppChange, device: Int32, topic: Int32, environment: Environment, now: Timestamp
   ) -> DeviceToken? {
     if change == .remove || change == .reinstall, let row = registry.installed(device, topic, environment) {
-      abandon(row)
+      abandon(row, now)
     }
     let token =
       change == .remove
@@ -21,11 +21,14 @@ extension Broker {
 
   /// Erases the phone: every app is gone, its key and base token too, and its connections end.
   public func erase(_ device: Int32, now: Timestamp) {
-    for row in registry.registrations(of: device) where registry[registration: row].isActive { abandon(row) }
+    for row in registry.registrations(of: device) where registry[registration: row].isActive {
+      abandon(row, now)
+    }
     registry.updateDevice(device) { row in
       row.identity += 1
       row.keyFingerprint = []
     }
+    noteDevice(.erased, device, .sandbox, now)
     for environment in Environment.allCases {
       guard let session = registry.devices[Int(device)].session(in: environment) else { continue }
       session.outlet.appChanged(session.enabled.first ?? registry.topics.first?.hash ?? .zero, .erase)
@@ -45,8 +48,9 @@ extension Broker {
     session.outlet.endSession(reason: reason)
   }
 
-  private func abandon(_ row: Int32) {
+  private func abandon(_ row: Int32, _ now: Timestamp) {
     registry.update(row) { $0.isAbandoned = true }
+    noteToken(.removed, row, now)
     slots[Int(row)].session = -1
   }
 
@@ -59,6 +63,7 @@ extension Broker {
       $0.awaitsFeedback = true
     }
     feedbackQueue.append(row)
+    noteToken(.gone, row, now)
     drop(Int(row), .discarded, now)
   }
 

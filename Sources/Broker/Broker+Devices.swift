@@ -23,6 +23,7 @@ extension Broker {
     noteKey(keyFingerprint, of: device, now: now)
     let session = makeSession(device, environment, link, now)
     registry.devices[Int(device)].setSession(session, in: environment)
+    noteDevice(.connected, device, environment, now)
     let baseToken = registry.baseToken(device, environment)
     return Connected(session: session, baseToken: baseToken, tokenWasKnown: offeredBaseToken == baseToken)
   }
@@ -54,6 +55,7 @@ extension Broker {
     sessions[Int(session.index)] = nil
     freeSessions.append(session.index)
     leaveAll(session)
+    noteDevice(.disconnected, session.device, session.environment, now)
     registry.updateDevice(session.device) { row in
       row.lastSeenAt = now
       if row.session(in: session.environment) === session { row.setSession(nil, in: session.environment) }
@@ -79,6 +81,7 @@ extension Broker {
     slots[slot].state = .kept
     slots[slot].wasKept = true
     markDirty(slot)
+    note(.delivery, entry.id, .stored, now)
     if let record = journal.pointer(entry.id) {
       record.pointee.state = .stored
       record.pointee.storedAt = now
@@ -124,7 +127,9 @@ extension Broker {
 
   /// The device wants the token of a topic: the one it has, or that of a fresh install. nil when there are too many.
   public func appToken(_ session: DeviceSession, topic hash: TopicHash, now: Timestamp) -> DeviceToken? {
-    guard let topic = registry.topic(hashed: hash) else { return nil }
+    guard sessions[Int(session.index)] === session, let topic = registry.topic(hashed: hash) else {
+      return nil
+    }
     return appToken(device: session.device, topic: topic, environment: session.environment, now: now)
   }
 
@@ -132,6 +137,7 @@ extension Broker {
     if let row = registry.installed(device, topic, environment) { return registry[registration: row].token }
     guard let row = registry.install(device, topic, environment, now: now) else { return nil }
     addSlot(for: row)
+    noteToken(.issued, row, now)
     return registry[registration: row].token
   }
 

@@ -57,6 +57,7 @@ extension Broker {
     slots[slot].wasKept = true
     markDirty(slot)
     counters.stored += 1
+    note(.delivery, id, .stored, now)
     if let record = journal.pointer(id) {
       record.pointee.state = .stored
       record.pointee.storedAt = now
@@ -81,6 +82,7 @@ extension Broker {
         messageId: UInt32(truncatingIfNeeded: id), expiry: submission.expiration ?? .max, receivedAt: now,
         priority: submission.priority, storageFlags: 0, apnsId: MessageID.words(submission.messageID)))
     counters.sent += 1
+    note(.delivery, id, .sent, now)
     if let record = journal.pointer(id) {
       record.pointee.state = .sent
       record.pointee.sentAt = now
@@ -123,6 +125,7 @@ extension Broker {
         messageId: UInt32(truncatingIfNeeded: kept.id), expiry: kept.expiry, receivedAt: kept.receivedAt,
         priority: kept.priority, storageFlags: kept.wasKept ? (isLast ? 3 : 1) : 0, apnsId: kept.apnsId))
     counters.sent += 1
+    note(.delivery, kept.id, .sent, now)
     if let record = journal.pointer(kept.id) {
       record.pointee.state = .sent
       record.pointee.sentAt = now
@@ -145,6 +148,7 @@ extension Broker {
 
   func end(_ id: UInt64, _ state: NotificationState, _ now: Timestamp) {
     if state == .discarded { counters.discarded += 1 }
+    note(.delivery, id, state, now)
     guard let record = journal.pointer(id) else { return }
     record.pointee.state = state
     record.pointee.endedAt = now

@@ -95,6 +95,7 @@ extension Broker {
           fieldsCount: UInt32(truncatingIfNeeded: submission.fields.count), box: box))
     }
     if let detail = submission.detail { journal.attach(detail, to: id) }
+    note(.notification, id, rejection == nil ? .discarded : .rejected, now)
     return id
   }
 

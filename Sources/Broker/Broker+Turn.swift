@@ -7,9 +7,11 @@ public struct BrokerChanges {
   public var registrations: [Int32]
   /// Rows whose kept message is to be written (`keptMessage` answers it) or removed (it answers nil).
   public var messages: [Int32]
+  /// Everything stored before is to be deleted first.
+  public var startsOver = false
 
   public var isEmpty: Bool {
-    devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
+    !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
   }
 }
 
@@ -47,7 +49,8 @@ extension Broker {
     }
     let changes = BrokerChanges(
       devices: registry.changes.devices, topics: registry.changes.topics,
-      registrations: registry.changes.registrations, messages: dirtySlots)
+      registrations: registry.changes.registrations, messages: dirtySlots, startsOver: startsOver)
+    startsOver = false
     registry.changes = RegistryChanges()
     dirtySlots.removeAll(keepingCapacity: dirtySlots.capacity < 1 << 16)
     return changes

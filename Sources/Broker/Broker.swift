@@ -10,6 +10,8 @@ public final class Broker {
   public let journal: Journal
   public let options: BrokerOptions
   public internal(set) var counters = BrokerCounters()
+  /// What happened, once somebody watches.
+  public let events = EventLog()
   /// Broadcast channels.
   public var channels = ChannelTable()
   var slots = PlainTable<MessageSlot>()
@@ -23,6 +25,8 @@ public final class Broker {
   var feedbackQueue: [Int32] = []
   /// Where the next look for expired messages begins.
   var expiryCursor = 0
+  /// Every device was forgotten in this turn.
+  var startsOver = false
 
   public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
     registry = Registry(derivation: derivation)

@@ -46,6 +46,7 @@ public final class SQLiteStore: BrokerStore {
   public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) {
     guard !changes.isEmpty else { return }
     try transaction { () throws(StoreError) in
+      if changes.startsOver { try deleteAll() }
       try registry.write(changes, of: broker.registry)
       try messages.write(changes.messages, of: broker)
     }
@@ -54,12 +55,14 @@ public final class SQLiteStore: BrokerStore {
 
   /// Forgets everything, for a reset. The caller starts over with an empty broker.
   public func wipe() throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try database.execute(
-        "DELETE FROM message_log; DELETE FROM registration; DELETE FROM device; DELETE FROM topic")
-    }
-    messages.reset()
+    try transaction { () throws(StoreError) in try deleteAll() }
     (hasUncheckpointed, wasBusy) = (true, true)
+  }
+
+  private func deleteAll() throws(StoreError) {
+    try database.execute(
+      "DELETE FROM message_log; DELETE FROM registration; DELETE FROM device; DELETE FROM topic")
+    messages.reset()
   }
 
   /// Writes the log back into the file if nothing was committed since the last call. That waits for the disk, so call

@@ -222,6 +222,22 @@ struct SQLiteStoreTests {
     #expect(fleet.kept(0) == "after")
   }
 
+  @Test("starts over when the broker forgot its devices, topics apart")
+  func startsOver() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(3)
+    fleet.push(1, "message")
+    try fleet.commit()
+    fleet.broker.forgetDevices(now: fleet.now)
+    try fleet.register(1, from: 7)
+    fleet.push(0, "after")
+    try fleet.commit()
+    try fleet.restart()
+    #expect(fleet.broker.registry.devices.map(\.udid.text) == ["device-7"])
+    #expect(fleet.broker.registry.topics.map(\.label) == [Fleet.topic])
+    #expect(fleet.kept(0) == "after" && fleet.broker.registry.registrationCount == 1)
+  }
+
   @Test("writes the log back when there is nothing else to do")
   func checkpoint() throws {
     let fleet = try Fleet(path: path)

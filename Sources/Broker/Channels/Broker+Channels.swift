@@ -59,8 +59,10 @@ extension Broker {
   }
 
   private func finishBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
+    let state: NotificationState = count > 0 ? .sent : isStored ? .stored : .discarded
+    note(.delivery, id, state, now)
     guard let record = journal.pointer(id) else { return }
-    record.pointee.state = count > 0 ? .sent : isStored ? .stored : .discarded
+    record.pointee.state = state
     if count > 0 { record.pointee.sentAt = now } else if isStored { record.pointee.storedAt = now }
   }
 }

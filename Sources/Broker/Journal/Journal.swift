@@ -77,6 +77,11 @@ public final class Journal {
     details = [:]
   }
 
+  /// No record refers to a row of the token map any more: the rows are gone.
+  func forgetRegistrations() {
+    for id in firstId..<nextId { pointer(id)?.pointee.registration = -1 }
+  }
+
   /// Ids that were deleted one by one; their slots are reused in their turn.
   public private(set) var hidden: Set<UInt64> = []
 

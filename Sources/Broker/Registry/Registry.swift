@@ -141,6 +141,15 @@ public final class Registry {
     return index
   }
 
+  /// Empties the table and the list of devices. Topics keep their indices, and all of them count as changed.
+  func forgetDevices() {
+    registrations.removeAll()
+    devices = []
+    deviceByUDID = [:]
+    index.removeAll()
+    changes = RegistryChanges(topics: topics.indices.map { Int32($0) })
+  }
+
   /// Changes a row and remembers that the store must hear of it.
   func update(_ index: Int32, _ change: (inout Registration) -> Void) {
     change(&registrations[Int(index)])

@@ -34,6 +34,12 @@ struct TokenIndex: ~Copyable {
     }
   }
 
+  /// Forgets every entry.
+  mutating func removeAll() {
+    entries.update(repeating: Self.empty, count: mask + 1)
+    used = 0
+  }
+
   /// Adds an entry; the token must not be present.
   mutating func insert(_ token: DeviceToken, _ index: Int) {
     if (used + 1) * 2 > mask + 1 { grow() }

@@ -1,0 +1,77 @@
+import PushModel
+
+/// The newest events in a ring, numbered from 1, so that a watcher can come back and go on where it was.
+///
+/// Nothing is written until somebody watches: the push path pays one test for it.
+public final class EventLog {
+  /// How many events are kept, as a count: some seconds of heavy traffic.
+  public static let capacity = 16_384
+
+  /// Set by the first watcher, for good: a watcher that lost its connection wants what it missed.
+  @exclusivity(unchecked) public private(set) var isOn = false
+  /// The number that the next event gets.
+  public private(set) var nextNumber: UInt64 = 1
+  private var ring: UnsafeMutablePointer<BrokerEvent>?
+
+  init() {}
+
+  deinit { ring?.deallocate() }
+
+  /// The oldest number that is still here.
+  public var firstNumber: UInt64 {
+    nextNumber > UInt64(Self.capacity) ? nextNumber - UInt64(Self.capacity) : 1
+  }
+
+  /// Begins to write.
+  public func turnOn() {
+    guard ring == nil else { return }
+    ring = .allocate(capacity: Self.capacity)
+    isOn = true
+  }
+
+  /// The event of a number, if it is still here.
+  public subscript(number: UInt64) -> BrokerEvent? {
+    guard number >= firstNumber, number < nextNumber, let ring else { return nil }
+    return ring[Int(number % UInt64(Self.capacity))]
+  }
+
+  /// Adds an event from outside the broker; answers its number, 0 while nobody watches.
+  public func append(subject: UInt64, at now: Timestamp) -> UInt64 {
+    append(
+      .init(kind: .other, change: .none, state: .rejected, environment: .sandbox, subject: subject, at: now))
+    return isOn ? nextNumber - 1 : 0
+  }
+
+  func append(_ event: BrokerEvent) {
+    guard let ring else { return }
+    (ring + Int(nextNumber % UInt64(Self.capacity))).initialize(to: event)
+    nextNumber += 1
+  }
+}
+
+extension Broker {
+  @inline(__always)
+  func note(_ kind: BrokerEvent.Kind, _ id: UInt64, _ state: NotificationState, _ now: Timestamp) {
+    guard events.isOn else { return }
+    events.append(
+      BrokerEvent(kind: kind, change: .none, state: state, environment: .sandbox, subject: id, at: now))
+  }
+
+  func noteDevice(
+    _ change: BrokerEvent.Change, _ device: Int32, _ environment: Environment, _ now: Timestamp
+  ) {
+    guard events.isOn else { return }
+    events.append(
+      BrokerEvent(
+        kind: .device, change: change, state: .rejected, environment: environment, subject: UInt64(device),
+        at: now))
+  }
+
+  func noteToken(_ change: BrokerEvent.Change, _ row: Int32, _ now: Timestamp) {
+    guard events.isOn else { return }
+    events.append(
+      BrokerEvent(
+        kind: .token, change: change, state: .rejected, environment: registry[registration: row].environment,
+        subject: UInt64(row), at: now))
+  }
+}

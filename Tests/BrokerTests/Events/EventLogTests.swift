@@ -1,0 +1,79 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+@Suite struct EventLogTests {
+  private func words(_ lab: Lab, from first: UInt64 = 1) -> [String] {
+    (first..<lab.broker.events.nextNumber).compactMap { number in
+      lab.broker.events[number].map { event in
+        switch event.kind {
+        case .notification: "notification \(event.subject)"
+        case .delivery: "\(event.state) \(event.subject)"
+        case .device, .token: "\(event.kind) \(event.change) \(event.subject)"
+        case .other: "other \(event.subject)"
+        }
+      }
+    }
+  }
+
+  @Test("Nothing is written until somebody watches")
+  func off() throws {
+    let lab = Lab()
+    lab.push(try lab.row(), "unseen")
+    #expect(lab.broker.events.nextNumber == 1 && lab.broker.events[1] == nil)
+    #expect(lab.broker.events.append(subject: 1, at: lab.now) == 0)
+  }
+
+  @Test("A message's way, its device and its token are written in order")
+  func journey() throws {
+    let lab = Lab()
+    lab.broker.events.turnOn()
+    let row = try lab.row()
+    lab.push(row, "kept")
+    lab.push(row, "newer")
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.acknowledge(phone, 0)
+    lab.push(row, "lost")
+    try lab.disconnect(phone)
+    #expect(lab.broker.events.append(subject: 77, at: lab.now) == lab.broker.events.nextNumber - 1)
+    #expect(
+      words(lab) == [
+        "token issued 0", "notification 1", "stored 1", "notification 2", "replaced 1", "stored 2",
+        "device connected 0", "sent 2", "delivered 2", "notification 3", "sent 3", "device disconnected 0",
+        "stored 3", "other 77",
+      ])
+  }
+
+  @Test("A removed app, its discovery and an erased phone are written")
+  func apps() throws {
+    let lab = Lab()
+    lab.broker.events.turnOn()
+    let row = try lab.row()
+    let device = try lab.device()
+    _ = lab.broker.change(
+      .remove, device: device, topic: try lab.topic(), environment: .sandbox, now: lab.now)
+    _ = try lab.connect()
+    let first = lab.broker.events.nextNumber
+    lab.push(row, "finds out")
+    lab.broker.erase(device, now: lab.now)
+    #expect(
+      words(lab, from: first).filter { !$0.hasPrefix("discarded") } == [
+        "notification 1", "token gone 0", "device erased 0", "device disconnected 0",
+      ])
+    #expect(words(lab).contains("token removed 0"))
+  }
+
+  @Test("The ring keeps the newest")
+  func ring() {
+    let lab = Lab()
+    lab.broker.events.turnOn()
+    for subject in 1...UInt64(EventLog.capacity + 10) {
+      _ = lab.broker.events.append(subject: subject, at: lab.now)
+    }
+    #expect(lab.broker.events.firstNumber == 11)
+    #expect(lab.broker.events[10] == nil)
+    #expect(lab.broker.events[11]?.subject == 11)
+    #expect(lab.broker.events[UInt64(EventLog.capacity + 10)]?.subject == UInt64(EventLog.capacity + 10))
+  }
+}

@@ -1,0 +1,58 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+@Suite struct ResetTests {
+  @Test("Dropping kept messages leaves those that are on their way")
+  func keptMessages() throws {
+    let lab = Lab()
+    let (away, online) = (try lab.row("away"), try lab.row("online"))
+    let phone = try lab.connect("online", enabling: [Lab.app])
+    let (first, second) = (lab.push(away, "kept"), lab.push(online, "sent"))
+    lab.broker.dropKeptMessages(now: lab.now)
+    #expect(lab.state(first) == .discarded && lab.kept(away) == nil)
+    #expect(lab.state(second) == .sent)
+    lab.acknowledge(phone, 0)
+    #expect(lab.state(second) == .delivered)
+  }
+
+  @Test("Forgotten devices lose connections, tokens, messages and feedback, and begin again as at first")
+  func devices() throws {
+    let lab = Lab()
+    let row = try lab.row()
+    let token = lab.broker.registry[registration: row].token
+    let device = try lab.device()
+    let topic = try lab.topic()
+    _ = lab.broker.change(.reinstall, device: device, topic: topic, environment: .sandbox, now: lab.now)
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "finds the app gone")
+    let id = lab.push(1, "on its way")
+    #expect(lab.broker.allFeedback == [row])
+
+    lab.broker.forgetDevices(now: lab.now)
+    #expect(phone.endReasons.count == 1)
+    #expect(lab.broker.registry.devices.isEmpty && lab.broker.registry.registrationCount == 0)
+    #expect(lab.broker.allFeedback.isEmpty && lab.broker.registry.find(token) == nil)
+    #expect(lab.state(id) == .discarded && lab.broker.journal[id]?.registration == -1)
+    let changes = lab.broker.takeChanges()
+    #expect(changes.startsOver && changes.topics == [topic] && changes.messages.isEmpty)
+    #expect(!lab.broker.takeChanges().startsOver)
+
+    let again = try lab.row()
+    #expect(lab.broker.registry[registration: again].token == token, "the first install again")
+    lab.push(again, "new")
+    #expect(lab.kept(again) == "new")
+    lab.broker.acknowledge(phone.link, messageId: 2, status: 0, now: lab.now)
+  }
+
+  @Test("An ended session can't ask for tokens any more")
+  func endedSession() throws {
+    let lab = Lab()
+    let phone = try lab.connect()
+    let session = try #require(phone.session)
+    lab.broker.forgetDevices(now: lab.now)
+    #expect(lab.broker.appToken(session, topic: try lab.hash(), now: lab.now) == nil)
+    #expect(lab.broker.setFilter(session, enabled: [try lab.hash()], now: lab.now) == 0)
+  }
+}
