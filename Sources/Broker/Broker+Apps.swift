@@ -48,6 +48,16 @@ extension Broker {
     session.outlet.endSession(reason: reason)
   }
 
+  /// Whether the app with this token was removed from the device, and not installed again since.
+  public func wasRemoved(_ token: DeviceToken, from session: DeviceSession) -> Bool {
+    guard let row = registry.find(token) else { return false }
+    let registration = registry[registration: row]
+    guard registration.device == session.device, registration.isAbandoned || !registration.isActive else {
+      return false
+    }
+    return registry.installed(session.device, registration.topic, registration.environment) == nil
+  }
+
   private func abandon(_ row: Int32, _ now: Timestamp) {
     registry.update(row) { $0.isAbandoned = true }
     noteToken(.removed, row, now)

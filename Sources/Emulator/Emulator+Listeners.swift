@@ -27,7 +27,7 @@ extension Emulator {
     guard case .number(let port) = options.consolePort else { return }
     let console = Console(ConsoleService.makeContext(self))
     let address = SocketAddress(host: options.bind, port: port)
-    let server = try naming("console") {
+    let server = try naming("console", port) {
       try HTTPServer(loop: loop, address: address, handler: console.handle)
     }
     self.console = server
@@ -35,11 +35,13 @@ extension Emulator {
   }
 
   /// Says which listener could not be opened, with the exit status for a port that is taken.
-  private func naming<Listener>(_ name: String, _ body: () throws -> Listener) throws -> Listener {
+  private func naming<Listener>(
+    _ name: String, _ port: UInt16, _ body: () throws -> Listener
+  ) throws -> Listener {
     do {
       return try body()
     } catch let error as SocketError {
-      throw EmulatorError(error.isAddressInUse ? .portInUse : .failed, "\(name): \(error)")
+      throw PortProbe.inUse(name, error, port)
     }
   }
 
@@ -51,7 +53,7 @@ extension Emulator {
     let context = try TLSContext.server(
       certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
     let address = SocketAddress(host: options.bind, port: number)
-    let listener = try naming(name) {
+    let listener = try naming(name, number) {
       try TLSListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
     }
     listeners.append((name, listener))

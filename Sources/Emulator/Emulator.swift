@@ -46,6 +46,7 @@ public final class Emulator {
     self.options = options
     seed = options.seed ?? UInt64.random(in: .min ... .max)
     consoleToken = Self.isLoopback(options.bind) ? nil : Self.makeConsoleToken()
+    try PortProbe.check(options)
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
     self.loop = loop
     logger = Logger(format: options.logFormat, level: options.logLevel, clock: clock)

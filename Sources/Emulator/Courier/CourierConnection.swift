@@ -129,7 +129,13 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     _ request: AppTokenRequest, _ token: DeviceToken, _ real: Timestamp, _ now: Timestamp
   ) {
     if let name = request.topicName { _ = broker.registry.topic(named: name) }
-    let appToken = identity(token).flatMap { broker.appToken($0.session, topic: request.topic, now: now) }
+    guard let owner = identity(token)?.session else { return }
+    if let held = request.heldToken, broker.wasRemoved(held, from: owner) {
+      connection.send(
+        session.tokenProvided(nil, for: request, refusal: AppTokenResponse.statusRemoved, at: real))
+      return
+    }
+    let appToken = broker.appToken(owner, topic: request.topic, now: now)
     connection.send(session.tokenProvided(appToken, for: request, at: real))
   }
 

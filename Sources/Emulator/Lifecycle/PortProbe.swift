@@ -1,0 +1,36 @@
+import Platform
+
+/// Looks whether the ports are free before anything else is touched: a second emulator in one folder should hear of the
+/// port, not of the store.
+enum PortProbe {
+  static func check(_ options: EmulatorOptions) throws {
+    let listeners = [
+      ("gateway", options.gatewayPort), ("feedback", options.feedbackPort),
+      ("provider", options.providerPort),
+      ("courier", options.courierPort), ("console", options.consolePort),
+    ]
+    for (name, port) in listeners {
+      guard case .number(let number) = port, number > 0 else { continue }
+      try probe(name, SocketAddress(host: options.bind, port: number))
+    }
+  }
+
+  private static func probe(_ name: String, _ address: SocketAddress) throws {
+    try address.withSystemAddress { family, pointer, size in
+      let descriptor = SocketCalls.makeStreamSocket(family)
+      guard descriptor >= 0 else { return }
+      defer { _ = Platform.close(descriptor) }
+      SocketCalls.setReuseAddress(descriptor)
+      guard bind(descriptor, pointer, size) != 0 || listen(descriptor, 1) != 0 else { return }
+      throw inUse(name, SocketError.last("listen on", address.description), address.port)
+    }
+  }
+
+  /// Names the listener, the address and, where the system tells, who has it.
+  static func inUse(_ name: String, _ error: SocketError, _ port: UInt16) -> EmulatorError {
+    guard error.isAddressInUse else { return EmulatorError(.failed, "\(name): \(error)") }
+    let owner = PortOwner.describe(port: port).map { "; \($0) has it" } ?? ""
+    return EmulatorError(
+      .portInUse, "\(name): \(error)\(owner); choose another with --\(name)-port (0: any free port)")
+  }
+}

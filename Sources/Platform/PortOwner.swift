@@ -1,0 +1,57 @@
+/// Finds out which process listens on a port, as far as the system shows it.
+public enum PortOwner {
+  /// `name (pid N)`; nil where the system does not tell (another user's process, or no `/proc`).
+  public static func describe(port: UInt16) -> String? {
+    guard let inode = listeningInode(port) else { return nil }
+    for pid in entries("/proc").compactMap({ Int32($0) }) where holds(pid, inode) {
+      return "\(name(pid)) (pid \(pid))"
+    }
+    return nil
+  }
+
+  /// Lines of `/proc/net/tcp`: `sl local remote st … inode`; 0A is LISTEN.
+  private static func listeningInode(_ port: UInt16) -> String? {
+    let suffix = ":" + String(port, radix: 16, uppercase: true).leftPadded(to: 4)
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+      guard let bytes = try? TextFile.read(table) else { continue }
+      for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+        let fields = line.split(separator: " ").map(String.init)
+        if fields.count > 9, fields[1].hasSuffix(suffix), fields[3] == "0A" { return fields[9] }
+      }
+    }
+    return nil
+  }
+
+  private static func holds(_ pid: Int32, _ inode: String) -> Bool {
+    let folder = "/proc/\(pid)/fd"
+    return entries(folder).contains { link("\(folder)/\($0)") == "socket:[\(inode)]" }
+  }
+
+  private static func name(_ pid: Int32) -> String {
+    let bytes = (try? TextFile.read("/proc/\(pid)/comm")) ?? []
+    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }
+
+  private static func link(_ path: String) -> String {
+    var target = [CChar](repeating: 0, count: 256)
+    let count = readlink(path, &target, target.count - 1)
+    return String(decoding: target.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  private static func entries(_ path: String) -> [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      names.append(
+        withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+  }
+}
+
+extension String {
+  fileprivate func leftPadded(to width: Int) -> String {
+    String(repeating: "0", count: max(0, width - count)) + self
+  }
+}
