@@ -74,6 +74,14 @@ let package = Package(
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
     tests("HTTP2", ["Transport", "PushModel"]),
     tests("ProviderAPI", ["ProviderAPI", "PushModel"]),
+    tests("Transport", ["Credentials", "Platform", "PushModel", "Transport"]),
+    tests(
+      "Emulator",
+      [
+        "Broker", "COpenSSL", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform",
+        "ProviderAPI",
+        "PushModel", "Transport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

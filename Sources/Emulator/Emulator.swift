@@ -19,7 +19,8 @@ public final class Emulator {
   public internal(set) var ports = PortsFile()
 
   let loop: EventLoop
-  let store: (any BrokerStore)?
+  /// Internal and variable so that a test can watch it.
+  var store: (any BrokerStore)?
   let derivation: IdentityDerivation
   let trust: ProviderTrust
   let deviceVerifier: DeviceIdentityVerifier

@@ -37,6 +37,8 @@ public struct EmulatorOptions: Sendable {
   public var seed: UInt64?
   public var logFormat = LogFormat.text
   public var logLevel = LogLevel.info
+  /// SIGINT and SIGTERM end the emulator; off where it is a guest in another program.
+  public var handlesSignals = true
   public var legacyLimits = LegacyLimits()
   public var broker = BrokerOptions()
   public var provider = ProviderOptions()

@@ -13,7 +13,8 @@ final class GatewayConnection: ConnectionHandler {
   private unowned let connection: TLSConnection
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
-  /// Identifier of the last accepted notification, for status 10; nil before the first.
+  /// Identifier of the last accepted notification that has one, for status 10; nil before the first. Command 0 has none,
+  /// and a library that is told 0 resends for ever (`spec/client-quirks.md`).
   private var lastAccepted: UInt32?
 
   init(_ gateway: Gateway, _ connection: TLSConnection) {
@@ -58,7 +59,7 @@ final class GatewayConnection: ConnectionHandler {
     }
     let result = gateway.broker.submit(submission, now: now)
     if let rejection = result.rejection { return answer(notification, rejection) }
-    lastAccepted = notification.identifier
+    if notification.command != .simple { lastAccepted = notification.identifier }
     if result.isCongested { slowDown() }
     return .goOn
   }

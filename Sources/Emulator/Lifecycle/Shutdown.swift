@@ -17,7 +17,7 @@ final class Shutdown {
 
   init(_ emulator: Emulator) {
     self.emulator = emulator
-    for number in [SIGINT, SIGTERM] {
+    for number in emulator.options.handlesSignals ? [SIGINT, SIGTERM] : [] {
       let event = LoopEvent(emulator.loop, signal: number) { [unowned self] in signalled() }
       event.start()
       signals.append(event)

@@ -1,0 +1,134 @@
+import Broker
+import Foundation
+import LegacyWire
+import Platform
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+/// An emulator and its clients on one thread: the test turns the loop, so that everything happens in one order.
+final class EmulatorHarness {
+  /// A turn that waits is woken at least this often, in nanoseconds.
+  private static let heartbeatInterval: Int64 = 10_000_000
+  /// How long a test waits for what should happen, in nanoseconds.
+  private static let patience: Int64 = 20_000_000_000
+
+  let emulator: Emulator
+  let certs: String
+  private let heartbeat: LoopEvent
+  private var contexts: [String: TLSContext] = [:]
+  private var hasStopped = false
+
+  /// Starts an emulator on free ports. Without a data folder it keeps nothing.
+  init(
+    certs: String? = nil, data: String? = nil, _ configure: (inout EmulatorOptions) -> Void = { _ in }
+  ) throws {
+    self.certs = try certs ?? Site.path()
+    var options = EmulatorOptions()
+    (options.gatewayPort, options.feedbackPort) = (.number(0), .number(0))
+    (options.providerPort, options.courierPort) = (.number(0), .number(0))
+    options.consolePort = .off
+    (options.certs, options.logLevel, options.handlesSignals) = (self.certs, .error, false)
+    if let data { options.data = data } else { options.isEphemeral = true }
+    (options.tokenSeed, options.seed) = ("test", 1)
+    configure(&options)
+    emulator = try Emulator(options: options)
+    heartbeat = LoopEvent(timerOn: emulator.loop) {}
+    try emulator.start()
+  }
+
+  deinit {
+    for (_, listener) in emulator.listeners {
+      listener.stopAccepting()
+      for connection in listener.openConnections { connection.abort("the test is over") }
+    }
+  }
+
+  var loop: EventLoop { emulator.loop }
+  var broker: Broker { emulator.broker }
+  var clock: EmulatorClock { emulator.clock }
+
+  func address(_ listener: String) throws -> SocketAddress { try #require(emulator.ports[listener]) }
+
+  /// The emulator's side of the open connections of one listener.
+  func connections(_ name: String) -> [TLSConnection] {
+    emulator.listeners.first { $0.name == name }?.listener.openConnections ?? []
+  }
+
+  // MARK: Time
+
+  /// One turn; waits for something to happen, but not for long.
+  func turn() {
+    heartbeat.start(afterNanoseconds: Self.heartbeatInterval)
+    loop.runTurn()
+  }
+
+  /// Turns until `condition` holds; a test that waits in vain fails.
+  @discardableResult
+  func turn(
+    until what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
+  ) -> Bool {
+    let end = SystemClock.monotonicNanoseconds() + Self.patience
+    while !condition() {
+      guard SystemClock.monotonicNanoseconds() < end else {
+        Issue.record("waited in vain until \(what)", sourceLocation: sourceLocation)
+        return false
+      }
+      turn()
+    }
+    return true
+  }
+
+  /// Turns until nothing is under way: loopback delivers at once, so a few turns that need not wait are enough.
+  func settle() {
+    for _ in 0..<20 { loop.runTurn(wait: false) }
+  }
+
+  /// Turns for a while, for what must happen by time or must not happen at all.
+  func turn(milliseconds: Int64) {
+    let end = SystemClock.monotonicNanoseconds() + milliseconds * 1_000_000
+    while SystemClock.monotonicNanoseconds() < end { turn() }
+  }
+
+  /// The orderly end, as a signal would cause it. Returns when everything is closed and written.
+  func stop() {
+    guard !hasStopped else { return }
+    hasStopped = true
+    let guardian = LoopEvent(timerOn: loop) { [loop] in
+      Issue.record("the emulator does not stop")
+      loop.stop()
+    }
+    guardian.start(afterNanoseconds: Self.patience)
+    emulator.stop()
+    emulator.run()
+  }
+
+  // MARK: Clients
+
+  /// What a client knows and shows. One context for each choice.
+  func context(
+    _ certificate: ClientCertificate? = nil, from minimum: TLSPolicy.Version = .tls12,
+    to maximum: TLSPolicy.Version = .tls13, oldCiphers: Bool = false
+  ) throws -> TLSContext {
+    let name = "\(certificate?.certificate ?? "") \(minimum) \(maximum) \(oldCiphers)"
+    if let known = contexts[name] { return known }
+    var policy = TLSPolicy()
+    (policy.minimum, policy.maximum, policy.allowsOldCiphers) = (minimum, maximum, oldCiphers)
+    let context = try TLSContext.client(
+      ca: certs + "/ca.pem", certificate: certificate?.certificate, key: certificate?.key, policy: policy)
+    contexts[name] = context
+    return context
+  }
+
+  /// Connects somebody who only writes down what comes.
+  func connect(
+    _ listener: String, as recorder: Recorder, context: TLSContext, serverName: String? = nil,
+    alpn: [String] = []
+  ) throws -> TLSConnection {
+    try TLSClient.connect(
+      loop: loop, to: address(listener), serverName: serverName, alpn: alpn, context: context,
+      handler: recorder)
+  }
+}

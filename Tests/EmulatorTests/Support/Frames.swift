@@ -1,0 +1,21 @@
+import LegacyWire
+import PushModel
+
+/// Frames of the binary interface. Bytes are the sheet's (`spec/provider-protocol.md` A.2, A.3); only tokens that must
+/// be registered are put in.
+enum Frames {
+  /// The sheet's token T, which is registered nowhere.
+  static let unknownToken = (0..<32).map { UInt8($0) }
+  /// The sheet's payload P.
+  static let payload = bytes("7b22617073223a7b22616c657274223a224869227d7d")
+
+  /// A command 2 frame with all items, as in A.2.
+  static func full(_ token: DeviceToken, id: UInt32, payload: [UInt8] = payload, expiry: UInt32 = .max)
+    -> [UInt8]
+  {
+    LegacyEncoder.frame(
+      token: token.bytes, payload: payload, identifier: id, expiration: expiry, priority: 10)
+  }
+
+  static func text(_ text: String) -> [UInt8] { Array("{\"aps\":{\"alert\":\"\(text)\"}}".utf8) }
+}

@@ -1,0 +1,41 @@
+import Platform
+
+@testable import Transport
+
+/// A client's end of a connection that writes down what happens to it.
+final class Recorder: ConnectionHandler {
+  private(set) var hasOpened = false
+  private(set) var received: [UInt8] = []
+  /// Why the connection ended; nil while it is there.
+  private(set) var endReason: String?
+  /// The server ended in order: its TLS close came, not just an end of stream or a reset.
+  private(set) var sawClose = false
+  /// What comes after the handshake, at once.
+  var onOpened: ((TLSConnection) -> Void)?
+  var onReceived: ((UnsafeRawBufferPointer) -> Void)?
+
+  var hasEnded: Bool { endReason != nil }
+
+  func connectionOpened(_ connection: TLSConnection) {
+    hasOpened = true
+    onOpened?(connection)
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    received.append(contentsOf: bytes)
+    onReceived?(bytes)
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {
+    sawClose = connection.peerHasEnded
+    endReason = reason
+  }
+}
+
+extension TLSConnection {
+  /// Whether bytes have come to this end that it has not read: what the other end has really sent.
+  var hasUnreadInput: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
+  }
+}
