@@ -28,6 +28,7 @@ public final class SQLiteStore: BrokerStore {
     try StoreFolder.make(for: path)
     database = try Database(path: path)
     try Schema.prepare(database)
+    chmod(path, StoreFolder.fileMode)
     begin = try Statement(database, "BEGIN IMMEDIATE")
     end = try Statement(database, "COMMIT")
     rollback = try Statement(database, "ROLLBACK")

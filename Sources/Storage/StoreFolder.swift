@@ -4,6 +4,8 @@ import Platform
 enum StoreFolder {
   /// For this user alone: the folder also holds the token secret.
   static let mode: mode_t = 0o700
+  /// Tokens are not for others either, whatever the folder allows.
+  static let fileMode: mode_t = 0o600
 
   /// Makes the folder of `file` and those above it, where missing.
   static func make(for file: String) throws(StoreError) {

@@ -14,6 +14,7 @@ struct SQLiteStoreTests {
     _ = try SQLiteStore(path: folder.file("a/b/store.db"))
     #expect(folder.mode(of: "a") == 0o700)
     #expect(folder.mode(of: "a/b") == 0o700)
+    #expect(folder.mode(of: "a/b/store.db") == 0o600)
   }
 
   @Test("is empty when it is new")

@@ -1,0 +1,43 @@
+# The commands that matter are `make run` and `make test`. Both install what is missing first.
+SWIFT ?= swift
+EMULATOR = .build/release/apns-emulator
+
+.PHONY: help run test bench format fuzz build lint conformance crash clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
+
+run: build ## build and start the emulator; more flags with ARGS="--history 100"
+	@exec $(EMULATOR) serve $(ARGS)
+
+test: ## style, build without warnings, our tests, other people's clients
+	@.ci/install test
+	@.ci/test
+
+bench: build ## load generators, each beside the limit of what the machine can do
+	@exec $(EMULATOR) bench $(ARGS)
+
+format: ## lay out all sources as .swift-format says
+	@$(SWIFT) format --in-place --recursive --parallel Sources Tests Package.swift
+
+fuzz: ## a minute of bad input for each decoder, under the address sanitizer; FUZZ_SECONDS=600 for more
+	@.ci/install run
+	@.ci/fuzz
+
+build: ## a release build
+	@.ci/install run
+	@$(SWIFT) build -c release --product apns-emulator
+
+lint: ## the style check alone
+	@$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
+
+conformance: build ## other people's clients against the release build; PYTEST="-k php" for some
+	@.ci/install test
+	@Tests/Conformance/run --binary $(EMULATOR) -- $(PYTEST)
+
+crash: build ## two hundred rounds of kill -9; CRASH_ROUNDS=1000 for more
+	@.ci/install test
+	@CRASH_ROUNDS=$${CRASH_ROUNDS:-200} Tests/Conformance/run --binary $(EMULATOR) -- -k crash -s
+
+clean: ## forget all builds and the Python environment
+	@rm -rf .build .venv

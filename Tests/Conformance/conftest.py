@@ -1,0 +1,30 @@
+import shutil
+
+import pytest
+
+from harness import TOPIC, Emulator
+
+
+@pytest.fixture(scope="session")
+def issued(tmp_path_factory):
+    """A certs folder with what most tests need: making keys takes longer than most tests do."""
+    emulator = Emulator(tmp_path_factory.mktemp("issued"))
+    emulator.push_certificate(TOPIC)
+    for number in range(6):
+        emulator.device_certificate(f"phone-{number}")
+    return emulator.path("certs")
+
+
+@pytest.fixture
+def stopped_emulator(tmp_path, issued):
+    """An emulator that nobody else uses and that the test starts itself."""
+    shutil.copytree(issued, tmp_path / "certs")
+    emulator = Emulator(tmp_path)
+    yield emulator
+    emulator.stop()
+
+
+@pytest.fixture
+def emulator(stopped_emulator):
+    """A running emulator that nobody else uses."""
+    return stopped_emulator.start()

@@ -1,0 +1,159 @@
+"""The emulator under test: the real binary, in a folder of its own, on free ports."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+import urllib.request
+
+BINARY = os.environ["APNS_EMULATOR_BINARY"]
+TOPIC = "com.example.app"
+# Seconds after which something that should have happened counts as failed. Generous: machines may be busy.
+PATIENCE = 30
+
+
+class Emulator:
+    def __init__(self, folder):
+        self.folder = str(folder)
+        self.ports_file = os.path.join(self.folder, "ports.json")
+        self.process = None
+        self.ports = None
+
+    @property
+    def environment(self):
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("APNS_EMULATOR")}
+        return inherited | {"HOME": self.folder, "APNS_EMULATOR_PORTS_FILE": self.ports_file}
+
+    def start(self, *flags):
+        """Starts `serve` and waits until every listener accepts."""
+        arguments = [BINARY, "serve", "--ports-file", self.ports_file]
+        for listener in ("gateway", "feedback", "provider", "courier", "console"):
+            arguments += [f"--{listener}-port", "0"]
+        if os.path.exists(self.ports_file):
+            os.unlink(self.ports_file)
+        with open(os.path.join(self.folder, "serve.log"), "ab") as log:
+            self.process = subprocess.Popen(
+                arguments + list(flags), cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log)
+        deadline = time.monotonic() + PATIENCE
+        while not os.path.exists(self.ports_file):
+            assert self.process.poll() is None, f"serve ended at once:\n{self.log()}"
+            assert time.monotonic() < deadline, f"serve did not get ready:\n{self.log()}"
+            time.sleep(0.005)
+        with open(self.ports_file) as file:
+            self.ports = json.load(file)
+        return self
+
+    def log(self):
+        with open(os.path.join(self.folder, "serve.log"), errors="replace") as file:
+            return file.read()[-4000:]
+
+    def stop(self):
+        """An orderly end."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(PATIENCE)
+        return self.process.returncode if self.process else None
+
+    def kill(self):
+        """kill -9."""
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    def address(self, listener):
+        return self.ports[listener]["host"], self.ports[listener]["port"]
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    @property
+    def ca(self):
+        return self.path("certs", "ca.pem")
+
+    # Commands
+
+    def run(self, *arguments, check=True):
+        """Runs a command of the emulator to its end; answers what it printed."""
+        result = subprocess.run(
+            [BINARY, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=PATIENCE)
+        if check:
+            assert result.returncode == 0, f"{arguments} ended with {result.returncode}:\n{result.stderr}"
+        return result
+
+    def push_certificate(self, topic=TOPIC, *flags):
+        """Issues a push certificate, unless there is one and nothing special is asked; answers certificate and key."""
+        return self._issued("push", topic, "--topic", *flags)
+
+    def device_certificate(self, udid):
+        """Issues a device certificate, unless there is one; answers certificate and key."""
+        return self._issued("device", udid, "--udid")
+
+    def _issued(self, kind, name, flag, *flags):
+        pair = [self.path("certs", {"push": "push", "device": "devices"}[kind], name + end) for end in (".pem", ".key")]
+        if flags or not os.path.exists(pair[1]):
+            self.run("certs", kind, flag, name, *flags)
+        return tuple(pair)
+
+    # Console
+
+    def api(self, method, path, body=None):
+        host, port = self.address("console")
+        request = urllib.request.Request(
+            f"http://{host}:{port}{path}", method=method, data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"} if body is not None or method != "GET" else {})
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            return json.loads(response.read() or b"null")
+
+
+class SimulatedDevice:
+    """`apns-emulator device --json`, read line by line."""
+
+    def __init__(self, emulator, udid, *flags, topic=TOPIC):
+        self.process = subprocess.Popen(
+            [BINARY, "device", "--udid", udid, "--topic", topic, "--json", *flags], cwd=emulator.folder,
+            env=emulator.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        self.lines = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(json.loads(line))
+        self.lines.put(None)
+
+    def next(self, event, patience=PATIENCE):
+        """The next line that tells of `event`; lines of others are passed over."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.001, deadline - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"no {event} came") from None
+            assert line is not None, f"the device ended before {event}: {self.process.stderr.read()}"
+            if line["event"] == event:
+                return line
+
+    def notification(self):
+        return self.next("notification")
+
+    def quiet(self, seconds):
+        """Whether no notification comes for so long."""
+        try:
+            self.next("notification", seconds)
+        except AssertionError:
+            return True
+        return False
+
+    def wait(self):
+        return self.process.wait(PATIENCE)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+        self.process.stderr.close()
