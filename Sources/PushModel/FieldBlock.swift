@@ -1,18 +1,23 @@
 /// Header fields as one piece of memory, for remembering them cheaply: two lengths of 16 bits, name, value, and so on.
 /// `authorization` is never among them (`design.md`, promise 6).
 public enum FieldBlock {
-  /// Replaces `output` with the fields of `message`.
-  public static func write(_ message: HTTPMessage, to output: inout [UInt8]) {
-    output.removeAll(keepingCapacity: true)
+  /// Largest block, in bytes: a full header list, whose fields count 32 bytes each where this needs four.
+  public static let byteLimit = HTTPMessage.fieldListLimit
+
+  /// Writes the fields of `message` to `output`, which must have room for `byteLimit`; answers how many bytes there are.
+  public static func write(_ message: HTTPMessage, to output: UnsafeMutableRawPointer) -> Int {
+    var end = output
     for entry in message.entries {
       let name = message.name(of: entry)
       guard !isSecret(name) else { continue }
-      let value = message.value(of: entry)
-      append(UInt16(truncatingIfNeeded: name.count), to: &output)
-      append(UInt16(truncatingIfNeeded: value.count), to: &output)
-      output.append(contentsOf: name)
-      output.append(contentsOf: value)
+      end.storeBytes(of: UInt16(truncatingIfNeeded: entry.nameCount), as: UInt16.self)
+      end.storeBytes(of: UInt16(truncatingIfNeeded: entry.valueCount), toByteOffset: 2, as: UInt16.self)
+      // The value follows its name in the message's memory too.
+      let size = Int(entry.nameCount) + Int(entry.valueCount)
+      if let source = name.baseAddress { (end + 4).copyMemory(from: source, byteCount: size) }
+      end += 4 + size
     }
+    return end - output
   }
 
   /// The fields of a block; what does not make a whole field is left out.
@@ -35,14 +40,11 @@ public enum FieldBlock {
   }
 
   private static func isSecret(_ name: UnsafeRawBufferPointer) -> Bool {
-    name.count == secretName.utf8CodeUnitCount
-      && name.elementsEqual(
-        UnsafeRawBufferPointer(start: secretName.utf8Start, count: secretName.utf8CodeUnitCount))
+    // The first byte settles it for nearly every field.
+    guard name.count == secretName.utf8CodeUnitCount, name[0] == secretName.utf8Start[0] else { return false }
+    return name.elementsEqual(
+      UnsafeRawBufferPointer(start: secretName.utf8Start, count: secretName.utf8CodeUnitCount))
   }
 
   private static let secretName: StaticString = "authorization"
-
-  private static func append(_ value: UInt16, to output: inout [UInt8]) {
-    withUnsafeBytes(of: value) { output.append(contentsOf: $0) }
-  }
 }

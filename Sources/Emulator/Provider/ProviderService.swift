@@ -20,7 +20,7 @@ final class ProviderService {
   private let teamUpdates = TeamTokenUpdates()
   private var connections: [ObjectIdentifier: any ProviderEndpoint] = [:]
   /// Reused for each request's remembered header fields.
-  private var fields: [UInt8] = []
+  private let fields = UnsafeMutableRawPointer.allocate(byteCount: FieldBlock.byteLimit, alignment: 8)
 
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
@@ -33,6 +33,13 @@ final class ProviderService {
     channels = BrokerChannels(broker: broker, seed: seed)
     messageIDs = MessageIDGenerator(seed: seed)
     uniqueIDs = MessageIDGenerator(seed: ~seed)
+  }
+
+  deinit { fields.deallocate() }
+
+  /// The header fields of a request as they are remembered; lent until the next request.
+  private func fieldBlock(_ message: HTTPMessage) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: fields, count: FieldBlock.write(message, to: fields))
   }
 
   // MARK: Who
@@ -71,22 +78,19 @@ final class ProviderService {
     _ accepted: AcceptedNotification, _ message: HTTPMessage, interface: Interface, environment: Environment,
     now: Timestamp
   ) -> SubmissionResult {
-    FieldBlock.write(message, to: &fields)
-    return accepted.token.withUnsafeBytes { token in
-      fields.withUnsafeBytes { fields in
-        var submission = Submission(
-          interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
-          payload: accepted.payload)
-        submission.messageID = accepted.messageID
-        submission.fields = fields
-        submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
-        submission.priority = accepted.priority
-        submission.pushType = accepted.pushType ?? .alert
-        if let waiver = accepted.waived.first {
-          submission.detail = NotificationDetail(explanation: waiver.text)
-        }
-        return broker.submit(submission, now: now)
+    accepted.token.withUnsafeBytes { token in
+      var submission = Submission(
+        interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
+        payload: accepted.payload)
+      submission.messageID = accepted.messageID
+      submission.fields = fieldBlock(message)
+      submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
+      submission.priority = accepted.priority
+      submission.pushType = accepted.pushType ?? .alert
+      if let waiver = accepted.waived.first {
+        submission.detail = NotificationDetail(explanation: waiver.text)
       }
+      return broker.submit(submission, now: now)
     }
   }
 
@@ -95,19 +99,15 @@ final class ProviderService {
     _ rejected: RejectedRequest, _ message: HTTPMessage, interface: Interface, environment: Environment,
     now: Timestamp
   ) {
-    FieldBlock.write(message, to: &fields)
-    let token = Self.pathToken(message)
-    token.withUnsafeBytes { token in
-      fields.withUnsafeBytes { fields in
-        var submission = Submission(
-          interface: interface, topic: topic(message), environment: environment, token: token,
-          payload: message.body)
-        submission.messageID = rejected.messageID
-        submission.fields = fields
-        submission.pushType = message.text(.apnsPushType).flatMap { PushType(name: $0) } ?? .alert
-        submission.detail = NotificationDetail(explanation: rejected.explanation.text)
-        _ = broker.recordRejection(submission, rejected.rejection, now: now)
-      }
+    Self.pathToken(message).withUnsafeBytes { token in
+      var submission = Submission(
+        interface: interface, topic: topic(message), environment: environment, token: token,
+        payload: message.body)
+      submission.messageID = rejected.messageID
+      submission.fields = fieldBlock(message)
+      submission.pushType = message.text(.apnsPushType).flatMap { PushType(name: $0) } ?? .alert
+      submission.detail = NotificationDetail(explanation: rejected.explanation.text)
+      _ = broker.recordRejection(submission, rejected.rejection, now: now)
     }
   }
 
