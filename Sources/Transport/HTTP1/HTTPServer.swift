@@ -73,7 +73,10 @@ public final class HTTPServer {
   private func acceptAll() {
     while acceptEvent != nil, connections.count < limits.connections {
       let accepted = accept(descriptor, nil, nil)
-      guard accepted >= 0 else { return }
+      guard accepted >= 0 else {
+        if ListeningSocket.isExhausted { acceptEvent?.cancel() }
+        return
+      }
       SocketCalls.makeNonBlocking(accepted)
       SocketCalls.setNoDelay(accepted)
       open(accepted)
@@ -95,6 +98,7 @@ public final class HTTPServer {
   private func endOverdue() {
     let now = SystemClock.monotonicNanoseconds()
     for connection in openConnections { connection.checkDeadline(now) }
+    if connections.count < limits.connections { acceptEvent?.start() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
 }

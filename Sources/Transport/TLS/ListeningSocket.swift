@@ -2,6 +2,9 @@ import Platform
 
 /// Opens listening sockets.
 enum ListeningSocket {
+  /// Whether the last `accept` failed because this process or the system has no descriptors or memory left.
+  static var isExhausted: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(SocketCalls.lastError) }
+
   static func open(_ address: SocketAddress, backlog: Int32) throws -> Int32 {
     try address.withSystemAddress { family, pointer, size in
       let descriptor = SocketCalls.makeStreamSocket(family)

@@ -43,14 +43,22 @@ public final class TLSListener {
   }
 
   private func acceptAll() {
-    while connections.count < Self.connectionLimit {
+    while acceptEvent != nil {
+      guard connections.count < Self.connectionLimit else { return pauseAccepting() }
       let accepted = accept(descriptor, nil, nil)
-      guard accepted >= 0 else { return }
+      guard accepted >= 0 else {
+        if ListeningSocket.isExhausted { pauseAccepting() }
+        return
+      }
       SocketCalls.makeNonBlocking(accepted)
       SocketCalls.setNoDelay(accepted)
       open(accepted)
     }
   }
+
+  /// Too many connections, or no descriptors left: those who wait stay in the kernel's queue, and would wake the loop
+  /// without end. The sweep tries again.
+  private func pauseAccepting() { acceptEvent?.cancel() }
 
   private func open(_ accepted: Int32) {
     guard
@@ -65,12 +73,13 @@ public final class TLSListener {
     connection.start()
   }
 
-  /// Ends handshakes and closes that take too long.
+  /// Ends handshakes and closes that take too long, and goes on accepting after a pause.
   private func endOverdue() {
     let now = SystemClock.monotonicNanoseconds()
     for connection in connections.values where connection.deadline < now {
       connection.abort("took too long")
     }
+    acceptEvent?.start()
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
 }
