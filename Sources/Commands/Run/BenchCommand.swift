@@ -14,6 +14,15 @@ enum BenchCommand {
   private static let soak = count("soak", "60", "seconds of load while memory is watched; 0 leaves it out")
   static let providerFlags: [any FlagDescription] = [requests, handshakes, soak]
 
+  /// Everything, as much as the defaults say.
+  static func all(_ settings: Settings) throws -> ExitStatus {
+    var gateway = try GatewayBenchmark(GatewayBenchmark.Options())
+    Output.line(try gateway.run { Output.complain("measuring: \($0)") } + "\n")
+    var provider = try ProviderBenchmark(ProviderBenchmark.Options())
+    Output.line(try provider.run { Output.complain("measuring: \($0)") })
+    return .success
+  }
+
   static func gateway(_ settings: Settings) throws -> ExitStatus {
     var options = GatewayBenchmark.Options()
     options.offlineFrames = settings[frames] ?? options.offlineFrames

@@ -38,5 +38,6 @@ enum CommandTable {
     CommandDescription(
       "bench provider", "measure the provider API beside nghttpd", flags: BenchCommand.providerFlags,
       run: BenchCommand.provider),
+    CommandDescription("bench", "measure both", run: BenchCommand.all),
   ]
 }
