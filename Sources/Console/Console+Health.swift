@@ -20,6 +20,12 @@ extension Console {
         context.info() + [("now", .string(request.now.rfc3339)), ("counters", counters)]))
   }
 
+  /// `GET /api/v1/connections`
+  func listConnections(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    return HTTPResponse(json: ["connections": .array(context.connections())])
+  }
+
   private var counters: JSONValue {
     let (totals, registry) = (broker.counters, broker.registry)
     return [

@@ -8,6 +8,12 @@ public final class Console {
   let requestGuard: RequestGuard
   let routes: [Route]
   var broker: Broker { context.broker }
+  /// Clients that wait for notifications.
+  var waits: [ObjectIdentifier: NotificationWait] = [:]
+  var waitPause: AnyObject?
+  var isWaitPaused = false
+  let eventPump: EventPump
+  private var seenEvents: UInt64 = 0
 
   /// Reads what the context says about hosts and access once; everything else when it is asked for.
   public init(_ context: ConsoleContext) {
@@ -16,6 +22,29 @@ public final class Console {
       hosts: HostPolicy(bindHost: context.bindHost, additional: context.allowedHosts),
       accessToken: context.accessToken)
     routes = Self.routeTable
+    eventPump = EventPump(context)
+  }
+
+  /// Answers clients that wait and feeds those that watch. To be called at the end of every turn, after the commit.
+  public func turnEnded() {
+    let next = broker.events.nextNumber
+    guard next != seenEvents else { return }
+    seenEvents = next
+    if !waits.isEmpty { advanceWaits() }
+    eventPump.somethingHappened()
+  }
+
+  /// Answers everybody who waits and ends every stream, for an orderly end.
+  public func shutDown() {
+    for wait in Array(waits.values) {
+      finish(wait, HTTPResponse(status: 503, error: "unavailable", "the emulator is shutting down"))
+    }
+    eventPump.endAll()
+  }
+
+  /// Tells watchers of something outside the broker: `connection` or `fault`.
+  public func publish(_ event: String, _ members: [(String, JSONValue)]) {
+    eventPump.publish(event, members)
   }
 
   /// Answers one request, now or later. The handler of an `HTTPServer`.
@@ -23,7 +52,7 @@ public final class Console {
     do {
       try dispatch(exchange)
     } catch let error as ConsoleError {
-      exchange.respond(finished(error.response, exchange.request))
+      exchange.respond(finished(error.response))
     } catch {
       exchange.respond(HTTPResponse(status: 500, error: "internal", "\(error)"))
     }
@@ -41,7 +70,7 @@ public final class Console {
     }
     let call = ConsoleRequest(http: request, captures: captures, now: context.now())
     switch route.action {
-    case .answer(let answer): exchange.respond(finished(try answer(self, call), request))
+    case .answer(let answer): exchange.respond(finished(try answer(self, call)))
     case .exchange(let take): try take(self, call, exchange)
     }
   }
@@ -70,7 +99,7 @@ public final class Console {
   }
 
   /// Adds what every answer has: nothing is cached, and nothing is taken for another type than it says.
-  private func finished(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+  func finished(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
     response.fields.append(HTTPField("X-Content-Type-Options", "nosniff"))
     if response.field("cache-control") == nil {

@@ -27,6 +27,17 @@ public final class ConsoleContext {
   /// The provider request in plain HTTP/1.1: any request below `/3/` or `/4/`, answered as over HTTP/2.
   public var push: ((HTTPRequest) -> HTTPResponse)?
 
+  /// The emulator's clock, to be moved.
+  public var clock: (any ClockControl)?
+  /// Calls `work` once after so many nanoseconds of real time, unless the object it answers is let go before.
+  public var makeTimer: (_ afterNanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject? = { _, _ in
+    nil
+  }
+  /// Every open connection (`interface.md`, connections).
+  public var connections: () -> [JSONValue] = { [] }
+  /// Metrics besides those of the broker.
+  public var metrics: () -> [MetricFamily] = { [] }
+
   public init(broker: Broker, environment: Environment, now: @escaping () -> Timestamp) {
     (self.broker, self.environment, self.now) = (broker, environment, now)
   }

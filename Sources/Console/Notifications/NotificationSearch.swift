@@ -55,14 +55,16 @@ struct NotificationSearch {
     isNewestFirst ? backward(broker) : forward(broker)
   }
 
+  /// The first id that `since` allows and that is still here.
+  func firstId(_ journal: Journal) -> UInt64 {
+    guard case .id(let id)? = since else { return journal.firstId }
+    return max(journal.firstId, id == .max ? id : id + 1)
+  }
+
   private func forward(_ broker: Broker) -> Result {
     let journal = broker.journal
-    var (first, after) = (journal.firstId, UInt64(0))
-    if case .id(let id)? = since {
-      after = id
-      first = max(first, id == .max ? id : id + 1)
-    }
-    var result = Result(next: max(after, first > 0 ? first - 1 : 0))
+    let first = firstId(journal)
+    var result = Result(next: first > 0 ? first - 1 : 0)
     var id = first
     while id < journal.nextId, id - first < UInt64(Self.scanLimit), result.records.count < limit {
       take(id, journal, broker, &result)
@@ -92,7 +94,7 @@ struct NotificationSearch {
     result.records.append(record)
   }
 
-  private func isInTime(_ record: JournalRecord) -> Bool {
+  func isInTime(_ record: JournalRecord) -> Bool {
     guard case .time(let time)? = since else { return true }
     return record.receivedAt >= time
   }

@@ -4,7 +4,8 @@ import PushModel
 extension Console {
   /// Everything that the console answers (`interface.md`, Console).
   static var routeTable: [Route] {
-    healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + peerRoutes
+    healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
+      + peerRoutes
   }
 
   private static var healthRoutes: [Route] {
@@ -18,6 +19,10 @@ extension Console {
         try $0.showInfo($1)
       }
       .answers(200, "About this emulator", .schema("Info")),
+      .get("/metrics", "Metrics in the Prometheus text format") { try $0.showMetrics($1) }
+        .answers(200, "Metrics", ["type": "string"], contentType: "text/plain"),
+      .get("/api/v1/openapi.json", "This document") { try $0.showOpenAPI($1) }
+        .answers(200, "The description", ["type": "object"]),
     ]
   }
 
@@ -80,6 +85,38 @@ extension Console {
       .get("/api/v1/notifications/{id}", "One notification with headers and raw bytes") {
         try $0.showNotification($1)
       }.answers(200, "The notification", .schema("NotificationDetail")),
+    ]
+  }
+
+  private static var watchRoutes: [Route] {
+    [
+      Route(
+        "POST", "/api/v1/notifications/wait", "Waits until enough notifications match",
+        action: .exchange { try $0.waitForNotifications($1, $2) }
+      )
+      .takes(.schema("Wait")).answers(
+        200, "As many as were asked for", .list("notifications", of: "Notification")
+      )
+      .answers(408, "They did not come; what came nearest and why it did not match", .schema("WaitTimeout")),
+      Route(
+        "GET", "/api/v1/events", "Everything that happens, as server-sent events",
+        action: .exchange { try $0.streamEvents($1, $2) }
+      )
+      .query([.eventSince]).stream
+      .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
+      .get("/api/v1/connections", "Every open connection") { try $0.listConnections($1) }
+        .answers(200, "Connections", .list("connections", of: "Connection")),
+    ]
+  }
+
+  private static var controlRoutes: [Route] {
+    [
+      .post("/api/v1/reset", "Forgets the parts named, or everything") { try $0.reset($1) }
+        .takes(.schema("Reset")).answers(200, "What was reset", .schema("ResetDone")),
+      .get("/api/v1/clock", "The emulator's clock") { try $0.showClock($1) }
+        .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
+      .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
+        .takes(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
     ]
   }
 

@@ -13,6 +13,10 @@ extension RouteParameter {
     .words(Environment.allCases.map(\.name)))
   static let online = RouteParameter("online", "Connected or not", .words(["true", "false"]))
 
+  static let eventSince = RouteParameter(
+    "since", "Begin after this event; the header field Last-Event-ID does the same",
+    ["type": "string", "pattern": "^([0-9a-z]{1,12}-)?[0-9]{1,18}$"])
+
   /// Of lists of rows.
   static let page = [
     RouteParameter("since", "The `next` of the page before", .integers(0...Int64(Int32.max))),

@@ -11,6 +11,7 @@ final class ConsoleLab {
   let broker: Broker
   let context: ConsoleContext
   let clock: LabClock
+  let timers = LabTimers()
   private var phones: [FakePhone] = []
   lazy var console = Console(context)
 
@@ -21,8 +22,13 @@ final class ConsoleLab {
     let clock = LabClock()
     self.clock = clock
     context = ConsoleContext(broker: broker, environment: .sandbox, now: { clock.now })
+    context.clock = clock
+    context.makeTimer = { [timers] in timers.make($0, $1) }
     prepare(context)
   }
+
+  /// The end of a turn of the loop.
+  func endTurn() { console.turnEnded() }
 
   var now: Timestamp { clock.now }
 
@@ -121,13 +127,6 @@ final class ConsoleLab {
       }
     }
   }
-}
-
-/// The lab's time.
-final class LabClock {
-  var now = Timestamp(seconds: 1_767_323_045)
-
-  func pass(seconds: Int64) { now = now.adding(nanoseconds: seconds * 1_000_000_000) }
 }
 
 /// What a console does with one exchange.

@@ -1,0 +1,137 @@
+import Broker
+import PushModel
+import Transport
+
+/// Feeds event streams (server-sent events) from the broker's event log.
+///
+/// Watching must not slow the work: events are written in batches, and of a flood only the newest of each batch. What
+/// was left out is said by a `gap` event, after which a client loads what it shows anew.
+final class EventPump {
+  /// How long events are gathered before they are written, in nanoseconds.
+  static let interval: Int64 = 50_000_000
+  /// How often a stream without events shows that it lives, in nanoseconds.
+  static let heartbeatInterval: Int64 = 15_000_000_000
+  /// Most events of one batch, as a count: at twenty batches a second some per cent of one core.
+  static let batchLimit = 250
+  /// Most events that a client that comes back is sent at once, as a count.
+  static let catchUpLimit = 2000
+  /// Bytes that a client may leave unread before it gets no more; it will find a gap.
+  static let unreadLimit = 1 << 20
+  /// Most streams at once, as a count.
+  static let streamLimit = 100
+  /// Events from outside the broker that are kept, as a count.
+  private static let documentLimit = 2048
+
+  private let context: ConsoleContext
+  private var broker: Broker { context.broker }
+  /// Tells the numbers of one run from those of another.
+  private let run: String
+  private var streams: [ObjectIdentifier: EventStream] = [:]
+  private var timer: AnyObject?
+  private var isTimerSet = false
+  private var heartbeat: AnyObject?
+  /// What events of kind `other` say; a ring by their subject.
+  private var documents: [(event: String, members: [(String, JSONValue)])] = []
+  private var documentCount: UInt64 = 0
+
+  init(_ context: ConsoleContext) {
+    self.context = context
+    run = String(UInt64(bitPattern: context.now().milliseconds), radix: 36)
+  }
+
+  var streamCount: Int { streams.count }
+
+  // MARK: Clients
+
+  /// Begins a stream. `position` is the client's last event; nil for one that wants only what happens from now on.
+  func open(_ exchange: HTTPExchange, after position: EventPosition?) throws {
+    guard streams.count < Self.streamLimit else {
+      throw ConsoleError.unavailable("\(Self.streamLimit) clients are watching already")
+    }
+    broker.events.turnOn()
+    let stream = EventStream(exchange, next: broker.events.nextNumber)
+    streams[ObjectIdentifier(stream)] = stream
+    exchange.onGone = { [unowned self, unowned stream] in streams[ObjectIdentifier(stream)] = nil }
+    stream.start()
+    if let position { resume(stream, position) }
+    if heartbeat == nil { beat() }
+  }
+
+  private func resume(_ stream: EventStream, _ position: EventPosition) {
+    let log = broker.events
+    let isOfThisRun = position.run == nil || position.run == run
+    guard isOfThisRun, position.number < log.nextNumber else {
+      return stream.sendGap(id: id(log.nextNumber - 1), missed: nil)
+    }
+    stream.next = position.number + 1
+    write(stream, limit: Self.catchUpLimit)
+  }
+
+  func endAll() {
+    for stream in streams.values { stream.end() }
+    streams = [:]
+  }
+
+  // MARK: Writing
+
+  /// There are new events: they are written soon.
+  func somethingHappened() {
+    guard !streams.isEmpty, !isTimerSet else { return }
+    isTimerSet = true
+    timer = context.makeTimer(Self.interval) { [unowned self] in
+      isTimerSet = false
+      for stream in Array(streams.values) { write(stream, limit: Self.batchLimit) }
+    }
+  }
+
+  /// Writes what a stream has not got, or of too much the newest.
+  private func write(_ stream: EventStream, limit: Int) {
+    let log = broker.events
+    guard stream.next < log.nextNumber, stream.hasRoom else { return }
+    let oldest = max(log.firstNumber, log.nextNumber - min(log.nextNumber, UInt64(limit)))
+    if stream.next < oldest {
+      stream.sendGap(id: id(oldest - 1), missed: oldest - stream.next)
+      stream.next = oldest
+    }
+    let document = EventDocument(broker: broker)
+    while stream.next < log.nextNumber {
+      if let event = log[stream.next], let (name, json) = described(event, document) {
+        stream.send(id: id(stream.next), name, json)
+      }
+      stream.next += 1
+    }
+    stream.flush()
+  }
+
+  private func id(_ number: UInt64) -> String { "\(run)-\(number)" }
+
+  private func described(_ event: BrokerEvent, _ document: EventDocument) -> (String, JSONValue)? {
+    guard event.kind == .other else { return document.describe(event) }
+    guard event.subject + UInt64(Self.documentLimit) >= documentCount, event.subject < documentCount else {
+      return nil
+    }
+    let (name, members) = documents[Int(event.subject % UInt64(Self.documentLimit))]
+    return (name, EventDocument.object(name, event.at, members))
+  }
+
+  func publish(_ event: String, _ members: [(String, JSONValue)]) {
+    guard broker.events.isOn else { return }
+    let slot = Int(documentCount % UInt64(Self.documentLimit))
+    if slot == documents.count {
+      documents.append((event, members))
+    } else {
+      documents[slot] = (event, members)
+    }
+    _ = broker.events.append(subject: documentCount, at: context.now())
+    documentCount += 1
+  }
+
+  private func beat() {
+    guard !streams.isEmpty else {
+      heartbeat = nil
+      return
+    }
+    for stream in streams.values { stream.beat() }
+    heartbeat = context.makeTimer(Self.heartbeatInterval) { [unowned self] in beat() }
+  }
+}

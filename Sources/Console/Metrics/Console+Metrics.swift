@@ -1,0 +1,55 @@
+import Broker
+import PushModel
+import Transport
+
+extension Console {
+  /// `GET /metrics`, in the Prometheus text format.
+  func showMetrics(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let text = (brokerMetrics + registryMetrics + context.metrics()).map(\.text).joined()
+    return HTTPResponse(
+      status: 200, fields: [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
+      body: Array(text.utf8))
+  }
+
+  private var brokerMetrics: [MetricFamily] {
+    let totals = broker.counters
+    func counter(_ name: String, _ help: String, _ value: UInt64) -> MetricFamily {
+      MetricFamily("apns_emulator_notifications_\(name)_total", .counter, help, value: value)
+    }
+    return [
+      counter("received", "Notifications that came in.", totals.received),
+      counter("accepted", "Notifications that were accepted.", totals.accepted),
+      counter("rejected", "Notifications that were rejected.", totals.rejected),
+      counter("stored", "Notifications kept for a device that was away.", totals.stored),
+      counter("sent", "Messages handed to a device's connection.", totals.sent),
+      counter("delivered", "Messages acknowledged by a device.", totals.delivered),
+      counter("replaced", "Kept messages replaced by a newer one.", totals.replaced),
+      counter("expired", "Kept messages whose time ran out.", totals.expired),
+      counter("discarded", "Notifications that were neither sent nor kept.", totals.discarded),
+    ]
+  }
+
+  private var registryMetrics: [MetricFamily] {
+    let registry = broker.registry
+    return [
+      MetricFamily(
+        "apns_emulator_devices", .gauge, "Devices that have been seen.", value: registry.devices.count),
+      MetricFamily(
+        "apns_emulator_devices_online", .gauge, "Devices that are connected.",
+        value: registry.devices.count { $0.isOnline }),
+      MetricFamily(
+        "apns_emulator_tokens", .gauge, "Rows of the token map, gone ones included.",
+        value: registry.registrationCount),
+      MetricFamily("apns_emulator_topics", .gauge, "Topics that are known.", value: registry.topics.count),
+      MetricFamily(
+        "apns_emulator_feedback_entries", .gauge, "Entries that wait to be read from the feedback service.",
+        value: broker.allFeedback.count),
+      MetricFamily(
+        "apns_emulator_history_notifications", .gauge, "Notifications in the history.",
+        value: broker.journal.nextId - broker.journal.firstId),
+      MetricFamily(
+        "apns_emulator_event_streams", .gauge, "Clients of the event stream.", value: eventPump.streamCount),
+    ]
+  }
+}

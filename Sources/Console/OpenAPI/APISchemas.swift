@@ -1,0 +1,182 @@
+import Broker
+import PushModel
+
+/// The shapes of the API's documents, in JSON Schema (`interface.md`, Console).
+enum APISchemas {
+  static var all: [(String, JSONValue)] {
+    general + registry + notifications + faults
+  }
+
+  /// A part of a path.
+  static func pathPart(_ name: String) -> JSONValue {
+    switch name {
+    case "udid": ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"]
+    case "topic": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,255}$"]
+    case "id": .integers(1...Int64.max)
+    case "name": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
+    default: ["type": "string", "minLength": 1]
+    }
+  }
+
+  private static var general: [(String, JSONValue)] {
+    [
+      ("Error", object([("error", object([("code", text), ("message", text)]))])),
+      ("Status", object([("status", text)])),
+      ("Info", object([("now", time), ("counters", ["type": "object", "additionalProperties": whole])])),
+      ("Clock", object([("now", time), ("frozen", flag), ("offset", ["type": "number"])])),
+      (
+        "ClockChange",
+        [
+          "type": "object", "additionalProperties": false, "minProperties": 1,
+          "properties": [
+            "set": time, "advance": ["type": "string", "pattern": "^[+-]?([0-9]+(ms|d|h|m|s))+$"],
+            "freeze": flag,
+          ],
+        ]
+      ),
+      (
+        "Reset",
+        [
+          "type": "object", "additionalProperties": false,
+          "properties": [
+            "what": ["type": "array", "items": .words(ResetPart.allCases.map(\.rawValue))]
+          ],
+        ]
+      ),
+      ("ResetDone", object([("reset", list(text))])),
+      ("Deletion", object([("deleted", whole)])),
+      ("Disconnection", object([("udid", text), ("disconnected", flag)])),
+      ("Connection", object([("listener", text), ("remoteAddress", text)])),
+    ]
+  }
+
+  private static var registry: [(String, JSONValue)] {
+    let state = JSONValue.words(["active", "gone"])
+    return [
+      (
+        "Token",
+        object([
+          ("udid", text), ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
+          ("state", state), ("issuedAt", time), ("goneAt", nullable("string")), ("online", flag),
+          ("installed", flag),
+        ])
+      ),
+      (
+        "Device",
+        object([
+          ("udid", text), ("online", flag), ("firstSeenAt", time), ("lastSeenAt", time), ("identity", whole),
+          (
+            "connections",
+            list(
+              object([
+                ("environment", environment), ("connectedAt", time), ("baseToken", hex),
+                ("enabledTopics", list(text)),
+              ]))
+          ),
+          (
+            "topics",
+            list(
+              object([
+                ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
+                ("state", state), ("installed", flag), ("enabled", flag),
+              ]))
+          ),
+          (
+            "keptMessages",
+            list(
+              object([
+                ("id", whole), ("topic", text), ("environment", environment), ("token", hex),
+                ("receivedAt", time), ("expiresAt", time), ("priority", whole), ("pushType", text),
+                ("payload", [:]), ("payloadBase64", text),
+              ]))
+          ),
+        ])
+      ),
+      (
+        "FeedbackEntry",
+        object([
+          ("timestamp", time), ("token", hex), ("topic", text), ("udid", text), ("environment", environment),
+        ])
+      ),
+    ]
+  }
+
+  private static var notifications: [(String, JSONValue)] {
+    let header = object([("name", text), ("value", text)])
+    return [
+      ("Notification", object(notificationMembers)),
+      (
+        "NotificationDetail",
+        object(notificationMembers + [("headers", list(header)), ("rawBase64", text), ("rawHex", text)])
+      ),
+      (
+        "NearMiss",
+        object([
+          ("notification", .schema("Notification")),
+          ("failed", list(object([("filter", text), ("expected", [:]), ("actual", [:])]))),
+        ])
+      ),
+      (
+        "WaitTimeout",
+        object([
+          ("error", ["type": "object"]), ("nearMisses", list(.schema("NearMiss"))),
+          ("notifications", list(.schema("Notification"))), ("next", whole),
+        ])
+      ),
+      ("Wait", wait),
+    ]
+  }
+
+  private static var notificationMembers: [(String, JSONValue)] {
+    [
+      ("id", whole), ("receivedAt", time), ("interface", .words(Interface.allCases.map(\.name))),
+      ("command", nullable("integer")), ("identifier", nullable("integer")), ("apnsId", nullable("string")),
+      ("topic", nullable("string")), ("environment", environment), ("token", text),
+      ("udid", nullable("string")), ("pushType", .words(PushType.allCases.map(\.name))), ("priority", whole),
+      ("expiration", nullable("string")), ("collapseId", nullable("string")), ("payload", [:]),
+      ("payloadBase64", text),
+      (
+        "verdict",
+        object([
+          ("accepted", flag), ("status", whole), ("reason", nullable("string")), ("legacyStatus", whole),
+          ("explanation", nullable("string")),
+        ])
+      ),
+      ("state", .words(NotificationState.allCases.map(\.name))),
+      ("timeline", list(object([("at", time), ("event", text), ("detail", text)]))),
+    ]
+  }
+
+  private static var wait: JSONValue {
+    let filters = RouteParameter.filters.map { ($0.name, $0.schema) }
+    return [
+      "type": "object", "additionalProperties": false,
+      "properties": [
+        "match": ["type": "object", "additionalProperties": false, "properties": .object(filters)],
+        "count": .integers(NotificationWait.counts), "timeoutMs": .integers(NotificationWait.timeouts),
+        "since": RouteParameter.cursor[0].schema,
+      ],
+    ]
+  }
+
+  private static var faults: [(String, JSONValue)] { [] }
+
+  // MARK: Pieces
+
+  static let text: JSONValue = ["type": "string"]
+  static let whole: JSONValue = ["type": "integer"]
+  static let flag: JSONValue = ["type": "boolean"]
+  static let time: JSONValue = ["type": "string", "format": "date-time"]
+  static let hex: JSONValue = ["type": "string", "pattern": "^[0-9a-f]{64}$"]
+  static var environment: JSONValue { .words(Environment.allCases.map(\.name)) }
+
+  static func list(_ items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
+  static func nullable(_ type: String) -> JSONValue { ["type": .array([.string(type), "null"])] }
+
+  /// An object with all of these members, and maybe others: adding is free.
+  static func object(_ members: [(String, JSONValue)]) -> JSONValue {
+    [
+      "type": "object", "required": .array(members.map { .string($0.0) }), "properties": .object(members),
+    ]
+  }
+}

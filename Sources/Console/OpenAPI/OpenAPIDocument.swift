@@ -1,0 +1,82 @@
+import PushModel
+
+/// The API's description (OpenAPI 3.1), made from the table of routes, so that the two can't differ.
+enum OpenAPIDocument {
+  static func make(_ routes: [Route], version: String) -> JSONValue {
+    var paths: [(String, JSONValue)] = []
+    for pattern in uniquePatterns(routes) {
+      let operations = routes.filter { $0.isDocumented && $0.pattern.text == pattern }
+      paths.append((pattern, .object(operations.map { ($0.method.lowercased(), operation($0)) })))
+    }
+    return [
+      "openapi": "3.1.0",
+      "info": [
+        "title": "apns-emulator console", "version": .string(version),
+        "description": "Look at, wait for, break and reset what the emulator does.",
+      ],
+      "servers": [["url": "/"]], "paths": .object(paths),
+      "components": ["schemas": .object(APISchemas.all)],
+    ]
+  }
+
+  private static func uniquePatterns(_ routes: [Route]) -> [String] {
+    var patterns: [String] = []
+    for route in routes where route.isDocumented && !patterns.contains(route.pattern.text) {
+      patterns.append(route.pattern.text)
+    }
+    return patterns
+  }
+
+  private static func operation(_ route: Route) -> JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("operationId", .string(operationId(route))), ("summary", .string(route.summary)),
+    ]
+    let parameters = route.pattern.names.map(pathParameter) + route.parameters.map(queryParameter)
+    if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
+    if let body = body(route.body) { members.append(("requestBody", body)) }
+    members.append(("responses", responses(route)))
+    return .object(members)
+  }
+
+  /// `getApiV1DevicesUdid`: unique because method and path are.
+  private static func operationId(_ route: Route) -> String {
+    let words = route.pattern.text.split { !$0.isLetter && !$0.isNumber }
+    return route.method.lowercased() + words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+
+  private static func pathParameter(_ name: String) -> JSONValue {
+    ["name": .string(name), "in": "path", "required": true, "schema": APISchemas.pathPart(name)]
+  }
+
+  private static func queryParameter(_ parameter: RouteParameter) -> JSONValue {
+    [
+      "name": .string(parameter.name), "in": "query", "description": .string(parameter.meaning),
+      "schema": parameter.schema,
+    ]
+  }
+
+  private static func body(_ body: Route.Body) -> JSONValue? {
+    switch body {
+    case .none: return nil
+    case .json(let schema): return ["content": ["application/json": ["schema": schema]]]
+    case .any(let type):
+      let schema: JSONValue = ["schema": ["type": ["object", "string"]]]
+      return ["content": .object([(type, schema)])]
+    }
+  }
+
+  private static func responses(_ route: Route) -> JSONValue {
+    var members = route.answers.map { ("\($0.status)", response($0)) }
+    members.append(("default", response(RouteAnswer(400, "The request was refused", .schema("Error")))))
+    return .object(members)
+  }
+
+  private static func response(_ answer: RouteAnswer) -> JSONValue {
+    var members: [(String, JSONValue)] = [("description", .string(answer.meaning))]
+    if let schema = answer.schema {
+      let content: JSONValue = ["schema": schema]
+      members.append(("content", .object([(answer.contentType, content)])))
+    }
+    return .object(members)
+  }
+}

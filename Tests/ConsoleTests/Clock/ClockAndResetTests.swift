@@ -1,0 +1,125 @@
+import Broker
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct ClockAndResetTests {
+  private func put(_ lab: ConsoleLab, _ json: String) throws -> JSONValue {
+    let response = try lab.ask("PUT", "/api/v1/clock", json: json)
+    try #require(response.status == 200, "\(String(decoding: response.body, as: UTF8.self))")
+    return try #require(JSONReader.read(response.body))
+  }
+
+  @Test("The clock is shown, advanced, set and frozen")
+  func clock() throws {
+    let lab = ConsoleLab()
+    let start = #"{"now":"2026-01-02T03:04:05.000Z","frozen":false,"offset":0.0}"#
+    #expect(String(decoding: try lab.ask("GET", "/api/v1/clock").body, as: UTF8.self) == start)
+    #expect(try put(lab, #"{"advance": "61m"}"#)["now"].string == "2026-01-02T04:05:05.000Z")
+    #expect(try put(lab, #"{"advance": "-1h"}"#)["offset"].text == "60.0")
+    let set = try put(lab, #"{"set": "2030-01-01T00:00:00Z", "advance": "1d", "freeze": true}"#)
+    #expect(set["now"].string == "2030-01-02T00:00:00.000Z" && set["frozen"].bool == true)
+    #expect(try put(lab, #"{"freeze": false}"#)["frozen"].bool == false)
+  }
+
+  @Test("Moving the clock ends what is over at once")
+  func expiry() throws {
+    let lab = ConsoleLab()
+    try lab.push(try lab.install().bytes, "{}", expiration: UInt32(lab.now.seconds) + 60)
+    _ = try put(lab, #"{"advance": "59s"}"#)
+    #expect(try lab.get("/api/v1/notifications/1")["state"].string == "stored")
+    _ = try put(lab, #"{"advance": "1s"}"#)
+    #expect(try lab.get("/api/v1/notifications/1")["state"].string == "expired")
+  }
+
+  @Test(
+    "A bad change says what was expected",
+    arguments: [
+      ("{}", "set, advance or freeze"), (#"{"advance": "soon"}"#, "61m"), (#"{"advance": 61}"#, "a string"),
+      (#"{"set": "tomorrow"}"#, "2026-01-02T03:04:05Z"), (#"{"freeze": "yes"}"#, "true or false"),
+      (#"{"set": "9999-01-01T00:00:00Z"}"#, "1970 to 2199"), (#"{"advance": "-90000d"}"#, "1970 to 2199"),
+      (#"{"offset": 1}"#, "freeze"),
+    ])
+  func badChange(json: String, expected: String) throws {
+    let lab = ConsoleLab()
+    #expect(try lab.refusal("PUT", "/api/v1/clock", 400, json: json).contains(expected))
+    #expect(lab.clock.offset == 0 && lab.clock.frozenAt == nil)
+  }
+
+  @Test("Without a clock to move, the route says so")
+  func noClock() throws {
+    let lab = ConsoleLab { $0.clock = nil }
+    _ = try lab.refusal("GET", "/api/v1/clock", 503)
+  }
+
+  /// A lab with something of everything.
+  private func full() throws -> ConsoleLab {
+    let lab = ConsoleLab()
+    let gone = try lab.install("gone")
+    _ = try lab.ask("POST", "/api/v1/devices/gone/apps/com.example.app/remove")
+    _ = try lab.connect("gone")
+    try lab.push(gone.bytes, "{}")
+    try lab.push(try lab.install("away").bytes, "{}")
+    lab.clock.pass(seconds: 60)
+    return lab
+  }
+
+  private func reset(_ lab: ConsoleLab, _ json: String?) throws -> [String?] {
+    let response = try lab.ask("POST", "/api/v1/reset", json: json)
+    return try #require(JSONReader.read(response.body))["reset"].elements.map(\.string)
+  }
+
+  private func left(_ lab: ConsoleLab) throws -> [String] {
+    let kept = try lab.get("/api/v1/devices")["devices"].elements.contains { $0["keptMessages"].count > 0 }
+    return [
+      lab.clock.offset != 0 ? "clock" : nil,
+      try lab.get("/api/v1/feedback")["feedback"].count > 0 ? "feedback" : nil, kept ? "store" : nil,
+      try lab.get("/api/v1/devices")["devices"].count > 0 ? "devices" : nil,
+      try lab.get("/api/v1/notifications")["notifications"].count > 0 ? "notifications" : nil,
+    ].compactMap(\.self)
+  }
+
+  @Test(
+    "Everything is reset when nothing is named, and twice is as once",
+    arguments: [nil, "{}", #"{"what": []}"#])
+  func resetAll(json: String?) throws {
+    let lab = try full()
+    #expect(try left(lab) == ["clock", "feedback", "store", "devices", "notifications"])
+    for _ in 0..<2 {
+      #expect(try reset(lab, json) == ResetPart.allCases.map(\.rawValue))
+      #expect(try left(lab) == [])
+    }
+  }
+
+  @Test(
+    "Each part is reset alone",
+    arguments: [
+      ("clock", ["feedback", "store", "devices", "notifications"]),
+      ("feedback", ["clock", "store", "devices", "notifications"]),
+      ("store", ["clock", "feedback", "devices", "notifications"]), ("devices", ["clock", "notifications"]),
+      ("notifications", ["clock", "feedback", "store", "devices"]),
+    ])
+  func resetPart(part: String, remaining: [String]) throws {
+    let lab = try full()
+    #expect(try reset(lab, #"{"what": ["\#(part)"]}"#) == [part])
+    #expect(try left(lab) == remaining)
+  }
+
+  @Test("History survives a reset of devices without naming rows that are gone")
+  func historyAfterDevices() throws {
+    let lab = try full()
+    _ = try reset(lab, #"{"what": ["devices"]}"#)
+    #expect(try lab.get("/api/v1/notifications")["notifications"].elements.allSatisfy { $0["udid"].isNull })
+    try lab.install("new")
+    #expect(try lab.get("/api/v1/notifications?udid=new")["notifications"].count == 0)
+  }
+
+  @Test("An unknown part is refused, and nothing is reset")
+  func unknownPart() throws {
+    let lab = try full()
+    let message = try lab.refusal("POST", "/api/v1/reset", 400, json: #"{"what": ["clock", "world"]}"#)
+    #expect(message.contains("notifications") && message.contains("world"))
+    #expect(lab.clock.offset != 0)
+  }
+}

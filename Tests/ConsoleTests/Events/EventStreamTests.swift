@@ -1,0 +1,154 @@
+import Broker
+import PushModel
+import Testing
+import Transport
+
+@testable import Console
+
+@Suite struct EventStreamTests {
+  private struct Event {
+    var id = ""
+    var name = ""
+    var data = JSONValue.null
+  }
+
+  private func events(_ answer: Answer) throws -> [Event] {
+    try answer.streamed.split(separator: "\n\n").compactMap { block in
+      var event = Event()
+      for line in block.split(separator: "\n") {
+        let sides = line.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
+        switch sides.first {
+        case "id": event.id = String(sides[1])
+        case "event": event.name = String(sides[1])
+        case "data": event.data = try #require(JSONReader.read(Array(sides[1].utf8)))
+        default: continue
+        }
+      }
+      return event.name.isEmpty ? nil : event
+    }
+  }
+
+  private func watch(_ lab: ConsoleLab, _ query: String = "", fields: [HTTPField] = []) throws -> Answer {
+    try lab.open("GET", "/api/v1/events\(query)", fields: fields)
+  }
+
+  /// Ends the turn and lets the batch out.
+  private func settle(_ lab: ConsoleLab) {
+    lab.endTurn()
+    lab.timers.pass(milliseconds: 50)
+  }
+
+  @Test("A push, its way, its device and its token are told as they happen")
+  func journey() throws {
+    let lab = ConsoleLab()
+    let answer = try watch(lab)
+    #expect(answer.response?.field("content-type") == "text/event-stream")
+    let token = try lab.install()
+    try lab.push(token.bytes, #"{"aps":{}}"#)
+    _ = try lab.connect()
+    settle(lab)
+    let seen = try events(answer)
+    #expect(seen.map(\.name) == ["token", "notification", "delivery", "device", "delivery"])
+    #expect(seen.allSatisfy { $0.data["event"].string == $0.name && $0.data["at"].string != nil })
+    #expect(seen[0].data["change"].string == "issued" && seen[0].data["row"]["token"].string == token.hex)
+    #expect(seen[1].data["notification"]["id"].integer == 1)
+    #expect(seen[2].data["state"].string == "stored" && seen[4].data["state"].string == "sent")
+    #expect(seen[3].data["udid"].string == "phone" && seen[3].data["change"].string == "connected")
+  }
+
+  @Test("A client that comes back gets what it missed, by query or header")
+  func resume() throws {
+    let lab = ConsoleLab()
+    let first = try watch(lab)
+    let token = try lab.install()
+    settle(lab)
+    let last = try #require(try events(first).last?.id)
+    first.exchange?.clientGone()
+    try lab.push(token.bytes, "{}")
+    settle(lab)
+    for answer in [
+      try watch(lab, "?since=\(last)"), try watch(lab, fields: [HTTPField("Last-Event-ID", last)]),
+      try watch(lab, "?since=1"),
+    ] {
+      #expect(try events(answer).map(\.name) == ["notification", "delivery"])
+    }
+    #expect(try events(first).count == 1, "nothing goes to a client that has gone")
+  }
+
+  @Test(
+    "A position of another run, or of the future, is answered with a gap",
+    arguments: ["zzz-1", "999", "zzz-0"])
+  func strangePosition(since: String) throws {
+    let lab = ConsoleLab()
+    _ = try watch(lab)
+    try lab.install()
+    let seen = try events(try watch(lab, "?since=\(since)"))
+    #expect(seen.map(\.name) == ["gap"] && seen[0].data["missed"].isNull)
+  }
+
+  @Test("Of a flood only the newest are sent, and the gap says how many are missing")
+  func flood() throws {
+    let lab = ConsoleLab(history: 2000)
+    let answer = try watch(lab)
+    let token = try lab.install()
+    for _ in 0..<1000 { try lab.push(token.bytes, "{}") }
+    settle(lab)
+    let seen = try events(answer)
+    #expect(seen[0].name == "gap" && seen.count == EventPump.batchLimit + 1)
+    let missed = try #require(seen[0].data["missed"].integer)
+    #expect(missed + Int64(EventPump.batchLimit) == Int64(lab.broker.events.nextNumber) - 1)
+    #expect(seen.last?.data["state"].string == "stored")
+  }
+
+  @Test("A client that does not read is left alone until it does")
+  func slowClient() throws {
+    let lab = ConsoleLab()
+    let answer = try watch(lab)
+    answer.queuedBytes = EventPump.unreadLimit
+    try lab.install()
+    settle(lab)
+    #expect(try events(answer).isEmpty)
+    answer.queuedBytes = 0
+    try lab.install("tablet")
+    settle(lab)
+    #expect(try events(answer).count == 2)
+  }
+
+  @Test("Events from outside the broker are told in their place")
+  func published() throws {
+    let lab = ConsoleLab()
+    lab.console.publish("connection", [("change", "unseen")])
+    let answer = try watch(lab)
+    try lab.install()
+    lab.console.publish("connection", [("change", "opened")])
+    settle(lab)
+    let seen = try events(answer)
+    #expect(seen.map(\.name) == ["token", "connection"])
+    #expect(seen[1].data.text == #"{"event":"connection","at":"2026-01-02T03:04:05.000Z","change":"opened"}"#)
+  }
+
+  @Test("An idle stream shows that it lives; without clients nothing ticks")
+  func heartbeat() throws {
+    let lab = ConsoleLab()
+    let answer = try watch(lab)
+    lab.timers.pass(milliseconds: 15_000)
+    #expect(answer.streamed.hasSuffix(": \n\n"))
+    answer.exchange?.clientGone()
+    lab.timers.pass(milliseconds: 15_000)
+    #expect(lab.timers.count == 0)
+    let again = try watch(lab)
+    lab.timers.pass(milliseconds: 15_000)
+    #expect(again.streamed.hasSuffix(": \n\n"))
+  }
+
+  @Test("A bad position, a foreign page and too many clients are refused")
+  func refused() throws {
+    let lab = ConsoleLab()
+    _ = try lab.refusal("GET", "/api/v1/events?since=now", 400)
+    _ = try lab.refusal("GET", "/api/v1/events", 403, fields: [HTTPField("Origin", "http://evil.com")])
+    let answers = try (0..<EventPump.streamLimit).map { _ in try watch(lab) }
+    _ = try lab.refusal("GET", "/api/v1/events", 503)
+    lab.console.shutDown()
+    #expect(answers.count { !$0.hasEnded } == 0)
+  }
+}

@@ -1,0 +1,66 @@
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct OpenAPITests {
+  private func document() throws -> JSONValue {
+    let served = try ConsoleLab().ask("GET", "/api/v1/openapi.json")
+    try #require(served.status == 200)
+    // The reader of requests stops at a depth that a description passes, so the same document is made again.
+    let made = OpenAPIDocument.make(Console.routeTable, version: "1")
+    #expect(made.encoded == served.body)
+    return made
+  }
+
+  @Test("Every documented route is in the document, and nothing else is")
+  func routes() throws {
+    let paths = try document()["paths"]
+    var listed: Set<String> = []
+    for path in paths.names {
+      for method in paths[path].names { listed.insert("\(method.uppercased()) \(path)") }
+    }
+    let expected = Console.routeTable.filter(\.isDocumented).map { "\($0.method) \($0.pattern.text)" }
+    #expect(listed == Set(expected) && listed.count == expected.count)
+  }
+
+  @Test("Every reference leads to a schema, every operation has its own id and path parameters")
+  func references() throws {
+    let document = try document()
+    let schemas = Set(document["components"]["schemas"].names)
+    let prefix = "#/components/schemas/"
+    for word in document.text.split(separator: "\"") where word.hasPrefix(prefix) {
+      #expect(schemas.contains(String(word.dropFirst(prefix.count))))
+    }
+    var ids: [String] = []
+    for path in document["paths"].names {
+      for method in document["paths"][path].names {
+        let operation = document["paths"][path][method]
+        ids.append(try #require(operation["operationId"].string))
+        let inPath = operation["parameters"].elements.filter { $0["in"].string == "path" }
+        #expect(inPath.map { $0["name"].string } == PathPattern(path).names)
+        #expect(!operation["responses"].names.isEmpty)
+      }
+    }
+    #expect(Set(ids).count == ids.count)
+  }
+
+  @Test("What the routes answer has every member that their schemas require")
+  func answers() throws {
+    let lab = ConsoleLab()
+    let token = try lab.install()
+    _ = try lab.connect()
+    try lab.push(token.bytes, "{}")
+    let schemas = try document()["components"]["schemas"]
+    let samples: [(JSONValue, String)] = [
+      (try lab.get("/api/v1/info"), "Info"), (try lab.get("/api/v1/tokens")["tokens"][0], "Token"),
+      (try lab.get("/api/v1/devices/phone"), "Device"), (try lab.get("/api/v1/clock"), "Clock"),
+      (try lab.get("/api/v1/notifications")["notifications"][0], "Notification"),
+      (try lab.get("/api/v1/notifications/1"), "NotificationDetail"), (try lab.get("/livez"), "Status"),
+    ]
+    for (sample, name) in samples {
+      let required = schemas[name]["required"].elements.compactMap(\.string)
+      #expect(!required.isEmpty && Set(required).isSubset(of: sample.names), "\(name)")
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Console
+import PushModel
+
+/// The emulator's clock of a lab: stands still until it is moved.
+final class LabClock: ClockControl {
+  static let start = Timestamp(seconds: 1_767_323_045)
+  var now = start
+  private(set) var frozenAt: Timestamp?
+  var offset: Int64 { now.nanoseconds - Self.start.nanoseconds }
+
+  func pass(seconds: Int64) { advance(nanoseconds: seconds * 1_000_000_000) }
+  func advance(nanoseconds: Int64) { now = now.adding(nanoseconds: nanoseconds) }
+  func set(_ moment: Timestamp) { now = moment }
+  func setFrozen(_ frozen: Bool) { frozenAt = frozen ? now : nil }
+  func reset() { (now, frozenAt) = (Self.start, nil) }
+}
+
+/// Real time of a lab: timers fire when it is told to pass.
+final class LabTimers {
+  private final class Timer {
+    let deadline: Int64
+    let work: () -> Void
+
+    init(_ deadline: Int64, _ work: @escaping () -> Void) { (self.deadline, self.work) = (deadline, work) }
+  }
+  private struct Entry { weak var timer: Timer? }
+
+  private var now: Int64 = 0
+  private var entries: [Entry] = []
+
+  /// How many would still fire.
+  var count: Int { entries.count { $0.timer != nil } }
+
+  func make(_ delay: Int64, _ work: @escaping () -> Void) -> AnyObject {
+    let timer = Timer(now + delay, work)
+    entries.append(Entry(timer: timer))
+    return timer
+  }
+
+  func pass(milliseconds: Int64) {
+    now += milliseconds * 1_000_000
+    let due = entries.filter { ($0.timer?.deadline ?? .max) <= now }
+    entries.removeAll { ($0.timer?.deadline ?? 0) <= now }
+    for entry in due { entry.timer?.work() }
+  }
+}
