@@ -31,6 +31,9 @@ extension Emulator {
       try HTTPServer(loop: loop, address: address, handler: console.handle)
     }
     self.console = server
+    consoleRoutes = console
+    // After the commit, so that nobody hears of what a crash could still undo.
+    loop.atTurnEnd { console.turnEnded() }
     ports.listeners.append(("console", server.address))
   }
 

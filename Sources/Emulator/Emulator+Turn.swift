@@ -40,6 +40,7 @@ extension Emulator {
     for (_, listener) in listeners {
       for connection in listener.openConnections { connection.abort(sentence, reset: true) }
     }
+    console?.abort()
     loop.stop()
   }
 }

@@ -34,6 +34,7 @@ public final class Emulator {
   var shutdown: Shutdown?
   /// The console's listener; nil while it is off.
   var console: HTTPServer?
+  var consoleRoutes: Console?
   /// Drives every random choice (`design.md`, promise 5).
   public let seed: UInt64
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.

@@ -21,6 +21,14 @@ enum ConsoleService {
     context.activate = { [certs = emulator.certs, clock = emulator.clock] in activate($0, certs, clock.now())
     }
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator) }
+    context.clock = emulator.clock
+    context.makeTimer = { [loop = emulator.loop] delay, work in
+      let timer = LoopEvent(timerOn: loop, handler: work)
+      timer.start(afterNanoseconds: delay)
+      return timer
+    }
+    context.connections = { [unowned emulator] in ConnectionDocument.all(emulator) }
+    context.metrics = { [unowned emulator] in ConnectionDocument.metrics(emulator) }
     return context
   }
 

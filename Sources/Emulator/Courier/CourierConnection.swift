@@ -28,6 +28,12 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   }
 
   private var broker: Broker { service.broker }
+  /// The devices on this connection.
+  var udids: [UDID] {
+    let devices = broker.registry.devices
+    // A reset may have forgotten the devices of a connection that is ending.
+    return identities.map { Int($0.session.device) }.filter(devices.indices.contains).map { devices[$0].udid }
+  }
 
   // MARK: From the device
 

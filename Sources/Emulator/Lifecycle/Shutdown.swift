@@ -36,6 +36,7 @@ final class Shutdown {
     for (_, listener) in emulator.listeners { listener.stopAccepting() }
     emulator.gateway.shutDown()
     emulator.provider.shutDown()
+    emulator.consoleRoutes?.shutDown()
     emulator.console?.shutDown()
     deadline = SystemClock.monotonicNanoseconds() + Self.patience
     look()

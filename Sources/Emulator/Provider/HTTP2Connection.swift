@@ -27,6 +27,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?
   private var isEnding = false
+  /// Requests that are not answered yet.
+  var openStreams: Int { session?.openStreams ?? 0 }
   private var lastHeard = Timestamp(nanoseconds: 0)
 
   init(

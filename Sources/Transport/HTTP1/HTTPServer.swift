@@ -70,6 +70,12 @@ public final class HTTPServer {
     for connection in openConnections { connection.shutDown() }
   }
 
+  /// Drops every connection without an answer: what was queued is not true.
+  public func abort() {
+    stopAccepting()
+    for connection in openConnections { connection.abort() }
+  }
+
   private func acceptAll() {
     while acceptEvent != nil, connections.count < limits.connections {
       let accepted = accept(descriptor, nil, nil)

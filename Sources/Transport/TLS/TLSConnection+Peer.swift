@@ -22,6 +22,17 @@ extension TLSConnection {
     return derEncoding(certificate)
   }
 
+  /// Common name of the peer's certificate, nil if it showed none. For people who look; decides nothing.
+  public var peerCommonName: String? {
+    guard let certificate = SSL_get1_peer_certificate(ssl) else { return nil }
+    defer { X509_free(certificate) }
+    var name = [CChar](repeating: 0, count: 256)
+    let count = X509_NAME_get_text_by_NID(
+      X509_get_subject_name(certificate), NID_commonName, &name, Int32(name.count))
+    guard count > 0 else { return nil }
+    return String(decoding: name.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   /// `TLSv1.2` and the like.
   public var tlsVersion: String { String(cString: SSL_get_version(ssl)) }
 

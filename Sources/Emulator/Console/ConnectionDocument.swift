@@ -1,0 +1,53 @@
+import Console
+import PushModel
+import Transport
+
+/// Open connections as the console shows them (`interface.md`, connections).
+enum ConnectionDocument {
+  static func all(_ emulator: Emulator) -> [JSONValue] {
+    let secure = emulator.listeners.flatMap { name, listener in
+      listener.openConnections.map { describe(name, $0) }
+    }
+    return secure + (emulator.console?.openConnections.map(describe) ?? [])
+  }
+
+  private static func describe(_ listener: String, _ connection: TLSConnection) -> JSONValue {
+    .object(
+      [
+        ("listener", .string(listener)), ("remoteAddress", .string(connection.remoteAddress.description)),
+        ("tlsVersion", connection.isOpen ? .string(connection.tlsVersion) : .null),
+        ("cipher", connection.isOpen ? .string(connection.cipher) : .null),
+        ("serverName", .optional(connection.serverName)), ("alpn", .optional(connection.alpn)),
+        ("peer", .optional(connection.peerCommonName)), ("bytesRead", .integer(Int64(connection.bytesRead))),
+        ("bytesWritten", .integer(Int64(connection.bytesWritten))),
+        ("queuedBytes", .integer(Int64(connection.queuedBytes))),
+      ] + details(connection.handler))
+  }
+
+  private static func details(_ handler: (any ConnectionHandler)?) -> [(String, JSONValue)] {
+    switch handler {
+    case let http as HTTP2Connection: [("streams", .integer(Int64(http.openStreams)))]
+    case let courier as CourierConnection: [("devices", .array(courier.udids.map { .string($0.text) }))]
+    default: []
+    }
+  }
+
+  private static func describe(_ connection: HTTPConnection) -> JSONValue {
+    [
+      "listener": "console", "remoteAddress": .string(connection.remoteAddress.description),
+      "tlsVersion": nil, "requests": .integer(Int64(connection.requestCount)),
+      "bytesRead": .integer(Int64(connection.bytesRead)),
+      "bytesWritten": .integer(Int64(connection.bytesWritten)),
+    ]
+  }
+
+  static func metrics(_ emulator: Emulator) -> [MetricFamily] {
+    var samples = emulator.listeners.map { name, listener in
+      MetricFamily.Sample(Double(listener.openConnections.count), [("listener", name)])
+    }
+    if let console = emulator.console {
+      samples.append(.init(Double(console.openConnections.count), [("listener", "console")]))
+    }
+    return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
+  }
+}
