@@ -39,3 +39,11 @@ extension TLSConnection {
     return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
   }
 }
+
+extension TLSConnection {
+  /// Lets the kernel hold little of what this end writes.
+  func shrinkSendBuffer() {
+    var size: Int32 = 4096
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+  }
+}
