@@ -91,6 +91,10 @@ extension CourierServerSession {
     isEstablished && isSimulatedDevice ? change.encoded : nil
   }
 
+  /// An answer has been handed to the system. The owner may have held it back (a store's commit comes first), and the
+  /// pause behind it counts from when it leaves.
+  public mutating func answerLeft(at now: Timestamp) { keepQuiet(from: now) }
+
   /// The connection has ended, or the owner ends it.
   public mutating func connectionClosed() {
     state = .closed

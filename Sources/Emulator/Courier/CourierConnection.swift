@@ -6,6 +6,10 @@ import Transport
 
 /// One device connection: TLS bytes to frames to broker calls, and the broker's messages back.
 final class CourierConnection: ConnectionHandler, CourierOutlet {
+  /// Output that may wait for a device that does not read, in bytes: what the broker lets its messages take (8 MiB), and
+  /// room for answers. Beyond it the device is not listened to until it has read.
+  static let outputLimit = 9 << 20
+
   private struct Identity {
     var baseToken: DeviceToken
     var session: DeviceSession
@@ -21,6 +25,8 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   private var held: [UInt8] = []
   private var release: LoopEvent?
   private var isTouched = false
+  /// An answer waits for the end of the turn: the pause behind it begins when it leaves.
+  private var hasAnswered = false
 
   init(_ service: CourierService, _ connection: TLSConnection) {
     (self.service, self.connection) = (service, connection)
@@ -55,7 +61,12 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     } catch {
       perform(session.decodingFailed(error), real, now)
     }
+    guard unsentBytes > Self.outputLimit else { return }
+    connection.setPaused(true)
+    connection.notifyWhenDrained()
   }
+
+  func connectionDrained(_ connection: TLSConnection) { connection.setPaused(false) }
 
   func connectionClosed(_ connection: TLSConnection, reason: String) {
     session.connectionClosed()
@@ -76,7 +87,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   private func perform(_ action: CourierServerSession.FrameAction, _ real: Timestamp, _ now: Timestamp) {
     switch action {
     case .nothing: break
-    case .send(let bytes): connection.send(bytes)
+    case .send(let bytes): sendAnswer(bytes)
     case .verify(let request): identify(request, real, now)
     case .replaceFilter(let update, let token): replaceFilter(update, token, now)
     case .provideToken(let request, let token): provideToken(request, token, real, now)
@@ -118,7 +129,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   private func answer(_ action: CourierServerSession.VerdictAction) {
     switch action {
     case .nothing: break
-    case .send(let bytes): connection.send(bytes)
+    case .send(let bytes): sendAnswer(bytes)
     case .sendAndClose(let bytes, let reason):
       connection.send(bytes)
       close(reason)
@@ -137,12 +148,11 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     if let name = request.topicName { _ = broker.registry.topic(named: name) }
     guard let owner = identity(token)?.session else { return }
     if let held = request.heldToken, broker.wasRemoved(held, from: owner) {
-      connection.send(
+      return sendAnswer(
         session.tokenProvided(nil, for: request, refusal: AppTokenResponse.statusRemoved, at: real))
-      return
     }
     let appToken = broker.appToken(owner, topic: request.topic, now: now)
-    connection.send(session.tokenProvided(appToken, for: request, at: real))
+    sendAnswer(session.tokenProvided(appToken, for: request, at: real))
   }
 
   private func acknowledge(_ receipt: Acknowledgement, _ now: Timestamp) {
@@ -186,10 +196,19 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
 
   var unsentBytes: Int { connection.queuedBytes + held.count }
 
+  /// Whether what nobody asked for may be sent now, or has to wait behind an answer (`spec/device-courier.md` 10.4).
+  private func mayPush(_ now: Timestamp) -> Bool { !hasAnswered && session.mayPush(at: now) }
+
+  private func sendAnswer(_ bytes: [UInt8]) {
+    connection.send(bytes)
+    hasAnswered = true
+    touch()
+  }
+
   func deliver(_ message: OutgoingMessage) {
     let size = CourierMessage.encodedSize(
       payloadCount: message.payload.count, hasApnsId: message.apnsId != (0, 0))
-    guard held.isEmpty, session.mayPush(at: CourierService.realNow()) else { return hold(message, size) }
+    guard held.isEmpty, mayPush(CourierService.realNow()) else { return hold(message, size) }
     let written = Self.write(message, to: connection.reserve(size))
     connection.commit(written)
     touch()
@@ -224,6 +243,9 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   func flush() {
     isTouched = false
     connection.flushNow()
+    guard hasAnswered else { return }
+    hasAnswered = false
+    session.answerLeft(at: CourierService.realNow())
   }
 
   private func touch() {
@@ -251,7 +273,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   /// Sends what the device did not ask for, at once or when the pause after an answer is over.
   private func sendUnsolicited(_ bytes: [UInt8]) {
     let now = CourierService.realNow()
-    guard !session.mayPush(at: now) || !held.isEmpty else { return connection.send(bytes) }
+    guard !mayPush(now) || !held.isEmpty else { return connection.send(bytes) }
     held += bytes
     guard release == nil else { return }
     let timer = LoopEvent(timerOn: service.loop) { [unowned self] in releaseHeld() }
@@ -261,7 +283,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
 
   private func releaseHeld() {
     let now = CourierService.realNow()
-    guard session.mayPush(at: now) || session.isClosed else {
+    guard mayPush(now) || session.isClosed else {
       release?.start(afterNanoseconds: session.holdUntil.nanoseconds - now.nanoseconds)
       return
     }

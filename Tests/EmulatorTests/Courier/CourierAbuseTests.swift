@@ -1,0 +1,128 @@
+import Broker
+import CourierWire
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  @Suite("Courier, peers that misbehave")
+  struct CourierAbuseTests {
+    private static func noise(_ count: Int) -> [UInt8] {
+      var state: UInt64 = 42
+      return (0..<count).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 56)
+      }
+    }
+
+    /// The emulator's side of the only device connection.
+    private func served(_ harness: EmulatorHarness) throws -> (TLSConnection, CourierConnection) {
+      let connection = try #require(harness.connections("courier").first)
+      return (connection, try #require(connection.handler as? CourierConnection))
+    }
+
+    @Test("whatever a stranger sends instead of a proof ends its connection, without an answer")
+    func strangers() throws {
+      let harness = try EmulatorHarness()
+      let base = Hex.encode(Frames.unknownToken)
+      let greetings: [(String, [UInt8])] = [
+        ("a filter", bytes("09 00000023 01 0020 \(base)")),
+        ("a token request", bytes("11 0000003a 01 0020 \(base) 02 0014 \(base.prefix(40))")),
+        (
+          "an upstream message",
+          bytes("0a 00000045 01 0014 \(base.prefix(40)) 02 0020 \(base) 03 0001 00 04 0004 00000001")
+        ),
+        ("a frame longer than any connect", bytes("07 00004001")),
+        ("the longest frame there is", bytes("0c ffffffff")),
+        ("a connect with an item beyond its end", bytes("07 00000004 01 0020 00")),
+        ("a connect with half an item", bytes("07 00000002 0100")),
+        ("noise", Self.noise(100_000)), ("HTTP", Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)),
+        ("more keep-alives than a stranger may", (0..<8000).flatMap { _ in bytes("0c 00000000") }),
+      ]
+      for (name, greeting) in greetings {
+        let device = try DeviceClient(harness)
+        device.open()
+        device.send(greeting)
+        harness.turn(until: "\(name) is dropped") { device.recorder.hasEnded }
+        #expect(device.frames.allSatisfy { $0.command == 0x0d }, "\(name)")
+        harness.turn(until: "nothing is left") { harness.connections("courier").isEmpty }
+      }
+      #expect(harness.broker.registry.devices.isEmpty && harness.broker.registry.topics.isEmpty)
+    }
+
+    @Test("a stranger's proof in single bytes is read as one")
+    func dribbled() throws {
+      let harness = try EmulatorHarness()
+      let device = try DeviceClient(harness)
+      device.open()
+      for byte in try ConnectRequest.proving(harness.identity("phone-1")).encoded { device.send([byte]) }
+      harness.turn(until: "it is welcomed") { device.welcome?.status == 0 }
+    }
+
+    @Test("a second proof before the first is judged, or a broken one later, ends the connection")
+    func brokenLater() throws {
+      let harness = try EmulatorHarness()
+      let device = try harness.device()
+      device.send(bytes("07 00000004 01 0020 00"))
+      harness.turn(until: "it ends") { device.recorder.hasEnded }
+      #expect(device.recorder.sawClose)
+      harness.settle()
+      let gone = try #require(UDID("phone-1").flatMap { harness.broker.registry.knownDevice($0) })
+      #expect(!harness.broker.registry.devices[Int(gone)].isOnline)
+    }
+
+    @Test("a peer that does not prove itself in time is dropped")
+    func tooLate() throws {
+      let harness = try EmulatorHarness()
+      let device = try DeviceClient(harness)
+      device.open()
+      let (_, handler) = try served(harness)
+      let now = CourierService.realNow()
+      handler.timePassed(now.adding(seconds: 29))
+      harness.settle()
+      #expect(!device.recorder.hasEnded)
+      handler.timePassed(now.adding(seconds: 31))
+      harness.turn(until: "it is dropped") { device.recorder.hasEnded }
+      #expect(device.frames.isEmpty)
+    }
+
+    @Test(
+      "a device that says nothing for 25 minutes is still there, one that is silent for much longer is not")
+    func idle() throws {
+      let harness = try EmulatorHarness()
+      let device = try harness.device()
+      let (connection, handler) = try served(harness)
+      let now = CourierService.realNow()
+      handler.timePassed(now.adding(seconds: 25 * 60))
+      device.roundTrip()
+      #expect(!device.recorder.hasEnded && connection.deadline == .max)
+      handler.timePassed(CourierService.realNow().adding(seconds: 31 * 60))
+      harness.turn(until: "it is dropped") { device.recorder.hasEnded }
+    }
+
+    @Test(
+      "a device that asks without end and never reads costs a bounded number of bytes, and is answered when it reads"
+    )
+    func neverReads() throws {
+      let harness = try EmulatorHarness()
+      let device = try harness.device()
+      let (connection, _) = try served(harness)
+      connection.shrinkSendBuffer()
+      device.connection.setPaused(true)
+      let question = AppTokenRequest(baseToken: device.baseToken, topic: try .app()).encoded
+      let count = 200_000
+      for _ in 0..<(count / 1000) { device.send((0..<1000).flatMap { _ in question }) }
+      var most = 0
+      for _ in 0..<2000 {
+        harness.loop.runTurn(wait: false)
+        most = max(most, connection.queuedBytes)
+      }
+      #expect(most <= CourierConnection.outputLimit + (1 << 20))
+      #expect(device.connection.queuedBytes > 0, "the courier has stopped reading")
+      device.connection.setPaused(false)
+      harness.turn(until: "all are answered") { device.tokenAnswers.count == count }
+    }
+  }
+}
