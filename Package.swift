@@ -74,6 +74,7 @@ let package = Package(
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
     tests("HTTP2", ["Transport", "PushModel"]),
     tests("ProviderAPI", ["ProviderAPI", "PushModel"]),
+    tests("Commands", ["Commands", "Credentials", "Emulator", "PushModel"]),
     tests("Transport", ["Credentials", "Platform", "PushModel", "Transport"]),
     tests(
       "Emulator",
