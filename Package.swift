@@ -40,14 +40,15 @@ let package = Package(
     library("ProviderAPI", ["PushModel"]),
     library("Storage", ["Broker", "Platform", "PushModel", "CSQLite"]),
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
-    library("Console", ["Broker", "Platform", "PushModel", "Transport"]),
+    library("Faults", ["PushModel"]),
+    library("Console", ["Broker", "Faults", "Platform", "PushModel", "Transport"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),
     library(
       "Emulator",
       [
-        "Broker", "Console", "CourierWire", "Credentials", "LegacyWire", "Platform", "ProviderAPI",
-        "PushModel", "Storage", "Transport",
+        "Broker", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire", "Platform",
+        "ProviderAPI", "PushModel", "Storage", "Transport",
       ]),
     library(
       "Benchmark",
@@ -68,7 +69,8 @@ let package = Package(
     tests("Broker", ["Broker", "PushModel"]),
     tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
-    tests("Console", ["Broker", "Console", "Platform", "PushModel", "Transport"]),
+    tests("Faults", ["Faults", "PushModel"]),
+    tests("Console", ["Broker", "Console", "Faults", "Platform", "PushModel", "Transport"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),

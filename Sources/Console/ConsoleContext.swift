@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import PushModel
 import Transport
 
@@ -33,6 +34,8 @@ public final class ConsoleContext {
   public var makeTimer: (_ afterNanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject? = { _, _ in
     nil
   }
+  /// What goes wrong on purpose.
+  public var faults: FaultEngine?
   /// Every open connection (`interface.md`, connections).
   public var connections: () -> [JSONValue] = { [] }
   /// Metrics besides those of the broker.

@@ -33,7 +33,7 @@ extension Console {
   private func reset(_ part: ResetPart) {
     let now = context.now()
     switch part {
-    case .faults: break
+    case .faults: context.faults?.removeAll()
     case .clock: context.clock?.reset()
     case .feedback: broker.clearFeedback(broker.allFeedback)
     case .store: broker.dropKeptMessages(now: now)

@@ -5,6 +5,7 @@ extension Console {
   /// Everything that the console answers (`interface.md`, Console).
   static var routeTable: [Route] {
     healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
+      + faultRoutes
       + peerRoutes
   }
 
@@ -117,6 +118,22 @@ extension Console {
         .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
       .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
         .takes(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
+    ]
+  }
+
+  private static var faultRoutes: [Route] {
+    [
+      .get("/api/v1/faults", "What goes wrong on purpose, and presets") { try $0.listFaults($1) }
+        .answers(200, "Rules in the order in which they are looked at", .list("faults", of: "Fault")),
+      .post("/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it") {
+        try $0.setFault($1)
+      }
+      .takes(.schema("FaultRequest")).answers(200, "The rule, which was there before", .schema("Fault"))
+      .answers(201, "The new rule", .schema("Fault")),
+      .get("/api/v1/faults/{name}", "One rule") { try $0.showFault($1) }
+        .answers(200, "The rule", .schema("Fault")),
+      .delete("/api/v1/faults/{name}", "Takes a rule away") { try $0.deleteFault($1) }
+        .answers(200, "The rule as it was", .schema("Fault")),
     ]
   }
 

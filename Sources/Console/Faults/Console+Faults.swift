@@ -1,0 +1,72 @@
+import Faults
+import PushModel
+import Transport
+
+extension Console {
+  /// `GET /api/v1/faults`
+  func listFaults(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let engine = try faultEngine()
+    return HTTPResponse(json: [
+      "faults": .array(engine.rules.map(\.document)),
+      "presets": .array(FaultPreset.allCases.map { $0.rule.document }),
+    ])
+  }
+
+  /// `GET /api/v1/faults/{name}`
+  func showFault(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let name = request.part("name")
+    guard let rule = try faultEngine()[name] else { throw Self.noFault(name) }
+    return HTTPResponse(json: rule.document)
+  }
+
+  /// `POST /api/v1/faults`: adds a rule, or puts it in the place of the one with its name; with nothing but `name` and
+  /// `enabled` it switches that one, which keeps its counts.
+  func setFault(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let engine = try faultEngine()
+    let body = try request.object(allowing: FaultRule.memberNames)
+    let name = try body.string("name") ?? body.string("preset") ?? Self.freeName(engine)
+    guard UDID(name) != nil else {
+      throw ConsoleError.bad("name", expected: "1 to 64 of A-Z a-z 0-9 . _ -", got: name)
+    }
+    let isNew = engine[name] == nil
+    if !isNew, let isEnabled = try body.bool("enabled"), Self.onlySwitches(body) {
+      engine.enable(name, isEnabled)
+    } else if !engine.set(try FaultRule(body, name: name)) {
+      throw ConsoleError.conflict("there are \(FaultEngine.ruleLimit) rules already")
+    }
+    guard let rule = engine[name] else { throw Self.noFault(name) }
+    return HTTPResponse(status: isNew ? 201 : 200, json: rule.document)
+  }
+
+  /// `DELETE /api/v1/faults/{name}`
+  func deleteFault(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let name = request.part("name")
+    guard let rule = try faultEngine()[name], try faultEngine().remove(name) else { throw Self.noFault(name) }
+    return HTTPResponse(json: rule.document)
+  }
+
+  private static func onlySwitches(_ body: JSONObject) -> Bool {
+    ["preset", "match", "when", "effect"].allSatisfy { body[$0] == nil }
+  }
+
+  private static func freeName(_ engine: FaultEngine) -> String {
+    var number = engine.rules.count + 1
+    while engine["fault-\(number)"] != nil { number += 1 }
+    return "fault-\(number)"
+  }
+
+  private static func noFault(_ name: String) -> ConsoleError {
+    .notFound("there is no fault \(ConsoleError.quoted(name))")
+  }
+
+  private func faultEngine() throws -> FaultEngine {
+    guard let engine = context.faults else {
+      throw ConsoleError.unavailable("faults are not part of this run")
+    }
+    return engine
+  }
+}

@@ -1,0 +1,66 @@
+import PushModel
+
+/// Device tokens that make something go wrong without any set-up: the token is the ASCII text of a wish, filled up with
+/// zeros to 32 bytes.
+///
+///     !BadDeviceToken      rejected with this reason: any word of the table
+///     !legacy=7            an error packet with this status (on HTTP/2: the reason for it)
+///     !delay=500           accepted after so many milliseconds
+///     !goaway=Shutdown     a GOAWAY with this reason, or none; on the gateway status 10
+///     !reset  !close  !stall  !garbage=100  !rst=7  the connection or stream goes wrong
+///
+/// `printf '!BadDeviceToken' | xxd -p` and zeros behind it make the digits. Issued tokens are HMACs, which don't end in
+/// zeros by chance.
+public enum MagicToken {
+  private static let mark = UInt8(ascii: "!")
+  /// Longest delay that a token may ask for, in milliseconds.
+  private static let longestDelay: Int64 = 600_000
+  private static let mostGarbage = 1 << 16
+
+  /// What a token asks for; nil for an ordinary one.
+  public static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
+    guard token.count == DeviceToken.byteCount, token[0] == mark else { return nil }
+    let text = token.prefix { $0 != 0 }
+    guard text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), token[text.count...].allSatisfy({ $0 == 0 }) else {
+      return nil
+    }
+    let word = String(decoding: text.dropFirst(), as: UTF8.self)
+    return effects(word).map { ("!" + word, $0) }
+  }
+
+  /// The token that asks for `word`; nil if nobody knows the word, or it is too long.
+  public static func make(_ word: String) -> DeviceToken? {
+    let text = [mark] + Array(word.utf8)
+    guard text.count <= DeviceToken.byteCount, effects(word) != nil else { return nil }
+    return DeviceToken(bytes: text + [UInt8](repeating: 0, count: DeviceToken.byteCount - text.count))
+  }
+
+  private static func effects(_ word: String) -> FaultEffects? {
+    var effects = FaultEffects()
+    if let rejection = Rejection(reason: word) {
+      effects.reason = rejection
+      return effects
+    }
+    let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    return apply(sides[0], sides.count > 1 ? sides[1] : nil, to: &effects) ? effects : nil
+  }
+
+  private static func apply(_ verb: String, _ value: String?, to effects: inout FaultEffects) -> Bool {
+    switch (verb, value) {
+    case ("legacy", let value?): effects.legacy = UInt8(value).map { .init(status: $0) }
+    case ("delay", let value?):
+      effects.delay = Int64(value).flatMap {
+        (0...longestDelay).contains($0) ? .init(milliseconds: $0) : nil
+      }
+    case ("goaway", let reason): effects.goAway = .init(reason: reason)
+    case ("rst", let value?): effects.resetStream = UInt32(value)
+    case ("garbage", let value?):
+      effects.garbage = Int(value).flatMap { (1...mostGarbage).contains($0) ? $0 : nil }
+    case ("reset", nil): effects.resetsConnection = true
+    case ("close", nil): effects.halfCloses = true
+    case ("stall", nil): effects.stalls = true
+    default: return false
+    }
+    return effects.stage != nil
+  }
+}

@@ -1,0 +1,126 @@
+import Faults
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct FaultRoutesTests {
+  private func makeLab() -> (ConsoleLab, FaultEngine) {
+    let engine = FaultEngine(seed: 1)
+    return (ConsoleLab { $0.faults = engine }, engine)
+  }
+
+  private func post(_ lab: ConsoleLab, _ json: String, _ status: Int) throws -> JSONValue {
+    let response = try lab.ask("POST", "/api/v1/faults", json: json)
+    #expect(response.status == status, "\(String(decoding: response.body, as: UTF8.self))")
+    return try #require(JSONReader.read(response.body))
+  }
+
+  @Test("A rule with everything comes back as it was sent, and can be sent again")
+  func everything() throws {
+    let (lab, engine) = makeLab()
+    let token = String(repeating: "ab", count: 32)
+    let rule =
+      #"{"name":"all","match":{"interface":"gateway","topic":"com.example.app","token":"\#(token)","priority":10,"#
+      + #""connection":"127.0.0.1:9"},"when":{"every":3},"effect":{"reason":"Unregistered","delayMs":5,"#
+      + #""jitterMs":2,"dribble":{"bytes":1,"everyMs":10},"legacy":{"status":7,"identifier":9},"garbage":10,"#
+      + #""goaway":{"reason":"Shutdown"},"rstStream":8,"reset":true,"halfClose":true,"stall":true},"#
+      + #""enabled":true,"hits":0,"seen":0}"#
+    #expect(try post(lab, rule, 201).text == rule)
+    #expect(try post(lab, rule, 200).text == rule)
+    #expect(try lab.get("/api/v1/faults/all").text == rule)
+    #expect(engine["all"]?.schedule == .every(3) && engine["all"]?.effects.reason == .unregistered)
+  }
+
+  @Test(
+    "Each schedule and each effect of another moment is read",
+    arguments: [
+      (#""when":{"next":2}"#, #""effect":{"refuse":true}"#),
+      (#""when":{"probability":0.25}"#, #""effect":{"tlsAlert":40}"#),
+      (
+        #""when":{"from":"2026-01-02T03:04:05.000Z","to":"2026-01-02T03:05:05.000Z"}"#,
+        #""effect":{"courier":"drop"}"#
+      ),
+      (#""when":{"to":"2026-01-02T03:05:05.000Z"}"#, #""effect":{"courier":"stall"}"#),
+      (#""when":null"#, #""effect":{"goaway":{}}"#),
+    ])
+  func schedules(when: String, effect: String) throws {
+    let (lab, _) = makeLab()
+    let document = try post(lab, "{\(when),\(effect)}", 201)
+    #expect(document.text.contains(when) && document.text.contains(effect))
+  }
+
+  @Test("A rule without a name gets one that is free")
+  func names() throws {
+    let (lab, _) = makeLab()
+    let names = try (0..<2).map { _ in try post(lab, #"{"effect":{"reset":true}}"#, 201)["name"].string }
+    #expect(names == ["fault-1", "fault-2"])
+  }
+
+  @Test("A preset gives a rule, and the request may change it")
+  func presets() throws {
+    let (lab, engine) = makeLab()
+    #expect(try post(lab, #"{"preset":"fail-twice"}"#, 201)["when"].text == #"{"next":2}"#)
+    #expect(engine["fail-twice"]?.effects.reason == .serviceUnavailable)
+    let changed = try post(lab, #"{"name":"mine","preset":"outage","match":{"topic":"a"}}"#, 201)
+    #expect(changed["match"].text == #"{"topic":"a"}"#)
+    #expect(try lab.get("/api/v1/faults")["presets"].count == FaultPreset.allCases.count)
+  }
+
+  @Test("Name and enabled alone switch a rule, which keeps its counts")
+  func switching() throws {
+    let (lab, engine) = makeLab()
+    _ = try post(lab, #"{"preset":"outage"}"#, 201)
+    _ = engine.decide(FaultPoint(.push, at: .gateway), now: lab.now)
+    let off = try post(lab, #"{"name":"outage","enabled":false}"#, 200)
+    #expect(off["enabled"].bool == false && off["hits"].integer == 1)
+    #expect(engine.decide(FaultPoint(.push, at: .gateway), now: lab.now) == nil)
+    _ = try lab.refusal("POST", "/api/v1/faults", 400, json: #"{"name":"nobody","enabled":false}"#)
+  }
+
+  @Test("A rule is taken away once, and a reset takes all")
+  func delete() throws {
+    let (lab, engine) = makeLab()
+    _ = try post(lab, #"{"preset":"outage"}"#, 201)
+    #expect(try lab.ask("DELETE", "/api/v1/faults/outage").status == 200)
+    _ = try lab.refusal("DELETE", "/api/v1/faults/outage", 404)
+    _ = try lab.refusal("GET", "/api/v1/faults/outage", 404)
+    _ = try post(lab, #"{"preset":"outage"}"#, 201)
+    #expect(try lab.ask("POST", "/api/v1/reset", json: #"{"what":["faults"]}"#).status == 200)
+    #expect(engine.rules.isEmpty)
+  }
+
+  @Test(
+    "A bad rule says what was expected",
+    arguments: [
+      ("{}", "effect"), (#"{"effect":{}}"#, "at least one"),
+      (#"{"effect":{"reason":"Nope"}}"#, "BadDeviceToken"),
+      (#"{"effect":{"reset":true,"refuse":true}}"#, "one rule is for one"),
+      (#"{"effect":{"delay":5}}"#, "delayMs"), (#"{"effect":{"delayMs":-5}}"#, "delayMs"),
+      (#"{"effect":{"legacy":{}}}"#, "status"), (#"{"effect":{"legacy":{"status":256}}}"#, "0 to 255"),
+      (#"{"effect":{"tlsAlert":-1}}"#, "0 to 255"), (#"{"effect":{"rstStream":4294967296}}"#, "4294967295"),
+      (#"{"effect":{"courier":"lose"}}"#, "drop or stall"), (#"{"effect":{"reset":1}}"#, "true or false"),
+      (#"{"effect":{"reset":true},"when":{}}"#, "one of next"),
+      (#"{"effect":{"reset":true},"when":{"next":1,"every":2}}"#, "one of next"),
+      (#"{"effect":{"reset":true},"when":{"next":0}}"#, "next"),
+      (#"{"effect":{"reset":true},"when":{"probability":1.5}}"#, "0 to 1"),
+      (#"{"effect":{"reset":true},"when":{"from":"now"}}"#, "2026-01-02"),
+      (#"{"effect":{"reset":true},"match":{"interface":"moon"}}"#, "gateway"),
+      (#"{"effect":{"reset":true},"match":{"priority":7}}"#, "1, 5 or 10"),
+      (#"{"effect":{"reset":true},"match":{"token":"x"}}"#, "hexadecimal"),
+      (#"{"effect":{"reset":true},"name":"a b"}"#, "name"), (#"{"preset":"doom"}"#, "fail-twice"),
+    ])
+  func badRule(json: String, expected: String) throws {
+    let (lab, engine) = makeLab()
+    let message = try lab.refusal("POST", "/api/v1/faults", 400, json: json)
+    #expect(message.contains(expected), "\(message)")
+    #expect(engine.rules.isEmpty)
+  }
+
+  @Test("Without an engine the routes say so")
+  func noEngine() throws {
+    let lab = ConsoleLab()
+    _ = try lab.refusal("GET", "/api/v1/faults", 503)
+    _ = try lab.refusal("POST", "/api/v1/faults", 503, json: #"{"preset":"outage"}"#)
+  }
+}

@@ -1,0 +1,171 @@
+import PushModel
+import Testing
+
+@testable import Faults
+
+@Suite struct FaultEngineTests {
+  private let now = Timestamp(seconds: 1000)
+
+  private func failing(_ reason: Rejection = .serviceUnavailable) -> FaultEffects {
+    var effects = FaultEffects()
+    effects.reason = reason
+    return effects
+  }
+
+  /// Which of `count` pushes are struck.
+  private func struck(_ engine: FaultEngine, _ count: Int, at time: Timestamp? = nil) -> [Bool] {
+    (0..<count).map { _ in engine.decide(FaultPoint(.push, at: .provider), now: time ?? now) != nil }
+  }
+
+  private func engine(_ schedule: FaultSchedule, seed: UInt64 = 1) -> FaultEngine {
+    let engine = FaultEngine(seed: seed)
+    engine.set(FaultRule(name: "rule", schedule: schedule, effects: failing()))
+    return engine
+  }
+
+  @Test("The next two fail, then all is well")
+  func next() {
+    let engine = engine(.next(2))
+    #expect(struck(engine, 5) == [true, true, false, false, false])
+    #expect(engine["rule"]?.hits == 2 && engine["rule"]?.seen == 5)
+  }
+
+  @Test("Each third fails")
+  func every() { #expect(struck(engine(.every(3)), 7) == [false, false, true, false, false, true, false]) }
+
+  @Test("A window has a first moment and ends before its last")
+  func window() {
+    let engine = engine(.window(from: Timestamp(seconds: 10), to: Timestamp(seconds: 20)))
+    let times: [Int64] = [9, 10, 19, 20]
+    #expect(times.flatMap { struck(engine, 1, at: Timestamp(seconds: $0)) } == [false, true, true, false])
+    #expect(struck(self.engine(.window(from: nil, to: nil)), 1) == [true])
+  }
+
+  @Test("Probability follows the seed: the same seed the same run, another seed another")
+  func probability() {
+    let runs = [1, 1, 2].map { struck(engine(.probability(0.5), seed: $0), 200) }
+    #expect(runs[0] == runs[1] && runs[0] != runs[2])
+    #expect((70...130).contains(runs[0].count { $0 }))
+    #expect(!struck(engine(.probability(0)), 100).contains(true))
+    #expect(!struck(engine(.probability(1)), 100).contains(false))
+  }
+
+  @Test("A rule's choices do not depend on which other rules there are")
+  func independent() {
+    let (alone, beside) = (FaultEngine(seed: 9), FaultEngine(seed: 9))
+    var (atGateway, atProvider) = (FaultMatch(), FaultMatch())
+    (atGateway.place, atProvider.place) = (.gateway, .provider)
+    beside.set(FaultRule(name: "other", match: atGateway, schedule: .probability(0.5), effects: failing()))
+    for engine in [alone, beside] {
+      engine.set(
+        FaultRule(name: "rule", match: atProvider, schedule: .probability(0.3), effects: failing()))
+    }
+    var others = 0
+    for _ in 0..<50 {
+      if beside.decide(FaultPoint(.push, at: .gateway), now: now) != nil { others += 1 }
+      #expect(struck(alone, 1) == struck(beside, 1))
+    }
+    #expect((10...40).contains(others))
+  }
+
+  @Test("The first rule that strikes is the only one that does")
+  func first() {
+    let engine = engine(.next(1))
+    engine.set(FaultRule(name: "second", effects: failing(.internalServerError)))
+    let point = FaultPoint(.push, at: .provider)
+    #expect(engine.decide(point, now: now)?.name == "rule")
+    #expect(engine["second"]?.seen == 0)
+    #expect(engine.decide(point, now: now)?.effects.reason == .internalServerError)
+  }
+
+  @Test("A rule is about what it names, and about nothing else")
+  func matching() {
+    let token: [UInt8] = Array(0..<32)
+    var match = FaultMatch()
+    (match.place, match.topic, match.token) = (.provider, "com.example.app", token)
+    (match.priority, match.connection) = (.immediate, "127.0.0.1:5")
+    token.withUnsafeBytes { bytes in
+      var point = FaultPoint(.push, at: .provider)
+      (point.topic, point.token) = ("com.example.app", bytes)
+      (point.priority, point.connection) = (.immediate, "127.0.0.1:5")
+      #expect(match.matches(point) && FaultMatch().matches(point))
+      let others: [(inout FaultPoint) -> Void] = [
+        { $0.place = .gateway }, { $0.topic = nil }, { $0.priority = .low },
+        { $0.connection = "127.0.0.1:6" },
+        { $0.token = UnsafeRawBufferPointer(rebasing: bytes[1...]) },
+      ]
+      for change in others {
+        var other = point
+        change(&other)
+        #expect(!match.matches(other))
+      }
+    }
+  }
+
+  @Test("A rule strikes only at its moment; effects of two moments are none")
+  func stages() {
+    var refusal = FaultEffects()
+    refusal.refuses = true
+    let engine = FaultEngine(seed: 1)
+    engine.set(FaultRule(name: "refuse", effects: refusal))
+    #expect(struck(engine, 1) == [false])
+    #expect(engine.decide(FaultPoint(.connection, at: .gateway), now: now)?.effects == refusal)
+    var drop = FaultEffects()
+    drop.courier = .drop
+    #expect(drop.stage == .delivery && failing().stage == .push)
+    drop.reason = .badTopic
+    #expect(drop.stage == nil && FaultEffects().stage == nil)
+  }
+
+  @Test("Jitter stays in its bounds and follows the seed")
+  func jitter() {
+    func delays(_ seed: UInt64) -> [Int64] {
+      let engine = FaultEngine(seed: seed)
+      var effects = FaultEffects()
+      effects.delay = .init(milliseconds: 100, jitterMilliseconds: 50)
+      engine.set(FaultRule(name: "slow", effects: effects))
+      let point = FaultPoint(.push, at: .gateway)
+      return (0..<100).compactMap { _ in engine.decide(point, now: now)?.delayMilliseconds }
+    }
+    #expect(delays(3) == delays(3) && delays(3) != delays(4))
+    #expect(delays(3).allSatisfy { (100...150).contains($0) } && Set(delays(3)).count > 20)
+  }
+
+  @Test("Switching off restores at once and keeps the counts; setting anew begins to count anew")
+  func switching() {
+    let engine = engine(.next(5))
+    _ = struck(engine, 2)
+    #expect(engine.enable("rule", false) && !engine.enable("none", false))
+    #expect(struck(engine, 2) == [false, false] && engine["rule"]?.hits == 2)
+    engine.enable("rule", true)
+    #expect(struck(engine, 1) == [true])
+    engine.set(FaultRule(name: "rule", schedule: .next(1), effects: failing()))
+    #expect(engine["rule"]?.hits == 0 && engine.rules.count == 1)
+    #expect(engine.remove("rule") && !engine.remove("rule"))
+    #expect(struck(engine, 1) == [false])
+  }
+
+  @Test("There is a limit to rules")
+  func limit() {
+    let engine = FaultEngine(seed: 1)
+    for number in 0..<FaultEngine.ruleLimit {
+      engine.set(FaultRule(name: "\(number)", effects: failing()))
+    }
+    #expect(!engine.set(FaultRule(name: "one more", effects: failing())))
+    #expect(engine.set(FaultRule(name: "7", effects: failing())))
+    engine.removeAll()
+    #expect(engine.rules.isEmpty)
+  }
+
+  @Test("Whoever wants hears of each fault that strikes")
+  func observer() {
+    let engine = engine(.next(1))
+    var heard: [String] = []
+    engine.onStrike = { decision, point in heard.append("\(decision.name) at \(point.place.rawValue)") }
+    _ = struck(engine, 3)
+    #expect(heard == ["rule at provider"])
+  }
+
+  @Test("Every preset can strike at one moment", arguments: FaultPreset.allCases)
+  func presets(preset: FaultPreset) { #expect(preset.rule.effects.stage != nil) }
+}

@@ -1,0 +1,55 @@
+import PushModel
+import Testing
+
+@testable import Faults
+
+@Suite struct MagicTokenTests {
+  private func read(_ text: String) -> FaultEffects? {
+    let bytes = Array(text.utf8) + [UInt8](repeating: 0, count: max(0, 32 - text.utf8.count))
+    return bytes.withUnsafeBytes { MagicToken.read($0)?.effects }
+  }
+
+  @Test("Every reason of the table has a token", arguments: Rejection.allCases)
+  func reasons(rejection: Rejection) throws {
+    let token = try #require(MagicToken.make(rejection.reason))
+    let effects = token.withUnsafeBytes { MagicToken.read($0)?.effects }
+    #expect(effects?.reason?.reason == rejection.reason)
+  }
+
+  @Test("The token of the documentation is the one that is read")
+  func documented() throws {
+    let hex = "21426164446576696365546f6b656e" + String(repeating: "0", count: 34)
+    #expect(MagicToken.make("BadDeviceToken")?.hex == hex)
+  }
+
+  @Test("Wishes have their effects")
+  func wishes() {
+    #expect(read("!legacy=7")?.legacy == .init(status: 7))
+    #expect(read("!delay=500")?.delay == .init(milliseconds: 500))
+    #expect(read("!goaway=Shutdown")?.goAway == .init(reason: "Shutdown"))
+    #expect(read("!goaway")?.goAway == .init())
+    #expect(read("!rst=7")?.resetStream == 7)
+    #expect(read("!garbage=100")?.garbage == 100)
+    #expect(read("!reset")?.resetsConnection == true)
+    #expect(read("!close")?.halfCloses == true)
+    #expect(read("!stall")?.stalls == true)
+  }
+
+  @Test(
+    "Anything else is an ordinary token",
+    arguments: [
+      "", "BadDeviceToken", "!", "!NoSuchReason", "!legacy", "!legacy=256", "!legacy=x", "!delay=-1",
+      "!delay=600001", "!garbage=0", "!garbage=65537", "!reset=1", "!close=now", "! BadTopic", "!rst=",
+      "!BadTopic ", "!Bad\u{1}Topic", "!\u{e9}",
+    ])
+  func ordinary(text: String) { #expect(read(text) == nil) }
+
+  @Test("Zeros only at the end, and 32 bytes only")
+  func shape() {
+    let inside = Array("!BadTopic".utf8) + [0, 1] + [UInt8](repeating: 0, count: 21)
+    #expect(inside.withUnsafeBytes { MagicToken.read($0) } == nil)
+    #expect(Array("!BadTopic".utf8).withUnsafeBytes { MagicToken.read($0) } == nil)
+    #expect(MagicToken.make("goaway=" + String(repeating: "x", count: 25)) == nil)
+    #expect(MagicToken.make("nothing") == nil)
+  }
+}
