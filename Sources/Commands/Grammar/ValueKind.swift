@@ -17,9 +17,3 @@ struct ValueKind<Value: Sendable>: Sendable {
     self.parse = parse
   }
 }
-
-/// What a shell may offer for a value.
-enum CompletionHint: Equatable, Sendable {
-  case none, file, folder, toggle
-  case words([String])
-}

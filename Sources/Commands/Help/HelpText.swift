@@ -17,6 +17,7 @@ enum HelpText {
     \(list(commands))
 
     apns-emulator COMMAND --help tells the flags of one. Start with: apns-emulator serve
+    Exit status: 0 fine, 1 failed or rejected, 2 usage, 3 port in use, 4 store unusable.
     """
   }
 
@@ -33,15 +34,16 @@ enum HelpText {
     let sections = [
       "\(command.name): \(command.summary)", usage,
       columns(command.arguments.map { ("  " + $0.placeholder, $0.help) }), columns(command.flags.map(row)),
-      command.flags.contains(where: \.isSetting)
-        ? "Each flag with a * is also an environment variable (\(example(command))) and a key of the --config file."
-        : "",
+      note(command),
     ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
-  private static func example(_ command: CommandDescription) -> String {
-    command.flags.first(where: \.isSetting)?.environmentName ?? ""
+  /// What the asterisks mean; nothing where there are none.
+  private static func note(_ command: CommandDescription) -> String {
+    guard let example = command.flags.first(where: \.isSetting)?.environmentName else { return "" }
+    let file = command.flag(named: ServeFlags.config.name) == nil ? "" : " and a key of the --config file"
+    return "A flag with a * is also an environment variable (\(example))\(file)."
   }
 
   private static func row(_ flag: any FlagDescription) -> (String, String) {

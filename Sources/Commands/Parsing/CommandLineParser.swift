@@ -98,14 +98,20 @@ struct CommandLineParser {
       text = parts[1]
     } else if flag.isToggle {
       text = "true"
-    } else if let next = rest.popFirst() {
+    } else if let next = rest.first, !isFlag(next, command) {
       text = next
+      rest.removeFirst()
     } else {
       throw UsageError("--\(flag.name) needs a value: \(flag.expectation)", command: command.name)
     }
     try check(flag, text, "--\(flag.name)", command)
     let earlier = settings.values[flag.name]?.texts ?? []
     settings.values[flag.name] = .init(texts: flag.isRepeatable ? earlier + [text] : [text], source: .flag)
+  }
+
+  /// Whether a word is one of the command's flags, and so no value of the flag before it.
+  private func isFlag(_ word: String, _ command: CommandDescription) -> Bool {
+    word.hasPrefix("--") && command.flag(named: String(word.dropFirst(2).prefix { $0 != "=" })) != nil
   }
 
   private func check(
@@ -118,10 +124,12 @@ struct CommandLineParser {
   // MARK: Environment, file, defaults
 
   private func readConfiguration(_ command: CommandDescription, _ settings: inout Settings) throws {
-    let path = settings.values["config"]?.texts.last ?? environment["APNS_EMULATOR_CONFIG"]
+    guard command.flag(named: ServeFlags.config.name) != nil else { return }
+    let path = settings[ServeFlags.config] ?? environment[ServeFlags.config.environmentName]
     let file = try path.map { try ConfigurationFile(path: $0, readFile, known: command.flags) }
     for flag in command.flags where flag.isSetting && settings.values[flag.name] == nil {
-      if let text = environment[flag.environmentName] {
+      // An empty variable is how scripts unset one for a single command.
+      if let text = environment[flag.environmentName], !text.isEmpty {
         try check(flag, text, flag.environmentName, command)
         settings.values[flag.name] = .init(texts: [text], source: .environment(flag.environmentName))
       } else if let file, let texts = file.values[flag.name] {
@@ -140,9 +148,7 @@ struct CommandLineParser {
 
   private func checkArguments(_ command: CommandDescription, _ settings: Settings) throws {
     for (index, text) in settings.arguments.enumerated() {
-      guard index < command.arguments.count else {
-        throw UsageError("\(command.name) does not take \"\(text)\"", command: command.name)
-      }
+      guard index < command.arguments.count else { throw surplus(text, command) }
       let argument = command.arguments[index]
       guard argument.accepts(text) else {
         throw UsageError(
@@ -156,5 +162,13 @@ struct CommandLineParser {
     if command.takesCommand, settings.foreign.isEmpty {
       throw UsageError("\(command.name) needs -- and a command to run", command: command.name)
     }
+  }
+
+  /// A word that nobody asked for: a flag with one dash, a misspelt member of a group, or just too much.
+  private func surplus(_ word: String, _ command: CommandDescription) -> UsageError {
+    let members = commands.filter { $0.words.count == 2 && $0.words[0] == command.name }.map { $0.words[1] }
+    let near =
+      word.hasPrefix("-") ? "; flags begin with two dashes" : hint(word, members, prefix: "\(command.name) ")
+    return UsageError("\(command.name) does not take \"\(word)\"" + near, command: command.name)
   }
 }

@@ -15,6 +15,7 @@ final class DeviceRunner: ConnectionHandler {
   private let serverName: String
   private let isJSON: Bool
   private var remaining: Int?
+  private var wasConnected = false
   private var identity: DeviceIdentity?
   private var connection: TLSConnection?
   private var wake: LoopEvent?
@@ -31,12 +32,13 @@ final class DeviceRunner: ConnectionHandler {
     self.device = device
     (self.emulator, self.files, self.isJSON, remaining) = (emulator, files, isJSON, count)
     serverName = environment == .production ? "courier.push.apple.com" : "courier.sandbox.push.apple.com"
-    context = try TLSContext.client(ca: emulator.ca, policy: TLSPolicy())
+    context = try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
     client = try ClientLoop()
     identity = files.identity()
   }
 
-  /// Runs until enough notifications came (success), it is interrupted (success without a count), or time is over.
+  /// Runs until enough notifications came (success), it is interrupted, or time is over. The latter two are failures if
+  /// notifications are still waited for, and the last one also if the device never got through to the emulator.
   func run(limit nanoseconds: Int64?) throws -> ExitStatus {
     let timer = LoopEvent(timerOn: client.loop) { [unowned self] in tell(.timePassed) }
     wake = timer
@@ -46,10 +48,14 @@ final class DeviceRunner: ConnectionHandler {
     tell(.stop)
     client.flush()
     if let failure { throw failure }
-    if client.hasTimedOut {
-      throw CommandFailure(remaining.map { "timed out: \($0) notifications did not come" } ?? "timed out")
-    }
+    if client.hasTimedOut { try checkTimeout() }
     return remaining ?? 0 > 0 ? .failure : .success
+  }
+
+  private func checkTimeout() throws {
+    guard wasConnected else { throw CommandFailure("timed out before the device was connected") }
+    guard let remaining, remaining > 0 else { return }
+    throw CommandFailure("timed out: \(remaining) notification\(remaining == 1 ? "" : "s") did not come")
   }
 
   /// Tells the device what happened and does what it wants. What happens meanwhile waits its turn, so that actions are
@@ -95,7 +101,6 @@ final class DeviceRunner: ConnectionHandler {
       identity = try DeviceIdentity(certificatePEM: Array(certificate.utf8), keyPEM: request.keyPEM)
       tell(.activated)
     } catch {
-      Output.complain("activation failed: \(error)")
       tell(.activationFailed(reason: "\(error)"))
     }
   }
@@ -144,6 +149,7 @@ final class DeviceRunner: ConnectionHandler {
 
   private func emit(_ event: DeviceEvent) {
     Output.line(isJSON ? event.jsonLine : event.textLine)
+    if case .connected = event { wasConnected = true }
     guard case .notification = event, let left = remaining else { return }
     remaining = left - 1
     if left == 1 { finish() }

@@ -27,11 +27,7 @@ final class Exchange: ConnectionHandler {
       loop: client.loop, to: address, serverName: serverName, context: context, handler: exchange)
     client.run(limit: nanoseconds)
     if exchange.ending == nil { connection.abort("done") }
-    guard exchange.wasOpened else {
-      let why = exchange.ending ?? "no answer in time"
-      throw why.contains("can't connect")
-        ? RunningEmulator.notRunning("\(address): \(why)") : CommandFailure("\(address): \(why)")
-    }
+    guard exchange.wasOpened else { throw RunningEmulator.unreachable(address, exchange.ending) }
     return exchange
   }
 

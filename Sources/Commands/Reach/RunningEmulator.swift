@@ -9,29 +9,45 @@ struct RunningEmulator {
   ]
 
   private var addresses: [String: SocketAddress] = [:]
-  /// Path of the CA certificate.
-  let ca: String
+  private let caPath: String
   /// The certs folder.
   let certs: String
 
   /// Reads the ports file that `settings` or the environment name; without one, the default ports and `certs`.
   init(_ settings: Settings, certs folder: String? = nil) throws {
-    guard
-      let path = settings[CommonFlags.portsFile] ?? ProcessEnvironment.variables["APNS_EMULATOR_PORTS_FILE"]
-    else {
+    let variable = ProcessEnvironment.variables[CommonFlags.portsFile.environmentName]
+    guard let path = settings[CommonFlags.portsFile] ?? variable, !path.isEmpty else {
       certs = folder ?? "certs"
-      ca = certs + "/ca.pem"
+      caPath = certs + "/ca.pem"
       addresses = Self.defaults.mapValues { SocketAddress(host: "127.0.0.1", port: $0) }
       return
     }
+    let members = try Self.members(of: path)
+    let texts = Dictionary(members.compactMap { name, value in value.text(name) }, uniquingKeysWith: { $1 })
+    certs = folder ?? texts["certs"] ?? "certs"
+    caPath = texts["ca"] ?? certs + "/ca.pem"
+    addresses = Dictionary(
+      members.compactMap { name, value in value.address(name) }, uniquingKeysWith: { $1 })
+  }
+
+  private static func members(of path: String) throws -> [(String, JSONValue)] {
+    guard access(path, F_OK) == 0 else { throw notRunning("there is no ports file \(path)") }
     guard case .object(let members)? = JSONReader.read(try TextFile.read(path)) else {
       throw CommandFailure("\(path) is not a ports file")
     }
-    let texts = Dictionary(members.compactMap { name, value in value.text(name) }, uniquingKeysWith: { $1 })
-    certs = folder ?? texts["certs"] ?? "certs"
-    ca = texts["ca"] ?? certs + "/ca.pem"
-    addresses = Dictionary(
-      members.compactMap { name, value in value.address(name) }, uniquingKeysWith: { $1 })
+    return members
+  }
+
+  /// Path of the CA certificate; a failure that says what to do if there is none.
+  var ca: String {
+    get throws {
+      guard access(caPath, R_OK) == 0 else {
+        throw CommandFailure(
+          "there is no CA certificate \(caPath); run this where the emulator was started, or name its folder "
+            + "with --certs or --ports-file")
+      }
+      return caPath
+    }
   }
 
   /// One listener; a failure that says what to do if it is off.
@@ -56,6 +72,20 @@ struct RunningEmulator {
 
   static func notRunning(_ why: String) -> CommandFailure {
     CommandFailure("\(why); is an emulator running? start one with: apns-emulator serve")
+  }
+
+  /// A listener did not answer; `why` is nil if nothing at all came in time.
+  static func unreachable(_ address: SocketAddress, _ why: String?) -> CommandFailure {
+    guard let why else { return CommandFailure("\(address): no answer in time") }
+    return why.contains("can't connect")
+      ? notRunning("\(address): \(why)") : CommandFailure("\(address): \(why)")
+  }
+
+  /// The console's own sentence, where its answer has one.
+  static func refused(_ answer: HTTPResponse) -> CommandFailure {
+    let sentence = JSONReader.read(answer.body)?["error"]?["message"]?.string
+    return CommandFailure(
+      "the console answered \(answer.status): \(sentence ?? String(decoding: answer.body, as: UTF8.self))")
   }
 }
 
@@ -83,6 +113,12 @@ extension JSONValue {
   subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.0 == name }?.1
+  }
+
+  /// The value of a whole number.
+  var integer: Int64? {
+    if case .integer(let number) = self { return number }
+    return nil
   }
 
   /// The text of a string value.

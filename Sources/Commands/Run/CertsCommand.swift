@@ -10,9 +10,11 @@ enum CertsCommand {
   private static let team = Flag("team", .text("TEAM"), "team id, ten characters at Apple").required
   private static let keyId = Flag("key-id", .text("KEY"), "key id, ten characters; made up if absent")
 
-  static let pushFlags: [any FlagDescription] = [topics.required, environments, CommonFlags.certs]
-  static let keyFlags: [any FlagDescription] = [team, keyId, topics, environments, CommonFlags.certs]
-  static let deviceFlags: [any FlagDescription] = [CommonFlags.udid, CommonFlags.certs]
+  static let pushFlags: [any FlagDescription] = [topics.required, environments, CommonFlags.certsOfEmulator]
+  static let keyFlags: [any FlagDescription] = [
+    team, keyId, topics, environments, CommonFlags.certsOfEmulator,
+  ]
+  static let deviceFlags: [any FlagDescription] = [CommonFlags.udid, CommonFlags.certsOfEmulator]
 
   static func push(_ settings: Settings) throws -> ExitStatus {
     let issued = try folder(settings).issuePushCertificate(
@@ -38,7 +40,8 @@ enum CertsCommand {
 
   /// The folder, filled first if it is new.
   private static func folder(_ settings: Settings) throws -> CertsFolder {
-    let folder = CertsFolder(path: settings[CommonFlags.certs] ?? "certs")
+    let running = try? RunningEmulator(settings).certs
+    let folder = CertsFolder(path: settings[CommonFlags.certsOfEmulator] ?? running ?? "certs")
     try folder.prepare(now: now())
     return folder
   }

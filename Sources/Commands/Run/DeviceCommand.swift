@@ -14,12 +14,12 @@ enum DeviceCommand {
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, CommonFlags.environment,
     keepAlive, seed,
-    CommonFlags.certs.defaulting(to: nil), CommonFlags.portsFile,
+    CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     guard let udid = settings[CommonFlags.udid] else { return .usage }
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certs])
+    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     let files = DeviceFiles(folder: "\(emulator.certs)/devices", udid: udid)
     let device = SimulatedDevice(
       state: try files.state(), topics: settings.all(topics), isActivated: files.identity() != nil,

@@ -2,12 +2,33 @@ import Emulator
 import Platform
 
 /// `exec`: an emulator on free ports for the life of one command (`interface.md`, Commands).
+///
+/// The command decides when it is over: signals go to it, and the emulator leaves after it.
 enum ExecCommand {
+  /// What a shell answers when it can't run a command.
+  private static let notRun = ExitStatus(rawValue: 127)
+
   static func run(_ settings: Settings) throws -> ExitStatus {
-    let options = options(settings)
+    var options = options(settings)
+    let folder = try options.portsFile == nil ? TemporaryFolder() : nil
+    defer { folder?.remove() }
+    if let folder { options.portsFile = folder.path + "/ports.json" }
     let emulator = try ServeCommand.start(options)
     export(emulator, portsFile: options.portsFile ?? "")
-    let child = try Subprocess(settings.foreign)
+    let status = try runCommand(settings.foreign, emulator)
+    if let failure = emulator.failure { throw failure }
+    return status
+  }
+
+  private static func runCommand(_ words: [String], _ emulator: Emulator) throws -> ExitStatus {
+    let child: Subprocess
+    do {
+      child = try Subprocess(words)
+    } catch {
+      emulator.stop()
+      emulator.run()
+      throw CommandFailure("\(error)", status: notRun)
+    }
     var status: Int32?
     let look = {
       guard status == nil, let ended = child.exitStatus() else { return }
@@ -15,16 +36,21 @@ enum ExecCommand {
       emulator.stop()
     }
     emulator.onSignal(SIGCHLD, look)
-    emulator.onSignal(SIGTERM) { child.send(signal: SIGTERM) }
+    for number in [SIGTERM, SIGHUP] { emulator.onSignal(number) { child.send(signal: number) } }
+    emulator.onSignal(SIGINT) { if !isFromTerminal { child.send(signal: SIGINT) } }
     // It may have ended before anybody listened.
     look()
     emulator.run()
-    if let failure = emulator.failure { throw failure }
+    // Without a status the store has failed; the command must not go on against nobody.
+    if status == nil { child.send(signal: SIGTERM) }
     return ExitStatus(rawValue: status ?? ExitStatus.failure.rawValue)
   }
 
+  /// Ctrl-C reaches every process of the foreground group, so the command has it already.
+  private static var isFromTerminal: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+
   /// As for `serve`, but free ports unless given, nothing on disk unless `--data`, and only warnings unless asked.
-  private static func options(_ settings: Settings) -> EmulatorOptions {
+  static func options(_ settings: Settings) -> EmulatorOptions {
     var options = EmulatorOptions(settings)
     let free = { (flag: Flag<EmulatorOptions.Port>) in
       settings.source(flag.name) == .standard ? EmulatorOptions.Port.number(0) : settings[flag] ?? .number(0)
@@ -36,13 +62,18 @@ enum ExecCommand {
     options.consolePort = free(ServeFlags.consolePort)
     if settings.source(ServeFlags.data.name) == .standard { options.isEphemeral = true }
     if settings.source(ServeFlags.logLevel.name) == .standard { options.logLevel = .warning }
-    if options.portsFile == nil { options.portsFile = "/tmp/apns-emulator-\(getpid()).json" }
+    // A variable of this name tells a command where a running emulator is: an outer `exec` must keep its file.
+    if settings.source(ServeFlags.portsFile.name) == .environment(ServeFlags.portsFile.environmentName) {
+      options.portsFile = nil
+    }
+    options.handlesSignals = false
     return options
   }
 
   private static func export(_ emulator: Emulator, portsFile: String) {
     ProcessEnvironment.set("APNS_EMULATOR_PORTS_FILE", portsFile)
     ProcessEnvironment.set("APNS_EMULATOR_CA", emulator.ports.ca)
+    ProcessEnvironment.set("APNS_EMULATOR_CERTS", emulator.ports.certs)
     ProcessEnvironment.set("SSL_CERT_FILE", emulator.ports.ca)
     for (name, address) in emulator.ports.listeners {
       ProcessEnvironment.set("APNS_EMULATOR_\(name.uppercased())", "\(address)")

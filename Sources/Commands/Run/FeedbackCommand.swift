@@ -7,7 +7,7 @@ enum FeedbackCommand {
   private static let timeout = CommonFlags.timeout.defaulting(to: "30s")
   static let flags: [any FlagDescription] = [
     CommonFlags.topic, SendCommand.cert, SendCommand.certKey, timeout, CommonFlags.environment,
-    CommonFlags.certs.defaulting(to: nil), CommonFlags.portsFile,
+    CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
@@ -15,7 +15,7 @@ enum FeedbackCommand {
       throw UsageError(
         "--cert (or --topic, for the certificate issued for it) is missing", command: "feedback")
     }
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certs])
+    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     let exchange = try Exchange.perform(
       sending: [], to: emulator.address("feedback"), serverName: SendCommand.serverName("feedback", settings),
       context: try SendCommand.certificateContext(settings, emulator, maximum: .tls12),

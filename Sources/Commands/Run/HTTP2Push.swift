@@ -29,16 +29,14 @@ final class HTTP2Push: ConnectionHandler {
       loop: client.loop, to: address, serverName: name, alpn: ["h2"], context: try context(), handler: self)
     client.run(limit: settings[SendCommand.timeout]?.nanoseconds)
     connection.abort("done")
-    guard let answer else {
-      throw RunningEmulator.notRunning("\(address): \(failure ?? "no answer in time")")
-    }
+    guard let answer else { throw RunningEmulator.unreachable(address, failure) }
     Output.line(answer.text)
     return isAccepted ? .success : .failure
   }
 
   private func context() throws -> TLSContext {
     guard settings[SendCommand.key] == nil else {
-      return try TLSContext.client(ca: emulator.ca, policy: TLSPolicy())
+      return try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
     }
     return try SendCommand.certificateContext(settings, emulator, maximum: .tls13)
   }
@@ -87,9 +85,7 @@ final class HTTP2Push: ConnectionHandler {
       case .reset(_, let code): end("the stream was reset with \(code)")
       }
     }
-    if answer == nil, let goAway = session.peerGoAway {
-      end("GOAWAY \(String(decoding: goAway.debugData, as: UTF8.self))")
-    }
+    if answer == nil, let goAway = session.peerGoAway { take(goAway.debugData) }
     flush(connection)
   }
 
@@ -102,6 +98,19 @@ final class HTTP2Push: ConnectionHandler {
     client.stop()
   }
 
+  /// The whole connection was refused (`spec/provider-protocol.md` D.1, GOAWAY).
+  private func take(_ debugData: [UInt8]) {
+    let reason = JSONReader.read(debugData)?["reason"] ?? .string(String(decoding: debugData, as: UTF8.self))
+    answer = .object(
+      [("interface", "provider"), ("accepted", .bool(false)), ("goaway", .bool(true))] + explained(reason))
+    client.stop()
+  }
+
+  private func explained(_ reason: JSONValue) -> [(String, JSONValue)] {
+    let rejection = reason.string.flatMap { Rejection(reason: $0) }
+    return [("reason", reason), ("explanation", .optional(rejection?.sentence))]
+  }
+
   private func take(_ stream: HTTP2ClientStream) {
     isAccepted = stream.status == 200
     var members: [(String, JSONValue)] = [
@@ -109,7 +118,7 @@ final class HTTP2Push: ConnectionHandler {
       ("apnsId", .optional(stream.message.text(.apnsId))),
     ]
     if let body = JSONReader.read(Array(stream.message.body)) {
-      members.append(("reason", body["reason"] ?? .null))
+      members += explained(body["reason"] ?? .null)
       if let timestamp = body["timestamp"] { members.append(("timestamp", timestamp)) }
     }
     answer = .object(members)

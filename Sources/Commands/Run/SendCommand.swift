@@ -32,12 +32,12 @@ enum SendCommand {
   static let flags: [any FlagDescription] = [
     topic, token, payload, key, keyId, team, cert, certKey, legacy, identifier, expiration, priority,
     pushType,
-    collapseId, apnsId, wait, timeout, CommonFlags.environment, CommonFlags.certs.defaulting(to: nil),
+    collapseId, apnsId, wait, timeout, CommonFlags.environment, CommonFlags.certsOfEmulator,
     CommonFlags.portsFile,
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certs])
+    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     guard let number = settings[legacy], let command = LegacyCommand(rawValue: number) else {
       return try HTTP2Push(settings, emulator).run()
     }
@@ -92,6 +92,6 @@ enum SendCommand {
     }
     var policy = TLSPolicy()
     policy.maximum = maximum
-    return try TLSContext.client(ca: emulator.ca, certificate: certificate, key: key, policy: policy)
+    return try TLSContext.client(ca: try emulator.ca, certificate: certificate, key: key, policy: policy)
   }
 }

@@ -1,5 +1,4 @@
 import Emulator
-import Platform
 
 /// `serve`: starts, says where everything is, and runs until it is signalled.
 enum ServeCommand {
@@ -16,38 +15,5 @@ enum ServeCommand {
     let emulator = try Emulator(options: options)
     try emulator.start()
     return emulator
-  }
-}
-
-/// What `serve` prints before `ready`: service, address, note; the CA; one line that works as printed.
-enum Banner {
-  private static let notes = [
-    ("gateway", "legacy binary protocol, TLS with a push certificate"),
-    ("feedback", "feedback service, TLS with a push certificate"),
-    ("provider", "HTTP/2 provider API: POST /3/device/<token>"),
-    ("courier", "device connections"),
-    ("console", "dashboard, REST API, activation, plain-HTTP /3/device"),
-  ]
-
-  static func lines(_ emulator: Emulator) -> [String] {
-    let rows = notes.compactMap { name, note in
-      emulator.ports[name].map { (name, name == "console" ? "http://\($0)" : "\($0)", note) }
-    }
-    let width = rows.map(\.1.count).max() ?? 0
-    let table = rows.map { name, address, note in
-      name + String(repeating: " ", count: 10 - name.count) + address
-        + String(repeating: " ", count: width - address.count + 2) + note
-    }
-    let head = "apns-emulator \(Program.version), \(emulator.options.environment.name)"
-    return [head] + table + ["CA        \(emulator.ports.ca)"] + example(emulator)
-  }
-
-  private static func example(_ emulator: Emulator) -> [String] {
-    guard let console = emulator.ports["console"] else { return [] }
-    guard let token = emulator.consoleToken else { return ["try       curl http://\(console)/api/v1/info"] }
-    return [
-      "access    http://\(console)/?access=\(token)",
-      "try       curl -H 'Authorization: Bearer \(token)' http://\(console)/api/v1/info",
-    ]
   }
 }

@@ -1,31 +1,52 @@
 import PushModel
+import Transport
 
 /// `tokens`: the mapping table of a running emulator.
 enum TokensCommand {
-  static let flags: [any FlagDescription] = [CommonFlags.json, CommonFlags.portsFile]
+  private static let bare = Flag("bare", .toggle, "the tokens alone, one a line")
+  private static let udid = Flag("udid", .udid, "rows of this device")
+  private static let topic = Flag("topic", .topic, "rows of this topic")
+  private static let state = Flag("state", ValueKind<TokenState>.word, "rows in this state")
+  static let flags: [any FlagDescription] = [
+    CommonFlags.json, bare, udid, topic, state, CommonFlags.portsFile,
+  ]
   private static let columns = ["udid", "topic", "environment", "token", "state"]
 
+  /// What became of a token, as the console says it.
+  private enum TokenState: String, CaseIterable, Sendable { case active, gone }
+
   static func run(_ settings: Settings) throws -> ExitStatus {
-    let answer = try RunningEmulator(settings).ask("GET", "/api/v1/tokens")
-    guard answer.status == 200, let document = JSONReader.read(answer.body),
-      case .array(let rows)? = document["tokens"]
-    else {
-      throw CommandFailure(
-        "the console answered \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
+    let emulator = try RunningEmulator(settings)
+    var rows: [JSONValue] = []
+    var next: Int64? = 0
+    while let since = next {
+      let answer = try emulator.ask("GET", target(settings, since: since))
+      guard answer.status == 200, let page = JSONReader.read(answer.body),
+        case .array(let more)? = page["tokens"]
+      else { throw RunningEmulator.refused(answer) }
+      rows += more
+      next = page["next"]?.integer
     }
-    if settings.isOn(CommonFlags.json) {
-      for row in rows { Output.line(row.text) }
-    } else {
-      for line in table(rows) { Output.line(line) }
-    }
+    for line in lines(rows, settings) { Output.line(line) }
     return .success
   }
 
-  private static func table(_ rows: [JSONValue]) -> [String] {
-    let cells = [columns.map { $0.uppercased() }] + rows.map { row in columns.map { row[$0]?.string ?? "" } }
-    let widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-    return cells.map { row in
-      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
-    }
+  /// The list comes in pages; `since` is where one begins.
+  private static func target(_ settings: Settings, since: Int64) -> String {
+    let filters = [
+      ("since", since > 0 ? "\(since)" : nil), ("udid", settings[udid]?.text),
+      ("topic", settings[topic]?.name),
+      ("state", settings[state]?.rawValue),
+    ]
+    let query = filters.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: "&")
+    return "/api/v1/tokens" + (query.isEmpty ? "" : "?" + query)
   }
+
+  private static func lines(_ rows: [JSONValue], _ settings: Settings) -> [String] {
+    if settings.isOn(CommonFlags.json) { return rows.map(\.text) }
+    if settings.isOn(bare) { return rows.compactMap { $0["token"]?.string } }
+    return TextTable.lines([columns.map { $0.uppercased() }] + rows.map(cells))
+  }
+
+  private static func cells(_ row: JSONValue) -> [String] { columns.map { row[$0]?.string ?? "" } }
 }

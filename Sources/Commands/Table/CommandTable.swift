@@ -22,7 +22,7 @@ enum CommandTable {
       "tokens", "print the table UDID, topic, environment → token", flags: TokensCommand.flags,
       run: TokensCommand.run),
     CommandDescription(
-      "tail", "print notifications as they come", flags: TailCommand.flags, run: TailCommand.run),
+      "tail", "print what happens as it happens", flags: TailCommand.flags, run: TailCommand.run),
     CommandDescription(
       "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
     CommandDescription(

@@ -1,5 +1,4 @@
 import Broker
-import Credentials
 import Emulator
 import LegacyWire
 import Platform
@@ -13,7 +12,7 @@ enum ServeFlags {
   static let feedbackPort = port("feedback", "2196", "feedback service; ALPN h2: channel management")
   static let providerPort = port("provider", "2197", "HTTP/2 provider API")
   static let courierPort = port("courier", "5223", "device connections")
-  static let consolePort = port("console", "8790", "REST API, dashboard, activation")
+  static let consolePort = port("console", "8790", "REST API, activation, plain-HTTP /3/device")
   static let certs = CommonFlags.certs
   static let data = Flag(
     "data", .folder, default: ".apns-emulator", "folder of the store and the token secret"
@@ -79,7 +78,7 @@ enum ServeFlags {
 
   /// In the order of the help.
   static let all: [any FlagDescription] = [
-    config, bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, certs.setting, data,
+    config, bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, certs, data,
     ephemeral,
     portsFile, environment, lenient, legacyTLS, tokenSeed, seed, history, logFormat, logLevel, tokenLength,
     payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
@@ -90,56 +89,5 @@ enum ServeFlags {
     _ listener: String, _ number: String, _ help: String
   ) -> Flag<EmulatorOptions.Port> {
     Flag("\(listener)-port", .port, default: number, help + " (0: any free port, off: not opened)").setting
-  }
-}
-
-/// Words for `TokenUpdatePolicy.Scope`.
-enum TokenUpdateScope: String, CaseIterable, Sendable {
-  case connection, team, off
-
-  var scope: TokenUpdatePolicy.Scope {
-    switch self {
-    case .connection: .connection
-    case .team: .team
-    case .off: .off
-    }
-  }
-}
-
-extension EmulatorOptions {
-  /// The options that the flags say.
-  init(_ settings: Settings) {
-    self.init()
-    bind = settings[ServeFlags.bind] ?? bind
-    gatewayPort = settings[ServeFlags.gatewayPort] ?? gatewayPort
-    feedbackPort = settings[ServeFlags.feedbackPort] ?? feedbackPort
-    providerPort = settings[ServeFlags.providerPort] ?? providerPort
-    courierPort = settings[ServeFlags.courierPort] ?? courierPort
-    consolePort = settings[ServeFlags.consolePort] ?? consolePort
-    certs = settings[ServeFlags.certs] ?? certs
-    data = settings[ServeFlags.data] ?? data
-    isEphemeral = settings.isOn(ServeFlags.ephemeral)
-    portsFile = settings[ServeFlags.portsFile]
-    environment = settings[ServeFlags.environment] ?? environment
-    isLenient = settings.isOn(ServeFlags.lenient)
-    legacyTLS = settings.isOn(ServeFlags.legacyTLS)
-    tokenSeed = settings[ServeFlags.tokenSeed]
-    seed = settings[ServeFlags.seed]
-    logFormat = settings[ServeFlags.logFormat] ?? logFormat
-    logLevel = settings[ServeFlags.logLevel] ?? logLevel
-    readDisputed(settings)
-  }
-
-  private mutating func readDisputed(_ settings: Settings) {
-    broker.history = settings[ServeFlags.history] ?? broker.history
-    broker.goneGraceSeconds = settings[ServeFlags.goneGrace]?.seconds ?? 0
-    legacyLimits.tokenLengths = settings[ServeFlags.tokenLength] ?? legacyLimits.tokenLengths
-    legacyLimits.payload = settings[ServeFlags.payloadLimit] ?? legacyLimits.payload
-    legacyLimits.forgetsIdentifierOfEmptyToken = !settings.isOn(ServeFlags.echoEmptyToken)
-    provider.throttlesRejections = settings.isOn(ServeFlags.throttleRejections)
-    provider.floodLimit = settings[ServeFlags.floodLimit]
-    provider.idleSeconds = settings[ServeFlags.idleTimeout]?.seconds
-    provider.binding.updates.scope = (settings[ServeFlags.tokenUpdateScope] ?? .connection).scope
-    provider.binding.updates.tokensPerInterval = settings[ServeFlags.tokenUpdateLimit] ?? 1
   }
 }

@@ -1,0 +1,40 @@
+import Emulator
+import LegacyWire
+
+extension EmulatorOptions {
+  /// The options that the flags say.
+  init(_ settings: Settings) {
+    self.init()
+    bind = settings[ServeFlags.bind] ?? bind
+    gatewayPort = settings[ServeFlags.gatewayPort] ?? gatewayPort
+    feedbackPort = settings[ServeFlags.feedbackPort] ?? feedbackPort
+    providerPort = settings[ServeFlags.providerPort] ?? providerPort
+    courierPort = settings[ServeFlags.courierPort] ?? courierPort
+    consolePort = settings[ServeFlags.consolePort] ?? consolePort
+    certs = settings[ServeFlags.certs] ?? certs
+    data = settings[ServeFlags.data] ?? data
+    isEphemeral = settings.isOn(ServeFlags.ephemeral)
+    portsFile = settings[ServeFlags.portsFile]
+    environment = settings[ServeFlags.environment] ?? environment
+    isLenient = settings.isOn(ServeFlags.lenient)
+    legacyTLS = settings.isOn(ServeFlags.legacyTLS)
+    tokenSeed = settings[ServeFlags.tokenSeed]
+    seed = settings[ServeFlags.seed]
+    logFormat = settings[ServeFlags.logFormat] ?? logFormat
+    logLevel = settings[ServeFlags.logLevel] ?? logLevel
+    readDisputed(settings)
+  }
+
+  private mutating func readDisputed(_ settings: Settings) {
+    broker.history = settings[ServeFlags.history] ?? broker.history
+    broker.goneGraceSeconds = settings[ServeFlags.goneGrace]?.seconds ?? 0
+    legacyLimits.tokenLengths = settings[ServeFlags.tokenLength] ?? legacyLimits.tokenLengths
+    legacyLimits.payload = settings[ServeFlags.payloadLimit] ?? legacyLimits.payload
+    legacyLimits.forgetsIdentifierOfEmptyToken = !settings.isOn(ServeFlags.echoEmptyToken)
+    provider.throttlesRejections = settings.isOn(ServeFlags.throttleRejections)
+    provider.floodLimit = settings[ServeFlags.floodLimit]
+    provider.idleSeconds = settings[ServeFlags.idleTimeout]?.seconds
+    provider.binding.updates.scope = (settings[ServeFlags.tokenUpdateScope] ?? .connection).scope
+    provider.binding.updates.tokensPerInterval = settings[ServeFlags.tokenUpdateLimit] ?? 1
+  }
+}
