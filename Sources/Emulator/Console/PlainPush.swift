@@ -34,7 +34,8 @@ enum PlainPush {
   private static func message(_ request: HTTPRequest) -> HTTPMessage {
     let message = HTTPMessage()
     message.append(name: ":method", value: request.method)
-    message.append(name: ":path", value: request.path)
+    // A query is part of the path over HTTP/2, where it makes the token wrong.
+    message.append(name: ":path", value: request.query.isEmpty ? request.path : request.path + "?")
     for field in request.fields where !connectionFields.contains(field.name.lowercased()) {
       message.append(name: field.name, value: field.value)
     }

@@ -1,0 +1,44 @@
+import shutil
+
+import pytest
+
+import probe_table
+from harness import Emulator
+from lab import Lab, prepare
+
+
+@pytest.fixture(scope="session")
+def provider_folder(tmp_path_factory):
+    """A certs folder with all keys and certificates."""
+    emulator = Emulator(tmp_path_factory.mktemp("provider"))
+    prepare(emulator)
+    return emulator.path("certs")
+
+
+@pytest.fixture(scope="session")
+def make_lab(tmp_path_factory, provider_folder):
+    """Starts emulators that end with the session."""
+    labs = []
+
+    def make(*flags):
+        folder = tmp_path_factory.mktemp("lab")
+        shutil.copytree(provider_folder, folder / "certs")
+        labs.append(Lab(Emulator(folder)).start(*flags))
+        return labs[-1]
+
+    yield make
+    for lab in labs:
+        lab.emulator.stop()
+
+
+@pytest.fixture(scope="module")
+def lab(make_lab):
+    """One emulator for all tests of a file."""
+    return make_lab()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if probe_table.results:
+        terminalreporter.section("Apple's answers to a provider")
+        for line in probe_table.lines(probe_table.results):
+            terminalreporter.write_line(line)

@@ -1,0 +1,26 @@
+"""Every row of the probe table, as a test of its own. The table itself is printed at the end of the run."""
+
+import pytest
+
+import probe_table
+from probes import ALL
+
+
+@pytest.fixture(scope="module")
+def labs(make_lab):
+    """The emulators that the probes name, each started once."""
+    started = {}
+
+    def find(name):
+        if name not in started:
+            started[name] = make_lab(*probe_table.FLAGS[name])
+            started[name].prepare_for_probes(name == "plain")
+        return started[name]
+
+    return find
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: f"{probe.section}: {probe.name}")
+def test_apple_answers(labs, probe):
+    result = probe_table.run(labs(probe.lab), probe)
+    assert result.is_right, f"expected {probe.expected!r}\ngot {result.got!r}\nconsole {result.console}"
