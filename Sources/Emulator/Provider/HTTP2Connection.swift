@@ -27,6 +27,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?
   private var isEnding = false
+  private var hasHeard = false
   /// Requests that are not answered yet.
   var openStreams: Int { session?.openStreams ?? 0 }
   private var lastHeard = Timestamp(nanoseconds: 0)
@@ -57,7 +58,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
     guard let session, let responder else { return }
     let now = service.clock.now()
-    lastHeard = now
+    (lastHeard, hasHeard) = (now, true)
     switch session.receive(bytes) {
     case .taken: answerAll(session, responder, now)
     case .notHTTP2(let first): return refuseOtherProtocol(first)
@@ -89,6 +90,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     session.goAway(.noError, debugData: ErrorBody.bytes(rejection))
     isEnding = true
     writeOutput()
+    // A client that may not speak HTTP/2 has been told nothing, and there is nothing to wait for.
+    if !hasHeard { connection.close() }
   }
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
@@ -103,7 +106,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
       connection.send(frame)
     }
     if connection.queuedBytes >= Self.outputLimit { return connection.notifyWhenDrained() }
-    if session.isFinished || isEnding && session.openStreams == 0 { connection.close() }
+    // Output is left where a client without ALPN has yet to send its preface: it is to read why it must go.
+    if session.isFinished || isEnding && session.openStreams == 0 && !session.hasOutput { connection.close() }
   }
 
   /// Somebody speaks another protocol: say so in text that they can read, and where plain HTTP is understood.

@@ -10,8 +10,16 @@ extension TLSConnection {
     case SSL_ERROR_WANT_READ: flushHandshakeIfNeeded()
     case SSL_ERROR_WANT_WRITE: waitForWritable()
     case SSL_ERROR_SYSCALL: abort("handshake ended: peer closed the connection")
-    default: abort("handshake failed: \(TLSError.drained("TLS").sentence)")
+    default: handshakeFailed("handshake failed: \(TLSError.drained("TLS").sentence)")
     }
+  }
+
+  /// The alert that says why is on its way. A client of TLS 1.3 may be sending already, and a reset for what was not read
+  /// would tell it nothing; so a server ends as it does after an error packet.
+  private func handshakeFailed(_ reason: String) {
+    guard SSL_is_server(ssl) == 1 else { return abort(reason) }
+    endReason = reason
+    linger()
   }
 
   /// OpenSSL writes to the socket itself, so nothing is left behind when it waits for input.
@@ -89,11 +97,15 @@ extension TLSConnection {
   }
 
   private func beginLinger() {
-    phase = .lingering
     ERR_clear_error()
     SSL_shutdown(ssl)
+    linger()
+  }
+
+  private func linger() {
+    phase = .lingering
     _ = shutdown(descriptor, Int32(SHUT_WR))
-    if peerHasEnded { return abort("closed") }
+    if peerHasEnded { return abort(endReason) }
     deadline = SystemClock.monotonicNanoseconds() + Self.lingerLimit
     drainInput()
   }
@@ -109,7 +121,7 @@ extension TLSConnection {
       } else if count < 0, errno == EAGAIN || errno == EINTR {
         return
       } else {
-        return abort("closed")
+        return abort(endReason)
       }
     }
   }

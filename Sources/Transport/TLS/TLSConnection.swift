@@ -29,6 +29,8 @@ public final class TLSConnection {
   private var wantsDrainedCall = false
   /// The peer has sent its TLS close.
   var peerHasEnded = false
+  /// What the owner hears when the peer is done.
+  var endReason = "closed"
   /// Bytes of application data read and written.
   public internal(set) var bytesRead = 0
   public internal(set) var bytesWritten = 0
@@ -51,7 +53,10 @@ public final class TLSConnection {
     readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
   }
 
-  deinit { SSL_free(ssl) }
+  deinit {
+    SSL_free(ssl)
+    if phase != .closed { _ = Platform.close(descriptor) }
+  }
 
   /// Begins to listen to the socket. Clients also wait for it to be writable, which ends the TCP connect.
   func start() {

@@ -191,9 +191,9 @@ extension LiveTests {
       harness.stop()
       #expect(provider.readToEnd().isEmpty)
       let recorder = Recorder()
-      _ = try? TLSClient.connect(
+      let late = try? TLSClient.connect(
         loop: harness.loop, to: gateway, serverName: nil, context: harness.context(.app()), handler: recorder)
-      for _ in 0..<3 { harness.turn() }
+      harness.turn(until: "it is refused") { late == nil || recorder.hasEnded }
       #expect(!recorder.hasOpened)
     }
   }

@@ -166,7 +166,8 @@ extension LiveTests {
           let socket = try RawSocket(harness.address(listener))
           harness.turn(until: "it is accepted") { !harness.connections(listener).isEmpty }
           socket.send(Array(text.utf8))
-          if text.count < 4 { socket.endSending() }
+          harness.settle()
+          socket.endSending()
           harness.turn(until: "it is gone") { harness.connections(listener).isEmpty }
         }
       }

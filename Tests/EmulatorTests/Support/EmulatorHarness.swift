@@ -19,6 +19,7 @@ final class EmulatorHarness {
   let certs: String
   private let heartbeat: LoopEvent
   private var contexts: [String: TLSContext] = [:]
+  private var clients: [TLSConnection] = []
   private var hasStopped = false
 
   /// Starts an emulator on free ports. Without a data folder it keeps nothing.
@@ -40,6 +41,7 @@ final class EmulatorHarness {
   }
 
   deinit {
+    for client in clients { client.abort("the test is over") }
     for (_, listener) in emulator.listeners {
       listener.stopAccepting()
       for connection in listener.openConnections { connection.abort("the test is over") }
@@ -127,8 +129,10 @@ final class EmulatorHarness {
     _ listener: String, as recorder: Recorder, context: TLSContext, serverName: String? = nil,
     alpn: [String] = []
   ) throws -> TLSConnection {
-    try TLSClient.connect(
+    let connection = try TLSClient.connect(
       loop: loop, to: address(listener), serverName: serverName, alpn: alpn, context: context,
       handler: recorder)
+    clients.append(connection)
+    return connection
   }
 }
