@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import Commands
+
+@Suite("The README")
+struct ReadmeTests {
+  private static let variables = [
+    "$token": String(repeating: "00", count: 32), "$topic": "com.example.app",
+  ]
+
+  private let text: String
+
+  init() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    text = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+  }
+
+  @Test("every command line in it is one that the program takes")
+  func commandLines() throws {
+    let lines = commands()
+    #expect(lines.count > 8)
+    let parser = CommandLineParser(commands: CommandTable.commands, environment: [:], readFile: { _ in [] })
+    for line in lines {
+      #expect(throws: Never.self, "\(line)") { _ = try parser.parse(words(line)) }
+    }
+  }
+
+  @Test("it names every flag of serve and no other")
+  func serveFlags() throws {
+    let start = try #require(text.range(of: "## Flags of serve"))
+    let end = try #require(text[start.upperBound...].range(of: "Exit status"))
+    let section = text[start.upperBound..<end.lowerBound].split(separator: "\n")
+      .filter { $0.hasPrefix("| `--") }.joined(separator: "\n")
+    let named = Set(section.matches(of: /--[a-z-]+/).map { String($0.output.dropFirst(2)) })
+    #expect(named == Set(ServeFlags.all.filter(\.isSetting).map(\.name)))
+  }
+
+  @Test("it says each default port")
+  func ports() {
+    for flag in [
+      ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
+      ServeFlags.consolePort,
+    ] {
+      #expect(text.contains("`--\(flag.name)` \(flag.defaultText ?? "")"), "\(flag.name)")
+    }
+  }
+
+  /// What follows `apns-emulator` in blocks of code, up to what the shell would take for itself.
+  private func commands() -> [String] {
+    var isFenced = false
+    var lines: [String] = []
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("```") { isFenced.toggle() }
+      guard isFenced || line.hasPrefix("    "), let match = line.firstMatch(of: /apns-emulator ([^|&#)]*)/)
+      else { continue }
+      lines.append(String(match.output.1))
+    }
+    return lines
+  }
+
+  /// Words as a shell splits them, with its variables filled in.
+  private func words(_ line: String) -> [String] {
+    line.matches(of: /'([^']*)'|"([^"]*)"|[^ ]+/).map { match in
+      let word = String(match.output.1 ?? match.output.2 ?? match.output.0)
+      return Self.variables[word.lowercased()] ?? word
+    }
+  }
+}
