@@ -88,3 +88,14 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Built by `make fuzz` alone: it has no main function but libFuzzer's.
+if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "Broker", "CourierWire", "Credentials", "LegacyWire", "Platform", "PushModel", "Storage", "Transport",
+      ],
+      path: "Tests/Fuzz", exclude: ["Seeds"]))
+}

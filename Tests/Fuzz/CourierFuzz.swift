@@ -1,0 +1,70 @@
+import CourierWire
+import PushModel
+
+/// The courier's decoder in any segmentation, and both halves of its session behind it.
+struct CourierFuzz: FuzzTarget {
+  private static let limit = 65_536
+  private let now = Timestamp(seconds: 1_700_000_000)
+  private let token = DeviceToken(bytes: [UInt8](repeating: 7, count: 32))
+
+  func take(_ input: UnsafeRawBufferPointer) {
+    precondition(frames([input]) == frames(pieces(of: input)))
+    serve(input)
+    follow(input)
+  }
+
+  private func pieces(of input: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
+    var pieces: [UnsafeRawBufferPointer] = []
+    input.forEachPiece { pieces.append($0) }
+    return pieces
+  }
+
+  /// Each frame as bytes; one with nothing in it for a failure.
+  private func frames(_ pieces: [UnsafeRawBufferPointer]) -> [[UInt8]] {
+    var decoder = CourierDecoder()
+    var frames: [[UInt8]] = []
+    for piece in pieces {
+      var input = piece
+      do {
+        while let frame = try decoder.next(&input, limit: Self.limit) {
+          frames.append([frame.commandByte] + Array(frame.body))
+        }
+      } catch {
+        return frames + [[]]
+      }
+      precondition(decoder.heldByteCount <= 2 * (Self.limit + 5))
+    }
+    return frames
+  }
+
+  private func serve(_ input: UnsafeRawBufferPointer) {
+    var decoder = CourierDecoder()
+    var session = CourierServerSession(acceptedAt: now)
+    var rest = input
+    guard session.bytesReceived(input.count, at: now) == nil else { return }
+    while let frame = try? decoder.next(&rest, limit: session.frameLimit) {
+      answer(session.frameReceived(frame, at: now), &session)
+    }
+  }
+
+  /// As the emulator does, with every device let in.
+  private func answer(_ action: CourierServerSession.FrameAction, _ session: inout CourierServerSession) {
+    guard let token else { return }
+    switch action {
+    case .verify(let request):
+      _ = session.identityAccepted(
+        request, baseToken: request.baseToken ?? token, tokenWasKnown: request.baseToken != nil, at: now)
+    case .provideToken(let request, _): _ = session.tokenProvided(token, for: request, at: now)
+    default: break
+    }
+  }
+
+  private func follow(_ input: UnsafeRawBufferPointer) {
+    var decoder = CourierDecoder()
+    var session = CourierClientSession()
+    var rest = input
+    while let frame = try? decoder.next(&rest, limit: Self.limit) {
+      _ = session.frameReceived(frame, at: now)
+    }
+  }
+}

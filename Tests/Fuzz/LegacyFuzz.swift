@@ -1,0 +1,33 @@
+import LegacyWire
+import PushModel
+
+/// The gateway's decoder: whatever the segmentation, the same notifications and the same failure.
+struct LegacyFuzz: FuzzTarget {
+  private struct Outcome: Equatable {
+    var frames: [[UInt8]] = []
+    var checks: [Rejection?] = []
+    var failure: LegacyParseFailure?
+  }
+
+  func take(_ input: UnsafeRawBufferPointer) {
+    var whole = Outcome()
+    var decoder = LegacyDecoder()
+    whole.failure = decoder.receive(input) { note($0, in: &whole) }
+
+    var inPieces = Outcome()
+    var second = LegacyDecoder()
+    input.forEachPiece { piece in
+      let failure = second.receive(piece) { note($0, in: &inPieces) }
+      inPieces.failure = inPieces.failure ?? failure
+      precondition(second.heldBytes <= LegacyLimits.frame)
+    }
+    precondition(whole == inPieces)
+    precondition(decoder.heldBytes == second.heldBytes)
+  }
+
+  private func note(_ notification: LegacyNotification, in outcome: inout Outcome) -> LegacyDecoder.Next {
+    outcome.frames.append(Array(notification.frame))
+    outcome.checks.append(LegacyCheck.rejection(notification, LegacyLimits()))
+    return .goOn
+  }
+}

@@ -1,0 +1,24 @@
+import Broker
+
+@testable import Storage
+
+/// The store's log of messages: the file may be damaged, and that must be noticed, not followed.
+struct LogFuzz: FuzzTarget {
+  func take(_ input: UnsafeRawBufferPointer) {
+    var offset = 0
+    while offset < input.count, let change = MessageEntry.read(input, &offset) {
+      precondition(change.registration >= 0)
+      guard case .kept(let message) = change else { continue }
+      let count = MessageEntry.count(message)
+      let copy = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
+      defer { copy.deallocate() }
+      MessageEntry.write(message, to: copy)
+      var start = 0
+      let again = MessageEntry.read(UnsafeRawBufferPointer(start: copy, count: count), &start)
+      guard case .kept(let second) = again, start == count else {
+        fatalError("an entry did not survive its copy")
+      }
+      precondition(second.id == message.id && second.payload.elementsEqual(message.payload))
+    }
+  }
+}
