@@ -1,0 +1,428 @@
+import Credentials
+import Foundation
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  /// Each row of `spec/provider-protocol.md` J.3 and each reason of D.5 that a client can reach, over the wire.
+  @Suite("Provider API, answers")
+  struct ProviderAnswerTests {
+    private static let ownID = "11111111-2222-4333-8444-555555555555"
+
+    /// A change to a good push, and what it brings.
+    struct Row: CustomTestStringConvertible, Sendable {
+      var testDescription: String
+      /// 200 for accepted.
+      var status: Int
+      var reason: String?
+      var change: @Sendable (inout ProviderRequest, Stage) throws -> Void
+
+      init(
+        _ name: String, _ status: Int, _ reason: String? = nil,
+        _ change: @escaping @Sendable (inout ProviderRequest, Stage) throws -> Void
+      ) {
+        (testDescription, self.status, self.reason, self.change) = (name, status, reason, change)
+      }
+
+      /// One field with another value, or without.
+      init(_ field: String, _ value: String?, _ status: Int, _ reason: String? = nil) {
+        self.init("\(field): \(value ?? "absent")", status, reason) { request, _ in request[field] = value }
+      }
+    }
+
+    /// An emulator with tokens of every standing.
+    final class Stage {
+      let harness: EmulatorHarness
+      let token: DeviceToken
+      let otherApp: DeviceToken
+      let otherEnvironment: DeviceToken
+      let voip: DeviceToken
+
+      init(_ configure: (inout EmulatorOptions) -> Void = { _ in }) throws {
+        harness = try EmulatorHarness(configure)
+        token = try harness.offlineToken()
+        otherApp = try harness.offlineToken(topic: "com.example.other")
+        otherEnvironment = try harness.offlineToken(serverName: "courier.push.apple.com")
+        voip = try harness.offlineToken(topic: Site.topic + ".voip")
+      }
+
+      func request() throws -> ProviderRequest { .push(token.hex, authorization: try harness.bearer()) }
+    }
+
+    private static func body(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x20, count: count) }
+
+    /// J.3, and the rest of D.5 by one change each.
+    static let rows: [Row] = [
+      Row("nothing", 200) { _, _ in },
+      // Method, path, repeated fields
+      Row("method GET", 405, "MethodNotAllowed") { request, _ in request.method = "GET" },
+      Row("method PUT", 405, "MethodNotAllowed") { request, _ in request.method = "PUT" },
+      Row("path /3/devices/", 404, "BadPath") { request, stage in
+        request.path = "/3/devices/\(stage.token.hex)"
+      },
+      Row("path /", 404, "BadPath") { request, _ in request.path = "/" },
+      Row("path /3/device without a slash", 404, "BadPath") { request, _ in request.path = "/3/device" },
+      Row("a part behind the token", 404, "BadPath") { request, _ in request.path += "/x" },
+      Row("apns-priority twice", 400, "DuplicateHeaders") { request, _ in
+        request.fields.append(("apns-priority", "10"))
+      },
+      Row("authorization twice", 400, "DuplicateHeaders") { request, stage in
+        request.fields.append(("authorization", try stage.harness.bearer()))
+      },
+      Row("an unknown apns- field twice", 400, "DuplicateHeaders") { request, _ in
+        request.fields += [("apns-future", "1"), ("apns-future", "1")]
+      },
+      Row("a field that is none of APNs' twice", 200) { request, _ in
+        request.fields += [("x-trace", "1"), ("x-trace", "2"), ("content-type", "text/plain")]
+      },
+      // Id
+      Row("apns-id", "xyz", 400, "BadMessageId"), Row("apns-id", "", 400, "BadMessageId"),
+      Row("apns-id", nil, 200), Row("apns-id", ownID.uppercased(), 200),
+      // Authentication
+      Row("authorization", nil, 403, "MissingProviderToken"),
+      Row("authorization", "basic abc", 403, "MissingProviderToken"),
+      Row("authorization", "bearer nonsense", 403, "InvalidProviderToken"),
+      Row("authorization with a capital letter", 200) { request, stage in
+        request["authorization"] = "B" + (try stage.harness.bearer()).dropFirst()
+      },
+      Row("a key id that does not exist", 403, "InvalidProviderToken") { request, stage in
+        let signer = try ProviderTokenSigner(
+          p8Path: stage.harness.certs + "/keys/AuthKey_\(Site.teamKey).p8", keyId: "NOSUCHKEY1",
+          teamId: Site.team)
+        request["authorization"] = "bearer " + (try signer.token(at: stage.harness.clock.now()))
+      },
+      Row("another team's name with our key", 403, "InvalidProviderToken") { request, stage in
+        request["authorization"] = try stage.harness.bearer(team: Site.otherTeam)
+      },
+      Row("one character of the signature", 403, "InvalidProviderToken") { request, stage in
+        var token = try stage.harness.bearer()
+        let last = token.removeLast()
+        request["authorization"] = String(token.dropLast()) + (token.last == "A" ? "B" : "A") + String(last)
+      },
+      Row("a token of 59 minutes", 200) { request, stage in
+        let then = stage.harness.clock.now().adding(seconds: -59 * 60)
+        request["authorization"] = try stage.harness.bearer(at: then)
+      },
+      Row("a token of 61 minutes", 403, "ExpiredProviderToken") { request, stage in
+        let then = stage.harness.clock.now().adding(seconds: -61 * 60)
+        request["authorization"] = try stage.harness.bearer(at: then)
+      },
+      Row("a key of the other environment", 403, "BadEnvironmentKeyInToken") { request, stage in
+        request["authorization"] = try stage.harness.bearer(Site.productionKey)
+      },
+      Row("a key of this environment", 200) { request, stage in
+        request["authorization"] = try stage.harness.bearer(Site.sandboxKey)
+      },
+      Row("a key of the topic", 200) { request, stage in
+        request["authorization"] = try stage.harness.bearer(Site.topicKey)
+      },
+      Row("a key of another topic", 400, "TopicDisallowed") { request, stage in
+        request["authorization"] = try stage.harness.bearer(Site.otherTopicKey)
+      },
+      // Syntax of the other fields
+      Row("apns-push-type", "foo", 400, "InvalidPushType"), Row("apns-push-type", "", 400, "InvalidPushType"),
+      Row("apns-push-type", nil, 200), Row("apns-push-type", "mdm", 200),
+      Row("apns-priority", "7", 400, "BadPriority"), Row("apns-priority", "010", 400, "BadPriority"),
+      Row("apns-priority", "", 400, "BadPriority"), Row("apns-priority", "5", 200),
+      Row("apns-priority", "1", 200), Row("apns-priority", nil, 200),
+      Row("background with priority 10", 400, "BadPriority") { request, _ in
+        request["apns-push-type"] = "background"
+      },
+      Row("background with priority 5", 200) { request, _ in
+        request["apns-push-type"] = "background"
+        request["apns-priority"] = "5"
+      },
+      Row("apns-expiration", "soon", 400, "BadExpirationDate"),
+      Row("apns-expiration", "-1", 400, "BadExpirationDate"),
+      Row("apns-expiration", "", 400, "BadExpirationDate"),
+      Row("apns-expiration", "0", 200), Row("apns-expiration", nil, 200),
+      Row("apns-collapse-id", String(repeating: "c", count: 64), 200),
+      Row("apns-collapse-id", String(repeating: "c", count: 65), 400, "BadCollapseId"),
+      // Topic
+      Row("apns-topic", nil, 400, "MissingTopic"), Row("apns-topic", "", 400, "MissingTopic"),
+      Row("apns-topic", "com example", 400, "BadTopic"),
+      Row("apns-topic", String(repeating: "t", count: 256), 400, "BadTopic"),
+      // Token
+      Row("no token", 400, "MissingDeviceToken") { request, _ in request.path = "/3/device/" },
+      Row("token zz", 400, "BadDeviceToken") { request, _ in request.path = "/3/device/zz" },
+      Row("token zz without authorization", 403, "MissingProviderToken") { request, _ in
+        request.path = "/3/device/zz"
+        request["authorization"] = nil
+      },
+      Row("a token of 62 digits", 400, "BadDeviceToken") { request, _ in
+        request.path = String(request.path.dropLast(2))
+      },
+      Row("a token that was never issued", 400, "BadDeviceToken") { request, _ in
+        request.path = "/3/device/" + Hex.encode(Frames.unknownToken)
+      },
+      Row("a token in capital letters", 200) { request, stage in
+        request.path = "/3/device/" + stage.token.hex.uppercased()
+      },
+      Row("a token of the other environment", 400, "BadDeviceToken") { request, stage in
+        request.path = "/3/device/" + stage.otherEnvironment.hex
+      },
+      Row("a token of another app", 400, "DeviceTokenNotForTopic") { request, stage in
+        request.path = "/3/device/" + stage.otherApp.hex
+      },
+      // Body
+      Row("no body", 400, "PayloadEmpty") { request, _ in request.body = [] },
+      Row("a body of 4096 bytes", 200) { request, _ in request.body = body(4096) },
+      Row("a body of 4097 bytes", 413, "PayloadTooLarge") { request, _ in request.body = body(4097) },
+      Row("a body of 100,000 bytes", 413, "PayloadTooLarge") { request, _ in request.body = body(100_000) },
+      Row("voip with 5120 bytes", 200) { request, stage in
+        voip(&request, stage)
+        request.body = body(5120)
+      },
+      Row("voip with 5121 bytes", 413, "PayloadTooLarge") { request, stage in
+        voip(&request, stage)
+        request.body = body(5121)
+      },
+      Row("a body that is no JSON", 200) { request, _ in request.body = Array("{".utf8) },
+    ]
+
+    private static func voip(_ request: inout ProviderRequest, _ stage: Stage) {
+      request.path = "/3/device/" + stage.voip.hex
+      request["apns-topic"] = Site.topic + ".voip"
+      request["apns-push-type"] = "voip"
+    }
+
+    /// Status, fields and body, to the byte.
+    private func check(
+      _ answer: ProviderAnswer, _ status: Int, _ reason: String?, id: String? = ownID,
+      _ name: Comment, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      #expect(answer.status == status, name, sourceLocation: sourceLocation)
+      let expected = reason.map { #"{"reason":"\#($0)"}"# } ?? ""
+      #expect(answer.text == expected, name, sourceLocation: sourceLocation)
+      if let id {
+        #expect(answer["apns-id"] == id, name, sourceLocation: sourceLocation)
+      } else {
+        #expect(Self.isMadeByServer(answer["apns-id"]), name, sourceLocation: sourceLocation)
+      }
+      let names = Set(answer.fields.map(\.name))
+      let wanted: Set<String> =
+        status == 200 ? [":status", "apns-id", "apns-unique-id"] : [":status", "apns-id", "content-type"]
+      #expect(names == wanted && answer.fields.count == wanted.count, name, sourceLocation: sourceLocation)
+      if status != 200 { #expect(answer["content-type"] == "application/json") }
+    }
+
+    /// Upper case, in the form of a UUID (D.4).
+    private static func isMadeByServer(_ id: String?) -> Bool {
+      guard let id, UUID(uuidString: id) != nil else { return false }
+      return id == id.uppercased() && id != ownID.uppercased()
+    }
+
+    @Test("every row of the probe table, each on a connection of its own")
+    func table() throws {
+      let stage = try Stage()
+      for row in Self.rows {
+        var request = try stage.request()
+        try row.change(&request, stage)
+        let client = try HTTP2Client(stage.harness)
+        let answer = try client.answer(request)
+        let own = request["apns-id"].flatMap { MessageID($0) == nil ? nil : $0 }
+        check(answer, row.status, row.reason, id: own, "\(row.testDescription)")
+        client.connection.close()
+      }
+      let accepted = Self.rows.count { $0.status == 200 }
+      #expect(stage.harness.broker.counters.accepted == UInt64(accepted))
+    }
+
+    @Test("every row of the probe table, one after another on a single connection")
+    func oneConnection() throws {
+      let stage = try Stage { $0.provider.binding.updates.scope = .off }
+      let client = try HTTP2Client(stage.harness)
+      // Topic-specific keys would not be related to the first one.
+      for row in Self.rows where !row.testDescription.contains("key of the topic") {
+        var request = try stage.request()
+        try row.change(&request, stage)
+        let answer = try client.answer(request)
+        let bound = row.testDescription == "a key of another topic"
+        #expect(answer.status == (bound ? 403 : row.status), "\(row.testDescription)")
+        let reason = bound ? "UnrelatedKeyIdInToken" : row.reason
+        #expect(answer.text == reason.map { #"{"reason":"\#($0)"}"# } ?? "", "\(row.testDescription)")
+      }
+    }
+
+    @Test("a token whose app is gone gets 410 with the time, to the millisecond")
+    func unregistered() throws {
+      let stage = try Stage()
+      let harness = stage.harness
+      let device = try harness.device()
+      try harness.remove(Site.topic, from: "phone-1")
+      let client = try HTTP2Client(harness)
+      harness.clock.setFrozen(true)
+      let now = harness.clock.now()
+      let request = try stage.request()
+      // The device is tried, and reports it: this one was still taken.
+      #expect(try client.answer(request).status == 200)
+      harness.clock.advance(nanoseconds: 5_000_000_000)
+      let answer = try client.answer(request)
+      #expect(answer.status == 410 && answer["apns-unique-id"] == nil)
+      #expect(answer.text == #"{"reason":"Unregistered","timestamp":\#(now.milliseconds)}"#)
+      #expect(device.messages.isEmpty)
+      // The binary interface takes such a token in silence: there the feedback service tells it.
+      let legacy = try harness.provider()
+      legacy.send(Frames.full(stage.token, id: 1))
+      harness.turn(until: "it is taken") { harness.broker.counters.accepted == 2 }
+      // The topic is looked at before the life of the token.
+      var other = request
+      other["apns-topic"] = "com.example.other"
+      #expect(try client.answer(other).text == #"{"reason":"DeviceTokenNotForTopic"}"#)
+    }
+
+    @Test("410 begins after the operator's grace")
+    func grace() throws {
+      let stage = try Stage { $0.broker.goneGraceSeconds = 3600 }
+      let harness = stage.harness
+      _ = try harness.device()
+      try harness.remove(Site.topic, from: "phone-1")
+      let client = try HTTP2Client(harness, .app())
+      #expect(try client.answer(.push(stage.token.hex)).status == 200)
+      harness.clock.advance(nanoseconds: 3590 * 1_000_000_000)
+      #expect(try client.answer(.push(stage.token.hex)).status == 200)
+      harness.clock.advance(nanoseconds: 20 * 1_000_000_000)
+      #expect(try client.answer(.push(stage.token.hex)).status == 410)
+    }
+
+    @Test(
+      "a second token within twenty minutes is one too many, a token of another team or family is refused")
+    func followingTokens() throws {
+      let stage = try Stage()
+      let harness = stage.harness
+      func follow(
+        _ first: (String, String), _ second: (String, String), after seconds: Int64 = 0
+      ) throws -> String {
+        let client = try HTTP2Client(harness)
+        let now = harness.clock.now()
+        let token = stage.token.hex
+        #expect(
+          try client.answer(
+            .push(token, authorization: harness.bearer(first.0, team: first.1, at: now))
+          ).status == 200)
+        harness.clock.advance(nanoseconds: seconds * 1_000_000_000)
+        let then = now.adding(seconds: max(1, seconds))
+        return try client.answer(
+          .push(token, authorization: harness.bearer(second.0, team: second.1, at: then))
+        ).text
+      }
+      let ours = (Site.teamKey, Site.team)
+      #expect(try follow(ours, ours) == #"{"reason":"TooManyProviderTokenUpdates"}"#)
+      #expect(try follow(ours, ours, after: 1201).isEmpty)
+      #expect(
+        try follow(ours, (Site.foreignKey, Site.otherTeam)) == #"{"reason":"InvalidProviderToken"}"#)
+      #expect(
+        try follow((Site.topicKey, Site.team), ours) == #"{"reason":"UnrelatedKeyIdInToken"}"#)
+    }
+
+    @Test("the documented spelling of the environment reason can be had")
+    func otherSpelling() throws {
+      let stage = try Stage { $0.provider.binding.otherEnvironment = .badEnvironmentKeyIdInToken }
+      let client = try HTTP2Client(stage.harness)
+      let request = ProviderRequest.push(
+        stage.token.hex, authorization: try stage.harness.bearer(Site.productionKey))
+      check(try client.answer(request), 403, "BadEnvironmentKeyIdInToken", "documented")
+    }
+
+    @Test("too many pushes in a second to one device are refused where the operator sets a limit")
+    func flood() throws {
+      let stage = try Stage { $0.provider.floodLimit = 3 }
+      let client = try HTTP2Client(stage.harness, .app())
+      stage.harness.clock.setFrozen(true)
+      for _ in 0..<3 { #expect(try client.answer(.push(stage.token.hex)).status == 200) }
+      check(try client.answer(.push(stage.token.hex)), 429, "TooManyRequests", "the fourth")
+      stage.harness.clock.advance(nanoseconds: 1_100_000_000)
+      #expect(try client.answer(.push(stage.token.hex)).status == 200)
+    }
+
+    @Test("a certificate implies its only topic, chooses among several, and allows no other")
+    func certificateTopics() throws {
+      let stage = try Stage()
+      let second = try stage.harness.offlineToken(topic: "com.example.second")
+      let cases: [(ClientCertificate, DeviceToken, String?, Int, String?)] = [
+        (try .sandbox(), stage.token, nil, 200, nil), (try .sandbox(), stage.token, Site.topic, 200, nil),
+        // A universal certificate lists its VoIP and complication topics too (C.3).
+        (try .app(), stage.token, nil, 400, "MissingTopic"), (try .app(), stage.token, Site.topic, 200, nil),
+        (try .app(), stage.otherApp, "com.example.other", 400, "TopicDisallowed"),
+        (try .several(), stage.token, nil, 400, "MissingTopic"),
+        (try .several(), stage.token, Site.topic, 200, nil),
+        (try .several(), second, "com.example.second", 200, nil),
+        (try .withoutTopic(), stage.token, Site.topic, 403, "BadCertificate"),
+      ]
+      for (certificate, token, topic, status, reason) in cases {
+        let client = try HTTP2Client(stage.harness, certificate)
+        var request = ProviderRequest.push(token.hex)
+        request["apns-topic"] = topic
+        check(try client.answer(request), status, reason, "\(certificate.certificate) \(topic ?? "-")")
+      }
+    }
+
+    @Test("with a certificate authorization is not looked at, and what needs a token is disallowed")
+    func certificateLimits() throws {
+      let stage = try Stage()
+      let client = try HTTP2Client(stage.harness, .app())
+      check(
+        try client.answer(.push(stage.token.hex, authorization: "bearer nonsense")), 200, nil, "ignored")
+      for (type, suffix) in [("location", ".location-query"), ("liveactivity", ".push-type.liveactivity")] {
+        var request = ProviderRequest.push(stage.token.hex)
+        request["apns-push-type"] = type
+        request["apns-topic"] = Site.topic + suffix
+        check(try client.answer(request), 400, "TopicDisallowed", "\(type)")
+      }
+    }
+
+    @Test("production answers have no unique id; its host names take production tokens")
+    func production() throws {
+      let stage = try Stage()
+      let client = try HTTP2Client(stage.harness, .app(), serverName: "api.push.apple.com")
+      let answer = try client.answer(.push(stage.otherEnvironment.hex))
+      #expect(answer.status == 200 && answer["apns-unique-id"] == nil)
+      #expect(try client.answer(.push(stage.token.hex)).text == #"{"reason":"BadDeviceToken"}"#)
+    }
+
+    @Test("lenient mode answers pushes without any authentication")
+    func lenient() throws {
+      let stage = try Stage { $0.isLenient = true }
+      let client = try HTTP2Client(stage.harness)
+      check(try client.answer(.push(stage.token.hex)), 200, nil, "no token")
+      check(try client.answer(.push(stage.token.hex, authorization: "bearer x")), 200, nil, "nonsense")
+    }
+
+    @Test("a key put into the folder is good at once")
+    func newKey() throws {
+      let folder = try TemporaryFolder()
+      let certs = folder.path + "/certs"
+      try FileManager.default.copyItem(atPath: Site.path(), toPath: certs)
+      let harness = try EmulatorHarness(certs: certs)
+      let token = try harness.offlineToken()
+      let client = try HTTP2Client(harness)
+      #expect(try client.answer(.push(token.hex, authorization: harness.bearer())).status == 200)
+      let issuer = CertsFolder(path: certs)
+      try issuer.issueTokenKey(team: Site.team, keyId: "FRESHKEY01", now: Site.now)
+      let fresh = try HTTP2Client(harness)
+      let answer = try fresh.answer(.push(token.hex, authorization: harness.bearer("FRESHKEY01")))
+      #expect(answer.status == 200)
+    }
+
+    @Test("what was accepted reaches the device with its id, priority and expiration")
+    func delivery() throws {
+      let stage = try Stage()
+      let device = try stage.harness.device()
+      device.filter([Site.topic])
+      device.roundTrip()
+      stage.harness.turn(milliseconds: 25)
+      let client = try HTTP2Client(stage.harness)
+      var request = try stage.request()
+      request["apns-priority"] = "5"
+      #expect(try client.answer(request).status == 200)
+      device.waitForMessages(1)
+      let message = device.messages[0]
+      #expect(message.payload == request.body && message.priority == 5 && message.expiry == 4_000_000_000)
+      let id = message.tracingIdentifier
+      #expect(id == bytes(Self.ownID.filter { $0 != "-" }) || id == Array(Self.ownID.utf8))
+    }
+  }
+}
