@@ -217,6 +217,8 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   func deliver(
     _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
   ) {
+    // Nothing remembers who got a broadcast, so one for a device that does not read is lost to it.
+    guard unsentBytes < Self.outputLimit else { return }
     var message = CourierMessage(
       token: token, topic: topic, payload: broadcast.payload,
       messageId: UInt32(truncatingIfNeeded: broadcast.id))
