@@ -116,7 +116,11 @@ public final class Emulator {
     guard !options.isEphemeral else { return try .random() }
     // The secret lies beside the store, for this user alone; whether the folder can be used shows when it is read.
     mkdir(options.data, 0o700)
-    return try .kept(inFolder: options.data)
+    do {
+      return try .kept(inFolder: options.data)
+    } catch {
+      throw EmulatorError(.storeUnusable, "the data folder can't be used: \(error)")
+    }
   }
 
   private static func openStore(_ options: EmulatorOptions, _ broker: Broker) throws -> (any BrokerStore)? {

@@ -1,0 +1,20 @@
+import Emulator
+import Testing
+
+@Suite("The data folder")
+struct DataFolderTests {
+  @Test("one that can't be made or is no folder is a store that can't be used", arguments: ["a/b", "ca.pem"])
+  func unusable(name: String) throws {
+    let folder = try TemporaryFolder()
+    var options = EmulatorOptions()
+    (options.certs, options.data) = (folder.path, "\(folder.path)/\(name)")
+    options.gatewayPort = .off
+    options.feedbackPort = .off
+    options.providerPort = .off
+    options.courierPort = .off
+    options.consolePort = .off
+    let error = #expect(throws: EmulatorError.self) { _ = try Emulator(options: options) }
+    #expect(error?.status == .storeUnusable)
+    #expect(error?.sentence.contains(options.data) == true)
+  }
+}
