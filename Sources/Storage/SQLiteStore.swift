@@ -26,9 +26,9 @@ public final class SQLiteStore: BrokerStore {
   public init(path: String) throws(StoreError) {
     self.path = path
     try StoreFolder.make(for: path)
+    StoreFolder.makeFile(path)
     database = try Database(path: path)
     try Schema.prepare(database)
-    chmod(path, StoreFolder.fileMode)
     begin = try Statement(database, "BEGIN IMMEDIATE")
     end = try Statement(database, "COMMIT")
     rollback = try Statement(database, "ROLLBACK")

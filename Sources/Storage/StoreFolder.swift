@@ -17,6 +17,12 @@ enum StoreFolder {
     guard mkdir(folder, mode) == 0 || errno == EEXIST else { throw refused(folder) }
   }
 
+  /// Makes an empty file where there is none: SQLite would let everybody read it, and its log with it.
+  static func makeFile(_ file: String) {
+    let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL, fileMode)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
   private static func refused(_ folder: String) -> StoreError {
     StoreError(
       code: .notWritable, sentence: "can't make the folder \(folder): \(SocketCalls.sentence(errno))")

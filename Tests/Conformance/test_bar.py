@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 
 import pytest
 
@@ -34,6 +35,16 @@ def send(emulator, identity, token, command, text, check=True):
         "--cert-key", key, "--legacy", str(command), check=check)
 
 
+def enabled_token(emulator, phone):
+    """The phone's token once the emulator knows that the phone wants its topic: from then on pushes go out at once."""
+    token = phone.next("token")["token"]
+    deadline = time.monotonic() + PATIENCE
+    while not emulator.api("GET", f"/api/v1/devices/{UDID}")["topics"][0]["enabled"]:
+        assert time.monotonic() < deadline, "the device did not enable its topic"
+        time.sleep(0.02)
+    return token
+
+
 def alert(notification):
     return notification["payload"]["aps"]["alert"]
 
@@ -47,9 +58,7 @@ def test_three_ways_to_push_reach_a_device_that_ends_after_three(emulator, devic
     phone = device("--count", "3")
     assert phone.next("activated")["udid"] == UDID
     assert len(phone.next("connected")["baseToken"]) == 64
-    minted = phone.next("token")
-    assert minted["topic"] == TOPIC
-    token = minted["token"]
+    token = enabled_token(emulator, phone)
 
     bundle = emulator.path("ck.pem")
     with open(bundle, "w") as output:
@@ -93,7 +102,7 @@ def test_only_the_last_of_three_reaches_a_device_that_was_stopped(emulator, devi
 def test_four_frames_in_one_write_the_third_to_an_unknown_token(emulator, device):
     identity = emulator.push_certificate()
     phone = device()
-    token = bytes.fromhex(phone.next("token")["token"])
+    token = bytes.fromhex(enabled_token(emulator, phone))
     with Provider(emulator, *identity) as provider:
         tokens = (token, token, b"\xab" * 32, token)
         provider.send(b"".join(enhanced(n, t, b'{"aps":{"alert":"%d"}}' % n) for n, t in enumerate(tokens, 1)))
@@ -105,7 +114,7 @@ def test_four_frames_in_one_write_the_third_to_an_unknown_token(emulator, device
 def test_a_removed_app_appears_in_feedback_once(emulator, device):
     certificate, key = identity = emulator.push_certificate()
     phone = device()
-    token = phone.next("token")["token"]
+    token = enabled_token(emulator, phone)
     read = lambda: emulator.run("feedback", "--cert", certificate, "--cert-key", key).stdout.splitlines()
     emulator.api("POST", f"/api/v1/devices/{UDID}/apps/{TOPIC}/remove", {})
     assert read() == []

@@ -11,10 +11,12 @@ struct SQLiteStoreTests {
 
   @Test("makes its folder, and those above it, for this user alone")
   func folderMode() throws {
-    _ = try SQLiteStore(path: folder.file("a/b/store.db"))
+    let store = try SQLiteStore(path: folder.file("a/b/store.db"))
     #expect(folder.mode(of: "a") == 0o700)
     #expect(folder.mode(of: "a/b") == 0o700)
     #expect(folder.mode(of: "a/b/store.db") == 0o600)
+    #expect(folder.mode(of: "a/b/store.db-wal") == 0o600)
+    withExtendedLifetime(store) {}
   }
 
   @Test("is empty when it is new")
