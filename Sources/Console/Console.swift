@@ -60,7 +60,7 @@ public final class Console {
 
   private func dispatch(_ exchange: HTTPExchange) throws {
     let request = exchange.request
-    let matches = routes.compactMap { route in route.pattern.match(request.segments).map { (route, $0) } }
+    let matches = candidates(request)
     let method = request.method == "HEAD" ? "GET" : request.method
     let found = matches.first { $0.0.method == method || $0.0.method == Route.anyMethod }
     if let response = accessGranted(request) { return exchange.respond(response) }
@@ -73,6 +73,15 @@ public final class Console {
     case .answer(let answer): exchange.respond(finished(try answer(self, call)))
     case .exchange(let take): try take(self, call, exchange)
     }
+  }
+
+  /// Routes whose path matches; one without named parts rules out those with them, as `wait` is no id.
+  private func candidates(_ request: HTTPRequest) -> [(Route, [String: String])] {
+    let matches = routes.compactMap { route in
+      route.pattern.match(request.segments).map { (route, $0) }
+    }
+    let exact = matches.filter { $0.1.isEmpty }
+    return exact.isEmpty ? matches : exact
   }
 
   /// A path that has no route, or not with this method.

@@ -8,6 +8,7 @@ extension FaultRule {
   /// Reads a rule; a preset gives what the request leaves out. Counts are ignored, so that what was read can be sent
   /// back.
   init(_ body: JSONObject, name: String) throws {
+    let body = body.droppingNull("when")
     let preset = try Self.preset(body)
     guard let effects = try body.object("effect").map(FaultEffects.init) ?? preset?.effects else {
       throw ConsoleError.badRequest("the body: expected effect, or preset")

@@ -39,6 +39,8 @@ struct NotificationFilter {
       switch value {
       case .string(let text): conditions.append(try Self.condition(name, text))
       case .integer(let number): conditions.append(try Self.condition(name, String(number)))
+      case .number(let number) where Int64(exactly: number) != nil:
+        conditions.append(try Self.condition(name, String(Int64(number))))
       default: throw match.mismatch(name, "a string or a number", value)
       }
     }

@@ -155,7 +155,9 @@ enum APISchemas {
       "properties": [
         "match": ["type": "object", "additionalProperties": false, "properties": .object(filters)],
         "count": .integers(NotificationWait.counts), "timeoutMs": .integers(NotificationWait.timeouts),
-        "since": RouteParameter.cursor[0].schema,
+        "since": [
+          "oneOf": [.integers(0...Int64.max), ["type": "string", "format": "date-time"], ["type": "null"]]
+        ],
       ],
     ]
   }
@@ -204,7 +206,7 @@ enum APISchemas {
     let counts = JSONValue.integers(1...1_000_000_000)
     return [
       "oneOf": [
-        only("next", counts), only("every", counts),
+        ["type": "null"], only("next", counts), only("every", counts),
         only("probability", ["type": "number", "minimum": 0, "maximum": 1]),
         [
           "type": "object", "additionalProperties": false, "minProperties": 1,

@@ -58,7 +58,8 @@ enum OpenAPIDocument {
   private static func body(_ body: Route.Body) -> JSONValue? {
     switch body {
     case .none: return nil
-    case .json(let schema): return ["content": ["application/json": ["schema": schema]]]
+    case .json(let schema, let isRequired):
+      return ["required": .bool(isRequired), "content": ["application/json": ["schema": schema]]]
     case .any(let type):
       let schema: JSONValue = ["schema": ["type": ["object", "string"]]]
       return ["content": .object([(type, schema)])]

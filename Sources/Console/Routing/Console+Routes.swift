@@ -32,7 +32,7 @@ extension Console {
       .get("/api/v1/tokens", "The table UDID, topic, environment → token, oldest first") {
         try $0.listTokens($1)
       }
-      .query([.udid, .topic, .token, .tokenState, .environment] + RouteParameter.page)
+      .query([.udid, .topic, .deviceToken, .tokenState, .environment] + RouteParameter.page)
       .answers(200, "Rows of the table", .list("tokens", of: "Token")),
       .get("/api/v1/feedback", "What the feedback service holds, without clearing it") {
         try $0.listFeedback($1)
@@ -117,7 +117,7 @@ extension Console {
       .get("/api/v1/clock", "The emulator's clock") { try $0.showClock($1) }
         .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
       .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
-        .takes(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
+        .needs(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
     ]
   }
 
@@ -128,7 +128,7 @@ extension Console {
       .post("/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it") {
         try $0.setFault($1)
       }
-      .takes(.schema("FaultRequest")).answers(200, "The rule, which was there before", .schema("Fault"))
+      .needs(.schema("FaultRequest")).answers(200, "The rule, which was there before", .schema("Fault"))
       .answers(201, "The new rule", .schema("Fault")),
       .get("/api/v1/faults/{name}", "One rule") { try $0.showFault($1) }
         .answers(200, "The rule", .schema("Fault")),

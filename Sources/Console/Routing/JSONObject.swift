@@ -11,11 +11,13 @@ struct JSONObject {
     }
   }
 
-  /// A member; null counts as absent.
-  subscript(name: String) -> JSONValue? {
-    guard let value = members.last(where: { $0.0 == name })?.1 else { return nil }
-    if case .null = value { return nil }
-    return value
+  /// A member, which may be null.
+  subscript(name: String) -> JSONValue? { members.last { $0.0 == name }?.1 }
+
+  /// As this, with null for absent: for members that answers show as null.
+  func droppingNull(_ name: String) -> JSONObject {
+    guard case .null? = self[name] else { return self }
+    return JSONObject(members: members.filter { $0.0 != name })
   }
 
   func string(_ name: String) throws -> String? {
@@ -32,10 +34,19 @@ struct JSONObject {
 
   func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
     guard let value = self[name] else { return nil }
-    guard case .integer(let number) = value, range.contains(number) else {
+    guard let number = Self.whole(value), range.contains(number) else {
       throw mismatch(name, "a number from \(range.lowerBound) to \(range.upperBound)", value)
     }
     return number
+  }
+
+  /// In JSON 71.0 is the same number as 71.
+  private static func whole(_ value: JSONValue) -> Int64? {
+    switch value {
+    case .integer(let number): number
+    case .number(let number): Int64(exactly: number)
+    default: nil
+    }
   }
 
   func object(_ name: String) throws -> JSONObject? {

@@ -22,8 +22,11 @@ extension Route {
   /// Names query parameters.
   func query(_ parameters: [RouteParameter]) -> Route { with { $0.parameters += parameters } }
 
+  /// Takes a JSON body of this shape, which may be left out.
+  func takes(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema, isRequired: false) } }
+
   /// Takes a JSON body of this shape.
-  func takes(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema) } }
+  func needs(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema, isRequired: true) } }
 
   /// Takes any body.
   func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }

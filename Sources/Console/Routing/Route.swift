@@ -14,8 +14,8 @@ struct Route {
   /// What a request carries.
   enum Body {
     case none
-    /// `application/json`; may be left out.
-    case json(schema: JSONValue)
+    /// `application/json`.
+    case json(schema: JSONValue, isRequired: Bool)
     /// Whatever a device or a provider sends.
     case any(contentType: String)
   }

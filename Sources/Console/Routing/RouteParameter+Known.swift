@@ -7,6 +7,8 @@ extension RouteParameter {
   static let topic = RouteParameter("topic", "Of this topic")
   static let token = RouteParameter(
     "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"])
+  static let deviceToken = RouteParameter(
+    "token", "This device token, in hexadecimal", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"])
   static let tokenState = RouteParameter("state", "Active or gone", .words(["active", "gone"]))
   static let environment = RouteParameter(
     "environment", "In this environment; for actions the emulator's if absent",

@@ -29,6 +29,7 @@ final class NotificationWait {
   /// Reads a body `{match, count, timeoutMs, since}`.
   init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
     self.exchange = exchange
+    let body = body.droppingNull("since")
     var search = NotificationSearch(
       filter: try NotificationFilter(body.object("match") ?? JSONObject(members: [])))
     search.since = try Self.since(body)
@@ -40,6 +41,7 @@ final class NotificationWait {
     next = search.firstId(broker.journal)
   }
 
+  /// A number or a text; null for none, as programs send that have no position yet.
   private static func since(_ body: JSONObject) throws -> NotificationSearch.Since? {
     switch body["since"] {
     case nil: return nil

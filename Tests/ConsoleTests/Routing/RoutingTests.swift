@@ -13,6 +13,7 @@ import Transport
     let response = try lab.ask("POST", "/api/v1/notifications")
     #expect(response.status == 405)
     #expect(response.field("allow") == "DELETE, GET, HEAD, OPTIONS")
+    #expect(try lab.ask("GET", "/api/v1/notifications/wait").field("allow") == "OPTIONS, POST")
   }
 
   @Test("HEAD is answered as GET, OPTIONS names the methods")

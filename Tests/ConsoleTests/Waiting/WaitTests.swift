@@ -150,7 +150,7 @@ import Testing
   func statusTypes() throws {
     let lab = ConsoleLab()
     try lab.push(try lab.install().bytes, "{}")
-    for status in ["200", "\"200\""] {
+    for status in ["200", "\"200\"", "200.0"] {
       let answer = try lab.open("POST", path, json: #"{"match": {"status": \#(status)}}"#)
       #expect(answer.response?.status == 200)
     }
