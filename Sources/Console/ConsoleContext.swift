@@ -28,6 +28,11 @@ public final class ConsoleContext {
   /// The provider request in plain HTTP/1.1: any request below `/3/` or `/4/`, answered as over HTTP/2.
   public var push: ((HTTPRequest) -> HTTPResponse)?
 
+  /// Sends a notification in the name of a provider that may push to its topic; answers the notification's id.
+  public var sendTest: ((TestPush) -> UInt64)?
+  /// What a token is the HMAC of, field by field.
+  public var explainToken:
+    ((Environment, UDID, TopicHash, _ install: Int32) -> [(field: String, bytes: [UInt8])])?
   /// The emulator's clock, to be moved.
   public var clock: (any ClockControl)?
   /// Calls `work` once after so many nanoseconds of real time, unless the object it answers is let go before.

@@ -43,6 +43,21 @@ public struct ChannelTable {
     channels.keys.count { $0.topic == topic && $0.environment == environment }
   }
 
+  /// Every channel, in a stable order.
+  public var keys: [Key] {
+    channels.keys.sorted { left, right in
+      (left.topic, left.environment.rawValue) == (right.topic, right.environment.rawValue)
+        ? left.id.lexicographicallyPrecedes(right.id)
+        : (left.topic, left.environment.rawValue) < (right.topic, right.environment.rawValue)
+    }
+  }
+
+  /// How many sessions listen to a channel now.
+  public func listenerCount(_ key: Key) -> Int { channels[key]?.listeners.count ?? 0 }
+
+  /// The broadcast that a channel keeps.
+  public func newest(_ key: Key) -> Broadcast? { channels[key]?.newest }
+
   /// Ids of the channels of an app in an environment, in a stable order.
   public func ids(_ topic: Int32, _ environment: Environment) -> [[UInt8]] {
     channels.keys.filter { $0.topic == topic && $0.environment == environment }.map(\.id)

@@ -14,6 +14,7 @@ enum APISchemas {
     case "udid": ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"]
     case "topic": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,255}$"]
     case "id": .integers(1...Int64.max)
+    case "token": RouteParameter.deviceToken.schema
     case "name": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
     default: ["type": "string", "minLength": 1]
     }
@@ -94,6 +95,26 @@ enum APISchemas {
         ])
       ),
       (
+        "TokenDetail",
+        object([
+          ("udid", text), ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
+          ("state", state),
+          (
+            "derivation",
+            object([
+              ("function", text), ("key", text), ("message", list(object([("field", text), ("hex", text)]))),
+            ])
+          ),
+        ])
+      ),
+      (
+        "Channel",
+        object([
+          ("topic", text), ("environment", environment), ("id", text), ("storesNewest", flag),
+          ("listeners", whole),
+        ])
+      ),
+      (
         "FeedbackEntry",
         object([
           ("timestamp", time), ("token", hex), ("topic", text), ("udid", text), ("environment", environment),
@@ -124,7 +145,7 @@ enum APISchemas {
           ("notifications", list(.schema("Notification"))), ("next", whole),
         ])
       ),
-      ("Wait", wait),
+      ("Wait", wait), ("TestPush", testPush),
     ]
   }
 
@@ -145,6 +166,20 @@ enum APISchemas {
       ),
       ("state", .words(NotificationState.allCases.map(\.name))),
       ("timeline", list(object([("at", time), ("event", text), ("detail", text)]))),
+    ]
+  }
+
+  private static var testPush: JSONValue {
+    [
+      "type": "object", "additionalProperties": false, "required": ["token", "topic"],
+      "properties": [
+        "protocol": .words(TestPush.Form.allCases.map(\.rawValue)),
+        "token": ["type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,100}$"],
+        "topic": pathPart("topic"), "environment": environment, "payload": [:], "payloadBase64": text,
+        "pushType": .words(PushType.allCases.map(\.name)), "priority": .integers(0...255),
+        "expiration": .integers(0...Int64(UInt32.max)), "collapseId": text, "apnsId": text,
+        "command": .integers(0...2), "identifier": .integers(0...Int64(UInt32.max)),
+      ],
     ]
   }
 

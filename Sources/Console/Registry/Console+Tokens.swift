@@ -16,6 +16,54 @@ extension Console {
     return HTTPResponse(json: ["tokens": rows, "next": next])
   }
 
+  /// `GET /api/v1/tokens/{token}`
+  func showToken(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let text = request.part("token")
+    guard let token = DeviceToken(hex: text) else {
+      throw ConsoleError.bad("token", expected: "64 hexadecimal digits", got: text)
+    }
+    guard let row = broker.registry.find(token) else {
+      throw ConsoleError.notFound("no device has been given this token")
+    }
+    let document = RegistryDocument(broker: broker)
+    guard case .object(let members) = document.token(row) else {
+      return HTTPResponse(json: document.token(row))
+    }
+    return HTTPResponse(json: .object(members + [("derivation", derivation(row))]))
+  }
+
+  /// How the token comes to be (`design.md`, Identity). The key stays a secret.
+  private func derivation(_ row: Int32) -> JSONValue {
+    let registration = broker.registry[registration: row]
+    let message = context.explainToken?(
+      registration.environment, broker.registry.devices[Int(registration.device)].udid,
+      broker.registry.topics[Int(registration.topic)].hash, registration.install)
+    return [
+      "function": "HMAC-SHA256", "key": "the token secret of this emulator",
+      "message": .array(
+        (message ?? []).map { ["field": .string($0.field), "hex": .string(Hex.encode($0.bytes))] }),
+    ]
+  }
+
+  /// `GET /api/v1/channels`
+  func listChannels(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let channels = broker.channels
+    return HTTPResponse(json: [
+      "channels": .array(
+        channels.keys.map { key in
+          [
+            "topic": .string(broker.registry.topics[Int(key.topic)].label),
+            "environment": .string(key.environment.name), "id": .string(Base64.encode(key.id)),
+            "storesNewest": .bool(channels.storesNewest(key) ?? false),
+            "listeners": .integer(Int64(channels.listenerCount(key))),
+            "newestAt": .optional(channels.newest(key)?.sentAt),
+          ]
+        })
+    ])
+  }
+
   /// `GET /api/v1/feedback`
   func listFeedback(_ request: ConsoleRequest) throws -> HTTPResponse {
     var query = try request.query()

@@ -34,6 +34,11 @@ extension Console {
       }
       .query([.udid, .topic, .deviceToken, .tokenState, .environment] + RouteParameter.page)
       .answers(200, "Rows of the table", .list("tokens", of: "Token")),
+      .get("/api/v1/tokens/{token}", "One row of the table, and how its token comes to be") {
+        try $0.showToken($1)
+      }.answers(200, "The row with its derivation", .schema("TokenDetail")),
+      .get("/api/v1/channels", "Broadcast channels") { try $0.listChannels($1) }
+        .answers(200, "Channels", .list("channels", of: "Channel")),
       .get("/api/v1/feedback", "What the feedback service holds, without clearing it") {
         try $0.listFeedback($1)
       }
@@ -112,6 +117,10 @@ extension Console {
 
   private static var controlRoutes: [Route] {
     [
+      .post("/api/v1/push", "Sends a test push, in the name of a provider that may push to the topic") {
+        try $0.sendTestPush($1)
+      }
+      .needs(.schema("TestPush")).answers(200, "What became of it", .schema("NotificationDetail")),
       .post("/api/v1/reset", "Forgets the parts named, or everything") { try $0.reset($1) }
         .takes(.schema("Reset")).answers(200, "What was reset", .schema("ResetDone")),
       .get("/api/v1/clock", "The emulator's clock") { try $0.showClock($1) }

@@ -35,6 +35,17 @@ public final class IdentityDerivation {
     return finish(udid)
   }
 
+  /// What the token of a topic on a device is the code of, field by field, for people who want to follow it.
+  public static func appTokenMessage(
+    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32
+  ) -> [(field: String, bytes: [UInt8])] {
+    [
+      ("label", appLabel), ("environment", [environment.rawValue]),
+      ("install", withUnsafeBytes(of: install.bigEndian) { Array($0) }), ("topicHash", topicHash.bytes),
+      ("udid", Array(udid.text.utf8)),
+    ]
+  }
+
   /// The token of the device itself, for its n-th identity.
   public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     begin(Self.baseLabel, environment, number: identity)

@@ -21,6 +21,11 @@ enum ConsoleService {
     context.activate = { [certs = emulator.certs, clock = emulator.clock] in activate($0, certs, clock.now())
     }
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator) }
+    context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator) }
+    context.explainToken = { environment, udid, topicHash, install in
+      IdentityDerivation.appTokenMessage(
+        environment: environment, udid: udid, topicHash: topicHash, install: install)
+    }
     context.clock = emulator.clock
     context.makeTimer = { [loop = emulator.loop] delay, work in
       let timer = LoopEvent(timerOn: loop, handler: work)

@@ -1,0 +1,102 @@
+import Broker
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct TestPushTests {
+  private final class Sent { var pushes: [TestPush] = [] }
+
+  private func makeLab() -> (ConsoleLab, Sent) {
+    let sent = Sent()
+    let lab = ConsoleLab()
+    lab.context.sendTest = { [unowned lab] push in
+      sent.pushes.append(push)
+      return (try? lab.push(push.token, String(decoding: push.payload, as: UTF8.self))) ?? 0
+    }
+    return (lab, sent)
+  }
+
+  @Test("A push is sent as asked, and the notification comes back")
+  func everything() throws {
+    let (lab, sent) = makeLab()
+    let token = try lab.install()
+    let json =
+      #"{"protocol":"legacy","token":"\#(token.hex)","topic":"com.example.app","environment":"production","#
+      + #""payload":{"aps":{"badge":1}},"priority":5,"expiration":0,"command":1,"identifier":9}"#
+    let response = try lab.ask("POST", "/api/v1/push", json: json)
+    #expect(response.status == 200)
+    #expect(JSONReader.read(response.body)?["verdict"]["accepted"].bool == true)
+    let push = try #require(sent.pushes.first)
+    #expect(push.form == .legacy && push.token == token.bytes && push.environment == .production)
+    #expect(String(decoding: push.payload, as: UTF8.self) == #"{"aps":{"badge":1}}"#)
+    #expect(push.priority == 5 && push.expiration == 0 && push.command == 1 && push.identifier == 9)
+  }
+
+  @Test("Defaults are HTTP/2 in the emulator's environment; bytes need not be JSON")
+  func defaults() throws {
+    let (lab, sent) = makeLab()
+    let json =
+      #"{"token":"ab","topic":"a","payloadBase64":"//4=","pushType":"voip","collapseId":"c","apnsId":"x"}"#
+    #expect(try lab.ask("POST", "/api/v1/push", json: json).status == 200)
+    let push = try #require(sent.pushes.first)
+    #expect(push.form == .http2 && push.environment == .sandbox && push.payload == [0xff, 0xfe])
+    #expect(push.pushType == .voip && push.collapseID == "c" && push.apnsID == "x" && push.expiration == nil)
+  }
+
+  @Test(
+    "A bad push says what was expected",
+    arguments: [
+      (#"{}"#, "token"), (#"{"token":"x","topic":"a"}"#, "hexadecimal"), (#"{"token":"ab"}"#, "bundle id"),
+      (#"{"token":"ab","topic":"a","protocol":"smtp"}"#, "http2 or legacy"),
+      (#"{"token":"ab","topic":"a","pushType":"loud"}"#, "background"),
+      (#"{"token":"ab","topic":"a","command":3}"#, "0 to 2"),
+      (#"{"token":"ab","topic":"a","payload":{},"payloadBase64":""}"#, "Base64"),
+      (#"{"token":"ab","topic":"a","payloadBase64":"?"}"#, "Base64"),
+      (#"{"token":"ab","topic":"a","environment":"moon"}"#, "sandbox or production"),
+      (#"{"token":"ab","topic":"a","to":"me"}"#, "apnsId"),
+    ])
+  func bad(json: String, expected: String) throws {
+    let (lab, sent) = makeLab()
+    let message = try lab.refusal("POST", "/api/v1/push", 400, json: json)
+    #expect(message.contains(expected), "\(message)")
+    #expect(sent.pushes.isEmpty)
+  }
+
+  @Test("A token is explained field by field")
+  func explained() throws {
+    let lab = ConsoleLab {
+      $0.explainToken = { environment, udid, hash, install in
+        [
+          ("environment", [environment.rawValue]), ("install", [UInt8(install)]),
+          ("udid", Array(udid.text.utf8)),
+        ]
+      }
+    }
+    let token = try lab.install()
+    let detail = try lab.get("/api/v1/tokens/\(token.hex.uppercased())")
+    #expect(detail["udid"].string == "phone" && detail["derivation"]["function"].string == "HMAC-SHA256")
+    #expect(
+      detail["derivation"]["message"].text
+        == #"[{"field":"environment","hex":"00"},{"field":"install","hex":"01"},"#
+        + #"{"field":"udid","hex":"70686f6e65"}]"#)
+    _ = try lab.refusal("GET", "/api/v1/tokens/\(String(repeating: "0", count: 64))", 404)
+    _ = try lab.refusal("GET", "/api/v1/tokens/ab", 400)
+  }
+
+  @Test("Channels are listed with who listens")
+  func channels() throws {
+    let lab = ConsoleLab()
+    try lab.install()
+    let phone = try lab.connect()
+    let key = ChannelTable.Key(topic: 0, environment: .sandbox, id: [1, 2, 3])
+    lab.broker.channels.create(key, storesNewest: true)
+    let session = try #require(phone.session)
+    #expect(lab.broker.join(session, key, seenUntil: nil, now: lab.now))
+    let channel = try lab.get("/api/v1/channels")["channels"][0]
+    #expect(
+      channel.text
+        == #"{"topic":"com.example.app","environment":"sandbox","id":"AQID","storesNewest":true,"#
+        + #""listeners":1,"newestAt":null}"#)
+  }
+}

@@ -1,0 +1,22 @@
+import PushModel
+import Testing
+
+@testable import Credentials
+
+@Suite struct IdentityDerivationExplanationTests {
+  @Test("The code over the explained fields is the token")
+  func fieldsMakeTheToken() throws {
+    let secret = TokenSecret(seed: "explained")
+    let udid = try #require(UDID("phone"))
+    let topic = try #require(Topic("com.example.app"))
+    let message = IdentityDerivation.appTokenMessage(
+      environment: .production, udid: udid, topicHash: TopicHash(topic), install: 3)
+    let token = try IdentityDerivation(secret: secret).appToken(
+      environment: .production, udid: udid, topicHash: TopicHash(topic), install: 3)
+    let authenticator = try MessageAuthenticator(key: secret.bytes)
+    let code = message.flatMap(\.bytes).withUnsafeBytes { input in
+      authenticator.withCode(over: input) { DeviceToken(loadingFrom: $0) }
+    }
+    #expect(code == token)
+  }
+}
