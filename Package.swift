@@ -95,7 +95,9 @@ if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "Broker", "CourierWire", "Credentials", "LegacyWire", "Platform", "PushModel", "Storage", "Transport",
+        "Broker", "CourierWire", "Credentials", "LegacyWire", "Platform", "ProviderAPI", "PushModel",
+        "Storage",
+        "Transport",
       ],
       path: "Tests/Fuzz", exclude: ["Seeds"]))
 }

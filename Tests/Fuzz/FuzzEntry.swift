@@ -24,6 +24,7 @@ private func chosenTarget() -> any FuzzTarget {
   case "courier": return CourierFuzz()
   case "certificate": return CertificateFuzz()
   case "http": return HTTPFuzz()
+  case "http2": return HTTP2Fuzz()
   case "activation": return ActivationFuzz()
   case "token": return TokenFuzz()
   case "log": return LogFuzz()

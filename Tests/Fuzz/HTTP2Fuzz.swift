@@ -1,0 +1,62 @@
+import ProviderAPI
+import PushModel
+
+@testable import Transport
+
+/// The HTTP/2 session with the provider checks behind it: any bytes after the preface, in any segmentation, give each
+/// request exactly one answer, and bounded output.
+struct HTTP2Fuzz: FuzzTarget {
+  /// Output that one input may cause, in bytes: acknowledgements and answers are small.
+  private static let outputLimit = 4 << 20
+
+  func take(_ input: UnsafeRawBufferPointer) {
+    guard let session = HTTP2ServerSession() else { return }
+    let directory = AnyDevices()
+    let check = ProviderRequestCheck(
+      identity: .token(AnyTokens()), environment: .sandbox, directory: directory,
+      messageIDs: MessageIDGenerator(seed: 1))
+    var sent = 0
+    HTTP2Preface.bytes.withUnsafeBytes { feed($0, session, check, &sent) }
+    input.forEachPiece { feed($0, session, check, &sent) }
+    precondition(sent < Self.outputLimit)
+  }
+
+  private func feed(
+    _ piece: UnsafeRawBufferPointer, _ session: HTTP2ServerSession, _ check: ProviderRequestCheck,
+    _ sent: inout Int
+  ) {
+    guard !session.isFinished, case .taken = session.receive(piece) else { return }
+    while let event = session.nextEvent() {
+      if case .request(let request) = event { answer(request, session, check) }
+    }
+    sent += session.drainOutput { _ in }
+  }
+
+  private func answer(_ request: HTTP2Request, _ session: HTTP2ServerSession, _ check: ProviderRequestCheck) {
+    switch check.judge(request.message, now: Timestamp(seconds: 1_700_000_000)) {
+    case .accepted(let accepted):
+      session.respond(to: request, with: HTTP2Response(status: 200, messageID: accepted.messageID))
+    case .rejected(let rejected):
+      session.respond(
+        to: request,
+        with: HTTP2Response(
+          status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body))
+    }
+  }
+}
+
+/// A token map in which every token is good.
+private final class AnyDevices: DeviceDirectory {
+  let epoch = 0
+  func handle(of topic: Topic) -> Int32 { 0 }
+  func standing(
+    of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
+  ) -> DeviceTokenStanding { .active }
+  func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool { false }
+}
+
+/// Takes every provider token.
+private final class AnyTokens: ProviderTokenChecking {
+  private let grant = ProviderGrant(keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
+}
