@@ -178,7 +178,8 @@ public final class TLSConnection {
       phase = .handshaking
       handshake()
     case .handshaking: handshake()
-    default: flush()
+    // Not now: behind what waited there may be answers of this turn, which is not committed yet.
+    default: queueFlush()
     }
   }
 

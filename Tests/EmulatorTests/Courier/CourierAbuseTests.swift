@@ -109,7 +109,7 @@ extension LiveTests {
       let harness = try EmulatorHarness()
       let device = try harness.device()
       let (connection, _) = try served(harness)
-      connection.shrinkSendBuffer()
+      connection.setSendBuffer(4096)
       device.connection.setPaused(true)
       let question = AppTokenRequest(baseToken: device.baseToken, topic: try .app()).encoded
       let count = 200_000
@@ -120,7 +120,7 @@ extension LiveTests {
         most = max(most, connection.queuedBytes)
       }
       #expect(most <= CourierConnection.outputLimit + (1 << 20))
-      #expect(device.connection.queuedBytes > 0, "the courier has stopped reading")
+      #expect(connection.isPaused, "the courier has stopped reading")
       device.connection.setPaused(false)
       harness.turn(until: "all are answered") { device.tokenAnswers.count == count }
     }

@@ -144,7 +144,7 @@ extension LiveTests {
       SocketCalls.setReceiveBuffer(client.connection.descriptor, bytes: 4096)
       client.recorder.onOpened = { $0.setPaused(true) }
       harness.turn(until: "the emulator writes") {
-        for connection in harness.connections("feedback") { connection.shrinkSendBuffer() }
+        for connection in harness.connections("feedback") { connection.setSendBuffer(4096) }
         return client.recorder.hasOpened
       }
       harness.settle()
@@ -164,7 +164,7 @@ extension LiveTests {
       SocketCalls.setReceiveBuffer(client.connection.descriptor, bytes: 4096)
       client.recorder.onOpened = { $0.setPaused(true) }
       harness.turn(until: "the emulator writes") {
-        for connection in harness.connections("feedback") { connection.shrinkSendBuffer() }
+        for connection in harness.connections("feedback") { connection.setSendBuffer(4096) }
         return client.recorder.hasOpened
       }
       harness.settle()

@@ -190,7 +190,7 @@ extension LiveTests {
       _ = try subscribe(device, harness, join: [channel(id)])
       harness.turn(milliseconds: 25)
       let served = try #require(harness.connections("courier").first)
-      served.shrinkSendBuffer()
+      served.setSendBuffer(4096)
       device.connection.setPaused(true)
       let client = try HTTP2Client(harness, .app())
       client.open()

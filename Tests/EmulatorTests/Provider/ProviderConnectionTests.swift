@@ -222,7 +222,7 @@ extension LiveTests {
       let client = try HTTP2Client(harness, .app())
       client.open()
       let served = try #require(harness.connections("provider").first)
-      served.shrinkSendBuffer()
+      served.setSendBuffer(4096)
       client.connection.setPaused(true)
       var most = 0
       // PINGs ask for an answer each and are not limited by the number of streams.

@@ -41,9 +41,9 @@ extension TLSConnection {
 }
 
 extension TLSConnection {
-  /// Lets the kernel hold little of what this end writes.
-  func shrinkSendBuffer() {
-    var size: Int32 = 4096
+  /// How much the kernel may hold of what this end writes, in bytes.
+  func setSendBuffer(_ bytes: Int32) {
+    var size = bytes
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
   }
 }

@@ -1,0 +1,270 @@
+import Broker
+import CourierWire
+import LegacyWire
+import Platform
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Storage
+@testable import Transport
+
+extension LiveTests {
+  /// `design.md`, promise 1: what a provider hears (or does not hear) of success is true after a crash.
+  @Suite("Promise 1: committed before it is visible")
+  struct PromiseTests {
+    /// Watches the store: at each commit of a message nothing of the turn may have reached these clients.
+    private func watch(_ spy: StoreSpy, _ clients: [(TLSConnection, Recorder)]) -> Watch {
+      let watch = Watch()
+      spy.onCommit = { changes in
+        guard !changes.messages.isEmpty || !changes.registrations.isEmpty else { return }
+        watch.commits += 1
+        if clients.contains(where: { $0.hasUnreadInput || $1.received.count > watch.expected }) {
+          watch.leaks += 1
+        }
+      }
+      return watch
+    }
+
+    private final class Watch {
+      var commits = 0
+      var leaks = 0
+      /// Bytes that the client had before.
+      var expected = 0
+    }
+
+    @Test("an error packet, which says that those before were accepted, leaves after their commit")
+    func errorPacket() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path)
+      let token = try harness.offlineToken()
+      let provider = try harness.provider()
+      let watch = watch(try harness.spyOnStore(), [(provider.connection, provider.recorder)])
+      provider.send((1...20).flatMap { Frames.full(token, id: $0) } + BadFrame.all[0].frame)
+      #expect(provider.readToEnd() == BadFrame.all[0].packet)
+      #expect(watch.commits == 1 && watch.leaks == 0)
+    }
+
+    @Test("a 200 leaves after the commit, one by one and many at once")
+    func answers() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path)
+      let token = try harness.offlineToken()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      harness.settle()
+      let watch = watch(try harness.spyOnStore(), [(client.connection, client.recorder)])
+      for count in [1, 1, 500] {
+        watch.expected = client.recorder.received.count
+        let (commits, answered) = (watch.commits, client.answers.count)
+        for _ in 0..<count { client.send(.push(token.hex)) }
+        harness.turn(until: "they are answered") { client.answers.count == answered + count }
+        // Later turns of a burst answer what earlier ones committed, so only the single ones are exact.
+        if count == 1 { #expect(watch.commits == commits + 1 && watch.leaks == 0) }
+      }
+      #expect(client.answers.values.allSatisfy { $0.status == 200 })
+    }
+
+    @Test("a 200 that finds the connection's output full does not overtake the commit when room is made")
+    func fullOutput() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path)
+      let token = try harness.offlineToken()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      let served = try #require(harness.connections("provider").first)
+      served.setSendBuffer(4096)
+      client.connection.setPaused(true)
+      for _ in 0..<900 { client.send(.push(token.hex)) }
+      harness.turn(until: "the output is full") {
+        harness.broker.counters.accepted == 900 && served.queuedBytes > 0
+      }
+      let spy = try harness.spyOnStore()
+      var written: [Int] = []
+      spy.onCommit = { _ in written.append(served.bytesWritten) }
+      client.send(.push(token.hex))
+      // Its request leaves for the kernel, and so do the answers that the client has not read.
+      harness.loop.flushConnections()
+      client.connection.setPaused(false)
+      client.connection.readReady()
+      // The order of events that is the worst: first the new request, then room for output, in one turn.
+      served.setPaused(true)
+      served.setPaused(false)
+      served.setSendBuffer(1 << 20)
+      let before = served.bytesWritten
+      harness.turn(until: "the new one is accepted") { harness.broker.counters.accepted == 901 }
+      #expect(written.first == before, "nothing of the turn left before its commit")
+      harness.turn(until: "all are answered") { client.answers.count == 901 }
+    }
+
+    @Test("a device hears its new token after the commit")
+    func deviceToken() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path)
+      let device = try harness.device()
+      harness.settle()
+      let watch = watch(try harness.spyOnStore(), [(device.connection, device.recorder)])
+      watch.expected = device.recorder.received.count
+      _ = try device.mint(Site.topic)
+      #expect(watch.commits == 1 && watch.leaks == 0)
+    }
+
+    @Test("whatever a provider was told is in the store of a process killed then")
+    func crash() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path) { $0.tokenSeed = nil }
+      let token = try harness.offlineToken()
+      let client = try HTTP2Client(harness, .app())
+      let provider = try harness.provider()
+      for round in 1...5 {
+        var request = ProviderRequest.push(token.hex)
+        request.body = Frames.text("answer \(round)")
+        #expect(try client.answer(request).status == 200)
+        try expect(Frames.text("answer \(round)"), for: token, inCopyOf: folder)
+      }
+      provider.send(Frames.full(token, id: 1, payload: Frames.text("frame")) + BadFrame.all[0].frame)
+      #expect(provider.readToEnd() == BadFrame.all[0].packet)
+      try expect(Frames.text("frame"), for: token, inCopyOf: folder)
+    }
+
+    @Test("a message that is still on its way to a device that does not read is in the store")
+    func unsent() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path) { $0.tokenSeed = nil }
+      let device = try harness.device()
+      let token = try device.mint(Site.topic)
+      device.filter([Site.topic])
+      device.roundTrip()
+      harness.turn(milliseconds: 25)
+      let served = try #require(harness.connections("courier").first)
+      served.setSendBuffer(4096)
+      device.connection.setPaused(true)
+      let client = try HTTP2Client(harness, .app())
+      var round = 0
+      harness.turn(until: "its output is full") {
+        round += 1
+        var request = ProviderRequest.push(token.hex)
+        request.body = Frames.text("\(round)" + String(repeating: " ", count: 4000))
+        #expect(throws: Never.self) { try client.answer(request) }
+        return served.queuedBytes > 0
+      }
+      try expect(Frames.text("\(round)" + String(repeating: " ", count: 4000)), for: token, inCopyOf: folder)
+    }
+
+    /// What the device gets from an emulator that finds the files as they are now.
+    private func expect(
+      _ payload: [UInt8], for token: DeviceToken, inCopyOf folder: TemporaryFolder,
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      let copy = try folder.copied()
+      let harness = try EmulatorHarness(data: copy.path) { $0.tokenSeed = nil }
+      let device = try harness.device(sourceLocation: sourceLocation)
+      device.filter([Site.topic])
+      device.waitForMessages(1, sourceLocation: sourceLocation)
+      #expect(device.messages.map(\.payload) == [payload], sourceLocation: sourceLocation)
+      #expect(device.messages.first?.token == token, sourceLocation: sourceLocation)
+    }
+  }
+
+  @Suite("A store that can't be written")
+  struct StoreFailureTests {
+    /// Makes SQLite refuse whatever comes.
+    private func spoil(_ harness: EmulatorHarness) throws {
+      let store = try #require(harness.emulator.store as? SQLiteStore)
+      try store.database.execute("PRAGMA query_only = 1")
+    }
+
+    @Test("the emulator gives up and answers nobody")
+    func givesUp() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path)
+      let token = try harness.offlineToken()
+      let provider = try harness.provider()
+      let client = try HTTP2Client(harness, .app())
+      let feedback = try harness.readFeedback()
+      client.open()
+      harness.settle()
+      try spoil(harness)
+      client.send(.push(token.hex))
+      provider.send(Frames.full(token, id: 1) + BadFrame.all[0].frame)
+      // Until it stops by itself.
+      harness.emulator.run()
+      #expect(harness.emulator.failure?.status == .storeUnusable)
+      #expect(harness.emulator.failure?.sentence.contains("store") == true)
+      harness.turn(until: "both are cut off") { client.recorder.hasEnded && provider.recorder.hasEnded }
+      #expect(client.answers.isEmpty && provider.recorder.received.isEmpty && feedback.isEmpty)
+      #expect(!client.recorder.sawClose && !provider.recorder.sawClose, "an orderly end would mean success")
+    }
+
+    @Test("what was accepted before is there for the next start, what was not answered is not")
+    func nextStart() throws {
+      let folder = try TemporaryFolder()
+      let token: DeviceToken
+      do {
+        let harness = try EmulatorHarness(data: folder.path)
+        token = try harness.offlineToken()
+        let client = try HTTP2Client(harness, .app())
+        var request = ProviderRequest.push(token.hex)
+        request.body = Frames.text("accepted")
+        #expect(try client.answer(request).status == 200)
+        try spoil(harness)
+        request.body = Frames.text("lost")
+        client.send(request)
+        harness.emulator.run()
+        #expect(client.answers.count == 1)
+      }
+      let harness = try EmulatorHarness(data: folder.path)
+      let device = try harness.device()
+      device.filter([Site.topic])
+      device.waitForMessages(1)
+      #expect(device.messages.map(\.payload) == [Frames.text("accepted")])
+    }
+
+    @Test("a push handed to a device that is there needs no store, but one that it can't take does")
+    func secondCommit() throws {
+      let folder = try TemporaryFolder()
+      let harness = try EmulatorHarness(data: folder.path)
+      let device = try harness.device()
+      let token = try device.mint(Site.topic)
+      device.filter([Site.topic])
+      device.roundTrip()
+      harness.turn(milliseconds: 25)
+      let client = try HTTP2Client(harness, .app())
+      // The first one teaches the emulator the topic's name, which is stored.
+      #expect(try client.answer(.push(token.hex)).status == 200)
+      harness.settle()
+      try spoil(harness)
+      #expect(try client.answer(.push(token.hex)).status == 200)
+      device.waitForMessages(2)
+      // Behind an answer the message waits, only in memory, so it must be stored first.
+      device.send(KeepAlive())
+      client.send(.push(token.hex))
+      harness.emulator.run()
+      #expect(harness.emulator.failure?.status == .storeUnusable && client.answers.count == 2)
+    }
+
+    @Test("a data folder that another emulator uses, or a file that is no store, is refused at the start")
+    func unusable() throws {
+      let folder = try TemporaryFolder()
+      let first = try EmulatorHarness(data: folder.path)
+      #expect(status { try EmulatorHarness(data: folder.path) } == .storeUnusable)
+      first.stop()
+      let other = try TemporaryFolder()
+      try Array("not a database, however long".utf8).withUnsafeBytes { bytes in
+        let file = try #require(fopen(Emulator.storePath(in: other.path), "w"))
+        fwrite(bytes.baseAddress, 1, bytes.count, file)
+        fclose(file)
+      }
+      #expect(status { try EmulatorHarness(data: other.path) } == .storeUnusable)
+    }
+
+    private func status(_ start: () throws -> EmulatorHarness) -> EmulatorError.Status? {
+      do {
+        _ = try start()
+        return nil
+      } catch {
+        return (error as? EmulatorError)?.status
+      }
+    }
+  }
+}
