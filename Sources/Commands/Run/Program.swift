@@ -8,6 +8,7 @@ public enum Program {
 
   /// Runs what the words (without the program's name) ask for.
   public static func run(_ words: [String]) -> Int32 {
+    SignalMask.clear()
     do {
       return try perform(words).rawValue
     } catch let error as UsageError {
