@@ -47,6 +47,24 @@ struct ReadmeTests {
     }
   }
 
+  @Test("its test script passes as it stands", .timeLimit(.minutes(2)))
+  func script() throws {
+    let start = try #require(text.range(of: "```sh\n"))
+    let end = try #require(text[start.upperBound...].range(of: "```"))
+    let shell = try #require(ForeignProgram.find("sh"))
+    let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let products = ForeignProgram.products
+    let search = products + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+    let result = try ForeignProgram.run(
+      "\(products)/apns-emulator",
+      ["exec", "--", shell, "-c", String(text[start.upperBound..<end.lowerBound])],
+      environment: ["PATH": search], folder: folder)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.contains("Your order has shipped"))
+  }
+
   /// What follows `apns-emulator` in blocks of code, up to what the shell would take for itself.
   private func commands() -> [String] {
     var isFenced = false

@@ -14,12 +14,17 @@ enum ForeignProgram {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
+  /// Folder of the programs that were built along with these tests.
+  static var products: String { URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path }
+
   static func run(
-    _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    folder: URL? = nil
   ) throws -> Result {
     let process = Process()
     process.executableURL = URL(filePath: path)
     process.arguments = arguments
+    process.currentDirectoryURL = folder
     process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("APNS_EMULATOR_") }
       .merging(environment) { $1 }
     let (stdin, stdout) = (Pipe(), Pipe())

@@ -13,7 +13,9 @@ struct DataFolderTests {
     options.providerPort = .off
     options.courierPort = .off
     options.consolePort = .off
-    let error = #expect(throws: EmulatorError.self) { _ = try Emulator(options: options) }
+    let error = withExtendedLifetime(folder) {
+      #expect(throws: EmulatorError.self) { _ = try Emulator(options: options) }
+    }
     #expect(error?.status == .storeUnusable)
     #expect(error?.sentence.contains(options.data) == true)
   }
