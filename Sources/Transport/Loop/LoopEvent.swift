@@ -4,7 +4,7 @@ import Platform
 /// A registration with the loop: a socket's readiness, a timer or a signal.
 ///
 /// libevent holds an unretained pointer to this object; the object frees the registration when it goes, so the
-/// pointer never outlives it.
+/// pointer never outlives it. The registration lies in the loop's memory, so the object keeps the loop.
 public final class LoopEvent {
   /// What to wait for.
   public struct Interest: OptionSet, Sendable {
@@ -16,6 +16,7 @@ public final class LoopEvent {
     static let signal = Interest(rawValue: Int16(EV_SIGNAL))
   }
 
+  private let loop: EventLoop
   private var event: OpaquePointer?
   private let handler: () -> Void
   /// Whether the registration is waiting.
@@ -40,7 +41,7 @@ public final class LoopEvent {
 
   private init(_ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void)
   {
-    self.handler = handler
+    (self.loop, self.handler) = (loop, handler)
     let owner = Unmanaged.passUnretained(self).toOpaque()
     event = event_new(
       loop.base, descriptor, interest.rawValue,

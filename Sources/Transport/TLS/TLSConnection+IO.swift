@@ -98,7 +98,9 @@ extension TLSConnection {
 
   private func beginLinger() {
     ERR_clear_error()
-    SSL_shutdown(ssl)
+    let status = SSL_shutdown(ssl)
+    // Behind the last bytes there may be no room for the TLS close; without it the peer must take the end for a cut.
+    if status < 0, SSL_get_error(ssl, status) == SSL_ERROR_WANT_WRITE { return waitForWritable() }
     linger()
   }
 

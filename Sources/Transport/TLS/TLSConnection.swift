@@ -15,6 +15,8 @@ public final class TLSConnection {
 
   /// How long a handshake may take, in nanoseconds.
   public static let handshakeLimit: Int64 = 15_000_000_000
+  /// How long a closed connection's output may take to leave, in nanoseconds: a peer that does not read can't hold it.
+  public static let drainLimit: Int64 = 30_000_000_000
   /// How long a closed connection's input is drained, in nanoseconds.
   public static let lingerLimit: Int64 = 5_000_000_000
 
@@ -113,6 +115,7 @@ public final class TLSConnection {
   public func close() {
     guard phase == .open else { return phase == .draining || phase == .lingering ? () : abort("closed") }
     phase = .draining
+    deadline = SystemClock.monotonicNanoseconds() + Self.drainLimit
     if isPaused {
       isPaused = false
       readEvent?.start()

@@ -197,6 +197,26 @@ extension LiveTests {
       #expect(Set(device.messages.map(\.messageId)).count == 11)
     }
 
+    @Test("an emulator that was stopped and let go leaves nothing behind in memory")
+    func letGo() throws {
+      weak var emulator: Emulator?
+      weak var loop: EventLoop?
+      do {
+        let harness = try EmulatorHarness()
+        (emulator, loop) = (harness.emulator, harness.loop)
+        let token = try harness.offlineToken()
+        let provider = try harness.provider()
+        provider.send(Frames.full(token, id: 1))
+        let client = try HTTP2Client(harness, .app())
+        #expect(try client.answer(.push(token.hex)).status == 200)
+        let device = try harness.device()
+        device.filter([Site.topic])
+        device.waitForMessages(1)
+        harness.stop()
+      }
+      #expect(emulator == nil && loop == nil)
+    }
+
     @Test("an ephemeral emulator keeps nothing, and its tokens depend on the seed alone")
     func ephemeral() throws {
       var tokens: [DeviceToken] = []

@@ -1,0 +1,112 @@
+import Platform
+import Testing
+
+@testable import Transport
+
+@Suite("Event loop")
+struct EventLoopTests {
+  private func turn(_ loop: EventLoop, until condition: () -> Bool) {
+    let end = SystemClock.monotonicNanoseconds() + 5_000_000_000
+    while !condition(), SystemClock.monotonicNanoseconds() < end { loop.runTurn() }
+  }
+
+  @Test("a timer fires once for each start, and not after it was cancelled")
+  func timers() throws {
+    let loop = try #require(EventLoop())
+    var fired: [String] = []
+    let once = LoopEvent(timerOn: loop) { fired.append("once") }
+    let never = LoopEvent(timerOn: loop) { fired.append("never") }
+    let last = LoopEvent(timerOn: loop) { fired.append("last") }
+    once.start(afterNanoseconds: 1_000_000)
+    never.start(afterNanoseconds: 1_000_000)
+    last.start(afterNanoseconds: 5_000_000)
+    never.cancel()
+    turn(loop) { fired.last == "last" }
+    #expect(fired == ["once", "last"])
+    once.start(afterNanoseconds: -5)
+    turn(loop) { fired.count == 3 }
+    #expect(fired == ["once", "last", "once"])
+  }
+
+  @Test("starting a timer again moves it")
+  func restart() throws {
+    let loop = try #require(EventLoop())
+    var fired: [String] = []
+    let moved = LoopEvent(timerOn: loop) { fired.append("moved") }
+    let other = LoopEvent(timerOn: loop) { fired.append("other") }
+    moved.start(afterNanoseconds: 1_000_000)
+    moved.start(afterNanoseconds: 20_000_000)
+    other.start(afterNanoseconds: 10_000_000)
+    turn(loop) { fired.count == 2 }
+    #expect(fired == ["other", "moved"])
+  }
+
+  @Test("an event may end itself in its own call")
+  func endsItself() throws {
+    let loop = try #require(EventLoop())
+    var event: LoopEvent?
+    var fired = 0
+    event = LoopEvent(timerOn: loop) {
+      event = nil
+      fired += 1
+    }
+    let memory = Weak(event)
+    event?.start(afterNanoseconds: 0)
+    turn(loop) { fired == 1 }
+    #expect(fired == 1 && memory.object == nil)
+  }
+
+  @Test("an event keeps its loop, whatever is let go first")
+  func keepsLoop() throws {
+    var loop = EventLoop()
+    let memory = Weak(loop)
+    var event: LoopEvent? = LoopEvent(timerOn: try #require(loop)) {}
+    event?.start(afterNanoseconds: 1_000_000_000)
+    loop = nil
+    #expect(memory.object != nil, "the event's registration lies in it")
+    event = nil
+    #expect(memory.object == nil)
+  }
+
+  @Test("hooks run at the end of each turn, in the order of adding, and a turn without events need not wait")
+  func hooks() throws {
+    let loop = try #require(EventLoop())
+    var calls: [String] = []
+    loop.atTurnEnd { calls.append("first") }
+    loop.atTurnEnd { calls.append("second") }
+    let timer = LoopEvent(timerOn: loop) { calls.append("event") }
+    timer.start(afterNanoseconds: 0)
+    turn(loop) { calls.contains("event") }
+    #expect(calls.suffix(3) == ["event", "first", "second"])
+    calls = []
+    loop.runTurn(wait: false)
+    #expect(calls == ["first", "second"])
+  }
+
+  @Test("a loop runs until it is stopped, from an event or from a hook, and can run again")
+  func stops() throws {
+    let loop = try #require(EventLoop())
+    var turns = 0
+    loop.atTurnEnd {
+      turns += 1
+      if turns == 10 { loop.stop() }
+    }
+    let timer = LoopEvent(timerOn: loop) {}
+    timer.start(afterNanoseconds: 0)
+    let beat = LoopEvent(timerOn: loop) { loop.stop() }
+    beat.start(afterNanoseconds: 2_000_000)
+    loop.run()
+    #expect(turns < 10)
+    let again = LoopEvent(timerOn: loop) {}
+    loop.atTurnEnd { again.start(afterNanoseconds: 0) }
+    again.start(afterNanoseconds: 0)
+    loop.run()
+    #expect(turns == 10)
+  }
+}
+
+/// Sees whether an object is still there.
+private final class Weak<Object: AnyObject> {
+  weak var object: Object?
+  init(_ object: Object?) { self.object = object }
+}

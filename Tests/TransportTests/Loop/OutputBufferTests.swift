@@ -1,0 +1,64 @@
+import Testing
+
+@testable import Transport
+
+@Suite("Output buffer")
+struct OutputBufferTests {
+  private func append(_ bytes: [UInt8], to buffer: inout OutputBuffer, _ loop: EventLoop) {
+    let room = buffer.reserve(bytes.count, from: loop)
+    bytes.withUnsafeBytes { room.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count) }
+    buffer.commit(bytes.count)
+  }
+
+  private func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
+    (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+  }
+
+  @Test("what goes in comes out in order, whatever the sizes of appends and consumptions")
+  func order() throws {
+    let loop = try #require(EventLoop())
+    var buffer = OutputBuffer()
+    defer { buffer.release(to: loop) }
+    var (written, read) = (0, 0)
+    for (add, take) in [(10, 4), (70_000, 6), (1, 60_000), (200_000, 10_001), (65_536, 65_536), (3, 3)] {
+      append(pattern(add, from: written), to: &buffer, loop)
+      written += add
+      #expect(Array(buffer.waiting) == pattern(written - read, from: read))
+      buffer.consume(take, to: loop)
+      read += take
+      #expect(buffer.count == written - read && Array(buffer.waiting) == pattern(written - read, from: read))
+    }
+    buffer.consume(written - read, to: loop)
+    #expect(buffer.isEmpty && buffer.waiting.baseAddress == nil)
+  }
+
+  @Test("an empty buffer holds no memory, and its chunk serves the next connection")
+  func reuse() throws {
+    let loop = try #require(EventLoop())
+    var first = OutputBuffer()
+    append(pattern(100), to: &first, loop)
+    let chunk = first.waiting.baseAddress
+    first.consume(99, to: loop)
+    #expect(loop.spareOutput.isEmpty)
+    first.consume(1, to: loop)
+    #expect(loop.spareOutput.count == 1)
+    var second = OutputBuffer()
+    append(pattern(50), to: &second, loop)
+    #expect(second.waiting.baseAddress == chunk && loop.spareOutput.isEmpty)
+    second.release(to: loop)
+    #expect(second.isEmpty && loop.spareOutput.count == 1)
+  }
+
+  @Test("large buffers are given back to the system, and only so many chunks are kept")
+  func bounded() throws {
+    let loop = try #require(EventLoop())
+    var large = OutputBuffer()
+    append(pattern(OutputBuffer.chunk + 1), to: &large, loop)
+    large.consume(large.count, to: loop)
+    #expect(loop.spareOutput.isEmpty)
+    var many = (0..<OutputBuffer.spareLimit + 10).map { _ in OutputBuffer() }
+    for index in many.indices { append([1], to: &many[index], loop) }
+    for index in many.indices { many[index].release(to: loop) }
+    #expect(loop.spareOutput.count == OutputBuffer.spareLimit)
+  }
+}

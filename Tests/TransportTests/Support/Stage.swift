@@ -1,0 +1,154 @@
+import Credentials
+import Foundation
+import Platform
+import PushModel
+import Testing
+
+@testable import Transport
+
+/// A listener and its clients on one loop, which the test turns.
+final class Stage {
+  private static let patience: Int64 = 20_000_000_000
+  private static let heartbeatInterval: Int64 = 10_000_000
+
+  let loop: EventLoop
+  private(set) var servers: [Peer] = []
+  private(set) var clients: [Peer] = []
+  private var listener: TLSListener?
+  private let heartbeat: LoopEvent
+  private let client: TLSContext
+
+  /// `prepare` may change what a server does before anything happens to it.
+  init(
+    _ policy: TLSPolicy = TLSPolicy(), client clientPolicy: TLSPolicy = TLSPolicy(),
+    prepare: @escaping (Peer) -> Void = { _ in }
+  ) throws {
+    let certs = try Keys.folder()
+    loop = try #require(EventLoop())
+    heartbeat = LoopEvent(timerOn: loop) {}
+    client = try TLSContext.client(ca: certs.caCertificate, policy: clientPolicy)
+    let context = try TLSContext.server(
+      certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
+    listener = try TLSListener(
+      loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: context
+    ) { [unowned self] connection in
+      let peer = Peer()
+      peer.connection = connection
+      prepare(peer)
+      servers.append(peer)
+      return peer
+    }
+  }
+
+  deinit {
+    listener?.stopAccepting()
+    for peer in clients + servers { peer.connection?.abort("the test is over") }
+  }
+
+  var open: Int { listener?.openConnections.count ?? 0 }
+
+  var address: SocketAddress {
+    get throws { try #require(listener).address }
+  }
+
+  /// A client on its way.
+  func connect(
+    serverName: String? = "localhost", alpn: [String] = [], prepare: (Peer) -> Void = { _ in }
+  ) throws -> Peer {
+    let peer = Peer()
+    prepare(peer)
+    peer.connection = try TLSClient.connect(
+      loop: loop, to: address, serverName: serverName, alpn: alpn, context: client, handler: peer)
+    clients.append(peer)
+    return peer
+  }
+
+  /// A client and its server, past the handshake.
+  func pair(prepare: (Peer) -> Void = { _ in }) throws -> (client: Peer, server: Peer) {
+    let client = try connect(prepare: prepare)
+    turn(until: "TLS is up") { client.hasOpened && servers.last?.hasOpened == true }
+    return (client, try #require(servers.last))
+  }
+
+  func turn(
+    until what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
+  ) {
+    let end = SystemClock.monotonicNanoseconds() + Self.patience
+    while !condition() {
+      guard SystemClock.monotonicNanoseconds() < end else {
+        Issue.record("waited in vain until \(what)", sourceLocation: sourceLocation)
+        return
+      }
+      heartbeat.start(afterNanoseconds: Self.heartbeatInterval)
+      loop.runTurn()
+    }
+  }
+
+  func settle() {
+    for _ in 0..<20 { loop.runTurn(wait: false) }
+  }
+}
+
+/// One end of a connection. Writes down every call, and does what the test wants in it.
+final class Peer: ConnectionHandler {
+  var connection: TLSConnection?
+  var received: [UInt8] = []
+  private(set) var calls: [String] = []
+  private(set) var endReason: String?
+  private(set) var sawClose = false
+  var onOpened: (TLSConnection) -> Void = { _ in }
+  var onReceived: (TLSConnection, UnsafeRawBufferPointer) -> Void = { _, _ in }
+  var onDrained: (TLSConnection) -> Void = { _ in }
+
+  var hasOpened: Bool { calls.contains("opened") }
+  var hasEnded: Bool { endReason != nil }
+
+  func send(_ bytes: [UInt8]) { connection?.send(bytes) }
+
+  func connectionOpened(_ connection: TLSConnection) {
+    calls.append("opened")
+    onOpened(connection)
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    if calls.last != "received" { calls.append("received") }
+    received.append(contentsOf: bytes)
+    onReceived(connection, bytes)
+  }
+
+  func connectionDrained(_ connection: TLSConnection) {
+    calls.append("drained")
+    onDrained(connection)
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {
+    calls.append("closed")
+    (endReason, sawClose) = (reason, connection.peerHasEnded)
+  }
+}
+
+extension TLSConnection {
+  /// How much the kernel may hold of what this end writes, in bytes.
+  func setSendBuffer(_ bytes: Int32) {
+    var size = bytes
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+  }
+}
+
+/// Server certificates, made once for the whole run.
+enum Keys {
+  private static let shared: Result<String, any Error> = Result {
+    let path = NSTemporaryDirectory() + "apns-emulator-transport-\(UUID().uuidString)"
+    try CertsFolder(path: path).prepare(now: now)
+    atexit { Keys.remove() }
+    return path
+  }
+
+  private static var now: Timestamp { Timestamp(seconds: Int64(Date().timeIntervalSince1970)) }
+
+  static func folder() throws -> CertsFolder { CertsFolder(path: try shared.get()) }
+
+  private static func remove() {
+    if let path = try? shared.get() { try? FileManager.default.removeItem(atPath: path) }
+  }
+}
