@@ -76,7 +76,8 @@ let package = Package(
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
     tests("HTTP2", ["Transport", "PushModel"]),
     tests("ProviderAPI", ["ProviderAPI", "PushModel"]),
-    tests("Commands", ["Commands", "Credentials", "Emulator", "PushModel"]),
+    tests("Commands", ["Commands", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice"]),
+    tests("SimulatedProvider", ["LegacyWire", "PushModel", "SimulatedProvider"]),
     tests("Transport", ["Credentials", "Platform", "PushModel", "Transport"]),
     tests(
       "Emulator",

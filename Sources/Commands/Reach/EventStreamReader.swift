@@ -3,8 +3,6 @@ struct EventStreamReader {
   struct Event: Equatable {
     var name = ""
     var data = ""
-    /// For people.
-    var text: String { "\(name)  \(data)" }
   }
 
   private var held: [UInt8] = []
@@ -21,14 +19,20 @@ struct EventStreamReader {
     return events
   }
 
-  /// A line of the stream; an empty one completes an event.
+  /// A line of the stream; an empty one completes an event, one that begins with a colon is a comment.
   private mutating func take(line: String) -> Event? {
     if line.isEmpty {
       defer { current = Event() }
       return current.data.isEmpty ? nil : current
     }
-    if line.hasPrefix("event: ") { current.name = String(line.dropFirst(7)) }
-    if line.hasPrefix("data: ") { current.data += line.dropFirst(6) }
+    let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let value = parts[1].hasPrefix(" ") ? parts[1].dropFirst() : parts[1]
+    switch parts[0] {
+    case "event": current.name = String(value)
+    case "data": current.data += (current.data.isEmpty ? "" : "\n") + value
+    default: break
+    }
     return nil
   }
 }

@@ -58,15 +58,20 @@ struct RunningEmulator {
     return address
   }
 
-  /// A request to the console; what goes wrong is said with how to start an emulator.
+  /// A request to the console.
   func ask(_ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8] = []) throws
     -> HTTPResponse
   {
     let address = try address("console")
+    return try Self.reaching { try HTTP1Client(address).send(method, target, fields: fields, body: body) }
+  }
+
+  /// Does something at the console; what goes wrong is said with how to start an emulator.
+  static func reaching(_ body: () throws -> HTTPResponse) throws -> HTTPResponse {
     do {
-      return try HTTP1Client(address).send(method, target, fields: fields, body: body)
+      return try body()
     } catch let error as SocketError {
-      throw Self.notRunning(error.description)
+      throw notRunning(error.description)
     }
   }
 

@@ -11,9 +11,11 @@ enum TailCommand {
     let target = "/api/v1/events" + (settings[since].map { "?since=\($0)" } ?? "")
     var reader = EventStreamReader()
     let isJSON = settings.isOn(CommonFlags.json)
-    let answer = try HTTP1Client(address, timeout: Int64.max).stream(target) { piece in
-      for event in reader.take(piece) { Output.line(isJSON ? event.data : event.text) }
-      return true
+    let answer = try RunningEmulator.reaching {
+      try HTTP1Client(address, timeout: Int64.max).stream(target) { piece in
+        for event in reader.take(piece) { Output.line(isJSON ? event.data : EventLine.text(event)) }
+        return true
+      }
     }
     guard answer.status == 200 else {
       throw RunningEmulator.refused(answer)

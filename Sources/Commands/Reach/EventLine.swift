@@ -1,0 +1,56 @@
+import PushModel
+
+/// An event of the stream as one line for people.
+enum EventLine {
+  /// What is told of an event, in this order, where it has it.
+  private static let members = [
+    "change", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
+    "missed",
+  ]
+  /// Of a token, in hexadecimal digits: enough to tell one from another.
+  private static let tokenDigits = 16
+  /// Widest name of an event, in characters.
+  private static let nameWidth = 12
+
+  static func text(_ event: EventStreamReader.Event) -> String {
+    guard let document = JSONReader.read(Array(event.data.utf8)) else { return printable(event.data) }
+    let subject = document["notification"] ?? document["row"] ?? document
+    let name = event.name + String(repeating: " ", count: max(0, nameWidth - event.name.count))
+    let details =
+      members.compactMap { member in
+        document[member].flatMap { word(member, $0) } ?? subject[member].flatMap { word(member, $0) }
+      }
+      + content(subject)
+    return printable(([time(document), name] + details).joined(separator: "  "))
+  }
+
+  /// The time of day; the date would be the same on every line.
+  private static func time(_ document: JSONValue) -> String {
+    let text = document["at"]?.string ?? ""
+    return text.split(separator: "T").last.map { String($0.prefix { $0 != "Z" }) } ?? text
+  }
+
+  private static func word(_ member: String, _ value: JSONValue) -> String? {
+    switch (member, value) {
+    case (_, .null): nil
+    case ("id", .integer(let number)): "#\(number)"
+    case ("token", .string(let text)) where text.count > tokenDigits: "\(text.prefix(tokenDigits))…"
+    case (_, .string(let text)): text
+    default: value.text
+    }
+  }
+
+  /// Why a notification was refused, and what it says.
+  private static func content(_ subject: JSONValue) -> [String] {
+    [subject["verdict"]?["reason"]?.string, subject["payload"]?.text].compactMap { $0 }
+  }
+
+  /// A payload is a stranger's text: it must not drive the terminal.
+  private static func printable(_ text: String) -> String {
+    let scalars = text.unicodeScalars.map { scalar in
+      [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+        ? "\u{fffd}" : scalar
+    }
+    return String(String.UnicodeScalarView(scalars))
+  }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Commands
+
+@Suite("Help")
+struct HelpTextTests {
+  @Test("every command has help with each flag, its default and its argument")
+  func everyCommand() throws {
+    for command in CommandTable.commands {
+      let text = try #require(HelpText.text(for: command.name, CommandTable.commands))
+      #expect(text.hasPrefix("\(command.name): \(command.summary)"))
+      for flag in command.flags {
+        let row = try #require(
+          Self.row(of: flag, in: text), "\(command.name) does not tell of --\(flag.name)")
+        #expect(row.contains(flag.help))
+        if let standard = flag.defaultText, !flag.isToggle { #expect(row.contains("(default \(standard))")) }
+        #expect(row.contains("may be repeated") == flag.isRepeatable)
+      }
+      for argument in command.arguments { #expect(text.contains(argument.help)) }
+    }
+  }
+
+  /// The flag's line, with the next one where the name takes a line of its own.
+  private static func row(of flag: any FlagDescription, in text: String) -> String? {
+    let lines = text.split(separator: "\n").map(String.init)
+    guard let index = lines.firstIndex(where: { "\($0) ".hasPrefix("  --\(flag.name) ") }) else { return nil }
+    return lines[index].contains(flag.help) ? lines[index] : lines[index...].prefix(2).joined()
+  }
+
+  @Test("the usage line names what is required")
+  func usage() {
+    #expect(Self.usage("device") == "usage: apns-emulator device --udid UDID --topic TOPIC [flags]")
+    #expect(Self.usage("exec") == "usage: apns-emulator exec [flags] -- CMD …")
+    #expect(Self.usage("completion") == "usage: apns-emulator completion bash|zsh|fish")
+  }
+
+  private static func usage(_ name: String) -> String? {
+    HelpText.text(for: name, CommandTable.commands)?.split(separator: "\n")
+      .first { $0.hasPrefix("usage:") }.map(String.init)
+  }
+
+  @Test("the overview names every command of interface.md that there is, and the exit statuses")
+  func overview() throws {
+    let text = try #require(HelpText.text(for: "", CommandTable.commands))
+    for name in [
+      "serve", "certs push", "certs key", "certs device", "device", "send", "feedback", "tokens", "exec",
+      "health",
+      "tail", "config", "completion", "bench",
+    ] {
+      #expect(text.contains("\n  \(name) "), "\(name) is missing")
+    }
+    #expect(text.contains("0 fine, 1 failed or rejected, 2 usage, 3 port in use, 4 store unusable"))
+  }
+
+  @Test("a group lists its members, and a stranger has no help")
+  func groups() throws {
+    let text = try #require(HelpText.text(for: "certs", CommandTable.commands))
+    for member in ["push", "key", "device"] { #expect(text.contains("\n  certs \(member) ")) }
+    #expect(!text.contains("serve"))
+    #expect(HelpText.text(for: "elephant", CommandTable.commands) == nil)
+  }
+
+  @Test("settings are marked, and the note names a variable that exists")
+  func settingsNote() throws {
+    let text = try #require(HelpText.text(for: "serve", CommandTable.commands))
+    #expect(text.contains("--gateway-port PORT *"))
+    #expect(text.contains("environment variable (APNS_EMULATOR_BIND) and a key of the --config file"))
+    let certs = try #require(HelpText.text(for: "certs push", CommandTable.commands))
+    #expect(certs.contains("environment variable (APNS_EMULATOR_CERTS)."))
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Platform
+import Testing
+
+@testable import Commands
+
+/// The program as it was built: exit statuses and sentences (`interface.md`, Commands).
+@Suite("Exit statuses")
+struct ExitStatusTests {
+  private static func run(_ words: String..., environment: [String: String] = [:]) throws
+    -> ForeignProgram.Result
+  {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    return try ForeignProgram.run(program.path, words, environment: environment, folder: program.folder)
+  }
+
+  @Test("help and version are fine")
+  func fine() throws {
+    let help = try Self.run("--help")
+    #expect(help.status == 0)
+    #expect(help.output.contains("apns-emulator serve"))
+    #expect(try Self.run("--version").output == "apns-emulator \(Program.version)\n")
+  }
+
+  @Test("a command line that makes no sense ends with 2")
+  func usage() throws {
+    let result = try Self.run("serve", "--gatway-port", "1")
+    #expect(result.status == 2)
+    #expect(
+      result.output
+        == "apns-emulator: serve has no flag --gatway-port; did you mean --gateway-port? "
+        + "(run apns-emulator serve --help)\n")
+  }
+
+  @Test("so does a variable that makes no sense")
+  func environment() throws {
+    let result = try Self.run("serve", environment: ["APNS_EMULATOR_GATEWAY_PORT": "70000"])
+    #expect(result.status == 2)
+    #expect(result.output.contains("APNS_EMULATOR_GATEWAY_PORT expects a port from 0 to 65535, or off"))
+  }
+
+  @Test("a port that is taken ends with 3 and is named with its listener")
+  func portInUse() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let result = try program.exec(
+      script: """
+        port=${APNS_EMULATOR_COURIER##*:}
+        status=0
+        "$emulator" serve --gateway-port 0 --feedback-port 0 --provider-port 0 --console-port 0 \\
+          --courier-port $port --ephemeral || status=$?
+        echo "ended with $status, port $port"
+        """)
+    #expect(result.output.contains("ended with 3"))
+    let port = try #require(result.output.split(separator: " ").last).filter(\.isNumber)
+    #expect(result.output.contains("courier: can't listen on 127.0.0.1:\(port): Address already in use"))
+    #expect(result.output.contains("--courier-port"))
+  }
+
+  @Test("a store that can't be used ends with 4")
+  func store() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let data = program.folder.appending(path: "data")
+    try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+    try Data(repeating: 0x55, count: 8192).write(to: data.appending(path: "store.db"))
+    let result = try program.run("exec", "--data", "data", "--", "true")
+    #expect(result.status == 4, "\(result.output)")
+    #expect(result.output.contains("data/store.db"))
+  }
+
+  @Test("nobody there is a failure that says what to do", arguments: ["tokens", "tail", "health"])
+  func nobody(command: String) throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    try Data(#"{"console": {"host": "127.0.0.1", "port": 1}}"#.utf8)
+      .write(to: program.folder.appending(path: "ports.json"))
+    let result = try program.run(command, "--ports-file", "ports.json")
+    #expect(result.status == 1)
+    #expect(result.output.contains("start one with: apns-emulator serve"))
+  }
+
+  @Test(
+    "exec ends as its command does",
+    arguments: [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)] as [(String, Int32)])
+  func exec(script: String, status: Int32) throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    #expect(try program.exec(script: script).status == status)
+  }
+
+  @Test("exec ends with 127 if its command can't be run")
+  func execNothing() throws {
+    let result = try Self.run("exec", "--", "no-such-program")
+    #expect(result.status == 127)
+    #expect(result.output == "apns-emulator: can't run no-such-program: No such file or directory\n")
+  }
+
+  @Test("exec tells its command where everything is, and leaves only certificates")
+  func execEnvironment() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let result = try program.exec(
+      script: """
+        test -f "$APNS_EMULATOR_CA" && test "$SSL_CERT_FILE" = "$APNS_EMULATOR_CA"
+        test -f "$APNS_EMULATOR_CERTS/server.pem"
+        for address in $APNS_EMULATOR_GATEWAY $APNS_EMULATOR_FEEDBACK $APNS_EMULATOR_PROVIDER \\
+          $APNS_EMULATOR_COURIER $APNS_EMULATOR_CONSOLE; do test "${address%:*}" = 127.0.0.1; done
+        "$emulator" health
+        echo "$APNS_EMULATOR_PORTS_FILE"
+        """)
+    #expect(result.status == 0, "\(result.output)")
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "ready")
+    let portsFile = try #require(lines.last)
+    #expect(!FileManager.default.fileExists(atPath: portsFile), "the ports file goes with the emulator")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: program.folder.path()) == ["certs"])
+  }
+
+  @Test("an exec within an exec leaves the outer one its ports file")
+  func nested() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let result = try program.exec(
+      script: """
+        "$emulator" exec -- sh -c 'echo "$APNS_EMULATOR_CONSOLE"'
+        "$emulator" health
+        echo "$APNS_EMULATOR_CONSOLE"
+        """)
+    let lines = result.output.split(separator: "\n")
+    #expect(result.status == 0, "\(result.output)")
+    #expect(lines.count == 3 && lines[1] == "ready" && lines[0] != lines[2], "\(result.output)")
+  }
+}

@@ -1,0 +1,146 @@
+import Testing
+
+@testable import Commands
+
+/// The main path with the program's own commands, as a person would walk it: each test is a script that `exec` runs.
+@Suite("The main path by command")
+struct MainPathTests {
+  /// `token` for a device that has the app but is not connected.
+  private static let preparation = """
+    topic=com.example.app
+    curl -sf -X POST $api/devices/phone-1/apps/$topic/install >/dev/null
+    token=$("$emulator" tokens --udid phone-1 --bare)
+    send() { "$emulator" send --topic $topic --token $token --wait 300ms "$@"; }
+    phone() { "$emulator" device --udid phone-1 --topic $topic --timeout 20 "$@"; }
+
+    """
+
+  private static func run(_ script: String) throws -> ForeignProgram.Result {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    return try program.exec(script: preparation + script)
+  }
+
+  /// The lines that the phone printed about notifications.
+  private static func notifications(_ result: ForeignProgram.Result) -> [String] {
+    result.output.split(separator: "\n").map(String.init).filter { $0.hasPrefix("notification") }
+  }
+
+  @Test("each command of the binary protocol and both ways of today reach a phone")
+  func everyWay() throws {
+    let result = try Self.run(
+      """
+      "$emulator" certs key --team TEAM123456 >/dev/null
+      phone --count 5 >phone.log &
+      phone=$!
+      until grep -q ^token phone.log; do sleep 0.05; done
+      for command in 0 1 2; do send --legacy $command --payload '{"aps":{"alert":"command '$command'"}}'; done
+      send --payload '{"aps":{"alert":"certificate"}}'
+      send --key certs/keys/AuthKey_*.p8 --payload '{"aps":{"alert":"key"}}'
+      wait $phone
+      cat phone.log
+      """)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(
+      Self.notifications(result)
+        == ["command 0", "command 1", "command 2", "certificate", "key"].map {
+          #"notification  com.example.app  {"aps":{"alert":"\#($0)"}}"#
+        })
+  }
+
+  @Test("a phone that was away gets the last of three, once")
+  func lastMessage() throws {
+    let result = try Self.run(
+      """
+      for number in 1 2 3; do send --legacy 1 --identifier $number --payload '{"aps":{"badge":'$number'}}'; done
+      phone --count 1
+      phone --timeout 1
+      """)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(
+      Self.notifications(result) == [
+        #"notification  com.example.app  {"aps":{"badge":3}}  (kept while away)"#
+      ])
+  }
+
+  @Test("a refusal is told as it came, and ends with 1")
+  func refusal() throws {
+    let result = try Self.run(
+      """
+      token=abababababababababababababababababababababababababababababababab
+      for command in 0 1 2; do send --legacy $command --identifier 42 && exit 9; done
+      send && exit 9
+      token=abab
+      send --legacy 2 --identifier 7 || echo "ended with $?"
+      """)
+    #expect(result.status == 0, "\(result.output)")
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count == 6, "\(result.output)")
+    #expect(
+      lines[0].contains(
+        #""accepted":false,"explanation":"the connection was closed without an error packet""#))
+    #expect(lines[1].contains(#""command":1,"accepted":false,"status":8,"identifier":42"#))
+    #expect(lines[2].contains(#""command":2,"accepted":false,"status":8,"identifier":42"#))
+    #expect(lines[3].contains(#""status":400"#) && lines[3].contains(#""reason":"BadDeviceToken""#))
+    #expect(lines[4].contains(#""status":5,"identifier":7"#))
+    #expect(lines[5] == "ended with 1")
+  }
+
+  @Test("a removed app is in the feedback once, and then answered 410")
+  func feedback() throws {
+    let result = try Self.run(
+      """
+      phone >phone.log &
+      phone=$!
+      until grep -q ^token phone.log; do sleep 0.05; done
+      curl -sf -X POST $api/devices/phone-1/apps/$topic/remove >/dev/null
+      send --legacy 1 >/dev/null
+      "$emulator" feedback --topic $topic
+      "$emulator" feedback --topic $topic
+      send || true
+      "$emulator" tokens --state gone --bare
+      kill $phone
+      echo $token
+      """)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.count == 4, "\(result.output)")
+    guard lines.count == 4 else { return }
+    #expect(lines[0].hasPrefix(#"{"timestamp":"#) && lines[0].contains(lines[3]))
+    #expect(lines[1].contains(#""status":410"#) && lines[1].contains(#""reason":"Unregistered""#))
+    #expect(lines[2] == lines[3])
+  }
+
+  @Test("a phone that waits in vain ends with 1 and says how many did not come")
+  func timeout() throws {
+    let result = try Self.run("phone --count 2 --timeout 500ms")
+    #expect(result.status == 1)
+    #expect(result.output.contains("apns-emulator: timed out: 2 notifications did not come"))
+  }
+
+  @Test("the token seed decides the tokens")
+  func tokenSeed() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let script = Self.preparation + "echo $token"
+    let first = try program.exec(["--token-seed", "a"], script: script)
+    #expect(first.status == 0, "\(first.output)")
+    #expect(first.output.count == 65)
+    #expect(try program.exec(["--token-seed", "a"], script: script).output == first.output)
+    #expect(try program.exec(["--token-seed", "b"], script: script).output != first.output)
+  }
+
+  @Test("a certificate for the other environment is told apart from a token that nobody knows")
+  func otherEnvironment() throws {
+    let result = try Self.run(
+      """
+      "$emulator" certs push --topic $topic --environment production >/dev/null
+      send || true
+      send --environment production || true
+      """)
+    let lines = result.output.split(separator: "\n")
+    #expect(
+      lines.contains { $0.contains(#""goaway":true,"reason":"BadCertificateEnvironment""#) },
+      "\(result.output)")
+    #expect(lines.last?.contains(#""reason":"BadDeviceToken""#) == true)
+  }
+}

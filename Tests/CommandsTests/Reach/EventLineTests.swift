@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Commands
+
+@Suite("Event lines")
+struct EventLineTests {
+  private static func line(_ name: String, _ data: String) -> String {
+    EventLine.text(EventStreamReader.Event(name: name, data: data))
+  }
+
+  @Test("a rejected notification is told with its reason and payload")
+  func notification() {
+    let data = #"""
+      {"event":"notification","at":"2026-01-02T03:04:05.678Z","notification":{"id":17,"interface":"gateway",
+       "topic":"com.example.app","udid":null,"token":"00112233445566778899aabbccddeeff","state":"rejected",
+       "payload":{"aps":{}},"verdict":{"accepted":false,"reason":"BadDeviceToken"}}}
+      """#
+    #expect(
+      Self.line("notification", data)
+        == "03:04:05.678  notification  #17  gateway  com.example.app  0011223344556677…  rejected  BadDeviceToken"
+        + #"  {"aps":{}}"#)
+  }
+
+  @Test("a row of the token table is told with what changed")
+  func token() {
+    let data =
+      #"{"event":"token","at":"2026-01-02T03:04:05.678Z","change":"gone","row":{"udid":"phone-1","topic":"a.b","state":"gone"}}"#
+    #expect(Self.line("token", data) == "03:04:05.678  token         gone  phone-1  a.b  gone")
+  }
+
+  @Test("a payload can't drive the terminal")
+  func controlCharacters() {
+    let data = #"{"at":"","notification":{"payload":{"a":"\u009b2J\u202e"}}}"#
+    let line = Self.line("notification", data)
+    #expect(line.contains("\u{fffd}2J\u{fffd}"))
+    #expect(!line.unicodeScalars.contains("\u{9b}"))
+  }
+
+  @Test("what is not JSON is passed on")
+  func other() {
+    #expect(Self.line("odd", "what is this") == "what is this")
+  }
+}

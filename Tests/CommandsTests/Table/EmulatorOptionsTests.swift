@@ -1,0 +1,69 @@
+import Emulator
+import PushModel
+import Testing
+
+@testable import Commands
+
+@Suite("Flags of serve as options")
+struct EmulatorOptionsTests {
+  private static func settings(_ words: [String]) throws -> Settings {
+    let parser = CommandLineParser(commands: CommandTable.commands, environment: [:]) { _ in [] }
+    guard case .run(_, let settings) = try parser.parse(words) else { throw UsageError("no command") }
+    return settings
+  }
+
+  private static func options(_ words: String...) throws -> EmulatorOptions {
+    EmulatorOptions(try settings(["serve"] + words))
+  }
+
+  @Test("without flags the defaults are those of the options")
+  func standard() throws {
+    #expect(String(reflecting: try Self.options()) == String(reflecting: EmulatorOptions()))
+  }
+
+  @Test("each listener may have its port, any free one, or none")
+  func ports() throws {
+    let options = try Self.options(
+      "--gateway-port", "1", "--feedback-port", "0", "--provider-port", "off", "--courier-port=2",
+      "--console-port=3")
+    #expect(options.gatewayPort == .number(1))
+    #expect(options.feedbackPort == .number(0))
+    #expect(options.providerPort == .off)
+    #expect(options.courierPort == .number(2))
+    #expect(options.consolePort == .number(3))
+  }
+
+  /// Every other flag with a value that is not its default: each must change something.
+  @Test(
+    "every flag changes the options",
+    arguments: [
+      ["--bind", "::1"], ["--certs", "c"], ["--data", "d"], ["--ephemeral"], ["--ports-file", "p"],
+      ["--environment", "production"], ["--lenient"], ["--legacy-tls"], ["--token-seed", "t"],
+      ["--seed", "7"],
+      ["--history", "1"], ["--log-format", "json"], ["--log-level", "error"], ["--token-length", "1..32"],
+      ["--payload-limit", "256"], ["--echo-empty-token"], ["--gone-grace", "1h"], ["--throttle-rejections"],
+      ["--flood-limit", "5"], ["--idle-timeout", "90"], ["--token-update-scope", "off"],
+      ["--token-update-limit", "2"],
+    ])
+  func everyFlag(words: [String]) throws {
+    let options = EmulatorOptions(try Self.settings(["serve"] + words))
+    #expect(String(reflecting: options) != String(reflecting: EmulatorOptions()))
+  }
+
+  @Test("exec takes free ports, keeps nothing and is quiet, unless told otherwise")
+  func exec() throws {
+    let plain = ExecCommand.options(try Self.settings(["exec", "--", "true"]))
+    #expect([plain.gatewayPort, plain.consolePort] == [.number(0), .number(0)])
+    #expect(plain.isEphemeral)
+    #expect(plain.logLevel == .warning)
+    #expect(!plain.handlesSignals)
+    let told = ExecCommand.options(
+      try Self.settings([
+        "exec", "--gateway-port", "2195", "--data", "d", "--log-level", "info", "--", "true",
+      ]))
+    #expect(told.gatewayPort == .number(2195))
+    #expect(told.consolePort == .number(0))
+    #expect(!told.isEphemeral)
+    #expect(told.logLevel == .info)
+  }
+}
