@@ -27,6 +27,7 @@ extension Console {
     if let freezes { clock.setFrozen(freezes) }
     // What the new time ends is ended now, not at the next look.
     broker.dropExpired(now: context.now(), budget: broker.registry.registrationCount)
+    publish("clock", [("clock", clockDocument(clock))])
     return HTTPResponse(json: clockDocument(clock))
   }
 

@@ -35,6 +35,7 @@ extension Console {
     try query.finish()
     let deleted = broker.journal.remove { filter.matches($0, broker) }
     if filter.isEmpty { broker.journal.clear() }
+    publish("reset", [("what", ["notifications"])])
     return HTTPResponse(json: ["deleted": .integer(Int64(deleted))])
   }
 }

@@ -14,6 +14,7 @@ extension Console {
     let body = try request.object(allowing: ["what"])
     let parts = try Self.parts(body)
     for part in ResetPart.allCases where parts.contains(part) { reset(part) }
+    publish("reset", [("what", .array(parts.map(\.rawValue).sorted().map(JSONValue.string)))])
     return HTTPResponse(
       json: ["reset": .array(ResetPart.allCases.filter(parts.contains).map { .string($0.rawValue) })])
   }

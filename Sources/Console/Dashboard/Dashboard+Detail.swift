@@ -1,0 +1,134 @@
+extension Dashboard {
+  /// One notification: tabs, copy as a command, replay.
+  static let detail = #"""
+    const tabs = { Preview: previewPanel, Payload: payloadPanel, Headers: headersPanel, Raw: rawPanel, Verdict: verdictPanel, Timeline: timelinePanel };
+    let openTab = 'Preview';
+
+    async function showDetail(id) {
+      const pane = view.detail;
+      if (id === null) {
+        return show(pane, empty('Nothing selected', store.notifications.size
+          ? 'Choose a notification with the mouse, or with j and k.' : 'What you select shows here as a phone, a payload, bytes and a verdict.'));
+      }
+      try {
+        const notification = await api('GET', path('notifications', String(id)));
+        if (view.selected === id) drawDetail(notification);
+      } catch (error) {
+        show(pane, empty('Gone', String(error.message)));
+      }
+      return undefined;
+    }
+
+    function drawDetail(notification) {
+      const pane = view.detail;
+      const panel = h('div', { role: 'tabpanel', id: 'panel', tabindex: 0 });
+      const list = h('div', { role: 'tablist', 'aria-label': 'Parts' });
+      const draw = name => {
+        openTab = name;
+        for (const tab of list.children) {
+          tab.setAttribute('aria-selected', String(tab.textContent === name));
+          tab.tabIndex = tab.textContent === name ? 0 : -1;
+        }
+        panel.setAttribute('aria-label', name);
+        show(panel, tabs[name](notification));
+      };
+      for (const name of Object.keys(tabs)) {
+        list.append(h('button', { type: 'button', role: 'tab', 'aria-controls': 'panel', onclick: () => draw(name), onkeydown: event => {
+          const names = Object.keys(tabs);
+          const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+          if (!step) return;
+          const next = (names.indexOf(name) + step + names.length) % names.length;
+          draw(names[next]);
+          list.children[next].focus();
+        } }, name));
+      }
+      show(pane, h('div', { class: 'detail-head' },
+        h('div', { class: 'row' }, button('← List', () => select(null), { class: 'only-narrow' }), h('h2', {}, headline(notification))),
+        h('div', { class: 'row' }, stateBadge(notification.state), h('span', { class: 'faint small break' },
+          `#${notification.id} · ${notification.topic || 'no topic'} · ${notification.udid || 'unknown device'} · ${dateTime(notification.receivedAt)}`)),
+        h('div', { class: 'row' }, button('Copy as command', () => copy(commandFor(notification), 'Command')),
+          button('Replay', () => replay(notification)), button('Edit and replay', () => editAndReplay(notification)))),
+      list, panel);
+      draw(openTab);
+    }
+
+    function headersPanel(notification) {
+      const sent = [['Topic', notification.topic], ['Environment', notification.environment], ['Device token', h('code', {}, notification.token || '–')],
+        ['Device', notification.udid || 'unknown'], ['Push type', notification.pushType], ['Priority', String(notification.priority)],
+        ['Expiration', notification.expiration ? dateTime(notification.expiration) : 'none given: kept 30 days'],
+        ['apns-id', notification.apnsId || '–'], ['Collapse id', notification.collapseId || '–']];
+      if (notification.interface === 'gateway') sent.push(['Command', String(notification.command)], ['Identifier', notification.identifier === null ? 'none in command 0' : String(notification.identifier)]);
+      return [facts(sent.map(([name, value]) => [name, value || '–'])),
+        notification.headers.length ? [h('h3', {}, 'Header fields'), table(['Name', 'Value'], notification.headers.map(({ name, value }) =>
+          h('tr', {}, cells(h('code', {}, name), h('code', { class: 'break' }, value)))))] : h('p', { class: 'faint small' }, 'The binary protocol has no header fields.')];
+    }
+
+    function verdictPanel(notification) {
+      const { accepted, status, reason, legacyStatus, explanation } = notification.verdict;
+      return [h('p', { class: accepted ? 'good' : 'bad' }, h('strong', {}, accepted ? 'Accepted' : `Rejected: ${reason}`)),
+        explanation ? h('p', {}, explanation) : null,
+        facts([['On HTTP/2', accepted ? '200' : `${status} {"reason":"${reason}"}`],
+          ['On the gateway', accepted ? 'silence' : notification.interface === 'gateway' && notification.command === 0 ? 'closes without an error packet (command 0)' : `error packet, status ${legacyStatus}`],
+          ['State', stateBadge(notification.state)]])];
+    }
+
+    const hops = ['provider', 'gateway', 'store', 'device'];
+
+    function timelinePanel(notification) {
+      const events = notification.timeline.map(step => step.event);
+      const reached = new Set(['provider', 'gateway']);
+      if (events.includes('stored')) reached.add('store');
+      if (events.includes('sent') || events.includes('acknowledged')) reached.add('device');
+      const way = hops.map((hop, index) => [
+        index ? h('span', { class: `arrow ${reached.has(hop) ? 'on' : ''}`, 'aria-hidden': 'true' }, '→') : null,
+        h('span', { class: `hop ${reached.has(hop) ? 'on' : ''} ${hop === 'gateway' && !notification.verdict.accepted ? 'end' : ''}` },
+          hop === 'gateway' ? { gateway: 'gateway', provider: 'provider API', console: 'console' }[notification.interface] : hop)]);
+      const start = Date.parse(notification.timeline[0].at);
+      return [h('div', { class: 'way', 'aria-label': 'Way' }, way), h('ol', { class: 'steps' }, notification.timeline.map(step =>
+        h('li', {}, h('span', { class: 'faint mono' }, clockTime(step.at)), h('strong', {}, step.event),
+          h('span', {}, step.detail, h('span', { class: 'faint' }, Date.parse(step.at) > start ? `  +${duration(Date.parse(step.at) - start)}` : '')))))];
+    }
+
+    /* The same push from a shell, with the certificate that the emulator has issued. */
+    function commandFor(notification) {
+      const { listeners: ports, certs, ca } = store.info;
+      const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
+      const identity = notification.topic ? [`--cert ${quote(`${certs}/push/${notification.topic}.pem`)}`, `--key ${quote(`${certs}/push/${notification.topic}.key`)}`] : [];
+      if (notification.interface === 'gateway') {
+        const octal = Array.from(bytesOf(notification.rawBase64), byte => '\\' + byte.toString(8).padStart(3, '0')).join('');
+        const options = [`-connect ${ports.gateway.host}:${ports.gateway.port}`, `-CAfile ${quote(ca)}`, ...identity.map(option => option.slice(1))];
+        return `(printf '${octal}'; sleep 1) | openssl s_client -quiet ${options.join(' ')}`;
+      }
+      const headers = notification.headers.filter(({ name }) => !name.startsWith(':') && name !== 'authorization');
+      const fields = headers.map(({ name, value }) => `-H ${quote(`${name}: ${value}`)}`);
+      return ['curl --http2 -i', `--cacert ${quote(ca)}`, ...identity, ...fields, `--data-binary ${quote(textOf(bytesOf(notification.payloadBase64)))}`,
+        quote(`https://localhost:${ports.provider ? ports.provider.port : 2197}/3/device/${notification.token}`)].join(' \\\n  ');
+    }
+
+    function pushOf(notification) {
+      const push = {
+        protocol: notification.interface === 'gateway' ? 'legacy' : 'http2', token: notification.token, topic: notification.topic,
+        environment: notification.environment, payloadBase64: notification.payloadBase64, priority: notification.priority,
+      };
+      if (notification.expiration) push.expiration = Math.floor(Date.parse(notification.expiration) / 1000);
+      if (push.protocol === 'legacy') return { ...push, command: notification.command, identifier: notification.identifier || 0 };
+      if (notification.collapseId) push.collapseId = notification.collapseId;
+      return { ...push, pushType: notification.pushType };
+    }
+
+    async function replay(notification) {
+      const again = await attempt(() => api('POST', '/api/v1/push', pushOf(notification)));
+      if (!again) return;
+      keep(again);
+      changed('notifications');
+      toast(again.verdict.accepted ? `Replayed as #${again.id}: ${again.state}` : `Replayed as #${again.id}: ${again.verdict.reason}`);
+    }
+
+    function editAndReplay(notification) {
+      drafts.push = { ...pushOf(notification), text: textOf(bytesOf(notification.payloadBase64)) };
+      location.hash = '#send';
+    }
+
+    on('detail', id => { if (id === view.selected && view.detail && view.detail.isConnected) soon('detail', () => showDetail(id)); });
+    """#
+}

@@ -1,0 +1,63 @@
+extension Dashboard {
+  /// Times, bytes, and the words for states.
+  static let format = #"""
+    function clockTime(text) {
+      const time = new Date(text);
+      return isNaN(time) ? String(text) : time.toLocaleTimeString([], { hour12: false }) + '.' + String(time.getMilliseconds()).padStart(3, '0');
+    }
+
+    function dateTime(text) {
+      if (!text) return '–';
+      const time = new Date(text);
+      return isNaN(time) ? String(text) : time.toLocaleString([], { hour12: false });
+    }
+
+    function duration(milliseconds) {
+      const seconds = Math.abs(milliseconds) / 1000;
+      if (seconds < 1) return `${Math.round(milliseconds)} ms`;
+      const sign = milliseconds < 0 ? '-' : '';
+      const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
+      const parts = [days && `${days} d`, hours && `${hours} h`, minutes && `${minutes} min`, !days && `${+(seconds % 60).toFixed(1)} s`];
+      return sign + parts.filter(Boolean).slice(0, 3).join(' ');
+    }
+
+    const short = token => token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-4)}` : token;
+
+    function bytesOf(base64) {
+      const text = atob(base64 || '');
+      return Uint8Array.from(text, character => character.charCodeAt(0));
+    }
+
+    function base64Of(bytes) {
+      let text = '';
+      for (const byte of bytes) text += String.fromCharCode(byte);
+      return btoa(text);
+    }
+
+    const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+    const textOf = bytes => new TextDecoder().decode(bytes);
+
+    const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rejected: 'bad', expired: 'warn', replaced: 'warn', discarded: 'warn' };
+    const stateBadge = state => h('span', { class: `badge ${stateClass[state] || ''}` }, state);
+
+    const onlineDot = isOnline => h('span', { class: `dot ${isOnline ? 'on' : ''}` }, isOnline ? 'online' : 'offline');
+
+    const interfaceName = { gateway: 'legacy', provider: 'HTTP/2', console: 'HTTP/1.1' };
+
+    /* What a list shows of a payload: the words of its alert, or what else it is. */
+    function headline(notification) {
+      const payload = notification.payload;
+      const aps = payload && typeof payload === 'object' ? payload.aps : null;
+      const alert = aps && typeof aps === 'object' ? aps.alert : null;
+      if (typeof alert === 'string') return alert;
+      if (alert && typeof alert === 'object') {
+        const words = [alert.title, alert.subtitle, alert.body, alert['loc-key']].filter(part => typeof part === 'string');
+        if (words.length) return words.join(' · ');
+      }
+      if (payload === null) return notification.payloadBase64 ? 'payload that is not JSON' : 'no payload';
+      if (aps && aps['content-available'] === 1) return 'silent push';
+      if (aps && aps.badge !== undefined) return `badge ${aps.badge}`;
+      return JSON.stringify(payload);
+    }
+    """#
+}

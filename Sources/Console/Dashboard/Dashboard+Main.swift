@@ -1,0 +1,92 @@
+extension Dashboard {
+  /// Panes, keys, and the beginning.
+  static let main = #"""
+    const panesByName = {
+      notifications: ['Notifications', notificationsPane, () => store.notifications.size],
+      tokens: ['Token map', tokensPane, () => store.tokens.length], devices: ['Devices', devicesPane, () => store.info && store.info.counters.devices],
+      send: ['Send a push', sendPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
+      connections: ['Connections', connectionsPane], faults: ['Faults', faultsPane], clock: ['Clock', clockPane],
+    };
+
+    function drawNav() {
+      const current = location.hash.slice(1).split('/')[0] || 'notifications';
+      show($('nav'), Object.entries(panesByName).map(([name, [title, , count]]) =>
+        h('a', { href: `#${name}`, 'aria-current': name === current ? 'page' : null }, title, count && count() ? h('span', { class: 'count' }, String(count())) : null)));
+    }
+
+    function route() {
+      const [name, argument] = location.hash.slice(1).split('/').map(decodeURIComponent);
+      const pane = panesByName[name] || panesByName.notifications;
+      drawNav();
+      document.title = `${pane[0]} · apns-emulator`;
+      pane[1]($('main'), argument);
+    }
+
+    function tick() {
+      const now = new Date(emulatorNow());
+      $('now').textContent = `${now.toISOString().slice(0, 19).replace('T', ' ')} UTC${store.clock.frozen ? ', frozen' : ''}`;
+      $('now').classList.toggle('moved', store.clock.frozen || Math.abs(store.clock.offset) > 1);
+      const big = $('clock-now');
+      if (big) big.textContent = now.toISOString();
+    }
+
+    const keys = [['/', 'search'], ['j, k or arrows', 'next, previous'], ['Enter', 'into the detail'], ['Esc', 'back'], ['g then n, t, d, s', 'notifications, tokens, devices, send'], ['r', 'replay the selected one'], ['?', 'this help']];
+
+    function helpDialog() {
+      dialog('Keyboard', table(['Key', 'Does'], keys.map(([key, what]) => h('tr', {}, cells(h('kbd', {}, key), what)))));
+    }
+
+    let pendingGo = false;
+    function key(event) {
+      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
+      const isTyping = event.target.closest('input, textarea, select, dialog');
+      if (event.key === 'Escape' && !event.target.closest('dialog')) {
+        if (isTyping) event.target.blur();
+        else if (view.element && view.element.isConnected) { select(null); view.element.focus(); }
+        return;
+      }
+      if (isTyping) return;
+      if (pendingGo) {
+        pendingGo = false;
+        const name = { n: 'notifications', t: 'tokens', d: 'devices', s: 'send' }[event.key];
+        if (name) { location.hash = `#${name}`; return; }
+      }
+      const inList = view.element && view.element.isConnected;
+      if (event.key === 'g') pendingGo = true;
+      else if (event.key === '?') helpDialog();
+      else if (event.key === '/' && $('search')) { event.preventDefault(); $('search').focus(); }
+      else if (event.key === 'r' && inList && view.selected !== null) attempt(async () => replay(await api('GET', path('notifications', String(view.selected)))));
+      else if (inList && event.target !== view.element && ['j', 'k', 'Enter'].includes(event.key) && !event.target.closest('button, a, [role=tabpanel]')) listKey(event);
+    }
+
+    function setTheme(theme) {
+      if (theme) document.documentElement.dataset.theme = theme;
+    }
+
+    function toggleTheme() {
+      const isDark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+      setTheme(isDark ? 'light' : 'dark');
+      try { localStorage.setItem('theme', isDark ? 'light' : 'dark'); } catch { /* private windows may have no storage */ }
+    }
+
+    async function begin() {
+      try { setTheme(localStorage.getItem('theme')); } catch { /* as above */ }
+      $('theme').addEventListener('click', toggleTheme);
+      $('help').addEventListener('click', helpDialog);
+      $('reset').addEventListener('click', resetDialog);
+      addEventListener('hashchange', route);
+      addEventListener('keydown', key);
+      addEventListener('resize', drawList);
+      for (const topic of ['notifications', 'tokens', 'other']) on(topic, drawNav);
+      on('other', tick);
+      setInterval(tick, 1000);
+      watch();
+      route();
+      await loadAll().catch(error => toast(String(error.message)));
+      /* What was drawn before anything was known: a selection, or a form with suggestions. */
+      if (!/^(#notifications)?$/.test(location.hash)) route();
+    }
+
+    begin();
+    """#
+}
