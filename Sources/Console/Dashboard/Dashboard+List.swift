@@ -5,11 +5,14 @@ extension Dashboard {
     const filters = { text: '', state: '', interface: '', verdict: '' };
     const view = { ids: [], selected: null, seen: 0, element: null, canvas: null, count: null, split: null, detail: null };
 
+    /* Words that must all be there; in quotes, a phrase. */
+    const searchWords = text => (text.toLowerCase().match(/"[^"]*"?|\S+/g) || []).map(word => word.replaceAll('"', ''));
+
     function wanted(notification) {
       return (!filters.state || notification.state === filters.state)
         && (!filters.interface || notification.interface === filters.interface)
         && (!filters.verdict || notification.verdict.accepted === (filters.verdict === 'accepted'))
-        && filters.text.toLowerCase().split(/\s+/).every(word => notification.haystack.includes(word));
+        && searchWords(filters.text).every(word => notification.haystack.includes(word));
     }
 
     function refilter() {
@@ -93,7 +96,7 @@ extension Dashboard {
       view.split = h('div', { class: 'split' },
         h('section', {},
           h('div', { class: 'bar' },
-            h('input', { type: 'search', id: 'search', placeholder: 'Search (press /)', 'aria-label': 'Search', value: filters.text,
+            h('input', { type: 'search', id: 'search', placeholder: 'Search; "quoted phrases"', 'aria-label': 'Search', value: filters.text,
               oninput: event => { filters.text = event.target.value.trim(); refilter(); } }),
             choice('Any state', 'state', Object.keys(stateClass).map(state => [state])),
             choice('Any interface', 'interface', Object.entries(interfaceName)),

@@ -1,0 +1,114 @@
+"""A headless Chromium, driven over its DevTools protocol."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+import websocket
+
+from harness import PATIENCE
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Browser:
+    def __init__(self):
+        program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+        assert program, "Chromium is missing: apt-get install chromium"
+        self.folder = tempfile.mkdtemp()
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--disable-background-networking", "--remote-debugging-port=0", "--remote-allow-origins=*",
+             f"--user-data-dir={self.folder}", "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.count = 0
+        self.complaints = []
+        self.socket = websocket.create_connection(self._page(), timeout=PATIENCE)
+        for domain in ("Page", "Runtime", "Log"):
+            self.command(f"{domain}.enable")
+
+    def _page(self):
+        """The address of the one page; the port is in a file that Chromium writes once it listens."""
+        file = os.path.join(self.folder, "DevToolsActivePort")
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, "Chromium ended at once"
+            if os.path.exists(file) and (lines := open(file).read().split()):
+                with urllib.request.urlopen(f"http://127.0.0.1:{lines[0]}/json", timeout=PATIENCE) as answer:
+                    pages = [each for each in json.load(answer) if each["type"] == "page"]
+                if pages:
+                    return pages[0]["webSocketDebuggerUrl"]
+            time.sleep(0.02)
+        raise AssertionError("Chromium did not get ready")
+
+    def command(self, method, **parameters):
+        self.count += 1
+        self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self.socket.recv())
+            if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+                self.complaints.append(message["params"])
+            if message.get("id") == self.count:
+                assert "error" not in message, message
+                return message["result"]
+
+    def script(self, expression):
+        """The value of an expression in the page, awaited."""
+        result = self.command(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, userGesture=True)
+        assert "exceptionDetails" not in result, result["exceptionDetails"]
+        return result["result"].get("value")
+
+    def until(self, expression, patience=PATIENCE):
+        """Waits until an expression is true; answers how long that took, in seconds."""
+        start = time.monotonic()
+        while not self.script(f"Boolean({expression})"):
+            assert time.monotonic() - start < patience, f"never: {expression}\n{self.text()[:2000]}"
+            time.sleep(0.02)
+        return time.monotonic() - start
+
+    def text(self):
+        return self.script("document.body.innerText")
+
+    def shows(self, words, patience=PATIENCE):
+        return self.until(f"document.body.innerText.includes({json.dumps(words)})", patience)
+
+    def click(self, words, selector="button, a, [role=tab]"):
+        self.script(
+            f"[...document.querySelectorAll({json.dumps(selector)})]"
+            f".find(each => each.innerText.trim() === {json.dumps(words)}).click()")
+
+    def press(self, key):
+        """A key, as a person types it."""
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        for kind in ("keyDown", "keyUp"):
+            self.command("Input.dispatchKeyEvent", type=kind, key=key, **({"text": text} if text and kind == "keyDown" else {}))
+
+    def open(self, url):
+        result = self.command("Page.navigate", url=url)
+        if "errorText" not in result:
+            self.until("document.readyState === 'complete'")
+        return result
+
+    def resize(self, width, height, is_mobile=False):
+        self.command(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_mobile)
+
+    def prefer(self, scheme):
+        self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def screenshot(self, path):
+        data = self.command("Page.captureScreenshot", format="png")["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def close(self):
+        self.socket.close()
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,234 @@
+"""The dashboard in a real browser. DASHBOARD_SHOTS=FOLDER keeps screenshots for a person's eye."""
+
+import os
+import urllib.error
+import urllib.request
+
+import pytest
+
+from browser import Browser
+from harness import TOPIC
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    browser = Browser()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def page(chromium, emulator):
+    """The dashboard of a fresh emulator, live."""
+    chromium.resize(1280, 800)
+    chromium.prefer("light")
+    chromium.complaints.clear()
+    chromium.url = "http://%s:%s/" % emulator.address("console")
+    chromium.open(chromium.url)
+    chromium.until("document.getElementById('live').textContent === 'live'")
+    yield chromium
+    assert chromium.complaints == []
+
+
+def install(emulator, udid="phone", topic=TOPIC):
+    return emulator.api("POST", f"/api/v1/devices/{udid}/apps/{topic}/install")["token"]
+
+
+def push(emulator, token, payload, **more):
+    return emulator.api("POST", "/api/v1/push", {"token": token, "topic": TOPIC, "payload": payload, **more})
+
+
+def shot(page, name):
+    if folder := os.environ.get("DASHBOARD_SHOTS"):
+        os.makedirs(folder, exist_ok=True)
+        page.screenshot(os.path.join(folder, f"{name}.png"))
+
+
+def test_empty_says_what_to_do(page):
+    page.shows("No notification yet")
+    assert "Send a test push" in page.text()
+
+
+def test_a_push_appears_within_a_second(page, emulator):
+    token = install(emulator)
+    push(emulator, token, {"aps": {"alert": "Good morning"}})
+    assert page.shows("Good morning", patience=5) < 1
+
+
+def test_detail_tabs(page, emulator):
+    token = install(emulator)
+    sent = push(emulator, token, {"aps": {"alert": {"title": "Storm", "body": "Tonight"}}}, protocol="legacy",
+                command=1, identifier=77, expiration=1900000000)
+    page.shows("Storm")
+    page.script(f"document.getElementById('n{sent['id']}').click()")
+    page.shows("Edit and replay")
+    seen = {}
+    for tab in ("Preview", "Payload", "Headers", "Raw", "Verdict", "Timeline"):
+        page.click(tab, "[role=tab]")
+        seen[tab] = page.script("document.getElementById('panel').innerText")
+        shot(page, f"detail-{tab.lower()}")
+    assert "Storm" in seen["Preview"] and "Tonight" in seen["Preview"]
+    assert "of 2048 bytes" in seen["Payload"]
+    assert token in seen["Headers"]
+    assert "identifier: 77" in seen["Raw"] and "command: 1" in seen["Raw"]
+    assert "Accepted" in seen["Verdict"]
+    assert "stored" in seen["Timeline"]
+
+
+def test_what_a_provider_sends_stays_text(page, emulator):
+    token = install(emulator)
+    evil = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+    sent = push(emulator, token, {"aps": {"alert": {"title": evil, "body": evil}}, evil: evil}, collapseId=evil[:64])
+    page.shows("<img src=x")
+    page.script(f"document.getElementById('n{sent['id']}').click()")
+    page.shows("Edit and replay")
+    for tab in ("Payload", "Headers", "Raw", "Verdict", "Timeline", "Preview"):
+        page.click(tab, "[role=tab]")
+    assert page.script("document.querySelectorAll('main img, main script').length") == 0
+    assert "taken" not in page.script("document.title")
+
+
+def test_search_and_keyboard(page, emulator):
+    token = install(emulator)
+    for number in range(5):
+        push(emulator, token, {"aps": {"alert": f"message {number}"}})
+    page.shows("message 4")
+    page.press("/")
+    assert page.script("document.activeElement.id") == "search"
+    page.script("document.activeElement.value = '\"message 2\"'; document.activeElement.dispatchEvent(new Event('input'))")
+    page.until("document.querySelectorAll('.item').length === 1")
+    page.press("Escape")
+    page.script("document.getElementById('list').focus()")
+    page.press("j")
+    page.shows("Edit and replay")
+    assert page.script("location.hash") == "#notifications/3"
+
+
+def test_replay(page, emulator):
+    token = install(emulator)
+    sent = push(emulator, token, {"aps": {"alert": "again"}})
+    page.shows("again")
+    page.script(f"document.getElementById('n{sent['id']}').click()")
+    page.shows("Edit and replay")
+    page.click("Replay")
+    page.until("document.querySelectorAll('.item').length === 2")
+    first, second = emulator.api("GET", "/api/v1/notifications")["notifications"]
+    assert first["payloadBase64"] == second["payloadBase64"] and first["state"] == "replaced"
+
+
+def test_send_a_push(page, emulator):
+    install(emulator)
+    page.until("store.tokens.length === 1")
+    page.script("location.hash = '#send'")
+    page.shows("Send a test push")
+    page.script("document.getElementById('push-payload').value = JSON.stringify({aps: {alert: 'by hand'}})")
+    page.click("Send")
+    page.shows("Accepted, stored")
+    assert emulator.api("GET", "/api/v1/notifications?q=by%20hand")["notifications"]
+
+
+def test_token_map_after_reinstall(page, emulator):
+    token = install(emulator)
+    page.script(f"location.hash = '#tokens/{token}'")
+    page.shows("HMAC-SHA256")
+    page.click("Reinstall", "section.card button")
+    page.until("document.querySelectorAll('.field.changed').length === 1")
+    rows = emulator.api("GET", "/api/v1/tokens?udid=phone")["tokens"]
+    assert [row["install"] for row in rows] == [1, 2] and rows[0]["token"] != rows[1]["token"]
+    page.shows(rows[1]["token"])
+    shot(page, "tokens")
+    page.prefer("dark")
+    shot(page, "tokens-dark")
+
+
+def test_devices_come_and_go_live(page, emulator):
+    install(emulator)
+    page.script("location.hash = '#devices'")
+    page.shows("offline")
+    emulator.api("POST", f"/api/v1/devices/tablet/apps/{TOPIC}/install")
+    page.shows("tablet")
+
+
+def test_dark_and_light(page):
+    light = page.script("getComputedStyle(document.body).backgroundColor")
+    page.prefer("dark")
+    dark = page.script("getComputedStyle(document.body).backgroundColor")
+    assert light != dark
+    page.click("◐")
+    assert page.script("getComputedStyle(document.body).backgroundColor") == light
+    page.script("localStorage.clear()")
+
+
+def test_phone_width(page, emulator):
+    token = install(emulator)
+    sent = push(emulator, token, {"aps": {"alert": "on a phone"}})
+    page.resize(390, 844, is_mobile=True)
+    page.shows("on a phone")
+    shot(page, "phone-list")
+    page.script(f"document.getElementById('n{sent['id']}').click()")
+    page.shows("← List")
+    shot(page, "phone-detail")
+    assert page.script("document.documentElement.scrollWidth <= innerWidth")
+    page.click("← List")
+    page.until("document.getElementById('list').offsetParent !== null")
+
+
+def test_it_comes_back_after_a_restart(page, emulator, stopped_emulator):
+    port = emulator.address("console")[1]
+    token = install(emulator)
+    page.until("store.tokens.length === 1")
+    emulator.stop()
+    page.until("document.getElementById('live').textContent !== 'live'")
+    emulator.start("--console-port", str(port))
+    page.until("document.getElementById('live').textContent === 'live'")
+    push(emulator, token, {"aps": {"alert": "after the restart"}})
+    page.shows("after the restart")
+    # The browser itself notes that nobody listened meanwhile.
+    page.complaints.clear()
+
+
+def test_ten_thousand_stay_smooth(page, emulator):
+    token = install(emulator)
+    push(emulator, token, {"aps": {"alert": "one of many"}})
+    page.shows("one of many")
+    page.script("""(() => {
+        const first = Array.from(store.notifications.values())[0];
+        for (let id = 2; id <= 10000; id += 1) keep({ ...first, id });
+        refilter();
+    })()""")
+    frames = page.script("""new Promise(done => {
+        const times = [];
+        let last = performance.now();
+        const step = now => {
+            times.push(now - last);
+            last = now;
+            view.element.scrollTop += 900;
+            if (times.length < 120) requestAnimationFrame(step);
+            else done(times.sort((a, b) => a - b)[90]);
+        };
+        requestAnimationFrame(step);
+    })""")
+    assert frames < 100, f"three frames of four within {frames} ms"
+    assert page.script("document.querySelectorAll('.item').length") < 60
+
+
+def test_a_name_that_only_looks_like_ours_is_refused(emulator):
+    host, port = emulator.address("console")
+    for name in ("127.0.0.1.evil.com", f"127.0.0.1.evil.com:{port}", "evil.com"):
+        request = urllib.request.Request(f"http://{host}:{port}/", headers={"Host": name})
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            urllib.request.urlopen(request)
+        assert refusal.value.code == 403
+
+
+
+def test_a_strange_page_can_not_write(chromium, emulator):
+    """A page of another origin in the same browser reaches the server, which refuses it."""
+    host, port = emulator.address("console")
+    token = install(emulator)
+    push(emulator, token, {"aps": {"alert": "mine"}})
+    chromium.open("data:text/html,<p>a stranger")
+    for method, path in (("DELETE", "/api/v1/notifications"), ("POST", "/api/v1/reset")):
+        chromium.script(f"fetch('http://{host}:{port}{path}', {{method: '{method}', mode: 'no-cors'}}).catch(() => 0)")
+    chromium.complaints.clear()
+    assert len(emulator.api("GET", "/api/v1/notifications")["notifications"]) == 1
