@@ -7,7 +7,7 @@ enum Banner {
     ("feedback", "feedback service, TLS with a push certificate"),
     ("provider", "HTTP/2 provider API: POST /3/device/<token>"),
     ("courier", "device connections"),
-    ("console", "REST API, activation, plain-HTTP /3/device"),
+    ("console", "dashboard, REST API, activation, plain-HTTP /3/device"),
   ]
 
   static func lines(_ emulator: Emulator) -> [String] {

@@ -12,7 +12,7 @@ enum ServeFlags {
   static let feedbackPort = port("feedback", "2196", "feedback service; ALPN h2: channel management")
   static let providerPort = port("provider", "2197", "HTTP/2 provider API")
   static let courierPort = port("courier", "5223", "device connections")
-  static let consolePort = port("console", "8790", "REST API, activation, plain-HTTP /3/device")
+  static let consolePort = port("console", "8790", "dashboard, REST API, activation, plain-HTTP /3/device")
   static let certs = CommonFlags.certs
   static let data = Flag(
     "data", .folder, default: ".apns-emulator", "folder of the store and the token secret"
