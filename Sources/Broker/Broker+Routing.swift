@@ -74,7 +74,7 @@ extension Broker {
       if slots[slot].isStored { markDirty(slot) }
       sentThisTurn.append(row)
     }
-    session.link.window.append(id, row)
+    session.link.noteSent(id, row, now: now)
     session.link.outlet.deliver(
       OutgoingMessage(
         token: registry.registrations[slot].token,
@@ -116,7 +116,7 @@ extension Broker {
     guard slots[slot].state == .kept else { return }
     guard slots[slot].expiresAt > now else { return drop(slot, .expired, now) }
     slots[slot].state = .inFlight
-    session.link.window.append(slots[slot].id, row)
+    session.link.noteSent(slots[slot].id, row, now: now)
     let kept = slots[slot]
     session.link.outlet.deliver(
       OutgoingMessage(

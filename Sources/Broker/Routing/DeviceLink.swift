@@ -15,12 +15,19 @@ public final class DeviceLink {
   var window = SentWindow()
   /// Rows whose message waits in its slot for room in the window.
   var waiting: [Int32] = []
-  /// When the device last acknowledged something.
+  /// When the device last acknowledged something, or began to have something to acknowledge.
   var lastProgressAt: Timestamp
 
   public init(outlet: any CourierOutlet, now: Timestamp) {
     self.outlet = outlet
     lastProgressAt = now
+  }
+
+  /// A message is handed to the connection.
+  @inline(__always)
+  func noteSent(_ id: UInt64, _ row: Int32, now: Timestamp) {
+    if window.count == 0 { lastProgressAt = now }
+    window.append(id, row)
   }
 
   /// Whether another message may be sent now; otherwise it waits in its slot.

@@ -244,6 +244,8 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
 
   func flush() {
     isTouched = false
+    // Its connection may have gone in this turn, after it was touched.
+    guard !session.isClosed else { return }
     connection.flushNow()
     guard hasAnswered else { return }
     hasAnswered = false

@@ -40,6 +40,8 @@ final class Gateway {
 
   func forget(_ connection: GatewayConnection, _ reason: String) {
     connections[ObjectIdentifier(connection)] = nil
+    // One that was held back when it ended must not be told to go on.
+    held.removeAll { $0 === connection }
     logger.log(.debug, "gateway connection ended", [("because", .string(reason))])
   }
 

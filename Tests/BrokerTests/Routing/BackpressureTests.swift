@@ -123,4 +123,15 @@ struct BackpressureTests {
     lab.acknowledge(phone, 0)
     #expect(lab.submit(row, "progress").isCongested)
   }
+
+  @Test("is not taken for one that makes no progress because it had nothing to do before")
+  func idleBefore() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.push(row, "first")
+    lab.acknowledge(phone, 0)
+    lab.pass(seconds: 3600)
+    for number in 0..<DeviceLink.windowLimit / 2 { lab.push(row, "\(number)") }
+    #expect(lab.submit(row, "behind").isCongested)
+  }
 }

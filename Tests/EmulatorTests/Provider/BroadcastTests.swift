@@ -1,3 +1,4 @@
+import Broker
 import CourierWire
 import PushModel
 import Testing
@@ -180,6 +181,33 @@ extension LiveTests {
       let other = try HTTP2Client(harness, .app("com.example.other"))
       #expect(try other.answer(whole).text == #"{"reason":"TopicMismatch"}"#)
       #expect(try HTTP2Client(harness, .app()).answer(whole).status == 200)
+    }
+
+    @Test("a broadcast and the end of a closing device in one turn do no harm")
+    func endsInTheSameTurn() throws {
+      let harness = try EmulatorHarness()
+      let id = try makeChannel(harness)
+      let device = try harness.device()
+      _ = try subscribe(device, harness, join: [channel(id)])
+      harness.turn(milliseconds: 25)
+      device.connection.setPaused(true)
+      harness.connections("courier").first?.close()
+      harness.turn(until: "the courier lingers") {
+        harness.connections("courier").first?.phase == .lingering
+      }
+      let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
+      let key = ChannelTable.Key(
+        topic: topic, environment: .sandbox, id: try #require(Base64.decode(id.utf8)))
+      // One turn: something is sent, then the peer is gone.
+      Frames.payload.withUnsafeBytes { payload in
+        let submission = Submission(
+          interface: .provider, topic: topic, environment: .sandbox, token: .init(start: nil, count: 0),
+          payload: payload)
+        harness.broker.broadcast(submission, to: key, storageSeconds: 0, now: harness.clock.now())
+      }
+      harness.connections("courier").first?.abort("gone")
+      harness.settle()
+      #expect(harness.connections("courier").isEmpty)
     }
 
     @Test("broadcasts for a device that never reads cost a bounded number of bytes")

@@ -33,7 +33,7 @@ final class DeviceClient {
     self.harness = harness
     connection = try harness.connect(
       "courier", as: recorder, context: try harness.context(), serverName: serverName, alpn: alpn)
-    recorder.onReceived = { [unowned self] in take($0) }
+    recorder.onReceived = { [weak self] in self?.take($0) }
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) {

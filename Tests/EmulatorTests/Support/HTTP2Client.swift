@@ -66,8 +66,8 @@ final class HTTP2Client {
     session = try #require(HTTP2ClientSession())
     connection = try harness.connect(
       listener, as: recorder, context: harness.context(certificate), serverName: serverName, alpn: alpn)
-    recorder.onOpened = { [unowned self] _ in flush() }
-    recorder.onReceived = { [unowned self] in take($0) }
+    recorder.onOpened = { [weak self] _ in self?.flush() }
+    recorder.onReceived = { [weak self] in self?.take($0) }
   }
 
   /// Everything that the server sent, frame by frame.

@@ -198,6 +198,34 @@ extension LiveTests {
       #expect(!client.hasEnded && stage.open == 0)
     }
 
+    @Test("however connections end, their descriptors are given back")
+    func descriptors() throws {
+      func openDescriptors() -> Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
+      let stage = try Stage()
+      _ = try stage.pair()
+      let before = openDescriptors()
+      for round in 0..<40 {
+        if round % 4 == 3 {
+          let silent = try SilentSocket(stage.address)
+          stage.turn(until: "it is accepted") { stage.open == 2 }
+          silent.send(Array("no TLS at all\r\n".utf8))
+          stage.settle()
+          silent.close()
+          stage.turn(until: "it is gone") { stage.open == 1 }
+          continue
+        }
+        let (client, server) = try stage.pair()
+        switch round % 4 {
+        case 0: client.connection?.close()
+        case 1: server.connection?.abort("reset", reset: true)
+        default: client.connection?.abort("gone")
+        }
+        stage.turn(until: "both are done") { client.hasEnded && server.hasEnded }
+      }
+      // Other tests of this process may open and close files meanwhile.
+      #expect(openDescriptors() < before + 20)
+    }
+
     // MARK: Back-pressure
 
     @Test(
@@ -372,9 +400,10 @@ extension LiveTests {
   }
 }
 
-/// A TCP connection that says nothing.
+/// A TCP connection without TLS.
 private final class SilentSocket {
   private let descriptor: Int32
+  private var isOpen = true
 
   init(_ address: SocketAddress) throws {
     descriptor = try address.withSystemAddress { family, pointer, size in
@@ -384,5 +413,13 @@ private final class SilentSocket {
     }
   }
 
-  deinit { _ = Platform.close(descriptor) }
+  deinit { close() }
+
+  func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { SocketCalls.send(descriptor, $0) } }
+
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    _ = Platform.close(descriptor)
+  }
 }

@@ -1,0 +1,126 @@
+import LegacyWire
+import PushModel
+import Testing
+
+@testable import Broker
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  @Suite("Gateway, devices that can't follow")
+  struct SlowDeviceTests {
+    /// A device that has stopped reading, its token, and a provider.
+    private func stage(
+      _ harness: EmulatorHarness
+    ) throws -> (device: DeviceClient, token: DeviceToken, provider: LegacyClient) {
+      // Only the emulator's clock says how long a device has made no progress.
+      harness.clock.setFrozen(true)
+      let device = try harness.device()
+      let token = try device.mint(Site.topic)
+      device.filter([Site.topic])
+      device.roundTrip()
+      harness.turn(milliseconds: 25)
+      harness.connections("courier").first?.setSendBuffer(4096)
+      device.connection.setPaused(true)
+      return (device, token, try harness.provider())
+    }
+
+    private func frames(_ token: DeviceToken, _ ids: ClosedRange<Int>) -> [UInt8] {
+      ids.flatMap { Frames.full(token, id: UInt32($0), payload: Frames.text("\($0)")) }
+    }
+
+    @Test("a provider is held back while a device does not follow, but not for ever, and nothing is refused")
+    func heldBack() throws {
+      let harness = try EmulatorHarness()
+      let (device, token, provider) = try stage(harness)
+      let count = 60_000
+      for start in stride(from: 1, to: count, by: 1000) { provider.send(frames(token, start...start + 999)) }
+      harness.turn(until: "the provider is held back") {
+        harness.connections("gateway").contains(where: \.isPaused)
+      }
+      // A device that makes no progress at all is not waited for, by the emulator's clock.
+      harness.turn(until: "all are accepted") {
+        harness.clock.advance(nanoseconds: 2_000_000_000)
+        return harness.broker.counters.accepted == UInt64(count)
+      }
+      #expect(!provider.recorder.hasEnded && provider.recorder.received.isEmpty)
+      // What was sent is bounded, what came later is in its slot, and the newest arrives when the device reads.
+      #expect(harness.broker.counters.sent <= UInt64(DeviceLink.windowLimit))
+      device.connection.setPaused(false)
+      var acknowledged = 0
+      harness.turn(until: "the newest arrives") {
+        while acknowledged < device.messages.count {
+          device.acknowledge(device.messages[acknowledged])
+          acknowledged += 1
+        }
+        return device.messages.last?.payload == Frames.text("\(count)")
+      }
+      harness.turn(until: "all is acknowledged") { !harness.broker.hasUnacknowledged }
+      let ids = device.messages.map(\.messageId)
+      #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test("a device that was idle for long is waited for all the same once it has something to do")
+    func idleBefore() throws {
+      let harness = try EmulatorHarness()
+      let (_, token, provider) = try stage(harness)
+      harness.clock.advance(nanoseconds: 3600 * 1_000_000_000)
+      provider.send(frames(token, 1...6000))
+      harness.turn(until: "the provider is held back") {
+        harness.connections("gateway").contains(where: \.isPaused)
+      }
+    }
+
+    @Test("a provider that is held back goes on when the device acknowledges, without the clock")
+    func goesOn() throws {
+      let harness = try EmulatorHarness()
+      let (device, token, provider) = try stage(harness)
+      let count = 20_000
+      for start in stride(from: 1, to: count, by: 1000) { provider.send(frames(token, start...start + 999)) }
+      harness.turn(until: "the provider is held back") {
+        harness.connections("gateway").contains(where: \.isPaused)
+      }
+      device.connection.setPaused(false)
+      var acknowledged = 0
+      harness.turn(until: "all are accepted and the newest arrives") {
+        while acknowledged < device.messages.count {
+          device.acknowledge(device.messages[acknowledged])
+          acknowledged += 1
+        }
+        return device.messages.last?.payload == Frames.text("\(count)")
+      }
+      #expect(harness.broker.counters.accepted == UInt64(count))
+    }
+
+    @Test("a provider that is held back is told at shutdown how far it really got")
+    func shutdown() throws {
+      let harness = try EmulatorHarness()
+      let (_, token, provider) = try stage(harness)
+      for start in stride(from: 1, to: 60_000, by: 1000) { provider.send(frames(token, start...start + 999)) }
+      harness.turn(until: "the provider is held back") {
+        harness.connections("gateway").contains(where: \.isPaused)
+      }
+      harness.stop()
+      let accepted = harness.broker.counters.accepted
+      #expect(accepted < 60_000)
+      #expect(provider.readToEnd() == LegacyErrorPacket(status: 10, identifier: UInt32(accepted)).bytes)
+    }
+
+    @Test("other devices are served while one does not follow")
+    func others() throws {
+      let harness = try EmulatorHarness()
+      let (_, token, provider) = try stage(harness)
+      let other = try harness.device("phone-2")
+      let otherToken = try other.mint(Site.topic)
+      other.filter([Site.topic])
+      other.roundTrip()
+      for start in stride(from: 1, to: 20_000, by: 1000) { provider.send(frames(token, start...start + 999)) }
+      harness.turn(until: "the provider is held back") {
+        harness.connections("gateway").contains(where: \.isPaused)
+      }
+      let second = try harness.provider()
+      second.send(frames(otherToken, 1...10))
+      other.waitForMessages(10)
+    }
+  }
+}
