@@ -71,6 +71,19 @@ struct HTTP2ControlTests {
     #expect(pair.server.isFinished && pair.client.openStreams == 0)
   }
 
+  @Test("serves nothing above the last stream of a GOAWAY that has yet to leave")
+  func goAwayNotSent() throws {
+    let session = try #require(HTTP2ServerSession())
+    _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.headers(1, RawFrame.pseudo))
+    session.goAway(debugData: wrongEnvironment)
+    session.goAway(debugData: wrongEnvironment)
+    _ = session.receive(RawFrame.headers(3, RawFrame.pseudo))
+    #expect(session.takeRequests().map(\.streamID) == [1])
+    let goAways = ReadFrame.all(session.output()).filter { $0.type == 7 }
+    #expect(goAways.allSatisfy { $0.payload.prefix(4) == [0, 0, 0, 1] })
+    #expect(session.openStreams == 1)
+  }
+
   @Test("leaves no trace of streams that end between answer and sending")
   func resetBeforeSending() throws {
     let session = try #require(HTTP2ServerSession())

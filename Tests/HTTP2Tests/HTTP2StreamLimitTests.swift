@@ -41,6 +41,27 @@ struct HTTP2StreamLimitTests {
     #expect(session.isFinished)
   }
 
+  @Test("ends the connection over the highest limit in the same words, once")
+  func violatedCeiling() throws {
+    let session = try session(streams: 1000)
+    _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement)
+    _ = session.receive(open((0..<1500).map { 2 * $0 + 1 }))
+    let goAways = ReadFrame.all(session.output()).filter { $0.type == 7 }
+    let text = Array(HTTP2ServerSession.streamsViolatedText.utf8)
+    #expect(goAways.map(\.payload) == [RawFrame.word(1999) + RawFrame.word(7) + text])
+    #expect(session.openStreams == 1000)
+  }
+
+  @Test("leaves a client that goes on opening streams and reads nothing to nghttp2, which ends it")
+  func violatedForLong() throws {
+    let session = try session(streams: 1)
+    _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement)
+    _ = session.receive(open((0..<10_000).map { 2 * $0 + 1 }))
+    #expect(session.openStreams <= 2 * session.options.streamCeiling)
+    _ = session.output()
+    #expect(session.isFinished)
+  }
+
   @Test("is raised from 1 to 1000 with Apple's bytes, and holds at once")
   func raised() throws {
     let session = try session(streams: 1)

@@ -61,9 +61,11 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     (lastHeard, hasHeard) = (now, true)
     switch session.receive(bytes) {
     case .taken: answerAll(session, responder, now)
-    case .notHTTP2(let first): return refuseOtherProtocol(first)
+    case .notHTTP2(let first): return refuseOtherProtocol(first, session)
     case .failed(let reason):
-      service.logger.log(.info, "provider connection closed", [("because", .string(reason))])
+      // A flood of what must be acknowledged, or no memory: nothing can be said, and nobody reads.
+      service.logger.log(.info, "provider connection dropped", [("because", .string(reason))])
+      return connection.abort(reason)
     }
     writeOutput()
   }
@@ -110,10 +112,18 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     if session.isFinished || isEnding && session.openStreams == 0 && !session.hasOutput { connection.close() }
   }
 
-  /// Somebody speaks another protocol: say so in text that they can read, and where plain HTTP is understood.
-  private func refuseOtherProtocol(_ first: [UInt8]) {
-    connection.send(OtherProtocolAnswer.bytes(first))
-    connection.close()
+  /// Somebody speaks another protocol: say so in text that they can read, and where plain HTTP is understood. Who agreed
+  /// on HTTP/2 by ALPN has had SETTINGS and gets the text in a GOAWAY (RFC 9113 3.4).
+  private func refuseOtherProtocol(_ first: [UInt8], _ session: HTTP2ServerSession) {
+    if connection.alpn == nil {
+      connection.send(OtherProtocolAnswer.bytes(first))
+      connection.close()
+    } else {
+      let text = Array(OtherProtocolAnswer.text(first).utf8)
+      session.goAway(.protocolError, lastStreamID: 0, debugData: text)
+      isEnding = true
+      writeOutput()
+    }
     let came = Hex.encode(first.prefix(OtherProtocolAnswer.shownBytes))
     service.logger.log(
       .info, "provider connection refused", [("because", .string("not HTTP/2, began with \(came)"))])

@@ -6,12 +6,17 @@ enum OtherProtocolAnswer {
   /// How much of what came is shown, in bytes.
   static let shownBytes = 24
 
+  /// The whole answer to a client that did not agree on HTTP/2 before.
   static func bytes(_ first: [UInt8]) -> [UInt8] {
-    let text =
-      "HTTP/2 client preface string missing or corrupt. Hex dump for received bytes: "
+    let text = text(first)
+    return Array((isHTTP1(first) ? head(text.utf8.count) : "").utf8) + Array(text.utf8)
+  }
+
+  /// The text alone.
+  static func text(_ first: [UInt8]) -> String {
+    "HTTP/2 client preface string missing or corrupt. Hex dump for received bytes: "
       + Hex.encode(first.prefix(shownBytes)) + "\n"
       + "The APNs provider API speaks HTTP/2 only. For HTTP/1.1 use POST /3/device/{token} on the emulator's console.\n"
-    return Array((isHTTP1(first) ? head(text.utf8.count) : "").utf8) + Array(text.utf8)
   }
 
   private static func head(_ length: Int) -> String {

@@ -51,10 +51,11 @@ final class PushResponder: HTTP2Responder {
       }
       // The broker saw what the checks did not: the token map changed in between, which one thread rules out.
       refuse(
-        request, session, check.refuse(request.message, rejection, got: rejection.sentence), now, .apnsId)
+        request, session, check.refuse(request.message, rejection, got: rejection.sentence), .apnsId,
+        check.hasAuthenticated)
     case .rejected(let rejected):
       service.record(rejected, request.message, interface: .provider, environment: environment, now: now)
-      refuse(request, session, rejected, now, .apnsId)
+      refuse(request, session, rejected, .apnsId, check.hasAuthenticated)
     }
   }
 
@@ -69,15 +70,15 @@ final class PushResponder: HTTP2Responder {
       session.respond(to: request, with: response)
     case .rejected(let rejected):
       service.record(rejected, request.message, interface: .provider, environment: environment, now: now)
-      refuse(request, session, rejected, now, .apnsRequestId)
+      refuse(request, session, rejected, .apnsRequestId, broadcasts.hasAuthenticated)
     }
   }
 
   private func refuse(
-    _ request: HTTP2Request, _ session: HTTP2ServerSession, _ rejected: RejectedRequest, _ now: Timestamp,
-    _ idField: ProviderField
+    _ request: HTTP2Request, _ session: HTTP2ServerSession, _ rejected: RejectedRequest,
+    _ idField: ProviderField, _ isAuthenticated: Bool
   ) {
-    adjust(session, rejected.rejection, check.hasAuthenticated)
+    adjust(session, rejected.rejection, isAuthenticated)
     var response = HTTP2Response(
       status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
     response.idField = idField

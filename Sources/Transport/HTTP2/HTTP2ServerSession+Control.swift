@@ -26,7 +26,8 @@ extension HTTP2ServerSession {
   ///   - lastStreamID: the highest stream that was or may be processed; nil for the highest taken so far.
   ///   - debugData: a JSON object with `reason`, or plain text.
   public func goAway(_ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
-    let last = lastStreamID ?? lastTakenStreamID
+    let last = min(lastStreamID ?? lastTakenStreamID, lastPromisedStreamID)
+    lastPromisedStreamID = last
     HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
   }
 
@@ -43,11 +44,12 @@ extension HTTP2ServerSession {
     return true
   }
 
-  /// nghttp2 is told the ceiling: it would break the connection over an acknowledged limit with words of its own, and
-  /// refuse streams sent before the first acknowledgement. The true limit is written in as the frame leaves.
+  /// nghttp2 is told twice the ceiling: it would break the connection over an acknowledged limit with words of its own,
+  /// and refuse streams sent before the first acknowledgement. Who goes on opening streams after ours it does end. The
+  /// true limit is written in as the frame leaves.
   func submitSettings(limit: Int) {
     unsentLimits.append(limit)
-    let entries = options.settings.entries(streams: options.streamCeiling)
+    let entries = options.settings.entries(streams: 2 * options.streamCeiling)
     nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
   }
 

@@ -11,6 +11,11 @@ extension HTTP2ServerSession {
     let request = requests.checkOut(streamID: streamID)
     nghttp2_session_set_stream_user_data(handle, streamID, Unmanaged.passUnretained(request).toOpaque())
     current = request
+    // The GOAWAY tells its client; nghttp2 drops it as that leaves.
+    guard streamID <= lastPromisedStreamID else {
+      request.phase = .refused
+      return
+    }
     switch streamLimit.verdict(open: openStreams) {
     case .accepted: lastTakenStreamID = streamID
     case .refused: refuse(request)

@@ -27,6 +27,8 @@ public final class HTTP2ServerSession {
   var fieldList = HTTP2FieldList()
   /// The highest stream taken for processing; what a GOAWAY promises.
   var lastTakenStreamID: Int32 = 0
+  /// No stream above this one is served: what a GOAWAY said, or will say when the client reads again.
+  var lastPromisedStreamID = Int32.max
   /// Streams to be reset when their early answer has left: nghttp2 drops an answer once a reset is queued behind it.
   var streamsToReset: [Int32] = []
   /// Holds a SETTINGS frame while it is changed.

@@ -42,3 +42,16 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section("Apple's answers to a provider")
         for line in probe_table.lines(probe_table.results):
             terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def unharmed(lab):
+    """Whatever the test did, the emulator serves others afterwards, and took only what the test says it took."""
+    class Taken:
+        accepted = 0
+
+    before = lab.counters()["accepted"]
+    yield Taken
+    answer = lab.push_now(lab.token)
+    assert answer.status == 200, f"{answer.status} {answer.body}"
+    assert lab.counters()["accepted"] == before + Taken.accepted + 1

@@ -1,5 +1,6 @@
 """An emulator with everything that providers need: keys, certificates, tokens in every state."""
 
+import subprocess
 import time
 
 from courier import MESSAGE, Device
@@ -33,6 +34,13 @@ def prepare(emulator):
     for environment in ("sandbox", "production"):
         emulator.push_certificate(f"com.example.{environment}", "--environment", environment)
     emulator.device_certificate(GOING_PHONE)
+
+
+def memory(lab):
+    """Resident memory of the emulator, in bytes."""
+    listed = subprocess.run(
+        ["ps", "-o", "rss=", "-p", str(lab.emulator.process.pid)], capture_output=True, text=True, check=True)
+    return int(listed.stdout) * 1024
 
 
 class Lab:

@@ -231,3 +231,17 @@ def listed(fields):
         values = value if isinstance(value, list) else [value]
         pairs += [(name, text) for text in values if text is not None]
     return pairs
+
+
+def assert_connection_error(connection, *codes):
+    """The server ends the connection and says why."""
+    connection.read_to_end()
+    assert connection.goaway, "the connection ended without GOAWAY"
+    assert connection.goaway[0] in codes, f"GOAWAY {connection.goaway}"
+
+
+def assert_stream_error(connection, stream, *codes):
+    """The server ends the stream, says why, and goes on with the connection."""
+    answer = connection.answer(stream)
+    assert answer.status is None and answer.reset in codes, f"{answer.status} {answer.body} reset {answer.reset} {connection.goaway}"
+    connection.barrier()
