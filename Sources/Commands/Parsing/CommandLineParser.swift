@@ -124,9 +124,7 @@ struct CommandLineParser {
   // MARK: Environment, file, defaults
 
   private func readConfiguration(_ command: CommandDescription, _ settings: inout Settings) throws {
-    guard command.flag(named: ServeFlags.config.name) != nil else { return }
-    let path = settings[ServeFlags.config] ?? environment[ServeFlags.config.environmentName]
-    let file = try path.map { try ConfigurationFile(path: $0, readFile, known: command.flags) }
+    let file = try configurationFile(command, settings)
     for flag in command.flags where flag.isSetting && settings.values[flag.name] == nil {
       // An empty variable is how scripts unset one for a single command.
       if let text = environment[flag.environmentName], !text.isEmpty {
@@ -137,6 +135,16 @@ struct CommandLineParser {
         settings.values[flag.name] = .init(texts: texts, source: .file(file.path))
       }
     }
+  }
+
+  /// The file that the flag or the environment names; nil for none, and for commands that have no such flag.
+  private func configurationFile(_ command: CommandDescription, _ settings: Settings) throws
+    -> ConfigurationFile?
+  {
+    guard command.flag(named: ServeFlags.config.name) != nil else { return nil }
+    let path = settings[ServeFlags.config] ?? environment[ServeFlags.config.environmentName]
+    guard let path, !path.isEmpty else { return nil }
+    return try ConfigurationFile(path: path, readFile, known: command.flags)
   }
 
   private func readDefaults(_ command: CommandDescription, _ settings: inout Settings) {

@@ -10,11 +10,14 @@ struct RunningEmulator {
 
   private var addresses: [String: SocketAddress] = [:]
   private let caPath: String
+  /// What opens a console that is bound beyond loopback.
+  let credentials: [HTTPField]
   /// The certs folder.
   let certs: String
 
   /// Reads the ports file that `settings` or the environment name; without one, the default ports and `certs`.
   init(_ settings: Settings, certs folder: String? = nil) throws {
+    credentials = settings[CommonFlags.access].map { [HTTPField("Authorization", "Bearer \($0)")] } ?? []
     let variable = ProcessEnvironment.variables[CommonFlags.portsFile.environmentName]
     guard let path = settings[CommonFlags.portsFile] ?? variable, !path.isEmpty else {
       certs = folder ?? "certs"
@@ -63,7 +66,9 @@ struct RunningEmulator {
     -> HTTPResponse
   {
     let address = try address("console")
-    return try Self.reaching { try HTTP1Client(address).send(method, target, fields: fields, body: body) }
+    return try Self.reaching {
+      try HTTP1Client(address).send(method, target, fields: fields + credentials, body: body)
+    }
   }
 
   /// Does something at the console; what goes wrong is said with how to start an emulator.

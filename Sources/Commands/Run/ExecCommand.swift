@@ -75,6 +75,9 @@ enum ExecCommand {
     ProcessEnvironment.set("APNS_EMULATOR_CA", emulator.ports.ca)
     ProcessEnvironment.set("APNS_EMULATOR_CERTS", emulator.ports.certs)
     ProcessEnvironment.set("SSL_CERT_FILE", emulator.ports.ca)
+    if let access = emulator.consoleToken {
+      ProcessEnvironment.set(CommonFlags.access.environmentName, access)
+    }
     for (name, address) in emulator.ports.listeners {
       ProcessEnvironment.set("APNS_EMULATOR_\(name.uppercased())", "\(address)")
     }

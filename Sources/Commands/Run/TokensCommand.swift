@@ -8,7 +8,7 @@ enum TokensCommand {
   private static let topic = Flag("topic", .topic, "rows of this topic")
   private static let state = Flag("state", ValueKind<TokenState>.word, "rows in this state")
   static let flags: [any FlagDescription] = [
-    CommonFlags.json, bare, udid, topic, state, CommonFlags.portsFile,
+    CommonFlags.json, bare, udid, topic, state, CommonFlags.access, CommonFlags.portsFile,
   ]
   private static let columns = ["udid", "topic", "environment", "token", "state"]
 

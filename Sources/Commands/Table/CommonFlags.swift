@@ -11,6 +11,9 @@ enum CommonFlags {
   static let portsFile = Flag(
     "ports-file", .file,
     "ports file of a running emulator (else APNS_EMULATOR_PORTS_FILE, else the default ports)")
+  static let access = Flag(
+    "access", .text("TOKEN"), "what serve printed as access, if it is bound beyond loopback"
+  ).setting
   static let json = Flag("json", .toggle, "one JSON object a line")
   static let topic = Flag("topic", .topic, "topic, usually a bundle id")
   static let udid = Flag("udid", .udid, "device id, any name: phone-1").required

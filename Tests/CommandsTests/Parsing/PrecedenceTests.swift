@@ -47,9 +47,11 @@ struct PrecedenceTests {
     #expect(Self.line("ephemeral", settings) == ["true", "file", "c.json"])
   }
 
-  @Test("commands without settings don't read the file")
+  @Test("other commands read the environment and not the file")
   func fileElsewhere() throws {
-    _ = try Self.parse(["tokens"], environment: ["APNS_EMULATOR_CONFIG": "nowhere.json"])
+    let environment = ["APNS_EMULATOR_CONFIG": "nowhere.json", "APNS_EMULATOR_CERTS": "elsewhere"]
+    let settings = try Self.parse(["certs", "push", "--topic", "com.example.app"], environment: environment)
+    #expect(settings[CommonFlags.certsOfEmulator] == "elsewhere")
   }
 
   @Test("an empty variable is none")

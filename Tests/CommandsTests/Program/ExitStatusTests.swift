@@ -118,6 +118,21 @@ struct ExitStatusTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: program.folder.path()) == ["certs"])
   }
 
+  @Test("beyond loopback the console wants its access token, which exec passes on")
+  func access() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let result = try program.exec(
+      ["--bind", "0.0.0.0"],
+      script: """
+        "$emulator" tokens --bare
+        "$emulator" tokens --access wrong || echo "ended with $?"
+        """)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.contains("the console answered 401"))
+    #expect(result.output.hasSuffix("ended with 1\n"))
+  }
+
   @Test("an exec within an exec leaves the outer one its ports file")
   func nested() throws {
     let program = try BuiltProgram()
