@@ -111,11 +111,14 @@ extension LiveTests {
     }
 
     @Test(
-      "a client of HTTP/1 is told so in its language, anybody else in plain text", arguments: [["h2"], []])
+      "a client of HTTP/1 is told so in its language, one that agreed on HTTP/2 in a GOAWAY, others in text",
+      arguments: [["h2"], []])
     func otherProtocols(alpn: [String]) throws {
       let harness = try EmulatorHarness()
       let request = "POST /3/device/00 HTTP/1.1\r\nHost: localhost\r\n\r\n"
-      for (greeting, head) in [(request, "HTTP/1.1 505 "), ("\u{0}hello", "HTTP/2 client preface string ")] {
+      let sentence = "HTTP/2 client preface string "
+      for (greeting, plainHead) in [(request, "HTTP/1.1 505 "), ("\u{0}hello", sentence)] {
+        let head = alpn.isEmpty ? plainHead : sentence
         let recorder = Recorder()
         recorder.onOpened = { $0.send(Array(greeting.utf8)) }
         let connection = try harness.connect(
