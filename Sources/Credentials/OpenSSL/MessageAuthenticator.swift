@@ -41,13 +41,17 @@ final class MessageAuthenticator {
   }
 
   private static func start(_ context: OpaquePointer, key: [UInt8]) -> Bool {
+    // The parameter holds pointers to both names, so both must live until it was used.
+    let parameter = Array(OSSL_MAC_PARAM_DIGEST.utf8CString)
     var digest = Array("SHA256".utf8CString)
-    return digest.withUnsafeMutableBufferPointer { name in
-      var parameters = [
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
-        OSSL_PARAM_construct_end(),
-      ]
-      return EVP_MAC_init(context, key, key.count, &parameters) == 1
+    return parameter.withUnsafeBufferPointer { parameter in
+      digest.withUnsafeMutableBufferPointer { digest in
+        var parameters = [
+          OSSL_PARAM_construct_utf8_string(parameter.baseAddress, digest.baseAddress, 0),
+          OSSL_PARAM_construct_end(),
+        ]
+        return EVP_MAC_init(context, key, key.count, &parameters) == 1
+      }
     }
   }
 }

@@ -82,7 +82,9 @@ final class GatewayConnection: ConnectionHandler {
     connection.close()
   }
 
+  /// Called for each frame of what has already been read.
   private func slowDown() {
+    guard !connection.isPaused else { return }
     connection.setPaused(true)
     gateway.waitForDevices(self)
   }
