@@ -19,7 +19,7 @@ extension Broker {
       slots[slot].box.free()
     }
     slots.removeAll()
-    (dirtySlots, sentThisTurn, feedbackQueue, expiryCursor) = ([], [], [], 0)
+    (dirtySlots, sentThisTurn, answeredThisTurn, feedbackQueue, expiryCursor) = ([], [], [], [], 0)
     registry.forgetDevices()
     journal.forgetRegistrations()
     startsOver = true

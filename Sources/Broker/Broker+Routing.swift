@@ -72,7 +72,7 @@ extension Broker {
     if expiresAt > now {
       replace(slot, with: submission, id: id, expiresAt: expiresAt, state: .inFlight, now: now)
       if slots[slot].isStored { markDirty(slot) }
-      sentThisTurn.append(row)
+      if submission.interface == .gateway { sentThisTurn.append(row) } else { answeredThisTurn.append(row) }
     }
     session.link.noteSent(id, row, now: now)
     session.link.outlet.deliver(

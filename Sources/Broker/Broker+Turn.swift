@@ -66,19 +66,41 @@ extension Broker {
       priority: slot.priority, pushType: slot.pushType, apnsId: slot.apnsId, payload: slot.box.bytes)
   }
 
-  /// Call after the devices' connections were flushed: messages that the system has not taken yet are only in memory,
-  /// so they must be stored before providers hear of success. Answers whether there are any.
+  /// Call after the devices' connections were flushed, before providers hear anything: messages on their way to a device
+  /// that would be lost with this process must be stored first. Answers whether there are any.
+  ///
+  /// Success is silent on the gateway, so what was sent from there may wait in the system's buffers until a provider
+  /// learns how far it got: writing every message to a busy device would cost a third of the throughput.
   public func storeUnsent() -> Bool {
-    guard !sentThisTurn.isEmpty else { return false }
-    for row in sentThisTurn {
-      let slot = Int(row)
-      guard slots[slot].state == .inFlight, slots[slot].session >= 0,
-        let session = sessions[Int(slots[slot].session)], session.link.outlet.unsentBytes > 0
-      else { continue }
-      markDirty(slot)
-    }
+    for row in sentThisTurn { store(row) { $0.outlet.unsentBytes > 0 } }
+    for row in answeredThisTurn { store(row) { $0.mayLoseOutput } }
+    if tellsOfEarlier { storeUnacknowledged() }
     sentThisTurn.removeAll(keepingCapacity: sentThisTurn.capacity < 1 << 16)
+    answeredThisTurn.removeAll(keepingCapacity: answeredThisTurn.capacity < 1 << 16)
+    tellsOfEarlier = false
     return !dirtySlots.isEmpty
+  }
+
+  /// A provider on the gateway is told in this turn how far it got.
+  public func gatewayAnswers() { tellsOfEarlier = true }
+
+  @inline(__always)
+  private func store(_ row: Int32, where isAtRisk: (DeviceLink) -> Bool) {
+    let slot = Int(row)
+    guard slots[slot].state == .inFlight, slots[slot].session >= 0,
+      let session = sessions[Int(slots[slot].session)], isAtRisk(session.link)
+    else { return }
+    markDirty(slot)
+  }
+
+  /// Whatever devices have not acknowledged on connections that could lose it.
+  private func storeUnacknowledged() {
+    for session in sessions {
+      guard let link = session?.link, link.window.count > 0, link.mayLoseOutput else { continue }
+      for entry in link.window.pending where slots[Int(entry.registration)].state == .inFlight {
+        markDirty(Int(entry.registration))
+      }
+    }
   }
 
   /// Drops kept messages whose time is over, looking at `budget` rows and going on there next time.

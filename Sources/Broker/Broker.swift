@@ -19,8 +19,12 @@ public final class Broker {
   var freeSessions: [Int32] = []
   /// Rows whose message must be written or removed.
   var dirtySlots: [Int32] = []
-  /// Rows handed to a connection in this turn.
+  /// Rows handed to a connection in this turn by providers that hear nothing of success.
   var sentThisTurn: [Int32] = []
+  /// Rows handed to a connection in this turn by providers that are told so at its end.
+  var answeredThisTurn: [Int32] = []
+  /// A provider on the gateway learns in this turn how far it got, earlier turns included.
+  var tellsOfEarlier = false
   /// Rows that wait to be read from the feedback service, oldest first.
   var feedbackQueue: [Int32] = []
   /// Where the next look for expired messages begins.

@@ -44,6 +44,21 @@ public enum SocketCalls {
     setOption(descriptor, SOL_SOCKET, SO_RCVBUF, bytes)
   }
 
+  /// Bytes of a stream socket that the system has taken and not yet sent, because the peer's is full: they are lost if
+  /// this process dies while it has input that it has not read, as the system then resets the connection.
+  public static func unsentBytes(_ descriptor: Int32) -> Int {
+    var value: Int32 = 0
+    #if canImport(Darwin)
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      return getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &value, &size) == 0 ? Int(value) : 0
+    #else
+      return ioctl(descriptor, outputNotSent, &value) == 0 ? Int(value) : 0
+    #endif
+  }
+
+  /// `SIOCOUTQNSD` of `linux/sockios.h`, which is not among the C library's headers.
+  private static let outputNotSent: UInt = 0x894b
+
   /// A pending asynchronous error of the socket, 0 if none.
   public static func pendingError(_ descriptor: Int32) -> Int32 {
     var value: Int32 = 0

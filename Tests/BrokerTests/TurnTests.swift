@@ -73,6 +73,46 @@ struct TurnTests {
     #expect(disk.messages.isEmpty)
   }
 
+  @Test("a message that a provider is told of is written while it is still in this system's buffers")
+  func queuedBySystem() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.submit(row, "handed over", interface: .provider)
+    #expect(!lab.broker.storeUnsent())
+    phone.systemQueuedBytes = 1
+    lab.submit(row, "queued", interface: .provider)
+    #expect(lab.broker.storeUnsent())
+    let disk = Disk()
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages == [row: "queued"])
+    lab.acknowledge(phone, 1)
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages.isEmpty)
+  }
+
+  @Test("what the gateway took in silence is written when a provider learns how far it got")
+  func gatewayAnswers() throws {
+    let rows = [try lab.row(), try lab.row("phone", "a.two"), try lab.row("tablet")]
+    let phone = try lab.connect(enabling: [Lab.app, "a.two"])
+    let tablet = try lab.connect("tablet", enabling: [Lab.app])
+    phone.systemQueuedBytes = 1
+    lab.push(rows[0], "older")
+    lab.push(rows[0], "newer")
+    lab.push(rows[1], "acknowledged")
+    lab.push(rows[2], "handed over")
+    lab.acknowledge(phone, 2)
+    #expect(!lab.broker.storeUnsent())
+    lab.broker.gatewayAnswers()
+    #expect(lab.broker.storeUnsent())
+    let disk = Disk()
+    disk.take(lab.broker.takeChanges(), lab.broker)
+    #expect(disk.messages == [rows[0]: "newer"])
+    // Said once.
+    lab.push(rows[1], "silent again")
+    #expect(!lab.broker.storeUnsent())
+    #expect(tablet.texts == ["handed over"])
+  }
+
   @Test("a newer message takes the place of a written one also when it goes out at once")
   func newerSent() throws {
     let row = try lab.row()

@@ -1,4 +1,4 @@
-"""Promise 1 and 2: whatever the moment of a kill -9, a device gets the newest accepted message, never an older one."""
+"""Promises 1 and 2: whatever the moment of a kill -9, a device gets the newest accepted message, never an older one."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import random
 import threading
 import time
 
-from courier import Device
+from courier import ACK, MESSAGE, Device
 from harness import TOPIC
 from legacy import Provider, framed
 
@@ -106,3 +106,82 @@ def test_a_killed_emulator_has_kept_the_newest_accepted_message_of_each_token(st
     # Most kills come after something was known to be accepted; otherwise this test would show little.
     assert checked >= ROUNDS * DEVICES // 4, f"only {checked} messages were known to be accepted"
     print(f"{ROUNDS} rounds, {last} frames, {checked} messages known to be accepted before a kill")
+
+
+class Listener(threading.Thread):
+    """A device that is there while the emulator dies: takes what comes and acknowledges some of it."""
+
+    def __init__(self, device, seed):
+        super().__init__(daemon=True)
+        self.device, self.random = device, random.Random(seed)
+        # A device that reads slower than the provider sends leaves messages in the buffers of both systems.
+        self.pause = self.random.choice((0, 0.001, 0.01))
+        self.numbers = [number(message) for message in device.connect().kept_messages()]
+
+    def run(self):
+        try:
+            while True:
+                command, items = self.device.receive()
+                if command != MESSAGE:
+                    continue
+                self.numbers.append(number(items))
+                time.sleep(self.pause)
+                if self.random.random() < 0.5:
+                    self.acknowledge(items)
+        except (EOFError, OSError):
+            self.device.close()
+
+    def acknowledge(self, message):
+        try:
+            self.device.send(ACK, [(4, message[4]), (8, b"\0")])
+        except OSError:
+            # Nobody listens any more, but what has arrived is still to be read.
+            pass
+
+
+def test_devices_that_are_there_when_the_emulator_is_killed_miss_nothing_and_get_nothing_older(stopped_emulator):
+    emulator, chance = stopped_emulator, random.Random(SEED)
+    identity = emulator.push_certificate()
+    devices = [Device(emulator, *emulator.device_certificate(f"phone-{n}"), TOPIC) for n in range(DEVICES)]
+    emulator.start()
+    tokens = [device.connect().app_token() for device in devices]
+    for device in devices:
+        device.close()
+
+    owed, seen, last, live = {}, {}, 0, 0
+    for round_number in range(max(1, ROUNDS // 2)):
+        there = [n for n in range(DEVICES) if chance.random() < 0.6]
+        listeners = {n: Listener(devices[n], SEED * 1000 + n) for n in there}
+        for listener in listeners.values():
+            listener.start()
+        sender = Sender(emulator, identity, tokens, last, SEED * 1000 + round_number)
+        sender.start()
+        assert sender.began.wait(30)
+        time.sleep(chance.random() ** 2 * 0.4)
+        emulator.kill()
+        sender.join(30)
+        last = sender.number
+        owed.update(sender.accepted)
+
+        emulator.start()
+        for n, (device, token) in enumerate(zip(devices, tokens)):
+            got = []
+            if n in listeners:
+                listeners[n].pause = 0
+                listeners[n].join(30)
+                got = listeners[n].numbers
+                live += len(got)
+            where = f"round {round_number}, seed {SEED}, token {n}: got {got[-3:]} while it was there"
+            assert got == sorted(got), f"out of order: {where}"
+            assert not got or got[0] >= seen.get(token, 0), f"older than {seen.get(token)}: {where}"
+            newest = max(got + [seen.get(token, 0)])
+            kept = [number(message) for message in device.connect().kept_messages()]
+            where += f", then {kept}"
+            assert len(kept) <= 1, f"more than one message: {where}"
+            assert not kept or kept[0] >= newest, f"older than {newest}: {where}"
+            newest = max(kept + [newest])
+            assert newest >= owed.get(token, 0), f"accepted {owed.get(token)}, but it never came: {where}"
+            seen[token] = newest
+            device.close()
+    assert live > ROUNDS, f"only {live} messages came while a device was there"
+    print(f"{last} frames, {live} messages to devices that were there")

@@ -284,6 +284,7 @@ private final class Phone: CourierOutlet {
     _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
   ) {}
   var unsentBytes: Int { 0 }
+  var systemQueuedBytes: Int { 0 }
   func endSession(reason: String) {}
   func appChanged(_ topic: TopicHash, _ change: AppChange) {}
 }

@@ -36,6 +36,9 @@ public final class DeviceLink {
     window.count < Self.windowLimit && waiting.isEmpty && outlet.unsentBytes < Self.unsentLimit
   }
 
+  /// Whether messages are under way that the death of this process would lose.
+  var mayLoseOutput: Bool { outlet.unsentBytes > 0 || outlet.systemQueuedBytes > 0 }
+
   /// Whether what waits may go out again; half of the limits, so that this does not flutter.
   var hasCaughtUp: Bool {
     window.count < Self.windowLimit / 2 && outlet.unsentBytes < Self.unsentLimit / 2

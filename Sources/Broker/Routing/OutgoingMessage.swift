@@ -25,6 +25,9 @@ public protocol CourierOutlet: AnyObject {
   func deliver(_ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash)
   /// Bytes queued that the system has not taken.
   var unsentBytes: Int { get }
+  /// Bytes that the system has taken and not sent because the device's is full, as of the last flush: the death of this
+  /// process loses them.
+  var systemQueuedBytes: Int { get }
   /// The device has connected elsewhere, or a person asked for it: end this session.
   func endSession(reason: String)
   /// A person did something to an app on the phone; only our own simulated device understands it.

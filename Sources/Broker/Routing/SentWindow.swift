@@ -33,6 +33,9 @@ struct SentWindow {
     return nil
   }
 
+  /// All unacknowledged messages, oldest first.
+  var pending: some Sequence<Entry> { entries[head...].lazy.filter { $0.registration >= 0 } }
+
   /// Takes out all unacknowledged messages whose row `belongs`, oldest first.
   mutating func takeAll(where belongs: (Int32) -> Bool) -> [Entry] {
     let pending = entries[head...].filter { $0.registration >= 0 }

@@ -196,6 +196,9 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
 
   var unsentBytes: Int { connection.queuedBytes + held.count }
 
+  /// Taken when the turn's messages were flushed.
+  private(set) var systemQueuedBytes = 0
+
   /// Whether what nobody asked for may be sent now, or has to wait behind an answer (`spec/device-courier.md` 10.4).
   private func mayPush(_ now: Timestamp) -> Bool { !hasAnswered && session.mayPush(at: now) }
 
@@ -247,6 +250,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     // Its connection may have gone in this turn, after it was touched.
     guard !session.isClosed else { return }
     connection.flushNow()
+    systemQueuedBytes = connection.systemQueuedBytes()
     guard hasAnswered else { return }
     hasAnswered = false
     session.answerLeft(at: CourierService.realNow())

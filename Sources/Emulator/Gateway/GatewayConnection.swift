@@ -43,6 +43,7 @@ final class GatewayConnection: ConnectionHandler {
   /// Maintenance: everything up to the last accepted notification went through (A.3, status 10).
   func shutDown() {
     guard connection.isOpen else { return }
+    gateway.broker.gatewayAnswers()
     if let lastAccepted { connection.send(LegacyErrorPacket(.shutdown, lastAccepted).bytes) }
     connection.close()
   }
@@ -78,6 +79,7 @@ final class GatewayConnection: ConnectionHandler {
   /// The packet and the close leave after the turn's commit, in one write and an orderly end. A bad command 0 gets no
   /// packet (A.3).
   private func end(_ packet: LegacyErrorPacket, command: UInt8) {
+    gateway.broker.gatewayAnswers()
     if command != LegacyCommand.simple.rawValue { connection.send(packet.bytes) }
     connection.close()
   }

@@ -145,6 +145,11 @@ public final class TLSConnection {
     writeAll()
   }
 
+  /// Bytes that this system has taken and not sent, because the peer's is full. A system call.
+  public func systemQueuedBytes() -> Int {
+    phase == .open || phase == .draining ? SocketCalls.unsentBytes(descriptor) : 0
+  }
+
   // MARK: What the loop does
 
   func readReady() {

@@ -20,6 +20,7 @@ final class Phone: CourierOutlet {
   private(set) var endReasons: [String] = []
   private(set) var changes: [AppChange] = []
   var unsentBytes = 0
+  var systemQueuedBytes = 0
   private(set) lazy var link = DeviceLink(outlet: self, now: connectedAt)
   var session: DeviceSession?
   private let connectedAt: Timestamp

@@ -27,6 +27,7 @@ final class FakePhone: CourierOutlet {
   private(set) var endReasons: [String] = []
   private(set) var changes: [AppChange] = []
   var unsentBytes = 0
+  var systemQueuedBytes = 0
   var session: DeviceSession?
   private(set) lazy var link = DeviceLink(outlet: self, now: connectedAt)
   private let connectedAt: Timestamp

@@ -224,6 +224,7 @@ extension EmulatorHarness {
 /// A device connection that takes everything.
 private final class DeafOutlet: CourierOutlet {
   var unsentBytes: Int { 0 }
+  var systemQueuedBytes: Int { 0 }
   func deliver(_ message: OutgoingMessage) {}
   func deliver(_: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash) {}
   func endSession(reason: String) {}
