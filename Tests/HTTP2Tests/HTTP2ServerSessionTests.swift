@@ -234,4 +234,18 @@ struct HTTP2ServerSessionTests {
     #expect(bytes == 9 + 5 * 17)
     #expect(!session.hasOutput)
   }
+
+  @Test("says whether the rest of a request has yet to come")
+  func amidRequest() throws {
+    let session = try #require(HTTP2ServerSession())
+    _ = session.receive(RawFrame.preface + RawFrame.settings)
+    #expect(!session.isAmidRequest)
+    _ = session.receive(RawFrame.headers(1, RawFrame.pseudo, flags: RawFrame.endHeaders))
+    #expect(session.isAmidRequest)
+    _ = session.receive(RawFrame.data(1, [1]))
+    #expect(!session.isAmidRequest)
+    _ = session.receive(RawFrame.headers(3, RawFrame.pseudo, flags: RawFrame.endHeaders))
+    _ = session.receive(RawFrame.reset(3, 8))
+    #expect(!session.isAmidRequest)
+  }
 }

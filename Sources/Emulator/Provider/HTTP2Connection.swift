@@ -67,6 +67,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
       service.logger.log(.info, "provider connection dropped", [("because", .string(reason))])
       return connection.abort(reason)
     }
+    // Some clients write fields and payload apart and wait for the first to be acknowledged (hyper, below apns2).
+    if session.isAmidRequest { connection.acknowledgeReceived() }
     writeOutput()
   }
 

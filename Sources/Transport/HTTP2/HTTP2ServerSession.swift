@@ -44,6 +44,8 @@ public final class HTTP2ServerSession {
   public internal(set) var sentGoAway: HTTP2GoAway?
   /// The last frame that the client should not have sent.
   public internal(set) var lastViolation: HTTP2Violation?
+  /// Whether the rest of a request has to come before anything can be answered.
+  public var isAmidRequest: Bool { current?.phase == .receiving }
   /// Streams open now: being received, judged or answered.
   public var openStreams: Int { requests.live.count }
 

@@ -111,6 +111,9 @@ public final class TLSConnection {
     }
   }
 
+  /// Acknowledges what was received: the peer may hold the rest back until then (Nagle's algorithm).
+  public func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
+
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
   public func close() {
     guard phase == .open else { return phase == .draining || phase == .lingering ? () : abort("closed") }

@@ -1,10 +1,14 @@
 """Flow control (RFC 9113 5.2, 6.9): windows of either side at nothing, at one byte, and beyond what is allowed."""
 
+import sys
+import time
+
 import pytest
 from hyperframe.frame import SettingsFrame, WindowUpdateFrame
 
 from wire import (
-    FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR, assert_connection_error, assert_stream_error, raw_frame)
+    FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PAYLOAD, PROTOCOL_ERROR, assert_connection_error, assert_stream_error,
+    raw_frame)
 from lab import memory
 
 pytestmark = pytest.mark.usefixtures("unharmed")
@@ -137,6 +141,20 @@ def test_the_server_opens_its_windows_again(lab, unharmed):
     with lab.connect() as connection:
         for _ in range(40):
             assert connection.answer(connection.request(lab.fields(), b'{"a":"%s"}' % (b"x" * 4000))).status == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a socket can't be told to acknowledge at once")
+def test_fields_and_payload_in_segments_of_their_own(lab, unharmed):
+    """A client that sends them apart and knows no TCP_NODELAY (hyper, below apns2) must not wait 40 ms for each."""
+    unharmed.accepted = 100
+    with lab.connect(no_delay=False) as connection:
+        began = time.monotonic()
+        for _ in range(100):
+            stream = connection.new_stream()
+            connection.send(connection.headers(stream, lab.fields()))
+            connection.send(connection.data(stream, PAYLOAD))
+            assert connection.answer(stream).status == 200
+        assert time.monotonic() - began < 2
 
 
 def test_a_body_as_large_as_a_window(lab):

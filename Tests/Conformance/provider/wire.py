@@ -49,7 +49,7 @@ class Connection:
 
     def __init__(
         self, emulator, listener="provider", name=SANDBOX, alpn=("h2",), certificate=None, preface=True,
-        settings=None, receive_buffer=None
+        settings=None, receive_buffer=None, no_delay=True
     ):
         context = ssl.create_default_context(cafile=emulator.ca)
         if alpn:
@@ -61,7 +61,7 @@ class Connection:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         plain.settimeout(PATIENCE)
         plain.connect(emulator.address(listener))
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, no_delay)
         self.socket = context.wrap_socket(plain, server_hostname=name)
         self.host = name
         self.encoder, self.decoder = hpack.Encoder(), hpack.Decoder()
