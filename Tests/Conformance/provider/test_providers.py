@@ -1,0 +1,200 @@
+"""Other people's clients of the HTTP/2 API, unmodified: a thousand pushes each to a device that is on, a thousand to ones
+that are off, and every count equal on both sides."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zlib
+
+import pytest
+
+from harness import PATIENCE, TOPIC, SimulatedDevice
+from identity import bearer
+from lab import KEY, TEAM
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COUNT = 1000
+APPLE = "api.sandbox.push.apple.com"
+
+
+class Device:
+    """A simulated iPhone that is on."""
+
+    def __init__(self, emulator):
+        self.process = SimulatedDevice(emulator, "online-phone")
+        self.token = self.process.next("token")["token"]
+
+    def alerts(self, count):
+        return [self.process.notification()["payload"]["aps"]["alert"] for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def device(lab):
+    device = Device(lab.emulator)
+    yield device
+    device.process.stop()
+
+
+@pytest.fixture(scope="session")
+def apns2_folder(tmp_path_factory):
+    """Where apns2 and its old relatives live. Kept beside the tests' environment, and made again with it."""
+    requirements = os.path.join(HERE, "requirements-apns2.txt")
+    with open(requirements, "rb") as file:
+        mark = f"apns2-{zlib.crc32(file.read()):08x}"
+    in_environment = sys.prefix != sys.base_prefix
+    folder = os.path.join(sys.prefix if in_environment else tmp_path_factory.mktemp("libraries"), mark)
+    if not os.path.exists(folder):
+        making = folder + f".{os.getpid()}"
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+             "--target", making, "-r", requirements], check=True)
+        os.rename(making, folder)
+    return folder
+
+
+class Run:
+    """One client's work: what it was told, and what it says came of it."""
+
+    def __init__(self, lab, tokens):
+        self.lab, self.tokens = lab, tokens
+        self.environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
+            "SSL_CERT_FILE": lab.emulator.ca, "NODE_EXTRA_CA_CERTS": lab.emulator.ca}
+
+    def program(self, arguments, path=None, **task):
+        """A program of `clients`; answers its counts by outcome."""
+        task = {
+            "key": self.lab.emulator.path("certs", "keys", f"AuthKey_{KEY}.p8"), "keyId": KEY, "team": TEAM,
+            "topic": TOPIC, "tokens": self.tokens, "port": self.lab.emulator.address("provider")[1]} | task
+        environment = self.environment | ({"PYTHONPATH": path} if path else {})
+        return json.loads(self.run(arguments, environment, json.dumps(task)))
+
+    def run(self, arguments, environment=None, text=None):
+        result = subprocess.run(
+            arguments, env=environment or self.environment, input=text, capture_output=True, text=True,
+            timeout=4 * PATIENCE)
+        assert result.returncode == 0, f"{arguments[:3]} ended with {result.returncode}:\n{result.stderr[-2000:]}"
+        return result.stdout
+
+
+def aioapns(run):
+    return run.program([sys.executable, client("aioapns_push.py")])
+
+
+def apns2(run, folder):
+    return run.program([sys.executable, client("apns2_push.py")], folder)
+
+
+def node(run):
+    return run.program([tool("node"), client("push.mjs")], signature="ieee-p1363")
+
+
+def node_der(run):
+    """The same with the signature as OpenSSL makes it, which Apple takes too."""
+    return run.program([tool("node"), client("push.mjs")], signature="der")
+
+
+def curl(run):
+    """Apple's URL; --connect-to leads it here."""
+    port = run.lab.emulator.address("provider")[1]
+    requests = [
+        f'url = "https://{APPLE}/3/device/{token}"\n'
+        f'data = "{{\\"aps\\":{{\\"alert\\":\\"{number}\\"}}}}"\n'
+        f'header = "authorization: {bearer(run.lab.jwt)}"\nheader = "apns-topic: {TOPIC}"\nheader = "apns-push-type: alert"\n'
+        f'http2\noutput = "/dev/null"\nwrite-out = "%{{http_version}} %{{http_code}}\\n"\n'
+        f'cacert = "{run.lab.emulator.ca}"\nconnect-to = "{APPLE}:443:127.0.0.1:{port}"\n'
+        for number, token in enumerate(run.tokens)]
+    output = run.run(
+        [tool("curl"), "--silent", "--show-error", "--parallel", "--parallel-max", "100", "--config", "-"],
+        text="next\n".join(requests))
+    counts = collections.Counter(output.splitlines())
+    return {line.removeprefix("2 "): count for line, count in counts.items()}
+
+
+def h2load(run):
+    """A hundred streams on one connection, or on four: each of them goes through the list of URLs from its beginning."""
+    connections = "4" if len(set(run.tokens)) == 1 else "1"
+    host, port = run.lab.emulator.address("provider")
+    folder = run.lab.emulator.folder
+    with open(os.path.join(folder, "payload.json"), "w") as file:
+        file.write('{"aps":{"alert":"load"}}')
+    with open(os.path.join(folder, "urls"), "w") as file:
+        file.writelines(f"https://{host}:{port}/3/device/{token}\n" for token in run.tokens)
+    output = run.run(
+        [tool("h2load"), "-n", str(len(run.tokens)), "-c", connections, "-m", "100", "-i", file.name,
+         "-d", os.path.join(folder, "payload.json"), "-H", f"authorization: {bearer(run.lab.jwt)}",
+         "-H", f"apns-topic: {TOPIC}", "-H", "apns-push-type: alert"])
+    line = next(line for line in output.splitlines() if line.startswith("status codes:"))
+    return {"200" if "2xx" in part else part: int(part.split()[0]) for part in line.removeprefix(
+        "status codes: ").split(", ") if not part.startswith("0 ")}
+
+
+def client(name):
+    return os.path.join(HERE, "clients", name)
+
+
+def tool(name):
+    path = shutil.which(name)
+    assert path, f"{name} is not installed"
+    return path
+
+
+CLIENTS = [aioapns, apns2, curl, node, node_der, h2load]
+
+
+class Provider:
+    """A client that pushes once to each of some tokens; answers how many had which outcome."""
+
+    def __init__(self, push, arguments):
+        self.push, self.arguments = push, arguments
+        self.numbers_its_pushes = push is not h2load
+
+    def __call__(self, lab, tokens):
+        return self.push(Run(lab, tokens), *self.arguments)
+
+
+@pytest.fixture(params=CLIENTS, ids=lambda function: function.__name__)
+def provider(request):
+    return Provider(request.param, [request.getfixturevalue("apns2_folder")] if request.param is apns2 else [])
+
+
+def difference(before, after):
+    names = ("received", "accepted", "rejected", "delivered", "stored", "replaced")
+    return {name: after[name] - before[name] for name in names}
+
+
+def test_a_thousand_to_a_device_that_is_on(lab, device, provider):
+    before = lab.counters()
+    assert provider(lab, [device.token] * COUNT) == {"200": COUNT}
+    alerts = device.alerts(COUNT)
+    if provider.numbers_its_pushes:
+        assert sorted(alerts, key=int) == [str(number) for number in range(COUNT)]
+    else:
+        assert alerts == ["load"] * COUNT
+    assert device.process.quiet(0.05)
+    assert difference(before, lab.counters()) == {
+        "received": COUNT, "accepted": COUNT, "rejected": 0, "delivered": COUNT, "stored": 0, "replaced": 0}
+
+
+def test_a_thousand_to_devices_that_are_off(lab, provider, request):
+    """Ten pushes to each of a hundred tokens: all are accepted, the newest of each token is kept."""
+    tokens = [lab.install(f"off-{request.node.callspec.id}-{number}", TOPIC) for number in range(100)]
+    before = lab.counters()
+    assert provider(lab, tokens * (COUNT // 100)) == {"200": COUNT}
+    assert difference(before, lab.counters()) == {
+        "received": COUNT, "accepted": COUNT, "rejected": 0, "delivered": 0, "stored": COUNT, "replaced": COUNT - 100}
+    for token in tokens[::25]:
+        states = [entry["state"] for entry in lab.notifications(token=token)]
+        assert states == ["replaced"] * 9 + ["stored"]
+
+
+def test_what_is_refused_is_counted_too(lab, provider):
+    """Half of the tokens are made up."""
+    tokens = [lab.token if number % 2 else f"{number:064x}" for number in range(100)]
+    before = lab.counters()
+    counts = provider(lab, tokens)
+    assert counts.pop("200") == 50 and list(counts.values()) == [50]
+    after = difference(before, lab.counters())
+    assert (after["received"], after["accepted"], after["rejected"]) == (100, 50, 50)
