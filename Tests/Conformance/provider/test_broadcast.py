@@ -1,0 +1,140 @@
+"""A broadcast reaches the devices that listen to its channel, and no others (spec/provider-protocol.md F, spec/device-courier.md 8)."""
+
+import base64
+import struct
+
+import pytest
+
+from courier import ACK, KEEP_ALIVE, KEEP_ALIVE_ANSWER, MESSAGE, Device
+from harness import TOPIC
+from identity import bearer
+from wire import listed
+
+CHANNELS = 0x1D
+TEXT = b'{"aps":{"event":"update","timestamp":1700000000,"content-state":{"goals":%d}}}'
+
+
+def field(number, value):
+    """A Protocol Buffers field: a number or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def varint(value):
+    out = b""
+    while value > 0x7F:
+        out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
+    return out + bytes([value])
+
+
+class Listener(Device):
+    """A device that can join channels."""
+
+    def __init__(self, emulator, udid):
+        super().__init__(emulator, *emulator.device_certificate(udid), TOPIC)
+        self.early = []
+        self.connect()
+        self.token = self.app_token()
+        assert self.kept_messages() == []
+
+    def change(self, join=(), leave=(), index=1, seen=0):
+        """Joins and leaves; answers the status."""
+        def channel(id):
+            return field(1, base64.b64decode(id)) + (field(2, seen) if seen else b"")
+        entry = field(1, TOPIC.encode()) + b"".join(
+            [field(2, channel(id)) for id in join] + [field(3, channel(id)) for id in leave])
+        self.send(CHANNELS, [(1, struct.pack(">I", index)), (2, field(1, 1) + field(2, entry)), (3, self.base_token)])
+        while True:
+            command, items = self.receive()
+            if command == CHANNELS:
+                assert items[1] == struct.pack(">I", index) and items[3] == self.base_token
+                return items[4][0]
+            if command == MESSAGE:
+                self.early.append(items)
+
+    def messages(self):
+        """All that has come by now."""
+        self.send(KEEP_ALIVE, [])
+        found, self.early = self.early, []
+        while True:
+            command, items = self.receive()
+            if command == KEEP_ALIVE_ANSWER:
+                return found
+            if command == MESSAGE:
+                found.append(items)
+
+    def next_message(self):
+        while not self.early:
+            command, items = self.receive()
+            if command == MESSAGE:
+                return items
+        return self.early.pop(0)
+
+
+def broadcast(lab, channel, body, expiration=0):
+    fields = listed({
+        ":method": "POST", ":scheme": "https", ":path": f"/4/broadcasts/apps/{TOPIC}", ":authority": "localhost",
+        "authorization": bearer(lab.jwt), "apns-channel-id": channel, "apns-push-type": "liveactivity",
+        "apns-expiration": str(expiration), "apns-priority": "10"})
+    with lab.connect() as connection:
+        answer = connection.answer(connection.request(fields, body))
+        assert answer.status == 200, answer.body
+
+
+def create(lab, policy):
+    with lab.connect(listener="gateway") as connection:
+        return lab.create_channel(connection, TOPIC, policy)
+
+
+@pytest.fixture
+def listeners(lab):
+    devices = [Listener(lab.emulator, f"phone-{number}") for number in range(3)]
+    yield devices
+    for device in devices:
+        device.close()
+
+
+def test_two_of_three_devices_listen(lab, listeners):
+    channel = create(lab, 0)
+    assert [device.change(join=[channel]) for device in listeners[:2]] == [0, 0]
+    broadcast(lab, channel, TEXT % 1)
+    for device in listeners[:2]:
+        message = device.next_message()
+        assert message[3] == TEXT % 1 and message[1] == device.token and message[2] == device.topic
+        assert field(1, base64.b64decode(channel)) in message[0x1D]
+        device.send(ACK, [(4, message[4]), (8, b"\0")])
+    assert [len(device.messages()) for device in listeners] == [0, 0, 0]
+
+
+def test_who_leaves_hears_no_more(lab, listeners):
+    channel = create(lab, 0)
+    for device in listeners[:2]:
+        device.change(join=[channel])
+    assert listeners[0].change(leave=[channel], index=2) == 0
+    broadcast(lab, channel, TEXT % 2)
+    assert listeners[1].next_message()[3] == TEXT % 2
+    assert listeners[0].messages() == []
+
+
+def test_another_channel_is_not_heard(lab, listeners):
+    first, second = create(lab, 0), create(lab, 0)
+    listeners[0].change(join=[first])
+    listeners[1].change(join=[second])
+    broadcast(lab, second, TEXT % 3)
+    assert listeners[1].next_message()[3] == TEXT % 3
+    assert listeners[0].messages() == []
+
+
+def test_who_comes_late_gets_the_newest_of_a_channel_that_stores(lab, listeners):
+    stored, unstored = create(lab, 1), create(lab, 0)
+    for goals in (4, 5):
+        broadcast(lab, stored, TEXT % goals, expiration=4_000_000_000)
+    broadcast(lab, unstored, TEXT % 6)
+    listeners[2].change(join=[stored, unstored])
+    assert listeners[2].next_message()[3] == TEXT % 5
+    assert listeners[2].messages() == []
+
+
+def test_a_channel_that_does_not_exist_can_not_be_joined(lab, listeners):
+    assert listeners[0].change(join=[base64.b64encode(b"no such channel!").decode()]) != 0
