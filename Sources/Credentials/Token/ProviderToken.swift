@@ -39,8 +39,7 @@ public struct ProviderToken: Equatable, Sendable {
     keyId = try Self.identifier(header, "kid", "header")
     let claims = try Self.object(parts[1], "claims")
     teamId = try Self.identifier(claims, "iss", "claims")
-    guard let issuedAt = claims.timestamp("iat") else { throw .invalid("iat in the claims is not a number") }
-    self.issuedAt = issuedAt
+    issuedAt = try Self.issuedAt(claims)
     guard let signature = Base64.decode(parts[2]), let der = ECDSASignature.der(from: signature) else {
       throw .invalid("the signature is neither 64 raw bytes nor ASN.1 DER in Base64")
     }
@@ -55,6 +54,16 @@ public struct ProviderToken: Equatable, Sendable {
       throw .invalid("the \(name) is not a JSON object in Base64")
     }
     return value
+  }
+
+  /// Seconds as a JSON number, or their digits in a string: kalyke-apns has written it so since its first version, and
+  /// serves its users at Apple.
+  private static func issuedAt(_ claims: JSONValue) throws(ProviderTokenRefusal) -> Timestamp {
+    if let number = claims.timestamp("iat") { return number }
+    guard let digits = claims.string("iat"), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let seconds = UInt32(digits)
+    else { throw .invalid("iat in the claims is not a number of seconds") }
+    return Timestamp(seconds: Int64(seconds))
   }
 
   private static func identifier(

@@ -83,6 +83,10 @@ def aioapns(run):
     return run.program([sys.executable, client("aioapns_push.py")])
 
 
+def kalyke(run):
+    return run.program([sys.executable, client("kalyke_push.py")])
+
+
 def apns2(run, folder):
     return run.program([sys.executable, client("apns2_push.py")], folder)
 
@@ -141,7 +145,7 @@ def tool(name):
     return path
 
 
-CLIENTS = [aioapns, apns2, curl, node, node_der, h2load]
+CLIENTS = [aioapns, kalyke, apns2, curl, node, node_der, h2load]
 
 
 class Provider:
