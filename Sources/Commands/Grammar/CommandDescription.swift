@@ -3,6 +3,8 @@ struct CommandDescription: Sendable {
   /// One word, or two for a member of a group: `certs push`.
   let name: String
   let summary: String
+  /// A few lines between the usage and the flags: what the flags alone don't tell, or an example.
+  let about: String
   let flags: [any FlagDescription]
   var arguments: [Argument] = []
   /// Whether a foreign command follows after `--`.
@@ -10,10 +12,12 @@ struct CommandDescription: Sendable {
   let run: @Sendable (Settings) throws -> ExitStatus
 
   init(
-    _ name: String, _ summary: String, flags: [any FlagDescription] = [], arguments: [Argument] = [],
-    takesCommand: Bool = false, run: @escaping @Sendable (Settings) throws -> ExitStatus
+    _ name: String, _ summary: String, about: String = "", flags: [any FlagDescription] = [],
+    arguments: [Argument] = [], takesCommand: Bool = false,
+    run: @escaping @Sendable (Settings) throws -> ExitStatus
   ) {
-    (self.name, self.summary, self.flags, self.arguments) = (name, summary, flags, arguments)
+    (self.name, self.summary, self.about) = (name, summary, about)
+    (self.flags, self.arguments) = (flags, arguments)
     (self.takesCommand, self.run) = (takesCommand, run)
   }
 

@@ -32,7 +32,7 @@ enum HelpText {
     usage += command.arguments.map { " \($0.placeholder)" }.joined()
     if command.takesCommand { usage += " -- CMD …" }
     let sections = [
-      "\(command.name): \(command.summary)", usage,
+      "\(command.name): \(command.summary)", usage, command.about,
       columns(command.arguments.map { ("  " + $0.placeholder, $0.help) }), columns(command.flags.map(row)),
       note(command),
     ]

@@ -2,9 +2,11 @@
 enum CommandTable {
   static let commands: [CommandDescription] = [
     CommandDescription(
-      "serve", "run the emulator until it is signalled", flags: ServeFlags.all, run: ServeCommand.run),
+      "serve", "run the emulator until it is signalled", about: CommandHelp.serve, flags: ServeFlags.all,
+      run: ServeCommand.run),
     CommandDescription(
       "exec", "run a command against an emulator of its own, and return its exit status",
+      about: CommandHelp.exec,
       flags: ServeFlags.all,
       takesCommand: true, run: ExecCommand.run),
     CommandDescription(
@@ -14,8 +16,11 @@ enum CommandTable {
     CommandDescription(
       "certs device", "issue a device certificate without activation", flags: CertsCommand.deviceFlags,
       run: CertsCommand.device),
-    CommandDescription("device", "be a simulated device", flags: DeviceCommand.flags, run: DeviceCommand.run),
-    CommandDescription("send", "send a push", flags: SendCommand.flags, run: SendCommand.run),
+    CommandDescription(
+      "device", "be a simulated device", about: CommandHelp.device, flags: DeviceCommand.flags,
+      run: DeviceCommand.run),
+    CommandDescription(
+      "send", "send a push", about: CommandHelp.send, flags: SendCommand.flags, run: SendCommand.run),
     CommandDescription(
       "feedback", "read the feedback service", flags: FeedbackCommand.flags, run: FeedbackCommand.run),
     CommandDescription(

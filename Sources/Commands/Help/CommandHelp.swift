@@ -1,0 +1,29 @@
+/// What `--help` says of a command beyond its flags.
+enum CommandHelp {
+  static let serve = """
+    Without flags: certificates are made if absent, all listeners open on loopback, what is kept for devices survives a
+    restart. The first Ctrl-C ends it in order, the second at once. A flag beats its environment variable, that beats the
+    --config file; `config` shows where each value came from.
+    """
+
+  static let exec = """
+    Ports that are not given are free ones, and nothing but certificates is on disk unless --data is given. CMD finds the
+    emulator in its environment: APNS_EMULATOR_GATEWAY, _FEEDBACK, _PROVIDER, _COURIER and _CONSOLE (host:port),
+    APNS_EMULATOR_CA and SSL_CERT_FILE, APNS_EMULATOR_CERTS, APNS_EMULATOR_PORTS_FILE.
+
+      apns-emulator exec -- make test
+    """
+
+  static let device = """
+    It activates, connects, asks for a token of each topic, receives and acknowledges, until it is signalled.
+
+      apns-emulator device --udid phone-1 --topic com.example.app --count 1 --timeout 5
+    """
+
+  static let send = """
+    Over HTTP/2 with a token key or a push certificate, or over the binary gateway with --legacy. Prints the outcome as one
+    JSON object; ends with 1 if the push was rejected.
+
+      apns-emulator send --topic com.example.app --token "$(apns-emulator tokens --udid phone-1 --bare)"
+    """
+}
