@@ -1,14 +1,15 @@
-/// Reads small JSON texts: provider tokens, descriptions of keys, requests. A peer wrote them, so the depth is bounded
-/// and nothing traps.
+/// Reads JSON texts: provider tokens, descriptions of keys, requests. A peer wrote them, so the depth is bounded and
+/// nothing traps.
 public struct JSONReader {
-  /// Deepest nesting read. Tokens are flat; some carry a small object or two.
+  /// Deepest nesting read unless the caller says otherwise. Tokens are flat; some carry a small object or two.
   public static let maximumDepth = 8
 
   private var rest: ArraySlice<UInt8>
+  private let maximumDepth: Int
 
-  /// The one value that fills `text`; nil if it is not JSON (RFC 8259).
-  public static func read(_ text: [UInt8]) -> JSONValue? {
-    var reader = JSONReader(rest: text[...])
+  /// The one value that fills `text`; nil if it is not JSON (RFC 8259), or nested deeper than `maximumDepth` levels.
+  public static func read(_ text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> JSONValue? {
+    var reader = JSONReader(rest: text[...], maximumDepth: maximumDepth)
     guard let value = reader.value(depth: 0) else { return nil }
     reader.skipBlanks()
     guard reader.rest.isEmpty else { return nil }
@@ -16,7 +17,7 @@ public struct JSONReader {
   }
 
   private mutating func value(depth: Int) -> JSONValue? {
-    guard depth <= Self.maximumDepth else { return nil }
+    guard depth <= maximumDepth else { return nil }
     skipBlanks()
     switch rest.first {
     case UInt8(ascii: "{"): return object(depth: depth)

@@ -31,17 +31,18 @@ struct NotificationFilter {
     }
   }
 
-  /// Reads the `match` of a body; numbers may stand for the texts of a query.
+  /// Reads the `match` of a body; the status may be a number.
   init(_ match: JSONObject) throws {
     try match.check(allowing: Self.names, in: "match")
     for name in Self.names {
       guard let value = match[name] else { continue }
       switch value {
       case .string(let text): conditions.append(try Self.condition(name, text))
-      case .integer(let number): conditions.append(try Self.condition(name, String(number)))
-      case .number(let number) where Int64(exactly: number) != nil:
+      case .integer(let number) where name == "status":
+        conditions.append(try Self.condition(name, String(number)))
+      case .number(let number) where name == "status" && Int64(exactly: number) != nil:
         conditions.append(try Self.condition(name, String(Int64(number))))
-      default: throw match.mismatch(name, "a string or a number", value)
+      default: throw match.mismatch(name, name == "status" ? "a number" : "a string", value)
       }
     }
   }

@@ -23,6 +23,13 @@ enum APISchemas {
   private static var general: [(String, JSONValue)] {
     [
       ("Error", object([("error", object([("code", text), ("message", text)]))])),
+      (
+        "Reason",
+        [
+          "type": "object", "required": ["reason"],
+          "properties": ["reason": .words(JSONValue.reasons), "timestamp": whole],
+        ]
+      ),
       ("Status", object([("status", text)])),
       ("Info", object([("now", time), ("counters", ["type": "object", "additionalProperties": whole])])),
       ("Clock", object([("now", time), ("frozen", flag), ("offset", ["type": "number"])])),
@@ -172,10 +179,12 @@ enum APISchemas {
   private static var testPush: JSONValue {
     [
       "type": "object", "additionalProperties": false, "required": ["token", "topic"],
+      "not": ["required": ["payload", "payloadBase64"]],
       "properties": [
         "protocol": .words(TestPush.Form.allCases.map(\.rawValue)),
         "token": ["type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,100}$"],
-        "topic": pathPart("topic"), "environment": environment, "payload": [:], "payloadBase64": text,
+        "topic": pathPart("topic"), "environment": environment, "payload": [:],
+        "payloadBase64": ["type": "string", "contentEncoding": "base64", "pattern": "^([A-Za-z0-9+/]{4})*$"],
         "pushType": .words(PushType.allCases.map(\.name)), "priority": .integers(0...255),
         "expiration": .integers(0...Int64(UInt32.max)), "collapseId": text, "apnsId": text,
         "command": .integers(0...2), "identifier": .integers(0...Int64(UInt32.max)),
@@ -184,7 +193,10 @@ enum APISchemas {
   }
 
   private static var wait: JSONValue {
-    let filters = RouteParameter.filters.map { ($0.name, $0.schema) }
+    let digits: JSONValue = ["type": "string", "pattern": "^[1-5][0-9][0-9]$"]
+    let filters = RouteParameter.filters.map {
+      ($0.name, $0.name == "status" ? ["oneOf": [$0.schema, digits]] : $0.schema)
+    }
     return [
       "type": "object", "additionalProperties": false,
       "properties": [

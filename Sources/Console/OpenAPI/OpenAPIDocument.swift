@@ -67,17 +67,19 @@ enum OpenAPIDocument {
   }
 
   private static func responses(_ route: Route) -> JSONValue {
-    var members = route.answers.map { ("\($0.status)", response($0)) }
-    members.append(("default", response(RouteAnswer(400, "The request was refused", .schema("Error")))))
-    return .object(members)
+    let all = route.answers + route.refusalStatuses
+    let statuses = Set(all.map(\.status)).sorted()
+    return .object(statuses.map { status in ("\(status)", response(all.filter { $0.status == status })) })
   }
 
-  private static func response(_ answer: RouteAnswer) -> JSONValue {
-    var members: [(String, JSONValue)] = [("description", .string(answer.meaning))]
-    if let schema = answer.schema {
-      let content: JSONValue = ["schema": schema]
-      members.append(("content", .object([(answer.contentType, content)])))
+  /// One status may have several content types; the first answer that names one wins.
+  private static func response(_ answers: [RouteAnswer]) -> JSONValue {
+    var members: [(String, JSONValue)] = [("description", .optional(answers.first?.meaning))]
+    var content: [(String, JSONValue)] = []
+    for answer in answers where !content.contains(where: { $0.0 == answer.contentType }) {
+      if let schema = answer.schema { content.append((answer.contentType, ["schema": schema])) }
     }
+    if !content.isEmpty { members.append(("content", .object(content))) }
     return .object(members)
   }
 }

@@ -73,7 +73,7 @@ extension Console {
     return .post(
       "/api/v1/devices/{udid}/apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue
     ) { try $0.changeApp($1, change) }
-    .query([.environment]).takes(.emptyObject)
+    .refuses(409).query([.environment]).takes(.emptyObject)
     .answers(200, "The app's row of the token table", .schema("Token"))
   }
 
@@ -100,7 +100,7 @@ extension Console {
         "POST", "/api/v1/notifications/wait", "Waits until enough notifications match",
         action: .exchange { try $0.waitForNotifications($1, $2) }
       )
-      .takes(.schema("Wait")).answers(
+      .takes(.schema("Wait")).refuses(503).answers(
         200, "As many as were asked for", .list("notifications", of: "Notification")
       )
       .answers(408, "They did not come; what came nearest and why it did not match", .schema("WaitTimeout")),
@@ -108,7 +108,7 @@ extension Console {
         "GET", "/api/v1/events", "Everything that happens, as server-sent events",
         action: .exchange { try $0.streamEvents($1, $2) }
       )
-      .query([.eventSince]).stream
+      .query([.eventSince]).stream.refuses(503)
       .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
       .get("/api/v1/connections", "Every open connection") { try $0.listConnections($1) }
         .answers(200, "Connections", .list("connections", of: "Connection")),
@@ -120,7 +120,8 @@ extension Console {
       .post("/api/v1/push", "Sends a test push, in the name of a provider that may push to the topic") {
         try $0.sendTestPush($1)
       }
-      .needs(.schema("TestPush")).answers(200, "What became of it", .schema("NotificationDetail")),
+      .needs(.schema("TestPush")).refuses(409).answers(
+        200, "What became of it", .schema("NotificationDetail")),
       .post("/api/v1/reset", "Forgets the parts named, or everything") { try $0.reset($1) }
         .takes(.schema("Reset")).answers(200, "What was reset", .schema("ResetDone")),
       .get("/api/v1/clock", "The emulator's clock") { try $0.showClock($1) }
@@ -137,7 +138,9 @@ extension Console {
       .post("/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it") {
         try $0.setFault($1)
       }
-      .needs(.schema("FaultRequest")).answers(200, "The rule, which was there before", .schema("Fault"))
+      .needs(.schema("FaultRequest")).refuses(409).answers(
+        200, "The rule, which was there before", .schema("Fault")
+      )
       .answers(201, "The new rule", .schema("Fault")),
       .get("/api/v1/faults/{name}", "One rule") { try $0.showFault($1) }
         .answers(200, "The rule", .schema("Fault")),
@@ -153,11 +156,24 @@ extension Console {
         try $0.activateDevice($1)
       }
       .open.takes(contentType: "application/x-www-form-urlencoded")
-      .answers(200, "A page with the activation record", contentType: "text/html"),
-      .post("/3/device/{token}", "The provider request in plain HTTP/1.1") { try $0.push($1) }
-        .open.takes(contentType: "application/json").answers(200, "Accepted"),
+      .answers(200, "A page with the activation record", ["type": "string"], contentType: "text/html")
+      .answers(400, "A page that says why not", ["type": "string"], contentType: "text/html"),
+      appleAnswers(
+        .post("/3/device/{token}", "The provider request in plain HTTP/1.1") { try $0.push($1) }
+          .open.takes(contentType: "application/json").answers(200, "Accepted")),
       Route(Route.anyMethod, "/3/{rest*}", "Provider requests that are wrong", action: answer).open.hidden,
       Route(Route.anyMethod, "/4/{rest*}", "Broadcasts in plain HTTP/1.1", action: answer).open.hidden,
     ]
+  }
+
+  /// Every status of Apple's table with Apple's body; the console's own refusals come in the console's.
+  private static func appleAnswers(_ route: Route) -> Route {
+    let own: JSONValue = .schema("Error")
+    return Set(Rejection.allCases.map(\.status)).sorted().reduce(route) { route, status in
+      let apple: JSONValue = .schema("Reason")
+      return route.answers(
+        status, "Rejected, with Apple's reason",
+        status == 400 || status == 403 ? ["oneOf": [apple, own]] : apple)
+    }
   }
 }

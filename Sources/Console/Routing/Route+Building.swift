@@ -42,6 +42,9 @@ extension Route {
     }
   }
 
+  /// Documents refusals of its own.
+  func refuses(_ statuses: Int...) -> Route { with { $0.refusals += statuses } }
+
   /// Needs no access token.
   var open: Route { with { $0.isPublic = true } }
   /// Is left out of the OpenAPI document.

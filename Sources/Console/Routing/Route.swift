@@ -27,6 +27,8 @@ struct Route {
   var body = Body.none
   /// Documented answers: status and meaning, with the schema of a JSON body.
   var answers: [RouteAnswer] = []
+  /// Statuses of this route's own refusals, besides those that `refusalStatuses` derives from what it takes.
+  var refusals: [Int] = []
   /// Writes and streams are not for other people's pages, so they get the Origin check.
   var isStream = false
   /// Open to everybody who reaches the port: health checks, devices and providers prove themselves otherwise or not.
@@ -41,6 +43,25 @@ struct Route {
 
   /// Matches every method.
   static let anyMethod = "*"
+}
+
+/// Every status that a refused request can get is documented, so that a client's generator knows them all.
+extension Route {
+  private static let meanings: [Int: String] = [
+    400: "Something in the request is not what it should be", 401: "The access token is missing",
+    403: "The Host or the Origin is not allowed", 404: "There is no such thing",
+    409: "It can't be done in the present state, or a table is full", 413: "The body is too large",
+    415: "The body is not application/json", 503: "Too many do it at once, or it is not part of this run",
+  ]
+
+  /// Refusals that follow from what the route takes, and its own.
+  var refusalStatuses: [RouteAnswer] {
+    var statuses = [400, 403] + refusals
+    if !isPublic { statuses.append(401) }
+    if !pattern.names.isEmpty { statuses.append(404) }
+    if case .json = body { statuses += [413, 415] }
+    return Set(statuses).sorted().map { RouteAnswer($0, Self.meanings[$0] ?? "Refused", .schema("Error")) }
+  }
 }
 
 /// A query parameter as the OpenAPI document tells it.

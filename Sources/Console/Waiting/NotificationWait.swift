@@ -43,12 +43,8 @@ final class NotificationWait {
 
   /// A number or a text; null for none, as programs send that have no position yet.
   private static func since(_ body: JSONObject) throws -> NotificationSearch.Since? {
-    switch body["since"] {
-    case nil: return nil
-    case .string(let text)?: return try NotificationSearch.since(text)
-    case .integer(let number)? where number >= 0: return .id(UInt64(number))
-    case .some(let other): throw body.mismatch("since", "an id or a time", other)
-    }
+    if case .string(let text)? = body["since"] { return try NotificationSearch.since(text) }
+    return try body.integer("since", 0...Int64.max).map { .id(UInt64($0)) }
   }
 
   var isFulfilled: Bool { matched.count >= count }

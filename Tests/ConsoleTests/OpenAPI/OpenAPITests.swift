@@ -45,6 +45,21 @@ import Testing
     #expect(Set(ids).count == ids.count)
   }
 
+  @Test("Refusals are documented by their status, and there is no catch-all")
+  func refusals() throws {
+    let paths = try document()["paths"]
+    let responses = { (path: String, method: String) in Set(paths[path][method]["responses"].names) }
+    for path in paths.names {
+      for method in paths[path].names {
+        #expect(!responses(path, method).contains("default"))
+        #expect(responses(path, method).isSuperset(of: ["400", "403"]), "\(method) \(path)")
+      }
+    }
+    #expect(responses("/api/v1/devices/{udid}", "get") == ["200", "400", "401", "403", "404"])
+    #expect(responses("/api/v1/push", "post") == ["200", "400", "401", "403", "409", "413", "415"])
+    #expect(responses("/livez", "get") == ["200", "400", "403"])
+  }
+
   @Test("What the routes answer has every member that their schemas require")
   func answers() throws {
     let lab = ConsoleLab()

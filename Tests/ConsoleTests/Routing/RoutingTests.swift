@@ -42,6 +42,23 @@ import Transport
     }
   }
 
+  @Test("A body that nests too deep, or is no JSON, is told so; what is just not too deep is read")
+  func depth() throws {
+    let lab = ConsoleLab { $0.sendTest = { _ in 0 } }
+    func body(_ levels: Int) -> String {
+      let payload = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+      return #"{"token": "ab", "topic": "com.example.app", "payload": \#(payload)}"#
+    }
+    let deepest = ConsoleRequest.bodyDepth
+    #expect(
+      try lab.refusal("POST", "/api/v1/push", 400, json: body(deepest + 1)).contains("\(deepest) levels"))
+    // Read, and refused for another reason: nothing was sent.
+    _ = try lab.refusal("POST", "/api/v1/push", 409, json: body(deepest))
+    let message = try lab.refusal("POST", "/api/v1/push", 400, json: "token=ab")
+    #expect(message.contains("expected a JSON object") && message.contains("token=ab"))
+    #expect(try lab.refusal("POST", "/api/v1/push", 400, json: "[7]").contains("[7]"))
+  }
+
   @Test("Every answer forbids guessing its type and keeping it")
   func headers() throws {
     let response = try ConsoleLab().ask("GET", "/livez")

@@ -1,0 +1,66 @@
+"""The console's API against its own description, by schemathesis."""
+
+import os
+import re
+import subprocess
+import sys
+import zlib
+
+import pytest
+
+from harness import TOPIC
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "api")
+# Enough to find a forgotten bound in each parameter, few enough for a minute.
+EXAMPLES = os.environ.get("API_EXAMPLES", "20")
+SEED = os.environ.get("API_SEED", "1")
+
+
+@pytest.fixture(scope="session")
+def schemathesis(tmp_path_factory):
+    """An environment of its own beside the tests' one, made again when its requirements change."""
+    requirements = os.path.join(HERE, "requirements.txt")
+    with open(requirements, "rb") as file:
+        mark = f"api-{zlib.crc32(file.read()):08x}"
+    in_environment = sys.prefix != sys.base_prefix
+    folder = os.path.join(sys.prefix if in_environment else tmp_path_factory.mktemp("libraries"), mark)
+    if not os.path.exists(folder):
+        making = f"{folder}.{os.getpid()}"
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target",
+             making, "-r", requirements], check=True)
+        os.rename(making, folder)
+
+    def run(emulator, *arguments):
+        host, port = emulator.address("console")
+        # Nothing of the tests' own libraries: -I would hide the folder too, so the path is set and nothing else.
+        environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
+            "PYTHONPATH": os.pathsep.join((folder, HERE)), "SCHEMATHESIS_HOOKS": "hooks", "NO_COLOR": "1"}
+        return subprocess.run(
+            [sys.executable, "-m", "schemathesis.cli", "--config-file", os.path.join(HERE, "schemathesis.toml"), "run",
+             f"http://{host}:{port}/api/v1/openapi.json", "--seed", SEED, "--max-examples", EXAMPLES,
+             "--request-timeout", "10", "--continue-on-failure", "--warnings", "off", *arguments],
+            cwd=emulator.folder, env=environment, capture_output=True, text=True, timeout=300)
+
+    return run
+
+
+def has_faults(emulator):
+    try:
+        emulator.api("GET", "/api/v1/faults")
+    except OSError:
+        return False
+    return True
+
+
+def test_every_operation_answers_as_documented(schemathesis, emulator):
+    """No 5xx, no undocumented status, content type or shape; valid requests are taken and others are not."""
+    token = emulator.api("POST", f"/api/v1/devices/phone/apps/{TOPIC}/install")["token"]
+    emulator.api("POST", "/api/v1/push", {"token": token, "topic": TOPIC, "payload": {"aps": {"alert": "Hello"}}})
+    # The event stream has no end; a part that is not in this run says so with 503.
+    excluded = ["/api/v1/events"] + ([] if has_faults(emulator) else ["/api/v1/faults", "/api/v1/faults/{name}"])
+    result = schemathesis(emulator, *(word for path in excluded for word in ("--exclude-path", path)))
+    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]
+    generated, passed = map(int, re.search(r"(\d+) generated, (\d+) passed", result.stdout).groups())
+    assert generated == passed > 500
+    assert emulator.api("GET", "/livez") == {"status": "live"}
