@@ -100,6 +100,16 @@ def node_der(run):
     return run.program([tool("node"), client("push.mjs")], signature="der")
 
 
+def ruby(run):
+    return run.program([tool("ruby"), client("push.rb")])
+
+
+def perl(run):
+    certificate = run.lab.emulator.path("certs", "push", TOPIC)
+    return run.program(
+        [tool("perl"), client("push.pl")], certificate=certificate + ".pem", certificateKey=certificate + ".key")
+
+
 def curl(run):
     """Apple's URL; --connect-to leads it here."""
     port = run.lab.emulator.address("provider")[1]
@@ -145,7 +155,9 @@ def tool(name):
     return path
 
 
-CLIENTS = [aioapns, kalyke, apns2, curl, node, node_der, h2load]
+# Homebrew does not have their engines.
+ONLY_DEBIAN = [ruby, perl]
+CLIENTS = [aioapns, kalyke, apns2, curl, node, node_der, ruby, perl, h2load]
 
 
 class Provider:
@@ -161,6 +173,8 @@ class Provider:
 
 @pytest.fixture(params=CLIENTS, ids=lambda function: function.__name__)
 def provider(request):
+    if request.param in ONLY_DEBIAN and sys.platform == "darwin":
+        pytest.skip("its HTTP/2 engine is a Debian package")
     return Provider(request.param, [request.getfixturevalue("apns2_folder")] if request.param is apns2 else [])
 
 
