@@ -21,6 +21,7 @@ extension Broker {
     slots.removeAll()
     (dirtySlots, sentThisTurn, answeredThisTurn, feedbackQueue, expiryCursor) = ([], [], [], [], 0)
     registry.forgetDevices()
+    foreignFeedback.remove(foreignFeedback.entries.map(\.id))
     journal.forgetRegistrations()
     startsOver = true
   }

@@ -74,7 +74,7 @@ extension Broker {
   }
 
   @inline(__always)
-  private func record(
+  func record(
     _ submission: Submission, registration: Int32, rejection: Rejection?, now: Timestamp
   ) -> UInt64 {
     counters.received += 1

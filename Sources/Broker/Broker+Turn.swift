@@ -7,11 +7,14 @@ public struct BrokerChanges {
   public var registrations: [Int32]
   /// Rows whose kept message is to be written (`keptMessage` answers it) or removed (it answers nil).
   public var messages: [Int32]
+  /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
+  public var foreignFeedback: [Int64] = []
   /// Everything stored before is to be deleted first.
   public var startsOver = false
 
   public var isEmpty: Bool {
     !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
+      && foreignFeedback.isEmpty
   }
 }
 
@@ -47,9 +50,10 @@ extension Broker {
       slots[Int(row)].isDirty = false
       slots[Int(row)].isStored = keptMessage(row) != nil
     }
-    let changes = BrokerChanges(
+    var changes = BrokerChanges(
       devices: registry.changes.devices, topics: registry.changes.topics,
       registrations: registry.changes.registrations, messages: dirtySlots, startsOver: startsOver)
+    changes.foreignFeedback = foreignFeedback.takeChanges()
     startsOver = false
     registry.changes = RegistryChanges()
     dirtySlots.removeAll(keepingCapacity: dirtySlots.capacity < 1 << 16)

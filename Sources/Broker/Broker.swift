@@ -14,6 +14,8 @@ public final class Broker {
   public let events = EventLog()
   /// Broadcast channels.
   public var channels = ChannelTable()
+  /// Tokens of another service that were found gone while forwarding.
+  public internal(set) var foreignFeedback = ForeignFeedback()
   var slots = PlainTable<MessageSlot>()
   var sessions: [DeviceSession?] = []
   var freeSessions: [Int32] = []

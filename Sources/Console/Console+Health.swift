@@ -36,7 +36,7 @@ extension Console {
       "devices": .integer(Int64(registry.devices.count)),
       "tokens": .integer(Int64(registry.registrationCount)),
       "topics": .integer(Int64(registry.topics.count)),
-      "feedback": .integer(Int64(broker.allFeedback.count)),
+      "feedback": .integer(Int64(broker.allFeedback.count + broker.foreignFeedback.entries.count)),
       "history": count(broker.journal.nextId - broker.journal.firstId),
       "historyLimit": .integer(Int64(broker.journal.capacity)),
       "latestId": count(broker.journal.nextId - 1),

@@ -30,6 +30,8 @@ public final class Emulator {
   let tokenVerifier: ProviderTokenVerifier
   let provider: ProviderService
   let pushLog: PushLog
+  /// The bridge to another service, if there is one.
+  let forward: ForwardService?
   var listeners: [(name: String, listener: TLSListener)] = []
   var shutdown: Shutdown?
   /// The console's listener; nil while it is off.
@@ -75,6 +77,12 @@ public final class Emulator {
       broker: broker, clock: clock, logger: logger, options: providerOptions, verifier: tokenVerifier,
       trust: trust,
       defaultEnvironment: options.environment, seed: seed)
+    forward = try options.forward.map { [loop, broker, clock, certs, logger, seed] forward in
+      try ForwardService(
+        loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,
+        identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed)
+    }
+    gateway.forward = forward
     pushLog = PushLog(broker: broker, logger: logger)
     learnTopics()
   }
@@ -86,6 +94,7 @@ public final class Emulator {
     loop.atTurnEnd { [unowned self] in endTurn() }
     try openListeners()
     startHousekeeping()
+    forward?.start()
     if let path = options.portsFile { try ports.write(to: path) }
     shutdown = Shutdown(self)
   }
@@ -149,6 +158,7 @@ public final class Emulator {
       broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
       tokenVerifier.pickUpChanges()
       provider.endIdle()
+      forward?.tick()
       writeBack()
       housekeeping?.start(afterNanoseconds: Self.housekeepingInterval)
     }

@@ -42,6 +42,8 @@ public struct EmulatorOptions: Sendable {
   public var legacyLimits = LegacyLimits()
   public var broker = BrokerOptions()
   public var provider = ProviderOptions()
+  /// What the gateway takes goes to another service; nil: to devices here.
+  public var forward: ForwardOptions?
 
   public init() {}
 }

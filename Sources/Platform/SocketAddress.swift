@@ -41,6 +41,41 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     return try body(first.ai_family, UnsafePointer(address), first.ai_addrlen)
   }
 
+  /// Every address that the host resolves to, numeric, in the system's order of preference. May wait for name servers.
+  public func resolved() throws(SocketError) -> [SocketAddress] {
+    var hints = addrinfo()
+    #if canImport(Darwin)
+      hints.ai_socktype = SOCK_STREAM
+    #else
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #endif
+    var list: UnsafeMutablePointer<addrinfo>?
+    let status = getaddrinfo(host, String(port), &hints, &list)
+    defer { if let list { freeaddrinfo(list) } }
+    var addresses: [SocketAddress] = []
+    var next = status == 0 ? list : nil
+    while let entry = next?.pointee {
+      if let address = entry.ai_addr { addresses.append(Self.numeric(address, entry.ai_addrlen)) }
+      next = entry.ai_next
+    }
+    guard !addresses.isEmpty else {
+      throw SocketError(
+        operation: "resolve", address: description, sentence: String(cString: gai_strerror(status)))
+    }
+    return addresses
+  }
+
+  /// Whether the host is an IP address.
+  public var isNumeric: Bool {
+    var bytes = (UInt64(0), UInt64(0))
+    return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
+  }
+
+  /// Whether the host is this machine, by its name or number.
+  public var isLoopback: Bool {
+    host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
+  }
+
   /// The address a socket is bound to, or its peer's; port 0 if the system does not say.
   public static func of(_ descriptor: Int32, peer: Bool) -> SocketAddress {
     var storage = sockaddr_storage()

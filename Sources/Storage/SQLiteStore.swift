@@ -13,6 +13,7 @@ public final class SQLiteStore: BrokerStore {
   let database: Database
   var messages: MessageLog
   let registry: RegistryTables
+  let foreignFeedback: ForeignFeedbackTable
   private let begin: Statement
   private let end: Statement
   private let rollback: Statement
@@ -34,11 +35,13 @@ public final class SQLiteStore: BrokerStore {
     rollback = try Statement(database, "ROLLBACK")
     messages = try MessageLog(database)
     registry = try RegistryTables(database)
+    foreignFeedback = try ForeignFeedbackTable(database)
   }
 
   /// Fills a new broker. Call once, before the first turn.
   public func load(into broker: Broker) throws(StoreError) {
     try registry.load(into: broker)
+    try foreignFeedback.load(into: broker)
     try messages.load(into: broker, path: path)
   }
 
@@ -50,6 +53,7 @@ public final class SQLiteStore: BrokerStore {
       if changes.startsOver { try deleteAll() }
       try registry.write(changes, of: broker.registry)
       try messages.write(changes.messages, of: broker)
+      try foreignFeedback.write(changes.foreignFeedback, of: broker)
     }
     (hasUncheckpointed, wasBusy) = (true, true)
   }
@@ -62,7 +66,8 @@ public final class SQLiteStore: BrokerStore {
 
   private func deleteAll() throws(StoreError) {
     try database.execute(
-      "DELETE FROM message_log; DELETE FROM registration; DELETE FROM device; DELETE FROM topic")
+      "DELETE FROM foreign_feedback; DELETE FROM message_log; DELETE FROM registration; DELETE FROM device; DELETE FROM topic"
+    )
     messages.reset()
   }
 

@@ -20,7 +20,12 @@ enum Banner {
         + String(repeating: " ", count: width - address.count + 2) + note
     }
     let head = "apns-emulator \(Program.version), \(emulator.options.environment.name)"
-    return [head] + table + ["CA        \(emulator.ports.ca)"] + example(emulator)
+    return [head] + table + ["CA        \(emulator.ports.ca)"] + forward(emulator)
+      + example(emulator)
+  }
+
+  private static func forward(_ emulator: Emulator) -> [String] {
+    emulator.options.forward.map { ["forward   gateway → \($0.target), HTTP/2 with a provider token"] } ?? []
   }
 
   private static func example(_ emulator: Emulator) -> [String] {

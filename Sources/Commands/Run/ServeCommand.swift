@@ -12,6 +12,9 @@ enum ServeCommand {
   }
 
   static func start(_ options: EmulatorOptions) throws -> Emulator {
+    if let forward = options.forward, forward.key.isEmpty {
+      throw UsageError("--forward needs --key FILE, the token key (.p8) to sign with", command: "serve")
+    }
     let emulator = try Emulator(options: options)
     try emulator.start()
     return emulator

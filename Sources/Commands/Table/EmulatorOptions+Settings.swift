@@ -23,6 +23,18 @@ extension EmulatorOptions {
     logFormat = settings[ServeFlags.logFormat] ?? logFormat
     logLevel = settings[ServeFlags.logLevel] ?? logLevel
     readDisputed(settings)
+    readForward(settings)
+  }
+
+  private mutating func readForward(_ settings: Settings) {
+    guard let target = settings[ServeFlags.forward] else { return }
+    var options = ForwardOptions(target: target)
+    options.key = settings[ServeFlags.key] ?? ""
+    (options.keyId, options.team) = (settings[ServeFlags.keyId], settings[ServeFlags.team])
+    (options.ca, options.serverName) = (settings[ServeFlags.forwardCA], settings[ServeFlags.forwardName])
+    options.window = settings[ServeFlags.forwardWindow] ?? options.window
+    options.queueLimit = settings[ServeFlags.forwardQueue] ?? options.queueLimit
+    forward = options
   }
 
   private mutating func readDisputed(_ settings: Settings) {

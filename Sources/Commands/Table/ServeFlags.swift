@@ -76,13 +76,41 @@ enum ServeFlags {
     "different provider tokens within 20 minutes before TooManyProviderTokenUpdates"
   ).setting
 
+  // The bridge for programs that only speak the binary protocol
+  static let forward = Flag(
+    "forward", .endpoint, "pushes of the gateway go to this HTTP/2 provider API: api.push.apple.com:443"
+  ).setting
+  static let key = Flag("key", .file, "token key (.p8) for --forward").setting
+  static let keyId = Flag(
+    "key-id", .text("KEY"), "its id; taken from the file's name AuthKey_<KEY>.p8 if absent"
+  ).setting
+  static let team = Flag(
+    "team", .text("TEAM"), "its team; taken from <KEY>.json beside the key if absent"
+  ).setting
+  static let forwardCA = Flag(
+    "forward-ca", .file, "CA to trust there (else ours on loopback, the system's elsewhere)"
+  ).setting
+  static let forwardName = Flag(
+    "forward-name", .address, "name that its certificate must have (else its host)"
+  ).setting
+  static let forwardWindow = Flag(
+    "forward-window", ValueKind<Int>.number("N", 1...ForwardOptions.maximumWindow),
+    default: "\(ForwardOptions.defaultWindow)",
+    "pushes of one connection under way at a time; more may reach phones twice after an error"
+  ).setting
+  static let forwardQueue = Flag(
+    "forward-queue", ValueKind<Int>.number("N", 1...1_000_000),
+    default: "\(ForwardOptions.defaultQueueLimit)",
+    "pushes that wait for answers before the gateway stops reading"
+  ).setting
+
   /// In the order of the help.
   static let all: [any FlagDescription] = [
     config, bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, certs, data,
     ephemeral,
     portsFile, environment, lenient, legacyTLS, tokenSeed, seed, history, logFormat, logLevel, tokenLength,
     payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
-    tokenUpdateLimit,
+    tokenUpdateLimit, forward, key, keyId, team, forwardCA, forwardName, forwardWindow, forwardQueue,
   ]
 
   private static func port(

@@ -38,7 +38,9 @@ struct NotificationDocument {
       ("payload", JSONText.compact(record.payload).map(JSONValue.verbatim) ?? .null),
       ("payloadBase64", .string(Base64.encode(record.payload))),
       ("verdict", Self.verdict(record.rejection, detail)), ("state", .string(record.state.name)),
-      ("timeline", NotificationTimeline(record).json),
+      (
+        "timeline", NotificationTimeline(record, upstream: detail?.upstream, answer: detail?.explanation).json
+      ),
     ]
   }
 

@@ -14,16 +14,32 @@ struct NotificationTimeline {
 
   private var steps: [Step]
 
-  init(_ record: JournalRecord) {
+  /// `upstream` names who decides about a forwarded notification, `answer` says what it was.
+  init(_ record: JournalRecord, upstream: String? = nil, answer: String? = nil) {
     steps = [
       Step(at: record.receivedAt, event: "received", detail: "by the \(record.interface.name) interface")
     ]
+    if let upstream {
+      steps += Self.forwarded(record, upstream, answer)
+      return
+    }
     if let rejection = record.rejection {
       steps.append(Step(at: record.receivedAt, event: "rejected", detail: rejection.reason))
       return
     }
     steps.append(Step(at: record.receivedAt, event: "verified", detail: "accepted"))
     steps.append(contentsOf: Self.journey(record))
+  }
+
+  /// On to another service, and its answer.
+  private static func forwarded(_ record: JournalRecord, _ upstream: String, _ answer: String?) -> [Step] {
+    var steps: [Step] = []
+    if record.sentAt != .never {
+      steps.append(Step(at: record.sentAt, event: "sent", detail: "to \(upstream)"))
+    }
+    guard record.endedAt != .never else { return steps }
+    let event = record.state == .delivered ? "acknowledged" : record.state.name
+    return steps + [Step(at: record.endedAt, event: event, detail: answer ?? "by \(upstream)")]
   }
 
   var json: JSONValue {

@@ -124,7 +124,8 @@ enum APISchemas {
       (
         "FeedbackEntry",
         object([
-          ("timestamp", time), ("token", hex), ("topic", text), ("udid", text), ("environment", environment),
+          ("timestamp", time), ("token", hex), ("topic", text), ("udid", nullable("string")),
+          ("environment", environment),
         ])
       ),
     ]

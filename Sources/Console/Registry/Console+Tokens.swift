@@ -73,8 +73,12 @@ extension Console {
     let rows = broker.allFeedback.filter { row in
       topic == nil || registry.topics[Int(registry[registration: row].topic)].label == topic
     }
+    let foreign = broker.foreignFeedback.entries.filter { entry in
+      topic == nil || registry.topics[Int(entry.topic)].label == topic
+    }
     let document = RegistryDocument(broker: broker)
-    return HTTPResponse(json: ["feedback": .array(rows.map(document.feedback))])
+    return HTTPResponse(
+      json: ["feedback": .array(rows.map(document.feedback) + foreign.map(document.feedback))])
   }
 }
 

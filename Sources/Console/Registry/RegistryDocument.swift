@@ -80,6 +80,15 @@ struct RegistryDocument {
     ]
   }
 
+  /// An entry of the feedback service on a token that another service has issued.
+  func feedback(_ entry: ForeignFeedback.Entry) -> JSONValue {
+    [
+      "timestamp": .string(entry.goneAt.rfc3339), "token": .string(Hex.encode(entry.token)),
+      "topic": .string(registry.topics[Int(entry.topic)].label), "udid": nil,
+      "environment": .string(entry.environment.name),
+    ]
+  }
+
   /// An entry of the feedback service.
   func feedback(_ row: Int32) -> JSONValue {
     let registration = registry[registration: row]

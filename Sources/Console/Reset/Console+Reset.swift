@@ -36,7 +36,9 @@ extension Console {
     switch part {
     case .faults: context.faults?.removeAll()
     case .clock: context.clock?.reset()
-    case .feedback: broker.clearFeedback(broker.allFeedback)
+    case .feedback:
+      broker.clearFeedback(broker.allFeedback)
+      broker.clearForeignFeedback(broker.foreignFeedback.entries.map(\.id))
     case .store: broker.dropKeptMessages(now: now)
     case .devices: broker.forgetDevices(now: now)
     case .notifications: broker.journal.clear()

@@ -49,5 +49,6 @@ enum ConnectionDocument {
       samples.append(.init(Double(console.openConnections.count), [("listener", "console")]))
     }
     return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
+      + (emulator.forward?.metrics ?? [])
   }
 }

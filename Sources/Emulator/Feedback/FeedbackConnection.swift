@@ -11,7 +11,9 @@ final class FeedbackConnection: ConnectionHandler {
 
   private let feedback: FeedbackService
   private var rows: [Int32] = []
-  private var nextRow = 0
+  private var foreignIds: [Int64] = []
+  private var tuples: [FeedbackTuple] = []
+  private var nextTuple = 0
 
   init(_ feedback: FeedbackService) { self.feedback = feedback }
 
@@ -19,7 +21,11 @@ final class FeedbackConnection: ConnectionHandler {
     guard case .provider(let provider) = feedback.identities.identify(connection, listener: "feedback") else {
       return connection.close()
     }
-    rows = feedback.broker.feedback(topics: provider.topics, environment: provider.environment)
+    let broker = feedback.broker
+    rows = broker.feedback(topics: provider.topics, environment: provider.environment)
+    let foreign = broker.foreignFeedback(topics: provider.topics, environment: provider.environment)
+    foreignIds = foreign.map(\.id)
+    tuples = rows.map(tuple) + foreign.map { FeedbackTuple(goneAt: $0.goneAt, token: $0.token) }
     connectionDrained(connection)
   }
 
@@ -28,8 +34,9 @@ final class FeedbackConnection: ConnectionHandler {
 
   /// Writes the next record's worth; after the last one has left, clears and closes.
   func connectionDrained(_ connection: TLSConnection) {
-    guard nextRow < rows.count else {
+    guard nextTuple < tuples.count else {
       if !rows.isEmpty { feedback.broker.clearFeedback(rows) }
+      if !foreignIds.isEmpty { feedback.broker.clearForeignFeedback(foreignIds) }
       return connection.close()
     }
     connection.send(nextRecord())
@@ -40,19 +47,24 @@ final class FeedbackConnection: ConnectionHandler {
 
   private func nextRecord() -> [UInt8] {
     var record: [UInt8] = []
-    while nextRow < rows.count {
-      let tuple = tuple(rows[nextRow]).bytes
+    while nextTuple < tuples.count {
+      let tuple = tuples[nextTuple].bytes
       guard record.count + tuple.count <= Self.recordLimit else { break }
       record += tuple
-      nextRow += 1
+      nextTuple += 1
     }
     return record
   }
 
   private func tuple(_ row: Int32) -> FeedbackTuple {
     let registration = feedback.broker.registry[registration: row]
-    return FeedbackTuple(
-      timestamp: UInt32(clamping: registration.goneAt.seconds), token: registration.token.bytes)
+    return FeedbackTuple(goneAt: registration.goneAt, token: registration.token.bytes)
+  }
+}
+
+extension FeedbackTuple {
+  fileprivate init(goneAt: Timestamp, token: [UInt8]) {
+    self.init(timestamp: UInt32(clamping: goneAt.seconds), token: token)
   }
 }
 

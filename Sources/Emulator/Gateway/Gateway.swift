@@ -17,6 +17,8 @@ final class Gateway {
   private var connections: [ObjectIdentifier: GatewayConnection] = [:]
   private var held: [GatewayConnection] = []
   private var retry: LoopEvent?
+  /// Takes every connection, if there is one.
+  var forward: ForwardService?
 
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
@@ -29,6 +31,7 @@ final class Gateway {
   }
 
   func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+    if let forward { return forward.makeConnection(connection) }
     let gateway = GatewayConnection(self, connection)
     connections[ObjectIdentifier(gateway)] = gateway
     return gateway
@@ -45,16 +48,8 @@ final class Gateway {
     logger.log(.debug, "gateway connection ended", [("because", .string(reason))])
   }
 
-  /// A frame that can't be parsed is remembered too, with as much of it as was understood.
   func recordFailure(_ failure: LegacyParseFailure, from provider: GatewayProvider, now: Timestamp) {
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    var submission = Submission(
-      interface: .gateway, topic: provider.topic, environment: provider.environment, token: nothing,
-      payload: nothing)
-    submission.command = failure.command
-    submission.identifier = failure.identifier
-    submission.detail = NotificationDetail(explanation: failure.sentence)
-    _ = broker.recordRejection(submission, .protocolError, now: now)
+    broker.recordFailure(failure, from: provider, now: now)
   }
 
   // MARK: Slowing providers down

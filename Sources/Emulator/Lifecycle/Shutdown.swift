@@ -35,6 +35,7 @@ final class Shutdown {
     emulator.logger.log(.info, "shutting down")
     for (_, listener) in emulator.listeners { listener.stopAccepting() }
     emulator.gateway.shutDown()
+    emulator.forward?.shutDown()
     emulator.provider.shutDown()
     emulator.consoleRoutes?.shutDown()
     emulator.console?.shutDown()
@@ -50,7 +51,9 @@ final class Shutdown {
       deadline = SystemClock.monotonicNanoseconds() + Self.patience
       emulator.courier.shutDown()
     } else if hasClosedCouriers,
-      isOver || emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
+      isOver
+        || emulator.forward?.isIdle ?? true
+          && emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
     {
       return end()
     }

@@ -33,6 +33,13 @@ extension TLSConnection {
     return String(decoding: name.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
+  /// Why the peer's certificate was not believed; nil if it was, or was not looked at.
+  public var peerCertificateProblem: String? {
+    let code = SSL_get_verify_result(ssl)
+    guard code != Int(X509_V_OK) else { return nil }
+    return String(cString: X509_verify_cert_error_string(code))
+  }
+
   /// `TLSv1.2` and the like.
   public var tlsVersion: String { String(cString: SSL_get_version(ssl)) }
 

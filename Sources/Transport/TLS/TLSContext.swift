@@ -28,6 +28,16 @@ public final class TLSContext {
     return context
   }
 
+  /// A client that trusts whom the system trusts.
+  public static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
+    let context = try TLSContext(TLS_client_method(), policy)
+    guard SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
+      throw TLSError.drained("read the CAs of the system")
+    }
+    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+    return context
+  }
+
   private init(_ method: OpaquePointer?, _ policy: TLSPolicy) throws {
     guard let pointer = SSL_CTX_new(method) else { throw TLSError.drained("make TLS context") }
     self.pointer = pointer

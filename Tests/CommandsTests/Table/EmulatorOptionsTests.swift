@@ -50,6 +50,20 @@ struct EmulatorOptionsTests {
     #expect(String(reflecting: options) != String(reflecting: EmulatorOptions()))
   }
 
+  @Test(
+    "every flag of the bridge changes the options",
+    arguments: [
+      ["--key", "k"], ["--key-id", "K"], ["--team", "T"], ["--forward-ca", "c"], ["--forward-name", "n"],
+      ["--forward-window", "2"], ["--forward-queue", "7"],
+    ])
+  func everyForwardFlag(words: [String]) throws {
+    let bridge = ["serve", "--forward", "api.push.apple.com:443"]
+    let plain = try Self.settings(bridge)
+    let told = try Self.settings(bridge + words)
+    #expect(EmulatorOptions(plain).forward?.target.description == "api.push.apple.com:443")
+    #expect(String(reflecting: EmulatorOptions(told)) != String(reflecting: EmulatorOptions(plain)))
+  }
+
   @Test("exec takes free ports, keeps nothing and is quiet, unless told otherwise")
   func exec() throws {
     let plain = ExecCommand.options(try Self.settings(["exec", "--", "true"]))

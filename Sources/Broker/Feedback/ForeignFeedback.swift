@@ -1,0 +1,115 @@
+import PushModel
+
+/// Feedback on tokens that another service has issued: pushes to them were forwarded, and the answer was that they are gone.
+/// They have no row in the token map, and may have any length.
+public struct ForeignFeedback {
+  /// Most entries, as a count: providers that never read must not fill the memory. The oldest make room.
+  public static let limit = 100_000
+
+  /// One token that was found gone.
+  public struct Entry: Equatable, Sendable {
+    /// Counts entries, for the store; never used twice.
+    public var id: Int64
+    public var token: [UInt8]
+    /// Index of the topic.
+    public var topic: Int32
+    public var environment: Environment
+    public var goneAt: Timestamp
+
+    public init(id: Int64, token: [UInt8], topic: Int32, environment: Environment, goneAt: Timestamp) {
+      (self.id, self.token, self.topic) = (id, token, topic)
+      (self.environment, self.goneAt) = (environment, goneAt)
+    }
+  }
+
+  private struct Key: Hashable {
+    var token: [UInt8]
+    var topic: Int32
+    var environment: Environment
+  }
+
+  /// In order of their ids, which is the order of coming. Index by id through `position`.
+  private var ordered: [Entry] = []
+  private var idByKey: [Key: Int64] = [:]
+  private var nextId: Int64 = 1
+  /// Entries that the store has not seen, or must forget.
+  private var changed: Set<Int64> = []
+
+  init() {}
+
+  /// All that wait to be read, oldest first.
+  public var entries: [Entry] { ordered }
+
+  /// The entry of an id; nil once it was read.
+  public subscript(id: Int64) -> Entry? { position(id).map { ordered[$0] } }
+
+  /// The token was found gone. One entry a token: a later time takes the place of an earlier one.
+  mutating func add(token: [UInt8], topic: Int32, environment: Environment, goneAt: Timestamp) {
+    let key = Key(token: token, topic: topic, environment: environment)
+    if let id = idByKey[key], let position = position(id) {
+      ordered[position].goneAt = max(ordered[position].goneAt, goneAt)
+      changed.insert(id)
+      return
+    }
+    if ordered.count >= Self.limit { remove([ordered[0].id]) }
+    restore(Entry(id: nextId, token: token, topic: topic, environment: environment, goneAt: goneAt))
+    changed.insert(nextId - 1)
+  }
+
+  /// Puts an entry back in order of ids, as the store does.
+  mutating func restore(_ entry: Entry) {
+    guard entry.id >= nextId, entry.id < .max else { return }
+    ordered.append(entry)
+    idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = entry.id
+    nextId = entry.id + 1
+  }
+
+  mutating func remove(_ ids: some Sequence<Int64>) {
+    let gone = Set(ids)
+    ordered.removeAll { entry in
+      guard gone.contains(entry.id) else { return false }
+      idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = nil
+      changed.insert(entry.id)
+      return true
+    }
+  }
+
+  mutating func takeChanges() -> [Int64] {
+    defer { changed = [] }
+    return changed.sorted()
+  }
+
+  private func position(_ id: Int64) -> Int? {
+    var (low, high) = (0, ordered.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ordered[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    return low < ordered.count && ordered[low].id == id ? low : nil
+  }
+}
+
+extension Broker {
+  /// A push was forwarded to a service that says the token is gone: providers learn it from the feedback service
+  /// (`spec/provider-protocol.md` B).
+  public func noteForeignGone(
+    token: [UInt8], topic: Int32, environment: Environment, goneAt: Timestamp
+  ) {
+    foreignFeedback.add(token: token, topic: topic, environment: environment, goneAt: goneAt)
+  }
+
+  /// Entries on foreign tokens for these topics in this environment, oldest first.
+  public func foreignFeedback(topics: Set<Int32>, environment: Environment) -> [ForeignFeedback.Entry] {
+    foreignFeedback.entries.filter { topics.contains($0.topic) && $0.environment == environment }
+  }
+
+  /// The entries were written whole to a provider.
+  public func clearForeignFeedback(_ ids: [Int64]) { foreignFeedback.remove(ids) }
+
+  /// Puts back an entry; ids must come in order, after the topics.
+  public func restoreForeignFeedback(_ entry: ForeignFeedback.Entry) -> Bool {
+    guard entry.topic >= 0, entry.topic < registry.topics.count else { return false }
+    foreignFeedback.restore(entry)
+    return true
+  }
+}

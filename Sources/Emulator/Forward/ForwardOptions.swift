@@ -1,0 +1,30 @@
+import Platform
+
+/// Where pushes of the gateway go instead of to devices here (`serve --forward`), and how.
+public struct ForwardOptions: Sendable {
+  /// Most notifications that wait for the other service or are on their way to it, as a count: at the gateway's largest
+  /// payload some 25 MB.
+  public static let defaultQueueLimit = 10_000
+  /// Notifications of one provider connection that may be on their way at a time, as a count. The binary protocol has the
+  /// gateway throw away whatever follows a bad notification, but what was forwarded can't be called back; with one at a time
+  /// nothing follows, so a provider that resends as it should sends nothing twice.
+  public static let defaultWindow = 1
+  /// Largest `window`, as a count.
+  public static let maximumWindow = 1000
+
+  public var target: SocketAddress
+  /// The token key (`.p8`) to sign provider tokens with.
+  public var key = ""
+  /// nil: from the file's name `AuthKey_<KEY>.p8`.
+  public var keyId: String?
+  /// nil: from `<KEY>.json` beside the key.
+  public var team: String?
+  /// PEM of the CA to trust; nil: ours for a target on loopback, else what the system trusts.
+  public var ca: String?
+  /// Name that the target's certificate must have; nil: its host.
+  public var serverName: String?
+  public var window = defaultWindow
+  public var queueLimit = defaultQueueLimit
+
+  public init(target: SocketAddress) { self.target = target }
+}

@@ -1,0 +1,79 @@
+import PushModel
+import Transport
+
+/// One notification of the gateway as it goes out over HTTP/2.
+struct ForwardPush {
+  /// How long a notification that is not to be stored is tried, in nanoseconds: the other service being busy for a moment
+  /// should not lose it, and later it has no use.
+  static let unstoredPatience: Int64 = 10_000_000_000
+
+  /// Its id in the journal; a later one has a larger id.
+  var id: UInt64
+  /// Number of the provider's connection, and its place there.
+  var connection: Int
+  var sequence: UInt64
+  var token: [UInt8]
+  var payload: [UInt8]
+  /// Index and name of the certificate's topic.
+  var topic: Int32
+  var topicName: String
+  var environment: Environment
+  var priority: Priority
+  /// UNIX seconds as the provider sent it.
+  var expiration: UInt32?
+  /// When there is no use in trying any more.
+  var expiresAt: Timestamp
+  var messageID: MessageID
+  /// How often it was handed over.
+  var attempts = 0
+  /// How often nobody could say what became of it, and how often it was turned away unseen.
+  var losses = 0
+  var refusals = 0
+  /// Number of the provider token that it was sent with.
+  var tokenNumber = 0
+
+  /// Until when a notification is tried: to its expiration, 30 days if it has none (`spec/provider-protocol.md` K 18).
+  static func expiry(_ expiration: UInt32?, received: Timestamp) -> Timestamp {
+    let latest = received.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
+    guard let expiration else { return latest }
+    let earliest = received.adding(nanoseconds: unstoredPatience)
+    return max(earliest, min(Timestamp(seconds: Int64(expiration)), latest))
+  }
+
+  var path: String { "/3/device/\(Hex.encode(token))" }
+
+  /// The request's header fields (`spec/provider-protocol.md` D.2).
+  func head(authority: String, providerToken: String) -> HTTP2RequestHead {
+    let type = PushType(forwarding: payload, to: topicName)
+    // Background pushes must not ask for more (D.3); the binary interface never minded.
+    let urgency = type == .background ? Priority.conserving : priority
+    var fields = [
+      (name: "authorization", value: "bearer \(providerToken)"), (name: "apns-topic", value: topicName),
+      (name: "apns-push-type", value: type.name), (name: "apns-priority", value: "\(urgency.rawValue)"),
+      (name: "apns-id", value: messageID.description),
+    ]
+    if let expiration { fields.append((name: "apns-expiration", value: "\(expiration)")) }
+    return HTTP2RequestHead(authority: authority, fields: fields)
+  }
+}
+
+extension PushType {
+  /// The kind that the binary interface leaves unsaid: certificates for one kind tell it by their topic, the rest follows
+  /// from the payload (`spec/provider-protocol.md` D.3, G.2). What can't be read counts as something to show.
+  init(forwarding payload: [UInt8], to topic: String) {
+    let kinds = [PushType.voip, .complication, .fileprovider, .location, .pushtotalk]
+    if let kind = kinds.first(where: { topic.hasSuffix($0.topicSuffix) }) {
+      self = kind
+    } else if topic.hasPrefix("com.apple.mgmt.") {
+      self = .mdm
+    } else {
+      self = Self.isSeen(payload) ? .alert : .background
+    }
+  }
+
+  private static func isSeen(_ payload: [UInt8]) -> Bool {
+    guard let document = JSONReader.read(payload) else { return true }
+    guard let aps = document.member("aps") else { return false }
+    return ["alert", "badge", "sound"].contains { aps.member($0) != nil }
+  }
+}

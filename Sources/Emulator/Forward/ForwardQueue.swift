@@ -1,0 +1,95 @@
+import PushModel
+
+/// Notifications that wait to be forwarded or are on their way, in order of arrival. Pure: moments are nanoseconds of a clock
+/// that never jumps.
+///
+///     added ─→ ready ─ next ─→ on its way ─ settled ─→ out
+///                ↑                 ├─ put back: it never counted ─→ ready
+///                └── its time ─ delayed ←─ retried
+struct ForwardQueue {
+  /// Most notifications, as a count.
+  let limit: Int
+  private var pushes: [UInt64: ForwardPush] = [:]
+  /// Ids, ascending.
+  private var ready: [UInt64] = []
+  /// By moment, descending: the last is due first.
+  private var delayed: [(at: Int64, id: UInt64)] = []
+  private var underWay: Set<UInt64> = []
+
+  init(limit: Int) { self.limit = max(1, limit) }
+
+  var count: Int { pushes.count }
+  var underWayCount: Int { underWay.count }
+  var isFull: Bool { count >= limit }
+  /// When the next delayed one is due; nil if none is.
+  var nextMoment: Int64? { delayed.last?.at }
+
+  /// Takes a notification; false if there is no room.
+  mutating func add(_ push: ForwardPush) -> Bool {
+    guard !isFull else { return false }
+    pushes[push.id] = push
+    makeReady(push.id)
+    return true
+  }
+
+  /// The next one to be sent, which is on its way then.
+  mutating func next(now: Int64) -> ForwardPush? {
+    while let due = delayed.last, due.at <= now {
+      delayed.removeLast()
+      makeReady(due.id)
+    }
+    guard !ready.isEmpty else { return nil }
+    let id = ready.removeFirst()
+    pushes[id]?.attempts += 1
+    underWay.insert(id)
+    return pushes[id]
+  }
+
+  /// One that waits or is on its way.
+  subscript(id: UInt64) -> ForwardPush? { pushes[id] }
+
+  /// Changes what is remembered of one.
+  mutating func update(_ id: UInt64, _ change: (inout ForwardPush) -> Void) {
+    guard var push = pushes[id] else { return }
+    change(&push)
+    pushes[id] = push
+  }
+
+  /// Whether `next` would answer one.
+  func hasReady(now: Int64) -> Bool { !ready.isEmpty || delayed.last.map { $0.at <= now } ?? false }
+
+  /// It is done; answers it if it was on its way.
+  mutating func settle(_ id: UInt64) -> ForwardPush? {
+    underWay.remove(id) == nil ? nil : pushes.removeValue(forKey: id)
+  }
+
+  /// The other service has not looked at it: it goes to its old place and counts as not tried.
+  mutating func putBack(_ id: UInt64) {
+    guard underWay.remove(id) != nil else { return }
+    pushes[id]?.attempts -= 1
+    makeReady(id)
+  }
+
+  /// It is to be tried again, not before a moment.
+  mutating func retry(_ id: UInt64, at moment: Int64) {
+    guard underWay.remove(id) != nil else { return }
+    let index = delayed.firstIndex { $0.at < moment } ?? delayed.count
+    delayed.insert((moment, id), at: index)
+  }
+
+  /// Takes out those that wait and of which `condition` holds, oldest first.
+  mutating func removeWaiting(where condition: (ForwardPush) -> Bool) -> [ForwardPush] {
+    let removed = (ready + delayed.map(\.id)).compactMap { pushes[$0] }.filter(condition)
+    guard !removed.isEmpty else { return [] }
+    for push in removed { pushes[push.id] = nil }
+    ready.removeAll { pushes[$0] == nil }
+    delayed.removeAll { pushes[$0.id] == nil }
+    return removed.sorted { $0.id < $1.id }
+  }
+
+  private mutating func makeReady(_ id: UInt64) {
+    guard let last = ready.last, last > id else { return ready.append(id) }
+    let index = ready.firstIndex { $0 > id } ?? ready.count
+    ready.insert(id, at: index)
+  }
+}

@@ -1,0 +1,159 @@
+import Broker
+import Platform
+import PushModel
+
+/// What the other service says.
+extension ForwardService: UpstreamObserver {
+  func upstreamHasRoom() { pump() }
+
+  func upstream(answered id: UInt64, status: Int, body: [UInt8]) {
+    client.noteAnswer()
+    guard let push = queue[id] else { return }
+    let text = ForwardVerdict.text(status: status, body: body)
+    switch ForwardVerdict(status: status, body: body) {
+    case .delivered:
+      noteSuccess()
+      settle(push, .delivered, nil, text)
+    case .gone(let goneAt):
+      noteSuccess()
+      broker.noteForeignGone(
+        token: push.token, topic: push.topic, environment: push.environment, goneAt: goneAt ?? clock.now())
+      settle(push, .discarded, nil, text)
+    case .rejected(let rejection): reject(push, rejection, status: status, text)
+    case .retryLater: retry(push, text)
+    case .unavailable:
+      pause(text)
+      retry(push, text)
+    case .tokenExpired: renewToken(for: push, text)
+    }
+    pump()
+  }
+
+  func upstream(refused id: UInt64) {
+    counters.retries += 1
+    queue.update(id) { $0.refusals += 1 }
+    let refusals = queue[id]?.refusals ?? 0
+    // Once is a connection that leaves or a limit that fell; more is a peer that wants to be left alone.
+    if refusals <= 1 { queue.putBack(id) } else { queue.retry(id, at: after(refusals - 1)) }
+    pump()
+  }
+
+  /// Sent again: a provider can't tell silence from success, so what is lost here is lost for good, while one that arrives
+  /// twice has the same `apns-id`.
+  func upstream(lost id: UInt64, reason: String) {
+    queue.update(id) { $0.losses += 1 }
+    guard let push = queue[id] else { return }
+    guard push.losses < Self.lossLimit else {
+      return reject(push, .internalServerError, status: 0, "no answer \(push.losses) times: \(reason)")
+    }
+    counters.retries += 1
+    queue.retry(id, at: after(push.losses))
+    pump()
+  }
+
+  func upstreamEnded(_ connection: UpstreamConnection, reason: String) {
+    if let reason = connection.goAwayReason { complain("the other service ended the connection", reason) }
+    client.ended(connection, reason: reason)
+    pump()
+  }
+
+  func upstreamClosed(_ connection: UpstreamConnection) { client.closed(connection) }
+
+  // MARK: Verdicts
+
+  private func settle(
+    _ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ rejection: Rejection?, _ text: String
+  ) {
+    _ = queue.settle(push.id)
+    switch outcome {
+    case .delivered: counters.delivered += 1
+    case .rejected: counters.rejected += 1
+    case .expired: counters.expired += 1
+    case .discarded: counters.gone += 1
+    }
+    finish(push, outcome, "forwarded to \(target): \(text)")
+    connections[push.connection]?.settled(push.sequence, rejection)
+  }
+
+  private func reject(_ push: ForwardPush, _ rejection: Rejection, status: Int, _ text: String) {
+    // Not the provider's fault: its operator must hear of it.
+    if status == 403 { complain("the other service refuses this bridge", "\(text): \(rejection.sentence)") }
+    settle(push, .rejected(rejection), rejection, text)
+  }
+
+  /// Its time is over; the provider has been told nothing, and that stays so.
+  func expire(_ push: ForwardPush) {
+    counters.expired += 1
+    finish(push, .expired, "its time ran out before \(target) took it")
+    connections[push.connection]?.settled(push.sequence, nil)
+  }
+
+  /// An earlier notification on the connection was rejected: those that wait are thrown away, as the gateway does (A.3).
+  func dropWaiting(of connection: Int) {
+    for push in queue.removeWaiting(where: { $0.connection == connection }) {
+      counters.dropped += 1
+      finish(push, .discarded, "not forwarded: an earlier one on the connection was rejected")
+    }
+  }
+
+  private func finish(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {
+    broker.endForward(push.id, outcome, explanation: explanation, now: clock.now())
+    logger.log(
+      .info, "push forwarded",
+      [
+        ("id", .integer(Int64(clamping: push.id))), ("apnsId", .string(push.messageID.description)),
+        ("attempts", .integer(Int64(push.attempts))), ("outcome", .string(explanation)),
+      ])
+  }
+
+  // MARK: Trying again
+
+  private func after(_ failures: Int) -> Int64 {
+    SystemClock.monotonicNanoseconds() + backoff.wait(after: failures)
+  }
+
+  private func retry(_ push: ForwardPush, _ text: String) {
+    counters.retries += 1
+    logger.log(
+      .debug, "push will be forwarded again",
+      [("id", .integer(Int64(clamping: push.id))), ("because", .string(text))])
+    queue.retry(push.id, at: max(pausedUntil, after(push.attempts)))
+  }
+
+  /// A connection on which a token has expired stays of no use (`spec/provider-protocol.md` E, Times).
+  private func renewToken(for push: ForwardPush, _ text: String) {
+    let isNewer = push.tokenNumber < tokens.number
+    guard isNewer || (try? tokens.expired(now: Self.worldTime)) == true else {
+      return reject(push, .expiredProviderToken, status: 403, text + " (do the clocks agree?)")
+    }
+    if !isNewer { client.leaveCurrent() }
+    counters.retries += 1
+    queue.putBack(push.id)
+  }
+
+  /// Holds everything back for a while. Answers to what was sent together count as one.
+  func pause(_ because: String = "") {
+    let now = SystemClock.monotonicNanoseconds()
+    guard now >= pausedUntil else { return }
+    pauses += 1
+    let wait = backoff.wait(after: pauses)
+    pausedUntil = now + wait
+    guard !because.isEmpty else { return }
+    logger.log(
+      .warning, "the other service is busy",
+      [
+        ("to", .string(target)), ("answer", .string(because)), ("nextTry", .string("\(wait / 1_000_000) ms")),
+      ])
+  }
+
+  private func noteSuccess() {
+    pauses = 0
+    if !complaints.isEmpty { complaints = [] }
+  }
+
+  /// Once for each reason until something succeeds.
+  func complain(_ event: String, _ reason: String) {
+    guard complaints.insert(event + reason).inserted else { return }
+    logger.log(.error, event, [("to", .string(target)), ("because", .string(reason))])
+  }
+}

@@ -1,0 +1,210 @@
+import Broker
+import Console
+import LegacyWire
+import Platform
+import ProviderAPI
+import PushModel
+import Transport
+
+/// A bridge for programs that only speak the binary protocol: what comes in over the gateway goes out over HTTP/2 to
+/// another service, whose answers come back as error packets and feedback.
+///
+/// The queue is in memory. Success is silent on the gateway, so a provider knows of nothing lost with this process, as it
+/// knew of nothing lost with Apple's; an orderly end sends what there is time for, and tells each provider how far it got.
+final class ForwardService {
+  /// How long providers are kept waiting for answers at the end, in nanoseconds: less than the whole end may take.
+  private static let endPatience: Int64 = 1_500_000_000
+  /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
+  static let lossLimit = 5
+
+  let broker: Broker
+  let clock: EmulatorClock
+  let limits: LegacyLimits
+  let options: ForwardOptions
+  let logger: Logger
+  let client: UpstreamClient
+  private let identities: ProviderIdentities
+  private let ids: MessageIDGenerator
+  var queue: ForwardQueue
+  var tokens: ProviderTokenSource
+  var backoff: RetryBackoff
+  var counters = ForwardCounters()
+  var connections: [Int: ForwardingGatewayConnection] = [:]
+  private var connectionCount = 0
+  private var waitingForRoom: [ForwardingGatewayConnection] = []
+  private var timer: LoopEvent?
+  private var endTimer: LoopEvent?
+  private var isPumping = false
+  private var pumpAgain = false
+  /// Nothing is sent before this moment: the other service is busy. Monotonic nanoseconds.
+  var pausedUntil: Int64 = 0
+  /// Pauses in a row.
+  var pauses = 0
+  /// Reasons that were complained of since the last success.
+  var complaints: Set<String> = []
+
+  init(
+    loop: EventLoop, options: ForwardOptions, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
+    identities: ProviderIdentities, ownCA: String, logger: Logger, seed: UInt64
+  ) throws {
+    (self.options, self.broker, self.clock, self.limits) = (options, broker, clock, limits)
+    (self.identities, self.logger) = (identities, logger)
+    let signer = try ForwardKey.signer(options)
+    tokens = ProviderTokenSource { try signer.token(at: $0) }
+    queue = ForwardQueue(limit: options.queueLimit)
+    ids = MessageIDGenerator(seed: seed ^ 0x666f_7277_6172_6431)
+    backoff = RetryBackoff(seed: seed ^ 0x666f_7277_6172_6432)
+    client = try UpstreamClient(
+      loop: loop, options: options, ownCA: ownCA, logger: logger, seed: seed ^ 0x666f_7277_6172_6433)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }
+    endTimer = LoopEvent(timerOn: loop) { [unowned self] in endAll() }
+    client.hasWork = { [unowned self] in queue.count > 0 }
+    client.observer = self
+  }
+
+  /// Looks whether the other service can be reached, so that a wrong address or CA is told at the start.
+  func start() { client.connect() }
+
+  var target: String { options.target.description }
+  var metrics: [MetricFamily] { counters.metrics(queue: queue, isConnected: client.isConnected) }
+  /// Whether nothing is left to do.
+  var isIdle: Bool { queue.count == 0 && connections.isEmpty }
+
+  // MARK: Gateway side
+
+  func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+    connectionCount += 1
+    return ForwardingGatewayConnection(self, number: connectionCount, connection)
+  }
+
+  func identify(_ connection: TLSConnection) -> GatewayIdentification {
+    identities.identify(connection, listener: "gateway")
+  }
+
+  var hasRoom: Bool { !queue.isFull }
+
+  /// The connection goes on once the queue has room.
+  func waitForRoom(_ connection: ForwardingGatewayConnection) {
+    if !waitingForRoom.contains(where: { $0 === connection }) { waitingForRoom.append(connection) }
+  }
+
+  /// Takes a notification that has passed the gateway's own checks. Call only while there is room.
+  func take(_ submission: Submission, connection: Int, sequence: UInt64) {
+    let now = clock.now()
+    let messageID = nextMessageID()
+    var submission = submission
+    submission.messageID = messageID
+    submission.detail = NotificationDetail(
+      explanation: "waits to be forwarded to \(target)", upstream: target)
+    let push = ForwardPush(
+      id: broker.beginForward(submission, now: now), connection: connection, sequence: sequence,
+      token: Array(submission.token), payload: Array(submission.payload), topic: submission.topic,
+      topicName: broker.registry.topics[Int(submission.topic)].name?.name ?? "",
+      environment: submission.environment, priority: submission.priority, expiration: submission.expiration,
+      expiresAt: ForwardPush.expiry(submission.expiration, received: now), messageID: messageID)
+    _ = queue.add(push)
+  }
+
+  /// A random UUID as clients make them: version 4, in lower case (`spec/provider-protocol.md` D.2).
+  private func nextMessageID() -> MessageID {
+    let id = ids.next()
+    return MessageID(high: id.high & ~0xf000 | 0x4000, low: id.low & (.max >> 2) | 1 << 63, upperCase: 0)
+  }
+
+  func forget(_ connection: ForwardingGatewayConnection) { connections[connection.number] = nil }
+
+  // MARK: Sending
+
+  /// Sends what may be sent. To be called whenever that may be more than before.
+  func pump() {
+    pumpAgain = true
+    guard !isPumping else { return }
+    isPumping = true
+    while pumpAgain {
+      pumpAgain = false
+      sendReady()
+      resumeWaiting()
+    }
+    isPumping = false
+    client.flush()
+    schedule()
+  }
+
+  private func sendReady() {
+    let now = SystemClock.monotonicNanoseconds()
+    guard now >= pausedUntil else { return }
+    while queue.hasReady(now: now), let upstream = client.connectionWithRoom(),
+      let push = queue.next(now: now)
+    {
+      guard !isOver(push) else { continue }
+      guard send(push, on: upstream) else { return queue.putBack(push.id) }
+      broker.noteForwarded(push.id, now: clock.now())
+    }
+  }
+
+  private func send(_ push: ForwardPush, on upstream: UpstreamConnection) -> Bool {
+    do {
+      let token = try tokens.token(now: Self.worldTime)
+      queue.update(push.id) { $0.tokenNumber = tokens.number }
+      return upstream.send(push, head: push.head(authority: authority, providerToken: token))
+    } catch {
+      complain("no provider token can be made", "\(error)")
+      pause()
+      return false
+    }
+  }
+
+  /// The host that requests name, with the port where it is not HTTPS' own (RFC 9110 4.2.2).
+  private var authority: String {
+    let port = options.target.port
+    return port == 443 ? client.serverName : SocketAddress(host: client.serverName, port: port).description
+  }
+
+  /// What provider tokens are judged by (`ProviderTokenSource`).
+  static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+
+  private func isOver(_ push: ForwardPush) -> Bool {
+    guard push.expiresAt <= clock.now() else { return false }
+    if let push = queue.settle(push.id) { expire(push) }
+    return true
+  }
+
+  private func resumeWaiting() {
+    guard hasRoom, !waitingForRoom.isEmpty else { return }
+    let waiting = waitingForRoom
+    waitingForRoom = []
+    for connection in waiting { connection.advance() }
+  }
+
+  private func schedule() {
+    let now = SystemClock.monotonicNanoseconds()
+    let moments = [queue.nextMoment, queue.hasReady(now: now) && pausedUntil > now ? pausedUntil : nil]
+    guard let next = moments.compactMap(\.self).min() else { return }
+    timer?.start(afterNanoseconds: max(1_000_000, max(next, pausedUntil) - now))
+  }
+
+  /// Once a second: what has expired is given up, and silent connections too.
+  func tick() {
+    client.checkPatience()
+    let now = clock.now()
+    for push in queue.removeWaiting(where: { $0.expiresAt <= now }) { expire(push) }
+    if queue.count > 0 { pump() }
+  }
+
+  // MARK: The end
+
+  /// Tells every provider how far it got, once the answers are here or the time is over.
+  func shutDown() {
+    for connection in connections.values { connection.shutDown() }
+    endTimer?.start(afterNanoseconds: Self.endPatience)
+  }
+
+  private func endAll() {
+    for connection in connections.values { connection.endNow() }
+    let lost = queue.count + connections.values.reduce(0) { $0 + $1.waitingCount }
+    if lost > 0 {
+      logger.log(.warning, "notifications were not forwarded", [("count", .integer(Int64(lost)))])
+    }
+    client.shutDown()
+  }
+}

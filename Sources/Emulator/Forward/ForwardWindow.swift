@@ -1,0 +1,85 @@
+import LegacyWire
+import PushModel
+
+/// The notifications of one provider connection that are under way, in order, and what the provider may be told of them.
+///
+///     begun ─→ pending ─ accepted, and all before it ─→ passed, in silence
+///                 └──── rejected, and all before it accepted ─→ the error packet; the rest is thrown away
+///
+/// Answers come in any order, but an error packet says that everything before it was accepted
+/// (`spec/provider-protocol.md` A.3), so a rejection waits for those before it. From the moment that it is known, nothing more begins.
+struct ForwardWindow {
+  /// How a connection ends after a rejection.
+  struct Ending: Equatable {
+    var command: UInt8
+    var status: UInt8
+    var identifier: UInt32
+  }
+
+  private struct Entry {
+    enum State: Equatable {
+      case pending, accepted
+      case rejected(Rejection)
+    }
+
+    var command: UInt8
+    var identifier: UInt32
+    var token: [UInt8]
+    var state = State.pending
+  }
+
+  let size: Int
+  private var entries: [Entry] = []
+  /// Sequence number of the first entry.
+  private var firstSequence: UInt64 = 0
+  private var hasRejection = false
+  /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
+  /// has one: a library that is told 0 resends for ever (`spec/client-quirks.md`).
+  private(set) var lastAccepted: UInt32?
+
+  init(size: Int) { self.size = max(1, size) }
+
+  /// Whether nothing is under way.
+  var isEmpty: Bool { entries.isEmpty }
+  /// Whether another notification may begin.
+  var mayBegin: Bool { !hasRejection && entries.count < size }
+
+  /// Whether one for this token is under way: a second would overtake it if the first must be tried again.
+  func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
+    guard let token, !entries.isEmpty else { return false }
+    return entries.contains { $0.state == .pending && $0.token.elementsEqual(token) }
+  }
+
+  /// A notification is under way; answers its sequence number.
+  mutating func begin(command: UInt8, identifier: UInt32, token: [UInt8]) -> UInt64 {
+    entries.append(Entry(command: command, identifier: identifier, token: token))
+    return firstSequence + UInt64(entries.count - 1)
+  }
+
+  /// The verdict on one: nil means accepted. Answers how the connection ends, once that is sure.
+  mutating func settle(_ sequence: UInt64, _ rejection: Rejection?) -> Ending? {
+    guard sequence >= firstSequence, sequence - firstSequence < UInt64(entries.count) else { return nil }
+    entries[Int(sequence - firstSequence)].state = rejection.map { .rejected($0) } ?? .accepted
+    if rejection != nil { hasRejection = true }
+    while let first = entries.first {
+      switch first.state {
+      case .pending: return nil
+      case .accepted: pass(first)
+      case .rejected(let rejection): return end(first, rejection)
+      }
+    }
+    return nil
+  }
+
+  private mutating func pass(_ entry: Entry) {
+    if entry.command != LegacyCommand.simple.rawValue { lastAccepted = entry.identifier }
+    entries.removeFirst()
+    firstSequence += 1
+  }
+
+  private mutating func end(_ entry: Entry, _ rejection: Rejection) -> Ending {
+    firstSequence += UInt64(entries.count)
+    entries = []
+    return Ending(command: entry.command, status: rejection.legacyStatus, identifier: entry.identifier)
+  }
+}

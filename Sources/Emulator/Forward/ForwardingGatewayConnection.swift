@@ -1,0 +1,166 @@
+import LegacyWire
+import PushModel
+import Transport
+
+/// One provider on the binary gateway while its notifications are forwarded.
+///
+///     TLS up ─→ identified ─ frame ─→ waiting ─ window and queue have room ─→ under way ─ taken, in silence ─→ done
+///                                                                                └─ rejected ─→ six bytes, close
+///
+/// The provider is not read from while frames wait, so it feels the other service's pace through TCP; at most what one
+/// read brings waits here. A provider that closes has still sent what it sent: its frames go on without it.
+final class ForwardingGatewayConnection: ConnectionHandler {
+  /// What has been read and not begun.
+  private enum Waiting {
+    case frame([UInt8])
+    case failure(LegacyParseFailure)
+  }
+
+  let number: Int
+  private let service: ForwardService
+  /// nil once the provider has gone.
+  private var connection: TLSConnection?
+  private var decoder = LegacyDecoder()
+  private var provider: GatewayProvider?
+  private var waiting: ArraySlice<Waiting> = []
+  private var window: ForwardWindow
+  private var isAdvancing = false
+  /// No more frames are taken: an error packet has been sent, or the emulator is ending.
+  private var isEnding = false
+
+  init(_ service: ForwardService, number: Int, _ connection: TLSConnection) {
+    (self.service, self.number, self.connection) = (service, number, connection)
+    window = ForwardWindow(size: service.options.window)
+  }
+
+  var waitingCount: Int { waiting.count }
+
+  // MARK: The provider's side
+
+  func connectionOpened(_ connection: TLSConnection) {
+    switch service.identify(connection) {
+    case .wrongEnvironment: connection.close()
+    case .provider(let provider):
+      self.provider = provider
+      service.connections[number] = self
+    }
+  }
+
+  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    guard provider != nil, !isEnding else { return }
+    let failure = decoder.receive(bytes) {
+      waiting.append(.frame(Array($0.frame)))
+      return .goOn
+    }
+    if let failure { waiting.append(.failure(failure)) }
+    advance()
+  }
+
+  func connectionClosed(_ connection: TLSConnection, reason: String) {
+    self.connection = nil
+    advance()
+  }
+
+  // MARK: Going on
+
+  /// Begins what may begin, and reads on if nothing waits.
+  func advance() {
+    guard !isAdvancing else { return }
+    isAdvancing = true
+    // Beginning one may end the connection, and nothing waits then.
+    while let next = waiting.first, window.mayBegin, begin(next) { waiting = waiting.dropFirst() }
+    isAdvancing = false
+    if waiting.isEmpty { waiting = [] }
+    connection?.setPaused(!waiting.isEmpty && !isEnding)
+    service.pump()
+    forgetIfDone()
+  }
+
+  /// The verdict on one that was under way; nil means accepted.
+  func settled(_ sequence: UInt64, _ rejection: Rejection?) {
+    if let ending = window.settle(sequence, rejection) {
+      end(ending)
+    } else if isEnding, window.isEmpty {
+      endNow()
+    }
+    advance()
+  }
+
+  private func forgetIfDone() {
+    if connection == nil, waiting.isEmpty, window.isEmpty { service.forget(self) }
+  }
+
+  // MARK: Frames
+
+  /// False if it must wait.
+  private func begin(_ next: Waiting) -> Bool {
+    guard let provider, !isEnding else { return false }
+    switch next {
+    case .failure(let failure):
+      service.broker.recordFailure(failure, from: provider, now: service.clock.now())
+      refuse(failure.command, failure.identifier, .protocolError)
+      return true
+    case .frame(let bytes):
+      return bytes.withUnsafeBytes { bytes in
+        guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return true }
+        return begin(notification, provider)
+      }
+    }
+  }
+
+  private func begin(_ notification: LegacyNotification, _ provider: GatewayProvider) -> Bool {
+    let submission = provider.submission(notification)
+    if let rejection = LegacyCheck.rejection(notification, service.limits) ?? provider.rejection {
+      _ = service.broker.recordRejection(submission, rejection, now: service.clock.now())
+      let identifier = LegacyCheck.reportedIdentifier(notification, rejection, service.limits)
+      refuse(notification.command.rawValue, identifier, rejection)
+      return true
+    }
+    guard !window.holds(notification.token) else { return false }
+    guard service.hasRoom else {
+      service.waitForRoom(self)
+      return false
+    }
+    let sequence = window.begin(
+      command: notification.command.rawValue, identifier: notification.identifier,
+      token: Array(submission.token))
+    service.take(submission, connection: number, sequence: sequence)
+    return true
+  }
+
+  /// Refused by the gateway itself; those before it come first all the same.
+  private func refuse(_ command: UInt8, _ identifier: UInt32, _ rejection: Rejection) {
+    let sequence = window.begin(command: command, identifier: identifier, token: [])
+    if let ending = window.settle(sequence, rejection) { end(ending) }
+  }
+
+  // MARK: The end
+
+  /// The error packet, then nothing more: what waits is thrown away. What is under way already can't be called back. A bad
+  /// command 0 gets no packet (`spec/provider-protocol.md` A.3).
+  private func end(_ ending: ForwardWindow.Ending) {
+    isEnding = true
+    waiting = []
+    service.dropWaiting(of: number)
+    if ending.command != LegacyCommand.simple.rawValue {
+      connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
+    }
+    connection?.close()
+  }
+
+  /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered.
+  func shutDown() {
+    guard let connection, connection.isOpen else { return }
+    isEnding = true
+    waiting = []
+    if window.isEmpty { endNow() }
+  }
+
+  /// Everything up to the last accepted notification went through (A.3, status 10).
+  func endNow() {
+    guard let connection, connection.isOpen else { return }
+    isEnding = true
+    if let last = window.lastAccepted { connection.send(LegacyErrorPacket(.shutdown, last).bytes) }
+    connection.close()
+  }
+}

@@ -1,0 +1,166 @@
+import Platform
+import PushModel
+import Transport
+
+/// Keeps a connection to the other service: makes one when there is work, uses it as long as it lasts, and makes the next
+/// one when the peer says that it is leaving.
+///
+/// One connection at a time takes requests (Apple grants a thousand at once, `spec/provider-protocol.md` D.1); those that are
+/// leaving finish theirs.
+final class UpstreamClient {
+  private let loop: EventLoop
+  private let options: ForwardOptions
+  private let context: TLSContext
+  private let trust: String
+  private let logger: Logger
+  private let resolver: AddressResolver
+  private var backoff: RetryBackoff
+  private var current: UpstreamConnection?
+  private var leaving: [UpstreamConnection] = []
+  private var isResolving = false
+  private var retry: LoopEvent?
+  private var isWaiting = false
+  private var isOver = false
+  /// Connections in a row that came to nothing.
+  private var failures = 0
+  private var lastComplaint: String?
+  weak var observer: (any UpstreamObserver)?
+  /// Whether anybody wants a connection.
+  var hasWork: () -> Bool = { false }
+
+  /// Reads the CA; `ownCA` is for targets on loopback.
+  init(loop: EventLoop, options: ForwardOptions, ownCA: String, logger: Logger, seed: UInt64) throws {
+    (self.loop, self.options, self.logger) = (loop, options, logger)
+    resolver = AddressResolver(loop: loop)
+    backoff = RetryBackoff(seed: seed)
+    let ca = options.ca ?? (options.target.isLoopback ? ownCA : nil)
+    trust = ca.map { "the CA \($0)" } ?? "a CA that this system trusts"
+    do {
+      context =
+        try ca.map { try TLSContext.client(ca: $0, policy: TLSPolicy()) }
+        ?? TLSContext.clientOfSystemTrust(policy: TLSPolicy())
+    } catch {
+      throw EmulatorError(.failed, "--forward can't use \(trust): \(error)")
+    }
+    retry = LoopEvent(timerOn: loop) { [unowned self] in retryNow() }
+  }
+
+  /// Name that the peer's certificate must have.
+  var serverName: String { options.serverName ?? options.target.host }
+  var isConnected: Bool { current?.isReady ?? false }
+  var openStreams: Int { ([current].compactMap(\.self) + leaving).reduce(0) { $0 + $1.openStreams } }
+
+  /// The connection that takes requests now, if it has room. Without one, begins to make one.
+  func connectionWithRoom() -> UpstreamConnection? {
+    guard let current else {
+      connect()
+      return nil
+    }
+    return current.room > 0 ? current : nil
+  }
+
+  /// Makes a connection unless there is one or will be.
+  func connect() {
+    guard current == nil, !isResolving, !isWaiting, !isOver else { return }
+    isResolving = true
+    resolver.resolve(options.target) { [weak self] in self?.resolved($0) }
+  }
+
+  /// The peer answered: it is worth to come back at once when the connection ends.
+  func noteAnswer() {
+    failures = 0
+    lastComplaint = nil
+  }
+
+  /// No more requests on the present connection; those on it are finished.
+  func leaveCurrent() {
+    guard let connection = current else { return }
+    current = nil
+    leaving.append(connection)
+    connection.leave()
+  }
+
+  func flush() {
+    current?.flush()
+    for connection in leaving { connection.flush() }
+  }
+
+  func checkPatience() {
+    let now = SystemClock.monotonicNanoseconds()
+    for connection in [current].compactMap(\.self) + leaving { connection.checkPatience(now: now) }
+  }
+
+  func shutDown() {
+    isOver = true
+    retry?.cancel()
+    for connection in [current].compactMap(\.self) + leaving { connection.close() }
+  }
+
+  /// `connection` is closed, or takes no more requests.
+  func ended(_ connection: UpstreamConnection, reason: String) {
+    let isOpenStill = connection.isLeaving
+    leaving.removeAll { $0 === connection }
+    if isOpenStill { leaving.append(connection) }
+    guard connection === current else { return }
+    current = nil
+    guard !isOver else { return }
+    if connection.answers > 0 {
+      logger.log(.debug, "forwarding connection ended", [("because", .string(reason))])
+      if hasWork() { connect() }
+    } else {
+      fail(connection.certificateProblem.map { distrust($0) } ?? reason)
+    }
+  }
+
+  /// The last answer of a leaving connection is here.
+  func closed(_ connection: UpstreamConnection) { leaving.removeAll { $0 === connection } }
+
+  // MARK: Connecting
+
+  private func resolved(_ result: Result<[SocketAddress], SocketError>) {
+    isResolving = false
+    guard !isOver else { return }
+    switch result {
+    case .failure(let error): fail(error.description)
+    case .success(let addresses):
+      // Another one each time, as the first may be out of reach.
+      connect(to: addresses[failures % max(1, addresses.count)])
+    }
+  }
+
+  private func connect(to address: SocketAddress) {
+    guard let observer, let connection = UpstreamConnection(observer: observer) else { return }
+    current = connection
+    do {
+      try connection.connect(loop, to: address, serverName: serverName, context: context)
+    } catch {
+      current = nil
+      fail("\(error)")
+    }
+  }
+
+  private func distrust(_ problem: String) -> String {
+    "its certificate was not accepted (\(problem)); expected one for \(serverName) by \(trust);"
+      + " --forward-ca FILE names another CA, --forward-name NAME another name"
+  }
+
+  /// Says so once, and tries again later.
+  private func fail(_ reason: String) {
+    failures += 1
+    let wait = backoff.wait(after: failures)
+    logger.log(
+      lastComplaint == reason ? .debug : .warning, "can't forward for now",
+      [
+        ("to", .string(options.target.description)), ("because", .string(reason)),
+        ("nextTry", .string("\(wait / 1_000_000) ms")),
+      ])
+    lastComplaint = reason
+    isWaiting = true
+    retry?.start(afterNanoseconds: wait)
+  }
+
+  private func retryNow() {
+    isWaiting = false
+    if hasWork() { connect() }
+  }
+}

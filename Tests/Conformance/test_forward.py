@@ -1,0 +1,407 @@
+"""`serve --forward`: programs of the binary protocol in front, HTTP/2 behind."""
+
+import json
+import shutil
+import struct
+import time
+import urllib.request
+
+import pytest
+
+from harness import PATIENCE, TOPIC, Emulator
+from legacy import Provider, enhanced, framed, simple
+from phone import Phone, in_background
+from test_php_provider import php
+from upstream import Upstream
+
+UNKNOWN = "ab" * 32
+
+
+def payload(text):
+    return json.dumps({"aps": {"alert": text}}).encode()
+
+
+def eventually(condition, what):
+    """Waits until the condition holds; answers its value."""
+    deadline = time.monotonic() + PATIENCE
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        time.sleep(0.02)
+    return value
+
+
+class Bridge:
+    """The emulator in front, and what tests ask of it."""
+
+    def __init__(self, emulator):
+        self.emulator = emulator
+
+    def start(self, port, key, *flags):
+        self.emulator.start("--forward", f"127.0.0.1:{port}", "--key", key, *flags)
+        return self
+
+    def provider(self):
+        return Provider(self.emulator, *self.emulator.push_certificate())
+
+    def notifications(self):
+        """Oldest first."""
+        found = self.emulator.api("GET", "/api/v1/notifications?limit=1000")["notifications"]
+        return sorted(found, key=lambda notification: notification["id"])
+
+    def ended(self, count):
+        """So many notifications whose fate is known."""
+        def known():
+            found = self.notifications()
+            return found if len(found) >= count and all(n["state"] not in ("stored", "sent") for n in found) else None
+        return eventually(known, f"{count} notifications have an answer")
+
+    def bytes_read(self):
+        """From the one provider that is connected."""
+        [connection] = [c for c in self.emulator.api("GET", "/api/v1/connections")["connections"] if c["listener"] == "gateway"]
+        return connection["bytesRead"]
+
+    def metric(self, name):
+        host, port = self.emulator.address("console")
+        with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
+            lines = response.read().decode().splitlines()
+        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name)}
+
+
+@pytest.fixture
+def behind(tmp_path, issued):
+    """The emulator that plays Apple, not started."""
+    folder = tmp_path / "behind"
+    shutil.copytree(issued, folder / "certs")
+    emulator = Emulator(folder)
+    yield emulator
+    emulator.stop()
+
+
+@pytest.fixture
+def key(behind):
+    return behind.run("certs", "key", "--team", "TEAM123456").stdout.splitlines()[0]
+
+
+@pytest.fixture
+def key_path(behind, key):
+    return behind.path(key)
+
+
+@pytest.fixture
+def bridge(stopped_emulator):
+    return Bridge(stopped_emulator)
+
+
+@pytest.fixture
+def bundle(bridge):
+    path = bridge.emulator.path("ck.pem")
+    with open(path, "w") as output:
+        for part in bridge.emulator.push_certificate():
+            with open(part) as file:
+                output.write(file.read())
+    return path
+
+
+# Two emulators
+
+
+@pytest.fixture
+def pair(behind, bridge, key_path):
+    """Both running."""
+    behind.start()
+    return behind, bridge.start(behind.ports["provider"]["port"], key_path)
+
+
+def test_a_php_script_of_2009_reaches_a_device_behind_the_bridge(pair, bundle):
+    behind, bridge = pair
+    phone = Phone(behind)
+    phone.online()
+    lines = php(bridge.emulator, "simple_push.php", "gateway", bundle, phone.hex, "Bonjour à tous")
+    assert lines == ["Connected to APNS", "Message successfully delivered"]
+    assert phone.next_alert() == "Bonjour à tous"
+    [here] = bridge.ended(1)
+    assert here["state"] == "delivered" and here["verdict"]["accepted"]
+    assert here["verdict"]["explanation"].endswith(": 200")
+    assert [step["event"] for step in here["timeline"]] == ["received", "sent", "acknowledged"]
+    [there] = behind.api("GET", "/api/v1/notifications")["notifications"]
+    assert there["apnsId"] == here["apnsId"]
+    assert (there["topic"], there["pushType"], there["priority"]) == (TOPIC, "alert", 10)
+
+
+def test_a_bad_token_comes_back_as_status_8_with_its_identifier(pair):
+    behind, bridge = pair
+    phones = [Phone(behind, f"phone-{n}") for n in range(3)]
+    frames = [
+        enhanced(11, phones[0].token, payload("one")), framed(12, phones[1].token, payload("two")),
+        enhanced(13, bytes.fromhex(UNKNOWN), payload("bad")), enhanced(14, phones[2].token, payload("after")),
+    ]
+    with bridge.provider() as provider:
+        provider.send(b"".join(frames))
+        assert provider.read_to_end() == bytes.fromhex("0808") + struct.pack(">I", 13)
+    assert [phone.alerts() for phone in phones] == [["one"], ["two"], []]
+    assert [n["verdict"]["reason"] for n in bridge.ended(3)] == [None, None, "BadDeviceToken"]
+
+
+def test_a_bad_command_0_closes_without_a_packet(pair):
+    behind, bridge = pair
+    with bridge.provider() as provider:
+        provider.send(simple(bytes.fromhex(UNKNOWN), payload("bad")))
+        assert provider.read_to_end() == b""
+
+
+def test_the_gateways_own_checks_come_in_order(pair):
+    behind, bridge = pair
+    phone = Phone(behind)
+    with bridge.provider() as provider:
+        provider.send(enhanced(1, phone.token, payload("first")))
+        provider.send(enhanced(2, b"short", payload("second")))
+        assert provider.read_to_end() == bytes.fromhex("080500000002")
+    assert phone.alerts() == ["first"]
+    with bridge.provider() as provider:
+        provider.send(framed(3, phone.token, payload("third")) + b"\x07garbage")
+        assert provider.read_to_end() == bytes.fromhex("088000000000")
+    assert phone.alerts() == ["third"]
+
+
+def test_a_token_that_is_gone_becomes_feedback_and_survives_kill_9(pair, bundle, key_path):
+    behind, bridge = pair
+    phone = Phone(behind)
+    behind.api("POST", f"/api/v1/devices/phone-1/apps/{TOPIC}/remove", {})
+    php(behind, "simple_push.php", "gateway", bundle, phone.hex, "tells that it is gone")
+    assert phone.alerts() == []
+    gone_at = behind.api("GET", "/api/v1/feedback")["feedback"][0]["timestamp"]
+    with bridge.provider() as provider:
+        provider.send(enhanced(1, phone.token, payload("to nobody")))
+        [notification] = bridge.ended(1)
+        assert notification["state"] == "discarded"
+        assert notification["verdict"]["explanation"].endswith("410 Unregistered")
+    entry = {"timestamp": gone_at[:-1].split(".")[0], "token": phone.hex, "topic": TOPIC}
+    [listed] = bridge.emulator.api("GET", "/api/v1/feedback")["feedback"]
+    assert listed["token"] == phone.hex and listed["timestamp"].startswith(entry["timestamp"]) and listed["udid"] is None
+    bridge.emulator.kill()
+    bridge.start(behind.ports["provider"]["port"], key_path)
+    [line] = php(bridge.emulator, "read_feedback.php", "feedback", bundle)
+    seconds, length, token = line.split()
+    assert (length, token) == ("32", phone.hex)
+    assert time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(seconds))) == entry["timestamp"]
+    assert php(bridge.emulator, "read_feedback.php", "feedback", bundle) == []
+
+
+def test_what_was_sent_before_an_orderly_close_still_goes_out(pair):
+    behind, bridge = pair
+    phones = [Phone(behind, f"phone-{n}") for n in range(6)]
+    with bridge.provider() as provider:
+        provider.send(b"".join(simple(phone.token, payload("bye")) for phone in phones * 20))
+        provider.socket.unwrap()
+    assert {n["state"] for n in bridge.ended(120)} == {"delivered"}
+    assert [phone.alerts() for phone in phones] == [["bye"]] * 6
+
+
+def test_nothing_is_lost_when_the_other_side_is_killed_in_mid_burst(behind, bridge, key_path):
+    behind.start()
+    port = behind.ports["provider"]["port"]
+    bridge.start(port, key_path)
+    phones = [Phone(behind, f"phone-{n}") for n in range(6)]
+    with bridge.provider() as provider:
+        provider.send(b"".join(enhanced(n, phones[n % 6].token, payload(f"n{n}")) for n in range(600)))
+        eventually(lambda: len(behind.api("GET", "/api/v1/notifications?limit=200")["notifications"]) > 50, "it runs")
+        behind.kill()
+        behind.start("--provider-port", str(port))
+        bridge.ended(600)
+        provider.send(enhanced(999, bytes.fromhex(UNKNOWN), payload("end")))
+        assert provider.read_to_end() == bytes.fromhex("0808") + struct.pack(">I", 999)
+    assert {n["state"] for n in bridge.notifications()[:600]} == {"delivered"}
+    # The last for each token is the newest, and all came in order.
+    assert [phone.alerts() for phone in phones] == [[f"n{594 + n}"] for n in range(6)]
+
+
+# A server that answers as it is told
+
+
+@pytest.fixture
+def upstream(bridge):
+    with Upstream(bridge.emulator.path("certs", "server.pem"), bridge.emulator.path("certs", "server.key")) as server:
+        yield server
+
+
+def tokens(count):
+    return [struct.pack(">I", n) * 8 for n in range(1, count + 1)]
+
+
+def burst(count):
+    return b"".join(enhanced(n, token, payload(f"n{n}")) for n, token in enumerate(tokens(count), 1))
+
+
+@pytest.mark.parametrize("answer", [
+    (503, "ServiceUnavailable"), (500, "InternalServerError"), (429, "TooManyRequests"),
+    (429, "TooManyProviderTokenUpdates"), "refuse", "goaway", "goaway-unseen"])
+@pytest.mark.parametrize("window", ["1", "50"])
+def test_what_is_turned_away_for_now_is_sent_again_and_nothing_twice(bridge, upstream, key_path, answer, window):
+    upstream.script = {number: answer for number in (3, 4, 9)}
+    bridge.start(upstream.port, key_path, "--forward-window", window)
+    with bridge.provider() as provider:
+        provider.send(burst(40))
+        assert {n["state"] for n in bridge.ended(40)} == {"delivered"}
+    assert sorted(upstream.taken) == sorted(token.hex() for token in tokens(40))
+    if window == "1":
+        assert upstream.taken == [token.hex() for token in tokens(40)]
+
+
+def test_an_unknown_outcome_is_sent_again_with_the_same_id(bridge, upstream, key_path):
+    upstream.script = {2: "cut", 4: "take-and-cut"}
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(burst(5))
+        assert {n["state"] for n in bridge.ended(5)} == {"delivered"}
+    # Request 4 was taken, and nobody could know.
+    assert upstream.taken == [token.hex() for token in (lambda t: [t[0], t[1], t[2], t[2], t[3], t[4]])(tokens(5))]
+    assert len(set(upstream.ids)) == 5
+
+
+def test_a_request_that_kills_every_connection_counts_as_failed(bridge, upstream, key_path):
+    upstream.otherwise = "cut"
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(enhanced(7, tokens(1)[0], payload("poison")))
+        assert provider.read_to_end() == bytes.fromhex("080100000007")
+
+
+@pytest.mark.parametrize("answer, status", [
+    ((400, "BadDeviceToken"), 8), ((413, "PayloadTooLarge"), 7), ((400, "MissingTopic"), 3), ((403, "Forbidden"), 1),
+    ((400, "NobodyKnowsThis"), 255), ((404, None), 255), ((400, "Shutdown"), 255)])
+def test_each_reason_has_its_status(bridge, upstream, key_path, answer, status):
+    upstream.script = {2: answer}
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(burst(3))
+        assert provider.read_to_end() == struct.pack(">BBI", 8, status, 2)
+    assert len(upstream.taken) == 1
+
+
+def test_with_a_window_the_error_still_waits_for_those_before_it(bridge, upstream, key_path):
+    """Answers come in the wrong order; what was sent after the bad one is not sent a second time by us."""
+    upstream.script = {2: (400, "BadDeviceToken"), 1: "late"}
+    bridge.start(upstream.port, key_path, "--forward-window", "3")
+    with bridge.provider() as provider:
+        provider.send(burst(10))
+        provider.socket.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            provider.socket.recv(6)
+        upstream.release()
+        provider.socket.settimeout(PATIENCE)
+        assert provider.read_to_end() == bytes.fromhex("080800000002")
+    assert len(upstream.paths) == 3
+
+
+def test_a_full_queue_holds_the_provider_back_and_loses_nothing(bridge, upstream, key_path):
+    upstream.otherwise = "late"
+    bridge.start(upstream.port, key_path, "--forward-queue", "10", "--forward-window", "50")
+    frames = [enhanced(n, token, payload("x" * 1900)) for n, token in enumerate(tokens(3000), 1)]
+    with bridge.provider() as provider:
+        sending = in_background(provider.send, b"".join(frames))
+        eventually(lambda: len(upstream.paths) == 10, "the queue is full")
+        upstream.release()
+        eventually(lambda: len(upstream.paths) == 20, "the queue is full again")
+        assert bridge.metric("apns_emulator_forward_queue") == {"apns_emulator_forward_queue": 10}
+        assert bridge.bytes_read() < 500_000, "of six million bytes"
+        upstream.otherwise = 200
+        upstream.release()
+        eventually(lambda: len(upstream.taken) == 3000, "all have gone out")
+        sending.join()
+    assert sorted(upstream.taken) == [token.hex() for token in tokens(3000)]
+
+
+def test_a_refused_key_is_told_once_in_the_log(bridge, upstream, key_path):
+    upstream.otherwise = (403, "InvalidProviderToken")
+    bridge.start(upstream.port, key_path)
+    for _ in range(2):
+        with bridge.provider() as provider:
+            provider.send(burst(1))
+            assert provider.read_to_end() == bytes.fromhex("080100000001")
+    assert bridge.emulator.log().count("the other service refuses this bridge") == 1
+
+
+def test_header_fields_follow_the_frame(bridge, upstream, key_path):
+    bridge.start(upstream.port, key_path)
+    token = tokens(1)[0]
+    now = int(time.time())
+    with bridge.provider() as provider:
+        provider.send(simple(token, payload("plain")))
+        provider.send(enhanced(1, token, b'{"aps":{"content-available":1}}', now + 60))
+        items = b"".join(
+            struct.pack(">BH", number, len(value)) + value
+            for number, value in ((1, token), (2, b'{"aps":{"badge":3}}'), (4, struct.pack(">I", 0)), (5, b"\5")))
+        provider.send(struct.pack(">BI", 2, len(items)) + items)
+        bridge.ended(3)
+    first, second, third = upstream.requests
+    for request in upstream.requests:
+        assert request[":path"] == f"/3/device/{token.hex()}" and request["apns-topic"] == TOPIC
+        assert request["authorization"].startswith("bearer ")
+        assert len(request["apns-id"]) == 36 and request["apns-id"] == request["apns-id"].lower()
+    assert "apns-expiration" not in first
+    assert (first["apns-push-type"], first["apns-priority"]) == ("alert", "10")
+    assert (second["apns-push-type"], second["apns-priority"], second["apns-expiration"]) == (
+        "background", "5", str(now + 60))
+    assert (third["apns-push-type"], third["apns-priority"], third["apns-expiration"]) == ("alert", "5", "0")
+    assert len({request["authorization"] for request in upstream.requests}) == 1
+    assert upstream.connections == 1
+
+
+def test_an_ending_emulator_tells_how_far_it_got(bridge, upstream, key_path):
+    upstream.script = {3: "late"}
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(burst(5))
+        eventually(lambda: len(upstream.paths) == 3, "the third is under way")
+        assert bridge.emulator.stop() == 0
+        assert provider.read_to_end() == bytes.fromhex("080a00000002")
+
+
+# The start
+
+
+def test_a_target_that_is_not_there_is_told_and_tried_again(bridge, key_path):
+    with Upstream(bridge.emulator.path("certs", "server.pem"), bridge.emulator.path("certs", "server.key")) as server:
+        port = server.port
+    bridge.start(port, key_path)
+    eventually(lambda: "can't forward for now" in bridge.emulator.log(), "the log says so")
+    assert "Connection refused" in bridge.emulator.log()
+    with bridge.provider() as provider:
+        provider.send(burst(2))
+        with Upstream(
+            bridge.emulator.path("certs", "server.pem"), bridge.emulator.path("certs", "server.key"), port
+        ) as server:
+            assert {n["state"] for n in bridge.ended(2)} == {"delivered"}
+            assert len(server.taken) == 2
+
+
+def test_a_certificate_of_another_ca_is_refused_with_the_ca_that_is_expected(bridge, tmp_path, key_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    stranger = Emulator(other).start()
+    try:
+        bridge.start(stranger.ports["provider"]["port"], key_path)
+        eventually(lambda: "can't forward for now" in bridge.emulator.log(), "the log says so")
+        log = bridge.emulator.log()
+        assert "its certificate was not accepted" in log and "certs/ca.pem" in log and "--forward-ca" in log
+    finally:
+        stranger.stop()
+
+
+@pytest.mark.parametrize("flags, status, sentence", [
+    (["--forward", "127.0.0.1:1"], 2, "--forward needs --key"),
+    (["--forward", "127.0.0.1"], 2, "a host and a port"),
+    (["--forward", "127.0.0.1:1", "--key", "no.p8"], 1, "--key-id is missing"),
+    (["--forward", "127.0.0.1:1", "--key", "no.p8", "--key-id", "K"], 1, "--team is missing"),
+    (["--forward", "127.0.0.1:1", "--key", "no.p8", "--key-id", "K", "--team", "T"], 1, "no.p8"),
+    (["--forward", "127.0.0.1:1", "--key", "certs/ca.pem", "--key-id", "K", "--team", "T"], 1, "not a P-256 key"),
+])
+def test_bad_flags_are_told_at_once(stopped_emulator, flags, status, sentence):
+    result = stopped_emulator.run("serve", "--ephemeral", *flags, check=False)
+    assert result.returncode == status and sentence in result.stderr, result.stderr
+
+
+def test_a_ca_file_that_is_none_is_told_at_once(stopped_emulator, key_path):
+    result = stopped_emulator.run(
+        "serve", "--ephemeral", "--forward", "127.0.0.1:1", "--key", key_path, "--forward-ca", "none.pem", check=False)
+    assert result.returncode == 1 and "none.pem" in result.stderr

@@ -1,0 +1,158 @@
+"""An HTTP/2 provider API that answers what a test tells it to, on PyPI's `h2`."""
+
+import json
+import socket
+import ssl
+import threading
+
+import h2.config
+import h2.connection
+import h2.errors
+import h2.events
+
+from harness import PATIENCE
+
+
+class Upstream:
+    """Counts requests from 1 over all connections. `script` says how some are answered, `otherwise` how the others are:
+
+    a status, or (status, reason); "late": 200 once `release` is called; "refuse": RST_STREAM REFUSED_STREAM;
+    "goaway": answered, then GOAWAY; "goaway-unseen": GOAWAY that leaves this request out;
+    "cut": the connection is closed without an answer; "take-and-cut": the same, but the request counts as taken.
+    """
+
+    def __init__(self, certificate, key, port=0):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(certificate, key)
+        self.context.set_alpn_protocols(["h2"])
+        self.script, self.otherwise = {}, 200
+        self.requests, self.taken, self.connections = [], [], 0
+        self.lock, self.late = threading.Lock(), []
+        self.listener = socket.create_server(("127.0.0.1", port))
+        self.port = self.listener.getsockname()[1]
+        self.open = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        # Wakes the thread that waits in accept, which closing alone does not.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for connection in self.open:
+            connection.close()
+
+    @property
+    def paths(self):
+        return [request[":path"] for request in self.requests]
+
+    @property
+    def ids(self):
+        return [request["apns-id"] for request in self.requests]
+
+    def release(self):
+        """Answers all that are late."""
+        with self.lock:
+            late, self.late = self.late, []
+        for connection, stream, path in late:
+            connection.answer(stream, path, 200, None)
+
+    def _accept(self):
+        while True:
+            try:
+                plain, _ = self.listener.accept()
+            except OSError:
+                return
+            plain.settimeout(PATIENCE)
+            connection = _Connection(self, plain)
+            self.open.append(connection)
+            threading.Thread(target=connection.serve, daemon=True).start()
+
+
+class _Connection:
+    def __init__(self, server, plain):
+        self.server, self.plain, self.socket = server, plain, None
+        self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+        # Writing by the test's thread and by the connection's own.
+        self.lock = threading.RLock()
+        self.is_over = False
+
+    def close(self):
+        self.is_over = True
+        try:
+            (self.socket or self.plain).shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def serve(self):
+        try:
+            self.socket = self.server.context.wrap_socket(self.plain, server_side=True)
+            self.server.connections += 1
+            with self.lock:
+                self.h2.initiate_connection()
+                self.write()
+            while not self.is_over and (data := self.socket.recv(65536)):
+                with self.lock:
+                    for event in self.h2.receive_data(data):
+                        self.take(event)
+                    self.write()
+        except OSError:
+            pass
+        finally:
+            (self.socket or self.plain).close()
+
+    def write(self):
+        if not self.is_over:
+            self.socket.sendall(self.h2.data_to_send())
+
+    def take(self, event):
+        if self.is_over:
+            return
+        if isinstance(event, h2.events.RequestReceived):
+            fields = {
+                name.decode() if isinstance(name, bytes) else name: value.decode() if isinstance(value, bytes) else value
+                for name, value in event.headers}
+            with self.server.lock:
+                self.server.requests.append(fields)
+                number = len(self.server.requests)
+            self.act(number, event.stream_id, fields[":path"])
+        elif isinstance(event, h2.events.DataReceived):
+            self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+
+    def act(self, number, stream, path):
+        action = self.server.script.get(number, self.server.otherwise)
+        match action:
+            case "late":
+                with self.server.lock:
+                    self.server.late.append((self, stream, path))
+            case "refuse":
+                self.h2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
+            case "goaway":
+                self.answer(stream, path, 200, None)
+                self.h2.close_connection(last_stream_id=stream)
+                self.write()
+                self.close()
+            case "goaway-unseen":
+                self.h2.close_connection(last_stream_id=stream - 2 if stream > 1 else 0)
+                self.write()
+                self.close()
+            case "cut":
+                self.close()
+            case "take-and-cut":
+                self.server.taken.append(path.rsplit("/", 1)[1])
+                self.close()
+            case (status, reason):
+                self.answer(stream, path, status, reason)
+            case status:
+                self.answer(stream, path, status, None)
+
+    def answer(self, stream, path, status, reason):
+        with self.lock:
+            if status == 200:
+                self.server.taken.append(path.rsplit("/", 1)[1])
+            body = json.dumps({"reason": reason}).encode() if reason else b""
+            self.h2.send_headers(stream, [(":status", str(status))], end_stream=not body)
+            if body:
+                self.h2.send_data(stream, body, end_stream=True)
+            self.write()
