@@ -38,6 +38,7 @@ let package = Package(
     library("Broker", ["PushModel"]),
     library("Credentials", ["PushModel", "Platform", "COpenSSL"]),
     library("ProviderAPI", ["PushModel"]),
+    library("Capture", ["LegacyWire", "PushModel"]),
     library("Storage", ["Broker", "Platform", "PushModel", "CSQLite"]),
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
     library("Faults", ["PushModel"]),
@@ -47,7 +48,7 @@ let package = Package(
     library(
       "Emulator",
       [
-        "Broker", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire", "Platform",
+        "Broker", "Capture", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire", "Platform",
         "ProviderAPI", "PushModel", "Storage", "Transport",
       ]),
     library(
@@ -59,13 +60,14 @@ let package = Package(
     library(
       "Commands",
       [
-        "Benchmark", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice",
+        "Benchmark", "Capture", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice",
         "SimulatedProvider", "Transport", "CourierWire", "LegacyWire", "Broker",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
 
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
+    tests("Capture", ["Capture", "LegacyWire", "PushModel"]),
     tests("Broker", ["Broker", "PushModel"]),
     tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
     tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),

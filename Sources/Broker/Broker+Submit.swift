@@ -87,7 +87,9 @@ extension Broker {
           command: submission.command,
           identifier: submission.identifier, registration: registration, topic: submission.topic,
           environment: submission.environment, pushType: submission.pushType, priority: submission.priority,
-          expiration: submission.expiration, messageID: submission.messageID, rejection: rejection,
+          expiration: submission.expiration, messageID: submission.messageID,
+          connection: submission.connection,
+          credential: submission.credential, rejection: rejection,
           state: rejection == nil ? .discarded : .rejected,
           storedAt: .never, sentAt: .never, endedAt: rejection == nil ? .never : now, tokenStart: parts.token,
           tokenCount: UInt32(truncatingIfNeeded: submission.token.count), payloadStart: parts.payload,
@@ -96,6 +98,7 @@ extension Broker {
     }
     if let detail = submission.detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
+    if id >= journal.drainsFrom { journal.drain() }
     return id
   }
 

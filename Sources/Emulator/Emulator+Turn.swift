@@ -9,6 +9,7 @@ extension Emulator {
     courier.flushTouched()
     if broker.storeUnsent() { commit() }
     pushLog.writeNew()
+    capture?.turnEnded()
     logger.flush()
     if courier.devicesMadeProgress {
       courier.devicesMadeProgress = false

@@ -32,6 +32,8 @@ public final class Emulator {
   let pushLog: PushLog
   /// The bridge to another service, if there is one.
   let forward: ForwardService?
+  /// Records provider traffic; nil while that is off.
+  let capture: CaptureRecorder?
   var listeners: [(name: String, listener: TLSListener)] = []
   var shutdown: Shutdown?
   /// The console's listener; nil while it is off.
@@ -84,6 +86,9 @@ public final class Emulator {
     }
     gateway.forward = forward
     pushLog = PushLog(broker: broker, logger: logger)
+    capture = try Self.makeCapture(options, broker, logger)
+    (gateway.capture, provider.capture) = (capture, capture)
+    forward?.capture = capture
     learnTopics()
   }
 
@@ -103,6 +108,7 @@ public final class Emulator {
   public func run() {
     loop.run()
     endTurn()
+    capture?.finish()
     if let path = options.portsFile { unlink(path) }
     store?.close()
     logger.flush()
@@ -141,6 +147,14 @@ public final class Emulator {
     } catch {
       throw EmulatorError(.storeUnusable, error.sentence)
     }
+  }
+
+  private static func makeCapture(_ options: EmulatorOptions, _ broker: Broker, _ logger: Logger) throws
+    -> CaptureRecorder?
+  {
+    guard let capture = options.capture else { return nil }
+    return try CaptureRecorder(
+      capture, broker: broker, logger: logger, limits: options.legacyLimits, environment: options.environment)
   }
 
   /// The store's file in a data folder.

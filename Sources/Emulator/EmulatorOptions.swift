@@ -35,6 +35,8 @@ public struct EmulatorOptions: Sendable {
   public var tokenSeed: String?
   /// Drives every random choice.
   public var seed: UInt64?
+  /// Where provider traffic is recorded; nil for nowhere.
+  public var capture: CaptureOptions?
   public var logFormat = LogFormat.text
   public var logLevel = LogLevel.info
   /// SIGINT and SIGTERM end the emulator; off where it is a guest in another program.

@@ -16,6 +16,9 @@ public struct LegacyDecoder {
   private var partial: [UInt8] = []
   /// Set after the first frame that can't be parsed: nothing later is looked at.
   public private(set) var hasFailed = false
+  /// The frame that could not be parsed, for whoever inspects it: as much as came of it and belongs to it, as far as
+  /// that can be told.
+  public private(set) var malformedFrame: [UInt8] = []
 
   public init() {}
 
@@ -65,6 +68,7 @@ public struct LegacyDecoder {
           return nil
         }
       case .malformed(let failure):
+        keepMalformed(input)
         fail()
         return failure
       }
@@ -99,6 +103,11 @@ public struct LegacyDecoder {
 
   @usableFromInline
   mutating func hold(_ bytes: UnsafeRawBufferPointer) { partial = Array(bytes) }
+
+  @usableFromInline
+  mutating func keepMalformed(_ input: UnsafeRawBufferPointer) {
+    malformedFrame = Array(input.prefix(LegacyFrameParser.malformedExtent(of: input)))
+  }
 
   @usableFromInline
   mutating func fail() {

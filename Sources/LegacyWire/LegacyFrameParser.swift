@@ -35,6 +35,14 @@ public enum LegacyFrameParser {
     }
   }
 
+  /// How many of the bytes make up the malformed frame at their beginning. Where its own length can't be believed there
+  /// is no telling, and a little of what follows says what the sender meant.
+  static func malformedExtent(of bytes: UnsafeRawBufferPointer) -> Int {
+    guard bytes.first == LegacyCommand.frame.rawValue, bytes.count >= 5, frameLengthIsPossible(word(bytes, 1))
+    else { return min(bytes.count, LegacyLimits.keptOfMalformed) }
+    return min(bytes.count, 5 + Int(word(bytes, 1)))
+  }
+
   // MARK: Commands 0 and 1
 
   private static func missingOfFixed(_ bytes: UnsafeRawBufferPointer, tokenAt start: Int) -> Int {

@@ -7,6 +7,9 @@ public struct LegacyLimits: Sendable {
   /// Longest frame, in bytes: a command and its length field before such a body.
   public static let frame = 5 + frameBody
 
+  /// How much is kept of a malformed frame whose length is unknown, in bytes: a few lines of what came instead.
+  static let keptOfMalformed = 1024
+
   /// Token lengths that are well formed, in bytes (operator's choice; `spec/provider-protocol.md` A.3 answers 5 to a
   /// token of 1 or 31 bytes, A.4 allows up to 100).
   public var tokenLengths: ClosedRange<Int> = DeviceToken.byteCount...Limits.longestToken

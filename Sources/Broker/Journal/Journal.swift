@@ -17,6 +17,9 @@ public final class Journal {
   /// Ids below this one are forgotten (too old, or cleared).
   public private(set) var firstId: UInt64 = 1
   private var writeSlot = 0
+  /// Called with each id from this one on, and before notifications are forgotten: somebody must see them all.
+  public var drainsFrom = UInt64.max
+  public var drain: () -> Void = {}
 
   public init(capacity: Int = defaultCapacity) {
     self.capacity = max(1, min(capacity, Self.maximumCapacity))
@@ -73,6 +76,7 @@ public final class Journal {
 
   /// Forgets everything up to now; ids go on counting.
   public func clear() {
+    drain()
     firstId = nextId
     details = [:]
   }

@@ -21,6 +21,9 @@ public struct JournalRecord: BitwiseCopyable {
   public var expiration: UInt32?
   /// `apns-id` of the answer; nil on the binary interface.
   public var messageID: MessageID?
+  /// Connection and authorization that it came with, for whoever numbers them; 0 for none.
+  public var connection: UInt32
+  public var credential: UInt32
   /// nil means accepted.
   public var rejection: Rejection?
   public internal(set) var state: NotificationState
@@ -37,9 +40,11 @@ public struct JournalRecord: BitwiseCopyable {
   /// The token as presented; may have any length.
   public var presentedToken: UnsafeRawBufferPointer { part(tokenStart, tokenCount) }
   public var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }
+  /// Request header fields as a `FieldBlock`.
+  public var fieldBlock: UnsafeRawBufferPointer { part(payloadStart &+ payloadCount, fieldsCount) }
   /// Request header fields in order; none on the binary interface. Authorization is never among them.
   public var fields: [(name: String, value: String)] {
-    FieldBlock.read(part(payloadStart &+ payloadCount, fieldsCount))
+    FieldBlock.read(fieldBlock)
   }
 
   private func part(_ start: UInt32, _ count: UInt32) -> UnsafeRawBufferPointer {

@@ -19,6 +19,9 @@ public struct Submission {
   public var pushType = PushType.alert
   /// `apns-id` of the answer; nil on the binary interface.
   public var messageID: MessageID?
+  /// Connection and authorization, numbered by whoever captures; 0 for none.
+  public var connection: UInt32 = 0
+  public var credential: UInt32 = 0
   /// Header fields as a `FieldBlock`; empty on the binary interface.
   public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
   public var detail: NotificationDetail?

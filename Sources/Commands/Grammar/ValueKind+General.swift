@@ -40,6 +40,17 @@ extension ValueKind where Value: FixedWidthInteger {
   }
 }
 
+extension ValueKind where Value == Int {
+  /// So many bytes, in units of 1024.
+  static let byteSize = ValueKind("SIZE", expects: "a size such as 500M, 1G or a number of bytes") { text in
+    let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+    let unit = text.last.flatMap { units[Character($0.uppercased())] }
+    guard let count = Int(unit == nil ? text : String(text.dropLast())), count > 0 else { return nil }
+    let (size, overflow) = count.multipliedReportingOverflow(by: unit ?? 1)
+    return overflow ? nil : size
+  }
+}
+
 extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
   /// One of the words that the type lists.
   static var word: ValueKind {

@@ -22,6 +22,7 @@ extension EmulatorOptions {
     seed = settings[ServeFlags.seed]
     logFormat = settings[ServeFlags.logFormat] ?? logFormat
     logLevel = settings[ServeFlags.logLevel] ?? logLevel
+    readCapture(settings)
     readDisputed(settings)
     readForward(settings)
   }
@@ -35,6 +36,14 @@ extension EmulatorOptions {
     options.window = settings[ServeFlags.forwardWindow] ?? options.window
     options.queueLimit = settings[ServeFlags.forwardQueue] ?? options.queueLimit
     forward = options
+  }
+
+  private mutating func readCapture(_ settings: Settings) {
+    guard let path = settings[ServeFlags.capture] else { return }
+    var options = CaptureOptions(path: path)
+    options.rotatesAt = settings[ServeFlags.captureRotate]
+    options.kept = settings[ServeFlags.captureKeep] ?? options.kept
+    capture = options
   }
 
   private mutating func readDisputed(_ settings: Settings) {

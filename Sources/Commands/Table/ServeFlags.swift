@@ -35,6 +35,14 @@ enum ServeFlags {
     "history", ValueKind<Int>.number("N", 1...Journal.maximumCapacity), default: "\(Journal.defaultCapacity)",
     "notifications kept for inspection"
   ).setting
+  static let capture = Flag("capture", .file, "record provider traffic there, for replay").setting
+  static let captureRotate = Flag(
+    "capture-rotate", .byteSize, "size at which FILE becomes FILE.1 and a new one is begun"
+  ).setting
+  static let captureKeep = Flag(
+    "capture-keep", ValueKind<Int>.number("N", 0...10_000), default: "\(CaptureOptions.defaultKept)",
+    "rotated capture files that are kept"
+  ).setting
   static let logFormat = Flag("log-format", ValueKind<LogFormat>.word, default: "text", "how log lines look")
     .setting
   static let logLevel = Flag(
@@ -108,7 +116,8 @@ enum ServeFlags {
   static let all: [any FlagDescription] = [
     config, bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, certs, data,
     ephemeral,
-    portsFile, environment, lenient, legacyTLS, tokenSeed, seed, history, logFormat, logLevel, tokenLength,
+    portsFile, environment, lenient, legacyTLS, tokenSeed, seed, history, capture, captureRotate, captureKeep,
+    logFormat, logLevel, tokenLength,
     payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
     tokenUpdateLimit, forward, key, keyId, team, forwardCA, forwardName, forwardWindow, forwardQueue,
   ]

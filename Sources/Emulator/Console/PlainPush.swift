@@ -18,15 +18,18 @@ enum PlainPush {
     let check = ProviderRequestCheck(
       identity: service.tokenIdentity(environment), environment: environment, directory: service.directory,
       messageIDs: service.messageIDs, options: service.options.checks)
+    let source = PushSource(connection: 0, message, service.capture)
     switch check.judge(message, now: now) {
     case .accepted(let accepted):
-      let result = service.submit(accepted, message, interface: .console, environment: environment, now: now)
+      let result = service.submit(
+        accepted, message, interface: .console, environment: environment, now: now, source: source)
       guard let rejection = result.rejection else {
         return accepted200(accepted, service.uniqueID(in: environment))
       }
       return refused(check.refuse(message, rejection, got: rejection.sentence))
     case .rejected(let rejected):
-      service.record(rejected, message, interface: .console, environment: environment, now: now)
+      service.record(
+        rejected, message, interface: .console, environment: environment, now: now, source: source)
       return refused(rejected)
     }
   }

@@ -24,13 +24,19 @@ enum TestPushSender {
       messageIDs: service.messageIDs, options: service.options.checks)
     let message = message(push)
     let now = emulator.clock.now()
+    let connection =
+      emulator.capture?.connectionOpened(.console, push.environment, topic: push.topic.name) ?? 0
+    let source = PushSource(connection: connection)
+    defer { emulator.capture?.connectionClosed(connection) }
     // The directory finds topics by name, as issued certificates have made them known.
     _ = emulator.broker.registry.topic(named: push.topic)
     switch check.judge(message, now: now) {
     case .accepted(let accepted):
-      _ = service.submit(accepted, message, interface: .console, environment: push.environment, now: now)
+      _ = service.submit(
+        accepted, message, interface: .console, environment: push.environment, now: now, source: source)
     case .rejected(let rejected):
-      service.record(rejected, message, interface: .console, environment: push.environment, now: now)
+      service.record(
+        rejected, message, interface: .console, environment: push.environment, now: now, source: source)
     }
   }
 
@@ -53,7 +59,9 @@ enum TestPushSender {
 
   private static func frame(_ push: TestPush, _ emulator: Emulator) {
     guard let topic = emulator.broker.registry.topic(named: push.topic) else { return }
-    let provider = GatewayProvider(topic: topic, environment: push.environment, topics: [topic])
+    var provider = GatewayProvider(topic: topic, environment: push.environment, topics: [topic])
+    provider.connection = emulator.capture?.gatewayOpened(provider) ?? 0
+    defer { emulator.capture?.connectionClosed(provider.connection) }
     let now = emulator.clock.now()
     var decoder = LegacyDecoder()
     let failure = bytes(push).withUnsafeBytes { bytes in
@@ -62,7 +70,9 @@ enum TestPushSender {
         return .stop
       }
     }
-    if let failure { emulator.gateway.recordFailure(failure, from: provider, now: now) }
+    if let failure {
+      emulator.gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: now)
+    }
   }
 
   private static func bytes(_ push: TestPush) -> [UInt8] {

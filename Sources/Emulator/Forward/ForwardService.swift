@@ -17,6 +17,8 @@ final class ForwardService {
   /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
   static let lossLimit = 5
 
+  /// Where what comes in is captured; nil while it is not.
+  var capture: CaptureRecorder?
   let broker: Broker
   let clock: EmulatorClock
   let limits: LegacyLimits
@@ -111,7 +113,10 @@ final class ForwardService {
     return MessageID(high: id.high & ~0xf000 | 0x4000, low: id.low & (.max >> 2) | 1 << 63, upperCase: 0)
   }
 
-  func forget(_ connection: ForwardingGatewayConnection) { connections[connection.number] = nil }
+  func forget(_ connection: ForwardingGatewayConnection) {
+    guard connections.removeValue(forKey: connection.number) != nil else { return }
+    capture?.connectionClosed(connection.capturedAs)
+  }
 
   // MARK: Sending
 

@@ -34,6 +34,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   }
 
   var waitingCount: Int { waiting.count }
+  var capturedAs: UInt32 { provider?.connection ?? 0 }
 
   // MARK: The provider's side
 
@@ -42,6 +43,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     case .wrongEnvironment: connection.close()
     case .provider(let provider):
       self.provider = provider
+      self.provider?.connection = service.capture?.gatewayOpened(provider) ?? 0
       service.connections[number] = self
     }
   }
@@ -97,7 +99,8 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     guard let provider, !isEnding else { return false }
     switch next {
     case .failure(let failure):
-      service.broker.recordFailure(failure, from: provider, now: service.clock.now())
+      service.broker.recordFailure(
+        failure, decoder.malformedFrame, from: provider, now: service.clock.now())
       refuse(failure.command, failure.identifier, .protocolError)
       return true
     case .frame(let bytes):

@@ -4,7 +4,9 @@ import PushModel
 
 extension Broker {
   /// A frame that can't be parsed is remembered too, with as much of it as was understood.
-  func recordFailure(_ failure: LegacyParseFailure, from provider: GatewayProvider, now: Timestamp) {
+  func recordFailure(
+    _ failure: LegacyParseFailure, _ frame: [UInt8], from provider: GatewayProvider, now: Timestamp
+  ) {
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     var submission = Submission(
       interface: .gateway, topic: provider.topic, environment: provider.environment, token: nothing,
@@ -12,6 +14,10 @@ extension Broker {
     submission.command = failure.command
     submission.identifier = failure.identifier
     submission.detail = NotificationDetail(explanation: failure.sentence)
-    _ = recordRejection(submission, .protocolError, now: now)
+    submission.connection = provider.connection
+    frame.withUnsafeBytes {
+      submission.frame = $0
+      _ = recordRejection(submission, .protocolError, now: now)
+    }
   }
 }

@@ -12,6 +12,8 @@ final class Gateway {
   let broker: Broker
   let clock: EmulatorClock
   let limits: LegacyLimits
+  /// Where what comes in is captured; nil while it is not.
+  var capture: CaptureRecorder?
   private let identities: ProviderIdentities
   private let logger: Logger
   private var connections: [ObjectIdentifier: GatewayConnection] = [:]
@@ -42,14 +44,17 @@ final class Gateway {
   }
 
   func forget(_ connection: GatewayConnection, _ reason: String) {
+    connection.captureEnd()
     connections[ObjectIdentifier(connection)] = nil
     // One that was held back when it ended must not be told to go on.
     held.removeAll { $0 === connection }
     logger.log(.debug, "gateway connection ended", [("because", .string(reason))])
   }
 
-  func recordFailure(_ failure: LegacyParseFailure, from provider: GatewayProvider, now: Timestamp) {
-    broker.recordFailure(failure, from: provider, now: now)
+  func recordFailure(
+    _ failure: LegacyParseFailure, _ frame: [UInt8], from provider: GatewayProvider, now: Timestamp
+  ) {
+    broker.recordFailure(failure, frame, from: provider, now: now)
   }
 
   // MARK: Slowing providers down

@@ -23,7 +23,9 @@ final class GatewayConnection: ConnectionHandler {
 
   func connectionOpened(_ connection: TLSConnection) {
     switch gateway.identify(connection) {
-    case .provider(let provider): self.provider = provider
+    case .provider(var provider):
+      provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
+      self.provider = provider
     case .wrongEnvironment: connection.close()
     }
   }
@@ -36,6 +38,11 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   func connectionClosed(_ connection: TLSConnection, reason: String) { gateway.forget(self, reason) }
+
+  /// Nothing more comes from this provider.
+  func captureEnd() {
+    if let provider { gateway.capture?.connectionClosed(provider.connection) }
+  }
 
   /// Lets the provider go on after its device has caught up.
   func resume() { connection.setPaused(false) }
@@ -72,7 +79,7 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   private func refuse(_ failure: LegacyParseFailure, from provider: GatewayProvider, now: Timestamp) {
-    gateway.recordFailure(failure, from: provider, now: now)
+    gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: now)
     end(LegacyErrorPacket(.protocolError, failure.identifier), command: failure.command)
   }
 

@@ -9,6 +9,8 @@ struct GatewayProvider {
   var environment: Environment
   /// All topics of the certificate, for the feedback service.
   var topics: Set<Int32>
+  /// Its connection in the capture; 0 for none.
+  var connection: UInt32 = 0
 
   var rejection: Rejection? { topic < 0 ? .missingTopic : nil }
 
@@ -23,6 +25,7 @@ struct GatewayProvider {
     submission.frame = notification.frame
     submission.expiration = notification.expiration
     submission.priority = notification.priority
+    submission.connection = connection
     return submission
   }
 }

@@ -53,7 +53,8 @@ final class BrokerChannels: ChannelDirectory {
 extension ProviderService {
   /// Hands an accepted broadcast to the broker.
   func broadcast(
-    _ accepted: AcceptedBroadcast, _ message: HTTPMessage, environment: Environment, now: Timestamp
+    _ accepted: AcceptedBroadcast, _ message: HTTPMessage, environment: Environment, now: Timestamp,
+    source: PushSource
   ) {
     guard let key = channels.key(accepted.channel, accepted.bundle, environment) else { return }
     var submission = Submission(
@@ -61,6 +62,8 @@ extension ProviderService {
       payload: accepted.payload)
     submission.messageID = accepted.requestID
     submission.pushType = .liveactivity
+    submission.fields = fieldBlock(message)
+    (submission.connection, submission.credential) = (source.connection, source.credential)
     submission.priority = accepted.priority
     submission.expiration = UInt32(clamping: accepted.expiration)
     broker.broadcast(submission, to: key, storageSeconds: ChannelLimits.storageSeconds, now: now)

@@ -13,6 +13,8 @@ final class ProviderService {
   let directory: BrokerDirectory
   let channels: BrokerChannels
   let messageIDs: MessageIDGenerator
+  /// Where what comes in is captured; nil while it is not.
+  var capture: CaptureRecorder?
   private let uniqueIDs: MessageIDGenerator
   private let verifier: ProviderTokenVerifier
   private let trust: ProviderTrust
@@ -38,7 +40,7 @@ final class ProviderService {
   deinit { fields.deallocate() }
 
   /// The header fields of a request as they are remembered; lent until the next request.
-  private func fieldBlock(_ message: HTTPMessage) -> UnsafeRawBufferPointer {
+  func fieldBlock(_ message: HTTPMessage) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: fields, count: FieldBlock.write(message, to: fields))
   }
 
@@ -76,7 +78,7 @@ final class ProviderService {
   /// Hands an accepted notification to the broker.
   func submit(
     _ accepted: AcceptedNotification, _ message: HTTPMessage, interface: Interface, environment: Environment,
-    now: Timestamp
+    now: Timestamp, source: PushSource
   ) -> SubmissionResult {
     accepted.token.withUnsafeBytes { token in
       var submission = Submission(
@@ -84,6 +86,7 @@ final class ProviderService {
         payload: accepted.payload)
       submission.messageID = accepted.messageID
       submission.fields = fieldBlock(message)
+      (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       submission.priority = accepted.priority
       submission.pushType = accepted.pushType ?? .alert
@@ -97,7 +100,7 @@ final class ProviderService {
   /// Remembers a refused request, with as much of it as can be told.
   func record(
     _ rejected: RejectedRequest, _ message: HTTPMessage, interface: Interface, environment: Environment,
-    now: Timestamp
+    now: Timestamp, source: PushSource
   ) {
     Self.pathToken(message).withUnsafeBytes { token in
       var submission = Submission(
@@ -105,6 +108,7 @@ final class ProviderService {
         payload: message.body)
       submission.messageID = rejected.messageID
       submission.fields = fieldBlock(message)
+      (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.pushType = message.text(.apnsPushType).flatMap { PushType(name: $0) } ?? .alert
       submission.detail = NotificationDetail(explanation: rejected.explanation.text)
       _ = broker.recordRejection(submission, rejected.rejection, now: now)

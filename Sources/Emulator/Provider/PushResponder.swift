@@ -12,6 +12,8 @@ final class PushResponder: HTTP2Responder {
     identity: identity, environment: environment, directory: service.channels, messageIDs: service.messageIDs,
     options: service.options.checks)
   private var throttle: StreamThrottle
+  /// In the capture; 0 for none.
+  private let number: UInt32
 
   init(_ service: ProviderService, _ connection: TLSConnection) {
     self.service = service
@@ -23,6 +25,13 @@ final class PushResponder: HTTP2Responder {
       options: service.options.checks)
     throttle = StreamThrottle(
       usesTokens: identity.usesTokens, throttlesRejections: service.options.throttlesRejections)
+    number = service.capture?.connectionOpened(.provider, environment, topic: identity.captureTopic) ?? 0
+  }
+
+  deinit { service.capture?.connectionClosed(number) }
+
+  private func source(_ message: HTTPMessage) -> PushSource {
+    PushSource(connection: number, message, service.capture)
   }
 
   var connectionRejection: Rejection? { identity.connectionRejection(in: environment) }
@@ -40,7 +49,8 @@ final class PushResponder: HTTP2Responder {
     switch check.judge(request.message, now: now) {
     case .accepted(let accepted):
       let result = service.submit(
-        accepted, request.message, interface: .provider, environment: environment, now: now)
+        accepted, request.message, interface: .provider, environment: environment, now: now,
+        source: source(request.message))
       guard let rejection = result.rejection else {
         adjust(session, nil, check.hasAuthenticated)
         session.respond(
@@ -54,7 +64,9 @@ final class PushResponder: HTTP2Responder {
         request, session, check.refuse(request.message, rejection, got: rejection.sentence), .apnsId,
         check.hasAuthenticated)
     case .rejected(let rejected):
-      service.record(rejected, request.message, interface: .provider, environment: environment, now: now)
+      service.record(
+        rejected, request.message, interface: .provider, environment: environment, now: now,
+        source: source(request.message))
       refuse(request, session, rejected, .apnsId, check.hasAuthenticated)
     }
   }
@@ -62,14 +74,17 @@ final class PushResponder: HTTP2Responder {
   private func broadcast(_ request: HTTP2Request, _ session: HTTP2ServerSession, _ now: Timestamp) {
     switch broadcasts.judge(request.message, now: now) {
     case .accepted(let accepted):
-      service.broadcast(accepted, request.message, environment: environment, now: now)
+      service.broadcast(
+        accepted, request.message, environment: environment, now: now, source: source(request.message))
       adjust(session, nil, broadcasts.hasAuthenticated)
       var response = HTTP2Response(
         status: 200, messageID: accepted.requestID, uniqueID: service.uniqueID(in: environment))
       response.idField = .apnsRequestId
       session.respond(to: request, with: response)
     case .rejected(let rejected):
-      service.record(rejected, request.message, interface: .provider, environment: environment, now: now)
+      service.record(
+        rejected, request.message, interface: .provider, environment: environment, now: now,
+        source: source(request.message))
       refuse(request, session, rejected, .apnsRequestId, broadcasts.hasAuthenticated)
     }
   }
@@ -94,6 +109,12 @@ final class PushResponder: HTTP2Responder {
 }
 
 extension ProviderIdentity {
+  /// The topic by which a capture names a certificate; nil without one.
+  var captureTopic: String? {
+    guard case .certificate(let certificate) = self else { return nil }
+    return certificate.impliedTopic?.name ?? certificate.topics.map(\.name).min()
+  }
+
   /// Why a connection of this provider can't go on in `environment` (`spec/provider-protocol.md` C.4).
   func connectionRejection(in environment: Environment) -> Rejection? {
     guard case .certificate(let certificate) = self else { return nil }

@@ -40,7 +40,8 @@ struct EmulatorOptionsTests {
       ["--bind", "::1"], ["--certs", "c"], ["--data", "d"], ["--ephemeral"], ["--ports-file", "p"],
       ["--environment", "production"], ["--lenient"], ["--legacy-tls"], ["--token-seed", "t"],
       ["--seed", "7"],
-      ["--history", "1"], ["--log-format", "json"], ["--log-level", "error"], ["--token-length", "1..32"],
+      ["--history", "1"], ["--capture", "f"], ["--log-format", "json"], ["--log-level", "error"],
+      ["--token-length", "1..32"],
       ["--payload-limit", "256"], ["--echo-empty-token"], ["--gone-grace", "1h"], ["--throttle-rejections"],
       ["--flood-limit", "5"], ["--idle-timeout", "90"], ["--token-update-scope", "off"],
       ["--token-update-limit", "2"],
@@ -62,6 +63,14 @@ struct EmulatorOptionsTests {
     let told = try Self.settings(bridge + words)
     #expect(EmulatorOptions(plain).forward?.target.description == "api.push.apple.com:443")
     #expect(String(reflecting: EmulatorOptions(told)) != String(reflecting: EmulatorOptions(plain)))
+  }
+
+  @Test("a capture rotates at a size and keeps so many files")
+  func capture() throws {
+    let options = try Self.options("--capture", "f", "--capture-rotate", "2G", "--capture-keep", "3")
+    var expected = CaptureOptions(path: "f")
+    (expected.rotatesAt, expected.kept) = (2 << 30, 3)
+    #expect(options.capture == expected)
   }
 
   @Test("exec takes free ports, keeps nothing and is quiet, unless told otherwise")

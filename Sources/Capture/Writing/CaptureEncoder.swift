@@ -1,0 +1,140 @@
+import PushModel
+
+/// Writes the lines of a capture, one whole line a call, into memory that it keeps for the next ones.
+public final class CaptureEncoder {
+  private let text = CaptureText()
+
+  public init() {}
+
+  /// The lines since `removeAll`.
+  public var bytes: UnsafeRawBufferPointer { text.bytes }
+
+  /// Makes room for the next lines.
+  public func removeAll() { text.removeAll() }
+
+  /// The first line of a file.
+  public func header(startedAt: Timestamp, software: String) {
+    text.literal("{\"format\":")
+    text.string(CaptureFormat.name)
+    text.literal(",\"version\":")
+    text.number(CaptureFormat.version)
+    text.literal(",\"software\":")
+    text.string(software)
+    text.literal(",\"startedAt\":")
+    text.string(startedAt.rfc3339)
+    text.literal("}\n")
+  }
+
+  /// A connection that pushes may follow on.
+  public func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
+    begin(nanoseconds, connection.number)
+    text.literal(",\"interface\":")
+    text.string(connection.interface.name)
+    text.literal(",\"environment\":")
+    text.string(connection.environment.name)
+    if let topic = connection.topic {
+      text.literal(",\"topic\":")
+      text.string(topic)
+    }
+    text.literal("}\n")
+  }
+
+  /// Nothing follows on this connection.
+  public func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
+    begin(nanoseconds, number)
+    text.literal(",\"closed\":true}\n")
+  }
+
+  /// Pushes that could not be written.
+  public func lost(_ count: Int, nanoseconds: Int64) {
+    text.literal("{\"ns\":")
+    text.number(nanoseconds)
+    text.literal(",\"lost\":")
+    text.number(count)
+    text.literal("}\n")
+  }
+
+  /// A push over the binary gateway, malformed or not.
+  @inline(__always)
+  public func frame(
+    _ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64, outcome: CapturedOutcome?
+  ) {
+    begin(nanoseconds, connection)
+    text.literal(",\"frame\":")
+    text.base64(frame)
+    if let outcome { self.outcome(outcome) }
+    text.literal("}\n")
+  }
+
+  /// A push over HTTP. `fields` is a `FieldBlock` in which `authorization` has no value; `authorization` is what
+  /// stands for it.
+  public func request(
+    fields: UnsafeRawBufferPointer, authorization: String, body: UnsafeRawBufferPointer, connection: UInt32,
+    nanoseconds: Int64, outcome: CapturedOutcome
+  ) {
+    begin(nanoseconds, connection)
+    text.literal(",\"request\":{\"method\":")
+    text.string(String(decoding: FieldBlock.value(of: ":method", in: fields), as: UTF8.self))
+    text.literal(",\"path\":")
+    text.string(String(decoding: FieldBlock.value(of: ":path", in: fields), as: UTF8.self))
+    text.literal(",\"headers\":[")
+    headers(fields, authorization)
+    text.literal("],\"body\":")
+    text.base64(body)
+    text.literal("}")
+    self.outcome(outcome)
+    text.literal("}\n")
+  }
+
+  @inline(__always)
+  private func begin(_ nanoseconds: Int64, _ connection: UInt32) {
+    text.literal("{\"ns\":")
+    text.number(nanoseconds)
+    text.literal(",\"connection\":")
+    text.number(connection)
+  }
+
+  private func headers(_ fields: UnsafeRawBufferPointer, _ authorization: String) {
+    var isFirst = true
+    FieldBlock.forEach(in: fields) { name, value in
+      if name.elementsEqual(":method".utf8) || name.elementsEqual(":path".utf8) { return }
+      text.literal(isFirst ? "[" : ",[")
+      isFirst = false
+      string(name)
+      text.literal(",")
+      if name.elementsEqual("authorization".utf8) { text.string(authorization) } else { string(value) }
+      text.literal("]")
+    }
+  }
+
+  /// Text as it came; bytes that are not UTF-8 as `null` and base64, which only names and values of fields can be.
+  private func string(_ value: UnsafeRawBufferPointer) {
+    if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+      text.plainString(value)
+    } else if String(validating: value, as: UTF8.self) != nil {
+      text.string(value)
+    } else {
+      text.literal("null,")
+      text.base64(value)
+    }
+  }
+
+  private func outcome(_ outcome: CapturedOutcome) {
+    text.literal(",\"outcome\":{\"status\":")
+    text.number(outcome.status)
+    if let reason = outcome.reason {
+      text.literal(",\"reason\":")
+      text.string(reason)
+    }
+    if let identifier = outcome.identifier {
+      text.literal(",\"identifier\":")
+      text.number(identifier)
+    }
+    if outcome.isClosed { text.literal(",\"closed\":true") }
+    if let id = outcome.messageID {
+      text.literal(",\"apnsId\":")
+      text.messageID(id)
+    }
+    text.literal("}")
+  }
+}

@@ -1,0 +1,119 @@
+import PushModel
+
+/// JSON text in the making, in memory of its own that is used again. Millions of lines a second pass here.
+final class CaptureText {
+  private var base: UnsafeMutableRawPointer
+  private var capacity: Int
+  private(set) var count = 0
+
+  init(capacity: Int = 1 << 16) {
+    self.capacity = capacity
+    base = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { base.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+  func removeAll() { count = 0 }
+
+  /// Room for `size` more bytes.
+  @inline(__always)
+  func reserve(_ size: Int) {
+    if capacity - count < size { grow(size) }
+  }
+
+  private func grow(_ size: Int) {
+    var larger = capacity * 2
+    while larger - count < size { larger *= 2 }
+    let fresh = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+    fresh.copyMemory(from: base, byteCount: count)
+    base.deallocate()
+    (base, capacity) = (fresh, larger)
+  }
+
+  /// JSON that is known to be so.
+  @inline(__always)
+  func literal(_ text: StaticString) {
+    reserve(text.utf8CodeUnitCount)
+    (base + count).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+    count &+= text.utf8CodeUnitCount
+  }
+
+  @inline(__always)
+  func number(_ value: some BinaryInteger) {
+    reserve(20)
+    var rest = UInt64(clamping: value)
+    var end = count &+ 1
+    var limit: UInt64 = 10
+    while rest >= limit, end &- count < 20 {
+      end &+= 1
+      let (product, overflow) = limit.multipliedReportingOverflow(by: 10)
+      limit = overflow ? .max : product
+    }
+    count = end
+    repeat {
+      end &-= 1
+      base.storeBytes(of: 0x30 &+ UInt8(truncatingIfNeeded: rest % 10), toByteOffset: end, as: UInt8.self)
+      rest /= 10
+    } while rest > 0
+  }
+
+  /// A string that holds base64.
+  @inline(__always)
+  func base64(_ bytes: UnsafeRawBufferPointer) {
+    reserve(bytes.count / 3 * 4 + 6)
+    byte(UInt8(ascii: "\""))
+    count &+= FastBase64.encode(bytes, to: base + count)
+    byte(UInt8(ascii: "\""))
+  }
+
+  /// A string of UTF-8.
+  func string(_ text: some Sequence<UInt8>) {
+    byte(UInt8(ascii: "\""))
+    for character in text {
+      reserve(8)
+      switch character {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        byte(UInt8(ascii: "\\"))
+        byte(character)
+      case 0..<0x20, 0x7f: escape(character)
+      default: byte(character)
+      }
+    }
+    byte(UInt8(ascii: "\""))
+  }
+
+  private func escape(_ character: UInt8) {
+    literal("\\u00")
+    for digit in [character >> 4, character & 15] {
+      byte(digit < 10 ? 0x30 &+ digit : 0x57 &+ digit)
+    }
+  }
+
+  func string(_ text: String) { string(text.utf8) }
+
+  /// A string of bytes that need no escape.
+  func plainString(_ bytes: UnsafeRawBufferPointer) {
+    reserve(bytes.count + 2)
+    byte(UInt8(ascii: "\""))
+    if let source = bytes.baseAddress { (base + count).copyMemory(from: source, byteCount: bytes.count) }
+    count += bytes.count
+    byte(UInt8(ascii: "\""))
+  }
+
+  func messageID(_ id: MessageID) {
+    reserve(MessageID.textByteCount + 2)
+    byte(UInt8(ascii: "\""))
+    id.write(to: base + count)
+    count += MessageID.textByteCount
+    byte(UInt8(ascii: "\""))
+  }
+
+  @inline(__always)
+  func byte(_ value: UInt8) {
+    reserve(1)
+    base.storeBytes(of: value, toByteOffset: count, as: UInt8.self)
+    count &+= 1
+  }
+}

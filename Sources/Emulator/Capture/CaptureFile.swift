@@ -1,0 +1,90 @@
+import Capture
+import Platform
+
+/// The file of a capture: whole lines are appended by one call each time, and a line that an earlier run left torn is
+/// cut off before anything is added.
+final class CaptureFile {
+  private let options: CaptureOptions
+  private var descriptor: Int32
+  /// Whole lines end here, in bytes.
+  private(set) var size: Int
+
+  /// Opens or makes it, for this user alone.
+  init(_ options: CaptureOptions) throws(CaptureFileError) {
+    self.options = options
+    (descriptor, size) = try Self.open(options.path)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Whether it is time for the next file.
+  var isFull: Bool { options.rotatesAt.map { size >= $0 } ?? false }
+
+  /// Adds whole lines. After a failure the file ends where it did before.
+  func append(_ lines: UnsafeRawBufferPointer) throws(CaptureFileError) {
+    var rest = lines
+    while let base = rest.baseAddress, !rest.isEmpty {
+      let count = write(descriptor, base, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        let failure = CaptureFileError("write", options.path, count < 0 ? errno : ENOSPC)
+        ftruncate(descriptor, off_t(size))
+        throw failure
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+    size += lines.count
+  }
+
+  /// FILE becomes FILE.1, FILE.1 becomes FILE.2 and so on; the oldest goes; a new FILE is begun.
+  func rotate() throws(CaptureFileError) {
+    let path = options.path
+    if options.kept == 0 { unlink(path) }
+    for number in stride(from: options.kept, to: 0, by: -1) {
+      rename(number == 1 ? path : "\(path).\(number - 1)", "\(path).\(number)")
+    }
+    close(descriptor)
+    descriptor = -1
+    (descriptor, size) = try Self.open(path)
+  }
+
+  private static func open(_ path: String) throws(CaptureFileError) -> (Int32, Int) {
+    let descriptor = Platform.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw CaptureFileError("open", path, errno) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw CaptureFileError("open", path, EINVAL)
+    }
+    let end = wholeLines(descriptor, Int(status.st_size))
+    if end < Int(status.st_size), ftruncate(descriptor, off_t(end)) != 0 {
+      defer { close(descriptor) }
+      throw CaptureFileError("cut a torn line of", path, errno)
+    }
+    return (descriptor, end)
+  }
+
+  /// Where the last whole line ends.
+  private static func wholeLines(_ descriptor: Int32, _ size: Int) -> Int {
+    var end = size
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while end > 0 {
+      let start = max(0, end - piece.count)
+      let count = pread(descriptor, &piece, end - start, off_t(start))
+      guard count > 0 else { return size }
+      if let newline = piece[..<count].lastIndex(of: UInt8(ascii: "\n")) { return start + newline + 1 }
+      end = start
+    }
+    return 0
+  }
+}
+
+/// The capture's file can't be used.
+struct CaptureFileError: Error {
+  let sentence: String
+
+  init(_ operation: String, _ path: String, _ code: Int32) {
+    let why = code == EINVAL ? "it is not a plain file" : SocketCalls.sentence(code)
+    sentence = "can't \(operation) the capture file \(path): \(why)"
+  }
+}

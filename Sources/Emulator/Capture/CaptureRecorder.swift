@@ -1,0 +1,169 @@
+import Broker
+import LegacyWire
+import Platform
+import PushModel
+
+/// Records provider traffic: what the journal has got since the last look goes to the writer's thread at the end of
+/// each turn, and sooner when the journal is about to forget. The path of a push pays one comparison.
+final class CaptureRecorder {
+  private let broker: Broker
+  private let logger: Logger
+  private let limits: LegacyLimits
+  private let spool = CaptureSpool()
+  private let thread: WorkerThread
+  private let startedAt = SystemClock.monotonicNanoseconds()
+  private var nextId: UInt64
+  private var connections: UInt32 = 0
+  private var digests = AuthorizationDigests()
+  private var reported: String?
+  /// How the writer was doing at the last look.
+  private(set) var report = CaptureReport()
+
+  /// Opens the file; throws if it can't be written.
+  init(
+    _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment
+  )
+    throws
+  {
+    (self.broker, self.logger, self.limits) = (broker, logger, limits)
+    nextId = broker.journal.nextId
+    thread = try Self.startWriter(options, spool)
+    broker.journal.drain = { [unowned self] in drain() }
+    broker.journal.drainsFrom = nextId + backlog
+    tellOpened(CaptureHead(kind: .opened, interface: .console, environment: environment, nanoseconds: 0), nil)
+  }
+
+  /// How much of the journal may be unseen, as a count.
+  private var backlog: UInt64 { UInt64(broker.journal.capacity / 2) }
+  private var elapsed: Int64 { SystemClock.monotonicNanoseconds() - startedAt }
+
+  private static func startWriter(_ options: CaptureOptions, _ spool: CaptureSpool) throws -> WorkerThread {
+    // Made here, so that a path that can't be written is told at the start; from then on it is the thread's alone.
+    nonisolated(unsafe) let writer: CaptureWriter
+    do throws(CaptureFileError) {
+      let began = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+      writer = try CaptureWriter(spool, CaptureFile(options), startedAt: began)
+    } catch {
+      throw EmulatorError(.failed, error.sentence)
+    }
+    let thread = WorkerThread { writer.run() }
+    guard let thread else { throw EmulatorError(.failed, "the system has no thread for the capture") }
+    return thread
+  }
+
+  // MARK: Pushes
+
+  /// Hands over what has come in, and tells of trouble. For the end of a turn.
+  func turnEnded() {
+    drain()
+    guard report.failure != reported else { return }
+    reported = report.failure
+    if let failure = report.failure {
+      logger.log(.warning, "capture suspended", [("because", .string(failure))])
+    } else {
+      logger.log(.info, "capture goes on", [("lost", .integer(Int64(report.lost)))])
+    }
+  }
+
+  private func drain() {
+    let journal = broker.journal
+    let (first, end) = (max(nextId, journal.firstId), journal.nextId)
+    nextId = end
+    journal.drainsFrom = end + backlog
+    spool.beginAdding()
+    if first < end {
+      let now = elapsed
+      for id in first..<end {
+        if let record = journal[id] { add(record, now) }
+      }
+    }
+    report = spool.endAdding()
+  }
+
+  @inline(__always)
+  private func add(_ record: JournalRecord, _ now: Int64) {
+    var head = CaptureHead(kind: record.interface == .gateway ? .frame : .request, nanoseconds: now)
+    head.rejection = record.rejection
+    head.connection = record.connection
+    if record.interface == .gateway {
+      head.command = record.command
+      if let rejection = record.rejection { head.identifier = reportedIdentifier(record, rejection) }
+      add(head, record.raw, UnsafeRawBufferPointer(start: nil, count: 0))
+    } else {
+      head.credential = record.credential
+      head.messageID = record.messageID
+      add(head, record.fieldBlock, record.payload)
+    }
+  }
+
+  @inline(__always)
+  private func add(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
+    var head = head
+    head.firstCount = UInt32(truncatingIfNeeded: first.count)
+    head.secondCount = UInt32(truncatingIfNeeded: second.count)
+    spool.add(head, first, second)
+  }
+
+  /// The identifier as the error packet says it, which is not always the frame's own.
+  private func reportedIdentifier(_ record: JournalRecord, _ rejection: Rejection) -> UInt32 {
+    guard rejection == .missingDeviceToken, !record.raw.isEmpty,
+      case .notification(let notification) = LegacyFrameParser.next(in: record.raw)
+    else { return record.identifier }
+    return LegacyCheck.reportedIdentifier(notification, rejection, limits)
+  }
+
+  // MARK: Connections
+
+  /// A provider has connected; answers its number.
+  func connectionOpened(_ interface: Interface, _ environment: Environment, topic: String?) -> UInt32 {
+    connections &+= 1
+    var head = CaptureHead(
+      kind: .opened, interface: interface, environment: environment, nanoseconds: elapsed)
+    head.connection = connections
+    tellOpened(head, topic)
+    return connections
+  }
+
+  private func tellOpened(_ head: CaptureHead, _ topic: String?) {
+    tell(head, topic ?? "")
+  }
+
+  /// A provider has connected to the gateway; answers its number.
+  func gatewayOpened(_ provider: GatewayProvider) -> UInt32 {
+    let topic = provider.topic < 0 ? nil : broker.registry.topics[Int(provider.topic)].label
+    return connectionOpened(.gateway, provider.environment, topic: topic)
+  }
+
+  /// Nothing more comes from there.
+  func connectionClosed(_ number: UInt32) {
+    guard number > 0 else { return }
+    drain()
+    var head = CaptureHead(kind: .closed, nanoseconds: elapsed)
+    head.connection = number
+    tell(head, "")
+  }
+
+  /// The number of what stands for an authorization.
+  func credential(_ authorization: UnsafeRawBufferPointer) -> UInt32 {
+    digests.number(of: authorization) { number, text in
+      var head = CaptureHead(kind: .credential, nanoseconds: elapsed)
+      head.credential = number
+      tell(head, text)
+    }
+  }
+
+  private func tell(_ head: CaptureHead, _ text: String) {
+    spool.beginAdding()
+    Array(text.utf8).withUnsafeBytes { add(head, $0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+    report = spool.endAdding()
+  }
+
+  /// Writes what is left, and ends.
+  func finish() {
+    drain()
+    spool.end()
+    thread.join()
+    broker.journal.drain = {}
+    broker.journal.drainsFrom = .max
+  }
+}

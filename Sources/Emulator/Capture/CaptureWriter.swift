@@ -1,0 +1,150 @@
+import Capture
+import Platform
+import PushModel
+
+/// The thread that turns records into lines and lines into a file. It shares nothing with the loop but the spool.
+final class CaptureWriter {
+  /// Lines are handed to the system once there are so many bytes of them.
+  private static let burst = 1 << 20
+  /// How long nothing is tried after a failure, in nanoseconds: the disk may get room again.
+  private static let pause: Int64 = 1_000_000_000
+
+  private let spool: CaptureSpool
+  private let file: CaptureFile
+  private let startedAt: Timestamp
+  private let encoder = CaptureEncoder()
+  private var report = CaptureReport()
+  /// Of lines in the encoder, and of those that are lost and not yet told of.
+  private var linesInEncoder = 0
+  private var untold = 0
+  private var retryAt: Int64 = 0
+  private var latest: Int64 = 0
+  /// Connections that are open, for the beginning of the next file.
+  private var open: [UInt32: CapturedConnection] = [:]
+  private var credentials: [UInt32: String] = [:]
+
+  init(_ spool: CaptureSpool, _ file: CaptureFile, startedAt: Timestamp) throws(CaptureFileError) {
+    (self.spool, self.file, self.startedAt) = (spool, file, startedAt)
+    encoder.header(startedAt: startedAt, software: EmulatorVersion.current)
+    try file.append(encoder.bytes)
+    encoder.removeAll()
+  }
+
+  /// Writes until the spool has ended.
+  func run() {
+    var empty = CaptureMemory()
+    while let records = spool.take(inExchangeFor: empty, report) {
+      var position = 0
+      while position < records.count { position = encode(records.bytes, position) }
+      flush()
+      records.removeAll()
+      empty = records
+    }
+  }
+
+  // MARK: Lines
+
+  /// Encodes the record at a position; answers where the next one is.
+  private func encode(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> Int {
+    let head = bytes.loadUnaligned(fromByteOffset: position, as: CaptureHead.self)
+    let first = position + CaptureHead.size
+    let second = first + Int(head.firstCount)
+    let end = second + Int(head.secondCount)
+    encode(
+      head, UnsafeRawBufferPointer(rebasing: bytes[first..<second]),
+      UnsafeRawBufferPointer(rebasing: bytes[second..<end]))
+    if encoder.bytes.count >= Self.burst { flush() }
+    return (end + 15) & ~15
+  }
+
+  @inline(__always)
+  private func encode(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer)
+  {
+    latest = head.nanoseconds
+    switch head.kind {
+    case .frame:
+      linesInEncoder += 1
+      encoder.frame(
+        first, connection: head.connection, nanoseconds: head.nanoseconds, outcome: head.legacyOutcome)
+    case .request:
+      linesInEncoder += 1
+      encoder.request(
+        fields: first, authorization: credentials[head.credential] ?? "", body: second,
+        connection: head.connection, nanoseconds: head.nanoseconds, outcome: head.outcome)
+    case .opened: opened(head, topic: String(decoding: first, as: UTF8.self))
+    case .closed:
+      open[head.connection] = nil
+      encoder.connectionClosed(head.connection, nanoseconds: head.nanoseconds)
+    case .credential: credentials[head.credential] = String(decoding: first, as: UTF8.self)
+    }
+  }
+
+  private func opened(_ head: CaptureHead, topic: String) {
+    let connection = CapturedConnection(
+      number: head.connection, interface: head.interface, environment: head.environment,
+      topic: topic.isEmpty ? nil : topic)
+    open[head.connection] = connection
+    encoder.connection(connection, nanoseconds: head.nanoseconds)
+  }
+
+  // MARK: The file
+
+  private func flush() {
+    defer {
+      encoder.removeAll()
+      linesInEncoder = 0
+    }
+    guard !encoder.bytes.isEmpty else { return }
+    guard report.failure == nil || SystemClock.monotonicNanoseconds() >= retryAt else { return lose() }
+    do throws(CaptureFileError) {
+      if file.isFull { try beginNext() }
+      if untold > 0 { try tellOfLost() }
+      try file.append(encoder.bytes)
+      report.bytes += encoder.bytes.count
+      report.failure = nil
+    } catch {
+      report.failure = error.sentence
+      retryAt = SystemClock.monotonicNanoseconds() + Self.pause
+      lose()
+    }
+  }
+
+  private func lose() {
+    report.lost += linesInEncoder
+    untold += linesInEncoder
+  }
+
+  /// A gap is told of where it is, as soon as there is room to say so.
+  private func tellOfLost() throws(CaptureFileError) {
+    let line = CaptureEncoder()
+    line.lost(untold, nanoseconds: latest)
+    // Connections may have come and gone in the gap.
+    for connection in open.values { line.connection(connection, nanoseconds: latest) }
+    try file.append(line.bytes)
+    untold = 0
+  }
+
+  /// Every file stands for itself: it begins with a header and the connections that are open.
+  private func beginNext() throws(CaptureFileError) {
+    try file.rotate()
+    let lines = CaptureEncoder()
+    lines.header(startedAt: startedAt, software: EmulatorVersion.current)
+    for number in open.keys.sorted() {
+      if let connection = open[number] { lines.connection(connection, nanoseconds: latest) }
+    }
+    try file.append(lines.bytes)
+  }
+}
+
+extension CaptureHead {
+  fileprivate var legacyOutcome: CapturedOutcome? {
+    guard let rejection else { return nil }
+    var outcome = CapturedOutcome(status: Int(rejection.legacyStatus), reason: rejection.reason)
+    if command == 0 { outcome.isClosed = true } else { outcome.identifier = identifier }
+    return outcome
+  }
+
+  fileprivate var outcome: CapturedOutcome {
+    CapturedOutcome(status: rejection?.status ?? 200, reason: rejection?.reason, messageID: messageID)
+  }
+}

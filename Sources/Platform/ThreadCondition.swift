@@ -1,0 +1,35 @@
+/// A lock with two conditions to wait for: there is something to take, there is room to put.
+///
+/// Unchecked because the compiler can't see that pthread objects are made for several threads; the memory they lie in
+/// neither moves nor goes before this object does.
+public final class ThreadCondition: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let something = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let room = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  public init() {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(something, nil)
+    pthread_cond_init(room, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(room)
+    pthread_cond_destroy(something)
+    pthread_mutex_destroy(mutex)
+    room.deallocate()
+    something.deallocate()
+    mutex.deallocate()
+  }
+
+  public func lock() { pthread_mutex_lock(mutex) }
+  public func unlock() { pthread_mutex_unlock(mutex) }
+
+  /// Lets others have the lock until `signalSomething`. May return early; ask again.
+  public func waitForSomething() { pthread_cond_wait(something, mutex) }
+  public func signalSomething() { pthread_cond_signal(something) }
+
+  /// Lets others have the lock until `signalRoom`. May return early; ask again.
+  public func waitForRoom() { pthread_cond_wait(room, mutex) }
+  public func signalRoom() { pthread_cond_signal(room) }
+}
