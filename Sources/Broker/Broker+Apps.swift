@@ -30,6 +30,7 @@ extension Broker {
     }
     noteDevice(.erased, device, .sandbox, now)
     for environment in Environment.allCases {
+      leaveChannels(of: device, topic: nil, environment)
       guard let session = registry.devices[Int(device)].session(in: environment) else { continue }
       session.outlet.appChanged(session.enabled.first ?? registry.topics.first?.hash ?? .zero, .erase)
       end(session, "the device was erased", now)
@@ -62,6 +63,8 @@ extension Broker {
     registry.update(row) { $0.isAbandoned = true }
     noteToken(.removed, row, now)
     slots[Int(row)].session = -1
+    let registration = registry[registration: row]
+    leaveChannels(of: registration.device, topic: registration.topic, registration.environment)
   }
 
   /// The device was tried and said that the app is gone: the token is dead from now on, and the feedback service and

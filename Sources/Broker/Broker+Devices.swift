@@ -46,6 +46,7 @@ extension Broker {
     let session = DeviceSession(
       index: index, device: device, environment: environment, link: link, connectedAt: now)
     sessions[Int(index)] = session
+    resumeChannels(session)
     return session
   }
 
@@ -54,7 +55,7 @@ extension Broker {
     guard sessions[Int(session.index)] === session else { return }
     sessions[Int(session.index)] = nil
     freeSessions.append(session.index)
-    leaveAll(session)
+    suspendChannels(session)
     noteDevice(.disconnected, session.device, session.environment, now)
     registry.updateDevice(session.device) { row in
       row.lastSeenAt = now
@@ -111,6 +112,7 @@ extension Broker {
     }
     let kept = fresh.filter { slots[Int($0)].state == .kept }.sorted { slots[Int($0)].id < slots[Int($1)].id }
     for row in kept { sendOrWait(row, session, isLast: row == kept.last, now) }
+    sendMissed(to: session, of: wanted, now: now)
     return kept.count
   }
 

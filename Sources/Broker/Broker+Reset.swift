@@ -2,9 +2,10 @@ import PushModel
 
 /// Starting over without a restart (`interface.md`, reset). What other parts hold by index stays valid: topics are kept.
 extension Broker {
-  /// Drops every message that waits for a device; those on their way stay.
+  /// Drops every message that waits for a device, and the broadcasts that channels keep; those on their way stay.
   public func dropKeptMessages(now: Timestamp) {
     for slot in 0..<slots.count where slots[slot].state == .kept { drop(slot, .discarded, now) }
+    channels.dropBroadcasts()
   }
 
   /// Forgets every device with its tokens, messages and feedback, and ends their connections. Installs are counted from
@@ -22,6 +23,7 @@ extension Broker {
     (dirtySlots, sentThisTurn, answeredThisTurn, feedbackQueue, expiryCursor) = ([], [], [], [], 0)
     registry.forgetDevices()
     foreignFeedback.remove(foreignFeedback.entries.map(\.id))
+    channels.forgetSubscriptions()
     journal.forgetRegistrations()
     startsOver = true
   }

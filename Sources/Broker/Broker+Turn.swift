@@ -9,12 +9,16 @@ public struct BrokerChanges {
   public var messages: [Int32]
   /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
   public var foreignFeedback: [Int64] = []
-  /// Everything stored before is to be deleted first.
+  /// Rows of channels that are to be written, or removed with their subscriptions (`ChannelTable.stored` answers nil).
+  public var channels: [Int64] = []
+  /// Subscriptions that are to be written or removed, after the channels.
+  public var subscriptions: [StoredSubscription] = []
+  /// Everything stored before, channels apart, is to be deleted first.
   public var startsOver = false
 
   public var isEmpty: Bool {
     !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
-      && foreignFeedback.isEmpty
+      && foreignFeedback.isEmpty && channels.isEmpty && subscriptions.isEmpty
   }
 }
 
@@ -54,8 +58,10 @@ extension Broker {
       devices: registry.changes.devices, topics: registry.changes.topics,
       registrations: registry.changes.registrations, messages: dirtySlots, startsOver: startsOver)
     changes.foreignFeedback = foreignFeedback.takeChanges()
+    (changes.channels, changes.subscriptions) = (channels.changes.channels, channels.changes.subscriptions)
     startsOver = false
     registry.changes = RegistryChanges()
+    channels.changes = ChannelChanges()
     dirtySlots.removeAll(keepingCapacity: dirtySlots.capacity < 1 << 16)
     return changes
   }

@@ -1,4 +1,4 @@
-/// Where the token map and kept messages survive a restart. Implemented by `Storage`.
+/// Where the token map, kept messages and channels survive a restart. Implemented by `Storage`.
 public protocol BrokerStore: AnyObject {
   /// Writes one turn's changes as one transaction; when it returns, a crash of the process loses none of them.
   func commit(_ changes: BrokerChanges, of broker: Broker) throws

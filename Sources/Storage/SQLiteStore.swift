@@ -2,7 +2,7 @@ import Broker
 import Platform
 import PushModel
 
-/// Keeps the registry and the kept messages in one SQLite file, so that a stop at any moment loses nothing that was
+/// Keeps the registry, the kept messages and the channels in one SQLite file, so that a stop at any moment loses nothing that was
 /// accepted (`design.md`, promise 1).
 ///
 /// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
@@ -14,6 +14,7 @@ public final class SQLiteStore: BrokerStore {
   var messages: MessageLog
   let registry: RegistryTables
   let foreignFeedback: ForeignFeedbackTable
+  let channels: ChannelTables
   private let begin: Statement
   private let end: Statement
   private let rollback: Statement
@@ -36,6 +37,7 @@ public final class SQLiteStore: BrokerStore {
     messages = try MessageLog(database)
     registry = try RegistryTables(database)
     foreignFeedback = try ForeignFeedbackTable(database)
+    channels = try ChannelTables(database)
   }
 
   /// Fills a new broker. Call once, before the first turn.
@@ -43,6 +45,7 @@ public final class SQLiteStore: BrokerStore {
     try registry.load(into: broker)
     try foreignFeedback.load(into: broker)
     try messages.load(into: broker, path: path)
+    try channels.load(into: broker)
   }
 
   /// Writes the changes of a turn in one transaction, reading the rows from `broker`. When it returns, a killed process
@@ -50,24 +53,30 @@ public final class SQLiteStore: BrokerStore {
   public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) {
     guard !changes.isEmpty else { return }
     try transaction { () throws(StoreError) in
-      if changes.startsOver { try deleteAll() }
+      if changes.startsOver { try deleteDevices() }
       try registry.write(changes, of: broker.registry)
       try messages.write(changes.messages, of: broker)
       try foreignFeedback.write(changes.foreignFeedback, of: broker)
+      try channels.write(changes, of: broker.channels)
     }
     (hasUncheckpointed, wasBusy) = (true, true)
   }
 
   /// Forgets everything, for a reset. The caller starts over with an empty broker.
   public func wipe() throws(StoreError) {
-    try transaction { () throws(StoreError) in try deleteAll() }
+    try transaction { () throws(StoreError) in
+      try deleteDevices()
+      try database.execute("DELETE FROM channel")
+    }
     (hasUncheckpointed, wasBusy) = (true, true)
   }
 
-  private func deleteAll() throws(StoreError) {
+  private func deleteDevices() throws(StoreError) {
     try database.execute(
-      "DELETE FROM foreign_feedback; DELETE FROM message_log; DELETE FROM registration; DELETE FROM device; DELETE FROM topic"
-    )
+      """
+      DELETE FROM foreign_feedback; DELETE FROM message_log; DELETE FROM registration; DELETE FROM device;
+      DELETE FROM topic; DELETE FROM subscription
+      """)
     messages.reset()
   }
 

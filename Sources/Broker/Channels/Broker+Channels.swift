@@ -1,34 +1,93 @@
 import PushModel
 
 extension Broker {
+  // MARK: Devices
+
   /// A device joins a channel. A stored broadcast that is newer than what it has seen is sent at once. False when there is
   /// no such channel, or the session has ended or listens to too many.
   public func join(_ session: DeviceSession, _ key: ChannelTable.Key, seenUntil: Timestamp?, now: Timestamp)
     -> Bool
   {
-    guard sessions[Int(session.index)] === session, var channel = channels.channels[key],
-      session.joined.count < ChannelTable.channelsPerSession
-    else { return false }
-    if session.joined.insert(key).inserted { channel.listeners.append(session) }
-    channels.channels[key] = channel
-    if let newest = channel.newest, newest.expiresAt > now,
-      newest.sentAt > seenUntil ?? .init(nanoseconds: .min)
-    {
-      send(newest, key, to: session)
-    }
+    guard sessions[Int(session.index)] === session, let row = channels.row(key) else { return false }
+    let known = session.joined[row]
+    guard known != nil || session.joined.count < ChannelTable.channelsPerSession else { return false }
+    let seenUntil = seenUntil ?? Timestamp(nanoseconds: .min)
+    guard channels.subscribe(session.device, row, seenUntil: seenUntil) else { return false }
+    if known == nil { channels.addListener(session, row) }
+    // What the device says counts more than what is remembered, but nothing is sent twice on one connection.
+    session.joined[row, default: ChannelMembership(seenUntil: seenUntil)].seenUntil = seenUntil
+    sendMissed(row, to: session, now: now)
     return true
   }
 
   /// A device leaves a channel; leaving one it has not joined is harmless.
   public func leave(_ session: DeviceSession, _ key: ChannelTable.Key) {
-    guard session.joined.remove(key) != nil else { return }
-    channels.channels[key]?.listeners.removeAll { $0 === session }
+    guard let row = channels.row(key) else { return }
+    leave(session, row)
   }
 
   /// A device leaves all its channels.
   public func leaveAll(_ session: DeviceSession) {
-    for key in session.joined { leave(session, key) }
+    for row in session.joined.keys { leave(session, row) }
   }
+
+  private func leave(_ session: DeviceSession, _ row: Int64) {
+    guard session.joined.removeValue(forKey: row) != nil else { return }
+    channels.removeListener(session, row)
+    channels.unsubscribe(session.device, row)
+  }
+
+  /// A device that comes back listens to what it listened to before.
+  func resumeChannels(_ session: DeviceSession) {
+    for (row, seenUntil) in channels.subscriptions[session.device] ?? [:]
+    where channels.channels[row]?.key.environment == session.environment {
+      session.joined[row] = ChannelMembership(seenUntil: seenUntil)
+      channels.addListener(session, row)
+    }
+  }
+
+  /// The connection has ended; how far the device got is remembered.
+  func suspendChannels(_ session: DeviceSession) {
+    for (row, membership) in session.joined {
+      channels.removeListener(session, row)
+      _ = channels.subscribe(session.device, row, seenUntil: membership.reached)
+    }
+    session.joined = [:]
+  }
+
+  /// What channels of these topics kept for a device that is back, oldest first.
+  func sendMissed(to session: DeviceSession, of topics: Set<TopicHash>, now: Timestamp) {
+    let rows = session.joined.keys.filter { row in
+      guard let topic = channels.channels[row]?.key.topic else { return false }
+      return topics.contains(registry.topics[Int(topic)].hash)
+    }
+    for row in rows.sorted(by: { isOlder($0, $1) }) { sendMissed(row, to: session, now: now) }
+  }
+
+  private func isOlder(_ left: Int64, _ right: Int64) -> Bool {
+    let ids = [left, right].map { channels.channels[$0]?.newest?.id ?? 0 }
+    return ids[0] == ids[1] ? left < right : ids[0] < ids[1]
+  }
+
+  private func sendMissed(_ row: Int64, to session: DeviceSession, now: Timestamp) {
+    guard let channel = channels.channels[row], let newest = channel.newest, newest.expiresAt > now,
+      let membership = session.joined[row], newest.sentAt > membership.reached
+    else { return }
+    send(newest, channel.key, row, to: session)
+  }
+
+  /// The app is no longer on the device, or is installed anew: nobody there listens for it any more.
+  func leaveChannels(of device: Int32, topic: Int32?, _ environment: Environment) {
+    let session = registry.devices[Int(device)].session(in: environment)
+    for row in (channels.subscriptions[device] ?? [:]).keys {
+      guard let key = channels.channels[row]?.key, key.environment == environment,
+        topic ?? key.topic == key.topic
+      else { continue }
+      if let session { leave(session, row) } else { channels.unsubscribe(device, row) }
+    }
+  }
+
+  // MARK: Providers
 
   /// Sends a broadcast to everybody who listens, and keeps it if the channel does so (F.1: for at most eight hours).
   /// Answers how many devices it was sent to.
@@ -42,19 +101,22 @@ extension Broker {
       id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: now,
       expiresAt: min(Timestamp(seconds: Int64(submission.expiration ?? 0)), latest),
       expiry: submission.expiration ?? 0)
-    guard let channel = channels.channels[key] else { return 0 }
-    if channel.storesNewest, broadcast.expiresAt > now { channels.channels[key]?.newest = broadcast }
-    for session in channel.listeners { send(broadcast, key, to: session) }
+    guard let row = channels.row(key), let channel = channels.channels[row] else { return 0 }
+    if broadcast.expiresAt > now { channels.keep(broadcast, in: row) }
+    for session in channel.listeners { send(broadcast, key, row, to: session) }
     finishBroadcast(id, count: channel.listeners.count, isStored: channel.storesNewest, now: now)
     return channel.listeners.count
   }
 
-  private func send(_ broadcast: ChannelTable.Broadcast, _ key: ChannelTable.Key, to session: DeviceSession) {
+  private func send(
+    _ broadcast: ChannelTable.Broadcast, _ key: ChannelTable.Key, _ row: Int64, to session: DeviceSession
+  ) {
     let app = registry.installed(session.device, key.topic, session.environment)
     let token =
       app.map { registry[registration: $0].token } ?? registry.baseToken(session.device, session.environment)
     session.link.outlet.deliver(
       broadcast, channel: key.id, token: token, topic: registry.topics[Int(key.topic)].hash)
+    session.joined[row]?.sentUntil = broadcast.sentAt
     counters.sent += 1
   }
 

@@ -1,9 +1,10 @@
 import PushModel
 
-/// The broadcast channels of all apps, and who listens to them now (`spec/provider-protocol.md` F, `spec/device-courier.md` 8).
+/// The broadcast channels of all apps, and which devices listen to them (`spec/provider-protocol.md` F,
+/// `spec/device-courier.md` 8).
 ///
-/// A channel that stores keeps its newest broadcast itself; a device says with each subscription how far it got, so nothing
-/// is remembered of devices that are away.
+/// A channel that stores keeps its newest broadcast itself. A subscription remembers how far its device got, so that a
+/// device that comes back gets what it missed whether or not it says again what it listens to.
 public struct ChannelTable {
   /// Names a channel: an id means something only for its app and environment.
   public struct Key: Hashable {
@@ -14,6 +15,8 @@ public struct ChannelTable {
     public init(topic: Int32, environment: Environment, id: [UInt8]) {
       (self.topic, self.environment, self.id) = (topic, environment, id)
     }
+
+    var app: App { App(topic: topic, environment: environment) }
   }
 
   /// A broadcast as devices get it.
@@ -25,27 +28,63 @@ public struct ChannelTable {
     public var expiresAt: Timestamp
     /// As the device is told, UNIX seconds.
     public var expiry: UInt32
+
+    public init(
+      id: UInt64, payload: [UInt8], priority: Priority, sentAt: Timestamp, expiresAt: Timestamp,
+      expiry: UInt32
+    ) {
+      (self.id, self.payload, self.priority) = (id, payload, priority)
+      (self.sentAt, self.expiresAt, self.expiry) = (sentAt, expiresAt, expiry)
+    }
+  }
+
+  struct App: Hashable {
+    var topic: Int32
+    var environment: Environment
   }
 
   struct Channel {
+    var key: Key
     var storesNewest: Bool
     var newest: Broadcast?
+    /// Who is connected and listens.
     var listeners: [DeviceSession] = []
+    /// All devices that listen, also those that are away.
+    var subscribers: Set<Int32> = []
   }
 
-  /// Most channels that one session may listen to, as a count.
+  /// Most channels that one device may listen to in an environment, as a count.
   static let channelsPerSession = 1000
+  /// Most channels of all apps together, as a count: whoever may push to any topic could otherwise fill the memory with
+  /// channels of apps that it invents, at a stored payload each.
+  public static let limit = 100_000
+  /// Most subscriptions of all devices together, as a count, so that devices can't fill the memory either.
+  static let subscriptionLimit = 4_000_000
 
-  var channels: [Key: Channel] = [:]
+  /// By row: the number under which the store keeps a channel. Not used twice while this process runs.
+  private(set) var channels: [Int64: Channel] = [:]
+  private var rows: [Key: Int64] = [:]
+  private var rowsOfApp: [App: Set<Int64>] = [:]
+  private var nextRow: Int64 = 1
+  /// How far each device got in each channel that it listens to, as of the end of its last connection.
+  private(set) var subscriptions: [Int32: [Int64: Timestamp]] = [:]
+  private var subscriptionCount = 0
+  /// What the store has not seen.
+  var changes = ChannelChanges()
+
+  // MARK: Looking
 
   /// Number of channels of an app in an environment.
   public func count(_ topic: Int32, _ environment: Environment) -> Int {
-    channels.keys.count { $0.topic == topic && $0.environment == environment }
+    rowsOfApp[App(topic: topic, environment: environment)]?.count ?? 0
   }
+
+  /// Number of channels of all apps.
+  public var count: Int { channels.count }
 
   /// Every channel, in a stable order.
   public var keys: [Key] {
-    channels.keys.sorted { left, right in
+    rows.keys.sorted { left, right in
       (left.topic, left.environment.rawValue) == (right.topic, right.environment.rawValue)
         ? left.id.lexicographicallyPrecedes(right.id)
         : (left.topic, left.environment.rawValue) < (right.topic, right.environment.rawValue)
@@ -53,25 +92,141 @@ public struct ChannelTable {
   }
 
   /// How many sessions listen to a channel now.
-  public func listenerCount(_ key: Key) -> Int { channels[key]?.listeners.count ?? 0 }
+  public func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }
+
+  /// How many devices listen to a channel, with those that are away.
+  public func subscriberCount(_ key: Key) -> Int { self[key]?.subscribers.count ?? 0 }
 
   /// The broadcast that a channel keeps.
-  public func newest(_ key: Key) -> Broadcast? { channels[key]?.newest }
+  public func newest(_ key: Key) -> Broadcast? { self[key]?.newest }
 
   /// Ids of the channels of an app in an environment, in a stable order.
   public func ids(_ topic: Int32, _ environment: Environment) -> [[UInt8]] {
-    channels.keys.filter { $0.topic == topic && $0.environment == environment }.map(\.id)
+    (rowsOfApp[App(topic: topic, environment: environment)] ?? []).compactMap { channels[$0]?.key.id }
       .sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Adds a channel.
-  public mutating func create(_ key: Key, storesNewest: Bool) {
-    channels[key] = Channel(storesNewest: storesNewest)
+  /// Whether a channel keeps its newest broadcast; nil if there is no such channel.
+  public func storesNewest(_ key: Key) -> Bool? { self[key]?.storesNewest }
+
+  func row(_ key: Key) -> Int64? { rows[key] }
+
+  private subscript(_ key: Key) -> Channel? { rows[key].flatMap { channels[$0] } }
+
+  // MARK: Channels
+
+  /// Adds a channel; false if there are too many, or there is one with this key.
+  @discardableResult
+  public mutating func create(_ key: Key, storesNewest: Bool) -> Bool {
+    guard channels.count < Self.limit, add(key, storesNewest: storesNewest, row: nextRow) else {
+      return false
+    }
+    changes.channels.append(nextRow - 1)
+    return true
   }
 
-  /// Whether a channel keeps its newest broadcast; nil if there is no such channel.
-  public func storesNewest(_ key: Key) -> Bool? { channels[key]?.storesNewest }
+  private mutating func add(_ key: Key, storesNewest: Bool, row: Int64) -> Bool {
+    guard rows[key] == nil, channels[row] == nil else { return false }
+    channels[row] = Channel(key: key, storesNewest: storesNewest)
+    rows[key] = row
+    rowsOfApp[key.app, default: []].insert(row)
+    nextRow = max(nextRow, row + 1)
+    return true
+  }
 
-  /// Removes a channel for good; false if there is no such channel.
-  public mutating func delete(_ key: Key) -> Bool { channels.removeValue(forKey: key) != nil }
+  /// Removes a channel for good, with who listens to it; false if there is no such channel.
+  public mutating func delete(_ key: Key) -> Bool {
+    guard let row = rows.removeValue(forKey: key), let channel = channels.removeValue(forKey: row) else {
+      return false
+    }
+    for session in channel.listeners { session.joined[row] = nil }
+    for device in channel.subscribers { forget(device, row) }
+    rowsOfApp[key.app]?.remove(row)
+    if rowsOfApp[key.app]?.isEmpty == true { rowsOfApp[key.app] = nil }
+    changes.channels.append(row)
+    return true
+  }
+
+  /// Removes every channel.
+  public mutating func deleteAll() {
+    for key in Array(rows.keys) { _ = delete(key) }
+  }
+
+  /// Keeps a broadcast in place of the one before.
+  mutating func keep(_ broadcast: Broadcast?, in row: Int64) {
+    guard channels[row]?.storesNewest == true else { return }
+    channels[row]?.newest = broadcast
+    changes.channels.append(row)
+  }
+
+  /// Drops every broadcast that a channel keeps.
+  mutating func dropBroadcasts() {
+    for (row, channel) in channels where channel.newest != nil { keep(nil, in: row) }
+  }
+
+  // MARK: Subscriptions
+
+  /// A device listens from now on; false if there are too many subscriptions.
+  mutating func subscribe(_ device: Int32, _ row: Int64, seenUntil: Timestamp) -> Bool {
+    let known = subscriptions[device]?[row]
+    if known == seenUntil { return true }
+    guard channels[row] != nil, known != nil || subscriptionCount < Self.subscriptionLimit else {
+      return false
+    }
+    if known == nil { subscriptionCount += 1 }
+    subscriptions[device, default: [:]][row] = seenUntil
+    channels[row]?.subscribers.insert(device)
+    changes.subscriptions.append(.init(device: device, channel: row))
+    return true
+  }
+
+  mutating func unsubscribe(_ device: Int32, _ row: Int64) {
+    guard forget(device, row) else { return }
+    channels[row]?.subscribers.remove(device)
+    changes.subscriptions.append(.init(device: device, channel: row))
+  }
+
+  @discardableResult
+  private mutating func forget(_ device: Int32, _ row: Int64) -> Bool {
+    guard subscriptions[device]?.removeValue(forKey: row) != nil else { return false }
+    if subscriptions[device]?.isEmpty == true { subscriptions[device] = nil }
+    subscriptionCount -= 1
+    return true
+  }
+
+  /// Forgets who listens; the store is told otherwise.
+  mutating func forgetSubscriptions() {
+    for row in channels.keys {
+      channels[row]?.listeners = []
+      channels[row]?.subscribers = []
+    }
+    (subscriptions, subscriptionCount, changes.subscriptions) = ([:], 0, [])
+  }
+
+  mutating func addListener(_ session: DeviceSession, _ row: Int64) {
+    channels[row]?.listeners.append(session)
+  }
+
+  mutating func removeListener(_ session: DeviceSession, _ row: Int64) {
+    channels[row]?.listeners.removeAll { $0 === session }
+  }
+
+  // MARK: Loading
+
+  mutating func restore(_ channel: StoredChannel) -> Bool {
+    guard channel.row > 0, channel.row < .max,
+      add(channel.key, storesNewest: channel.storesNewest, row: channel.row)
+    else { return false }
+    channels[channel.row]?.newest = channel.newest
+    return true
+  }
+
+  mutating func restore(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
+    let isNew = subscriptions[subscription.device]?[subscription.channel] == nil
+    guard isNew, subscribe(subscription.device, subscription.channel, seenUntil: seenUntil) else {
+      return false
+    }
+    changes.subscriptions = []
+    return true
+  }
 }

@@ -10,8 +10,8 @@ public final class DeviceSession {
   /// Topics that the device wants now.
   public internal(set) var enabled: [TopicHash] = []
 
-  /// Broadcast channels that it listens to.
-  var joined: Set<ChannelTable.Key> = []
+  /// Broadcast channels that it listens to, by row.
+  var joined: [Int64: ChannelMembership] = [:]
 
   init(index: Int32, device: Int32, environment: Environment, link: DeviceLink, connectedAt: Timestamp) {
     (self.index, self.device, self.environment) = (index, device, environment)

@@ -4,7 +4,7 @@ import Transport
 
 /// What can be reset (`interface.md`, reset), in the order in which it is done.
 enum ResetPart: String, CaseIterable {
-  case faults, clock, feedback, store, devices, notifications
+  case faults, clock, feedback, store, channels, devices, notifications
 }
 
 extension Console {
@@ -40,6 +40,7 @@ extension Console {
       broker.clearFeedback(broker.allFeedback)
       broker.clearForeignFeedback(broker.foreignFeedback.entries.map(\.id))
     case .store: broker.dropKeptMessages(now: now)
+    case .channels: broker.channels.deleteAll()
     case .devices: broker.forgetDevices(now: now)
     case .notifications: broker.journal.clear()
     }

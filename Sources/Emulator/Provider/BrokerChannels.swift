@@ -19,11 +19,19 @@ final class BrokerChannels: ChannelDirectory {
     guard let topic = broker.registry.topic(named: bundle),
       broker.channels.count(topic, environment) < ChannelLimits.channels
     else { return nil }
-    let words = MessageID.words(ids.next())
-    let bytes = withUnsafeBytes(of: words) { Array($0) }
-    broker.channels.create(
-      ChannelTable.Key(topic: topic, environment: environment, id: bytes), storesNewest: storage == .newest)
-    return ChannelID(Base64.encode(bytes))
+    let key = freshKey(topic, environment)
+    guard broker.channels.create(key, storesNewest: storage == .newest) else { return nil }
+    return ChannelID(Base64.encode(key.id))
+  }
+
+  /// After a restart with the same seed the first ids come again, and channels of the time before have them.
+  private func freshKey(_ topic: Int32, _ environment: Environment) -> ChannelTable.Key {
+    var key = ChannelTable.Key(topic: topic, environment: environment, id: [])
+    repeat {
+      let words = MessageID.words(ids.next())
+      key.id = withUnsafeBytes(of: words) { Array($0) }
+    } while broker.channels.storesNewest(key) != nil
+    return key
   }
 
   func storage(of channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> ChannelStorage? {

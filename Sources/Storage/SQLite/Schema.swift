@@ -1,7 +1,7 @@
 /// The tables, and the number under which this program knows their shape.
 enum Schema {
   /// Counts changes of the tables; SQLite keeps it as `user_version`.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
   /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
   static let applicationId: Int64 = 0x6170_6e73
 
@@ -16,9 +16,24 @@ enum Schema {
       install INTEGER NOT NULL, environment INTEGER NOT NULL, abandoned INTEGER NOT NULL,
       feedback INTEGER NOT NULL, issuedAt INTEGER NOT NULL, goneAt INTEGER NOT NULL);
     CREATE TABLE message_log (segment INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+    \(channelTables)
     PRAGMA application_id = \(applicationId);
     PRAGMA user_version = \(version);
     """
+
+  /// Came with version 2. A channel whose `broadcast` is 0 keeps none.
+  private static let channelTables = """
+    CREATE TABLE channel (
+      id INTEGER PRIMARY KEY, topic INTEGER NOT NULL, environment INTEGER NOT NULL, name BLOB NOT NULL,
+      stores INTEGER NOT NULL, broadcast INTEGER NOT NULL, priority INTEGER NOT NULL, sentAt INTEGER NOT NULL,
+      expiresAt INTEGER NOT NULL, expiry INTEGER NOT NULL, payload BLOB NOT NULL);
+    CREATE TABLE subscription (
+      channel INTEGER NOT NULL, device INTEGER NOT NULL, seenUntil INTEGER NOT NULL,
+      PRIMARY KEY (channel, device)) WITHOUT ROWID;
+    """
+
+  /// What makes a file of each earlier version one of the next; the first is for version 1.
+  static let steps = [channelTables]
 
   /// Before the first statement that reads the file.
   ///
@@ -38,7 +53,7 @@ enum Schema {
   /// grows with it and comes rarer; the sum stays about the same.
   static let checkpointPages = 512
 
-  /// Makes the tables of a new file, or refuses a file that is not ours.
+  /// Makes the tables of a new file, adds those that a file of an earlier version lacks, or refuses a file that is not ours.
   static func prepare(_ database: Database) throws(StoreError) {
     try database.execute(settings)
     // Takes the exclusive lock now, not in the first turn.
@@ -57,6 +72,14 @@ enum Schema {
           "the store \(database.path) was written by a newer version (\(version), known up to \(Self.version))"
       )
     }
+    try migrate(database, from: version)
     try database.execute("COMMIT")
+  }
+
+  /// Brings a file of an earlier version to this one, in the transaction that opened it.
+  private static func migrate(_ database: Database, from version: Int64) throws(StoreError) {
+    guard version > 0, version < Self.version else { return }
+    for step in steps.dropFirst(Int(version) - 1) { try database.execute(step) }
+    try database.execute("PRAGMA user_version = \(Self.version)")
   }
 }

@@ -61,6 +61,7 @@ import Testing
     _ = try lab.connect("gone")
     try lab.push(gone.bytes, "{}")
     try lab.push(try lab.install("away").bytes, "{}")
+    lab.broker.channels.create(.init(topic: 0, environment: .sandbox, id: [1]), storesNewest: true)
     lab.clock.pass(seconds: 60)
     return lab
   }
@@ -75,6 +76,7 @@ import Testing
     return [
       lab.clock.offset != 0 ? "clock" : nil,
       try lab.get("/api/v1/feedback")["feedback"].count > 0 ? "feedback" : nil, kept ? "store" : nil,
+      try lab.get("/api/v1/channels")["channels"].count > 0 ? "channels" : nil,
       try lab.get("/api/v1/devices")["devices"].count > 0 ? "devices" : nil,
       try lab.get("/api/v1/notifications")["notifications"].count > 0 ? "notifications" : nil,
     ].compactMap(\.self)
@@ -85,7 +87,7 @@ import Testing
     arguments: [nil, "{}", #"{"what": []}"#])
   func resetAll(json: String?) throws {
     let lab = try full()
-    #expect(try left(lab) == ["clock", "feedback", "store", "devices", "notifications"])
+    #expect(try left(lab) == ["clock", "feedback", "store", "channels", "devices", "notifications"])
     for _ in 0..<2 {
       #expect(try reset(lab, json) == ResetPart.allCases.map(\.rawValue))
       #expect(try left(lab) == [])
@@ -95,10 +97,12 @@ import Testing
   @Test(
     "Each part is reset alone",
     arguments: [
-      ("clock", ["feedback", "store", "devices", "notifications"]),
-      ("feedback", ["clock", "store", "devices", "notifications"]),
-      ("store", ["clock", "feedback", "devices", "notifications"]), ("devices", ["clock", "notifications"]),
-      ("notifications", ["clock", "feedback", "store", "devices"]),
+      ("clock", ["feedback", "store", "channels", "devices", "notifications"]),
+      ("feedback", ["clock", "store", "channels", "devices", "notifications"]),
+      ("store", ["clock", "feedback", "channels", "devices", "notifications"]),
+      ("channels", ["clock", "feedback", "store", "devices", "notifications"]),
+      ("devices", ["clock", "channels", "notifications"]),
+      ("notifications", ["clock", "feedback", "store", "channels", "devices"]),
     ])
   func resetPart(part: String, remaining: [String]) throws {
     let lab = try full()

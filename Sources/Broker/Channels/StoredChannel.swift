@@ -1,0 +1,59 @@
+import PushModel
+
+/// A channel as the store writes and reads it.
+public struct StoredChannel {
+  /// Its number in the store.
+  public var row: Int64
+  public var key: ChannelTable.Key
+  public var storesNewest: Bool
+  public var newest: ChannelTable.Broadcast?
+
+  public init(row: Int64, key: ChannelTable.Key, storesNewest: Bool, newest: ChannelTable.Broadcast?) {
+    (self.row, self.key, self.storesNewest, self.newest) = (row, key, storesNewest, newest)
+  }
+}
+
+/// Names a subscription in the store: a device by its index, a channel by its row.
+public struct StoredSubscription: Hashable {
+  public var device: Int32
+  public var channel: Int64
+
+  public init(device: Int32, channel: Int64) { (self.device, self.channel) = (device, channel) }
+}
+
+/// Rows that changed since the last commit; one may be named more than once.
+struct ChannelChanges {
+  var channels: [Int64] = []
+  var subscriptions: [StoredSubscription] = []
+}
+
+extension ChannelTable {
+  /// A channel that is to be written; nil if it is to be removed, with its subscriptions.
+  public func stored(_ row: Int64) -> StoredChannel? {
+    channels[row].map {
+      StoredChannel(row: row, key: $0.key, storesNewest: $0.storesNewest, newest: $0.newest)
+    }
+  }
+
+  /// How far a subscription that is to be written got; nil if it is to be removed.
+  public func stored(_ subscription: StoredSubscription) -> Timestamp? {
+    subscriptions[subscription.device]?[subscription.channel]
+  }
+}
+
+extension Broker {
+  /// Puts back a channel, before the first turn; false if it doesn't fit to the topics that were put back before.
+  public func restoreChannel(_ channel: StoredChannel) -> Bool {
+    guard channel.key.topic >= 0, channel.key.topic < registry.topics.count, channels.restore(channel) else {
+      return false
+    }
+    if let newest = channel.newest { journal.skip(past: newest.id) }
+    return true
+  }
+
+  /// Puts back a subscription, after its device and its channel.
+  public func restoreSubscription(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
+    guard subscription.device >= 0, subscription.device < registry.devices.count else { return false }
+    return channels.restore(subscription, seenUntil: seenUntil)
+  }
+}

@@ -1,0 +1,239 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+@Suite("Channels")
+struct ChannelsTests {
+  let lab = Lab()
+
+  private func key(_ id: UInt8 = 1, _ topic: Int32 = 0, _ environment: Environment = .sandbox)
+    -> ChannelTable.Key
+  {
+    ChannelTable.Key(topic: topic, environment: environment, id: [id])
+  }
+
+  private func create(_ key: ChannelTable.Key, stores: Bool = true) throws {
+    _ = try lab.topic()
+    let isNew = lab.broker.channels.create(key, storesNewest: stores)
+    #expect(isNew)
+  }
+
+  private func broadcast(_ text: String, _ key: ChannelTable.Key) {
+    lab.submission(to: [], text, topic: key.topic, expiration: lab.time(in: 3600)) {
+      _ = lab.broker.broadcast($0, to: key, storageSeconds: 8 * 3600, now: lab.now)
+    }
+    lab.pass(seconds: 1)
+  }
+
+  private func join(_ phone: Phone, _ key: ChannelTable.Key, seen: Timestamp? = nil) throws -> Bool {
+    lab.broker.join(try #require(phone.session), key, seenUntil: seen, now: lab.now)
+  }
+
+  @Test("are counted for each app and environment")
+  func count() throws {
+    for (id, topic, environment) in [
+      (1, 0, Environment.sandbox), (2, 0, .sandbox), (3, 0, .production), (4, 1, .sandbox),
+    ] as [(UInt8, Int32, Environment)] {
+      lab.broker.channels.create(key(id, topic, environment), storesNewest: true)
+    }
+    let counts = { [lab] in
+      [
+        lab.broker.channels.count(0, .sandbox), lab.broker.channels.count(0, .production),
+        lab.broker.channels.count(1, .sandbox), lab.broker.channels.count(1, .production),
+      ]
+    }
+    #expect(counts() == [2, 1, 1, 0] && lab.broker.channels.count == 4)
+    let isNew = lab.broker.channels.create(key(1), storesNewest: false)
+    #expect(!isNew, "there is one with this id")
+    let deleted = (0..<2).map { _ in lab.broker.channels.delete(key(1)) }
+    #expect(deleted == [true, false])
+    #expect(counts() == [1, 1, 1, 0])
+    #expect(lab.broker.channels.ids(0, .sandbox) == [[2]])
+    #expect(lab.broker.channels.keys == [key(2), key(3, 0, .production), key(4, 1)])
+    lab.broker.channels.deleteAll()
+    #expect(counts() == [0, 0, 0, 0])
+  }
+
+  @Test("are counted as quickly among fifty thousand of another app as alone")
+  func countIsQuick() throws {
+    func seconds(_ body: () -> Void) -> Double {
+      let clock = ContinuousClock()
+      return (0..<3).map { _ in Double(clock.measure(body).components.attoseconds) }.min() ?? 0
+    }
+    var table = ChannelTable()
+    table.create(key(), storesNewest: true)
+    let count = { for _ in 0..<1000 { _ = table.count(0, .sandbox) } }
+    let alone = seconds(count)
+    for number in 0..<50_000 {
+      table.create(
+        .init(topic: 1, environment: .sandbox, id: [UInt8(number & 255), UInt8(number >> 8)]),
+        storesNewest: true)
+    }
+    // Looking at each channel would take some ten thousand times as long.
+    #expect(seconds(count) < alone * 100)
+  }
+
+  @Test("and what each keeps are named for the store when they change, and only then")
+  func changes() throws {
+    try create(key())
+    try create(key(2), stores: false)
+    var changes = lab.broker.takeChanges()
+    #expect(changes.channels == [1, 2] && !changes.isEmpty)
+    #expect(lab.broker.takeChanges().isEmpty)
+    broadcast("kept", key())
+    broadcast("not kept", key(2))
+    changes = lab.broker.takeChanges()
+    #expect(changes.channels == [1])
+    #expect(lab.broker.channels.stored(1)?.newest?.payload == Array("kept".utf8))
+    _ = lab.broker.channels.delete(key(2))
+    #expect(lab.broker.takeChanges().channels == [2] && lab.broker.channels.stored(2) == nil)
+    lab.broker.dropKeptMessages(now: lab.now)
+    #expect(lab.broker.takeChanges().channels == [1] && lab.broker.channels.newest(key()) == nil)
+  }
+
+  @Test(
+    "a subscription is named for the store when it begins, when its device has gone further, and when it ends"
+  )
+  func subscriptionChanges() throws {
+    try create(key())
+    let phone = try lab.connect()
+    let device = try lab.device()
+    #expect(try join(phone, key()))
+    let subscription = StoredSubscription(device: device, channel: 1)
+    #expect(lab.broker.takeChanges().subscriptions == [subscription])
+    #expect(lab.broker.channels.stored(subscription) == Timestamp(nanoseconds: .min))
+    #expect(try join(phone, key()))
+    #expect(lab.broker.takeChanges().subscriptions.isEmpty)
+    let sentAt = lab.now
+    broadcast("first", key())
+    #expect(lab.broker.takeChanges().subscriptions.isEmpty, "one write a connection, not one a broadcast")
+    try lab.disconnect(phone)
+    #expect(lab.broker.takeChanges().subscriptions == [subscription])
+    #expect(lab.broker.channels.stored(subscription) == sentAt)
+    let again = try lab.connect()
+    lab.broker.leave(try #require(again.session), key())
+    #expect(lab.broker.takeChanges().subscriptions == [subscription])
+    #expect(lab.broker.channels.stored(subscription) == nil)
+    #expect(lab.broker.channels.subscriberCount(key()) == 0)
+  }
+
+  @Test("a device that comes back gets what a channel kept meanwhile, once, without joining again")
+  func comesBack() throws {
+    try create(key())
+    let phone = try lab.connect(enabling: [Lab.app])
+    #expect(try join(phone, key()))
+    broadcast("while here", key())
+    try lab.disconnect(phone)
+    #expect(lab.broker.channels.listenerCount(key()) == 0 && lab.broker.channels.subscriberCount(key()) == 1)
+    broadcast("older", key())
+    broadcast("while away", key())
+    let back = try lab.connect(enabling: [Lab.app])
+    #expect(back.broadcasts == ["while away"])
+    #expect(try join(back, key(), seen: .init(nanoseconds: 1)))
+    #expect(back.broadcasts == ["while away"], "not twice on one connection")
+    broadcast("live", key())
+    #expect(back.broadcasts == ["while away", "live"])
+    try lab.disconnect(back)
+    #expect(try lab.connect(enabling: [Lab.app]).broadcasts.isEmpty)
+  }
+
+  @Test("what a device says of how far it got counts more than what is remembered")
+  func deviceKnowsBetter() throws {
+    try create(key())
+    let phone = try lab.connect()
+    #expect(try join(phone, key()))
+    broadcast("lost on its way", key())
+    try lab.disconnect(phone)
+    let back = try lab.connect(enabling: [Lab.app])
+    #expect(back.broadcasts.isEmpty)
+    #expect(try join(back, key()))
+    #expect(back.broadcasts == ["lost on its way"])
+  }
+
+  @Test("a device that wants other topics, or is of the other environment, is not sent what it missed")
+  func otherTopics() throws {
+    try create(key())
+    let phone = try lab.connect()
+    #expect(try join(phone, key()))
+    try lab.disconnect(phone)
+    broadcast("missed", key())
+    #expect(try lab.connect(enabling: ["a.two"]).broadcasts.isEmpty)
+    #expect(try lab.connect(environment: .production, enabling: [Lab.app]).broadcasts.isEmpty)
+    #expect(try lab.connect(enabling: [Lab.app]).broadcasts == ["missed"])
+  }
+
+  @Test("an expired broadcast is not for those who come late")
+  func expired() throws {
+    try create(key())
+    let phone = try lab.connect()
+    #expect(try join(phone, key()))
+    try lab.disconnect(phone)
+    broadcast("old", key())
+    lab.pass(seconds: 3600)
+    #expect(try lab.connect(enabling: [Lab.app]).broadcasts.isEmpty)
+  }
+
+  @Test("who removes the app, erases the phone or is forgotten listens no more", arguments: 0..<4)
+  func noLongerThere(_ way: Int) throws {
+    let row = try lab.row()
+    try create(key())
+    let phone = try lab.connect(enabling: [Lab.app])
+    #expect(try join(phone, key()))
+    if way == 1 { try lab.disconnect(phone) }
+    let device = lab.broker.registry[registration: row].device
+    switch way {
+    case 0, 1: _ = lab.broker.change(.remove, device: device, topic: 0, environment: .sandbox, now: lab.now)
+    case 2: lab.broker.erase(device, now: lab.now)
+    default: lab.broker.forgetDevices(now: lab.now)
+    }
+    broadcast("into the void", key())
+    #expect(phone.broadcasts.isEmpty)
+    #expect(lab.broker.channels.subscriberCount(key()) == 0 && lab.broker.channels.listenerCount(key()) == 0)
+    #expect(try lab.connect(enabling: [Lab.app]).broadcasts.isEmpty)
+    let subscriptions = lab.broker.takeChanges().subscriptions
+    #expect(subscriptions.allSatisfy { lab.broker.channels.stored($0) == nil })
+  }
+
+  @Test("a deleted channel makes room for others on the devices that listened to it")
+  func deleted() throws {
+    try create(key())
+    let phone = try lab.connect()
+    #expect(try join(phone, key()))
+    let isDeleted = lab.broker.channels.delete(key())
+    #expect(isDeleted)
+    #expect(phone.session?.joined.isEmpty == true)
+    #expect(try !join(phone, key()))
+    try lab.disconnect(phone)
+    #expect(try lab.connect(enabling: [Lab.app]).broadcasts.isEmpty)
+  }
+
+  @Test("what is put back works as if it had never been away")
+  func restored() throws {
+    _ = (try lab.topic(), try lab.device())
+    let newest = ChannelTable.Broadcast(
+      id: 41, payload: Array("back".utf8), priority: .immediate, sentAt: lab.now, expiresAt: .never, expiry: 7
+    )
+    #expect(lab.broker.restoreChannel(StoredChannel(row: 5, key: key(), storesNewest: true, newest: newest)))
+    #expect(lab.broker.restoreSubscription(.init(device: 0, channel: 5), seenUntil: .init(nanoseconds: 1)))
+    _ = lab.broker.takeChanges()
+    let phone = try lab.connect(enabling: [Lab.app])
+    #expect(phone.broadcasts == ["back"] && lab.broker.journal.nextId == 42)
+    try create(key(2))
+    #expect(lab.broker.takeChanges().channels == [6])
+  }
+
+  @Test("rows that fit to nothing are not put back")
+  func restoredNowhere() throws {
+    _ = (try lab.topic(), try lab.device())
+    let broker = lab.broker
+    func channel(_ row: Int64, _ key: ChannelTable.Key) -> Bool {
+      broker.restoreChannel(StoredChannel(row: row, key: key, storesNewest: true, newest: nil))
+    }
+    #expect(channel(1, key()))
+    #expect(!channel(1, key(2)) && !channel(2, key()) && !channel(0, key(3)) && !channel(.max, key(4)))
+    #expect(!channel(3, key(5, 1)) && !channel(3, key(5, -1)))
+    let subscribe = { broker.restoreSubscription(.init(device: $0, channel: $1), seenUntil: lab.now) }
+    #expect(subscribe(0, 1) && !subscribe(0, 1) && !subscribe(0, 9) && !subscribe(1, 1) && !subscribe(-1, 1))
+  }
+}
