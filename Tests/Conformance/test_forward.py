@@ -128,8 +128,11 @@ def test_a_php_script_of_2009_reaches_a_device_behind_the_bridge(pair, bundle):
     assert (there["topic"], there["pushType"], there["priority"]) == (TOPIC, "alert", 10)
 
 
-def test_a_bad_token_comes_back_as_status_8_with_its_identifier(pair):
-    behind, bridge = pair
+@pytest.mark.parametrize("flags, after", [(["--forward-window", "1"], []), ([], ["after"])], ids=["strict", "default"])
+def test_a_bad_token_comes_back_as_status_8_with_its_identifier(behind, bridge, key_path, flags, after):
+    """What follows it is resent by the provider, who will not know that it has arrived by then."""
+    behind.start()
+    bridge.start(behind.ports["provider"]["port"], key_path, *flags)
     phones = [Phone(behind, f"phone-{n}") for n in range(3)]
     frames = [
         enhanced(11, phones[0].token, payload("one")), framed(12, phones[1].token, payload("two")),
@@ -138,8 +141,12 @@ def test_a_bad_token_comes_back_as_status_8_with_its_identifier(pair):
     with bridge.provider() as provider:
         provider.send(b"".join(frames))
         assert provider.read_to_end() == bytes.fromhex("0808") + struct.pack(">I", 13)
-    assert [phone.alerts() for phone in phones] == [["one"], ["two"], []]
-    assert [n["verdict"]["reason"] for n in bridge.ended(3)] == [None, None, "BadDeviceToken"]
+    assert [n["verdict"]["reason"] for n in bridge.ended(3)][:3] == [None, None, "BadDeviceToken"]
+    assert [phone.alerts() for phone in phones] == [["one"], ["two"], after]
+    with bridge.provider() as provider:
+        provider.send(frames[3])
+        bridge.ended(4)
+    assert phones[2].alerts() == ([] if after else ["after"])
 
 
 def test_a_bad_command_0_closes_without_a_packet(pair):
@@ -197,10 +204,11 @@ def test_what_was_sent_before_an_orderly_close_still_goes_out(pair):
     assert [phone.alerts() for phone in phones] == [["bye"]] * 6
 
 
-def test_nothing_is_lost_when_the_other_side_is_killed_in_mid_burst(behind, bridge, key_path):
+@pytest.mark.parametrize("window", ["1", "100"])
+def test_nothing_is_lost_when_the_other_side_is_killed_in_mid_burst(behind, bridge, key_path, window):
     behind.start()
     port = behind.ports["provider"]["port"]
-    bridge.start(port, key_path)
+    bridge.start(port, key_path, "--forward-window", window)
     phones = [Phone(behind, f"phone-{n}") for n in range(6)]
     with bridge.provider() as provider:
         provider.send(b"".join(enhanced(n, phones[n % 6].token, payload(f"n{n}")) for n in range(600)))
@@ -235,7 +243,7 @@ def burst(count):
 @pytest.mark.parametrize("answer", [
     (503, "ServiceUnavailable"), (500, "InternalServerError"), (429, "TooManyRequests"),
     (429, "TooManyProviderTokenUpdates"), "refuse", "goaway", "goaway-unseen"])
-@pytest.mark.parametrize("window", ["1", "50"])
+@pytest.mark.parametrize("window", ["1", "100"])
 def test_what_is_turned_away_for_now_is_sent_again_and_nothing_twice(bridge, upstream, key_path, answer, window):
     upstream.script = {number: answer for number in (3, 4, 9)}
     bridge.start(upstream.port, key_path, "--forward-window", window)
@@ -249,7 +257,7 @@ def test_what_is_turned_away_for_now_is_sent_again_and_nothing_twice(bridge, ups
 
 def test_an_unknown_outcome_is_sent_again_with_the_same_id(bridge, upstream, key_path):
     upstream.script = {2: "cut", 4: "take-and-cut"}
-    bridge.start(upstream.port, key_path)
+    bridge.start(upstream.port, key_path, "--forward-window", "1")
     with bridge.provider() as provider:
         provider.send(burst(5))
         assert {n["state"] for n in bridge.ended(5)} == {"delivered"}
@@ -268,18 +276,18 @@ def test_a_request_that_kills_every_connection_counts_as_failed(bridge, upstream
 
 @pytest.mark.parametrize("answer, status", [
     ((400, "BadDeviceToken"), 8), ((413, "PayloadTooLarge"), 7), ((400, "MissingTopic"), 3), ((403, "Forbidden"), 1),
-    ((400, "NobodyKnowsThis"), 255), ((404, None), 255), ((400, "Shutdown"), 255)])
+    ((403, "ExpiredProviderToken"), 1), ((400, "NobodyKnowsThis"), 255), ((404, None), 255), ((400, "Shutdown"), 255)])
 def test_each_reason_has_its_status(bridge, upstream, key_path, answer, status):
     upstream.script = {2: answer}
-    bridge.start(upstream.port, key_path)
+    bridge.start(upstream.port, key_path, "--forward-window", "1")
     with bridge.provider() as provider:
         provider.send(burst(3))
         assert provider.read_to_end() == struct.pack(">BBI", 8, status, 2)
     assert len(upstream.taken) == 1
 
 
-def test_with_a_window_the_error_still_waits_for_those_before_it(bridge, upstream, key_path):
-    """Answers come in the wrong order; what was sent after the bad one is not sent a second time by us."""
+def test_the_error_waits_for_those_before_it(bridge, upstream, key_path):
+    """Answers come in the wrong order, the packet does not."""
     upstream.script = {2: (400, "BadDeviceToken"), 1: "late"}
     bridge.start(upstream.port, key_path, "--forward-window", "3")
     with bridge.provider() as provider:
@@ -293,9 +301,32 @@ def test_with_a_window_the_error_still_waits_for_those_before_it(bridge, upstrea
     assert len(upstream.paths) == 3
 
 
+@pytest.mark.parametrize("late", [(), (5, 9, 31), range(4, 41)], ids=["accepted", "mixed", "under way"])
+def test_what_is_resent_after_an_error_arrives_once(bridge, upstream, key_path, late):
+    """Forty are under way when the third turns out bad: the provider sends all after it again, as it was told to."""
+    frames = [enhanced(n, token, payload(f"n{n}")) for n, token in enumerate(tokens(40), 1)]
+    upstream.script = {number: "late" for number in late} | {3: (400, "BadDeviceToken"), 20: (400, "BadDeviceToken")}
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(b"".join(frames))
+        assert provider.read_to_end() == bytes.fromhex("080800000003")
+    assert len(upstream.paths) == 40
+    with bridge.provider() as provider:
+        provider.send(b"".join(frames[3:]))
+        eventually(lambda: len(upstream.paths) > 40, "the one that was not taken is tried again")
+        upstream.release()
+        found = bridge.ended(40 + 37)
+    assert sorted(upstream.taken) == [token.hex() for n, token in enumerate(tokens(40), 1) if n != 3]
+    assert {n["state"] for n in found[40:]} == {"delivered"}
+    # An equal push later is another push.
+    with bridge.provider() as provider:
+        provider.send(frames[9])
+        eventually(lambda: upstream.taken[-1] == tokens(10)[9].hex(), "it goes out again")
+
+
 def test_a_full_queue_holds_the_provider_back_and_loses_nothing(bridge, upstream, key_path):
     upstream.otherwise = "late"
-    bridge.start(upstream.port, key_path, "--forward-queue", "10", "--forward-window", "50")
+    bridge.start(upstream.port, key_path, "--forward-queue", "10")
     frames = [enhanced(n, token, payload("x" * 1900)) for n, token in enumerate(tokens(3000), 1)]
     with bridge.provider() as provider:
         sending = in_background(provider.send, b"".join(frames))
@@ -349,7 +380,7 @@ def test_header_fields_follow_the_frame(bridge, upstream, key_path):
 
 def test_an_ending_emulator_tells_how_far_it_got(bridge, upstream, key_path):
     upstream.script = {3: "late"}
-    bridge.start(upstream.port, key_path)
+    bridge.start(upstream.port, key_path, "--forward-window", "1")
     with bridge.provider() as provider:
         provider.send(burst(5))
         eventually(lambda: len(upstream.paths) == 3, "the third is under way")
@@ -357,7 +388,35 @@ def test_an_ending_emulator_tells_how_far_it_got(bridge, upstream, key_path):
         assert provider.read_to_end() == bytes.fromhex("080a00000002")
 
 
+def test_what_an_ending_emulator_could_not_send_is_in_the_log(bridge, upstream, key_path):
+    upstream.otherwise = "late"
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(burst(5))
+        provider.socket.unwrap()
+    eventually(lambda: len(upstream.paths) == 5, "they are under way")
+    assert bridge.emulator.stop() == 0
+    assert "notifications were not forwarded count=5" in bridge.emulator.log()
+
+
 # The start
+
+
+def test_a_host_name_is_looked_up(pair, behind, key_path):
+    _, bridge = pair
+    bridge.emulator.stop()
+    bridge.emulator.start("--forward", f"localhost:{behind.ports['provider']['port']}", "--key", key_path)
+    phone = Phone(behind)
+    with bridge.provider() as provider:
+        provider.send(enhanced(1, phone.token, payload("by name")))
+        bridge.ended(1)
+    assert phone.alerts() == ["by name"]
+    assert "can't forward" not in bridge.emulator.log()
+
+
+def test_a_name_that_nobody_knows_is_told(bridge, key_path):
+    bridge.emulator.start("--forward", "no-such-host.invalid:443", "--key", key_path)
+    eventually(lambda: "can't resolve no-such-host.invalid:443" in bridge.emulator.log(), "the log says so")
 
 
 def test_a_target_that_is_not_there_is_told_and_tried_again(bridge, key_path):

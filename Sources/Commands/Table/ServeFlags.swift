@@ -104,7 +104,7 @@ enum ServeFlags {
   static let forwardWindow = Flag(
     "forward-window", ValueKind<Int>.number("N", 1...ForwardOptions.maximumWindow),
     default: "\(ForwardOptions.defaultWindow)",
-    "pushes of one connection under way at a time; more may reach phones twice after an error"
+    "pushes of one connection under way at a time; 1: none goes out behind a rejected one"
   ).setting
   static let forwardQueue = Flag(
     "forward-queue", ValueKind<Int>.number("N", 1...1_000_000),

@@ -1,3 +1,4 @@
+import Broker
 import PushModel
 import Transport
 
@@ -7,8 +8,10 @@ struct ForwardPush {
   /// should not lose it, and later it has no use.
   static let unstoredPatience: Int64 = 10_000_000_000
 
-  /// Its id in the journal; a later one has a larger id.
+  /// Its id in the journal when it came; a later one has a larger id.
   var id: UInt64
+  /// Its id in the journal now: a provider that sends it again makes a new record.
+  var record: UInt64
   /// Number of the provider's connection, and its place there.
   var connection: Int
   var sequence: UInt64
@@ -18,6 +21,7 @@ struct ForwardPush {
   var topic: Int32
   var topicName: String
   var environment: Environment
+  var type: PushType
   var priority: Priority
   /// UNIX seconds as the provider sent it.
   var expiration: UInt32?
@@ -29,8 +33,23 @@ struct ForwardPush {
   /// How often nobody could say what became of it, and how often it was turned away unseen.
   var losses = 0
   var refusals = 0
+  /// Its provider takes it for thrown away: it is of use only if the other service accepts it this time.
+  var isThrownAway = false
   /// Number of the provider token that it was sent with.
   var tokenNumber = 0
+
+  /// A notification that came at a place of a connection.
+  init(
+    _ submission: Submission, record: UInt64, topicName: String, connection: Int, sequence: UInt64,
+    now: Timestamp
+  ) {
+    (id, self.record, self.connection, self.sequence) = (record, record, connection, sequence)
+    (token, payload) = (Array(submission.token), Array(submission.payload))
+    (topic, self.topicName, environment) = (submission.topic, topicName, submission.environment)
+    (type, priority, expiration) = (submission.pushType, submission.priority, submission.expiration)
+    expiresAt = Self.expiry(submission.expiration, received: now)
+    messageID = submission.messageID ?? MessageID(high: 0, low: 0)
+  }
 
   /// Until when a notification is tried: to its expiration, 30 days if it has none (`spec/provider-protocol.md` K 18).
   static func expiry(_ expiration: UInt32?, received: Timestamp) -> Timestamp {
@@ -44,7 +63,6 @@ struct ForwardPush {
 
   /// The request's header fields (`spec/provider-protocol.md` D.2).
   func head(authority: String, providerToken: String) -> HTTP2RequestHead {
-    let type = PushType(forwarding: payload, to: topicName)
     // Background pushes must not ask for more (D.3); the binary interface never minded.
     let urgency = type == .background ? Priority.conserving : priority
     var fields = [

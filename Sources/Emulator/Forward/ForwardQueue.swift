@@ -45,6 +45,9 @@ struct ForwardQueue {
     return pushes[id]
   }
 
+  /// Those on their way, oldest first.
+  var underWayPushes: [ForwardPush] { underWay.sorted().compactMap { pushes[$0] } }
+
   /// One that waits or is on its way.
   subscript(id: UInt64) -> ForwardPush? { pushes[id] }
 

@@ -30,11 +30,11 @@ extension ForwardService: UpstreamObserver {
   }
 
   func upstream(refused id: UInt64) {
-    counters.retries += 1
     queue.update(id) { $0.refusals += 1 }
-    let refusals = queue[id]?.refusals ?? 0
+    guard let push = queue[id], !isOfNoUse(push) else { return }
+    counters.retries += 1
     // Once is a connection that leaves or a limit that fell; more is a peer that wants to be left alone.
-    if refusals <= 1 { queue.putBack(id) } else { queue.retry(id, at: after(refusals - 1)) }
+    if push.refusals <= 1 { queue.putBack(id) } else { queue.retry(id, at: after(push.refusals - 1)) }
     pump()
   }
 
@@ -42,7 +42,7 @@ extension ForwardService: UpstreamObserver {
   /// twice has the same `apns-id`.
   func upstream(lost id: UInt64, reason: String) {
     queue.update(id) { $0.losses += 1 }
-    guard let push = queue[id] else { return }
+    guard let push = queue[id], !isOfNoUse(push) else { return }
     guard push.losses < Self.lossLimit else {
       return reject(push, .internalServerError, status: 0, "no answer \(push.losses) times: \(reason)")
     }
@@ -72,7 +72,11 @@ extension ForwardService: UpstreamObserver {
     case .discarded: counters.gone += 1
     }
     finish(push, outcome, "forwarded to \(target): \(text)")
-    connections[push.connection]?.settled(push.sequence, rejection)
+    if push.isThrownAway {
+      noteThrownAway(push, isAccepted: rejection == nil)
+    } else {
+      connections[push.connection]?.settled(push.sequence, rejection, push)
+    }
   }
 
   private func reject(_ push: ForwardPush, _ rejection: Rejection, status: Int, _ text: String) {
@@ -85,23 +89,15 @@ extension ForwardService: UpstreamObserver {
   func expire(_ push: ForwardPush) {
     counters.expired += 1
     finish(push, .expired, "its time ran out before \(target) took it")
-    connections[push.connection]?.settled(push.sequence, nil)
+    connections[push.connection]?.settled(push.sequence, nil, nil)
   }
 
-  /// An earlier notification on the connection was rejected: those that wait are thrown away, as the gateway does (A.3).
-  func dropWaiting(of connection: Int) {
-    for push in queue.removeWaiting(where: { $0.connection == connection }) {
-      counters.dropped += 1
-      finish(push, .discarded, "not forwarded: an earlier one on the connection was rejected")
-    }
-  }
-
-  private func finish(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {
-    broker.endForward(push.id, outcome, explanation: explanation, now: clock.now())
+  func finish(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {
+    broker.endForward(push.record, outcome, explanation: explanation, now: clock.now())
     logger.log(
       .info, "push forwarded",
       [
-        ("id", .integer(Int64(clamping: push.id))), ("apnsId", .string(push.messageID.description)),
+        ("id", .integer(Int64(clamping: push.record))), ("apnsId", .string(push.messageID.description)),
         ("attempts", .integer(Int64(push.attempts))), ("outcome", .string(explanation)),
       ])
   }
@@ -113,6 +109,7 @@ extension ForwardService: UpstreamObserver {
   }
 
   private func retry(_ push: ForwardPush, _ text: String) {
+    guard !isOfNoUse(push) else { return }
     counters.retries += 1
     logger.log(
       .debug, "push will be forwarded again",

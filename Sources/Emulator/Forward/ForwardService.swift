@@ -31,6 +31,7 @@ final class ForwardService {
   var tokens: ProviderTokenSource
   var backoff: RetryBackoff
   var counters = ForwardCounters()
+  var thrownAway = ThrownAwayPushes()
   var connections: [Int: ForwardingGatewayConnection] = [:]
   private var connectionCount = 0
   private var waitingForRoom: [ForwardingGatewayConnection] = []
@@ -93,19 +94,22 @@ final class ForwardService {
   /// Takes a notification that has passed the gateway's own checks. Call only while there is room.
   func take(_ submission: Submission, connection: Int, sequence: UInt64) {
     let now = clock.now()
-    let messageID = nextMessageID()
     var submission = submission
-    submission.messageID = messageID
+    submission.messageID = nextMessageID()
+    submission.pushType = PushType(forwarding: Array(submission.payload), to: name(submission.topic))
     submission.detail = NotificationDetail(
       explanation: "waits to be forwarded to \(target)", upstream: target)
     let push = ForwardPush(
-      id: broker.beginForward(submission, now: now), connection: connection, sequence: sequence,
-      token: Array(submission.token), payload: Array(submission.payload), topic: submission.topic,
-      topicName: broker.registry.topics[Int(submission.topic)].name?.name ?? "",
-      environment: submission.environment, priority: submission.priority, expiration: submission.expiration,
-      expiresAt: ForwardPush.expiry(submission.expiration, received: now), messageID: messageID)
-    _ = queue.add(push)
+      submission, record: broker.beginForward(submission, now: now), topicName: name(submission.topic),
+      connection: connection, sequence: sequence, now: now)
+    switch thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds()) {
+    case nil: _ = queue.add(push)
+    case .underWay(let id): takeOver(id, by: push)
+    case .accepted(let id): acceptAgain(push, as: id)
+    }
   }
+
+  private func name(_ topic: Int32) -> String { broker.registry.topics[Int(topic)].name?.name ?? "" }
 
   /// A random UUID as clients make them: version 4, in lower case (`spec/provider-protocol.md` D.2).
   private func nextMessageID() -> MessageID {

@@ -10,15 +10,18 @@ import PushModel
 /// (`spec/provider-protocol.md` A.3), so a rejection waits for those before it. From the moment that it is known, nothing more begins.
 struct ForwardWindow {
   /// How a connection ends after a rejection.
-  struct Ending: Equatable {
+  struct Ending {
     var command: UInt8
     var status: UInt8
     var identifier: UInt32
+    /// Those that the other service has accepted, while the provider takes them for thrown away.
+    var thrownAway: [ForwardPush]
   }
 
   private struct Entry {
-    enum State: Equatable {
-      case pending, accepted
+    enum State {
+      case pending
+      case accepted(ForwardPush?)
       case rejected(Rejection)
     }
 
@@ -26,6 +29,9 @@ struct ForwardWindow {
     var identifier: UInt32
     var token: [UInt8]
     var state = State.pending
+
+    var isPending: Bool { if case .pending = state { true } else { false } }
+    var accepted: ForwardPush? { if case .accepted(let push) = state { push } else { nil } }
   }
 
   let size: Int
@@ -47,7 +53,7 @@ struct ForwardWindow {
   /// Whether one for this token is under way: a second would overtake it if the first must be tried again.
   func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
     guard let token, !entries.isEmpty else { return false }
-    return entries.contains { $0.state == .pending && $0.token.elementsEqual(token) }
+    return entries.contains { $0.isPending && $0.token.elementsEqual(token) }
   }
 
   /// A notification is under way; answers its sequence number.
@@ -56,10 +62,10 @@ struct ForwardWindow {
     return firstSequence + UInt64(entries.count - 1)
   }
 
-  /// The verdict on one: nil means accepted. Answers how the connection ends, once that is sure.
-  mutating func settle(_ sequence: UInt64, _ rejection: Rejection?) -> Ending? {
+  /// The verdict on one: no rejection means accepted. Answers how the connection ends, once that is sure.
+  mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, _ push: ForwardPush? = nil) -> Ending? {
     guard sequence >= firstSequence, sequence - firstSequence < UInt64(entries.count) else { return nil }
-    entries[Int(sequence - firstSequence)].state = rejection.map { .rejected($0) } ?? .accepted
+    entries[Int(sequence - firstSequence)].state = rejection.map { .rejected($0) } ?? .accepted(push)
     if rejection != nil { hasRejection = true }
     while let first = entries.first {
       switch first.state {
@@ -78,8 +84,11 @@ struct ForwardWindow {
   }
 
   private mutating func end(_ entry: Entry, _ rejection: Rejection) -> Ending {
+    let thrownAway = entries.compactMap(\.accepted)
     firstSequence += UInt64(entries.count)
     entries = []
-    return Ending(command: entry.command, status: rejection.legacyStatus, identifier: entry.identifier)
+    return Ending(
+      command: entry.command, status: rejection.legacyStatus, identifier: entry.identifier,
+      thrownAway: thrownAway)
   }
 }

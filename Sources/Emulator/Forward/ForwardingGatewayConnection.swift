@@ -78,9 +78,9 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     forgetIfDone()
   }
 
-  /// The verdict on one that was under way; nil means accepted.
-  func settled(_ sequence: UInt64, _ rejection: Rejection?) {
-    if let ending = window.settle(sequence, rejection) {
+  /// The verdict on one that was under way: no rejection means accepted, `push` if it was by the other service.
+  func settled(_ sequence: UInt64, _ rejection: Rejection?, _ push: ForwardPush?) {
+    if let ending = window.settle(sequence, rejection, push) {
       end(ending)
     } else if isEnding, window.isEmpty {
       endNow()
@@ -144,7 +144,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   private func end(_ ending: ForwardWindow.Ending) {
     isEnding = true
     waiting = []
-    service.dropWaiting(of: number)
+    service.throwAway(of: number, accepted: ending.thrownAway)
     if ending.command != LegacyCommand.simple.rawValue {
       connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
     }

@@ -17,6 +17,8 @@ final class UpstreamClient {
   private var backoff: RetryBackoff
   private var current: UpstreamConnection?
   private var leaving: [UpstreamConnection] = []
+  /// Addresses of the target that have not been tried since it was looked up.
+  private var untried: ArraySlice<SocketAddress> = []
   private var isResolving = false
   private var retry: LoopEvent?
   private var isWaiting = false
@@ -107,6 +109,8 @@ final class UpstreamClient {
     if connection.answers > 0 {
       logger.log(.debug, "forwarding connection ended", [("because", .string(reason))])
       if hasWork() { connect() }
+    } else if !connection.wasOpened, connection.certificateProblem == nil, !untried.isEmpty {
+      connectToNext()
     } else {
       fail(connection.certificateProblem.map { distrust($0) } ?? reason)
     }
@@ -123,19 +127,21 @@ final class UpstreamClient {
     switch result {
     case .failure(let error): fail(error.description)
     case .success(let addresses):
-      // Another one each time, as the first may be out of reach.
-      connect(to: addresses[failures % max(1, addresses.count)])
+      untried = addresses[...]
+      connectToNext()
     }
   }
 
-  private func connect(to address: SocketAddress) {
-    guard let observer, let connection = UpstreamConnection(observer: observer) else { return }
+  private func connectToNext() {
+    guard let address = untried.popFirst(), let observer,
+      let connection = UpstreamConnection(observer: observer)
+    else { return }
     current = connection
     do {
       try connection.connect(loop, to: address, serverName: serverName, context: context)
     } catch {
       current = nil
-      fail("\(error)")
+      untried.isEmpty ? fail("\(error)") : connectToNext()
     }
   }
 

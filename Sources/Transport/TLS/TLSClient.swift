@@ -17,7 +17,9 @@ public enum TLSClient {
       throw error
     }
     if let serverName {
-      _ = shim_SSL_set_server_name(connection.ssl, serverName)
+      // A server name is never an address (RFC 6066 3); a certificate may name one.
+      let isAddress = SocketAddress(host: serverName, port: 0).isNumeric
+      if !isAddress { _ = shim_SSL_set_server_name(connection.ssl, serverName) }
       SSL_set1_host(connection.ssl, serverName)
     }
     let offer = ALPNList.encode(alpn)
