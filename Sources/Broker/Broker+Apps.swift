@@ -59,7 +59,7 @@ extension Broker {
     return registry.installed(session.device, registration.topic, registration.environment) == nil
   }
 
-  private func abandon(_ row: Int32, _ now: Timestamp) {
+  func abandon(_ row: Int32, _ now: Timestamp) {
     registry.update(row) { $0.isAbandoned = true }
     noteToken(.removed, row, now)
     slots[Int(row)].session = -1

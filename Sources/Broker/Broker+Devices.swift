@@ -116,7 +116,7 @@ extension Broker {
     return kept.count
   }
 
-  private func sendOrWait(_ row: Int32, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp) {
+  func sendOrWait(_ row: Int32, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp) {
     guard session.link.hasRoom else { return wait(row, on: session.link) }
     sendKept(row, to: session, isLast: isLast, now: now)
   }

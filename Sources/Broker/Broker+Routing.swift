@@ -51,7 +51,7 @@ extension Broker {
     return min(Timestamp(seconds: Int64(expiration)), latest)
   }
 
-  private func keep(_ submission: Submission, id: UInt64, slot: Int, expiresAt: Timestamp, now: Timestamp) {
+  func keep(_ submission: Submission, id: UInt64, slot: Int, expiresAt: Timestamp, now: Timestamp) {
     guard expiresAt > now else { return end(id, .discarded, now) }
     replace(slot, with: submission, id: id, expiresAt: expiresAt, state: .kept, now: now)
     slots[slot].wasKept = true

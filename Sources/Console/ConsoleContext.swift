@@ -39,6 +39,8 @@ public final class ConsoleContext {
   public var makeTimer: (_ afterNanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject? = { _, _ in
     nil
   }
+  /// Certificates and keys, for saved states.
+  public var credentials: (any CredentialIssuer)?
   /// What goes wrong on purpose.
   public var faults: FaultEngine?
   /// Every open connection (`interface.md`, connections).

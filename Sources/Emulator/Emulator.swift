@@ -97,6 +97,7 @@ public final class Emulator {
     SocketCalls.raiseOpenFileLimit()
     signal(SIGPIPE, SIG_IGN)
     loop.atTurnEnd { [unowned self] in endTurn() }
+    try loadSeedData()
     try openListeners()
     startHousekeeping()
     forward?.start()
@@ -159,6 +160,20 @@ public final class Emulator {
 
   /// The store's file in a data folder.
   public static func storePath(in data: String) -> String { data + "/store.db" }
+
+  /// What `--seed-data` names is known before anybody can ask, and is in the store before `ready`.
+  private func loadSeedData() throws {
+    guard let path = options.seedData else { return }
+    let bytes: [UInt8]
+    do { bytes = try TextFile.read(path) } catch { throw EmulatorError(.failed, "\(error)") }
+    do {
+      try SeedData.load(bytes, into: ConsoleService.makeContext(self))
+    } catch {
+      throw EmulatorError(.failed, "\(path): \(error)")
+    }
+    endTurn()
+    if let failure { throw failure }
+  }
 
   /// Topics of issued certificates are known by name from the start (`design.md`, Identity).
   private func learnTopics() {

@@ -25,6 +25,10 @@ public struct EmulatorOptions: Sendable {
   public var isEphemeral = false
   /// Written once every listener accepts; nil for none.
   public var portsFile: String?
+  /// A saved state, loaded before anything is opened; nil for none.
+  public var seedData: String?
+  /// Host names that the console answers to besides loopback's.
+  public var allowedHosts: [String] = []
   /// Where the server name does not say (`design.md`, Listeners).
   public var environment = Environment.sandbox
   /// Accept what can't be verified, and record what strict would have said.

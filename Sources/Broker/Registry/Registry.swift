@@ -75,6 +75,16 @@ public final class Registry {
     return index
   }
 
+  /// The token that an install of an app has unless a saved state says otherwise.
+  public func derivedToken(_ udid: UDID, _ hash: TopicHash, _ environment: Environment, install: Int32)
+    -> DeviceToken
+  {
+    derivation.appToken(environment: environment, udid: udid, topicHash: hash, install: install)
+  }
+
+  /// The hash of a topic's name.
+  public func hash(of topic: Topic) -> TopicHash { derivation.topicHash(topic) }
+
   /// The token of the device itself.
   public func baseToken(_ device: Int32, _ environment: Environment) -> DeviceToken {
     let row = devices[Int(device)]

@@ -4,6 +4,7 @@ struct Argument: Sendable {
   let expectation: String
   let completion: CompletionHint
   let help: String
+  private(set) var isOptional = false
   let accepts: @Sendable (String) -> Bool
 
   init<Value>(_ kind: ValueKind<Value>, _ help: String) {
@@ -11,4 +12,14 @@ struct Argument: Sendable {
     self.help = help
     accepts = { kind.parse($0) != nil }
   }
+
+  /// The same argument, which may be left out. The last one only.
+  var optional: Argument {
+    var copy = self
+    copy.isOptional = true
+    return copy
+  }
+
+  /// As the usage line shows it.
+  var usage: String { isOptional ? "[\(placeholder)]" : placeholder }
 }

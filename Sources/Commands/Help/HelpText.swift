@@ -29,7 +29,7 @@ enum HelpText {
     var usage = "usage: apns-emulator \(command.name)"
     usage += command.flags.filter(\.isRequired).map { " --\($0.name) \($0.placeholder)" }.joined()
     if command.flags.contains(where: { !$0.isRequired }) { usage += " [flags]" }
-    usage += command.arguments.map { " \($0.placeholder)" }.joined()
+    usage += command.arguments.map { " \($0.usage)" }.joined()
     if command.takesCommand { usage += " -- CMD …" }
     let sections = [
       "\(command.name): \(command.summary)", usage, command.about,

@@ -163,8 +163,8 @@ struct CommandLineParser {
           "\(argument.placeholder) is \(argument.expectation), got \"\(text)\"", command: command.name)
       }
     }
-    if settings.arguments.count < command.arguments.count {
-      let missing = command.arguments[settings.arguments.count]
+    let absent = command.arguments.dropFirst(settings.arguments.count)
+    if let missing = absent.first(where: { !$0.isOptional }) {
       throw UsageError("\(missing.placeholder) is missing: \(missing.help)", command: command.name)
     }
     if command.takesCommand, settings.foreign.isEmpty {

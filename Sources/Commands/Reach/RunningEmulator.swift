@@ -92,10 +92,12 @@ struct RunningEmulator {
   }
 
   /// The console's own sentence, where its answer has one.
-  static func refused(_ answer: HTTPResponse) -> CommandFailure {
+  static func refused(_ answer: HTTPResponse, about path: String? = nil) -> CommandFailure {
     let sentence = JSONReader.read(answer.body)?["error"]?["message"]?.string
     return CommandFailure(
-      "the console answered \(answer.status): \(sentence ?? String(decoding: answer.body, as: UTF8.self))")
+      (path.map { "\($0): " } ?? "")
+        + "the console answered \(answer.status): \(sentence ?? String(decoding: answer.body, as: UTF8.self))"
+    )
   }
 }
 

@@ -29,6 +29,15 @@ enum CommandTable {
     CommandDescription(
       "tail", "print what happens as it happens", flags: TailCommand.flags, run: TailCommand.run),
     CommandDescription(
+      "export", "write down what a running emulator knows, without private keys",
+      flags: TransferCommand.flags,
+      arguments: [Argument(ValueKind<String>.file, "where to; standard output if absent").optional],
+      run: TransferCommand.export),
+    CommandDescription(
+      "import", "make a running emulator know what export wrote", flags: TransferCommand.flags,
+      arguments: [Argument(ValueKind<String>.file, "what export wrote; - is standard input")],
+      run: TransferCommand.import),
+    CommandDescription(
       "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
     CommandDescription(
       "config", "print each setting of serve and where it came from", flags: ServeFlags.all,

@@ -15,6 +15,8 @@ extension EmulatorOptions {
     data = settings[ServeFlags.data] ?? data
     isEphemeral = settings.isOn(ServeFlags.ephemeral)
     portsFile = settings[ServeFlags.portsFile]
+    seedData = settings[ServeFlags.seedData]
+    allowedHosts = settings.all(ServeFlags.allowHost)
     environment = settings[ServeFlags.environment] ?? environment
     isLenient = settings.isOn(ServeFlags.lenient)
     legacyTLS = settings.isOn(ServeFlags.legacyTLS)

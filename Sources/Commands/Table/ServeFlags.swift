@@ -19,6 +19,10 @@ enum ServeFlags {
   ).setting
   static let ephemeral = Flag("ephemeral", .toggle, "nothing on disk but certificates").setting
   static let portsFile = Flag("ports-file", .file, "written once every listener accepts").setting
+  static let seedData = Flag("seed-data", .file, "a saved state (see export), loaded before ready").setting
+  static let allowHost = Flag(
+    "allow-host", .address, "a further host name that the console answers to"
+  ).repeatable.setting
   static let environment = Flag(
     "environment", .environment, default: "sandbox", "where the server name does not say it"
   ).setting
@@ -116,7 +120,8 @@ enum ServeFlags {
   static let all: [any FlagDescription] = [
     config, bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, certs, data,
     ephemeral,
-    portsFile, environment, lenient, legacyTLS, tokenSeed, seed, history, capture, captureRotate, captureKeep,
+    portsFile, seedData, allowHost, environment, lenient, legacyTLS, tokenSeed, seed, history, capture,
+    captureRotate, captureKeep,
     logFormat, logLevel, tokenLength,
     payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
     tokenUpdateLimit, forward, key, keyId, team, forwardCA, forwardName, forwardWindow, forwardQueue,

@@ -4,8 +4,8 @@ import Transport
 
 extension Console {
   /// Farthest that the clock may be set, so that times stay in reach of RFC 3339 and of 64 bits of nanoseconds.
-  private static let earliest = Timestamp(seconds: 0)
-  private static let latest = Timestamp(seconds: 7_258_118_400)
+  static let earliestClock = Timestamp(seconds: 0)
+  static let latestClock = Timestamp(seconds: 7_258_118_400)
 
   /// `GET /api/v1/clock`
   func showClock(_ request: ConsoleRequest) throws -> HTTPResponse {
@@ -47,7 +47,7 @@ extension Console {
       moment = (moment ?? now).adding(nanoseconds: duration)
     }
     guard let moment else { return nil }
-    guard moment >= Self.earliest, moment <= Self.latest else {
+    guard moment >= Self.earliestClock, moment <= Self.latestClock else {
       throw ConsoleError.bad("the clock", expected: "a time from 1970 to 2199", got: moment.rfc3339)
     }
     return moment

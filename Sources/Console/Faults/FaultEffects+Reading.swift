@@ -16,7 +16,7 @@ extension FaultEffects {
   /// Reads the `effect` of a rule.
   init(_ object: JSONObject) throws {
     self.init()
-    try object.check(allowing: Self.memberNames, in: "effect")
+    try object.check(allowing: Self.memberNames)
     try readAnswer(object)
     try readConnection(object)
   }
@@ -25,7 +25,7 @@ extension FaultEffects {
     if let word = try object.string("reason") {
       guard let rejection = Rejection(reason: word) else {
         throw ConsoleError.bad(
-          "reason", expected: "one of \(JSONValue.reasons.joined(separator: ", "))", got: word)
+          object.path("reason"), expected: "one of \(JSONValue.reasons.joined(separator: ", "))", got: word)
       }
       reason = rejection
     }
@@ -35,15 +35,15 @@ extension FaultEffects {
       delay = Delay(milliseconds: wait ?? 0, jitterMilliseconds: jitter ?? 0)
     }
     if let inner = try object.object("dribble") {
-      try inner.check(allowing: ["bytes", "everyMs"], in: "dribble")
+      try inner.check(allowing: ["bytes", "everyMs"])
       dribble = Dribble(
         bytes: Int(try inner.integer("bytes", 1...Self.mostBytes) ?? 1),
         everyMilliseconds: try inner.integer("everyMs", 1...Self.longestWait) ?? 100)
     }
     if let inner = try object.object("legacy") {
-      try inner.check(allowing: ["status", "identifier"], in: "legacy")
+      try inner.check(allowing: ["status", "identifier"])
       guard let status = try inner.integer("status", 0...255) else {
-        throw ConsoleError.badRequest("legacy: expected status")
+        throw ConsoleError.badRequest("\(inner.path("status")): expected a number from 0 to 255, got nothing")
       }
       legacy = LegacyError(
         status: UInt8(truncatingIfNeeded: status),
@@ -54,7 +54,7 @@ extension FaultEffects {
 
   private mutating func readConnection(_ object: JSONObject) throws {
     if let inner = try object.object("goaway") {
-      try inner.check(allowing: ["reason"], in: "goaway")
+      try inner.check(allowing: ["reason"])
       goAway = GoAway(reason: try inner.string("reason"))
     }
     resetStream = try object.integer("rstStream", 0...Int64(UInt32.max)).map(UInt32.init)
@@ -65,7 +65,7 @@ extension FaultEffects {
     refuses = try object.bool("refuse") ?? false
     if let word = try object.string("courier") {
       guard let effect = Courier(rawValue: word) else {
-        throw ConsoleError.bad("courier", expected: "drop or stall", got: word)
+        throw ConsoleError.bad(object.path("courier"), expected: "drop or stall", got: word)
       }
       courier = effect
     }

@@ -4,9 +4,16 @@ import PushModel
 /// Rules as the API shows them: what was sent, with counts.
 extension FaultRule {
   var document: JSONValue {
+    .object(members + [("hits", .integer(Int64(hits))), ("seen", .integer(Int64(seen)))])
+  }
+
+  /// As above without the counts.
+  var setting: JSONValue { .object(members) }
+
+  private var members: [(String, JSONValue)] {
     [
-      "name": .string(name), "match": match.document, "when": schedule.document, "effect": effects.document,
-      "enabled": .bool(isEnabled), "hits": .integer(Int64(hits)), "seen": .integer(Int64(seen)),
+      ("name", .string(name)), ("match", match.document), ("when", schedule.document),
+      ("effect", effects.document), ("enabled", .bool(isEnabled)),
     ]
   }
 }

@@ -11,11 +11,12 @@ extension FaultRule {
     let body = body.droppingNull("when")
     let preset = try Self.preset(body)
     guard let effects = try body.object("effect").map(FaultEffects.init) ?? preset?.effects else {
-      throw ConsoleError.badRequest("the body: expected effect, or preset")
+      throw ConsoleError.badRequest(
+        "\(body.place.isEmpty ? "the body" : body.place): expected effect, or preset")
     }
     guard effects.stage != nil else {
       throw ConsoleError.badRequest(
-        "effect: expected at least one; refuse and tlsAlert are for new connections, courier for deliveries, "
+        "\(body.path("effect")): expected at least one; refuse and tlsAlert are for new connections, courier for deliveries, "
           + "the others for pushes, and one rule is for one of them")
     }
     let match = try body.object("match").map(FaultMatch.init) ?? preset?.match ?? FaultMatch()
@@ -28,7 +29,7 @@ extension FaultRule {
     guard let text = try body.string("preset") else { return nil }
     guard let preset = FaultPreset(rawValue: text) else {
       let words = FaultPreset.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ConsoleError.bad("preset", expected: "one of \(words)", got: text)
+      throw ConsoleError.bad(body.path("preset"), expected: "one of \(words)", got: text)
     }
     return preset.rule
   }
@@ -37,11 +38,11 @@ extension FaultRule {
 extension FaultMatch {
   fileprivate init(_ object: JSONObject) throws {
     self.init()
-    try object.check(allowing: ["interface", "topic", "token", "priority", "connection"], in: "match")
+    try object.check(allowing: ["interface", "topic", "token", "priority", "connection"])
     if let text = try object.string("interface") {
       guard let place = FaultPlace(rawValue: text) else {
         let words = FaultPlace.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ConsoleError.bad("interface", expected: "one of \(words)", got: text)
+        throw ConsoleError.bad(object.path("interface"), expected: "one of \(words)", got: text)
       }
       self.place = place
     }
@@ -49,13 +50,13 @@ extension FaultMatch {
     connection = try object.string("connection")
     if let text = try object.string("token") {
       guard let bytes = Hex.decode(text), !bytes.isEmpty else {
-        throw ConsoleError.bad("token", expected: "hexadecimal digits", got: text)
+        throw ConsoleError.bad(object.path("token"), expected: "hexadecimal digits", got: text)
       }
       token = bytes
     }
     if let number = try object.integer("priority", 0...255) {
       guard let priority = UInt8(exactly: number).flatMap(Priority.init(rawValue:)) else {
-        throw ConsoleError.bad("priority", expected: "1, 5 or 10", got: "\(number)")
+        throw ConsoleError.bad(object.path("priority"), expected: "1, 5 or 10", got: "\(number)")
       }
       self.priority = priority
     }
@@ -64,12 +65,13 @@ extension FaultMatch {
 
 extension FaultSchedule {
   fileprivate init(_ object: JSONObject) throws {
-    try object.check(allowing: ["next", "every", "probability", "from", "to"], in: "when")
+    try object.check(allowing: ["next", "every", "probability", "from", "to"])
     let counts: ClosedRange<Int64> = 1...1_000_000_000
     let kinds = ["next", "every", "probability"].filter { object[$0] != nil }
     let isWindow = object["from"] != nil || object["to"] != nil
     guard kinds.count + (isWindow ? 1 : 0) == 1 else {
-      throw ConsoleError.badRequest("when: expected one of next, every, probability, or from and to")
+      throw ConsoleError.badRequest(
+        "\(object.place): expected one of next, every, probability, or from and to")
     }
     if let count = try object.integer("next", counts) {
       self = .next(Int(count))
@@ -93,7 +95,7 @@ extension FaultSchedule {
   private static func time(_ name: String, _ object: JSONObject) throws -> Timestamp? {
     guard let text = try object.string(name) else { return nil }
     guard let time = Timestamp(rfc3339: text) else {
-      throw ConsoleError.bad(name, expected: "a time as 2026-01-02T03:04:05Z", got: text)
+      throw ConsoleError.bad(object.path(name), expected: "a time as 2026-01-02T03:04:05Z", got: text)
     }
     return time
   }

@@ -33,7 +33,7 @@ struct NotificationFilter {
 
   /// Reads the `match` of a body; the status may be a number.
   init(_ match: JSONObject) throws {
-    try match.check(allowing: Self.names, in: "match")
+    try match.check(allowing: Self.names)
     for name in Self.names {
       guard let value = match[name] else { continue }
       switch value {

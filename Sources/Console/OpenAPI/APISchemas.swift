@@ -5,7 +5,7 @@ import PushModel
 /// The shapes of the API's documents, in JSON Schema (`interface.md`, Console).
 enum APISchemas {
   static var all: [(String, JSONValue)] {
-    general + registry + notifications + faults
+    general + registry + notifications + faults + savedState
   }
 
   /// A part of a path.
@@ -109,7 +109,8 @@ enum APISchemas {
           (
             "derivation",
             object([
-              ("function", text), ("key", text), ("message", list(object([("field", text), ("hex", text)]))),
+              ("isOurs", flag), ("function", text), ("key", text),
+              ("message", list(object([("field", text), ("hex", text)]))),
             ])
           ),
         ])

@@ -36,10 +36,16 @@ extension Console {
   /// How the token comes to be (`design.md`, Identity). The key stays a secret.
   private func derivation(_ row: Int32) -> JSONValue {
     let registration = broker.registry[registration: row]
-    let message = context.explainToken?(
-      registration.environment, broker.registry.devices[Int(registration.device)].udid,
-      broker.registry.topics[Int(registration.topic)].hash, registration.install)
+    let (udid, hash) = (
+      broker.registry.devices[Int(registration.device)].udid,
+      broker.registry.topics[Int(registration.topic)].hash
+    )
+    let message = context.explainToken?(registration.environment, udid, hash, registration.install)
+    let derived = broker.registry.derivedToken(
+      udid, hash, registration.environment, install: registration.install)
     return [
+      // A saved state may bring a token that another secret gave.
+      "isOurs": .bool(derived == registration.token),
       "function": "HMAC-SHA256", "key": "the token secret of this emulator",
       "message": .array(
         (message ?? []).map { ["field": .string($0.field), "hex": .string(Hex.encode($0.bytes))] }),

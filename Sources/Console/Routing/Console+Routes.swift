@@ -128,6 +128,14 @@ extension Console {
         .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
       .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
         .needs(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
+      .get("/api/v1/export", "All that this emulator knows, as one document; no private keys") {
+        try $0.exportState($1)
+      }
+      .refuses(409).answers(200, "The state", .schema("State")),
+      .post("/api/v1/import", "Makes the emulator know what a document says; twice is the same as once") {
+        try $0.importState($1)
+      }
+      .needs(.schema("State")).refuses(409).answers(200, "What there was in it", .schema("Imported")),
     ]
   }
 

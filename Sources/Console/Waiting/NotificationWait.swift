@@ -31,7 +31,7 @@ final class NotificationWait {
     self.exchange = exchange
     let body = body.droppingNull("since")
     var search = NotificationSearch(
-      filter: try NotificationFilter(body.object("match") ?? JSONObject(members: [])))
+      filter: try NotificationFilter(body.object("match") ?? JSONObject(members: [], place: "match")))
     search.since = try Self.since(body)
     count = Int(try body.integer("count", Self.counts) ?? 1)
     timeout = try body.integer("timeoutMs", Self.timeouts) ?? Self.defaultTimeout

@@ -2,6 +2,7 @@ import Broker
 import Console
 import CourierWire
 import Credentials
+import Platform
 import ProviderAPI
 import PushModel
 import Transport
@@ -14,7 +15,11 @@ enum ConsoleService {
       broker: emulator.broker, environment: emulator.options.environment,
       now: { [clock = emulator.clock] in clock.now() })
     context.bindHost = emulator.options.bind
+    context.allowedHosts = emulator.options.allowedHosts
     context.accessToken = emulator.consoleToken
+    // Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
+    context.credentials = FolderCredentials(
+      emulator.certs, now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
     context.info = { [unowned emulator] in info(emulator) }
     context.unreadiness = { [unowned emulator] in emulator.shutdown?.hasBegun == true ? "shutting down" : nil
     }

@@ -49,7 +49,7 @@ import Transport
       let payload = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
       return #"{"token": "ab", "topic": "com.example.app", "payload": \#(payload)}"#
     }
-    let deepest = ConsoleRequest.bodyDepth
+    let deepest = JSONObject.bodyDepth
     #expect(
       try lab.refusal("POST", "/api/v1/push", 400, json: body(deepest + 1)).contains("\(deepest) levels"))
     // Read, and refused for another reason: nothing was sent.

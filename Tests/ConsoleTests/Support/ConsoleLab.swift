@@ -104,7 +104,9 @@ final class ConsoleLab {
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
     let session = try #require(connected).session
     phone.session = session
-    let hashes = try apps.map { broker.registry.topics[Int(try topic($0))].hash }
+    // The index first: asking for it may add to the list that it is looked up in.
+    let indices = try apps.map { try topic($0) }
+    let hashes = indices.map { broker.registry.topics[Int($0)].hash }
     broker.setFilter(session, enabled: hashes, now: now)
     return phone
   }

@@ -1,0 +1,38 @@
+import PushModel
+
+/// What providers prove themselves with, as the console sees it: what was issued, and issuing more. Private keys never
+/// come here. Implemented by module `Emulator`.
+public protocol CredentialIssuer: AnyObject {
+  /// Push certificates that were issued, by the topic that each is named after.
+  func certificates() -> [SavedCertificate]
+  /// Token keys that can be used.
+  func keys() -> [SavedKey]
+  func issue(_ certificate: SavedCertificate) throws
+  func issue(_ key: SavedKey) throws
+}
+
+/// A push certificate to issue, without its key.
+public struct SavedCertificate: Equatable, Sendable {
+  /// Names its files.
+  public var topic: Topic
+  /// Further topics it is good for.
+  public var moreTopics: [Topic]
+  public var environments: [Environment]
+
+  public init(topic: Topic, moreTopics: [Topic] = [], environments: [Environment]) {
+    (self.topic, self.moreTopics, self.environments) = (topic, moreTopics, environments)
+  }
+}
+
+/// A token key to issue, without the key itself.
+public struct SavedKey: Equatable, Sendable {
+  public var keyId: String
+  public var teamId: String
+  /// Empty for a key of the whole team.
+  public var topics: [Topic]
+  public var environments: [Environment]
+
+  public init(keyId: String, teamId: String, topics: [Topic], environments: [Environment]) {
+    (self.keyId, self.teamId, self.topics, self.environments) = (keyId, teamId, topics, environments)
+  }
+}

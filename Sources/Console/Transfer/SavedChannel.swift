@@ -1,0 +1,33 @@
+import Broker
+import PushModel
+
+/// A broadcast channel of a saved state.
+struct SavedChannel: Equatable {
+  var topic: Topic
+  var environment: Environment
+  var id: [UInt8]
+  var storesNewest: Bool
+
+  init(topic: Topic, environment: Environment, id: [UInt8], storesNewest: Bool) {
+    (self.topic, self.environment, self.id, self.storesNewest) = (topic, environment, id, storesNewest)
+  }
+
+  init(_ object: JSONObject, environment standard: Environment) throws {
+    try object.check(allowing: ["topic", "environment", "id", "storesNewest"])
+    topic = try object.required("topic", Topic.expectation, object.topic("topic"))
+    environment = try object.environment("environment") ?? standard
+    let expectation = "Base64 of 1 to 64 bytes"
+    let id = try object.text("id", expectation) { text in
+      Base64.decode(text.utf8).flatMap { (1...64).contains($0.count) ? $0 : nil }
+    }
+    self.id = try object.required("id", expectation, id)
+    storesNewest = try object.bool("storesNewest") ?? false
+  }
+
+  var json: JSONValue {
+    [
+      "topic": .string(topic.name), "environment": .string(environment.name),
+      "id": .string(Base64.encode(id)), "storesNewest": .bool(storesNewest),
+    ]
+  }
+}

@@ -1,0 +1,84 @@
+import Broker
+import Console
+import PushModel
+import Testing
+
+/// Does to an emulator what people, devices and providers do, at random but repeatably.
+struct RandomState {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+  private mutating func next(_ bound: Int) -> Int {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int(state % UInt64(bound))
+  }
+
+  func fill(_ lab: ConsoleLab, _ issuer: FakeIssuer) throws {
+    var copy = self
+    for _ in 0..<60 { try copy.step(lab, issuer) }
+  }
+
+  private mutating func step(_ lab: ConsoleLab, _ issuer: FakeIssuer) throws {
+    let (udid, app) = ("phone-\(next(4))", "com.example.app\(next(3))")
+    let (device, topic) = (try #require(UDID(udid)), try #require(Topic(app)))
+    lab.clock.pass(seconds: Int64(next(100)))
+    switch next(11) {
+    case 0...2: try lab.install(udid, app)
+    case 3...4: try push(lab, device)
+    case 5: _ = try lab.ask("POST", "/api/v1/devices/\(udid)/apps/\(app)/reinstall")
+    case 6: _ = try lab.ask("POST", "/api/v1/devices/\(udid)/apps/\(app)/remove")
+    case 7: _ = try lab.ask("POST", "/api/v1/devices/\(udid)/erase")
+    case 8: try reportGone(lab, udid, app)
+    case 9:
+      if !issuer.issuedCertificates.contains(where: { $0.topic == topic }) {
+        issuer.issue(
+          SavedCertificate(
+            topic: topic, moreTopics: next(2) == 0 ? [] : [try #require(Topic("more"))],
+            environments: [.sandbox]))
+        issuer.issue(
+          SavedKey(
+            keyId: "K\(issuer.issuedKeys.count)", teamId: "T", topics: [topic],
+            environments: Environment.allCases))
+      }
+      let effect = [
+        #"{"reason":"TooManyRequests"}"#, #"{"legacy":{"status":10}}"#, #"{"delayMs":5,"jitterMs":7}"#,
+      ][next(3)]
+      let when = ["null", #"{"next":2}"#, #"{"probability":0.25}"#, #"{"from":"2026-01-01T00:00:00.000Z"}"#][
+        next(4)]
+      _ = try lab.ask(
+        "POST", "/api/v1/faults",
+        json: #"{"name":"f\#(next(3))","match":{"topic":"a"},"when":\#(when),"effect":\#(effect)}"#)
+    default:
+      let index = try #require(lab.broker.registry.topic(named: topic))
+      lab.broker.channels.create(
+        .init(topic: index, environment: .production, id: [UInt8(next(5))]), storesNewest: next(2) == 0)
+    }
+  }
+
+  private mutating func push(_ lab: ConsoleLab, _ udid: UDID) throws {
+    let registry = lab.broker.registry
+    guard let device = registry.knownDevice(udid) else { return }
+    let rows = registry.registrations(of: device)
+    guard !rows.isEmpty else { return }
+    let registration = registry[registration: rows[next(rows.count)]]
+    try lab.push(
+      registration.token.bytes, next(2) == 0 ? #"{"aps":{"badge":\#(next(9))}}"# : "not JSON \(next(9))",
+      app: registry.topics[Int(registration.topic)].label,
+      expiration: next(3) == 0 ? UInt32(lab.now.seconds) + 5000 : nil)
+  }
+
+  /// The device comes, is tried, says that the app is gone, and goes.
+  private mutating func reportGone(_ lab: ConsoleLab, _ udid: String, _ app: String) throws {
+    guard let device = UDID(udid).flatMap(lab.broker.registry.knownDevice) else { return }
+    let phone = try lab.connect(udid, enabling: [app])
+    for row in lab.broker.registry.registrations(of: device) where next(2) == 0 {
+      let registration = lab.broker.registry[registration: row]
+      let label = lab.broker.registry.topics[Int(registration.topic)].label
+      try lab.push(registration.token.bytes, "{}", app: label)
+    }
+    if let session = phone.session { lab.broker.disconnect(session, now: lab.now) }
+  }
+}
