@@ -116,4 +116,29 @@ final class CaptureText {
     base.storeBytes(of: value, toByteOffset: count, as: UInt8.self)
     count &+= 1
   }
+
+  // MARK: Bytes
+
+  /// Adds what `body` writes to room for `size` bytes, as many as it says; nil, and nothing added, if it says nil.
+  @inline(__always)
+  func extend(atMost size: Int, _ body: (UnsafeMutableRawPointer) -> Int?) -> CaptureEntry.Piece? {
+    reserve(size)
+    guard let added = body(base + count) else { return nil }
+    defer { count &+= added }
+    return CaptureEntry.Piece(
+      start: UInt32(truncatingIfNeeded: count), count: UInt32(truncatingIfNeeded: added))
+  }
+
+  func extend(_ bytes: UnsafeRawBufferPointer) -> CaptureEntry.Piece {
+    reserve(bytes.count)
+    let start = count
+    if let source = bytes.baseAddress { (base + count).copyMemory(from: source, byteCount: bytes.count) }
+    count += bytes.count
+    return CaptureEntry.Piece(
+      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: bytes.count))
+  }
+
+  func store(_ value: UInt16, at position: Int) {
+    base.storeBytes(of: value, toByteOffset: position, as: UInt16.self)
+  }
 }

@@ -6,9 +6,12 @@ struct Argument: Sendable {
   let help: String
   private(set) var isOptional = false
   let accepts: @Sendable (String) -> Bool
+  /// Whether further words may follow; only the last argument can.
+  let isRepeatable: Bool
 
-  init<Value>(_ kind: ValueKind<Value>, _ help: String) {
-    (placeholder, expectation, completion) = (kind.placeholder, kind.expectation, kind.completion)
+  init<Value>(_ kind: ValueKind<Value>, _ help: String, isRepeatable: Bool = false) {
+    placeholder = kind.placeholder + (isRepeatable ? "…" : "")
+    (expectation, completion, self.isRepeatable) = (kind.expectation, kind.completion, isRepeatable)
     self.help = help
     accepts = { kind.parse($0) != nil }
   }

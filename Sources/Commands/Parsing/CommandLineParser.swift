@@ -156,8 +156,10 @@ struct CommandLineParser {
 
   private func checkArguments(_ command: CommandDescription, _ settings: Settings) throws {
     for (index, text) in settings.arguments.enumerated() {
-      guard index < command.arguments.count else { throw surplus(text, command) }
-      let argument = command.arguments[index]
+      guard let last = command.arguments.last, index < command.arguments.count || last.isRepeatable else {
+        throw surplus(text, command)
+      }
+      let argument = index < command.arguments.count ? command.arguments[index] : last
       guard argument.accepts(text) else {
         throw UsageError(
           "\(argument.placeholder) is \(argument.expectation), got \"\(text)\"", command: command.name)

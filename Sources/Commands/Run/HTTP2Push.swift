@@ -57,19 +57,8 @@ final class HTTP2Push: ConnectionHandler {
     return fields + optional.compactMap { name, value in value.map { (name: name, value: $0) } }
   }
 
-  /// Signs a provider token; key id and team come from the flags, else from the names and files of the keys folder.
   private func bearer(_ path: String) throws -> String {
-    let file = path.split(separator: "/").last.map(String.init) ?? path
-    let named =
-      file.hasPrefix("AuthKey_") && file.hasSuffix(".p8") ? String(file.dropFirst(8).dropLast(3)) : nil
-    guard let keyId = settings[SendCommand.keyId] ?? named else {
-      throw UsageError("--key-id is missing, and \(file) is not named AuthKey_<KEY>.p8", command: "send")
-    }
-    let folder = path.dropLast(file.count)
-    let described = try? JSONReader.read(TextFile.read("\(folder)\(keyId).json"))?["teamId"]?.string
-    guard let team = settings[SendCommand.team] ?? described else {
-      throw UsageError("--team is missing, and there is no \(keyId).json beside the key", command: "send")
-    }
+    let (keyId, team) = try SendCommand.keyAndTeam(path, settings, command: "send")
     return try ProviderTokenSigner(p8Path: path, keyId: keyId, teamId: team).token(at: CertsCommand.now())
   }
 

@@ -7,6 +7,9 @@ enum Output {
 
   static func complain(_ text: String) { write("apns-emulator: \(text)\n", to: STDERR_FILENO) }
 
+  /// Text on standard error as it is, for what is drawn over again.
+  static func status(_ text: String) { write(text, to: STDERR_FILENO) }
+
   private static func write(_ text: String, to descriptor: Int32) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {

@@ -22,6 +22,9 @@ enum CommandTable {
     CommandDescription(
       "send", "send a push", about: CommandHelp.send, flags: SendCommand.flags, run: SendCommand.run),
     CommandDescription(
+      "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,
+      arguments: [ReplayCommand.file], run: ReplayCommand.run),
+    CommandDescription(
       "feedback", "read the feedback service", flags: FeedbackCommand.flags, run: FeedbackCommand.run),
     CommandDescription(
       "tokens", "print the table UDID, topic, environment → token", flags: TokensCommand.flags,

@@ -1,0 +1,120 @@
+import PushModel
+
+/// Reads one capture file, cut anywhere, line by line. Owns at most one line that has not come whole.
+///
+///     header expected ──header──→ lines ──end──→ done (a last line that is torn is left out)
+///           └──anything else──→ CaptureError
+public struct CaptureReader {
+  private var partial: [UInt8] = []
+  private var line = 0
+  private var hasHeader = false
+  /// The file ended amid a line, as it does when its writer was killed.
+  public private(set) var endedTorn = false
+
+  public init() {}
+
+  /// Adds the lines that `bytes` complete to the batch.
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch) throws(CaptureError)
+  {
+    guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return try hold(bytes) }
+    var rest = bytes
+    if !partial.isEmpty, let first = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+      partial.append(contentsOf: bytes[...first])
+      try readHeld(into: batch)
+      rest = UnsafeRawBufferPointer(rebasing: bytes[(first + 1)...])
+      if first == last { return try hold(rest) }
+    }
+    let whole = last + 1 - (bytes.count - rest.count)
+    try readLines(UnsafeRawBufferPointer(rebasing: rest[..<whole]), into: batch)
+    try hold(UnsafeRawBufferPointer(rebasing: rest[whole...]))
+  }
+
+  /// The file is at its end.
+  public mutating func finish() throws(CaptureError) {
+    endedTorn = !partial.isEmpty
+    guard hasHeader else { throw noHeader(endedTorn ? "a line without an end" : "an empty file") }
+  }
+
+  private mutating func readHeld(into batch: CaptureBatch) throws(CaptureError) {
+    let whole = partial
+    partial = []
+    let result = whole.withUnsafeBytes { bytes -> Result<Void, CaptureError> in
+      do throws(CaptureError) {
+        return .success(try readLines(bytes, into: batch))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  private mutating func hold(_ bytes: UnsafeRawBufferPointer) throws(CaptureError) {
+    partial.append(contentsOf: bytes)
+    guard partial.count <= CaptureFormat.lineLimit else {
+      throw CaptureError(
+        line: line + 1, expected: "a line of at most \(CaptureFormat.lineLimit) bytes", got: "a longer one")
+    }
+  }
+
+  private func noHeader(_ got: String) -> CaptureError {
+    CaptureError(
+      line: max(1, line), expected: "a header with \"format\":\"\(CaptureFormat.name)\"", got: got)
+  }
+
+  // MARK: Lines
+
+  private mutating func readLines(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch)
+    throws(CaptureError)
+  {
+    guard let base = bytes.baseAddress else { return }
+    var position = 0
+    while position < bytes.count {
+      line += 1
+      let end = Self.lineEnd(bytes, position)
+      var cursor = LineCursor(base, from: position, to: end, line: line)
+      try readLine(&cursor, into: batch)
+      position = end + 1
+    }
+  }
+
+  /// Where the newline is; there is one.
+  @inline(__always)
+  private static func lineEnd(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var position = start
+    while position &+ 8 <= bytes.count {
+      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) ^ (ones &* 0x0a)
+      if (word &- ones) & ~word & (ones &* 0x80) != 0 { break }
+      position &+= 8
+    }
+    while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position &+= 1 }
+    return position
+  }
+
+  private mutating func readLine(_ cursor: inout LineCursor, into batch: CaptureBatch) throws(CaptureError) {
+    cursor.skipBlanks()
+    if cursor.position == cursor.end, hasHeader { return }
+    var reading = LineReading(line: line)
+    do throws(CaptureError) {
+      try reading.read(&cursor, into: batch)
+      cursor.skipBlanks()
+      guard cursor.position == cursor.end else { throw cursor.unexpected("the end of the line") }
+    } catch {
+      throw hasHeader ? error : noHeader(error.sentence.components(after: ", got "))
+    }
+    if !hasHeader, !reading.isHeader { throw noHeader("a line without it") }
+    hasHeader = true
+    batch.entries.append(try reading.entry(in: batch))
+  }
+}
+
+extension String {
+  fileprivate func components(after mark: String) -> String {
+    var rest = Substring(self)
+    while !rest.isEmpty {
+      if rest.hasPrefix(mark) { return String(rest.dropFirst(mark.count)) }
+      rest = rest.dropFirst()
+    }
+    return self
+  }
+}

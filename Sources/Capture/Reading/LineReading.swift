@@ -1,0 +1,137 @@
+import PushModel
+
+/// What one line says, in whatever order it says it.
+struct LineReading {
+  private let line: Int
+  private var nanoseconds: Int64 = 0
+  private var connection: UInt32?
+  private var frame: CaptureEntry.Piece?
+  private var request: CaptureEntry?
+  private var outcome: CapturedOutcome?
+  private var isClosed = false
+  private var lost: Int64?
+  private var interface: Interface?
+  private var environment: Environment?
+  private var topic: String?
+  private var startedAt: String?
+  private var format: String?
+  private var version: Int64?
+
+  init(line: Int) { self.line = line }
+
+  var isHeader: Bool { format != nil }
+
+  // MARK: Members
+
+  @inline(__always)
+  mutating func read(_ cursor: inout LineCursor, into batch: CaptureBatch) throws(CaptureError) {
+    try cursor.expect(UInt8(ascii: "{"))
+    if cursor.take(UInt8(ascii: "}")) { return }
+    repeat {
+      cursor.skipBlanks()
+      let name = try cursor.string().bytes
+      try cursor.expect(UInt8(ascii: ":"))
+      try member(name, &cursor, batch)
+    } while cursor.take(UInt8(ascii: ","))
+    try cursor.expect(UInt8(ascii: "}"))
+  }
+
+  @inline(__always)
+  private mutating func member(
+    _ name: UnsafeRawBufferPointer, _ cursor: inout LineCursor, _ batch: CaptureBatch
+  ) throws(CaptureError) {
+    if name.spells("ns") {
+      nanoseconds = try cursor.number(upTo: .max)
+    } else if name.spells("connection") {
+      connection = UInt32(truncatingIfNeeded: try cursor.number(upTo: Int64(UInt32.max)))
+    } else if name.spells("frame") {
+      frame = try cursor.base64(into: batch.text)
+    } else {
+      try rareMember(name, &cursor, batch)
+    }
+  }
+
+  private mutating func rareMember(
+    _ name: UnsafeRawBufferPointer, _ cursor: inout LineCursor, _ batch: CaptureBatch
+  ) throws(CaptureError) {
+    switch String(decoding: name, as: UTF8.self) {
+    case "request": request = try cursor.request(into: batch.text)
+    case "outcome": outcome = try cursor.outcome()
+    case "closed": isClosed = try cursor.boolean()
+    case "lost": lost = try cursor.number(upTo: Int64(Int32.max))
+    case "interface":
+      interface = try cursor.named("gateway, provider or console") { name in
+        Interface.allCases.first { $0.name == name }
+      }
+    case "environment": environment = try cursor.named("sandbox or production") { Environment(name: $0) }
+    case "topic": topic = try cursor.text()
+    case "format": format = try cursor.named(CaptureFormat.name) { $0 == CaptureFormat.name ? $0 : nil }
+    case "version": version = try cursor.number(upTo: Int64(Int32.max))
+    case "startedAt": startedAt = try cursor.text()
+    default: try cursor.skipValue()
+    }
+  }
+
+  // MARK: The line
+
+  /// What the members make.
+  @inline(__always)
+  func entry(in batch: CaptureBatch) throws(CaptureError) -> CaptureEntry {
+    guard let frame, let connection else { return try rareEntry(in: batch) }
+    var entry = CaptureEntry(kind: .frame, line: line, nanoseconds: nanoseconds, connection: connection)
+    entry.content = frame
+    if let outcome { entry.detail = Self.add(outcome, to: batch) }
+    return entry
+  }
+
+  private func rareEntry(in batch: CaptureBatch) throws(CaptureError) -> CaptureEntry {
+    var entry = CaptureEntry(kind: .lost, line: line, nanoseconds: nanoseconds)
+    if isHeader {
+      guard let version, version <= CaptureFormat.version else {
+        throw wrong("\"version\":\(CaptureFormat.version)", version.map { "version \($0)" } ?? "none")
+      }
+      entry.kind = .header
+      entry.detail = Int32(batch.starts.count)
+      batch.starts.append(startedAt ?? "")
+      return entry
+    }
+    if let lost {
+      entry.detail = Int32(truncatingIfNeeded: lost)
+      return entry
+    }
+    guard let connection else {
+      throw wrong("a line about a connection, or a header", "one with neither")
+    }
+    return try connectionEntry(connection, in: batch)
+  }
+
+  private func connectionEntry(_ connection: UInt32, in batch: CaptureBatch) throws(CaptureError)
+    -> CaptureEntry
+  {
+    if var entry = request {
+      (entry.line, entry.nanoseconds, entry.connection) = (line, nanoseconds, connection)
+      guard let outcome else { throw wrong("the outcome of a request", "none") }
+      entry.detail = Self.add(outcome, to: batch)
+      return entry
+    }
+    var entry = CaptureEntry(kind: .closed, line: line, nanoseconds: nanoseconds, connection: connection)
+    if isClosed { return entry }
+    guard let interface, let environment else {
+      throw wrong("\"frame\", \"request\", \"closed\", or \"interface\" and \"environment\"", "none of them")
+    }
+    entry.kind = .opened
+    entry.detail = Int32(batch.connections.count)
+    batch.connections.append(
+      CapturedConnection(number: connection, interface: interface, environment: environment, topic: topic))
+    return entry
+  }
+
+  private static func add(_ outcome: CapturedOutcome, to batch: CaptureBatch) -> Int32 {
+    batch.outcomes.append(outcome)
+    return Int32(batch.outcomes.count - 1)
+  }
+
+  private func wrong(_ expected: String, _ got: String) -> CaptureError {
+    CaptureError(line: line, expected: expected, got: got)
+  }
+}

@@ -1,0 +1,50 @@
+/// What a replay has found, in constant memory.
+public struct ReplayReport {
+  /// Most pairs of outcomes counted apart; there are some fifty reasons.
+  private static let pairLimit = 4096
+
+  /// Pushes that were sent and have an outcome.
+  public private(set) var pushes = 0
+  public private(set) var same = 0
+  public private(set) var different = 0
+  /// Pushes whose outcome nobody told.
+  public private(set) var unanswered = 0
+  /// Pushes that the other protocol has no words for.
+  public private(set) var untranslatable = 0
+  /// Pushes that the capture says it lost.
+  public var lost = 0
+  /// How often each pair of old and new outcome came.
+  public private(set) var pairs: [String: Int] = [:]
+
+  public init() {}
+
+  /// Whether everything came out as it was recorded.
+  public var isClean: Bool { different == 0 && unanswered == 0 }
+  /// Everything that was dealt with.
+  public var total: Int { pushes + unanswered + untranslatable }
+
+  /// Silence then and now: what nearly all pushes of the gateway are.
+  @inline(__always)
+  public mutating func addSilence() {
+    pushes &+= 1
+    same &+= 1
+  }
+
+  public mutating func add(old: String, new: String, areEqual: Bool) {
+    pushes += 1
+    if areEqual { same += 1 } else { different += 1 }
+    count("\(old) → \(new)")
+  }
+
+  public mutating func addUnanswered(old: String, why: String) {
+    unanswered += 1
+    count("\(old) → \(why)")
+  }
+
+  public mutating func addUntranslatable() { untranslatable += 1 }
+
+  private mutating func count(_ pair: String) {
+    let known = pairs.count < Self.pairLimit || pairs[pair] != nil
+    pairs[known ? pair : "others", default: 0] += 1
+  }
+}

@@ -1,0 +1,57 @@
+import Capture
+import Platform
+import PushModel
+
+/// `replay`: captured traffic once more, with a report of what came out differently; exit 1 if anything did.
+enum ReplayCommand {
+  static let file = Argument(
+    ValueKind<String>.file, "a file of serve --capture, or - for standard input; rotated ones oldest first",
+    isRepeatable: true)
+  static let to = Flag("to", .endpoint, "where to send it; the running emulator if absent")
+  static let form = Flag(
+    "as", ValueKind<ReplayOptions.Form>.word, "send all of it by this protocol; each by its own if absent")
+  static let speed = Flag("speed", .speed, default: "1", "how many times the recorded pace, or max")
+  static let mapTopic = Flag("map-topic", .text("OLD=NEW"), "send what was for one topic to another")
+    .repeatable
+  static let mapToken = Flag("map-token", .text("OLD=NEW"), "send what was for one token to another")
+    .repeatable
+  static let map = Flag("map", .file, #"a JSON file {"topics": {"old": "new"}, "tokens": {"old": "new"}}"#)
+  static let ca = Flag("ca", .file, "CA of the service at --to, in PEM; the emulator's if absent")
+  static let cert = Flag(
+    "cert", .file, "push certificate for all; <certs>/push/<topic>.pem of each connection if absent")
+  static let certKey = SendCommand.certKey
+  static let key = Flag(
+    "key", .file, "token key (.p8) that signs all; the one of <certs>/keys that signed before if absent")
+  static let allow = Flag("allow-differences", .toggle, "exit 0 although outcomes differ")
+  static let timeout = CommonFlags.timeout.defaulting(to: "30s")
+
+  static let flags: [any FlagDescription] = [
+    to, form, speed, mapTopic, mapToken, map, cert, certKey, key, SendCommand.keyId, SendCommand.team, ca,
+    allow, timeout, CommonFlags.json, CommonFlags.certsOfEmulator, CommonFlags.portsFile,
+  ]
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let runner = try ReplayRunner(options(settings), settings, emulator)
+    let report = try runner.run()
+    return report.isClean || settings.isOn(allow) ? .success : .failure
+  }
+
+  private static func options(_ settings: Settings) throws -> ReplayOptions {
+    var options = ReplayOptions(files: settings.arguments)
+    options.speed = settings[speed] ?? options.speed
+    (options.form, options.target) = (settings[form], settings[to])
+    options.isJSON = settings.isOn(CommonFlags.json)
+    if let path = settings[map], let problem = options.mapping.add(file: try TextFile.read(path)) {
+      throw CommandFailure("\(path): \(problem)")
+    }
+    for text in settings.all(mapTopic) where !options.mapping.addTopic(text) {
+      throw UsageError("--map-topic expects two topics such as old=new, got \"\(text)\"", command: "replay")
+    }
+    for text in settings.all(mapToken) where !options.mapping.addToken(text) {
+      throw UsageError(
+        "--map-token expects two tokens in hexadecimal such as old=new, got \"\(text)\"", command: "replay")
+    }
+    return options
+  }
+}

@@ -1,0 +1,158 @@
+import Capture
+import Credentials
+import Platform
+import PushModel
+import Transport
+
+/// Who replayed pushes come from: push certificates by topic, and provider tokens signed anew.
+final class ReplayIdentities {
+  /// Age at which a provider token is made anew, in seconds: within the hour that it holds, and not too often
+  /// (`spec/provider-protocol.md` E).
+  private static let renewalAge: Int64 = 45 * 60
+  /// Age of a token that must have expired, in seconds.
+  private static let expiredAge: Int64 = 2 * 3600
+
+  private struct Key {
+    var path: String
+    var keyId: String
+    var teamId: String
+    var topics: [String]
+    var signer: ProviderTokenSigner?
+    var token: (text: String, issuedAt: Timestamp)?
+    var expired: String?
+  }
+
+  private let settings: Settings
+  private let emulator: RunningEmulator
+  private let ca: String
+  private var contexts: [String: TLSContext] = [:]
+  private var keys: [Key] = []
+  private var choices: [String: Int] = [:]
+
+  init(_ settings: Settings, _ emulator: RunningEmulator) throws {
+    (self.settings, self.emulator) = (settings, emulator)
+    ca = try settings[ReplayCommand.ca] ?? emulator.ca
+    if let path = settings[ReplayCommand.key] {
+      let (keyId, team) = try SendCommand.keyAndTeam(path, settings, command: "replay")
+      keys = [Key(path: path, keyId: keyId, teamId: team, topics: [])]
+    } else {
+      keys = Self.keys(in: emulator.certs + "/keys")
+    }
+  }
+
+  /// Whether a key was named on the command line.
+  var hasOwnKey: Bool { settings[ReplayCommand.key] != nil }
+
+  // MARK: Certificates
+
+  /// Whether there is a push certificate for a topic.
+  func hasCertificate(_ topic: String) -> Bool {
+    settings[ReplayCommand.cert] != nil || access("\(emulator.certs)/push/\(topic).pem", R_OK) == 0
+  }
+
+  /// A context with the certificate of a topic; without one if nil.
+  func context(_ topic: String?, maximum: TLSPolicy.Version) throws -> TLSContext {
+    let name = "\(maximum.rawValue) \(topic ?? "")"
+    if let known = contexts[name] { return known }
+    var policy = TLSPolicy()
+    policy.maximum = maximum
+    let context: TLSContext
+    if let topic {
+      let certificate = settings[ReplayCommand.cert] ?? "\(emulator.certs)/push/\(topic).pem"
+      let key =
+        settings[ReplayCommand.certKey]
+        ?? String(certificate.dropLast(certificate.hasSuffix(".pem") ? 4 : 0)) + ".key"
+      guard access(certificate, R_OK) == 0 else {
+        throw CommandFailure(
+          "there is no push certificate \(certificate); name one with --cert, or make it with: "
+            + "apns-emulator certs push --topic \(topic)")
+      }
+      context = try TLSContext.client(ca: ca, certificate: certificate, key: key, policy: policy)
+    } else {
+      context = try TLSContext.client(ca: ca, policy: policy)
+    }
+    contexts[name] = context
+    return context
+  }
+
+  // MARK: Provider tokens
+
+  /// What to send as `authorization` where the capture has `digest`; nil for nothing.
+  ///
+  /// What was refused for its token is refused again: no token, one that is none, one that has expired.
+  func authorization(_ digest: String, topic: String, _ recorded: CapturedOutcome) throws -> String? {
+    guard !digest.isEmpty else { return nil }
+    guard digest.hasPrefix(CaptureFormat.digestPrefix),
+      recorded.reason != Rejection.invalidProviderToken.reason
+    else { return "bearer \(CaptureFormat.unreadable)" }
+    let isExpired = recorded.reason == Rejection.expiredProviderToken.reason
+    return "bearer " + (try token(key(digest, topic), isExpired: isExpired))
+  }
+
+  /// An `authorization` for pushes to a topic that were recorded without one.
+  func authorization(topic: String) throws -> String {
+    "bearer " + (try token(key("", topic), isExpired: false))
+  }
+
+  private func key(_ digest: String, _ topic: String) throws -> Int {
+    if hasOwnKey { return 0 }
+    let name = "\(digest) \(topic)"
+    if let known = choices[name] { return known }
+    let signed = keys.firstIndex {
+      digest == CaptureFormat.digestPrefix + ProviderToken.digest(keyId: $0.keyId, teamId: $0.teamId)
+    }
+    guard let choice = signed ?? keys.firstIndex(where: { $0.topics.isEmpty || $0.topics.contains(topic) })
+    else {
+      throw CommandFailure(
+        "there is no token key for \(topic) in \(emulator.certs)/keys; name one with --key, or make it with: "
+          + "apns-emulator certs key --team TEAM")
+    }
+    choices[name] = choice
+    return choice
+  }
+
+  private func token(_ index: Int, isExpired: Bool) throws -> String {
+    let now = CertsCommand.now()
+    if isExpired {
+      if let expired = keys[index].expired { return expired }
+      let expired = try signer(index).token(at: now.adding(nanoseconds: -Self.expiredAge * 1_000_000_000))
+      keys[index].expired = expired
+      return expired
+    }
+    if let token = keys[index].token, now.seconds - token.issuedAt.seconds < Self.renewalAge {
+      return token.text
+    }
+    let text = try signer(index).token(at: now)
+    keys[index].token = (text, now)
+    return text
+  }
+
+  private func signer(_ index: Int) throws -> ProviderTokenSigner {
+    if let known = keys[index].signer { return known }
+    let key = keys[index]
+    let signer = try ProviderTokenSigner(p8Path: key.path, keyId: key.keyId, teamId: key.teamId)
+    keys[index].signer = signer
+    return signer
+  }
+
+  /// The keys of a folder, in the order of their names.
+  private static func keys(in folder: String) -> [Key] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var keys: [Key] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasSuffix(".json"),
+        let record = (try? TextFile.read("\(folder)/\(name)")).flatMap({ JSONReader.read($0) }),
+        let keyId = record.string("keyId"), let teamId = record.string("teamId")
+      else { continue }
+      keys.append(
+        Key(
+          path: "\(folder)/AuthKey_\(keyId).p8", keyId: keyId, teamId: teamId,
+          topics: record.strings("topics") ?? []))
+    }
+    return keys.sorted { $0.keyId < $1.keyId }
+  }
+}

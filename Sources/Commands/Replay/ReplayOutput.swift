@@ -1,0 +1,124 @@
+import Capture
+import Platform
+import PushModel
+
+/// What `replay` says: each difference as it is found, a bar on a terminal, and the report.
+final class ReplayOutput {
+  /// How often the bar moves, in nanoseconds, and how wide it is.
+  private static let interval: Int64 = 200_000_000
+  private static let width = 30
+  /// Pairs of outcomes in the report for people.
+  private static let pairsShown = 20
+  /// Lines are written once there are so many bytes of them.
+  private static let buffered = 1 << 16
+
+  private(set) var report = ReplayReport()
+  private let isJSON: Bool
+  private let files: [String]
+  private let hasBar = isatty(STDERR_FILENO) == 1
+  private let startedAt = SystemClock.monotonicNanoseconds()
+  private var drawnAt: Int64 = 0
+  private var lines = ""
+
+  init(_ options: ReplayOptions) { (isJSON, files) = (options.isJSON, options.files) }
+
+  // MARK: Pushes
+
+  @inline(__always)
+  func settled(_ push: ReplayedPush) {
+    if push.form == .legacy, push.recordedForm == .legacy, push.outcome == .silence, push.recorded == .silence
+    {
+      return report.addSilence()
+    }
+    compare(push)
+  }
+
+  func untranslatable() { report.addUntranslatable() }
+  func lost(_ count: Int) { report.lost += count }
+
+  private func compare(_ push: ReplayedPush) {
+    let old = OutcomeComparison.words(push.recorded, push.recordedForm)
+    guard let outcome = push.outcome else {
+      report.addUnanswered(old: old, why: "no answer")
+      return say(push, old, "no answer: \(push.failure)")
+    }
+    let areEqual = OutcomeComparison.areEqual(push.recorded, push.recordedForm, outcome, push.form)
+    let new = OutcomeComparison.words(outcome, push.form)
+    report.add(old: old, new: new, areEqual: areEqual)
+    if !areEqual { say(push, old, new) }
+  }
+
+  private func say(_ push: ReplayedPush, _ old: String, _ new: String) {
+    let (file, line) = (files[push.tag >> 40], push.tag & (1 << 40 - 1))
+    let id = push.identifier.map { "\($0)" } ?? push.recorded.messageID?.description
+    if isJSON {
+      let value: JSONValue = [
+        "file": .string(file), "line": .integer(Int64(line)), "id": .optional(id), "old": .string(old),
+        "new": .string(new),
+      ]
+      lines += value.text + "\n"
+    } else {
+      lines += "\(file):\(line)\(id.map { "  id \($0)" } ?? "")  \(old) → \(new)\n"
+    }
+    if lines.utf8.count >= Self.buffered { flush() }
+  }
+
+  func flush() {
+    guard !lines.isEmpty else { return }
+    if hasBar { clearBar() }
+    Output.line(String(lines.dropLast()))
+    lines = ""
+  }
+
+  // MARK: Bar
+
+  func progress(_ done: Int, of size: Int) {
+    guard hasBar else { return }
+    let now = SystemClock.monotonicNanoseconds()
+    guard now - drawnAt >= Self.interval else { return }
+    drawnAt = now
+    let share = size > 0 ? min(1, Double(done) / Double(size)) : 0
+    let full = Int(share * Double(Self.width))
+    let bar = String(repeating: "█", count: full) + String(repeating: "░", count: Self.width - full)
+    let rate = Int(Double(report.total) * 1e9 / Double(max(1, now - startedAt)))
+    Output.status(
+      "\r\(bar) \(Int(share * 100)) %  \(report.total) pushes  \(rate)/s  \(report.different) different ")
+  }
+
+  private func clearBar() { Output.status("\r\u{1b}[K") }
+
+  // MARK: Report
+
+  func finish() {
+    flush()
+    if hasBar { clearBar() }
+    let seconds = Double(SystemClock.monotonicNanoseconds() - startedAt) / 1e9
+    Output.line(isJSON ? json(seconds).text : text(seconds))
+  }
+
+  private func json(_ seconds: Double) -> JSONValue {
+    let pairs = report.pairs.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer(Int64($0.value))) }
+    return [
+      "pushes": .integer(Int64(report.pushes)), "same": .integer(Int64(report.same)),
+      "different": .integer(Int64(report.different)), "unanswered": .integer(Int64(report.unanswered)),
+      "untranslatable": .integer(Int64(report.untranslatable)), "lost": .integer(Int64(report.lost)),
+      "seconds": .number(seconds), "outcomes": .object(pairs),
+    ]
+  }
+
+  private func text(_ seconds: Double) -> String {
+    let rate = Int(Double(report.total) / max(seconds, 1e-9))
+    let tenths = Int(seconds * 10)
+    var text = "\(report.total) pushes in \(tenths / 10).\(tenths % 10) s (\(rate)/s): "
+    text += "\(report.same) the same, \(report.different) different"
+    if report.unanswered > 0 { text += ", \(report.unanswered) unanswered" }
+    if report.untranslatable > 0 { text += ", \(report.untranslatable) that the other protocol can't say" }
+    if report.lost > 0 { text += "; the capture had lost \(report.lost)" }
+    for (pair, count) in report.pairs.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(
+      Self.pairsShown)
+    {
+      text += "\n  \(count)  \(pair)"
+    }
+    return text
+  }
+}

@@ -1,0 +1,235 @@
+import Capture
+import Platform
+import PushModel
+import Transport
+
+/// Goes through the capture at its pace and hands each push to the lane of its connection. Reads on only as fast as the
+/// lanes get rid of what they have, so that memory does not depend on the length of the capture.
+final class ReplayRunner {
+  /// Bytes of frames whose outcome is unknown, over all lanes, before every lane asks.
+  private static let heldLimit = 48 << 20
+  /// How many pushes go by between two looks at that.
+  private static let heldInterval = 4096
+  /// Lanes that still wait for outcomes while others go on.
+  private static let finishingLimit = 64
+
+  let options: ReplayOptions
+  let emulator: RunningEmulator
+  let identities: ReplayIdentities
+  let output: ReplayOutput
+  let client: ClientLoop
+  private let source: CaptureSource
+  private let batch = CaptureBatch()
+  private var index = 0
+  private var isAtEnd = false
+  private var isPumping = false
+  /// Recorded connections that are open, and the lanes of each.
+  private(set) var connections: [UInt32: CapturedConnection] = [:]
+  private var lanes: [LaneKey: any ReplayLane] = [:]
+  private var finishing: [ObjectIdentifier: any ReplayLane] = [:]
+  private var touched: [ObjectIdentifier: any ReplayLane] = [:]
+  /// Recorded frames on connections that nobody can speak for.
+  private var failure: (any Error)?
+  private var session = ""
+  /// When the recording's zero is now, and how far the recording got; nanoseconds.
+  private var zero: Int64 = 0
+  private var latest: Int64 = 0
+  private var sinceLook = 0
+  private var movedAt = SystemClock.monotonicNanoseconds()
+  private let patience: Int64
+  private var timer: LoopEvent?
+  private var watch: LoopEvent?
+  var heads = RequestHeads()
+
+  /// A recorded connection, and the topic where one connection becomes several.
+  struct LaneKey: Hashable {
+    var connection: UInt32
+    var topic: String?
+  }
+
+  init(_ options: ReplayOptions, _ settings: Settings, _ emulator: RunningEmulator) throws {
+    (self.options, self.emulator) = (options, emulator)
+    identities = try ReplayIdentities(settings, emulator)
+    output = ReplayOutput(options)
+    source = try CaptureSource(options.files)
+    patience = settings[ReplayCommand.timeout]?.nanoseconds ?? .max
+    client = try ClientLoop()
+  }
+
+  /// Replays everything; answers what came of it.
+  func run() throws -> ReplayReport {
+    timer = LoopEvent(timerOn: client.loop) { [unowned self] in pump() }
+    watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
+    client.onSignal(SIGINT) { [unowned self] in client.stop() }
+    zero = SystemClock.monotonicNanoseconds()
+    timer?.start(afterNanoseconds: 0)
+    look()
+    client.run(limit: nil)
+    output.finish()
+    if let failure { throw failure }
+    return output.report
+  }
+
+  private func fail(_ error: any Error) {
+    failure = failure ?? error
+    client.stop()
+  }
+
+  // MARK: Going on
+
+  /// Hands out what is due, until the lanes have enough.
+  func pump() {
+    guard !isPumping, failure == nil else { return }
+    isPumping = true
+    defer { isPumping = false }
+    do { try handOut() } catch { return fail(error) }
+    let lanes = touched
+    touched.removeAll(keepingCapacity: true)
+    for lane in lanes.values { lane.advance() }
+    if isAtEnd, self.lanes.isEmpty, finishing.isEmpty { client.stop() }
+  }
+
+  private func handOut() throws {
+    while try loadNext() {
+      guard finishing.count < Self.finishingLimit, hasRoom() else { return }
+      let entry = batch.entries[index]
+      guard isDue(entry) else { return }
+      index += 1
+      if let lane = try handOut(entry), lane.isFull { return }
+    }
+  }
+
+  /// Whether there is an entry; at the end every lane is told.
+  private func loadNext() throws -> Bool {
+    if index < batch.entries.count { return true }
+    guard !isAtEnd else { return false }
+    index = 0
+    output.progress(source.bytesRead, of: source.size)
+    if try source.next(batch) { return true }
+    isAtEnd = true
+    for key in lanes.keys { finish(key) }
+    return false
+  }
+
+  private func isDue(_ entry: CaptureEntry) -> Bool {
+    latest = entry.nanoseconds
+    guard case .factor(let factor) = options.speed else { return true }
+    let due = zero + Int64(min(9e18, Double(entry.nanoseconds) / factor))
+    let now = SystemClock.monotonicNanoseconds()
+    if due <= now { return true }
+    timer?.start(afterNanoseconds: due - now)
+    // While it waits, nothing is late.
+    movedAt = max(movedAt, due)
+    return false
+  }
+
+  private func hasRoom() -> Bool {
+    sinceLook += 1
+    guard sinceLook >= Self.heldInterval else { return true }
+    let all = lanes.values.map { $0 } + finishing.values.map { $0 }
+    guard all.reduce(0, { $0 + $1.heldBytes }) > Self.heldLimit else {
+      sinceLook = 0
+      return true
+    }
+    for lane in all { lane.confirm() }
+    return false
+  }
+
+  /// Ends the replay if nothing has been heard for too long, and moves the bar.
+  private func look() {
+    output.progress(source.bytesRead, of: source.size)
+    output.flush()
+    if SystemClock.monotonicNanoseconds() - movedAt > patience {
+      fail(
+        CommandFailure(
+          "nothing was heard for \(patience / 1_000_000_000) s; \(output.report.total) pushes had an outcome")
+      )
+    }
+    watch?.start(afterNanoseconds: 200_000_000)
+  }
+
+  // MARK: Entries
+
+  /// Answers the lane that got something.
+  @inline(__always)
+  private func handOut(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
+    switch entry.kind {
+    case .frame, .request: return try push(entry)
+    case .header: begin(batch.starts[Int(entry.detail)])
+    case .opened:
+      let connection = batch.connections[Int(entry.detail)]
+      connections[connection.number] = connection
+    case .closed:
+      connections[entry.connection] = nil
+      for key in lanes.keys where key.connection == entry.connection { finish(key) }
+    case .lost: output.lost(Int(entry.detail))
+    }
+    return nil
+  }
+
+  /// Another run of the emulator was recorded behind the first: its clock and its connections begin anew.
+  private func begin(_ startedAt: String) {
+    guard startedAt != session else { return }
+    session = startedAt
+    for key in lanes.keys { finish(key) }
+    connections = [:]
+    zero = SystemClock.monotonicNanoseconds()
+  }
+
+  private func push(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
+    guard let connection = connections[entry.connection] else {
+      throw CommandFailure(
+        "\(source.file), line \(entry.line): expected a push of a known connection, got one of \(entry.connection); "
+          + "give rotated files together, the oldest first")
+    }
+    let push = RecordedPush(
+      entry: entry, batch: batch, connection: connection,
+      tag: (options.files.firstIndex(of: source.file) ?? 0) << 40 | entry.line)
+    guard let lane = try hand(push) else {
+      output.untranslatable()
+      return nil
+    }
+    return lane
+  }
+
+  // MARK: Lanes
+
+  /// The lane of a recorded connection.
+  @inline(__always)
+  func lane<Lane: ReplayLane>(_ key: LaneKey, _ make: () throws -> Lane) rethrows -> Lane {
+    if let lane = lanes[key] as? Lane {
+      touched[ObjectIdentifier(lane)] = lane
+      return lane
+    }
+    let lane = try make()
+    lanes[key] = lane
+    touched[ObjectIdentifier(lane)] = lane
+    lane.onDone = { [unowned self, unowned lane] in
+      finishing[ObjectIdentifier(lane)] = nil
+      touched[ObjectIdentifier(lane)] = nil
+      pumpSoon()
+    }
+    return lane
+  }
+
+  private func finish(_ key: LaneKey) {
+    guard let lane = lanes.removeValue(forKey: key) else { return }
+    finishing[ObjectIdentifier(lane)] = lane
+    lane.finish()
+  }
+
+  private func pumpSoon() {
+    if !isPumping || isAtEnd { timer?.start(afterNanoseconds: 0) }
+  }
+
+  func settled(_ push: ReplayedPush) { output.settled(push) }
+
+  func progressed() {
+    movedAt = SystemClock.monotonicNanoseconds()
+    pump()
+  }
+
+  func failed(_ address: SocketAddress, _ why: String) {
+    fail(RunningEmulator.unreachable(address, why))
+  }
+}
