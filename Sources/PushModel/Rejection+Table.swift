@@ -64,6 +64,10 @@ extension Rejection {
     case .channelNotRegistered: Row(400, "ChannelNotRegistered", 8, "the channel does not exist")
     case .featureNotEnabled: Row(400, "FeatureNotEnabled", 1, "broadcast is not enabled for the bundle id")
     case .missingChannelId: Row(400, "MissingChannelId", 2, "there is no channel id")
+    case .missingChannelQueueSize:
+      Row(
+        400, "MissingChannelQueueSize", 128,
+        "the message storage policy is missing or not one of those allowed")
     case .missingPushType: Row(400, "MissingPushType", 128, "there is no push type")
     case .topicMismatch: Row(403, "TopicMismatch", 8, "the certificate or token does not cover the bundle id")
     case .invalidTokenSize: Row(400, "BadDeviceToken", 5, "the device token has a length that is not allowed")

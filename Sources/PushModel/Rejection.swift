@@ -17,7 +17,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable 
   case internalServerError, serviceUnavailable, shutdown
   // Channels and broadcast (F.3)
   case badChannelId, badRequestParams, badRequestPayload, cannotCreateChannelConfig, channelNotRegistered
-  case featureNotEnabled, missingChannelId, missingPushType, topicMismatch
+  case featureNotEnabled, missingChannelId, missingChannelQueueSize, missingPushType, topicMismatch
   // Binary interface only (A.3)
   case invalidTokenSize, invalidTopicSize, protocolError, unknownError
 

@@ -87,7 +87,8 @@ class Browser:
         """A key, as a person types it."""
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         for kind in ("keyDown", "keyUp"):
-            self.command("Input.dispatchKeyEvent", type=kind, key=key, **({"text": text} if text and kind == "keyDown" else {}))
+            typed = {"text": text} if text and kind == "keyDown" else {}
+            self.command("Input.dispatchKeyEvent", type=kind, key=key, **typed)
 
     def open(self, url):
         result = self.command("Page.navigate", url=url)

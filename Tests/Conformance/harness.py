@@ -58,6 +58,10 @@ class Emulator:
             self.process.wait(PATIENCE)
         return self.process.returncode if self.process else None
 
+    def terminate(self):
+        """Asks for an orderly end, and does not wait for it."""
+        self.process.send_signal(signal.SIGTERM)
+
     def kill(self):
         """kill -9."""
         self.process.kill()

@@ -31,7 +31,8 @@ def device(emulator):
 def send(emulator, identity, token, command, text, check=True):
     certificate, key = identity
     return emulator.run(
-        "send", "--topic", TOPIC, "--token", token, "--payload", json.dumps({"aps": {"alert": text}}), "--cert", certificate,
+        "send", "--topic", TOPIC, "--token", token, "--payload", json.dumps({"aps": {"alert": text}}),
+        "--cert", certificate,
         "--cert-key", key, "--legacy", str(command), check=check)
 
 

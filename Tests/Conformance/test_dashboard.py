@@ -98,7 +98,8 @@ def test_search_and_keyboard(page, emulator):
     page.shows("message 4")
     page.press("/")
     assert page.script("document.activeElement.id") == "search"
-    page.script("document.activeElement.value = '\"message 2\"'; document.activeElement.dispatchEvent(new Event('input'))")
+    page.script(
+        "document.activeElement.value = '\"message 2\"'; document.activeElement.dispatchEvent(new Event('input'))")
     page.until("document.querySelectorAll('.item').length === 1")
     page.press("Escape")
     page.script("document.getElementById('list').focus()")

@@ -50,7 +50,7 @@ def run(scenario, *arguments):
 
 
 async def receives_nothing(stream, seconds=0.5):
-    """Also the way to leave a stream: the library's reader dies when a frame arrives in the moment that one is closed."""
+    """Also the way to leave a stream: the library's reader dies when a frame arrives as one is closed."""
     with anyio.move_on_after(seconds):
         notification = await stream.receive()
         raise AssertionError(f"got {notification.payload}")

@@ -165,7 +165,8 @@ def remove_and_try(emulator, phone, push):
     """The app is removed, a push to it is accepted, and the phone reports the app as gone when it is tried."""
     emulator.api("POST", f"/api/v1/devices/phone-1/apps/{TOPIC}/remove", {})
     push()
-    eventually(lambda: phone.alerts() == [] and emulator.api("GET", f"/api/v1/tokens?token={phone.hex}")["tokens"][0]["state"] == "gone")
+    row = f"/api/v1/tokens?token={phone.hex}"
+    eventually(lambda: phone.alerts() == [] and emulator.api("GET", row)["tokens"][0]["state"] == "gone")
 
 
 def eventually(condition):

@@ -99,6 +99,18 @@ struct BroadcastTests {
     #expect(accepted.requestID.description == other)
   }
 
+  @Test("is refused where its channel has had too many, whatever else is right (F.3)")
+  func flooded() {
+    let channels = FakeChannels()
+    channels.flooded = FakeChannels.stored
+    let verdict = channels.broadcastCheck().judge(Self.message(), now: Sample.now)
+    guard case .rejected(let rejected) = verdict else {
+      Issue.record("accepted")
+      return
+    }
+    #expect(rejected.rejection == .tooManyRequests)
+  }
+
   @Test("is told from a device push by its path")
   func route() {
     #expect(BroadcastCheck.isBroadcast(Self.message()))

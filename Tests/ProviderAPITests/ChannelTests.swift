@@ -109,10 +109,11 @@ struct ChannelTests {
     .body("large body", String(repeating: " ", count: 5121), .payloadTooLarge),
     .body("no JSON", "hello", .badRequestPayload),
     .body("array", "[1]", .badRequestPayload),
-    .body("policy 2", #"{"message-storage-policy":2,"push-type":"LiveActivity"}"#, .badRequestPayload),
+    .body("policy 2", #"{"message-storage-policy":2,"push-type":"LiveActivity"}"#, .missingChannelQueueSize),
     .body(
-      "policy as text", #"{"message-storage-policy":"1","push-type":"LiveActivity"}"#, .badRequestPayload),
-    .body("no policy", #"{"push-type":"LiveActivity"}"#, .badRequestPayload),
+      "policy as text", #"{"message-storage-policy":"1","push-type":"LiveActivity"}"#,
+      .missingChannelQueueSize),
+    .body("no policy", #"{"push-type":"LiveActivity"}"#, .missingChannelQueueSize),
     .body("no push type", #"{"message-storage-policy":1}"#, .missingPushType),
     .body("push type", #"{"message-storage-policy":1,"push-type":"alert"}"#, .invalidPushType),
   ]

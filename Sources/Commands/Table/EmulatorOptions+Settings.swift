@@ -57,6 +57,12 @@ extension EmulatorOptions {
     provider.throttlesRejections = settings.isOn(ServeFlags.throttleRejections)
     provider.floodLimit = settings[ServeFlags.floodLimit]
     provider.idleSeconds = settings[ServeFlags.idleTimeout]?.seconds
+    provider.tokenLifetimeSeconds = settings[ServeFlags.tokenLifetime]?.seconds
+    provider.withoutBroadcast = Set(settings.all(ServeFlags.withoutBroadcast))
+    if settings.isOn(ServeFlags.documentedReasons) {
+      provider.checks.usesDocumentedReasons = true
+      provider.binding.otherEnvironment = .badEnvironmentKeyIdInToken
+    }
     provider.binding.updates.scope = (settings[ServeFlags.tokenUpdateScope] ?? .connection).scope
     provider.binding.updates.tokensPerInterval = settings[ServeFlags.tokenUpdateLimit] ?? 1
   }

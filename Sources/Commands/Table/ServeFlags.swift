@@ -88,6 +88,17 @@ enum ServeFlags {
     "different provider tokens within 20 minutes before TooManyProviderTokenUpdates"
   ).setting
 
+  static let tokenLifetime = Flag(
+    "token-lifetime", .interval, "age at which a device token answers 410 ExpiredToken over HTTP/2"
+  ).setting
+  static let withoutBroadcast = Flag(
+    "without-broadcast", .topic, "bundle id that has no broadcast capability: FeatureNotEnabled"
+  ).repeatable.setting
+  static let documentedReasons = Flag(
+    "documented-reasons", .toggle,
+    "Apple's documented words where the wire has others: BadEnvironmentKeyIdInToken"
+  ).setting
+
   // The bridge for programs that only speak the binary protocol
   static let forward = Flag(
     "forward", .endpoint, "pushes of the gateway go to this HTTP/2 provider API: api.push.apple.com:443"
@@ -124,7 +135,8 @@ enum ServeFlags {
     captureRotate, captureKeep,
     logFormat, logLevel, tokenLength,
     payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
-    tokenUpdateLimit, forward, key, keyId, team, forwardCA, forwardName, forwardWindow, forwardQueue,
+    tokenUpdateLimit, tokenLifetime, withoutBroadcast, documentedReasons, forward, key, keyId, team,
+    forwardCA, forwardName, forwardWindow, forwardQueue,
   ]
 
   private static func port(

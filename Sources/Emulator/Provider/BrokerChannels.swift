@@ -5,15 +5,20 @@ import PushModel
 /// The broker's channels as the provider checks see them. Ids are base64 of 16 random bytes, as long as Apple's.
 final class BrokerChannels: ChannelDirectory {
   private let broker: Broker
+  private let withoutBroadcast: Set<Topic>
+  private var floods: FloodGate<ChannelTable.Key>
   private let ids: MessageIDGenerator
 
-  init(broker: Broker, seed: UInt64) {
-    self.broker = broker
+  init(broker: Broker, seed: UInt64, withoutBroadcast: Set<Topic>, floodLimit: Int?) {
+    (self.broker, self.withoutBroadcast) = (broker, withoutBroadcast)
+    floods = FloodGate(limit: floodLimit)
     ids = MessageIDGenerator(seed: seed &+ 1)
   }
 
-  /// Every app has the capability: there is no portal to switch it on in.
-  func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool { true }
+  /// Every app has the capability unless the operator took it away: there is no portal to switch it on in.
+  func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool {
+    !withoutBroadcast.contains(bundle)
+  }
 
   func createChannel(_ bundle: Topic, _ environment: Environment, storage: ChannelStorage) -> ChannelID? {
     guard let topic = broker.registry.topic(named: bundle),
@@ -42,6 +47,10 @@ final class BrokerChannels: ChannelDirectory {
 
   func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
     key(channel, bundle, environment).map { broker.channels.delete($0) } ?? false
+  }
+
+  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment, now: Timestamp) -> Bool {
+    key(channel, bundle, environment).map { floods.isOver($0, now) } ?? false
   }
 
   func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID] {

@@ -5,11 +5,16 @@ import PushModel
 /// The token map as the provider checks see it.
 final class BrokerDirectory: DeviceDirectory {
   private let broker: Broker
-  private var floods: FloodGate
+  private var floods: FloodGate<DeviceToken>
+  /// In nanoseconds; nil for ever.
+  private let tokenLifetime: Int64?
 
-  init(broker: Broker, floodLimit: Int?) {
+  init(broker: Broker, options: ProviderOptions) {
     self.broker = broker
-    floods = FloodGate(limit: floodLimit)
+    floods = FloodGate(limit: options.floodLimit)
+    tokenLifetime = options.tokenLifetimeSeconds.map {
+      $0.multipliedReportingOverflow(by: 1_000_000_000).partialValue
+    }
   }
 
   private(set) var epoch = 0
@@ -31,32 +36,36 @@ final class BrokerDirectory: DeviceDirectory {
     if !row.isActive, row.topic == topic, now >= broker.goneTakesEffect(row) {
       return .unregistered(since: row.goneAt)
     }
-    return row.topic == topic ? .active : .otherTopic
+    guard row.topic == topic else { return .otherTopic }
+    if let tokenLifetime, now >= row.issuedAt.adding(nanoseconds: tokenLifetime) {
+      return .expired(since: row.issuedAt.adding(nanoseconds: tokenLifetime))
+    }
+    return .active
   }
 
   func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool { floods.isOver(token, now) }
 }
 
-/// Counts pushes to each device token within a second; off unless the operator gives a limit
+/// Counts pushes to each device token (or broadcasts to each channel) within a second; off unless the operator gives a limit
 /// (`spec/provider-protocol.md` K 13).
-struct FloodGate {
-  /// Most tokens counted at once; the count starts over when there are more.
-  private static let tokenLimit = 100_000
-  private static let window: Int64 = 1_000_000_000
+struct FloodGate<Target: Hashable> {
+  /// Most targets counted at once; the count starts over when there are more.
+  private static var targetLimit: Int { 100_000 }
+  private static var window: Int64 { 1_000_000_000 }
 
   let limit: Int?
-  private var counts: [DeviceToken: Int] = [:]
+  private var counts: [Target: Int] = [:]
   private var began = Timestamp(nanoseconds: .min)
 
   init(limit: Int?) { self.limit = limit }
 
-  mutating func isOver(_ token: DeviceToken, _ now: Timestamp) -> Bool {
+  mutating func isOver(_ target: Target, _ now: Timestamp) -> Bool {
     guard let limit else { return false }
-    if now > began.adding(nanoseconds: Self.window) || now < began || counts.count >= Self.tokenLimit {
+    if now > began.adding(nanoseconds: Self.window) || now < began || counts.count >= Self.targetLimit {
       counts.removeAll(keepingCapacity: true)
       began = now
     }
-    counts[token, default: 0] += 1
-    return counts[token, default: 0] > limit
+    counts[target, default: 0] += 1
+    return counts[target, default: 0] > limit
   }
 }

@@ -1,3 +1,4 @@
+import Platform
 import ProviderAPI
 import PushModel
 import Transport
@@ -26,7 +27,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   private let makeResponder: (TLSConnection) -> any HTTP2Responder
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?
-  private var isEnding = false
+  /// When GOAWAY was said, as monotonic nanoseconds.
+  private var endingSince: Int64?
   private var hasHeard = false
   /// Requests that are not answered yet.
   var openStreams: Int { session?.openStreams ?? 0 }
@@ -50,7 +52,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     lastHeard = service.clock.now()
     if let rejection = responder.connectionRejection {
       session.goAway(.noError, lastStreamID: 0, debugData: ErrorBody.bytes(rejection))
-      isEnding = true
+      beginEnding()
     }
     writeOutput()
   }
@@ -90,12 +92,26 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   }
 
   private func end(_ rejection: Rejection) {
-    guard let session, connection.isOpen else { return }
+    guard let session, connection.isOpen, !isEnding else { return }
     session.goAway(.noError, debugData: ErrorBody.bytes(rejection))
-    isEnding = true
+    beginEnding()
     writeOutput()
     // A client that may not speak HTTP/2 has been told nothing, and there is nothing to wait for.
     if !hasHeard { connection.close() }
+  }
+
+  private var isEnding: Bool { endingSince != nil }
+
+  private func beginEnding() { endingSince = endingSince ?? SystemClock.monotonicNanoseconds() }
+
+  /// A request that was open at the GOAWAY and never ends can't hold the connection.
+  func endIfOverdue(_ monotonic: Int64) {
+    guard let endingSince, monotonic - endingSince >= service.options.goAwayPatience, connection.isOpen else {
+      return
+    }
+    service.logger.log(
+      .info, "provider connection closed", [("because", .string("it did not end after GOAWAY"))])
+    connection.close()
   }
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
@@ -123,7 +139,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     } else {
       let text = Array(OtherProtocolAnswer.text(first).utf8)
       session.goAway(.protocolError, lastStreamID: 0, debugData: text)
-      isEnding = true
+      beginEnding()
       writeOutput()
     }
     let came = Hex.encode(first.prefix(OtherProtocolAnswer.shownBytes))

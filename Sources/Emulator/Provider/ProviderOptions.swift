@@ -1,5 +1,6 @@
 import Credentials
 import ProviderAPI
+import PushModel
 import Transport
 
 /// What an operator may change about the HTTP/2 provider API.
@@ -12,6 +13,13 @@ public struct ProviderOptions: Sendable {
   public var floodLimit: Int?
   /// How long a connection may be idle before GOAWAY `IdleTimeout`, in seconds; nil for ever (K 11).
   public var idleSeconds: Int64?
+  /// How long a connection may go on with open requests after its GOAWAY, in nanoseconds. Apple's is not known (D.1); a
+  /// request under way is a few thousand bytes, so a client that means to end it has by then.
+  public var goAwayPatience: Int64 = 10_000_000_000
+  /// Age at which a device token answers 410 `ExpiredToken`, in seconds; nil for never (D.5: Apple does not say when).
+  public var tokenLifetimeSeconds: Int64?
+  /// Bundle ids without the broadcast capability: `FeatureNotEnabled` (F.3).
+  public var withoutBroadcast: Set<Topic> = []
   public var http2 = HTTP2Options()
 
   public init() {}

@@ -1,5 +1,6 @@
 import Broker
 import Credentials
+import Platform
 import ProviderAPI
 import PushModel
 import Transport
@@ -31,8 +32,9 @@ final class ProviderService {
   ) {
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
-    directory = BrokerDirectory(broker: broker, floodLimit: options.floodLimit)
-    channels = BrokerChannels(broker: broker, seed: seed)
+    directory = BrokerDirectory(broker: broker, options: options)
+    channels = BrokerChannels(
+      broker: broker, seed: seed, withoutBroadcast: options.withoutBroadcast, floodLimit: options.floodLimit)
     messageIDs = MessageIDGenerator(seed: seed)
     uniqueIDs = MessageIDGenerator(seed: ~seed)
   }
@@ -136,11 +138,16 @@ final class ProviderService {
     HTTP2Connection(self, connection) { [unowned self] in ChannelResponder(self, $0) }
   }
 
+  /// Requests of all connections that are not answered yet.
+  var openStreams: Int { connections.values.reduce(0) { $0 + $1.openStreams } }
+
   func remember(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = endpoint }
   func forget(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = nil }
 
   /// Ends connections that were idle for longer than the operator allows; there is no limit unless one is given (K 11).
+  /// Also those that were told to go and did not. To be called about once a second.
   func endIdle() {
+    for endpoint in connections.values { endpoint.endIfOverdue(SystemClock.monotonicNanoseconds()) }
     guard let seconds = options.idleSeconds else { return }
     let now = clock.now()
     for endpoint in connections.values { endpoint.endIfIdle(now, seconds: seconds) }
@@ -154,8 +161,11 @@ final class ProviderService {
 
 /// A connection that can be told to end.
 protocol ProviderEndpoint: AnyObject {
+  var openStreams: Int { get }
   func shutDown()
   func endIfIdle(_ now: Timestamp, seconds: Int64)
+  /// `monotonic` in nanoseconds.
+  func endIfOverdue(_ monotonic: Int64)
 }
 
 extension Waiver {

@@ -21,7 +21,7 @@ public final class BroadcastCheck {
       BroadcastPushTypePolicy(), PriorityPolicy(isRequired: true), ExpirationPolicy(isRequired: true),
       BundlePolicy(directory: directory),
       ChannelPolicy(directory: directory), UnstoredExpirationPolicy(),
-      PayloadPolicy(limit: Limits.broadcastPayload),
+      PayloadPolicy(limit: Limits.broadcastPayload), ChannelFloodPolicy(directory: directory),
     ])
   }
 

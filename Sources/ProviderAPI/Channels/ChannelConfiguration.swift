@@ -6,7 +6,11 @@ enum ChannelConfiguration {
   static let pushType: StaticString = "liveactivity"
 
   /// The storage policy that the body asks for, or what is wrong with it.
-  static func read(_ body: UnsafeRawBufferPointer, byteCount: Int) throws(Refusal) -> ChannelStorage {
+  ///
+  /// A storage policy that is none has a reason of its own that Apple does not document (F.3).
+  static func read(
+    _ body: UnsafeRawBufferPointer, byteCount: Int, options: ProviderCheckOptions
+  ) throws(Refusal) -> ChannelStorage {
     guard byteCount > 0 else { throw refusal(.payloadEmpty, "a JSON body", "0 bytes") }
     guard byteCount <= Limits.broadcastPayload else {
       throw refusal(.payloadTooLarge, "at most \(Limits.broadcastPayload) bytes", "\(byteCount) bytes")
@@ -17,7 +21,10 @@ enum ChannelConfiguration {
     try checkPushType(value)
     guard case .integer(let number)? = value.member("message-storage-policy"),
       let storage = Int(exactly: number).flatMap(ChannelStorage.init)
-    else { throw refusal(.badRequestPayload, "message-storage-policy 0 or 1", Explanation.quoted(body)) }
+    else {
+      let reason = options.usesDocumentedReasons ? Rejection.badRequestPayload : .missingChannelQueueSize
+      throw refusal(reason, "message-storage-policy 0 or 1", Explanation.quoted(body))
+    }
     return storage
   }
 

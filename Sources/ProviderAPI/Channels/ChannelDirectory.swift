@@ -17,6 +17,9 @@ public protocol ChannelDirectory: AnyObject {
   func storage(of channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> ChannelStorage?
   /// Removes a channel for good; false if there is no such channel.
   func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool
+  /// Whether this broadcast would be one too many in a row for its channel (F.3 `TooManyRequests`). Called only for
+  /// requests that pass everything else.
+  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment, now: Timestamp) -> Bool
   /// All channels of a bundle id.
   func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID]
 }

@@ -43,7 +43,9 @@ public final class ChannelRequestHandler {
   {
     switch route {
     case .create:
-      try create(bundle, ChannelConfiguration.read(message.body, byteCount: message.bodyByteCount))
+      try create(
+        bundle,
+        ChannelConfiguration.read(message.body, byteCount: message.bodyByteCount, options: context.options))
     case .list: list(bundle)
     case .read: describe(try ownChannel().storage)
     case .delete: delete(try ownChannel().id, bundle)

@@ -45,6 +45,8 @@ struct EmulatorOptionsTests {
       ["--payload-limit", "256"], ["--echo-empty-token"], ["--gone-grace", "1h"], ["--throttle-rejections"],
       ["--flood-limit", "5"], ["--idle-timeout", "90"], ["--token-update-scope", "off"],
       ["--token-update-limit", "2"], ["--seed-data", "f"], ["--allow-host", "h"],
+      ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
+      ["--documented-reasons"],
     ])
   func everyFlag(words: [String]) throws {
     let options = EmulatorOptions(try Self.settings(["serve"] + words))

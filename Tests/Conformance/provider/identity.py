@@ -37,9 +37,11 @@ class TokenKey:
         """A provider token; `header` and `claims` change members, None leaves one out."""
         header = {"alg": "ES256", "kid": self.key_id} | (header or {})
         claims = {"iss": self.team, "iat": int(time.time()) - age} | (claims or {})
-        parts = [json.dumps({name: value for name, value in part.items() if value is not None}) for part in (header, claims)]
+        parts = [
+            json.dumps({name: value for name, value in part.items() if value is not None}) for part in (header, claims)]
         signed = ".".join(base64url(part.encode(), padded, standard) for part in parts)
-        return signed + "." + base64url(self._sign(signed.encode(), header["alg"], form, key or self.key), padded, standard)
+        signature = self._sign(signed.encode(), header["alg"], form, key or self.key)
+        return signed + "." + base64url(signature, padded, standard)
 
     @staticmethod
     def _sign(message, algorithm, form, key):

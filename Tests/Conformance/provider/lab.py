@@ -12,7 +12,7 @@ TEAM, OTHER_TEAM = "DEF123GHIJ", "XYZ789UVWK"
 KEY, SECOND_KEY, OTHER_TEAMS_KEY = "ABC123DEFG", "ABC456DEFG", "XYZ123ABCD"
 SANDBOX_KEY, PRODUCTION_KEY = "SAN123DBOX", "PRO123DUCT"
 APP_KEY, OTHER_APP_KEY = "APP123TOPC", "OTH456TOPC"
-OTHER_APP, NO_APP = "com.example.other", "com.example.unknown"
+OTHER_APP, NO_APP, INCAPABLE = "com.example.other", "com.example.unknown", "com.example.incapable"
 VOIP, LIVE_ACTIVITY = TOPIC + ".voip", TOPIC + ".push-type.liveactivity"
 PHONE, PRODUCTION_PHONE, GOING_PHONE = "probe-phone", "production-phone", "going-phone"
 UNIVERSAL, SINGLE = "com.example.universal", "com.example.single"
@@ -114,7 +114,8 @@ class Lab:
         if not everything:
             return
         suffixes = {"voip": ".voip"} | {suffix: suffix for suffix in (
-            ".location-query", ".voip", ".complication", ".pushkit.fileprovider", ".push-type.liveactivity", ".voip-ptt",
+            ".location-query", ".voip", ".complication", ".pushkit.fileprovider", ".push-type.liveactivity",
+                ".voip-ptt",
             ".push-type.widgets", ".push-type.controls")}
         for name, suffix in suffixes.items():
             self.prepared[name] = self.install(PHONE, TOPIC + suffix)
@@ -122,10 +123,17 @@ class Lab:
         self.prepared["com.example.sandbox"] = self.install(PHONE, "com.example.sandbox")
         self.prepared["production"] = self.install(PRODUCTION_PHONE, TOPIC, "production")
         self.prepared["gone"] = self.remove(GOING_PHONE, TOPIC)
+        self.prepare_channels()
+
+    def prepare_channels(self):
         with self.connect(listener="gateway") as connection:
             for name, policy in [("stored", 1), ("unstored", 0), ("deletable", 1), ("deleted", 1)]:
                 self.prepared[name] = self.create_channel(connection, TOPIC, policy)
             self.delete_channel(connection, TOPIC, self.prepared["deleted"])
+
+    def advance(self, time):
+        """Sets the emulator's clock ahead."""
+        self.emulator.api("PUT", "/api/v1/clock", {"advance": time})
 
     # Channels
 

@@ -1,6 +1,7 @@
 """Asks the real program everything in `probes.py` and compares whole answers: status, fields, body bytes.
 
-By itself: python probe_table.py [words that the rows must have]. The program is the one that APNS_EMULATOR_BINARY names,
+By itself: python probe_table.py [
+    words that the rows must have]. The program is the one that APNS_EMULATOR_BINARY names,
 else the debug build."""
 
 import http.client
@@ -15,10 +16,17 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(HERE))
     os.environ.setdefault("APNS_EMULATOR_BINARY", os.path.join(HERE, "../../../.build/debug/apns-emulator"))
 
-from probes import ALL, Expected, GoAway, NoHandshake  # noqa: E402
+from lab import INCAPABLE  # noqa: E402
+from probes import ALL, REASONS, Expected, GoAway, NoHandshake  # noqa: E402
 
 # Starting flags of the emulators that the probes name.
-FLAGS = {"plain": [], "flood": ["--flood-limit", "1"], "idle": ["--idle-timeout", "1s"]}
+FLAGS = {
+    "plain": ["--without-broadcast", INCAPABLE], "flood": ["--flood-limit", "1"], "idle": ["--idle-timeout", "1s"],
+    "documented": ["--documented-reasons"], "short-lived": ["--token-lifetime", "30m"], "going": [], "going too": []}
+# What nothing that a provider does brings about: only a fault rule or a magic token does.
+BY_FAULT_ONLY = {
+    ("D.5", "Forbidden"), ("D.5", "InternalServerError"), ("D.5", "ServiceUnavailable"),
+    ("F.3", "InternalServerError"), ("F.3", "ServiceUnavailable")}
 results = []
 
 
@@ -84,6 +92,8 @@ def ask(lab, probe, connection):
     for earlier in probe.before:
         request = earlier(lab)
         connection.answer(connection.request(request.fields, request.body))
+    if probe.meanwhile:
+        probe.meanwhile(lab)
     if isinstance(probe.expected, GoAway):
         connection.read_to_end()
         return GoAway(*connection.goaway) if connection.goaway else None
@@ -123,12 +133,37 @@ def lines(results):
     for result in results:
         expected, got = str(result.probe.expected), str(result.got)
         verdict = "right" if result.is_right else "WRONG"
-        yield f"{result.probe.section:14}{result.probe.name:{width}}{clip(expected)}{clip(got)}{result.console:8}{verdict}"
+        asked = f"{result.probe.section:14}{result.probe.name:{width}}"
+        yield f"{asked}{clip(expected)}{clip(got)}{result.console:8}{verdict}"
         if not result.is_right:
             yield f"{'':14}expected {result.probe.expected!r}"
             yield f"{'':14}got      {result.got!r}"
     right = sum(result.is_right for result in results)
     yield f"{right} of {len(results)} rows right"
+    for table, wanted in reasons().items():
+        missing = [reason for reason in wanted if reason not in reached(results)]
+        yield f"{table}: reasons reached {len(wanted) - len(missing)} of {len(wanted)}" + "".join(
+            f"{', ' if index else ', not '}{word}" for index, (_, word) in enumerate(missing))
+
+
+def reasons():
+    """For each table of the sheet: all its reasons, as pairs with the table's name."""
+    return {
+        table: [(table, word) for words in by_status.values() for word in words.split()]
+        for table, by_status in REASONS.items()}
+
+
+def reached(results):
+    """The reasons that right rows show, each with the status that its table says or in a GOAWAY."""
+    return {
+        result.probe.reason for result in results
+        if result.is_right and result.probe.reason and (
+            isinstance(result.probe.expected, GoAway) or is_of_status(*result.probe.reason,
+                result.probe.expected.status))}
+
+
+def is_of_status(table, word, status):
+    return word in REASONS[table].get(status, "").split()
 
 
 def clip(text):

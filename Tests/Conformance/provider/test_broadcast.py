@@ -1,4 +1,5 @@
-"""A broadcast reaches the devices that listen to its channel, and no others (spec/provider-protocol.md F, spec/device-courier.md 8)."""
+"""A broadcast reaches the devices that listen to its channel, and no others (spec/provider-protocol.md F,
+spec/device-courier.md 8)."""
 
 import base64
 import json
@@ -189,7 +190,7 @@ def test_channels_subscriptions_and_what_is_stored_outlive_the_process(durable_l
     silent.come_back()
     broadcast(lab, unstored, TEXT % 8)
     for device in (away, silent):
-        # Nobody wrote down before the kill that this device was given the first one: it may come again, but only in front.
+        # Nobody wrote down before the kill that this device was given the first one: it may come again, in front.
         texts = [device.next_message()[3]]
         if texts == [TEXT % 7] and device is silent and end == "kill":
             texts = [device.next_message()[3]]

@@ -31,7 +31,7 @@ def tokens(lab, count):
 
 
 def burst(lab, targets, end_after):
-    """Pushes to all, and SIGTERM amid them. Answers the connection once it has ended, and which stream had which token."""
+    """Pushes to all, and SIGTERM amid them. Answers the connection at its end, and which stream had which token."""
     connection = Connection(lab.emulator)
     assert connection.answer(connection.request(lab.fields("zz"))).status == 400
     connection.barrier()

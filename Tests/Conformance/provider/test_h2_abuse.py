@@ -46,7 +46,8 @@ def test_ping_flood_by_a_client_that_reads(lab):
         for number in range(20):
             connection.send(PingFrame(0, b"12345678").serialize() * 500)
             connection.barrier(number)
-        echoes = [frame for frame in connection.frames if isinstance(frame, PingFrame) and frame.opaque_data == b"12345678"]
+        echoes = [
+            frame for frame in connection.frames if isinstance(frame, PingFrame) and frame.opaque_data == b"12345678"]
         assert len(echoes) == 10_000
 
 

@@ -269,7 +269,8 @@ def test_padding_is_no_payload(lab):
     with lab.connect() as connection:
         stream = connection.new_stream()
         connection.send(
-            connection.headers(stream, lab.fields()), raw_frame(DATA, END_STREAM | PADDED, stream, b"\x0a" + b"\0" * 10))
+            connection.headers(stream, lab.fields()),
+            raw_frame(DATA, END_STREAM | PADDED, stream, b"\x0a" + b"\0" * 10))
         assert connection.answer(stream).body == b'{"reason":"PayloadEmpty"}'
 
 

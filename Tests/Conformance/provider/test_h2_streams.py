@@ -124,7 +124,7 @@ def test_a_second_request_on_a_closed_stream(lab, unharmed):
 
 
 def test_two_streams_before_a_token(lab, unharmed):
-    """Once the client has acknowledged that there may be one, the second ends the connection, and the first is served."""
+    """Once the client has acknowledged that there may be one, the second ends the connection; the first is served."""
     unharmed.accepted = 1
     with lab.connect() as connection:
         connection.wait_for_settings()
@@ -216,7 +216,8 @@ def test_a_client_that_says_goodbye_hears_the_rest(lab, unharmed):
     unharmed.accepted = 1
     with lab.connect() as connection:
         stream = connection.new_stream()
-        connection.send(connection.headers(stream, lab.fields()), GoAwayFrame(0, 0, NO_ERROR), connection.data(stream, PAYLOAD))
+        connection.send(
+            connection.headers(stream, lab.fields()), GoAwayFrame(0, 0, NO_ERROR), connection.data(stream, PAYLOAD))
         assert connection.answer(stream).status == 200
         connection.socket.close()
 

@@ -24,3 +24,12 @@ def labs(make_lab):
 def test_apple_answers(labs, probe):
     result = probe_table.run(labs(probe.lab), probe)
     assert result.is_right, f"expected {probe.expected!r}\ngot {result.got!r}\nconsole {result.console}"
+
+
+def test_every_reason_is_reached():
+    """After all rows; where only some were asked there is nothing to say."""
+    if len(probe_table.results) < len(ALL):
+        pytest.skip("not all rows were asked")
+    reached = probe_table.reached(probe_table.results)
+    missing = {reason for table in probe_table.reasons().values() for reason in table} - reached
+    assert missing == probe_table.BY_FAULT_ONLY

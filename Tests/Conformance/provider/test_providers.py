@@ -1,4 +1,4 @@
-"""Other people's clients of the HTTP/2 API, unmodified: a thousand pushes each to a device that is on, a thousand to ones
+"""Other people's clients of the HTTP/2 API, unmodified: a thousand pushes each to a device that is on, as many to ones
 that are off, and every count equal on both sides."""
 
 import collections
@@ -116,7 +116,8 @@ def curl(run):
     requests = [
         f'url = "https://{APPLE}/3/device/{token}"\n'
         f'data = "{{\\"aps\\":{{\\"alert\\":\\"{number}\\"}}}}"\n'
-        f'header = "authorization: {bearer(run.lab.jwt)}"\nheader = "apns-topic: {TOPIC}"\nheader = "apns-push-type: alert"\n'
+        f'header = "authorization: {bearer(run.lab.jwt)}"\nheader = "apns-topic: {TOPIC}"\n'
+        'header = "apns-push-type: alert"\n'
         f'http2\noutput = "/dev/null"\nwrite-out = "%{{http_version}} %{{http_code}}\\n"\n'
         f'cacert = "{run.lab.emulator.ca}"\nconnect-to = "{APPLE}:443:127.0.0.1:{port}"\n'
         for number, token in enumerate(run.tokens)]
@@ -128,7 +129,7 @@ def curl(run):
 
 
 def h2load(run):
-    """A hundred streams on one connection, or on four: each of them goes through the list of URLs from its beginning."""
+    """A hundred streams on one connection, or on four: each goes through the list of URLs from its beginning."""
     connections = "4" if len(set(run.tokens)) == 1 else "1"
     host, port = run.lab.emulator.address("provider")
     folder = run.lab.emulator.folder

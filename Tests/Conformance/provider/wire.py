@@ -188,7 +188,8 @@ class Connection:
         """Waits until the server has worked through everything that was sent so far."""
         mark = struct.pack(">Q", 0xBA551E4000000000 + number)
         self.send(PingFrame(0, mark))
-        found = self.wait(lambda frame: isinstance(frame, PingFrame) and "ACK" in frame.flags and frame.opaque_data == mark)
+        found = self.wait(
+            lambda frame: isinstance(frame, PingFrame) and "ACK" in frame.flags and frame.opaque_data == mark)
         assert found, f"the connection ended: {self.goaway}"
 
     def read_to_end(self):
@@ -243,5 +244,6 @@ def assert_connection_error(connection, *codes):
 def assert_stream_error(connection, stream, *codes):
     """The server ends the stream, says why, and goes on with the connection."""
     answer = connection.answer(stream)
-    assert answer.status is None and answer.reset in codes, f"{answer.status} {answer.body} reset {answer.reset} {connection.goaway}"
+    was = f"{answer.status} {answer.body} reset {answer.reset} {connection.goaway}"
+    assert answer.status is None and answer.reset in codes, was
     connection.barrier()

@@ -110,8 +110,8 @@ extension LiveTests {
         Row("no body", 400, "PayloadEmpty") { $0.body = [] },
         Row("a large body", 413, "PayloadTooLarge") { $0.body = [UInt8](repeating: 0x20, count: 5121) },
         Row("a body that is no JSON", 400, "BadRequestPayload") { $0.body = body("x") },
-        Row("no policy", 400, "BadRequestPayload") { $0.body = body(#"{"push-type":"LiveActivity"}"#) },
-        Row("policy 2", 400, "BadRequestPayload") {
+        Row("no policy", 400, "MissingChannelQueueSize") { $0.body = body(#"{"push-type":"LiveActivity"}"#) },
+        Row("policy 2", 400, "MissingChannelQueueSize") {
           $0.body = body(#"{"message-storage-policy":2,"push-type":"LiveActivity"}"#)
         },
         Row("no push type", 400, "MissingPushType") { $0.body = body(#"{"message-storage-policy":1}"#) },

@@ -218,6 +218,28 @@ extension LiveTests {
       }
     }
 
+    @Test(
+      "a request that never ends holds its connection only for a while after GOAWAY",
+      arguments: [true, false])
+    func neverEnds(isOver: Bool) throws {
+      let harness = try EmulatorHarness {
+        $0.provider.idleSeconds = 60
+        $0.provider.goAwayPatience = isOver ? 0 : .max
+      }
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      // HEADERS without END_STREAM: method POST and scheme https of the static table, an authority and a path.
+      client.connection.send(bytes("000010 01 04 00000001 83 87 4101 61 4409 2f332f6465766963652f"))
+      harness.turn(until: "the request is open") { harness.emulator.provider.openStreams == 1 }
+      harness.clock.advance(nanoseconds: 61 * 1_000_000_000)
+      harness.emulator.provider.endIdle()
+      harness.turn(until: "GOAWAY is here") { client.session.peerGoAway != nil }
+      for _ in 0..<3 { harness.emulator.provider.endIdle() }
+      harness.settle()
+      #expect(client.recorder.sawClose == isOver)
+      #expect(client.frames.filter(\.isGoAway).count == 1, "it is said once")
+    }
+
     @Test("a client that does not read its answers costs a bounded number of bytes")
     func neverReads() throws {
       let harness = try EmulatorHarness()

@@ -32,6 +32,12 @@ final class FakeChannels: ChannelDirectory {
     storages.removeValue(forKey: channel) != nil
   }
 
+  var flooded: ChannelID?
+
+  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment, now: Timestamp) -> Bool {
+    channel == flooded
+  }
+
   func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID] {
     storages.keys.sorted { $0.text < $1.text }
   }

@@ -1,0 +1,15 @@
+import PushModel
+
+/// The channel has not had too many broadcasts in a row (F.3, D.6 step 8).
+struct ChannelFloodPolicy: RequestPolicy {
+  let directory: any ChannelDirectory
+
+  func refusal(_ context: RequestContext) -> Refusal? {
+    guard let channel = context.channel?.id, let bundle = context.topic?.topic,
+      directory.isFlooded(channel, bundle, context.environment, now: context.now)
+    else { return nil }
+    return Refusal(
+      .tooManyRequests, rule: "broadcasts to one channel (F.3)", expected: "fewer in a row to this channel",
+      got: "one too many")
+  }
+}
