@@ -1,0 +1,85 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+@Suite("Feedback on tokens of another service")
+struct ForeignFeedbackTests {
+  private let lab = Lab()
+
+  private func note(_ token: [UInt8], topic: String = Lab.app, _ environment: Environment = .sandbox) throws {
+    lab.broker.noteForeignGone(
+      token: token, topic: try lab.topic(topic), environment: environment, goneAt: lab.now)
+  }
+
+  private func tokens(_ topic: String = Lab.app, _ environment: Environment = .sandbox) throws -> [[UInt8]] {
+    lab.broker.foreignFeedback(topics: [try lab.topic(topic)], environment: environment).map(\.token)
+  }
+
+  @Test("entries are told by topic and environment, oldest first, tokens of any length")
+  func scope() throws {
+    try note([1, 2, 3])
+    try note([4], topic: "com.example.other")
+    try note([5], .production)
+    try note([6])
+    #expect(try tokens() == [[1, 2, 3], [6]])
+    #expect(try tokens("com.example.other") == [[4]])
+    #expect(try tokens(Lab.app, .production) == [[5]])
+  }
+
+  @Test("a token has one entry, with the latest time")
+  func repeated() throws {
+    try note([1])
+    let first = lab.now
+    lab.pass(seconds: 60)
+    try note([1])
+    #expect(lab.broker.foreignFeedback.entries.map(\.goneAt) == [lab.now])
+    lab.broker.noteForeignGone(
+      token: [1], topic: try lab.topic(), environment: .sandbox, goneAt: first)
+    #expect(lab.broker.foreignFeedback.entries.map(\.goneAt) == [lab.now])
+  }
+
+  @Test("what was read is gone, and comes back when the token is found gone again")
+  func cleared() throws {
+    try note([1])
+    try note([2])
+    let ids = lab.broker.foreignFeedback.entries.map(\.id)
+    lab.broker.clearForeignFeedback([ids[0]])
+    #expect(try tokens() == [[2]])
+    try note([1])
+    #expect(try tokens() == [[2], [1]])
+    #expect(lab.broker.foreignFeedback.entries.last?.id != ids[0])
+  }
+
+  @Test("the store hears of what came and what went, once")
+  func changes() throws {
+    try note([1])
+    let id = try #require(lab.broker.foreignFeedback.entries.first?.id)
+    #expect(lab.broker.takeChanges().foreignFeedback == [id])
+    #expect(lab.broker.takeChanges().foreignFeedback == [])
+    lab.broker.clearForeignFeedback([id])
+    let changes = lab.broker.takeChanges()
+    #expect(changes.foreignFeedback == [id] && !changes.isEmpty)
+    #expect(lab.broker.foreignFeedback[id] == nil)
+  }
+
+  @Test("forgetting all devices forgets it too")
+  func reset() throws {
+    try note([1])
+    lab.broker.forgetDevices(now: lab.now)
+    #expect(lab.broker.foreignFeedback.entries.isEmpty)
+  }
+
+  @Test("the oldest make room for the newest")
+  func limit() {
+    var feedback = ForeignFeedback()
+    for number in 0...ForeignFeedback.limit {
+      let token = withUnsafeBytes(of: number) { Array($0) }
+      feedback.restore(
+        .init(id: Int64(number + 1), token: token, topic: 0, environment: .sandbox, goneAt: lab.now))
+    }
+    feedback.add(token: [1], topic: 0, environment: .sandbox, goneAt: lab.now)
+    #expect(feedback.entries.last?.token == [1])
+    #expect(feedback[1] == nil)
+  }
+}

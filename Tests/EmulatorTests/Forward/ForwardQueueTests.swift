@@ -1,0 +1,89 @@
+import Testing
+
+@testable import Emulator
+
+@Suite("The queue of forwarded pushes")
+struct ForwardQueueTests {
+  private func queue(_ ids: UInt64..., limit: Int = 10) -> ForwardQueue {
+    var queue = ForwardQueue(limit: limit)
+    for id in ids { #expect(queue.add(.sample(id)) == true) }
+    return queue
+  }
+
+  @Test("pushes go out in order of arrival, each once, and count until they are settled")
+  func order() {
+    var queue = queue(1, 2, 3)
+    #expect([queue.next(now: 0)?.id, queue.next(now: 0)?.id] == [1, 2])
+    #expect((queue.count, queue.underWayCount) == (3, 2))
+    #expect(queue.settle(1)?.id == 1)
+    #expect(queue.settle(1) == nil, "an answer counts once")
+    #expect(queue.settle(3) == nil, "it has not been sent")
+    #expect((queue.count, queue.underWayCount) == (2, 1))
+    #expect(queue.next(now: 0)?.id == 3)
+    #expect(queue.next(now: 0) == nil)
+    #expect(!queue.hasReady(now: .max))
+  }
+
+  @Test("it takes no more than its limit, whether they wait or are on their way")
+  func limit() {
+    var queue = queue(1, 2, limit: 2)
+    #expect(queue.isFull)
+    _ = queue.next(now: 0)
+    #expect(queue.add(.sample(3)) == false)
+    _ = queue.settle(1)
+    #expect(queue.add(.sample(3)) == true)
+  }
+
+  @Test("one that is put back takes its old place and counts as not tried")
+  func putBack() {
+    var queue = queue(1, 2, 3)
+    for _ in 0..<3 { _ = queue.next(now: 0) }
+    queue.putBack(2)
+    queue.putBack(1)
+    queue.putBack(1)
+    let pushes = [queue.next(now: 0), queue.next(now: 0)]
+    #expect(pushes.map { $0?.id } == [1, 2])
+    #expect(pushes.map { $0?.attempts } == [1, 1])
+  }
+
+  @Test("one that is retried waits for its moment, then goes before younger ones")
+  func retry() {
+    var queue = queue(1, 2, 3)
+    for _ in 0..<2 { _ = queue.next(now: 0) }
+    queue.retry(1, at: 100)
+    queue.retry(2, at: 50)
+    #expect(queue.nextMoment == 50)
+    #expect(queue.next(now: 49)?.id == 3)
+    #expect(queue.next(now: 49) == nil)
+    #expect(queue.next(now: 50)?.id == 2)
+    #expect(queue.nextMoment == 100)
+    #expect(!queue.hasReady(now: 99))
+    #expect(queue.add(.sample(4)) == true)
+    let first = queue.next(now: 100)
+    #expect((first?.id, first?.attempts) == (1, 2))
+    #expect(queue.nextMoment == nil)
+  }
+
+  @Test("what waits can be taken out by connection; what is on its way can't")
+  func removeWaiting() {
+    var queue = ForwardQueue(limit: 10)
+    for id in 1...6 { _ = queue.add(.sample(UInt64(id), connection: id % 2)) }
+    for _ in 0..<3 { _ = queue.next(now: 0) }
+    queue.retry(3, at: 100)
+    let removed = queue.removeWaiting { $0.connection == 1 }
+    #expect(removed.map(\.id) == [3, 5])
+    #expect(queue.underWayPushes.map(\.id) == [1, 2])
+    #expect(queue.nextMoment == nil)
+    #expect([queue.next(now: 200)?.id, queue.next(now: 200)?.id] == [4, 6])
+    #expect(queue.next(now: 200) == nil)
+  }
+
+  @Test("what is remembered of a push can be changed while it is there")
+  func update() {
+    var queue = queue(1)
+    queue.update(1) { $0.losses += 2 }
+    queue.update(7) { $0.losses += 1 }
+    #expect(queue[1]?.losses == 2)
+    #expect(queue[7] == nil)
+  }
+}

@@ -1,0 +1,84 @@
+import PushModel
+import Testing
+
+@testable import Emulator
+
+@Suite("The window of one provider connection")
+struct ForwardWindowTests {
+  private func window(_ size: Int, begun count: UInt32, command: UInt8 = 1) -> ForwardWindow {
+    var window = ForwardWindow(size: size)
+    for identifier in 1..<(count + 1) {
+      #expect(
+        window.begin(command: command, identifier: identifier, token: [UInt8(identifier)]) == identifier - 1)
+    }
+    return window
+  }
+
+  @Test("it holds as many as its size, and room comes in order")
+  func size() {
+    var window = window(2, begun: 2)
+    #expect(!window.mayBegin)
+    #expect(window.settle(1, nil) == nil)
+    #expect(!window.mayBegin, "the first is still under way")
+    #expect(window.settle(0, nil) == nil)
+    #expect(window.mayBegin && window.isEmpty)
+    #expect(window.lastAccepted == 2)
+  }
+
+  @Test("a rejection is told once everything before it was accepted, and nothing begins after it")
+  func order() {
+    var window = window(5, begun: 4)
+    #expect(window.settle(2, .badDeviceToken) == nil)
+    #expect(!window.mayBegin)
+    #expect(window.settle(0, nil) == nil)
+    let ending = window.settle(1, nil)
+    #expect(ending?.identifier == 3)
+    #expect((ending?.status, ending?.command) == (8, 1))
+    #expect(window.lastAccepted == 2)
+    #expect(window.settle(3, .badDeviceToken) == nil, "what comes later concerns nobody")
+  }
+
+  @Test("of two rejections the first in order is told, whichever came first")
+  func twoRejections() {
+    var window = window(5, begun: 3)
+    #expect(window.settle(2, .payloadTooLarge) == nil)
+    #expect(window.settle(1, .badDeviceToken) == nil)
+    #expect(window.settle(0, nil)?.identifier == 2)
+  }
+
+  @Test("what was accepted behind a rejection is handed over, what is under way is not")
+  func thrownAway() {
+    var window = window(9, begun: 5)
+    _ = window.settle(2, nil, .sample(12))
+    _ = window.settle(4, nil, .sample(14))
+    _ = window.settle(0, nil, .sample(10))
+    let ending = window.settle(1, .badDeviceToken)
+    #expect(ending?.thrownAway.map(\.id) == [12, 14])
+  }
+
+  @Test("command 0 has no identifier to be named when the emulator ends")
+  func simple() {
+    var window = window(3, begun: 2, command: 0)
+    _ = window.settle(0, nil)
+    _ = window.settle(1, nil)
+    #expect(window.lastAccepted == nil)
+  }
+
+  @Test("it knows whether a push to a token is under way")
+  func holds() {
+    var window = window(3, begun: 2)
+    let holds = { (token: [UInt8]) in token.withUnsafeBytes { window.holds($0) } }
+    #expect(holds([2]) && !holds([3]) && !window.holds(nil))
+    _ = window.settle(1, nil)
+    let holdsNow = [UInt8(2)].withUnsafeBytes { window.holds($0) }
+    #expect(!holdsNow)
+  }
+
+  @Test("verdicts on what it never held change nothing")
+  func strangers() {
+    var window = window(3, begun: 1)
+    #expect(window.settle(1, .badDeviceToken) == nil)
+    #expect(window.settle(.max, .badDeviceToken) == nil)
+    #expect(window.mayBegin)
+  }
+}

@@ -1,0 +1,27 @@
+import Broker
+import PushModel
+
+@testable import Emulator
+
+extension ForwardPush {
+  /// A push with what a test cares about.
+  static func sample(
+    _ id: UInt64, connection: Int = 1, sequence: UInt64 = 0, token: UInt8 = 1, text: String = "Hi",
+    expiration: UInt32? = nil, topicName: String = "com.example.app"
+  ) -> ForwardPush {
+    let now = Timestamp(seconds: 1_700_000_000)
+    let (token, payload) = (
+      [UInt8](repeating: token, count: 32), Array(#"{"aps":{"alert":"\#(text)"}}"#.utf8)
+    )
+    return token.withUnsafeBytes { token in
+      payload.withUnsafeBytes { payload in
+        var submission = Submission(
+          interface: .gateway, topic: 0, environment: .sandbox, token: token, payload: payload)
+        submission.expiration = expiration
+        submission.messageID = MessageID(high: 1, low: id, upperCase: 0)
+        return ForwardPush(
+          submission, record: id, topicName: topicName, connection: connection, sequence: sequence, now: now)
+      }
+    }
+  }
+}
