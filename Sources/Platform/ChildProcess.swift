@@ -21,7 +21,7 @@ public final class ChildProcess {
     var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var child = pid_t()
-    let status = posix_spawn(&child, path, &actions, nil, &words, environ)
+    let status = SpawnAttributes().lend { posix_spawn(&child, path, &actions, $0, &words, environ) }
     close(ends[1])
     guard status == 0 else {
       close(ends[0])

@@ -55,7 +55,7 @@ struct ReadmeTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let products = ForeignProgram.products
+    let products = try BuiltProgram.products()
     let search = products + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
     let result = try ForeignProgram.run(
       "\(products)/apns-emulator",

@@ -10,6 +10,9 @@ final class Exchange: ConnectionHandler {
   /// Why the connection ended; nil while it is open.
   private(set) var ending: String?
   private(set) var wasOpened = false
+  private var openedAt: Int64 = 0
+  /// How long it took until the system had taken all that was sent.
+  private(set) var sendingNanoseconds: Int64?
   /// Stops the loop when it says yes to what has come so far.
   var isEnough: ([UInt8]) -> Bool = { _ in false }
 
@@ -36,7 +39,13 @@ final class Exchange: ConnectionHandler {
 
   func connectionOpened(_ connection: TLSConnection) {
     wasOpened = true
+    openedAt = SystemClock.monotonicNanoseconds()
     connection.send(request)
+    connection.notifyWhenDrained()
+  }
+
+  func connectionDrained(_ connection: TLSConnection) {
+    sendingNanoseconds = sendingNanoseconds ?? SystemClock.monotonicNanoseconds() - openedAt
   }
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {

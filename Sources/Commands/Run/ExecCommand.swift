@@ -47,7 +47,7 @@ enum ExecCommand {
   }
 
   /// Ctrl-C reaches every process of the foreground group, so the command has it already.
-  private static var isFromTerminal: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+  private static var isFromTerminal: Bool { Terminal.isInForeground }
 
   /// As for `serve`, but free ports unless given, nothing on disk unless `--data`, and only warnings unless asked.
   static func options(_ settings: Settings) -> EmulatorOptions {

@@ -1,9 +1,10 @@
 import Credentials
 import Platform
 import PushModel
+import SimulatedProvider
 import Transport
 
-/// One push over HTTP/2, with a provider token or a certificate.
+/// One push over HTTP/2, or the same many times on one connection, with a provider token or a certificate.
 final class HTTP2Push: ConnectionHandler {
   private let settings: Settings
   private let emulator: RunningEmulator
@@ -12,23 +13,37 @@ final class HTTP2Push: ConnectionHandler {
   private var answer: JSONValue?
   private var isAccepted = false
   private var failure: String?
+  /// Not submitted yet.
+  private var left: Int
+  private var tally = PushTally()
+  private var request: (head: HTTP2RequestHead, path: String, body: [UInt8])?
+  private var openedAt: Int64?
+
+  /// Most requests open at a time, as a count; the server's limit may be lower.
+  private static let window = 1000
 
   init(_ settings: Settings, _ emulator: RunningEmulator) throws {
     guard let session = HTTP2ClientSession() else { throw CommandFailure("no memory for an HTTP/2 session") }
     (self.settings, self.emulator, self.session) = (settings, emulator, session)
     client = try ClientLoop()
+    left = settings[SendCommand.count] ?? 1
   }
 
   func run() throws -> ExitStatus {
     let name = SendCommand.serverName("api", settings)
     let token = Hex.encode(settings[SendCommand.token] ?? [])
     let head = HTTP2RequestHead(authority: name, fields: try fields())
-    session.submit(head, path: "/3/device/\(token)", body: try SendCommand.payloadBytes(settings))
+    request = (head, "/3/device/\(token)", try SendCommand.payloadBytes(settings))
+    submit()
     let address = try emulator.address("provider")
     let connection = try TLSClient.connect(
       loop: client.loop, to: address, serverName: name, alpn: ["h2"], context: try context(), handler: self)
     client.run(limit: settings[SendCommand.timeout]?.nanoseconds)
     connection.abort("done")
+    if let count = settings[SendCommand.count], let openedAt {
+      answer = answer ?? tally.json(of: count, nanoseconds: SystemClock.monotonicNanoseconds() - openedAt)
+      isAccepted = tally.accepted == count
+    }
     guard let answer else { throw RunningEmulator.unreachable(address, failure) }
     Output.line(answer.text)
     return isAccepted ? .success : .failure
@@ -62,23 +77,52 @@ final class HTTP2Push: ConnectionHandler {
     return try ProviderTokenSigner(p8Path: path, keyId: keyId, teamId: team).token(at: CertsCommand.now())
   }
 
+  private func submit() {
+    guard let request else { return }
+    while left > 0, session.openStreams < Self.window {
+      guard session.submit(request.head, path: request.path, body: request.body) else { return }
+      left -= 1
+    }
+  }
+
   // MARK: Answer
 
-  func connectionOpened(_ connection: TLSConnection) { flush(connection) }
+  func connectionOpened(_ connection: TLSConnection) {
+    openedAt = SystemClock.monotonicNanoseconds()
+    flush(connection)
+  }
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
     if case .failed(let reason) = session.receive(bytes) { return end(reason) }
     while let event = session.nextEvent() {
       switch event {
+      case .answered(let stream) where isSeries: count(stream)
+      case .reset where isSeries: tally.wentUnanswered()
       case .answered(let stream): take(stream)
       case .reset(_, let code): end("the stream was reset with \(code)")
       }
     }
+    if isSeries { return goOn(connection) }
     if answer == nil, let goAway = session.peerGoAway { take(goAway.debugData) }
     flush(connection)
   }
 
   func connectionClosed(_ connection: TLSConnection, reason: String) { end(reason) }
+
+  private var isSeries: Bool { settings[SendCommand.count] != nil }
+
+  private func count(_ stream: HTTP2ClientStream) {
+    let reason = JSONReader.read(Array(stream.message.body))?["reason"]?.string
+    tally.answered(status: stream.status, reason: reason)
+  }
+
+  /// The rest of a series; a GOAWAY ends it once what was open has come to an end.
+  private func goOn(_ connection: TLSConnection) {
+    submit()
+    flush(connection)
+    if let goAway = session.peerGoAway, tally.count == 0, session.openStreams == 0 { take(goAway.debugData) }
+    if session.openStreams == 0, left == 0 || session.peerGoAway != nil { client.stop() }
+  }
 
   private func flush(_ connection: TLSConnection) { session.drainOutput { connection.send($0) } }
 

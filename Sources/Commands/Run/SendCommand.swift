@@ -26,13 +26,15 @@ enum SendCommand {
   static let pushType = Flag("push-type", .text("TYPE"), "apns-push-type")
   static let collapseId = Flag("collapse-id", .text("ID"), "apns-collapse-id")
   static let apnsId = Flag("apns-id", .text("UUID"), "apns-id")
+  static let count = Flag(
+    "count", ValueKind<Int>.number("N", 1...100_000), "pushes so often, and reports counts and rate")
   static let wait = Flag("wait", .interval, default: "1s", "how long to wait for a legacy error packet")
   static let timeout = CommonFlags.timeout.defaulting(to: "10s")
 
   static let flags: [any FlagDescription] = [
     topic, token, payload, key, keyId, team, cert, certKey, legacy, identifier, expiration, priority,
     pushType,
-    collapseId, apnsId, wait, timeout, CommonFlags.environment, CommonFlags.certsOfEmulator,
+    collapseId, apnsId, count, wait, timeout, CommonFlags.environment, CommonFlags.certsOfEmulator,
     CommonFlags.portsFile,
   ]
 
@@ -53,13 +55,24 @@ enum SendCommand {
     push.expiration =
       settings[expiration]?.seconds(from: CertsCommand.now()) ?? (command == .enhanced ? .max : nil)
     push.priority = settings[priority]
+    var frames = push.frame
+    for number in 1..<UInt32(settings[count] ?? 1) {
+      push.identifier = (settings[identifier] ?? 1) &+ number
+      frames += push.frame
+    }
     let exchange = try Exchange.perform(
-      sending: push.frame, to: emulator.address("gateway"), serverName: serverName("gateway", settings),
+      sending: frames, to: emulator.address("gateway"), serverName: serverName("gateway", settings),
       context: try certificateContext(settings, emulator, maximum: .tls12),
       limit: settings[wait]?.nanoseconds,
       isEnough: { $0.count >= LegacyErrorPacket.byteCount })
     let outcome = LegacyOutcome(received: exchange.received, isClosed: exchange.isClosed)
-    Output.line(outcome.json(command: command).text)
+    var answer = outcome.json(command: command)
+    if let count = settings[count] {
+      let series = LegacySeries(
+        count: count, firstIdentifier: settings[identifier] ?? 1, nanoseconds: exchange.sendingNanoseconds)
+      answer = series.json(outcome, command: command)
+    }
+    Output.line(answer.text)
     return outcome.isAccepted ? .success : .failure
   }
 

@@ -33,7 +33,7 @@ struct MainPathTests {
       "$emulator" certs key --team TEAM123456 >/dev/null
       phone --count 5 >phone.log &
       phone=$!
-      until grep -q ^token phone.log; do sleep 0.05; done
+      until grep -qs ^token phone.log; do sleep 0.05; done
       for command in 0 1 2; do send --legacy $command --payload '{"aps":{"alert":"command '$command'"}}'; done
       send --payload '{"aps":{"alert":"certificate"}}'
       send --key certs/keys/AuthKey_*.p8 --payload '{"aps":{"alert":"key"}}'
@@ -92,7 +92,7 @@ struct MainPathTests {
       """
       phone >phone.log &
       phone=$!
-      until grep -q ^token phone.log; do sleep 0.05; done
+      until grep -qs ^token phone.log; do sleep 0.05; done
       curl -sf -X POST $api/devices/phone-1/apps/$topic/remove >/dev/null
       send --legacy 1 >/dev/null
       "$emulator" feedback --topic $topic
@@ -108,6 +108,30 @@ struct MainPathTests {
     #expect(lines[0].hasPrefix(#"{"timestamp":"#) && lines[0].contains(lines[3]))
     #expect(lines[1].contains(#""status":410"#) && lines[1].contains(#""reason":"Unregistered""#))
     #expect(lines[2] == lines[3])
+  }
+
+  @Test("a push is repeated and counted, on both interfaces")
+  func count() throws {
+    let result = try Self.run(
+      """
+      send --count 1500
+      for command in 0 1 2; do send --legacy $command --count 300; done
+      curl -sf "$api/tokens?token=$token" >/dev/null
+      token=abababababababababababababababababababababababababababababababab
+      send --count 20 || true
+      send --legacy 1 --count 20 --identifier 7 && exit 9
+      true
+      """)
+    #expect(result.status == 0, "\(result.output)")
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.count == 6, "\(result.output)")
+    guard lines.count == 6 else { return }
+    #expect(lines[0].contains(#""accepted":true,"count":1500,"acceptedCount":1500,"rejectedCount":0"#))
+    for line in lines[1...3] { #expect(line.contains(#""accepted":true,"count":300,"acceptedCount":300"#)) }
+    #expect(lines[4].contains(#""rejectedCount":20,"unansweredCount":0,"reasons":{"BadDeviceToken":20}"#))
+    #expect(
+      lines[5].contains(#""status":8,"identifier":7,"#)
+        && lines[5].contains(#""acceptedCount":0,"resend":19"#))
   }
 
   @Test("a phone that waits in vain ends with 1 and says how many did not come")

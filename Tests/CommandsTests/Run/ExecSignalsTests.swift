@@ -1,4 +1,4 @@
-import Foundation
+import Platform
 import Testing
 
 @testable import Commands
@@ -19,11 +19,16 @@ struct ExecSignalsTests {
     #expect(result.status == 0)
   }
 
+  @Test("what this process ignores, a program that it starts does not")
+  func ignoredPipe() throws {
+    signal(SIGPIPE, SIG_IGN)
+    let child = try ChildProcess("/bin/sh", ["-c", "kill -PIPE $$; echo survived"])
+    #expect(child.nextLine() == nil)
+  }
+
   private func exec(_ script: String) throws -> ForeignProgram.Result {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "exec-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try ForeignProgram.run(
-      "\(ForeignProgram.products)/apns-emulator", ["exec", "--", "sh", "-c", script], folder: folder)
+    let program = try BuiltProgram(hasCerts: false)
+    defer { program.remove() }
+    return try program.run("exec", "--", "sh", "-c", script)
   }
 }

@@ -12,6 +12,17 @@ struct BuiltProgram {
 
   /// With certificates in its folder, unless the test is about those.
   init(hasCerts: Bool = true) throws {
+    path = try Self.find()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    if hasCerts, let certs = Self.certs(path) {
+      try FileManager.default.copyItem(at: certs, to: folder.appending(path: "certs"))
+    }
+  }
+
+  /// Folder of the programs that were built along with these tests.
+  static func products() throws -> String { URL(filePath: try find()).deletingLastPathComponent().path }
+
+  private static func find() throws -> String {
     // On Linux the tests are a program beside it, on macOS a bundle that another program loads.
     let places = CommandLine.arguments.filter { $0.contains(".xctest") } + [ChildProcess.ownPath]
     let candidates = places.flatMap { place in
@@ -20,12 +31,8 @@ struct BuiltProgram {
       }
       .prefix(5).map { $0.appending(path: "apns-emulator").path() }
     }
-    guard let found = candidates.first(where: Self.isProgram) else { throw NotFound() }
-    path = found
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    if hasCerts, let certs = Self.certs(path) {
-      try FileManager.default.copyItem(at: certs, to: folder.appending(path: "certs"))
-    }
+    guard let found = candidates.first(where: isProgram) else { throw NotFound() }
+    return found
   }
 
   private static let lock = NSLock()

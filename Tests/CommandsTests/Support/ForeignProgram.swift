@@ -14,9 +14,6 @@ enum ForeignProgram {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Folder of the programs that were built along with these tests.
-  static var products: String { URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path }
-
   static func run(
     _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:],
     folder: URL? = nil

@@ -1,0 +1,33 @@
+/// How a program is started: with the signals that this one ignores as they are by default.
+///
+/// What this process ignores is its own affair: with SIGPIPE ignored, `yes | head -1` would complain.
+struct SpawnAttributes: ~Copyable {
+  #if canImport(Darwin)
+    private var attributes: posix_spawnattr_t?
+  #else
+    private var attributes = posix_spawnattr_t()
+  #endif
+
+  init() {
+    posix_spawnattr_init(&attributes)
+    var ignored = sigset_t()
+    sigemptyset(&ignored)
+    sigaddset(&ignored, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &ignored)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+  }
+
+  deinit {
+    var attributes = attributes
+    posix_spawnattr_destroy(&attributes)
+  }
+
+  #if canImport(Darwin)
+    typealias Pointer = UnsafePointer<posix_spawnattr_t?>
+  #else
+    typealias Pointer = UnsafePointer<posix_spawnattr_t>
+  #endif
+
+  /// Lends them for the call that starts the program.
+  func lend<Result>(_ body: (Pointer) -> Result) -> Result { withUnsafePointer(to: attributes, body) }
+}

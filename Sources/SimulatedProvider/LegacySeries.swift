@@ -1,0 +1,43 @@
+import LegacyWire
+import PushModel
+
+/// The same push many times on one connection of the binary interface, with identifiers that count up.
+public struct LegacySeries: Sendable {
+  public var count: Int
+  public var firstIdentifier: UInt32
+  /// How long it took to send them all; nil if the connection ended before.
+  public var nanoseconds: Int64?
+
+  public init(count: Int, firstIdentifier: UInt32, nanoseconds: Int64?) {
+    (self.count, self.firstIdentifier, self.nanoseconds) = (count, firstIdentifier, nanoseconds)
+  }
+
+  /// How many were accepted, as far as the provider can know (`spec/provider-protocol.md` A.3): those before the one that
+  /// the packet names, with it for status 10. nil if nothing tells.
+  public func accepted(_ outcome: LegacyOutcome) -> Int? {
+    switch outcome {
+    case .silence: return count
+    case .closed: return nil
+    case .error(let packet):
+      let before = Int(packet.identifier &- firstIdentifier) + (packet.status == Self.shutdown ? 1 : 0)
+      // An identifier that nobody gave out: 0 for an empty token.
+      return (0...count).contains(before) ? before : nil
+    }
+  }
+
+  /// One JSON object: the outcome, how many were accepted, and how many have to be sent again.
+  public func json(_ outcome: LegacyOutcome, command: LegacyCommand) -> JSONValue {
+    guard case .object(let members) = outcome.json(command: command) else { return .null }
+    let accepted = accepted(outcome)
+    var counts: [(String, JSONValue)] = [
+      ("count", .integer(Int64(count))), ("acceptedCount", .optional(accepted.map { Int64($0) })),
+    ]
+    if case .error(let packet) = outcome, let accepted {
+      let refused = packet.status == Self.shutdown ? 0 : 1
+      counts.append(("resend", .integer(Int64(max(0, count - accepted - refused)))))
+    }
+    return .object(members + counts + PushRate.members(count, nanoseconds: nanoseconds))
+  }
+
+  private static let shutdown: UInt8 = 10
+}
