@@ -47,6 +47,7 @@ public struct LegacyWindow {
   private var bytes = CaptureText()
   private var outcomes: [CapturedOutcome] = []
   private var simpleCount = 0
+  private var silences = 0
   /// Most frames that may be sent before the next fence.
   private var allowance = Int.max
   /// Frames from the head on that must go one by one, as they can't be told apart.
@@ -125,7 +126,8 @@ public struct LegacyWindow {
   // MARK: Learning
 
   /// The connection has ended, with a packet or without. Answers whether that says anything; what was sent and is not
-  /// settled must be sent again either way.
+  /// settled must be sent again either way. Those that met silence as they did when recorded are only counted, in
+  /// `silences`.
   public mutating func connectionEnded(_ packet: LegacyErrorPacket?, _ settle: (Settled) -> Void) -> Bool {
     defer {
       sent = head
@@ -192,15 +194,32 @@ public struct LegacyWindow {
   }
 
   private mutating func accept(upTo end: Int, _ settle: (Settled) -> Void) {
-    while head < end { settleHead(.silence, settle) }
+    while head < end {
+      if items[head].recorded < 0 {
+        silences += 1
+        dropHead()
+      } else {
+        settleHead(.silence, settle)
+      }
+    }
+  }
+
+  /// Those counted since the last call.
+  public mutating func takeSilences() -> Int {
+    defer { silences = 0 }
+    return silences
   }
 
   @inline(__always)
+  private mutating func dropHead() {
+    if careful > 0 { careful -= 1 }
+    if items[head].isSimple { simpleCount -= 1 }
+    head += 1
+  }
+
   private mutating func settleHead(_ outcome: CapturedOutcome, _ settle: (Settled) -> Void) {
     let item = items[head]
-    head += 1
-    if careful > 0 { careful -= 1 }
-    if item.isSimple { simpleCount -= 1 }
+    dropHead()
     let recorded = item.recorded < 0 ? CapturedOutcome.silence : outcomes[Int(item.recorded)]
     settle(
       Settled(

@@ -24,10 +24,9 @@ public struct ReplayReport {
   public var total: Int { pushes + unanswered + untranslatable }
 
   /// Silence then and now: what nearly all pushes of the gateway are.
-  @inline(__always)
-  public mutating func addSilence() {
-    pushes &+= 1
-    same &+= 1
+  public mutating func addSilences(_ count: Int) {
+    pushes += count
+    same += count
   }
 
   public mutating func add(old: String, new: String, areEqual: Bool) {

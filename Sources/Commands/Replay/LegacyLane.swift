@@ -17,6 +17,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   private let connect: (any ConnectionHandler) throws -> TLSConnection
   private let settle: (ReplayedPush) -> Void
+  private let silences: (Int) -> Void
   private let progress: () -> Void
   private let fail: (String) -> Void
   private let recordedForm: OutcomeComparison.Form
@@ -32,11 +33,12 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   init(
     recordedForm: OutcomeComparison.Form, connect: @escaping (any ConnectionHandler) throws -> TLSConnection,
-    settle: @escaping (ReplayedPush) -> Void, progress: @escaping () -> Void,
+    settle: @escaping (ReplayedPush) -> Void, silences: @escaping (Int) -> Void,
+    progress: @escaping () -> Void,
     fail: @escaping (String) -> Void
   ) {
     (self.recordedForm, self.connect, self.settle) = (recordedForm, connect, settle)
-    (self.progress, self.fail) = (progress, fail)
+    (self.silences, self.progress, self.fail) = (silences, progress, fail)
   }
 
   var isFull: Bool { window.unsentBytes + (connection?.queuedBytes ?? 0) > Self.backlog }
@@ -119,7 +121,9 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     (self.connection, isOpen, isFenced) = (nil, false, false)
     if !wasOpen, window.count > 0 { return fail(reason) }
     let packet = LegacyErrorPacket(bytes: Array(received.prefix(LegacyErrorPacket.byteCount)))
-    if window.connectionEnded(packet, told) {
+    let hasLearnt = window.connectionEnded(packet, told)
+    silences(window.takeSilences())
+    if hasLearnt {
       failures = 0
     } else {
       failures += 1

@@ -24,19 +24,13 @@ final class ReplayOutput {
 
   // MARK: Pushes
 
-  @inline(__always)
-  func settled(_ push: ReplayedPush) {
-    if push.form == .legacy, push.recordedForm == .legacy, push.outcome == .silence, push.recorded == .silence
-    {
-      return report.addSilence()
-    }
-    compare(push)
-  }
+  /// Silence then and now.
+  func silences(_ count: Int) { report.addSilences(count) }
 
   func untranslatable() { report.addUntranslatable() }
   func lost(_ count: Int) { report.lost += count }
 
-  private func compare(_ push: ReplayedPush) {
+  func settled(_ push: ReplayedPush) {
     let old = OutcomeComparison.words(push.recorded, push.recordedForm)
     guard let outcome = push.outcome else {
       report.addUnanswered(old: old, why: "no answer")

@@ -78,7 +78,8 @@ extension ReplayRunner {
         connect: { [client] handler in
           try TLSClient.connect(
             loop: client.loop, to: address, serverName: name, context: context, handler: handler)
-        }, settle: { [unowned self] in settled($0) }, progress: { [unowned self] in progressed() },
+        }, settle: { [unowned self] in output.settled($0) },
+        silences: { [unowned self] in output.silences($0) }, progress: { [unowned self] in progressed() },
         fail: { [unowned self] in failed(address, $0) })
     }
   }
@@ -129,7 +130,7 @@ extension ReplayRunner {
           try TLSClient.connect(
             loop: client.loop, to: address, serverName: name, alpn: ["h2"], context: context,
             handler: handler)
-        }, settle: { [unowned self] in settled($0) }, progress: { [unowned self] in progressed() },
+        }, settle: { [unowned self] in output.settled($0) }, progress: { [unowned self] in progressed() },
         fail: { [unowned self] in failed(address, $0) })
     }
   }

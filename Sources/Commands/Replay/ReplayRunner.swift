@@ -7,7 +7,7 @@ import Transport
 /// lanes get rid of what they have, so that memory does not depend on the length of the capture.
 final class ReplayRunner {
   /// Bytes of frames whose outcome is unknown, over all lanes, before every lane asks.
-  private static let heldLimit = 48 << 20
+  private static let heldLimit = 30 << 20
   /// How many pushes go by between two looks at that.
   private static let heldInterval = 4096
   /// Lanes that still wait for outcomes while others go on.
@@ -28,8 +28,13 @@ final class ReplayRunner {
   private var lanes: [LaneKey: any ReplayLane] = [:]
   private var finishing: [ObjectIdentifier: any ReplayLane] = [:]
   private var touched: [ObjectIdentifier: any ReplayLane] = [:]
-  /// Recorded frames on connections that nobody can speak for.
   private var failure: (any Error)?
+  /// The lane of the last frame, where frames go as they are: most often it is the next one's too.
+  private var latestNumber: UInt32 = 0
+  private var latestLane: LegacyLane?
+  private let isPlain: Bool
+  /// Which file is being read, as it is in tags.
+  private var fileTag = 0
   private var session = ""
   /// When the recording's zero is now, and how far the recording got; nanoseconds.
   private var zero: Int64 = 0
@@ -49,6 +54,7 @@ final class ReplayRunner {
 
   init(_ options: ReplayOptions, _ settings: Settings, _ emulator: RunningEmulator) throws {
     (self.options, self.emulator) = (options, emulator)
+    isPlain = options.form != .http2 && options.mapping.tokens.isEmpty
     identities = try ReplayIdentities(settings, emulator)
     output = ReplayOutput(options)
     source = try CaptureSource(options.files)
@@ -83,6 +89,7 @@ final class ReplayRunner {
     isPumping = true
     defer { isPumping = false }
     do { try handOut() } catch { return fail(error) }
+    latestLane?.advance()
     let lanes = touched
     touched.removeAll(keepingCapacity: true)
     for lane in lanes.values { lane.advance() }
@@ -105,7 +112,10 @@ final class ReplayRunner {
     guard !isAtEnd else { return false }
     index = 0
     output.progress(source.bytesRead, of: source.size)
-    if try source.next(batch) { return true }
+    if try source.next(batch) {
+      fileTag = (options.files.firstIndex(of: source.file) ?? 0) << 40
+      return true
+    }
     isAtEnd = true
     for key in lanes.keys { finish(key) }
     return false
@@ -154,12 +164,18 @@ final class ReplayRunner {
   @inline(__always)
   private func handOut(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
     switch entry.kind {
+    case .frame where entry.connection == latestNumber && latestLane != nil:
+      latestLane?.push(
+        batch.content(entry), tag: fileTag | entry.line,
+        recorded: entry.detail < 0 ? nil : batch.outcome(entry))
+      return latestLane
     case .frame, .request: return try push(entry)
     case .header: begin(batch.starts[Int(entry.detail)])
     case .opened:
       let connection = batch.connections[Int(entry.detail)]
       connections[connection.number] = connection
     case .closed:
+      if entry.connection == latestNumber { latestLane = nil }
       connections[entry.connection] = nil
       for key in lanes.keys where key.connection == entry.connection { finish(key) }
     case .lost: output.lost(Int(entry.detail))
@@ -171,6 +187,7 @@ final class ReplayRunner {
   private func begin(_ startedAt: String) {
     guard startedAt != session else { return }
     session = startedAt
+    latestLane = nil
     for key in lanes.keys { finish(key) }
     connections = [:]
     zero = SystemClock.monotonicNanoseconds()
@@ -184,11 +201,12 @@ final class ReplayRunner {
     }
     let push = RecordedPush(
       entry: entry, batch: batch, connection: connection,
-      tag: (options.files.firstIndex(of: source.file) ?? 0) << 40 | entry.line)
+      tag: fileTag | entry.line)
     guard let lane = try hand(push) else {
       output.untranslatable()
       return nil
     }
+    (latestNumber, latestLane) = (entry.connection, isPlain ? lane as? LegacyLane : nil)
     return lane
   }
 
@@ -221,8 +239,6 @@ final class ReplayRunner {
   private func pumpSoon() {
     if !isPumping || isAtEnd { timer?.start(afterNanoseconds: 0) }
   }
-
-  func settled(_ push: ReplayedPush) { output.settled(push) }
 
   func progressed() {
     movedAt = SystemClock.monotonicNanoseconds()

@@ -1,0 +1,270 @@
+"""Recording and replaying: what other people's providers sent is sent again, and the same comes of it."""
+
+import base64
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from harness import PATIENCE, TOPIC
+from legacy import Provider, enhanced, framed, simple
+
+HERE = os.path.dirname(__file__)
+TEAM, KEY = "TEAM123456", "KEY1234567"
+SEED = ("--ephemeral", "--token-seed", "replay")
+UNKNOWN = "ab" * 32
+
+
+@pytest.fixture
+def recorder(stopped_emulator):
+    """An emulator that records, with a key and a phone."""
+    emulator = stopped_emulator
+    emulator.run("certs", "key", "--team", TEAM, "--key-id", KEY)
+    emulator.capture = emulator.path("traffic.jsonl")
+    start(emulator, "--capture", emulator.capture)
+    return emulator
+
+
+def start(emulator, *flags):
+    emulator.start(*SEED, *flags)
+    for number in (1, 2, 3):
+        emulator.api("POST", f"/api/v1/devices/phone-{number}/apps/{TOPIC}/install", {})
+    tokens = emulator.api("GET", "/api/v1/tokens")["tokens"]
+    emulator.tokens = [row["token"] for row in sorted(tokens, key=lambda row: row["udid"])]
+
+
+@pytest.fixture
+def again(recorder):
+    """The same emulator in the state that it had at first, not recording: its seed makes the same tokens."""
+    def restart():
+        assert recorder.stop() == 0
+        start(recorder)
+        return recorder
+    return restart
+
+
+def lines(path):
+    with open(path) as file:
+        return [json.loads(line) for line in file]
+
+
+def pushes(path):
+    return [line for line in lines(path) if "frame" in line or "request" in line]
+
+
+def replay(emulator, *arguments, check=True):
+    result = emulator.run("replay", *arguments, "--json", check=False)
+    if check:
+        assert result.returncode == 0, result.stdout + result.stderr
+    report = [json.loads(line) for line in result.stdout.splitlines()]
+    return report[-1], report[:-1]
+
+
+def php(emulator, script, *arguments):
+    bundle = emulator.path("ck.pem")
+    with open(bundle, "w") as output:
+        for part in emulator.push_certificate():
+            with open(part) as file:
+                output.write(file.read())
+    host, port = emulator.address("gateway")
+    result = subprocess.run(
+        ["php", "-n", os.path.join(HERE, "clients", script), host, str(port), bundle, emulator.ca, *arguments],
+        capture_output=True, text=True, timeout=PATIENCE)
+    assert result.returncode == 0 and not result.stderr, result.stdout + result.stderr
+    return result.stdout.splitlines()
+
+
+def aioapns(emulator, tokens):
+    task = {
+        "key": emulator.path("certs", "keys", f"AuthKey_{KEY}.p8"), "keyId": KEY, "team": TEAM, "topic": TOPIC,
+        "tokens": tokens, "port": emulator.address("provider")[1]}
+    environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+    result = subprocess.run(
+        [sys.executable, os.path.join(HERE, "provider", "clients", "aioapns_push.py")], input=json.dumps(task),
+        env=environment | {"SSL_CERT_FILE": emulator.ca}, capture_output=True, text=True, timeout=PATIENCE)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def legacy_session(emulator):
+    """A PHP sender with good and bad tokens, by commands 0 and 1."""
+    good = emulator.tokens
+    php(emulator, "simple_push.php", good[0], "one at a time")
+    php(emulator, "simple_push.php", UNKNOWN, "to nobody")
+    assert php(emulator, "enhanced_push.php", "to all", *good) == ["no error"]
+    assert php(emulator, "enhanced_push.php", "some", good[0], good[1], UNKNOWN) == [
+        "error command=8 status=8 identifier=2"]
+
+
+def mixed_session(emulator):
+    legacy_session(emulator)
+    with Provider(emulator, *emulator.push_certificate()) as provider:
+        provider.send(framed(7, bytes.fromhex(emulator.tokens[1]), b'{"aps":{"alert":"2"}}'))
+        # An item that overruns its frame.
+        provider.send(bytes.fromhex("02 00000004 01 0020 00"))
+        assert provider.read_to_end() == bytes.fromhex("088000000000")
+    assert aioapns(emulator, emulator.tokens + [UNKNOWN, emulator.tokens[0]]) == {"200": 4, "BadDeviceToken": 1}
+    emulator.run("send", "--topic", TOPIC, "--token", "00", check=False)
+
+
+MIXED = {
+    "200 → 200": 4, "400 BadDeviceToken → 400 BadDeviceToken": 2, "closed → closed": 1, "status 8 → status 8": 1,
+    "status 128 → status 128": 1}
+
+
+def test_a_mixed_session_replayed_comes_out_the_same(recorder, again):
+    mixed_session(recorder)
+    emulator = again()
+    report, differences = replay(emulator, recorder.capture, "--speed", "max")
+    assert differences == []
+    # Frames that met silence twice are counted without words.
+    assert (report["pushes"], report["same"], report["outcomes"]) == (16, 16, MIXED)
+    assert replay(emulator, recorder.capture, "--speed", "20")[0]["same"] == 16
+
+
+def test_what_a_php_sender_sent_comes_out_the_same_over_http2(recorder, again):
+    legacy_session(recorder)
+    emulator = again()
+    report, differences = replay(emulator, recorder.capture, "--speed", "max", "--as", "http2")
+    assert differences == []
+    assert (report["pushes"], report["same"], report["untranslatable"]) == (8, 8, 0)
+    assert report["outcomes"] == {
+        "accepted → 200": 6, "closed → 400 BadDeviceToken": 1, "status 8 → 400 BadDeviceToken": 1}
+    notifications = emulator.api("GET", "/api/v1/notifications")["notifications"]
+    assert {n["interface"] for n in notifications} == {"provider"}
+    assert {(n["topic"], n["pushType"]) for n in notifications if n["verdict"]["accepted"]} == {(TOPIC, "alert")}
+    # The same with a provider token.
+    key = emulator.path("certs", "keys", f"AuthKey_{KEY}.p8")
+    report, differences = replay(emulator, recorder.capture, "--speed", "max", "--as", "http2", "--key", key)
+    assert (report["same"], differences) == (8, [])
+
+
+def test_a_difference_is_told_with_its_line(recorder, again):
+    with Provider(recorder, *recorder.push_certificate()) as provider:
+        token = bytes.fromhex(recorder.tokens[0])
+        provider.send(b"".join(enhanced(n, token, b"{}") for n in (5, 6)))
+        provider.send(enhanced(7, bytes.fromhex(recorder.tokens[1]), b"{}"))
+        provider.send(simple(token, b"{}") + simple(bytes.fromhex(recorder.tokens[2]), b"{}"))
+        provider.flush()
+    emulator = again()
+    report, differences = replay(
+        emulator, recorder.capture, "--speed", "max", "--map-token", f"{recorder.tokens[1]}={UNKNOWN}",
+        "--map-token", f"{recorder.tokens[2]}={'cd' * 32}", check=False)
+    numbers = [number for number, line in enumerate(lines(recorder.capture), 1) if "frame" in line]
+    assert [(d["line"], d["id"], d["old"], d["new"]) for d in differences] == [
+        (numbers[2], "7", "accepted", "status 8"), (numbers[4], None, "accepted", "closed")]
+    assert (report["pushes"], report["same"], report["different"]) == (6, 4, 2)
+    assert emulator.run("replay", recorder.capture, "--speed", "max", check=False).returncode == 0
+    mapped = ("replay", recorder.capture, "--speed", "max", "--map-token", f"{recorder.tokens[1]}={UNKNOWN}")
+    assert emulator.run(*mapped, check=False).returncode == 1
+    assert emulator.run(*mapped, "--allow-differences", check=False).returncode == 0
+
+
+def test_topics_and_tokens_may_become_others(recorder, again):
+    legacy_session(recorder)
+    aioapns(recorder, recorder.tokens)
+    emulator = again()
+    other = "com.example.other"
+    emulator.push_certificate(other)
+    mapping = {"topics": {TOPIC: other}, "tokens": {}}
+    for number, token in enumerate(recorder.tokens, 1):
+        emulator.api("POST", f"/api/v1/devices/phone-{number}/apps/{other}/install", {})
+        [row] = emulator.api("GET", f"/api/v1/tokens?topic={other}&udid=phone-{number}")["tokens"]
+        mapping["tokens"][token] = row["token"]
+    path = emulator.path("map.json")
+    with open(path, "w") as file:
+        json.dump(mapping, file)
+    report, differences = replay(emulator, recorder.capture, "--speed", "max", "--map", path)
+    assert (report["same"], differences) == (11, [])
+    topics = {n["topic"] for n in emulator.api("GET", "/api/v1/notifications")["notifications"]}
+    assert topics == {other}
+
+
+def test_a_capture_has_everything_but_secrets(recorder):
+    mixed_session(recorder)
+    recorder.stop()
+    assert stat.S_IMODE(os.stat(recorder.capture).st_mode) == 0o600
+    header, *rest = lines(recorder.capture)
+    assert (header["format"], header["version"]) == ("apns-emulator-capture", 1)
+    times = [line["ns"] for line in rest]
+    assert times == sorted(times)
+    frames = [base64.b64decode(line["frame"]) for line in rest if "frame" in line]
+    payload = json.dumps({"aps": {"alert": "one at a time", "sound": "default"}}, separators=(",", ":")).encode()
+    assert frames[0] == simple(bytes.fromhex(recorder.tokens[0]), payload)
+    assert frames[-1] == bytes.fromhex("020000000401002000")
+    requests = [line["request"] for line in rest if "request" in line]
+    digests = {value for request in requests for name, value in request["headers"] if name == "authorization"}
+    assert len(digests) == 1 and next(iter(digests)).startswith("digest:")
+    with open(recorder.capture, "rb") as file:
+        text = file.read()
+    # Parts of provider tokens, and ids of key and team, in any form.
+    for secret in (b"eyJ", b"bearer", b"Bearer", KEY.encode(), TEAM.encode()):
+        bodies = b"".join(json.dumps(r["body"]).encode() for r in requests)
+        assert secret not in text or secret == b"eyJ" and text.count(b"eyJ") == bodies.count(b"eyJ")
+    assert not any(b64 in text for b64 in (base64.b64encode(KEY.encode()), base64.b64encode(TEAM.encode())))
+
+
+def test_a_torn_last_line_is_left_out_and_cut_off(recorder, again):
+    legacy_session(recorder)
+    count = len(pushes(recorder.capture))
+    recorder.kill()
+    with open(recorder.capture, "ab") as file:
+        file.write(b'{"ns":123,"connection":1,"fra')
+    start(recorder)
+    result = recorder.run("replay", recorder.capture, "--speed", "max")
+    assert "torn" in result.stderr and f"{count} pushes" in result.stdout
+    # The next run appends behind the last whole line, and the two are replayed one after the other.
+    recorder.stop()
+    start(recorder, "--capture", recorder.capture)
+    php(recorder, "simple_push.php", recorder.tokens[0], "later")
+    recorder.stop()
+    assert len(pushes(recorder.capture)) == count + 1
+    start(recorder)
+    report, differences = replay(recorder, recorder.capture, "--speed", "max")
+    assert (report["same"], differences) == (count + 1, [])
+
+
+def test_rotated_files_stand_for_themselves(stopped_emulator):
+    emulator = stopped_emulator
+    capture = emulator.path("small.jsonl")
+    start(emulator, "--capture", capture, "--capture-rotate", "4K", "--capture-keep", "50")
+    with Provider(emulator, *emulator.push_certificate()) as provider:
+        for number in range(200):
+            provider.send(enhanced(number, bytes.fromhex(emulator.tokens[0]), b"{}"))
+            if number % 20 == 0:
+                emulator.api("GET", "/api/v1/info")
+        assert provider.flush()[:2] == b"\x08\x02"
+    emulator.stop()
+    files = [path for n in range(50, 0, -1) if os.path.exists(path := f"{capture}.{n}")] + [capture]
+    assert len(files) > 3
+    for path in files:
+        assert lines(path)[0]["format"] == "apns-emulator-capture"
+    start(emulator)
+    report, differences = replay(emulator, *files, "--speed", "max")
+    assert (report["same"], differences) == (201, [])
+    replay(emulator, files[1], "--speed", "max")
+
+
+@pytest.mark.parametrize("content, complaint", [
+    ("", "line 1: expected a header"),
+    ("hello\n", 'line 1: expected a header with "format":"apns-emulator-capture", got hello'),
+    ('{"format":"apns-emulator-capture","version":2}\n', 'expected "version":1, got version 2'),
+    ('{"format":"apns-emulator-capture","version":1}\n{"ns":1,"connection":1,"frame":"A"}\n', "line 2: expected base64"),
+    ('{"format":"apns-emulator-capture","version":1}\n{"ns":1,"connection":9,"frame":"AAAA"}\n', "line 2: expected a push of"),
+])
+def test_a_bad_file_is_told_where_and_what(emulator, content, complaint):
+    path = emulator.path("bad.jsonl")
+    with open(path, "w") as file:
+        file.write(content)
+    result = emulator.run("replay", path, check=False)
+    assert result.returncode == 1
+    assert complaint in result.stderr and path in result.stderr
+
+
+def test_a_path_that_can_not_be_written_is_told_at_the_start(stopped_emulator):
+    result = stopped_emulator.run("serve", "--capture", "/nonexistent/traffic.jsonl", *SEED, check=False)
+    assert result.returncode == 1
+    assert "/nonexistent/traffic.jsonl" in result.stderr
