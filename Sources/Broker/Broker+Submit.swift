@@ -58,6 +58,12 @@ extension Broker {
     registration.goneAt.adding(nanoseconds: options.goneGraceSeconds * 1_000_000_000)
   }
 
+  /// Remembers a notification that is accepted and goes nowhere.
+  public func recordAccepted(_ submission: Submission, now: Timestamp) {
+    counters.accepted += 1
+    _ = record(submission, registration: -1, rejection: nil, now: now)
+  }
+
   /// Remembers a broadcast, which has no token.
   func recordBroadcast(_ submission: Submission, now: Timestamp) -> UInt64 {
     counters.accepted += 1

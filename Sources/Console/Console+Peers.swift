@@ -11,10 +11,10 @@ extension Console {
   }
 
   /// `POST /3/device/{token}` in plain HTTP/1.1
-  func push(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func push(_ exchange: HTTPExchange) throws {
     guard let push = context.push else {
       throw ConsoleError.unavailable("the provider interface is not part of this run")
     }
-    return push(request.http)
+    push(exchange) { [unowned self] in exchange.respond(finished($0)) }
   }
 }

@@ -26,7 +26,8 @@ public final class ConsoleContext {
   /// Device activation: the form's bytes → status, content type, body (`spec/device-courier.md` 5).
   public var activate: ((_ formBody: [UInt8]) -> (status: Int, contentType: String, body: [UInt8]))?
   /// The provider request in plain HTTP/1.1: any request below `/3/` or `/4/`, answered as over HTTP/2.
-  public var push: ((HTTPRequest) -> HTTPResponse)?
+  /// The answer goes to the closure, or the exchange is ended in another way.
+  public var push: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Void)?
 
   /// Sends a notification in the name of a provider that may push to its topic; answers the notification's id.
   public var sendTest: ((TestPush) -> UInt64)?

@@ -1,5 +1,6 @@
 import Console
 import Credentials
+import Faults
 import Platform
 import Transport
 
@@ -31,6 +32,8 @@ extension Emulator {
       try HTTPServer(loop: loop, address: address, handler: console.handle)
     }
     self.console = server
+    faults.watch(server)
+    faults.publish = { [unowned console] in console.publish($0, $1) }
     consoleRoutes = console
     // After the commit, so that nobody hears of what a crash could still undo.
     loop.atTurnEnd { console.turnEnded() }
@@ -59,6 +62,7 @@ extension Emulator {
     let listener = try naming(name, number) {
       try TLSListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
     }
+    if let place = FaultPlace(rawValue: name) { faults.watch(listener, place) }
     listeners.append((name, listener))
     ports.listeners.append((name, listener.address))
   }

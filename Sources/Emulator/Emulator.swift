@@ -24,6 +24,8 @@ public final class Emulator {
   let derivation: IdentityDerivation
   let trust: ProviderTrust
   let deviceVerifier: DeviceIdentityVerifier
+  /// What goes wrong on purpose.
+  let faults: FaultService
   let gateway: Gateway
   let feedback: FeedbackService
   let courier: CourierService
@@ -63,14 +65,16 @@ public final class Emulator {
     store = try Self.openStore(options, broker)
     trust = try ProviderTrust(folder: certs, isLenient: options.isLenient, now: clock.now())
     deviceVerifier = try DeviceIdentityVerifier(folder: certs, isLenient: options.isLenient, now: clock.now())
+    faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
     let identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
     gateway = Gateway(
       loop: loop, broker: broker, clock: clock, limits: options.legacyLimits, identities: identities,
-      logger: logger)
+      logger: logger, faults: faults)
     feedback = FeedbackService(broker: broker, identities: identities)
     courier = CourierService(
-      loop: loop, broker: broker, clock: clock, logger: logger, defaultEnvironment: options.environment,
+      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults,
+      defaultEnvironment: options.environment,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, logger) })
     tokenVerifier = ProviderTokenVerifier(folder: certs, isLenient: options.isLenient)
     var providerOptions = options.provider
@@ -78,7 +82,7 @@ public final class Emulator {
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: providerOptions, verifier: tokenVerifier,
       trust: trust,
-      defaultEnvironment: options.environment, seed: seed)
+      defaultEnvironment: options.environment, seed: seed, faults: faults)
     forward = try options.forward.map { [loop, broker, clock, certs, logger, seed] forward in
       try ForwardService(
         loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,

@@ -12,12 +12,23 @@ public final class FaultEngine {
     public var effects: FaultEffects
     /// How long the answer is held back, jitter included.
     public var delayMilliseconds: Int64
+    /// What is sent instead of an answer, drawn from the seed; empty unless the effects want some.
+    public var garbage: [UInt8] = []
+
+    /// Whether the token asked for it; no rule may be named so.
+    public var isMagic: Bool { name.hasPrefix("!") }
   }
 
   private let seed: UInt64
   public private(set) var rules: [FaultRule] = []
   /// Told of each fault that strikes.
   public var onStrike: ((Decision, FaultPoint) -> Void)?
+  /// Told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
+  public var onRest: ((_ name: String) -> Void)?
+  /// Whether any rule that is on is about the moment: all that the hot paths ask before they describe one.
+  @exclusivity(unchecked) public private(set) var strikesConnections = false
+  @exclusivity(unchecked) public private(set) var strikesPushes = false
+  @exclusivity(unchecked) public private(set) var strikesDeliveries = false
 
   public init(seed: UInt64) { self.seed = seed }
 
@@ -25,24 +36,33 @@ public final class FaultEngine {
   /// whose time it is. Later rules don't notice.
   public func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
     if point.stage == .push, let magic = MagicToken.read(point.token) {
-      return strike(magic.word, magic.effects, magic.effects.delay?.milliseconds ?? 0, point)
+      var random = SeededChoices(seed: seed, name: magic.word)
+      return told(Self.decision(magic.word, magic.effects, &random), point)
     }
     for index in rules.indices where applies(rules[index], point) && rules[index].strikes(now: now) {
-      let delay = rules[index].effects.delay
-      let jitter = rules[index].random.whole(upTo: delay?.jitterMilliseconds ?? 0)
-      return strike(rules[index].name, rules[index].effects, (delay?.milliseconds ?? 0) + jitter, point)
+      let (name, effects) = (rules[index].name, rules[index].effects)
+      return told(Self.decision(name, effects, &rules[index].random), point)
     }
     return nil
   }
 
+  /// A rule that names no interface leaves new connections of the console alone: it is where rules are switched off.
   private func applies(_ rule: FaultRule, _ point: FaultPoint) -> Bool {
-    rule.isEnabled && rule.effects.stage == point.stage && rule.match.matches(point)
+    guard rule.isEnabled, rule.effects.stage == point.stage, rule.match.matches(point) else { return false }
+    return point.stage != .connection || point.place != .console || rule.match.place == .console
   }
 
-  private func strike(
-    _ name: String, _ effects: FaultEffects, _ delay: Int64, _ point: FaultPoint
+  private static func decision(
+    _ name: String, _ effects: FaultEffects, _ random: inout SeededChoices
   ) -> Decision {
-    let decision = Decision(name: name, effects: effects, delayMilliseconds: delay)
+    let jitter = random.whole(upTo: effects.delay?.jitterMilliseconds ?? 0)
+    var decision = Decision(
+      name: name, effects: effects, delayMilliseconds: (effects.delay?.milliseconds ?? 0) + jitter)
+    if let count = effects.garbage { decision.garbage = random.bytes(count) }
+    return decision
+  }
+
+  private func told(_ decision: Decision, _ point: FaultPoint) -> Decision {
     onStrike?(decision, point)
     return decision
   }
@@ -59,10 +79,12 @@ public final class FaultEngine {
     rule.random = SeededChoices(seed: seed, name: rule.name)
     if let index = rules.firstIndex(where: { $0.name == rule.name }) {
       rules[index] = rule
+      rest(rule.name)
     } else {
       guard rules.count < Self.ruleLimit else { return false }
       rules.append(rule)
     }
+    notice()
     return true
   }
 
@@ -71,6 +93,8 @@ public final class FaultEngine {
   public func enable(_ name: String, _ isEnabled: Bool) -> Bool {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules[index].isEnabled = isEnabled
+    notice()
+    if !isEnabled { rest(name) }
     return true
   }
 
@@ -78,8 +102,25 @@ public final class FaultEngine {
   public func remove(_ name: String) -> Bool {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules.remove(at: index)
+    notice()
+    rest(name)
     return true
   }
 
-  public func removeAll() { rules = [] }
+  public func removeAll() {
+    let names = rules.map(\.name)
+    rules = []
+    notice()
+    names.forEach(rest)
+  }
+
+  private func rest(_ name: String) { onRest?(name) }
+
+  /// Looks which moments are worth describing.
+  private func notice() {
+    let stages = Set(rules.filter(\.isEnabled).compactMap(\.effects.stage))
+    strikesConnections = stages.contains(.connection)
+    strikesPushes = stages.contains(.push)
+    strikesDeliveries = stages.contains(.delivery)
+  }
 }

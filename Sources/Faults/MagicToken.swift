@@ -12,7 +12,8 @@ import PushModel
 /// `printf '!BadDeviceToken' | xxd -p` and zeros behind it make the digits. Issued tokens are HMACs, which don't end in
 /// zeros by chance.
 public enum MagicToken {
-  private static let mark = UInt8(ascii: "!")
+  /// What such a token begins with.
+  public static let mark = UInt8(ascii: "!")
   /// Longest delay that a token may ask for, in milliseconds.
   private static let longestDelay: Int64 = 600_000
   private static let mostGarbage = 1 << 16

@@ -26,4 +26,8 @@ struct SeededChoices: Sendable {
   mutating func whole(upTo limit: Int64) -> Int64 {
     limit <= 0 ? 0 : Int64(unit() * Double(limit + 1))
   }
+
+  mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<max(0, count)).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }
+  }
 }

@@ -66,6 +66,21 @@ public enum SocketCalls {
   /// `SIOCOUTQNSD` of `linux/sockios.h`, which is not among the C library's headers.
   private static let outputNotSent: UInt = 0x894b
 
+  /// Whether the peer has ended its side, also if what it sent before was not read.
+  public static func peerIsGone(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+      var byte: UInt8 = 0
+      return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
+    #else
+      var entry = pollfd(fd: descriptor, events: peerHasEnded, revents: 0)
+      let fatal = Int16(POLLERR) | Int16(POLLHUP) | peerHasEnded
+      return poll(&entry, 1, 0) == 1 && entry.revents & fatal != 0
+    #endif
+  }
+
+  /// `POLLRDHUP`, which the C library hides from strict programs.
+  private static let peerHasEnded: Int16 = 0x2000
+
   /// A pending asynchronous error of the socket, 0 if none.
   public static func pendingError(_ descriptor: Int32) -> Int32 {
     var value: Int32 = 0

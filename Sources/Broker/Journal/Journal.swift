@@ -65,7 +65,8 @@ public final class Journal {
     return id
   }
 
-  func attach(_ detail: NotificationDetail, to id: UInt64) { details[id] = detail }
+  /// Remembers more of a notification than most have.
+  public func attach(_ detail: NotificationDetail, to id: UInt64) { details[id] = detail }
 
   /// Goes on counting after an id of an earlier run, so that ids of kept messages stay unique.
   func skip(past id: UInt64) {

@@ -25,6 +25,7 @@ extension EmulatorOptions {
     logFormat = settings[ServeFlags.logFormat] ?? logFormat
     logLevel = settings[ServeFlags.logLevel] ?? logLevel
     readCapture(settings)
+    provider.explains = !settings.isOn(ServeFlags.noExplain)
     readDisputed(settings)
     readForward(settings)
   }

@@ -53,6 +53,10 @@ enum ServeFlags {
     "log-level", ValueKind<LogLevel>.word, default: "info", "least level that is logged"
   ).setting
 
+  static let noExplain = Flag(
+    "no-explain", .toggle, "leave the field apns-emulator-explanation out of refusals"
+  ).setting
+
   // Where Apple is silent (`spec/provider-protocol.md` K)
   static let tokenLength = Flag(
     "token-length", ValueKind<ClosedRange<Int>>.span("N..M", within: 1...Limits.longestToken),
@@ -133,7 +137,7 @@ enum ServeFlags {
     ephemeral,
     portsFile, seedData, allowHost, environment, lenient, legacyTLS, tokenSeed, seed, history, capture,
     captureRotate, captureKeep,
-    logFormat, logLevel, tokenLength,
+    logFormat, logLevel, noExplain, tokenLength,
     payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
     tokenUpdateLimit, tokenLifetime, withoutBroadcast, documentedReasons, forward, key, keyId, team,
     forwardCA, forwardName, forwardWindow, forwardQueue,

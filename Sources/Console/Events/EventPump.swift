@@ -124,6 +124,8 @@ final class EventPump {
     }
     _ = broker.events.append(subject: documentCount, at: context.now())
     documentCount += 1
+    // It may happen behind the turn's end, and nothing else may wake the loop.
+    somethingHappened()
   }
 
   private func beat() {

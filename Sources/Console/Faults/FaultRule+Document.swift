@@ -45,7 +45,8 @@ extension FaultSchedule {
 }
 
 extension FaultEffects {
-  var document: JSONValue { .object(answerMembers + connectionMembers) }
+  /// As requests write them.
+  public var document: JSONValue { .object(answerMembers + connectionMembers) }
 
   private var answerMembers: [(String, JSONValue)] {
     var members: [(String, JSONValue)] = []

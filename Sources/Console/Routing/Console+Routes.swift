@@ -158,7 +158,7 @@ extension Console {
   }
 
   private static var peerRoutes: [Route] {
-    let answer: Route.Action = .answer { try $0.push($1) }
+    let answer: Route.Action = .exchange { console, _, exchange in try console.push(exchange) }
     return [
       .post("/deviceservices/deviceActivation", "Device activation: issues a device certificate") {
         try $0.activateDevice($1)
@@ -167,7 +167,7 @@ extension Console {
       .answers(200, "A page with the activation record", ["type": "string"], contentType: "text/html")
       .answers(400, "A page that says why not", ["type": "string"], contentType: "text/html"),
       appleAnswers(
-        .post("/3/device/{token}", "The provider request in plain HTTP/1.1") { try $0.push($1) }
+        Route("POST", "/3/device/{token}", "The provider request in plain HTTP/1.1", action: answer)
           .open.takes(contentType: "application/json").answers(200, "Accepted")),
       Route(Route.anyMethod, "/3/{rest*}", "Provider requests that are wrong", action: answer).open.hidden,
       Route(Route.anyMethod, "/4/{rest*}", "Broadcasts in plain HTTP/1.1", action: answer).open.hidden,

@@ -25,7 +25,8 @@ enum ConsoleService {
     }
     context.activate = { [certs = emulator.certs, clock = emulator.clock] in activate($0, certs, clock.now())
     }
-    context.push = { [unowned emulator] in PlainPush.answer($0, emulator) }
+    context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }
+    context.faults = emulator.faults.engine
     context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator) }
     context.explainToken = { environment, udid, topicHash, install in
       IdentityDerivation.appTokenMessage(

@@ -10,28 +10,24 @@ enum PlainPush {
     "host", "connection", "content-length", "transfer-encoding", "keep-alive", "upgrade",
   ]
 
-  static func answer(_ request: HTTPRequest, _ emulator: Emulator) -> HTTPResponse {
+  /// Answers by `reply`, or as a fault wants.
+  static func answer(
+    _ exchange: HTTPExchange, _ emulator: Emulator, reply: @escaping (HTTPResponse) -> Void
+  ) {
     let service = emulator.provider
     let environment = emulator.options.environment
-    let message = message(request)
+    let message = message(exchange.request)
     let now = emulator.clock.now()
-    let check = ProviderRequestCheck(
-      identity: service.tokenIdentity(environment), environment: environment, directory: service.directory,
-      messageIDs: service.messageIDs, options: service.options.checks)
-    let source = PushSource(connection: 0, message, service.capture)
-    switch check.judge(message, now: now) {
-    case .accepted(let accepted):
-      let result = service.submit(
-        accepted, message, interface: .console, environment: environment, now: now, source: source)
-      guard let rejection = result.rejection else {
-        return accepted200(accepted, service.uniqueID(in: environment))
-      }
-      return refused(check.refuse(message, rejection, got: rejection.sentence))
-    case .rejected(let rejected):
-      service.record(
-        rejected, message, interface: .console, environment: environment, now: now, source: source)
-      return refused(rejected)
+    let requests = ProviderRequests(
+      service, identity: service.tokenIdentity(environment), environment: environment, interface: .console)
+    let judged = requests.judge(message, now: now)
+    if service.faults.mayStrike(message),
+      let decision = service.faults.decide(
+        message, judged, .console, requests.identity, connection: exchange.request.remoteAddress)
+    {
+      return PlainFault(decision, service.faults, exchange, requests, message, judged, reply: reply).begin()
     }
+    reply(HTTPResponse(requests.act(judged, on: message, now: now).0))
   }
 
   private static func message(_ request: HTTPRequest) -> HTTPMessage {
@@ -45,18 +41,16 @@ enum PlainPush {
     message.appendBody(request.body)
     return message
   }
+}
 
-  private static func accepted200(_ accepted: AcceptedNotification, _ uniqueID: MessageID?) -> HTTPResponse {
-    var fields = [HTTPField("apns-id", accepted.messageID.description)]
-    if let uniqueID { fields.append(HTTPField("apns-unique-id", uniqueID.description)) }
-    return HTTPResponse(status: 200, fields: fields)
-  }
-
-  private static func refused(_ rejected: RejectedRequest) -> HTTPResponse {
-    HTTPResponse(
-      status: rejected.rejection.status,
-      fields: [
-        HTTPField("content-type", "application/json"), HTTPField("apns-id", rejected.messageID.description),
-      ], body: rejected.body)
+extension HTTPResponse {
+  /// What HTTP/2 would have carried.
+  init(_ response: HTTP2Response) {
+    var fields: [HTTPField] = []
+    if !response.body.isEmpty { fields.append(HTTPField("content-type", "application/json")) }
+    if let id = response.messageID { fields.append(HTTPField("apns-id", id.description)) }
+    if let id = response.uniqueID { fields.append(HTTPField("apns-unique-id", id.description)) }
+    fields += response.fields.map { HTTPField($0.name, $0.value) }
+    self.init(status: response.status, fields: fields, body: response.body)
   }
 }

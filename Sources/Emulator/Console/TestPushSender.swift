@@ -93,11 +93,14 @@ enum TestPushSender {
 extension Gateway {
   /// Checks and submits one notification that did not come over a connection.
   func submit(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp) {
-    let submission = provider.submission(notification)
+    var submission = provider.submission(notification)
     if let early = LegacyCheck.rejection(notification, limits) ?? provider.rejection {
+      submission.detail = detail(early, notification, provider)
       _ = broker.recordRejection(submission, early, now: now)
-    } else {
-      _ = broker.submit(submission, now: now)
+      return
     }
+    let result = broker.submit(submission, now: now)
+    guard let rejection = result.rejection else { return }
+    broker.journal.attach(detail(rejection, notification, provider), to: result.id)
   }
 }

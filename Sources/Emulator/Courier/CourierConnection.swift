@@ -27,6 +27,8 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   private var isTouched = false
   /// An answer waits for the end of the turn: the pause behind it begins when it leaves.
   private var hasAnswered = false
+  /// What goes wrong here on purpose; nil until something may.
+  private var faults: CourierFaults?
 
   init(_ service: CourierService, _ connection: TLSConnection) {
     (self.service, self.connection) = (service, connection)
@@ -70,6 +72,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
 
   func connectionClosed(_ connection: TLSConnection, reason: String) {
     session.connectionClosed()
+    faults?.connectionClosed()
     let now = service.clock.now()
     for identity in identities { broker.disconnect(identity.session, now: now) }
     identities = []
@@ -209,6 +212,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
   }
 
   func deliver(_ message: OutgoingMessage) {
+    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
     let size = CourierMessage.encodedSize(
       payloadCount: message.payload.count, hasApnsId: message.apnsId != (0, 0))
     guard held.isEmpty, mayPush(CourierService.realNow()) else { return hold(message, size) }
@@ -233,6 +237,13 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     touch()
   }
 
+  private func isStruck(_ message: OutgoingMessage) -> Bool {
+    let faults = faults ?? CourierFaults(service.faults, connection)
+    self.faults = faults
+    let topic = broker.registry.knownTopic(hashed: message.topic)
+    return faults.strike(message, topic: topic.map { broker.registry.topics[Int($0)].label })
+  }
+
   func endSession(reason: String) {
     service.logger.log(.info, "device connection closed", [("because", .string(reason))])
     connection.close()
@@ -249,6 +260,7 @@ final class CourierConnection: ConnectionHandler, CourierOutlet {
     isTouched = false
     // Its connection may have gone in this turn, after it was touched.
     guard !session.isClosed else { return }
+    guard faults?.isDoomed != true else { return connection.abort("dropped by a fault", reset: true) }
     connection.flushNow()
     systemQueuedBytes = connection.systemQueuedBytes()
     guard hasAnswered else { return }

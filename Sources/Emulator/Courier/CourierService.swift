@@ -14,6 +14,7 @@ final class CourierService {
   let broker: Broker
   let clock: EmulatorClock
   let logger: Logger
+  let faults: FaultService
   let defaultEnvironment: Environment
   /// Checks certificate, nonce and signature; a sentence says why it refuses.
   let verify: (ConnectRequest) -> Result<VerifiedDevice, DeviceRefusal>
@@ -24,11 +25,12 @@ final class CourierService {
   private var sweep: LoopEvent?
 
   init(
-    loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, defaultEnvironment: Environment,
+    loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
+    defaultEnvironment: Environment,
     verify: @escaping (ConnectRequest) -> Result<VerifiedDevice, DeviceRefusal>
   ) {
     (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
-    (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
+    (self.faults, self.defaultEnvironment, self.verify) = (faults, defaultEnvironment, verify)
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }

@@ -14,6 +14,7 @@ final class Gateway {
   let limits: LegacyLimits
   /// Where what comes in is captured; nil while it is not.
   var capture: CaptureRecorder?
+  let faults: FaultService
   private let identities: ProviderIdentities
   private let logger: Logger
   private var connections: [ObjectIdentifier: GatewayConnection] = [:]
@@ -25,10 +26,10 @@ final class Gateway {
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
     identities: ProviderIdentities,
-    logger: Logger
+    logger: Logger, faults: FaultService
   ) {
     (self.broker, self.clock, self.limits) = (broker, clock, limits)
-    (self.identities, self.logger) = (identities, logger)
+    (self.identities, self.logger, self.faults) = (identities, logger, faults)
     retry = LoopEvent(timerOn: loop) { [unowned self] in resumeHeld() }
   }
 

@@ -15,7 +15,9 @@ final class GatewayConnection: ConnectionHandler {
   private var provider: GatewayProvider?
   /// Identifier of the last accepted notification that has one, for status 10; nil before the first. Command 0 has none,
   /// and a library that is told 0 resends for ever (`spec/client-quirks.md`).
-  private var lastAccepted: UInt32?
+  private(set) var lastAccepted: UInt32?
+  /// What goes wrong here on purpose; nil until something does.
+  private var faults: GatewayFaults?
 
   init(_ gateway: Gateway, _ connection: TLSConnection) {
     (self.gateway, self.connection) = (gateway, connection)
@@ -34,18 +36,24 @@ final class GatewayConnection: ConnectionHandler {
     guard let provider else { return }
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
-    if let failure { refuse(failure, from: provider, now: now) }
+    guard let failure else { return }
+    if let faults, faults.isHolding { faults.take(failure) } else { refuse(failure) }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) { gateway.forget(self, reason) }
+  func connectionClosed(_ connection: TLSConnection, reason: String) {
+    faults?.connectionClosed()
+    gateway.forget(self, reason)
+  }
 
   /// Nothing more comes from this provider.
   func captureEnd() {
     if let provider { gateway.capture?.connectionClosed(provider.connection) }
   }
 
-  /// Lets the provider go on after its device has caught up.
-  func resume() { connection.setPaused(false) }
+  /// Lets the provider go on after its device has caught up, or a fault is over.
+  func resume() {
+    if faults?.isHolding != true { connection.setPaused(false) }
+  }
 
   /// Maintenance: everything up to the last accepted notification went through (A.3, status 10).
   func shutDown() {
@@ -59,14 +67,39 @@ final class GatewayConnection: ConnectionHandler {
   private func take(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
-    let submission = provider.submission(notification)
+    if faults != nil || gateway.faults.mayStrike(notification.token),
+      let next = struck(notification, from: provider)
+    {
+      return next
+    }
+    return process(notification, from: provider, now: now)
+  }
+
+  @inline(never)
+  private func struck(_ notification: LegacyNotification, from provider: GatewayProvider) -> LegacyDecoder
+    .Next?
+  {
+    let faults = faults ?? GatewayFaults(gateway.faults, self, connection)
+    self.faults = faults
+    return faults.take(notification, provider)
+  }
+
+  @inline(__always)
+  private func process(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
+    -> LegacyDecoder.Next
+  {
+    var submission = provider.submission(notification)
     let early = LegacyCheck.rejection(notification, gateway.limits) ?? provider.rejection
     if let early {
+      submission.detail = gateway.detail(early, notification, provider)
       _ = gateway.broker.recordRejection(submission, early, now: now)
       return answer(notification, early)
     }
     let result = gateway.broker.submit(submission, now: now)
-    if let rejection = result.rejection { return answer(notification, rejection) }
+    if let rejection = result.rejection {
+      gateway.broker.journal.attach(gateway.detail(rejection, notification, provider), to: result.id)
+      return answer(notification, rejection)
+    }
     if notification.command != .simple { lastAccepted = notification.identifier }
     if result.isCongested { slowDown() }
     return .goOn
@@ -78,17 +111,18 @@ final class GatewayConnection: ConnectionHandler {
     return .stop
   }
 
-  private func refuse(_ failure: LegacyParseFailure, from provider: GatewayProvider, now: Timestamp) {
-    gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: now)
+  func refuse(_ failure: LegacyParseFailure) {
+    guard let provider else { return }
+    gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
     end(LegacyErrorPacket(.protocolError, failure.identifier), command: failure.command)
   }
 
   /// The packet and the close leave after the turn's commit, in one write and an orderly end. A bad command 0 gets no
   /// packet (A.3).
-  private func end(_ packet: LegacyErrorPacket, command: UInt8) {
+  func end(_ packet: LegacyErrorPacket, command: UInt8, waitsForPeer: Bool = false) {
     gateway.broker.gatewayAnswers()
     if command != LegacyCommand.simple.rawValue { connection.send(packet.bytes) }
-    connection.close()
+    if waitsForPeer { connection.halfClose() } else { connection.close() }
   }
 
   /// Called for each frame of what has already been read.
@@ -96,6 +130,42 @@ final class GatewayConnection: ConnectionHandler {
     guard !connection.isPaused else { return }
     connection.setPaused(true)
     gateway.waitForDevices(self)
+  }
+}
+
+/// What faults do with a notification.
+extension GatewayConnection {
+  /// As though it came now.
+  func take(_ notification: LegacyNotification) -> LegacyDecoder.Next {
+    provider.map { take(notification, from: $0, now: gateway.clock.now()) } ?? .stop
+  }
+
+  /// As though no fault had struck.
+  func process(_ notification: LegacyNotification) -> LegacyDecoder.Next {
+    provider.map { process(notification, from: $0, now: gateway.clock.now()) } ?? .stop
+  }
+
+  /// Accepts what no device is there for.
+  func takeAnyway(_ notification: LegacyNotification) -> LegacyDecoder.Next {
+    guard let provider else { return .stop }
+    if let early = LegacyCheck.rejection(notification, gateway.limits) ?? provider.rejection {
+      record(notification, early, gateway.detail(early, notification, provider).explanation)
+      return answer(notification, early)
+    }
+    gateway.broker.recordAccepted(provider.submission(notification), now: gateway.clock.now())
+    if notification.command != .simple { lastAccepted = notification.identifier }
+    return .goOn
+  }
+
+  func record(_ notification: LegacyNotification, _ rejection: Rejection, _ explanation: String?) {
+    guard let provider else { return }
+    var submission = provider.submission(notification)
+    submission.detail = NotificationDetail(explanation: explanation)
+    _ = gateway.broker.recordRejection(submission, rejection, now: gateway.clock.now())
+  }
+
+  func topicName(_ provider: GatewayProvider) -> String? {
+    provider.topic < 0 ? nil : gateway.broker.registry.topics[Int(provider.topic)].label
   }
 }
 

@@ -11,6 +11,15 @@ protocol HTTP2Responder: AnyObject {
   var connectionRejection: Rejection? { get }
   /// Streams that the client may open at first.
   var initialStreams: Int { get }
+  /// Answers what it holds back, as the connection is about to end.
+  func answerHeld()
+  /// What it holds back can't be answered any more.
+  func connectionClosed()
+}
+
+extension HTTP2Responder {
+  func answerHeld() {}
+  func connectionClosed() {}
 }
 
 /// One HTTP/2 connection of a provider: TLS bytes to requests, answers back.
@@ -30,6 +39,9 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   /// When GOAWAY was said, as monotonic nanoseconds.
   private var endingSince: Int64?
   private var hasHeard = false
+  /// The highest stream that was judged, and the highest that may be.
+  private(set) var highestServed: Int32 = 0
+  private var highestAllowed = Int32.max
   /// Requests that are not answered yet.
   var openStreams: Int { session?.openStreams ?? 0 }
   private var lastHeard = Timestamp(nanoseconds: 0)
@@ -78,6 +90,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   func connectionClosed(_ connection: TLSConnection, reason: String) {
     service.forget(self)
+    responder?.connectionClosed()
     (session, responder) = (nil, nil)
     service.logger.log(.debug, "provider connection ended", [("because", .string(reason))])
   }
@@ -93,6 +106,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   private func end(_ rejection: Rejection) {
     guard let session, connection.isOpen, !isEnding else { return }
+    responder?.answerHeld()
     session.goAway(.noError, debugData: ErrorBody.bytes(rejection))
     beginEnding()
     writeOutput()
@@ -111,16 +125,39 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     }
     service.logger.log(
       .info, "provider connection closed", [("because", .string("it did not end after GOAWAY"))])
+    responder?.answerHeld()
+    writeOutput()
     connection.close()
   }
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
-    while let event = session.nextEvent() {
-      if case .request(let request) = event { responder.respond(to: request, on: session, now: now) }
+    // A fault may have ended the connection, or have it stand still.
+    while connection.isOpen, !connection.isStalled, let event = session.nextEvent() {
+      guard case .request(let request) = event else { continue }
+      guard request.streamID <= highestAllowed else {
+        session.drop(request)
+        continue
+      }
+      responder.respond(to: request, on: session, now: now)
+      highestServed = max(highestServed, request.streamID)
     }
   }
 
-  private func writeOutput() {
+  /// Takes up what waited while the connection stood still, and sends what was held back.
+  func proceed() {
+    guard let session, let responder else { return }
+    answerAll(session, responder, service.clock.now())
+    writeOutput()
+  }
+
+  /// Says which streams are served, and serves no others; the connection ends after those.
+  func goAway(lastStreamID: Int32, _ debugData: [UInt8]) {
+    session?.goAway(.noError, lastStreamID: lastStreamID, debugData: debugData)
+    highestAllowed = min(highestAllowed, lastStreamID)
+    beginEnding()
+  }
+
+  func writeOutput() {
     guard let session, connection.isOpen else { return }
     while connection.queuedBytes < Self.outputLimit, let frame = session.nextFrame() {
       connection.send(frame)

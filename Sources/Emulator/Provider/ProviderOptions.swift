@@ -20,6 +20,8 @@ public struct ProviderOptions: Sendable {
   public var tokenLifetimeSeconds: Int64?
   /// Bundle ids without the broadcast capability: `FeatureNotEnabled` (F.3).
   public var withoutBroadcast: Set<Topic> = []
+  /// Tell in a header field of each refusal which rule it was, what that expected and what came.
+  public var explains = true
   public var http2 = HTTP2Options()
 
   public init() {}

@@ -11,6 +11,7 @@ final class ProviderService {
   let clock: EmulatorClock
   let logger: Logger
   let options: ProviderOptions
+  let faults: FaultService
   let directory: BrokerDirectory
   let channels: BrokerChannels
   let messageIDs: MessageIDGenerator
@@ -28,8 +29,9 @@ final class ProviderService {
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
     verifier: ProviderTokenVerifier,
-    trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64
+    trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64, faults: FaultService
   ) {
+    self.faults = faults
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
     directory = BrokerDirectory(broker: broker, options: options)
@@ -99,21 +101,42 @@ final class ProviderService {
     }
   }
 
+  /// Remembers a request as accepted whose token is nobody's.
+  func recordAccepted(
+    _ message: HTTPMessage, messageID: MessageID, interface: Interface, environment: Environment,
+    now: Timestamp, source: PushSource
+  ) {
+    withSubmission(message, messageID, interface, environment, source) {
+      broker.recordAccepted($0, now: now)
+    }
+  }
+
   /// Remembers a refused request, with as much of it as can be told.
   func record(
     _ rejected: RejectedRequest, _ message: HTTPMessage, interface: Interface, environment: Environment,
     now: Timestamp, source: PushSource
   ) {
+    withSubmission(message, rejected.messageID, interface, environment, source) {
+      var submission = $0
+      submission.detail = NotificationDetail(explanation: rejected.explanation.text)
+      _ = broker.recordRejection(submission, rejected.rejection, now: now)
+    }
+  }
+
+  /// Lends as much of a request as can be told without its verdict.
+  private func withSubmission(
+    _ message: HTTPMessage, _ messageID: MessageID, _ interface: Interface, _ environment: Environment,
+    _ source: PushSource, _ body: (Submission) -> Void
+  ) {
     Self.pathToken(message).withUnsafeBytes { token in
       var submission = Submission(
         interface: interface, topic: topic(message), environment: environment, token: token,
         payload: message.body)
-      submission.messageID = rejected.messageID
+      submission.messageID = messageID
       submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.pushType = message.text(.apnsPushType).flatMap { PushType(name: $0) } ?? .alert
-      submission.detail = NotificationDetail(explanation: rejected.explanation.text)
-      _ = broker.recordRejection(submission, rejected.rejection, now: now)
+      body(submission)
     }
   }
 
@@ -122,7 +145,7 @@ final class ProviderService {
   }
 
   /// The token of the path as bytes, or nothing if it is not hexadecimal.
-  private static func pathToken(_ message: HTTPMessage) -> [UInt8] {
+  static func pathToken(_ message: HTTPMessage) -> [UInt8] {
     guard let path = message[.path], let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return [] }
     let digits = path[path.index(after: slash)...]
     return digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: digits) ?? [] : []

@@ -4,108 +4,59 @@ import Transport
 
 /// Answers `POST /3/device/…` and broadcasts of one connection.
 final class PushResponder: HTTP2Responder {
-  private let service: ProviderService
-  private let environment: Environment
-  private let identity: ProviderIdentity
-  private let check: ProviderRequestCheck
-  private lazy var broadcasts = BroadcastCheck(
-    identity: identity, environment: environment, directory: service.channels, messageIDs: service.messageIDs,
-    options: service.options.checks)
+  let service: ProviderService
+  let requests: ProviderRequests
+  unowned let connection: TLSConnection
   private var throttle: StreamThrottle
-  /// In the capture; 0 for none.
-  private let number: UInt32
+  /// What goes wrong here on purpose; nil until something does.
+  private var faults: ProviderFaults?
 
   init(_ service: ProviderService, _ connection: TLSConnection) {
-    self.service = service
-    environment = service.environment(serverName: connection.serverName)
-    identity = service.identity(of: connection, environment: environment)
-    check = ProviderRequestCheck(
-      identity: identity, environment: environment, directory: service.directory,
-      messageIDs: service.messageIDs,
-      options: service.options.checks)
+    let environment = service.environment(serverName: connection.serverName)
+    let identity = service.identity(of: connection, environment: environment)
+    (self.service, self.connection) = (service, connection)
+    requests = ProviderRequests(
+      service, identity: identity, environment: environment, interface: .provider,
+      number: service.capture?.connectionOpened(.provider, environment, topic: identity.captureTopic) ?? 0)
     throttle = StreamThrottle(
       usesTokens: identity.usesTokens, throttlesRejections: service.options.throttlesRejections)
-    number = service.capture?.connectionOpened(.provider, environment, topic: identity.captureTopic) ?? 0
   }
 
-  deinit { service.capture?.connectionClosed(number) }
+  deinit { service.capture?.connectionClosed(requests.number) }
 
-  private func source(_ message: HTTPMessage) -> PushSource {
-    PushSource(connection: number, message, service.capture)
-  }
-
-  var connectionRejection: Rejection? { identity.connectionRejection(in: environment) }
+  var connectionRejection: Rejection? { requests.identity.connectionRejection(in: requests.environment) }
   var initialStreams: Int { throttle.limit }
 
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
-    if BroadcastCheck.isBroadcast(request.message) {
-      broadcast(request, session, now)
-    } else {
-      push(request, session, now)
-    }
+    let judged = requests.judge(request.message, now: now)
+    if service.faults.mayStrike(request.message), struck(request, judged, session) { return }
+    let (response, rejection) = requests.act(judged, on: request.message, now: now)
+    answer(request, judged, response, rejection, session)
   }
 
-  private func push(_ request: HTTP2Request, _ session: HTTP2ServerSession, _ now: Timestamp) {
-    switch check.judge(request.message, now: now) {
-    case .accepted(let accepted):
-      let result = service.submit(
-        accepted, request.message, interface: .provider, environment: environment, now: now,
-        source: source(request.message))
-      guard let rejection = result.rejection else {
-        adjust(session, nil, check.hasAuthenticated)
-        session.respond(
-          to: request,
-          with: HTTP2Response(
-            status: 200, messageID: accepted.messageID, uniqueID: service.uniqueID(in: environment)))
-        return
-      }
-      // The broker saw what the checks did not: the token map changed in between, which one thread rules out.
-      refuse(
-        request, session, check.refuse(request.message, rejection, got: rejection.sentence), .apnsId,
-        check.hasAuthenticated)
-    case .rejected(let rejected):
-      service.record(
-        rejected, request.message, interface: .provider, environment: environment, now: now,
-        source: source(request.message))
-      refuse(request, session, rejected, .apnsId, check.hasAuthenticated)
-    }
-  }
-
-  private func broadcast(_ request: HTTP2Request, _ session: HTTP2ServerSession, _ now: Timestamp) {
-    switch broadcasts.judge(request.message, now: now) {
-    case .accepted(let accepted):
-      service.broadcast(
-        accepted, request.message, environment: environment, now: now, source: source(request.message))
-      adjust(session, nil, broadcasts.hasAuthenticated)
-      var response = HTTP2Response(
-        status: 200, messageID: accepted.requestID, uniqueID: service.uniqueID(in: environment))
-      response.idField = .apnsRequestId
-      session.respond(to: request, with: response)
-    case .rejected(let rejected):
-      service.record(
-        rejected, request.message, interface: .provider, environment: environment, now: now,
-        source: source(request.message))
-      refuse(request, session, rejected, .apnsRequestId, broadcasts.hasAuthenticated)
-    }
-  }
-
-  private func refuse(
-    _ request: HTTP2Request, _ session: HTTP2ServerSession, _ rejected: RejectedRequest,
-    _ idField: ProviderField, _ isAuthenticated: Bool
+  func answer(
+    _ request: HTTP2Request, _ judged: JudgedRequest, _ response: HTTP2Response, _ rejection: Rejection?,
+    _ session: HTTP2ServerSession
   ) {
-    adjust(session, rejected.rejection, isAuthenticated)
-    var response = HTTP2Response(
-      status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
-    response.idField = idField
+    let isAuthenticated = requests.hasAuthenticated(judged)
+    if let limit = throttle.requestJudged(authenticated: isAuthenticated, rejection: rejection) {
+      session.setMaximumConcurrentStreams(limit)
+    }
     session.respond(to: request, with: response)
   }
 
-  private func adjust(_ session: HTTP2ServerSession, _ rejection: Rejection?, _ isAuthenticated: Bool) {
-    guard let limit = throttle.requestJudged(authenticated: isAuthenticated, rejection: rejection) else {
-      return
-    }
-    session.setMaximumConcurrentStreams(limit)
+  @inline(never)
+  private func struck(
+    _ request: HTTP2Request, _ judged: JudgedRequest, _ session: HTTP2ServerSession
+  ) -> Bool {
+    let faults = faults ?? ProviderFaults(service.faults, self, session)
+    self.faults = faults
+    return faults.strikes(request, judged)
   }
+
+  func answerHeld() { faults?.goOnNow() }
+
+  func connectionClosed() { faults?.connectionClosed() }
 }
 
 extension ProviderIdentity {

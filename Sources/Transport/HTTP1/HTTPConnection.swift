@@ -30,6 +30,9 @@ public final class HTTPConnection {
   /// The request being answered. The connection owns it until the answer is whole.
   private var exchange: HTTPExchange?
   private var streamIsChunked = false
+  /// Set while answers leave in pieces: the size of one, the time between two, and what waits for the next.
+  private var dribble: (bytes: Int, interval: Int64, pause: LoopEvent?)?
+  private var waitsForPeer = false
   private(set) var phase = Phase.reading
   /// When the present wait ends by force; monotonic nanoseconds, `.max` for never.
   private(set) var deadline = Int64.max
@@ -144,7 +147,7 @@ public final class HTTPConnection {
     phase = .lingering
     _ = shutdown(descriptor, Int32(SHUT_WR))
     if peerHasEnded { return abort() }
-    setDeadline(limits.lingerTime)
+    if waitsForPeer { deadline = .max } else { setDeadline(limits.lingerTime) }
   }
 
   /// Ends an idle connection at once, a busy one after its answer. A stream has no end of its own, so it is cut.
@@ -209,6 +212,7 @@ public final class HTTPConnection {
   /// Writes what the system takes. Runs at the end of the turn.
   func flush() {
     isQueuedForFlush = false
+    if dribble != nil { return writePiece() }
     while phase != .closed, !output.isEmpty {
       let count = SocketCalls.send(descriptor, output.waiting)
       guard count > 0 else { return writeFailed() }
@@ -217,6 +221,29 @@ public final class HTTPConnection {
       setDeadline(limits.stallTime)
     }
     drained()
+  }
+
+  /// Writes what is due of an answer that leaves in pieces.
+  private func writePiece() {
+    guard phase != .closed, let (bytes, interval, pause) = dribble, pause == nil else { return }
+    if !output.isEmpty {
+      let count = SocketCalls.send(
+        descriptor, UnsafeRawBufferPointer(rebasing: output.waiting.prefix(bytes)))
+      guard count > 0 else { return writeFailed() }
+      bytesWritten += count
+      output.consume(count, to: loop)
+    }
+    guard !output.isEmpty else {
+      dribble = nil
+      return drained()
+    }
+    deadline = SystemClock.monotonicNanoseconds() + interval + limits.stallTime
+    let timer = LoopEvent(timerOn: loop) { [unowned self] in
+      dribble?.pause = nil
+      queueFlush()
+    }
+    dribble?.pause = timer
+    timer.start(afterNanoseconds: interval)
   }
 
   private func writeFailed() {
@@ -256,6 +283,24 @@ extension HTTPConnection: HTTPExchangeOutlet {
       HTTPFraming.head(
         response, isHead ? .headOnly(keepsConnection: keeps) : .whole(keepsConnection: keeps)))
     answered(keepsConnection: keeps)
+  }
+
+  public func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {
+    guard exchange === self.exchange else { return }
+    dribble = (max(1, bytes), interval, nil)
+  }
+
+  public func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {
+    guard exchange === self.exchange else { return }
+    switch breakage {
+    case .reset:
+      SocketCalls.setResetOnClose(descriptor)
+      return abort()
+    case .end: waitsForPeer = true
+    case .garbage(let bytes): queue(bytes)
+    }
+    self.exchange = nil
+    drain()
   }
 
   public func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {

@@ -28,6 +28,18 @@ public final class HTTPExchange {
     outlet?.exchange(self, responds: response)
   }
 
+  /// The answer will leave in pieces.
+  public func dribble(bytes: Int, everyNanoseconds interval: Int64) {
+    outlet?.exchange(self, dribbles: bytes, everyNanoseconds: interval)
+  }
+
+  /// There is no answer: the connection goes wrong instead.
+  public func end(by breakage: HTTPBreakage) {
+    guard phase == .open else { return }
+    finish()
+    outlet?.exchange(self, breaks: breakage)
+  }
+
   /// Begins an answer whose length is not known; `head.body` is its first piece.
   public func startStream(_ head: HTTPResponse) {
     guard phase == .open else { return }
@@ -63,12 +75,24 @@ public final class HTTPExchange {
   }
 }
 
+/// What comes instead of an answer, on purpose.
+public enum HTTPBreakage: Sendable {
+  /// A TCP RST.
+  case reset
+  /// Our side ends; what the client still says is thrown away for as long as it likes.
+  case end
+  /// Bytes that are no answer, then the end.
+  case garbage([UInt8])
+}
+
 /// Where an exchange's answer goes: a connection, or a recorder in a test.
 public protocol HTTPExchangeOutlet: AnyObject {
   func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse)
   func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse)
   func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8])
   func exchangeEndsStream(_ exchange: HTTPExchange)
+  func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64)
+  func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage)
   /// Bytes that the client has not taken yet.
   var queuedBytes: Int { get }
 }

@@ -13,6 +13,11 @@ public final class HTTPServer {
   /// Where it listens, with the real port.
   public let address: SocketAddress
   public let limits: HTTPLimits
+  /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
+  public var admit: ((_ address: () -> SocketAddress) -> Admission)?
+  /// Told of each connection as it comes and when it has gone.
+  public var onOpened: ((HTTPConnection) -> Void)?
+  public var onClosed: ((HTTPConnection) -> Void)?
   private let loop: EventLoop
   private let descriptor: Int32
   private let handler: (HTTPExchange) -> Void
@@ -92,13 +97,17 @@ public final class HTTPServer {
   }
 
   private func open(_ accepted: Int32) {
+    let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
+    guard admission == .welcome else { return ListeningSocket.refuse(accepted) }
     let connection = HTTPConnection(
       loop: loop, descriptor: accepted, localPort: address.port, limits: limits, handler: handler)
     connections[ObjectIdentifier(connection)] = connection
     connection.onClosed = { [unowned self] in
       connections[ObjectIdentifier($0)] = nil
       acceptEvent?.start()
+      onClosed?($0)
     }
+    onOpened?(connection)
   }
 
   private func endOverdue() {

@@ -14,6 +14,8 @@ public final class HTTP2Request: HTTP2PooledStream {
   public internal(set) var streamID: Int32 = 0
   /// Whether the stream ended before the answer, so that nobody will read it.
   public internal(set) var isCancelled = false
+  /// Whether the owner has yet to answer it.
+  public var isUnanswered: Bool { phase == .delivered }
   /// Anything the owner wants to find again with the request.
   public var context = 0
 

@@ -29,6 +29,13 @@ extension HTTP2ServerSession {
     recycleIfDone(request)
   }
 
+  /// Lets go of a request for which nothing will be sent, ever.
+  public func drop(_ request: HTTP2Request) {
+    guard request.phase == .delivered else { return }
+    request.phase = .answered
+    recycleIfDone(request)
+  }
+
   /// What Netty says when the header list is longer than announced; the rest of the stream is of no use.
   func refuseTooLarge(_ request: HTTP2Request) {
     request.phase = .refused

@@ -18,4 +18,10 @@ enum ListeningSocket {
       return descriptor
     }
   }
+
+  /// Ends a connection that was just accepted with a TCP RST.
+  static func refuse(_ accepted: Int32) {
+    SocketCalls.setResetOnClose(accepted)
+    _ = Platform.close(accepted)
+  }
 }

@@ -3,6 +3,7 @@ import Platform
 
 extension TLSConnection {
   func handshake() {
+    if let breakage, breakage.alert != nil { return answerHello(breakage) }
     ERR_clear_error()
     let status = SSL_do_handshake(ssl)
     guard status != 1 else { return opened() }
@@ -36,7 +37,7 @@ extension TLSConnection {
   func readAll() {
     guard let base = loop.scratch.baseAddress else { return }
     var budget = EventLoop.readBudget
-    while phase == .open, !isPaused {
+    while phase == .open, !isPaused, !isStalled {
       ERR_clear_error()
       let count = SSL_read(ssl, base, Int32(loop.scratch.count))
       guard count > 0 else { return readFailed(count) }
@@ -75,6 +76,7 @@ extension TLSConnection {
   }
 
   func writeAll() {
+    if let breakage, breakage.holdsOutput { return writeBroken(breakage) }
     while !output.isEmpty {
       ERR_clear_error()
       let waiting = output.waiting
@@ -83,10 +85,14 @@ extension TLSConnection {
       bytesWritten += Int(count)
       output.consume(Int(count), to: loop)
     }
+    outputLeft()
+  }
+
+  func outputLeft() {
     if phase == .draining { beginLinger() } else { callDrained() }
   }
 
-  private func writeFailed(_ count: Int32) {
+  func writeFailed(_ count: Int32) {
     switch SSL_get_error(ssl, count) {
     case SSL_ERROR_WANT_WRITE: waitForWritable()
     case SSL_ERROR_WANT_READ: break
@@ -97,6 +103,7 @@ extension TLSConnection {
   }
 
   private func beginLinger() {
+    if let breakage, breakage.endsRaw { return writeRaw(breakage) }
     ERR_clear_error()
     let status = SSL_shutdown(ssl)
     // Behind the last bytes there may be no room for the TLS close; without it the peer must take the end for a cut.
@@ -104,11 +111,12 @@ extension TLSConnection {
     linger()
   }
 
-  private func linger() {
+  func linger() {
     phase = .lingering
     _ = shutdown(descriptor, Int32(SHUT_WR))
     if peerHasEnded { return abort(endReason) }
-    deadline = SystemClock.monotonicNanoseconds() + Self.lingerLimit
+    let isPatient = breakage?.waitsForPeer ?? false
+    deadline = isPatient ? .max : SystemClock.monotonicNanoseconds() + Self.lingerLimit
     drainInput()
   }
 

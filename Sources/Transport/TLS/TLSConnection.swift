@@ -43,7 +43,9 @@ public final class TLSConnection {
   /// The owner; the connection keeps it alive until closed.
   public var handler: (any ConnectionHandler)?
   /// Called once when closed, after the handler.
-  var onClosed: ((TLSConnection) -> Void)?
+  var onClosed: ((_ connection: TLSConnection, _ reason: String) -> Void)?
+  /// What goes wrong on purpose; nil on nearly every connection.
+  var breakage: TLSBreakage?
 
   init(loop: EventLoop, context: TLSContext, descriptor: Int32, isServer: Bool) throws {
     guard let ssl = SSL_new(context.pointer) else { throw TLSError.drained("make TLS connection") }
@@ -72,7 +74,8 @@ public final class TLSConnection {
   public var isOpen: Bool { phase == .open }
   /// Bytes queued and not yet taken by the kernel.
   public var queuedBytes: Int { output.count }
-  public var remoteAddress: SocketAddress { SocketAddress.of(descriptor, peer: true) }
+  /// The peer; known for good once it was asked for.
+  public private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
 
   /// Lends room for `size` bytes at the end of the output; call `commit` with what was used.
   public func reserve(_ size: Int) -> UnsafeMutableRawPointer { output.reserve(size, from: loop) }
@@ -103,19 +106,37 @@ public final class TLSConnection {
   public func setPaused(_ paused: Bool) {
     guard paused != isPaused, phase == .open else { return }
     isPaused = paused
-    if paused {
+    guard !isStalled else { return }
+    if paused { readEvent?.cancel() } else { readOn() }
+  }
+
+  /// Nothing more is read or written until this is taken back; who closes a stalled connection drops it.
+  public func setStalled(_ stalled: Bool) {
+    guard stalled != isStalled, phase == .open else { return }
+    makeBreakage().isStalled = stalled
+    if stalled {
       readEvent?.cancel()
+      writeEvent?.cancel()
     } else {
-      readEvent?.start()
-      loop.unread.append(self)
+      if !isPaused { readOn() }
+      queueFlush()
     }
   }
+
+  private func readOn() {
+    readEvent?.start()
+    loop.unread.append(self)
+  }
+
+  /// Whether bytes wait for the system to have room: the TLS layer has to be given the same ones again.
+  var isBlocked: Bool { writeEvent?.isActive ?? false }
 
   /// Acknowledges what was received: the peer may hold the rest back until then (Nagle's algorithm).
   public func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
 
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
   public func close() {
+    guard !isStalled else { return abort("closed") }
     guard phase == .open else { return phase == .draining || phase == .lingering ? () : abort("closed") }
     phase = .draining
     deadline = SystemClock.monotonicNanoseconds() + Self.drainLimit
@@ -139,7 +160,7 @@ public final class TLSConnection {
     let owner = handler
     handler = nil
     owner?.connectionClosed(self, reason: reason)
-    onClosed?(self)
+    onClosed?(self, reason)
   }
 
   /// Hands what is queued to the system now, without waiting for the end of the turn.

@@ -9,6 +9,11 @@ public final class TLSListener {
 
   /// Where it listens, with the real port.
   public let address: SocketAddress
+  /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
+  public var admit: ((_ address: () -> SocketAddress) -> Admission)?
+  /// Told of each connection as it comes, and with the reason as it has gone.
+  public var onOpened: ((TLSConnection) -> Void)?
+  public var onClosed: ((_ connection: TLSConnection, _ reason: String) -> Void)?
   private let loop: EventLoop
   private let descriptor: Int32
   private let context: TLSContext
@@ -61,6 +66,8 @@ public final class TLSListener {
   private func pauseAccepting() { acceptEvent?.cancel() }
 
   private func open(_ accepted: Int32) {
+    let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
+    guard admission != .refused else { return ListeningSocket.refuse(accepted) }
     guard
       let connection = try? TLSConnection(loop: loop, context: context, descriptor: accepted, isServer: true)
     else {
@@ -68,16 +75,22 @@ public final class TLSListener {
       return
     }
     connections[ObjectIdentifier(connection)] = connection
-    connection.onClosed = { [unowned self] in connections[ObjectIdentifier($0)] = nil }
+    connection.onClosed = { [unowned self] in
+      connections[ObjectIdentifier($0)] = nil
+      onClosed?($0, $1)
+    }
     connection.handler = makeHandler(connection)
+    if case .alerted(let description) = admission { connection.setAlert(description) }
+    onOpened?(connection)
     connection.start()
   }
 
   /// Ends handshakes and closes that take too long, and goes on accepting after a pause.
   private func endOverdue() {
     let now = SystemClock.monotonicNanoseconds()
-    for connection in connections.values where connection.deadline < now {
-      connection.abort("took too long")
+    for connection in connections.values {
+      if connection.deadline < now { connection.abort("took too long") }
+      if connection.isStalled { connection.endIfPeerIsGone() }
     }
     acceptEvent?.start()
     sweep?.start(afterNanoseconds: Self.sweepInterval)

@@ -88,7 +88,9 @@ import Transport
   func peers() throws {
     let lab = ConsoleLab {
       $0.activate = { body in (201, "text/html", body.reversed()) }
-      $0.push = { request in HTTPResponse(text: "\(request.method) \(request.path)") }
+      $0.push = { exchange, reply in
+        reply(HTTPResponse(text: "\(exchange.request.method) \(exchange.request.path)"))
+      }
     }
     let answer = try lab.open("POST", "/deviceservices/deviceActivation", body: [1, 2, 3])
     #expect(answer.response?.status == 201 && answer.response?.body == [3, 2, 1])

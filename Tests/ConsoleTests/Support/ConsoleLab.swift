@@ -148,4 +148,6 @@ final class Answer: HTTPExchangeOutlet {
     streamed += String(decoding: bytes, as: UTF8.self)
   }
   func exchangeEndsStream(_ exchange: HTTPExchange) { hasEnded = true }
+  func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {}
+  func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) { hasEnded = true }
 }

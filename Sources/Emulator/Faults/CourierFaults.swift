@@ -1,0 +1,47 @@
+import Broker
+import Faults
+import PushModel
+import Transport
+
+/// What goes wrong on one device connection when a message is due. Made when the first fault strikes it.
+///
+/// *drop*: the message is not sent, and the connection ends with a TCP RST at the end of the turn, as the broker must not
+/// lose a session amid handing it something. The message is kept then, before its provider hears anything
+/// (`design.md`, promise 1). *stall*: nothing more leaves or is heard until the rule is switched off; what is queued
+/// waits in the connection's output, which the broker stores as it does for a device that does not read.
+final class CourierFaults {
+  private let service: FaultService
+  private unowned let connection: TLSConnection
+  private(set) var isDoomed = false
+  private var decision: FaultEngine.Decision?
+
+  init(_ service: FaultService, _ connection: TLSConnection) {
+    (self.service, self.connection) = (service, connection)
+  }
+
+  /// Whether a message must not be sent.
+  func strike(_ message: OutgoingMessage, topic: String?) -> Bool {
+    guard !isDoomed else { return true }
+    guard service.engine.strikesDeliveries, !connection.isStalled else { return false }
+    var token = message.token
+    let struck = withUnsafeBytes(of: &token) { bytes in
+      var point = FaultPoint(.delivery, at: .courier)
+      (point.topic, point.token, point.priority) = (topic, bytes, message.priority)
+      point.connection = connection.remoteAddress.description
+      return service.decide(point)
+    }
+    guard let struck else { return false }
+    guard struck.effects.courier == .stall else {
+      isDoomed = true
+      return true
+    }
+    decision = struck
+    connection.setStalled(true)
+    service.hold(self, by: struck) { [unowned self] in connection.setStalled(false) }
+    return false
+  }
+
+  func connectionClosed() {
+    if let decision { service.forget(self, decision) }
+  }
+}

@@ -1,0 +1,96 @@
+import Broker
+import Console
+import Faults
+import ProviderAPI
+import PushModel
+import Transport
+
+/// What goes wrong on purpose, for all listeners: asks the engine, tells log and watchers of each strike, and remembers
+/// what a rule holds up.
+final class FaultService {
+  let engine: FaultEngine
+  let loop: EventLoop
+  let clock: EmulatorClock
+  private let logger: Logger
+  private let events: EventLog
+  /// Tells watchers of the event stream; nil without a console.
+  var publish: ((String, [(String, JSONValue)]) -> Void)?
+  /// What stands still because of a rule, by its name, with how it goes on when the rule is switched off.
+  private var held: [String: [ObjectIdentifier: () -> Void]] = [:]
+
+  init(seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: EventLog) {
+    engine = FaultEngine(seed: seed)
+    (self.loop, self.clock, self.logger, self.events) = (loop, clock, logger, events)
+    engine.onStrike = { [unowned self] in report($0, $1) }
+    engine.onRest = { [unowned self] in goOn($0) }
+  }
+
+  /// All that the hot path asks of a push: whether any rule is about pushes, or the token begins as a magic one does.
+  @inline(__always)
+  func mayStrike(_ token: UnsafeRawBufferPointer?) -> Bool {
+    if engine.strikesPushes { return true }
+    guard let token, token.count == DeviceToken.byteCount else { return false }
+    return token[0] == MagicToken.mark
+  }
+
+  /// What strikes at this moment, if anything.
+  func decide(_ point: FaultPoint) -> FaultEngine.Decision? { engine.decide(point, now: clock.now()) }
+
+  /// Calls `work` once after so many milliseconds of real time, unless the timer is let go before.
+  func timer(_ milliseconds: Int64, _ work: @escaping () -> Void) -> LoopEvent {
+    let timer = LoopEvent(timerOn: loop, handler: work)
+    timer.start(afterNanoseconds: milliseconds * 1_000_000)
+    return timer
+  }
+
+  // MARK: What stands still
+
+  /// `owner` stands still until the rule is switched off. Magic tokens can't be.
+  func hold(_ owner: AnyObject, by decision: FaultEngine.Decision, _ goOn: @escaping () -> Void) {
+    guard !decision.isMagic else { return }
+    held[decision.name, default: [:]][ObjectIdentifier(owner)] = goOn
+  }
+
+  /// `owner` has ended.
+  func forget(_ owner: AnyObject, _ decision: FaultEngine.Decision) {
+    held[decision.name]?[ObjectIdentifier(owner)] = nil
+  }
+
+  private func goOn(_ name: String) {
+    guard let waiting = held.removeValue(forKey: name) else { return }
+    for proceed in waiting.values { proceed() }
+  }
+
+  // MARK: Telling
+
+  /// Tells watchers, if there have been any.
+  func tell(_ event: String, _ members: @autoclosure () -> [(String, JSONValue)]) {
+    guard events.isOn else { return }
+    publish?(event, members())
+  }
+
+  private func report(_ decision: FaultEngine.Decision, _ point: FaultPoint) {
+    var fields: [(String, JSONValue)] = [
+      ("name", .string(decision.name)), ("interface", .string(point.place.rawValue)),
+      ("stage", .string(point.stage.rawValue)),
+    ]
+    if let topic = point.topic { fields.append(("topic", .string(topic))) }
+    if !point.token.isEmpty { fields.append(("token", .string(Hex.encode(point.token)))) }
+    if let connection = point.connection { fields.append(("connection", .string(connection))) }
+    fields.append(("effect", decision.effects.document))
+    logger.log(.info, "fault", fields)
+    tell("fault", fields + [("hits", .optional(engine[decision.name]?.hits))])
+  }
+}
+
+extension FaultEngine.Decision {
+  /// Why a push was refused that the checks need not have refused.
+  var words: Explanation {
+    isMagic
+      ? Explanation(rule: "magic token", expected: "a token that was issued", got: name)
+      : Explanation(
+        rule: "fault rule \(name)", expected: "no rule that strikes", got: effects.document.text)
+  }
+
+  var explanation: String { words.text }
+}

@@ -1,0 +1,133 @@
+import Broker
+import ProviderAPI
+import PushModel
+import Transport
+
+/// A request that was judged. Nothing has been done about it yet; what it lends stays until its message is reset.
+enum JudgedRequest {
+  case push(ProviderVerdict)
+  case broadcast(BroadcastVerdict)
+}
+
+/// Judges the requests of one provider and acts on them, whichever HTTP they come by.
+final class ProviderRequests {
+  /// Names why a request was refused, in the emulator alone; Apple has no such field.
+  static let explanationField = "apns-emulator-explanation"
+  /// Most of an explanation that a field carries, in bytes: some clients have little room for header fields.
+  static let explanationLimit = 400
+
+  let service: ProviderService
+  let interface: Interface
+  let environment: Environment
+  let identity: ProviderIdentity
+  /// Their connection in the capture; 0 for none.
+  let number: UInt32
+  private let check: ProviderRequestCheck
+  private lazy var broadcasts = BroadcastCheck(
+    identity: identity, environment: environment, directory: service.channels, messageIDs: service.messageIDs,
+    options: service.options.checks)
+
+  init(
+    _ service: ProviderService, identity: ProviderIdentity, environment: Environment, interface: Interface,
+    number: UInt32 = 0
+  ) {
+    (self.service, self.identity, self.number) = (service, identity, number)
+    (self.environment, self.interface) = (environment, interface)
+    check = ProviderRequestCheck(
+      identity: identity, environment: environment, directory: service.directory,
+      messageIDs: service.messageIDs, options: service.options.checks)
+  }
+
+  /// Judges a whole request. Broadcasts are for HTTP/2 alone.
+  func judge(_ message: HTTPMessage, now: Timestamp) -> JudgedRequest {
+    if interface == .provider, BroadcastCheck.isBroadcast(message) {
+      return .broadcast(broadcasts.judge(message, now: now))
+    }
+    return .push(check.judge(message, now: now))
+  }
+
+  /// Whether such a request of this connection has shown a valid provider token.
+  func hasAuthenticated(_ judged: JudgedRequest) -> Bool {
+    if case .broadcast = judged { return broadcasts.hasAuthenticated }
+    return check.hasAuthenticated
+  }
+
+  /// Does what the verdict says; answers what the provider is told, and the rejection, if any.
+  func act(_ judged: JudgedRequest, on message: HTTPMessage, now: Timestamp) -> (HTTP2Response, Rejection?) {
+    switch judged {
+    case .push(.accepted(let accepted)):
+      let result = service.submit(
+        accepted, message, interface: interface, environment: environment, now: now, source: source(message))
+      guard let rejection = result.rejection else { return (success(judged, accepted.messageID), nil) }
+      // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
+      var refused = check.refuse(message, rejection, got: rejection.sentence)
+      refused.goneAt = result.goneAt
+      return (refusal(refused, judged), rejection)
+    case .broadcast(.accepted(let accepted)):
+      service.broadcast(
+        accepted, message, environment: environment, now: now, source: source(message))
+      return (success(judged, accepted.requestID), nil)
+    case .push(.rejected(let rejected)), .broadcast(.rejected(let rejected)):
+      return reject(rejected, judged, message, now: now)
+    }
+  }
+
+  /// Remembers a refusal and answers it.
+  func reject(
+    _ rejected: RejectedRequest, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
+  ) -> (HTTP2Response, Rejection?) {
+    service.record(
+      rejected, message, interface: interface, environment: environment, now: now, source: source(message))
+    return (refusal(rejected, judged), rejected.rejection)
+  }
+
+  /// Remembers a push as accepted that no device is there for.
+  func acceptAnyway(_ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp) -> HTTP2Response {
+    service.recordAccepted(
+      message, messageID: judged.messageID, interface: interface, environment: environment, now: now,
+      source: source(message))
+    return success(judged, judged.messageID)
+  }
+
+  private func source(_ message: HTTPMessage) -> PushSource {
+    PushSource(connection: number, message, service.capture)
+  }
+
+  private func success(_ judged: JudgedRequest, _ id: MessageID) -> HTTP2Response {
+    var response = HTTP2Response(status: 200, messageID: id, uniqueID: service.uniqueID(in: environment))
+    response.idField = judged.idField
+    return response
+  }
+
+  private func refusal(_ rejected: RejectedRequest, _ judged: JudgedRequest) -> HTTP2Response {
+    var response = HTTP2Response(
+      status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
+    response.idField = judged.idField
+    if service.options.explains {
+      response.fields = [(Self.explanationField, Self.printable(rejected.explanation.text))]
+    }
+    return response
+  }
+
+  /// Visible ASCII only, and not too much of it.
+  static func printable(_ text: String) -> String {
+    let bytes = text.utf8.prefix(explanationLimit).map { $0 >= 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension JudgedRequest {
+  var messageID: MessageID {
+    switch self {
+    case .push(.accepted(let accepted)): accepted.messageID
+    case .broadcast(.accepted(let accepted)): accepted.requestID
+    case .push(.rejected(let rejected)), .broadcast(.rejected(let rejected)): rejected.messageID
+    }
+  }
+
+  /// Which field the id goes out in.
+  var idField: ProviderField {
+    if case .broadcast = self { return .apnsRequestId }
+    return .apnsId
+  }
+}

@@ -1,0 +1,27 @@
+/// What is wrong with one connection, on purpose. Made when the first fault reaches it: others pay for a pointer.
+final class TLSBreakage {
+  /// Nothing is read or written.
+  var isStalled = false
+  /// Our side has ended, and the connection lives for as long as the peer wants.
+  var waitsForPeer = false
+  /// Sent on the socket past the TLS layer, as the last of this side.
+  var raw: [UInt8] = []
+  var rawSent = 0
+  var endsRaw = false
+  /// The description of the alert that answers the handshake.
+  var alert: UInt8?
+  /// The output leaves in pieces until it is empty.
+  var dribble: Dribble?
+
+  struct Dribble {
+    var bytes: Int
+    var interval: Int64
+    /// A first piece that the TLS layer was given before and has to get again, in bytes.
+    var retried: Int
+    /// Fires when the next piece is due; nil while one is.
+    var pause: LoopEvent?
+  }
+
+  /// Whether output may not leave as it comes.
+  var holdsOutput: Bool { isStalled || dribble != nil }
+}

@@ -1,0 +1,340 @@
+"""What goes wrong on purpose, as HTTP/2 providers see it."""
+
+import collections
+import json
+import ssl
+import time
+
+import pytest
+
+from harness import PATIENCE, TOPIC
+from magic import Rules, magic
+from test_faults import below_tls
+from test_providers import Run, aioapns, curl
+from wire import CANCEL, PAYLOAD, REFUSED_STREAM, Connection
+
+
+@pytest.fixture
+def rules(lab):
+    yield Rules(lab.emulator)
+    lab.emulator.api("POST", "/api/v1/reset", {"what": ["faults", "notifications"]})
+
+
+@pytest.fixture
+def connection(lab):
+    """A connection that has shown its token, so that it may open many streams."""
+    with lab.connect() as connection:
+        assert connection.answer(connection.request(lab.fields(apns_id=None))).status == 200
+        connection.barrier()
+        yield connection
+
+
+def fields(lab, token=None, **changes):
+    return lab.fields(token, **({"apns_id": None, "apns_expiration": None} | changes))
+
+
+def reason(answer):
+    return json.loads(answer.body)["reason"]
+
+
+def wait_until(condition, why):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.01)
+
+
+# Reasons
+
+
+@pytest.mark.parametrize(
+    "word, status, told",
+    [("BadDeviceToken", 400, "BadDeviceToken"), ("Unregistered", 410, "Unregistered"),
+     ("TooManyRequests", 429, "TooManyRequests"), ("ServiceUnavailable", 503, "ServiceUnavailable"),
+     ("legacy=7", 413, "PayloadTooLarge"), ("legacy=10", 503, "Shutdown"), ("legacy=99", 500, "InternalServerError")])
+def test_a_magic_token_gets_its_reason(lab, connection, word, status, told):
+    answer = connection.answer(connection.request(fields(lab, magic(word).hex())))
+    assert (answer.status, reason(answer)) == (status, told)
+    assert answer["apns-emulator-explanation"] == f"magic token: expected a token that was issued, got !{word}"
+    assert ("timestamp" in json.loads(answer.body)) == (status == 410)
+    assert answer["apns-id"]
+
+
+def test_refusals_of_the_checks_explain_themselves_too(lab, connection):
+    answer = connection.answer(connection.request(fields(lab, apns_topic="caf\u00e9")))
+    assert answer.status == 400
+    text = answer["apns-emulator-explanation"]
+    assert "expected" in text and "got" in text and text.isascii() and text.isprintable()
+
+
+def test_explanations_are_short(lab, connection):
+    answer = connection.answer(connection.request(fields(lab, apns_topic="x" * 2000)))
+    assert answer.status == 400 and 20 < len(answer["apns-emulator-explanation"]) <= 400
+
+
+def test_explanations_can_be_left_out(make_lab):
+    lab = make_lab("--no-explain")
+    assert lab.push_now(magic("BadTopic").hex())["apns-emulator-explanation"] is None
+
+
+def test_a_rule_is_about_broadcasts_too(lab, rules):
+    rules.add({"reason": "TooManyRequests"}, topic=TOPIC, interface="provider")
+    with lab.connect(listener="gateway") as manager:
+        channel = lab.create_channel(manager, TOPIC, 1)
+    with lab.connect() as connection:
+        broadcast = [(name, value) for name, value in fields(lab, apns_expiration="0") if name != "apns-topic"]
+        broadcast = [(name, f"/4/broadcasts/apps/{TOPIC}" if name == ":path" else value) for name, value in broadcast]
+        broadcast = [(name, "liveactivity" if name == "apns-push-type" else value) for name, value in broadcast]
+        answer = connection.answer(connection.request(broadcast + [("apns-channel-id", channel)]))
+        assert (answer.status, reason(answer)) == (429, "TooManyRequests")
+        assert answer["apns-request-id"]
+
+
+def test_the_connection_may_be_named(lab, rules, connection):
+    rules.add({"reason": "BadTopic"}, connection="%s:%s" % connection.socket.getsockname())
+    assert connection.answer(connection.request(fields(lab))).status == 400
+    assert lab.push_now(lab.token).status == 200
+
+
+# Time
+
+
+def test_a_delayed_answer_does_not_hold_up_others(lab, rules, connection):
+    rules.add({"delayMs": 500, "jitterMs": 50}, when={"next": 1})
+    slow = connection.request(fields(lab))
+    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    fast = connection.request(fields(lab))
+    assert connection.answer(fast).status == 200
+    assert slow not in connection.answers or connection.answers[slow].status is None
+    before = lab.notifications(token=lab.token)
+    assert connection.answer(slow).status == 200
+    # What is delayed is taken when the delay is over.
+    assert len(lab.notifications(token=lab.token)) == len(before) + 1
+
+
+def test_a_magic_delay_is_accepted_in_the_end(lab, connection):
+    answer = connection.answer(connection.request(fields(lab, magic("delay=100").hex())))
+    assert answer.status == 200 and answer["apns-id"]
+    assert lab.notifications(token=magic("delay=100").hex())[0]["verdict"]["accepted"]
+
+
+def test_a_delayed_push_whose_provider_goes_is_not_taken(lab, rules):
+    rules.add({"delayMs": 60000})
+    with lab.connect() as connection:
+        connection.request(fields(lab, apns_id="99999999-2222-4333-8444-555555555555"))
+        wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+
+    def entry():
+        return [each for each in lab.notifications() if (each["apnsId"] or "").startswith("99999999")]
+
+    wait_until(entry, "nothing is remembered")
+    assert "the connection ended before it was over" in entry()[0]["verdict"]["explanation"]
+
+
+def test_a_delayed_push_that_is_cancelled_is_not_taken(lab, rules, connection):
+    from hyperframe.frame import RstStreamFrame
+
+    rules.add({"delayMs": 300}, when={"next": 1})
+    stream = connection.request(fields(lab))
+    connection.send(RstStreamFrame(stream, error_code=CANCEL))
+    connection.barrier()
+    wait_until(lambda: lab.notifications(state="rejected"), "nothing is remembered")
+    assert "the provider cancelled" in lab.notifications(state="rejected")[0]["verdict"]["explanation"]
+    assert connection.answer(connection.request(fields(lab))).status == 200
+
+
+def test_an_answer_dribbles(lab, rules, connection):
+    """Every piece is a TLS record, which one read of the TLS layer answers at most."""
+    rules.add({"reason": "BadTopic", "dribble": {"bytes": 7, "everyMs": 5}}, when={"next": 1})
+    stream = connection.request(fields(lab))
+    pieces = []
+    while not connection.answers.get(stream) or not connection.answers[stream].ended:
+        pieces.append(connection.socket.recv(65536))
+        connection.buffer += pieces[-1]
+        while len(connection.buffer) >= 9 and len(connection.buffer) >= 9 + int.from_bytes(connection.buffer[:3], "big"):
+            connection.next_frame()
+    assert reason(connection.answers[stream]) == "BadTopic"
+    assert len(pieces) > 10 and all(len(piece) == 7 for piece in pieces[:-1])
+    # The next answer is whole again.
+    connection.request(fields(lab))
+    assert len(connection.socket.recv(65536)) > 20
+
+
+def test_a_stalled_connection_goes_on_when_its_rule_is_switched_off(lab, rules, connection):
+    rules.add({"stall": True}, when={"next": 1})
+    streams = [connection.request(fields(lab)) for _ in range(3)]
+    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    count = lab.counters()["accepted"]
+    connection.socket.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        connection.next_frame()
+    connection.socket.settimeout(PATIENCE)
+    assert lab.push_now(lab.token).status == 200
+    assert lab.counters()["accepted"] == count + 1
+    rules.switch(False)
+    assert [connection.answer(stream).status for stream in streams] == [200] * 3
+
+
+# Streams and connections
+
+
+def test_a_stream_is_reset_and_the_connection_goes_on(lab, connection):
+    answer = connection.answer(connection.request(fields(lab, magic("rst=11").hex())))
+    assert answer.status is None and answer.reset == 11
+    assert connection.answer(connection.request(fields(lab))).status == 200
+
+
+def test_a_reset_is_a_reset(lab, rules, connection):
+    rules.add({"reset": True}, when={"next": 1})
+    before = lab.counters()["accepted"]
+    connection.request(fields(lab))
+    with pytest.raises(ConnectionResetError):
+        below_tls(connection.socket)
+    assert lab.counters()["accepted"] == before
+
+
+def test_half_a_close(lab, rules, connection):
+    rules.add({"halfClose": True}, when={"next": 1})
+    connection.request(fields(lab))
+    connection.read_to_end()
+    assert not connection.was_reset and connection.goaway is None
+    for _ in range(30):
+        connection.request(fields(lab))
+        time.sleep(0.002)
+
+
+def test_an_answer_and_half_a_close(lab, rules, connection):
+    rules.add({"reason": "InternalServerError", "halfClose": True}, when={"next": 1})
+    stream = connection.request(fields(lab))
+    connection.read_to_end()
+    assert connection.answers[stream].status == 500 and not connection.was_reset
+
+
+def test_garbage_breaks_the_tls_of_its_reader(lab, connection):
+    connection.request(fields(lab, magic("garbage=50").hex()))
+    with pytest.raises(ssl.SSLError):
+        connection.read_to_end()
+
+
+# GOAWAY
+
+
+def test_goaway_names_the_last_stream_that_is_served(lab, connection):
+    good = connection.request(fields(lab))
+    assert connection.answer(good).status == 200
+    struck = connection.request(fields(lab, magic("goaway=Shutdown").hex()))
+    connection.read_to_end()
+    code, last, debug = connection.goaway
+    assert (code, json.loads(debug)) == (0, {"reason": "Shutdown"})
+    assert good <= last < struck
+    assert connection.answers.get(struck) is None or not connection.answers[struck].isOver
+    assert not connection.was_reset
+
+
+def test_goaway_without_a_reason_says_nothing_more(lab, connection):
+    connection.request(fields(lab, magic("goaway").hex()))
+    connection.read_to_end()
+    assert connection.goaway[2] == b""
+
+
+def test_goaway_behind_an_answer(lab, rules, connection):
+    """As Apple does it: a refusal, and the end of the connection after it."""
+    rules.add({"reason": "ExpiredProviderToken", "goaway": {"reason": "ExpiredProviderToken"}})
+    stream = connection.request(fields(lab))
+    connection.read_to_end()
+    assert reason(connection.answers[stream]) == "ExpiredProviderToken"
+    assert connection.goaway[1] >= stream
+
+
+def test_goaway_lets_delayed_answers_out(lab, rules, connection):
+    rules.add({"delayMs": 300}, when={"next": 1})
+    slow = connection.request(fields(lab))
+    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    connection.request(fields(lab, magic("goaway=Shutdown").hex()))
+    connection.read_to_end()
+    assert connection.goaway[1] >= slow and connection.answers[slow].status == 200
+
+
+def test_a_struck_stream_below_one_that_was_served_is_refused_on_its_own(lab, connection):
+    """GOAWAY can't say that an older stream is to be sent again once a newer one was served."""
+    older, newer = connection.new_stream(), connection.new_stream()
+    token = magic("goaway=Shutdown").hex()
+    connection.send(connection.headers(older, fields(lab, token)))
+    connection.send(connection.headers(newer, fields(lab)), connection.data(newer, PAYLOAD))
+    assert connection.answer(newer).status == 200
+    connection.send(connection.data(older, PAYLOAD))
+    assert connection.answer(older).reset == REFUSED_STREAM
+    connection.read_to_end()
+    assert connection.goaway[1] == newer
+
+
+@pytest.mark.parametrize("every", [37, 100])
+def test_goaway_amid_a_burst_loses_and_doubles_nothing(lab, rules, every):
+    """A provider that sends again exactly what it is told to."""
+    rules.add({"goaway": {"reason": "Shutdown"}}, when={"every": every})
+    targets = [lab.install(f"burst-{every}-{number}", TOPIC) for number in range(300)]
+    waiting, outcomes, connections = list(targets), collections.Counter(), 0
+    while waiting:
+        connections += 1
+        assert connections < 40
+        with lab.connect() as connection:
+            # An answer shows the token, and streams may open.
+            connection.answer(connection.request(lab.fields("zz")))
+            streams = {}
+            try:
+                for token in waiting:
+                    stream = connection.new_stream()
+                    connection.send(connection.headers(stream, fields(lab, token)), connection.data(stream, PAYLOAD))
+                    streams[stream] = token
+            except OSError:
+                pass
+            while connection.goaway is None and not all(
+                connection.answers.get(stream) and connection.answers[stream].isOver for stream in streams):
+                if connection.next_frame() is None:
+                    break
+            if connection.goaway:
+                connection.read_to_end()
+            again = waiting[len(streams):]
+            for stream, token in streams.items():
+                answer = connection.answers.get(stream)
+                if answer and answer.status:
+                    outcomes[(token, answer.status)] += 1
+                else:
+                    assert connection.goaway and stream > connection.goaway[1] or answer.reset == REFUSED_STREAM, stream
+                    again.append(token)
+            waiting = again
+    assert connections > 2
+    assert outcomes == {(token, 200): 1 for token in targets}
+    for token in targets[::20]:
+        states = [entry["state"] for entry in lab.notifications(token=token)]
+        assert states.count("stored") == 1 and set(states) <= {"stored", "rejected"}
+
+
+# Other people's clients
+
+
+def test_aioapns_sees_two_failures_then_all_is_well(lab, rules):
+    """The bar of issue threads everywhere: fail the first two with 503, then work."""
+    rules.preset("fail-twice")
+    tokens = [lab.install(f"aioapns-{number}", TOPIC) for number in range(20)]
+    assert aioapns(Run(lab, tokens)) == {"200": 18, "ServiceUnavailable": 2}
+    assert rules.hits("fail-twice") == 2
+
+
+def test_aioapns_and_curl_mind_no_explanation(lab):
+    words = ["BadDeviceToken", "Unregistered", "TooManyRequests", "InternalServerError"]
+    run = Run(lab, [magic(word).hex() for word in words])
+    assert aioapns(run) == {word: 1 for word in words}
+    assert curl(run) == {"400": 1, "410": 1, "429": 1, "500": 1}
+
+
+def test_aioapns_sends_again_what_a_goaway_tells_it_to(lab, rules):
+    """What it makes of a GOAWAY is its own; nobody is told twice that a push was accepted."""
+    rules.preset("goaway")
+    tokens = [lab.install(f"goaway-{number}", TOPIC) for number in range(20)]
+    before = lab.counters()["accepted"]
+    counts = aioapns(Run(lab, tokens))
+    assert sum(counts.values()) == 20
+    assert lab.counters()["accepted"] - before >= counts["200"]
+    for token in tokens:
+        assert [entry["state"] for entry in lab.notifications(token=token)].count("stored") <= 1
