@@ -6,13 +6,14 @@ import os
 import socket
 import ssl
 import struct
+import subprocess
 import threading
 import time
 
 import pytest
 
 from courier import MESSAGE
-from harness import PATIENCE, TOPIC
+from harness import BINARY, PATIENCE, TOPIC
 from legacy import SERVER_NAME, Provider, enhanced, framed, simple
 from magic import Rules, magic
 from phone import Phone
@@ -323,6 +324,24 @@ def test_garbage_by_a_magic_token_breaks_the_tls_of_its_reader(connect):
     provider.send(enhanced(1, magic("garbage=64"), alert(1)))
     with pytest.raises(ssl.SSLError):
         provider.socket.recv(6)
+
+
+# As the README has it
+
+
+def test_the_commands_of_the_readme_work_as_printed(emulator):
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "README.md")) as file:
+        section = file.read().split("## Breaking things\n")[1].split("\n## ")[0]
+    script = "\n".join(line.strip() for line in section.splitlines() if line.startswith("    "))
+    assert "curl -i" in script
+    emulator.push_certificate()
+    result = subprocess.run(
+        ["sh"], input=script.replace("127.0.0.1:8790", "%s:%s" % emulator.address("console")), cwd=emulator.folder,
+        env=emulator.environment | {"PATH": f"{os.path.dirname(BINARY)}:{os.environ['PATH']}"}, capture_output=True,
+        text=True, timeout=PATIENCE)
+    assert "429 Too Many Requests" in result.stdout and '{"reason":"TooManyRequests"}' in result.stdout
+    assert '"status":7' in result.stdout and '"enabled":true' in result.stdout, result.stdout + result.stderr
+    assert result.returncode == 0, result.stderr
 
 
 # New connections

@@ -7,9 +7,11 @@ final class ChannelResponder: HTTP2Responder {
   private let identity: ProviderIdentity
   private let environment: Environment
   private let handler: ChannelRequestHandler
+  private let explains: Bool
 
   init(_ service: ProviderService, _ connection: TLSConnection) {
     environment = service.environment(serverName: connection.serverName)
+    explains = service.options.explains
     identity = service.identity(of: connection, environment: environment)
     handler = ChannelRequestHandler(
       identity: identity, environment: environment, directory: service.channels,
@@ -25,6 +27,7 @@ final class ChannelResponder: HTTP2Responder {
     var response = HTTP2Response(status: answer.status, messageID: answer.requestID, body: answer.body)
     response.idField = .apnsRequestId
     if let channel = answer.channelID { response.fields = [("apns-channel-id", channel.text)] }
+    if explains, let rejected = answer.rejected { response.explain(rejected) }
     session.respond(to: request, with: response)
   }
 }

@@ -11,11 +11,6 @@ enum JudgedRequest {
 
 /// Judges the requests of one provider and acts on them, whichever HTTP they come by.
 final class ProviderRequests {
-  /// Names why a request was refused, in the emulator alone; Apple has no such field.
-  static let explanationField = "apns-emulator-explanation"
-  /// Most of an explanation that a field carries, in bytes: some clients have little room for header fields.
-  static let explanationLimit = 400
-
   let service: ProviderService
   let interface: Interface
   let environment: Environment
@@ -103,16 +98,8 @@ final class ProviderRequests {
     var response = HTTP2Response(
       status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
     response.idField = judged.idField
-    if service.options.explains {
-      response.fields = [(Self.explanationField, Self.printable(rejected.explanation.text))]
-    }
+    if service.options.explains { response.explain(rejected) }
     return response
-  }
-
-  /// Visible ASCII only, and not too much of it.
-  static func printable(_ text: String) -> String {
-    let bytes = text.utf8.prefix(explanationLimit).map { $0 >= 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 
