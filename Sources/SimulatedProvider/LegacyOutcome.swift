@@ -32,12 +32,17 @@ public enum LegacyOutcome: Equatable, Sendable {
     case .closed:
       return .object(head + [("explanation", "the connection was closed without an error packet")])
     case .error(let packet):
-      let rejection = Rejection.allCases.first { $0.legacyStatus == packet.status }
       return .object(
         head + [
           ("status", .integer(Int64(packet.status))), ("identifier", .integer(Int64(packet.identifier))),
-          ("explanation", .optional(rejection?.sentence)),
+          ("explanation", .optional(Self.explanation(packet.status))),
         ])
     }
+  }
+
+  /// nil for a status that nobody has documented.
+  private static func explanation(_ status: UInt8) -> String? {
+    let rejection = Rejection(legacyStatus: status)
+    return rejection.legacyStatus == status ? rejection.sentence : nil
   }
 }

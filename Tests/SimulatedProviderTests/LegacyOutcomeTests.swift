@@ -32,6 +32,12 @@ struct LegacyOutcomeTests {
     #expect(!outcome.json(command: .frame).text.contains(#""explanation":null"#))
   }
 
+  @Test("status 1, which several reasons share, is a processing error")
+  func processingError() {
+    let outcome = LegacyOutcome(received: [0x08, 1, 0, 0, 0, 0x2a], isClosed: true)
+    #expect(outcome.json(command: .frame).text.contains(Rejection.internalServerError.sentence))
+  }
+
   @Test("a status that nobody knows is told all the same")
   func unknownStatus() {
     let outcome = LegacyOutcome(received: [0x08, 99, 0xff, 0xff, 0xff, 0xff], isClosed: true)

@@ -138,7 +138,7 @@ final class UpstreamConnection: ConnectionHandler {
       case .reset(let stream, .refusedStream): observer?.upstream(refused: UInt64(stream.context))
       case .reset(let stream, let code):
         observer?.upstream(
-          lost: UInt64(stream.context), reason: "the stream was reset with code \(code.rawValue)")
+          lost: UInt64(stream.context), reason: "the stream was reset with \(code)")
       }
     }
   }
