@@ -23,10 +23,6 @@ from probes import ALL, REASONS, Expected, GoAway, NoHandshake  # noqa: E402
 FLAGS = {
     "plain": ["--without-broadcast", INCAPABLE], "flood": ["--flood-limit", "1"], "idle": ["--idle-timeout", "1s"],
     "documented": ["--documented-reasons"], "short-lived": ["--token-lifetime", "30m"], "going": [], "going too": []}
-# What nothing that a provider does brings about: only a fault rule or a magic token does.
-BY_FAULT_ONLY = {
-    ("D.5", "Forbidden"), ("D.5", "InternalServerError"), ("D.5", "ServiceUnavailable"),
-    ("F.3", "InternalServerError"), ("F.3", "ServiceUnavailable")}
 results = []
 # What refusals have besides Apple's answer.
 OWN_FIELD = "apns-emulator-explanation"

@@ -13,6 +13,7 @@ from lab import (
     APP_KEY, GOING_PHONE, ID, INCAPABLE, KEY, LIVE_ACTIVITY, NO_APP, OTHER_APP, OTHER_APP_KEY, OTHER_TEAM,
         OTHER_TEAMS_KEY, PHONE,
     PRODUCTION_KEY, PRODUCTION_PHONE, SANDBOX_KEY, SECOND_KEY, SINGLE, TEAM, UNIVERSAL, VOIP)
+from magic import Rules, magic
 from wire import NO_ERROR, PAYLOAD, PRODUCTION, SANDBOX, listed
 
 # What an id looks like that the server made (D.4): upper case.
@@ -655,6 +656,24 @@ BROADCASTS = [
     broadcast_probe("path ends early", refused(404, "BadPath", MADE), broadcast(path="/4/broadcasts/apps")),
 ]
 
+# What nothing that a provider does brings about, and all the rest, by magic tokens and fault rules
+
+
+def by_magic(status, word):
+    body = rb'\{"reason":"%s","timestamp":1[0-9]{12}\}' % word.encode() if status == 410 else None
+    return Probe("faults", f"magic token !{word}", refused(status, word, body=body), push(magic(word).hex()))
+
+
+def by_rule(status, word):
+    def rule(lab):
+        Rules(lab.emulator).add({"reason": word}, name=word, when={"next": 1}, interface="provider", topic=TOPIC)
+    return broadcast_probe(f"fault rule {word}", channel_refused(status, word), broadcast(), "faults", prepare=rule)
+
+
+FAULTS = [
+    by_magic(status, word) for status, words in REASONS["D.5"].items() for word in words.split()
+] + [by_rule(status, word) for status in (500, 503) for word in REASONS["F.3"][status].split()]
+
 ALL = (
     EXAMPLE + PLAIN + PATHS + REPEATED + ORDER + TYPES + TOKENS + CERTIFICATES + ENVIRONMENTS + SWITCHES + CHANNELS
-    + BROADCASTS)
+    + BROADCASTS + FAULTS)
