@@ -1,0 +1,161 @@
+import PushModel
+import Testing
+
+@testable import Capture
+
+@Suite("Lines of a capture")
+struct CaptureLinesTests {
+  private static let frame: [UInt8] = [0, 0, 1, 7, 0, 2, 0x7b, 0x7d]
+  private static let block = Lines.fields([
+    (Array(":method".utf8), Array("POST".utf8)), (Array(":path".utf8), Array("/3/device/00ff".utf8)),
+    (Array(":authority".utf8), Array("localhost".utf8)), (Array("authorization".utf8), []),
+    (Array("x-text".utf8), Array("a \"quoted\" \\ word\t\u{7f} é".utf8)),
+    (Array("x-bytes".utf8), [0xff, 0x41]),
+  ])
+
+  private static func capture() -> [UInt8] {
+    Lines.make { encoder in
+      frame.withUnsafeBytes { encoder.frame($0, connection: 1, nanoseconds: 7, outcome: nil) }
+      frame.withUnsafeBytes {
+        encoder.frame(
+          $0, connection: 1, nanoseconds: 8,
+          outcome: CapturedOutcome(status: 8, reason: "BadDeviceToken", identifier: .max))
+      }
+      encoder.connectionClosed(1, nanoseconds: 9)
+      block.withUnsafeBytes { block in
+        Array("{}".utf8).withUnsafeBytes { body in
+          encoder.request(
+            fields: block, authorization: "digest:00", body: body, connection: 2, nanoseconds: 10,
+            outcome: CapturedOutcome(
+              status: 200, messageID: MessageID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778")))
+        }
+      }
+      encoder.lost(17, nanoseconds: .max)
+    }
+  }
+
+  @Test("what was written is read, however it is cut", arguments: [Int.max, 1, 2, 7, 64, 1000])
+  func roundTrip(piece: Int) throws {
+    let batch = try Lines.read(Self.capture(), piece: piece)
+    #expect(
+      batch.entries.map(\.kind) == [.header, .opened, .opened, .frame, .frame, .closed, .request, .lost])
+    #expect(batch.entries.map(\.line) == Array(1...8))
+    #expect(batch.entries.map(\.nanoseconds) == [0, 5, 6, 7, 8, 9, 10, .max])
+    #expect(batch.starts == ["2023-11-14T22:13:20.000Z"])
+    #expect(batch.connections.map(\.topic) == ["com.example.app", nil])
+    #expect(batch.connections.map(\.environment) == [.sandbox, .production])
+    #expect(Array(batch.content(batch.entries[3])) == Self.frame)
+    #expect(batch.outcome(batch.entries[3]) == .silence)
+    #expect(
+      batch.outcome(batch.entries[4])
+        == CapturedOutcome(status: 8, reason: "BadDeviceToken", identifier: .max))
+    #expect(batch.entries[7].detail == 17)
+  }
+
+  @Test("a request keeps every field in order, and what stands for its authorization")
+  func request() throws {
+    let batch = try Lines.read(Self.capture())
+    let entry = batch.entries[6]
+    #expect(String(decoding: batch.method(entry), as: UTF8.self) == "POST")
+    #expect(String(decoding: batch.path(entry), as: UTF8.self) == "/3/device/00ff")
+    #expect(Array(batch.content(entry)) == Array("{}".utf8))
+    var fields: [(String, [UInt8])] = []
+    FieldBlock.forEach(in: batch.fields(entry)) {
+      fields.append((String(decoding: $0, as: UTF8.self), Array($1)))
+    }
+    #expect(fields.map(\.0) == [":authority", "authorization", "x-text", "x-bytes"])
+    #expect(fields[1].1 == Array("digest:00".utf8))
+    #expect(fields[2].1 == Array("a \"quoted\" \\ word\t\u{7f} é".utf8))
+    #expect(fields[3].1 == [0xff, 0x41])
+    #expect(batch.outcome(entry).messageID == MessageID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778"))
+  }
+
+  @Test("every line is one object of JSON")
+  func json() {
+    for line in Self.capture().split(separator: UInt8(ascii: "\n")) {
+      guard case .object? = JSONReader.read(Array(line)) else {
+        Issue.record("\(String(decoding: line, as: UTF8.self))")
+        continue
+      }
+    }
+  }
+
+  @Test("keys may come in any order, with blanks and with keys of later versions among them")
+  func otherSpelling() throws {
+    let text = """
+      {"version": 1, "by": {"a": [1, "}", {"b": null}]}, "format": "apns-emulator-capture"}
+      { "frame" : "AAAB", "connection" : 3 , "ns" : 4, "later": -1.5e3, "outcome": {"x": [], "closed": true} }
+
+      {"connection":4,"request":{"body":"","headers":[],"path":"\\/3\\u002fdevice\\/","method":"POST"},"outcome":{"status":404}}
+
+      """
+    let batch = try Lines.read(Array(text.utf8))
+    #expect(batch.entries.map(\.kind) == [.header, .frame, .request])
+    #expect(Array(batch.content(batch.entries[1])) == [0, 0, 1])
+    #expect(batch.outcome(batch.entries[1]).isClosed)
+    #expect(String(decoding: batch.path(batch.entries[2]), as: UTF8.self) == "/3/device/")
+  }
+
+  @Test("a torn last line is left out, wherever it is torn")
+  func torn() throws {
+    let bytes = Self.capture()
+    let last = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")) ?? 0
+    for end in (last + 2)..<bytes.count {
+      let batch = try Lines.read(Array(bytes[..<end]))
+      #expect(batch.entries.count == 7)
+    }
+  }
+
+  @Test(
+    "what is wrong is told with its line, what was expected and what came",
+    arguments: [
+      ("{\"ns\":1,\"connection\":1,\"frame\":\"A\"}", "line 4: expected base64, got \"A\"}"),
+      ("{\"ns\":-1}", "line 4: expected a whole number, got -1}"),
+      ("{\"ns\":99999999999999999999}", "line 4: expected a number up to 9223372036854775807"),
+      ("{\"ns\":1,\"connection\":4294967296,\"closed\":true}", "line 4: expected a number up to 4294967295"),
+      ("{\"ns\":1,\"connection\":1}", "line 4: expected \"frame\", \"request\", \"closed\""),
+      ("{\"ns\":1}", "line 4: expected a line about a connection, or a header"),
+      ("{\"ns\":1,\"connection\":1,\"closed\":true} x", "line 4: expected the end of the line, got x"),
+      ("[]", "line 4: expected \"{\", got []"),
+      ("{\"ns\":1,\"connection\":1,\"request\":{},\"outcome\":{}}", "line 4: expected a request with method"),
+      ("{\"ns\":1,\"connection\":1,\"interface\":\"x\"}", "line 4: expected gateway, provider or console"),
+    ])
+  func wrong(line: String, complaint: String) throws {
+    let bytes = Lines.make { _ in } + Array((line + "\n").utf8)
+    let error = #expect(throws: CaptureError.self) { try Lines.read(bytes) }
+    #expect(error?.description.hasPrefix(complaint) == true, "\(error?.description ?? "")")
+  }
+
+  @Test("a line that is too long is refused before it is held")
+  func tooLong() {
+    let bytes = Lines.make { _ in } + [UInt8](repeating: 0x20, count: CaptureFormat.lineLimit + 2)
+    #expect(throws: CaptureError.self) { try Lines.read(bytes, piece: 4096) }
+  }
+
+  @Test("no bytes trap the reader: a capture with bytes changed, taken out or doubled")
+  func anyBytes() {
+    var random = SystemRandomNumberGenerator()
+    let whole = Self.capture()
+    for _ in 0..<20_000 {
+      var bytes = whole
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let place = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+        case 1: bytes.remove(at: place)
+        default: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 9)], at: place)
+        }
+      }
+      if let batch = try? Lines.read(bytes, piece: Int.random(in: 1...400, using: &random)) {
+        look(at: batch)
+      }
+    }
+  }
+
+  private func look(at batch: CaptureBatch) {
+    for entry in batch.entries where entry.kind == .request || entry.kind == .frame {
+      _ = [batch.content(entry).count, batch.fields(entry).count, batch.path(entry).count]
+      _ = (batch.outcome(entry), FieldBlock.read(batch.fields(entry)))
+    }
+  }
+}

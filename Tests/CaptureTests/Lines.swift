@@ -1,0 +1,52 @@
+import PushModel
+
+@testable import Capture
+
+/// Captures made and read in memory.
+enum Lines {
+  static let start = Timestamp(seconds: 1_700_000_000)
+
+  /// A capture: its header, a gateway connection and a provider connection, and what `body` adds.
+  static func make(_ body: (CaptureEncoder) -> Void) -> [UInt8] {
+    let encoder = CaptureEncoder()
+    encoder.header(startedAt: start, software: "test")
+    encoder.connection(
+      CapturedConnection(number: 1, interface: .gateway, environment: .sandbox, topic: "com.example.app"),
+      nanoseconds: 5)
+    encoder.connection(
+      CapturedConnection(number: 2, interface: .provider, environment: .production, topic: nil),
+      nanoseconds: 6)
+    body(encoder)
+    return Array(encoder.bytes)
+  }
+
+  /// Reads a capture in pieces of a size.
+  static func read(_ bytes: [UInt8], piece: Int = .max) throws(CaptureError) -> CaptureBatch {
+    let batch = CaptureBatch()
+    var reader = CaptureReader()
+    var position = 0
+    while position < bytes.count {
+      let end = min(bytes.count, piece == .max ? bytes.count : position + piece)
+      let part = Array(bytes[position..<end])
+      let result = part.withUnsafeBytes { buffer -> Result<Void, CaptureError> in
+        do throws(CaptureError) {
+          return .success(try reader.receive(buffer, into: batch))
+        } catch {
+          return .failure(error)
+        }
+      }
+      try result.get()
+      position = end
+    }
+    try reader.finish()
+    return batch
+  }
+
+  /// A `FieldBlock`.
+  static func fields(_ pairs: [(name: [UInt8], value: [UInt8])]) -> [UInt8] {
+    pairs.flatMap { name, value in
+      withUnsafeBytes(of: UInt16(name.count)) { Array($0) }
+        + withUnsafeBytes(of: UInt16(value.count)) { Array($0) } + name + value
+    }
+  }
+}
