@@ -12,9 +12,7 @@ final class BrokerDirectory: DeviceDirectory {
   init(broker: Broker, options: ProviderOptions) {
     self.broker = broker
     floods = FloodGate(limit: options.floodLimit)
-    tokenLifetime = options.tokenLifetimeSeconds.map {
-      $0.multipliedReportingOverflow(by: 1_000_000_000).partialValue
-    }
+    tokenLifetime = options.tokenLifetimeSeconds.map { Timestamp(seconds: $0).nanoseconds }
   }
 
   private(set) var epoch = 0

@@ -5,6 +5,8 @@ import base64
 import json
 import shutil
 import struct
+import threading
+import time
 
 import pytest
 
@@ -82,13 +84,23 @@ class Listener(Device):
         return self.early.pop(0)
 
 
-def broadcast(lab, channel, body, expiration=0):
-    fields = listed({
+def broadcast_fields(lab, channel, expiration):
+    return listed({
         ":method": "POST", ":scheme": "https", ":path": f"/4/broadcasts/apps/{TOPIC}", ":authority": "localhost",
         "authorization": bearer(lab.jwt), "apns-channel-id": channel, "apns-push-type": "liveactivity",
         "apns-expiration": str(expiration), "apns-priority": "10"})
+
+
+def all_channels(lab, connection):
+    fields = [
+        (name, f"/1/apps/{TOPIC}/all-channels" if name == ":path" else value)
+        for name, value in lab.channel_fields("GET", TOPIC)]
+    return json.loads(connection.answer(connection.request(fields, b"")).body)["channels"]
+
+
+def broadcast(lab, channel, body, expiration=0):
     with lab.connect() as connection:
-        answer = connection.answer(connection.request(fields, body))
+        answer = connection.answer(connection.request(broadcast_fields(lab, channel, expiration), body))
         assert answer.status == 200, answer.body
 
 
@@ -177,10 +189,7 @@ def test_channels_subscriptions_and_what_is_stored_outlive_the_process(durable_l
 
     lab.emulator.start()
     with lab.connect(listener="gateway") as connection:
-        fields = [(name, "/1/apps/%s/all-channels" % TOPIC if name == ":path" else value)
-                  for name, value in lab.channel_fields("GET", TOPIC)]
-        answer = connection.answer(connection.request(fields, b""))
-        assert sorted(json.loads(answer.body)["channels"]) == sorted([stored, unstored])
+        assert sorted(all_channels(lab, connection)) == sorted([stored, unstored])
         for channel, policy in ((stored, 1), (unstored, 0)):
             answer = connection.answer(connection.request(lab.channel_fields("GET", TOPIC, channel), b""))
             assert json.loads(answer.body) == {"message-storage-policy": policy, "push-type": "LiveActivity"}
@@ -196,3 +205,55 @@ def test_channels_subscriptions_and_what_is_stored_outlive_the_process(durable_l
             texts = [device.next_message()[3]]
         assert texts == [TEXT % 8]
         device.close()
+
+
+class Maker(threading.Thread):
+    """Makes channels and broadcasts to them until the emulator dies; remembers what it was promised."""
+
+    def __init__(self, lab):
+        super().__init__(daemon=True)
+        self.lab = lab
+        self.channels, self.newest = set(), {}
+        self.began = threading.Event()
+
+    def run(self):
+        try:
+            with self.lab.connect(listener="gateway") as management, self.lab.connect() as provider:
+                for number in range(1_000_000):
+                    self.make(management, provider, number)
+        except (OSError, EOFError, AssertionError):
+            pass
+
+    def make(self, management, provider, number):
+        answer = management.answer(management.request(
+            self.lab.channel_fields("POST", TOPIC), b'{"message-storage-policy":1,"push-type":"LiveActivity"}'))
+        if answer.status != 201:
+            raise EOFError
+        channel = answer["apns-channel-id"]
+        self.channels.add(channel)
+        answer = provider.answer(provider.request(broadcast_fields(self.lab, channel, 4_000_000_000), TEXT % number))
+        if answer.status != 200:
+            raise EOFError
+        self.newest[channel] = number
+        self.began.set()
+
+
+def test_a_killed_emulator_has_every_channel_and_broadcast_that_it_promised(durable_lab):
+    lab = durable_lab
+    device = Listener(lab.emulator, "phone-0")
+    for pause in (0.0, 0.05, 0.2):
+        maker = Maker(lab)
+        maker.start()
+        assert maker.began.wait(30)
+        time.sleep(pause)
+        lab.emulator.kill()
+        maker.join(30)
+        lab.emulator.start()
+        with lab.connect(listener="gateway") as connection:
+            assert maker.channels <= set(all_channels(lab, connection))
+        device.come_back()
+        for channel, number in maker.newest.items():
+            device.change(join=[channel])
+            assert device.next_message()[3] == TEXT % number
+            device.change(leave=[channel])
+    device.close()
