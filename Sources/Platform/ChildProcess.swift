@@ -60,6 +60,19 @@ public final class ChildProcess {
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
   }
 
+  /// Waits for its end; answers its largest resident memory in bytes, 0 where the system does not say.
+  public func awaitEnd() -> Int {
+    guard !hasEnded else { return 0 }
+    hasEnded = true
+    var (status, usage): (Int32, rusage) = (0, rusage())
+    while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
+    #if canImport(Darwin)
+      return Int(usage.ru_maxrss)
+    #else
+      return Int(usage.ru_maxrss) << 10
+    #endif
+  }
+
   /// Path of the program that runs now.
   public static var ownPath: String {
     #if canImport(Darwin)

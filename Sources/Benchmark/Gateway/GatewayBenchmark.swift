@@ -25,11 +25,11 @@ public struct GatewayBenchmark {
   }
 
   private let options: Options
-  private let site: BenchmarkSite
+  let site: BenchmarkSite
   private let topicHash: TopicHash
   private var table = BenchmarkTable()
   /// 66 bytes, so that a frame with all five items has about 140.
-  private static let payload = Array(
+  static let payload = Array(
     #"{"aps":{"alert":"A benchmark's message has this many characters"}}"#.utf8)
 
   public init(_ options: Options) throws {
@@ -106,7 +106,7 @@ public struct GatewayBenchmark {
       plan(server, options.connections, identities: options.tokens / options.connections))
     defer { fleet.stop() }
     progress("online")
-    let delivery = try deliver(server, fleet, tokens)
+    let delivery = try deliver(server, fleet, tokens, options.onlineFrames)
     addRate(
       "delivered, \(options.connections) connections",
       Double(delivery.count) * 1e9 / Double(delivery.nanoseconds),
@@ -114,13 +114,23 @@ public struct GatewayBenchmark {
     table.add("  sent but not delivered", BenchmarkTable.grouped(delivery.sent - delivery.count), aim: "0")
   }
 
+  /// Messages a second that reach the devices of as many connections.
+  func deliveredRate(
+    _ server: ServerProcess, _ tokens: [DeviceToken], connections: Int, frames: Int
+  ) throws -> Double {
+    let fleet = try DeviceFleet(plan(server, connections, identities: tokens.count / connections))
+    defer { fleet.stop() }
+    let delivery = try deliver(server, fleet, tokens, frames)
+    return Double(delivery.count) * 1e9 / Double(delivery.nanoseconds)
+  }
+
   /// Messages that were kept by an earlier run reach the devices as they connect, before the load begins.
-  private func deliver(_ server: ServerProcess, _ fleet: DeviceFleet, _ tokens: [DeviceToken]) throws
-    -> (count: Int, sent: Int, nanoseconds: Int64)
-  {
+  private func deliver(
+    _ server: ServerProcess, _ fleet: DeviceFleet, _ tokens: [DeviceToken], _ frames: Int
+  ) throws -> (count: Int, sent: Int, nanoseconds: Int64) {
     fleet.awaitMessages(options.tokens, patience: Self.deliveryPatience)
     let kept = fleet.received
-    let load = try send(to: server.address("gateway"), tokens, options.onlineFrames, ending: Self.ending)
+    let load = try send(to: server.address("gateway"), tokens, frames, ending: Self.ending)
     fleet.awaitMessages(kept + load.total, patience: Self.deliveryPatience)
     return (fleet.received - kept, load.total, max(1, fleet.lastReportAt - load.startedAt))
   }
@@ -154,25 +164,15 @@ public struct GatewayBenchmark {
   // MARK: Sending
 
   /// A frame that is answered with status 8 and its identifier.
-  private static let ending = LegacyEncoder.frame(
+  static let ending = LegacyEncoder.frame(
     token: [UInt8](repeating: 0xee, count: 32), payload: Array("{}".utf8), identifier: .max)
 
   private func send(to address: SocketAddress, _ tokens: [DeviceToken], _ count: Int, ending: [UInt8]) throws
     -> FrameLoad
   {
-    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
-    let load = FrameLoad(loop: loop, tokens: tokens, payload: Self.payload, count: count, ending: ending)
-    let context = try TLSContext.client(
-      ca: site.certs.caCertificate, certificate: site.credentials.certificate, key: site.credentials.key,
-      policy: TLSPolicy())
-    let connection = try TLSClient.connect(
-      loop: loop, to: address, serverName: "gateway.sandbox.push.apple.com", context: context, handler: load)
-    withExtendedLifetime(connection) { loop.run() }
-    if let failure = load.failure { throw EmulatorError(.failed, failure) }
-    return load
+    try FrameLoad.run(
+      site, to: address, tokens: tokens, payload: Self.payload, count: count, ending: ending)
   }
 
-  private func rate(_ load: FrameLoad) -> Double {
-    Double(load.total) * 1e9 / Double(max(1, load.answeredAt - load.startedAt))
-  }
+  private func rate(_ load: FrameLoad) -> Double { load.rate }
 }

@@ -1,4 +1,5 @@
 import Platform
+import PushModel
 
 /// Runs `h2load` (Debian's nghttp2-client) against one port and reads its report.
 struct H2Load {
@@ -18,6 +19,20 @@ struct H2Load {
   /// File with the request body.
   var body: String
   var headers: [String]
+
+  /// Pushes to each of the tokens in turn; the body is the site's file of that name.
+  static func make(_ site: BenchmarkSite, _ port: UInt16, _ tokens: [DeviceToken], _ bearer: String) throws
+    -> H2Load
+  {
+    let uris = tokens.map { "https://127.0.0.1:\(port)/3/device/\($0.hex)" }.joined(separator: "\n")
+    try site.write("uris-\(port)", Array(uris.utf8))
+    return H2Load(
+      uris: "\(site.folder)/uris-\(port)", body: "\(site.folder)/body",
+      headers: [
+        "authorization: bearer \(bearer)", "apns-topic: \(BenchmarkSite.topic)", "apns-push-type: alert",
+        "apns-priority: 10",
+      ])
+  }
 
   /// Sends `requests` in all, or for `seconds` if given.
   func run(requests: Int, seconds: Int? = nil) throws -> Result {

@@ -92,14 +92,7 @@ public struct ProviderBenchmark {
   }
 
   private func load(_ port: UInt16, _ tokens: [DeviceToken]) throws -> H2Load {
-    let uris = tokens.map { "https://127.0.0.1:\(port)/3/device/\($0.hex)" }.joined(separator: "\n")
-    try site.write("uris-\(port)", Array(uris.utf8))
-    return H2Load(
-      uris: "\(site.folder)/uris-\(port)", body: "\(site.folder)/body",
-      headers: [
-        "authorization: bearer \(bearer)", "apns-topic: \(BenchmarkSite.topic)", "apns-push-type: alert",
-        "apns-priority: 10",
-      ])
+    try H2Load.make(site, port, tokens, bearer)
   }
 
   private func plan(_ server: ServerProcess) throws -> DeviceFleet.Plan {

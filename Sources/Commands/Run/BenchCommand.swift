@@ -14,12 +14,22 @@ enum BenchCommand {
   private static let soak = count("soak", "60", "seconds of load while memory is watched; 0 leaves it out")
   static let providerFlags: [any FlagDescription] = [requests, handshakes, soak]
 
+  private static let captureFrames = count("frames", "4000000", "frames to offline tokens, in each run")
+  private static let captureOnline = count(
+    "online-frames", "2000000", "frames to online tokens, in each run; 0 leaves it out")
+  private static let captureRequests = count(
+    "requests", "300000", "requests over HTTP/2, in each run; 0 leaves it out")
+  private static let replayed = count("replayed", "1000000", "pushes that are replayed; 0 leaves it out")
+  static let captureFlags: [any FlagDescription] = [captureFrames, captureOnline, captureRequests, replayed]
+
   /// Everything, as much as the defaults say.
   static func all(_ settings: Settings) throws -> ExitStatus {
     var gateway = try GatewayBenchmark(GatewayBenchmark.Options())
     Output.line(try gateway.run { Output.complain("measuring: \($0)") } + "\n")
     var provider = try ProviderBenchmark(ProviderBenchmark.Options())
-    Output.line(try provider.run { Output.complain("measuring: \($0)") })
+    Output.line(try provider.run { Output.complain("measuring: \($0)") } + "\n")
+    var capture = try CaptureBenchmark(CaptureBenchmark.Options())
+    Output.line(try capture.run { Output.complain("measuring: \($0)") })
     return .success
   }
 
@@ -40,6 +50,17 @@ enum BenchCommand {
     options.handshakes = settings[handshakes] ?? options.handshakes
     options.soakSeconds = settings[soak] ?? options.soakSeconds
     var benchmark = try ProviderBenchmark(options)
+    Output.line(try benchmark.run { Output.complain("measuring: \($0)") })
+    return .success
+  }
+
+  static func capture(_ settings: Settings) throws -> ExitStatus {
+    var options = CaptureBenchmark.Options()
+    options.frames = settings[captureFrames] ?? options.frames
+    options.onlineFrames = settings[captureOnline] ?? options.onlineFrames
+    options.requests = settings[captureRequests] ?? options.requests
+    options.replayed = settings[replayed] ?? options.replayed
+    var benchmark = try CaptureBenchmark(options)
     Output.line(try benchmark.run { Output.complain("measuring: \($0)") })
     return .success
   }

@@ -55,6 +55,9 @@ enum CommandTable {
     CommandDescription(
       "bench provider", "measure the provider API beside nghttpd", flags: BenchCommand.providerFlags,
       run: BenchCommand.provider),
-    CommandDescription("bench", "measure both", run: BenchCommand.all),
+    CommandDescription(
+      "bench capture", "measure what watching costs, and how fast a capture is replayed",
+      flags: BenchCommand.captureFlags, run: BenchCommand.capture),
+    CommandDescription("bench", "measure all of it", run: BenchCommand.all),
   ]
 }
