@@ -3,9 +3,12 @@
 import base64
 import json
 import os
+import resource
 import stat
 import subprocess
 import sys
+import time
+import urllib.request
 
 import pytest
 
@@ -268,3 +271,54 @@ def test_a_path_that_can_not_be_written_is_told_at_the_start(stopped_emulator):
     result = stopped_emulator.run("serve", "--capture", "/nonexistent/traffic.jsonl", *SEED, check=False)
     assert result.returncode == 1
     assert "/nonexistent/traffic.jsonl" in result.stderr
+
+
+def test_nothing_is_lost_when_the_history_is_short_and_the_burst_is_long(stopped_emulator):
+    emulator = stopped_emulator
+    capture = emulator.path("burst.jsonl")
+    start(emulator, "--capture", capture, "--history", "3", "--log-level", "warning")
+    count = 20000
+    with Provider(emulator, *emulator.push_certificate()) as provider:
+        token = bytes.fromhex(emulator.tokens[0])
+        provider.send(b"".join(enhanced(number, token, b"{}") for number in range(count)))
+        assert provider.flush()[:2] == b"\x08\x02"
+    emulator.stop()
+    recorded = [base64.b64decode(line["frame"]) for line in pushes(capture)]
+    assert [int.from_bytes(frame[1:5], "big") for frame in recorded[:-1]] == list(range(count))
+
+
+def metric(emulator, name):
+    host, port = emulator.address("console")
+    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
+        [line] = [line for line in response.read().decode().splitlines() if line.startswith(name + " ")]
+    return float(line.split()[1])
+
+
+def eventually(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_full_disk_is_told_and_survived(stopped_emulator):
+    emulator = stopped_emulator
+    capture = emulator.path("full.jsonl")
+    start(emulator, "--capture", capture, "--log-level", "warning")
+    frame = enhanced(1, bytes.fromhex(emulator.tokens[0]), b"{}")
+    pid, limits = emulator.process.pid, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    with Provider(emulator, *emulator.push_certificate()) as provider:
+        # No file may grow past 100 KB: as a disk that is full.
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        provider.send(2000 * frame)
+        eventually(lambda: metric(emulator, "apns_emulator_capture_lost_total") >= 2000)
+        assert metric(emulator, "apns_emulator_capture_suspended") == 1
+        assert "capture suspended" in emulator.log()
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+        eventually(lambda: (provider.send(frame), metric(emulator, "apns_emulator_capture_suspended") == 0)[1])
+    emulator.stop()
+    recorded = lines(capture)
+    assert sum(line.get("lost", 0) for line in recorded) >= 2000
+    assert "frame" in recorded[-1] or "closed" in recorded[-1]
+    start(emulator)
+    assert replay(emulator, capture, "--speed", "max")[0]["lost"] >= 2000

@@ -12,6 +12,8 @@ final class CaptureFile {
   /// Opens or makes it, for this user alone.
   init(_ options: CaptureOptions) throws(CaptureFileError) {
     self.options = options
+    // A limit on file sizes is an error like a full disk, not the end of the emulator.
+    signal(SIGXFSZ, SIG_IGN)
     (descriptor, size) = try Self.open(options.path)
   }
 

@@ -1,10 +1,13 @@
 /// Records one after the other: a head, then its bytes. Grows by doubling, and is used again.
 final class CaptureMemory {
-  /// Memory above this is given back once it has been emptied, in bytes.
-  private static let keptCapacity = 8 << 20
+  private static let firstCapacity = 1 << 18
+  /// After so many fillings that used less than an eighth of it, memory is given back: while traffic is heavy, getting it
+  /// anew each time would cost more than all the copying.
+  private static let patience = 256
 
   private var base: UnsafeMutableRawPointer
-  private var capacity = 1 << 18
+  private var capacity = firstCapacity
+  private var slightFillings = 0
   private(set) var count = 0
 
   init() { base = .allocate(byteCount: capacity, alignment: 16) }
@@ -13,10 +16,11 @@ final class CaptureMemory {
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   func removeAll() {
+    slightFillings = count < capacity / 8 ? slightFillings + 1 : 0
     count = 0
-    guard capacity > Self.keptCapacity else { return }
+    guard slightFillings > Self.patience, capacity > Self.firstCapacity else { return }
     base.deallocate()
-    capacity = Self.keptCapacity
+    (capacity, slightFillings) = (Self.firstCapacity, 0)
     base = .allocate(byteCount: capacity, alignment: 16)
   }
 

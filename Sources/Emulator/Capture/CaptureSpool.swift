@@ -8,7 +8,7 @@ import Platform
 final class CaptureSpool: @unchecked Sendable {
   /// Most bytes that may wait, whatever the disk does: then the loop waits, as nothing may be lost. Several turns of the
   /// fastest traffic.
-  static let byteLimit = 64 << 20
+  static let byteLimit = 24 << 20
 
   private let condition = ThreadCondition()
   private var memory = CaptureMemory()
