@@ -20,7 +20,9 @@ final class GatewayFaults {
   private var frames: [UInt8] = []
   /// What was wrong behind them.
   private var failure: LegacyParseFailure?
-  private var decision: FaultEngine.Decision?
+  private var decision: FaultEngine.Decision? {
+    didSet { owner.framesWait = decision != nil }
+  }
   private var timer: LoopEvent?
 
   init(_ service: FaultService, _ owner: GatewayConnection, _ connection: TLSConnection) {

@@ -18,6 +18,8 @@ final class GatewayConnection: ConnectionHandler {
   private(set) var lastAccepted: UInt32?
   /// What goes wrong here on purpose; nil until something does.
   private var faults: GatewayFaults?
+  /// A fault holds frames back, and those that come go behind them. Asked for each frame, so it lies here.
+  var framesWait = false
 
   init(_ gateway: Gateway, _ connection: TLSConnection) {
     (self.gateway, self.connection) = (gateway, connection)
@@ -37,7 +39,7 @@ final class GatewayConnection: ConnectionHandler {
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
     guard let failure else { return }
-    if let faults, faults.isHolding { faults.take(failure) } else { refuse(failure) }
+    if let faults, framesWait { faults.take(failure) } else { refuse(failure) }
   }
 
   func connectionClosed(_ connection: TLSConnection, reason: String) {
@@ -52,7 +54,7 @@ final class GatewayConnection: ConnectionHandler {
 
   /// Lets the provider go on after its device has caught up, or a fault is over.
   func resume() {
-    if faults?.isHolding != true { connection.setPaused(false) }
+    if !framesWait { connection.setPaused(false) }
   }
 
   /// Maintenance: everything up to the last accepted notification went through (A.3, status 10).
@@ -67,7 +69,7 @@ final class GatewayConnection: ConnectionHandler {
   private func take(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
-    if faults != nil || gateway.faults.mayStrike(notification.token),
+    if framesWait || gateway.faults.mayStrike(notification.token),
       let next = struck(notification, from: provider)
     {
       return next
