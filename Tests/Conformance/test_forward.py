@@ -342,6 +342,32 @@ def test_a_full_queue_holds_the_provider_back_and_loses_nothing(bridge, upstream
     assert sorted(upstream.taken) == [token.hex() for token in tokens(3000)]
 
 
+def test_a_device_that_gets_too_many_does_not_hold_the_others_for_ever(bridge, upstream, key_path):
+    upstream.script = {number: (429, "TooManyRequests") for number in (1, 4, 5, 6, 7)}
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(burst(3))
+        assert provider.read_to_end() == bytes.fromhex("080100000001")
+    assert sorted(upstream.taken) == [token.hex() for token in tokens(3)[1:]]
+
+
+def test_an_idle_connection_that_is_ended_is_no_trouble(behind, bridge, key_path):
+    behind.start("--idle-timeout", "1")
+    bridge.start(behind.ports["provider"]["port"], key_path)
+    phone = Phone(behind)
+
+    def connections():
+        found = behind.api("GET", "/api/v1/connections")["connections"]
+        return len([connection for connection in found if connection["listener"] == "provider"])
+
+    for text in ("first", "second"):
+        eventually(lambda: connections() == 0, "it was idle for too long")
+        with bridge.provider() as provider:
+            provider.send(enhanced(1, phone.token, payload(text)))
+            eventually(lambda: phone.alerts() == [text], "it is there")
+    assert " warning " not in bridge.emulator.log() and " error " not in bridge.emulator.log()
+
+
 def test_a_refused_key_is_told_once_in_the_log(bridge, upstream, key_path):
     upstream.otherwise = (403, "InvalidProviderToken")
     bridge.start(upstream.port, key_path)

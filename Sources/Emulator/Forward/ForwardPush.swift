@@ -30,6 +30,8 @@ struct ForwardPush {
   var messageID: MessageID
   /// How often it was handed over.
   var attempts = 0
+  /// How many had been accepted when it was first turned away; nil before.
+  var acceptedBefore: Int?
   /// How often nobody could say what became of it, and how often it was turned away unseen.
   var losses = 0
   var refusals = 0

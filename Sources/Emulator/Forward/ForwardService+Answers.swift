@@ -20,10 +20,10 @@ extension ForwardService: UpstreamObserver {
         token: push.token, topic: push.topic, environment: push.environment, goneAt: goneAt ?? clock.now())
       settle(push, .discarded, nil, text)
     case .rejected(let rejection): reject(push, rejection, status: status, text)
-    case .retryLater: retry(push, text)
+    case .retryLater: retry(push, limit: Self.throttledLimit, .tooManyRequests, text)
     case .unavailable:
       pause(text)
-      retry(push, text)
+      retry(push, limit: hasSeenOthersPass(push) ? Self.failureLimit : .max, .internalServerError, text)
     case .tokenExpired: renewToken(for: push, text)
     }
     pump()
@@ -52,7 +52,10 @@ extension ForwardService: UpstreamObserver {
   }
 
   func upstreamEnded(_ connection: UpstreamConnection, reason: String) {
-    if let reason = connection.goAwayReason { complain("the other service ended the connection", reason) }
+    // Not for being idle, or for maintenance: the next connection will do.
+    if let reason = connection.goAwayReason, Rejection(reason: reason)?.status == 403 {
+      complain("the other service ended the connection", reason)
+    }
     client.ended(connection, reason: reason)
     pump()
   }
@@ -108,13 +111,26 @@ extension ForwardService: UpstreamObserver {
     SystemClock.monotonicNanoseconds() + backoff.wait(after: failures)
   }
 
-  private func retry(_ push: ForwardPush, _ text: String) {
+  /// Tries again later, unless that was often enough.
+  private func retry(_ push: ForwardPush, limit: Int, _ rejection: Rejection, _ text: String) {
     guard !isOfNoUse(push) else { return }
+    guard push.attempts < limit else {
+      return reject(push, rejection, status: 0, "\(text), \(push.attempts) times")
+    }
     counters.retries += 1
     logger.log(
       .debug, "push will be forwarded again",
       [("id", .integer(Int64(clamping: push.id))), ("because", .string(text))])
     queue.retry(push.id, at: max(pausedUntil, after(push.attempts)))
+  }
+
+  /// Whether the other service has accepted others since it first turned this one away: then it is not down.
+  private func hasSeenOthersPass(_ push: ForwardPush) -> Bool {
+    guard let before = push.acceptedBefore else {
+      queue.update(push.id) { $0.acceptedBefore = counters.delivered }
+      return false
+    }
+    return counters.delivered > before
   }
 
   /// A connection on which a token has expired stays of no use (`spec/provider-protocol.md` E, Times).

@@ -16,6 +16,11 @@ final class ForwardService {
   private static let endPatience: Int64 = 1_500_000_000
   /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
   static let lossLimit = 5
+  /// Tries after which a notification for a device that gets too many counts as failed, as a count (some ten seconds): those
+  /// behind it on its connection can't wait for ever.
+  static let throttledLimit = 5
+  /// The same for one that alone is answered with a server error, while others pass (some three minutes).
+  static let failureLimit = 10
 
   /// Where what comes in is captured; nil while it is not.
   var capture: CaptureRecorder?
@@ -155,7 +160,11 @@ final class ForwardService {
     do {
       let token = try tokens.token(now: Self.worldTime)
       queue.update(push.id) { $0.tokenNumber = tokens.number }
-      return upstream.send(push, head: push.head(authority: authority, providerToken: token))
+      if upstream.send(push, head: push.head(authority: authority, providerToken: token)) { return true }
+      // Its stream numbers are used up, or it has failed.
+      client.leaveCurrent()
+      pumpAgain = true
+      return false
     } catch {
       complain("no provider token can be made", "\(error)")
       pause()

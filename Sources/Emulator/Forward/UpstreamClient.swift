@@ -106,7 +106,7 @@ final class UpstreamClient {
     guard connection === current else { return }
     current = nil
     guard !isOver else { return }
-    if connection.answers > 0 {
+    if connection.answers > 0 || connection.wasReady && !hasWork() {
       logger.log(.debug, "forwarding connection ended", [("because", .string(reason))])
       if hasWork() { connect() }
     } else if !connection.wasOpened, connection.certificateProblem == nil, !untried.isEmpty {

@@ -38,6 +38,8 @@ final class UpstreamConnection: ConnectionHandler {
   private var lastSign: Int64 = 0
   /// Requests that were answered, as a count.
   private(set) var answers = 0
+  /// Whether it could take requests.
+  private(set) var wasReady = false
   /// Whether TLS came up.
   private(set) var wasOpened = false
   /// Why the peer's certificate was refused, if it was.
@@ -149,7 +151,7 @@ final class UpstreamConnection: ConnectionHandler {
       state = .leaving
       observer?.upstreamEnded(self, reason: goAwayReason.map { "GOAWAY \($0)" } ?? "GOAWAY")
     } else if state == .connecting, session.peerSettingsFrames > 0 {
-      state = .ready
+      (state, wasReady) = (.ready, true)
     }
     if room > 0 { observer?.upstreamHasRoom() }
   }
