@@ -5,6 +5,7 @@ import shutil
 import struct
 import time
 import urllib.request
+from random import Random
 
 import pytest
 
@@ -322,6 +323,48 @@ def test_what_is_resent_after_an_error_arrives_once(bridge, upstream, key_path, 
     with bridge.provider() as provider:
         provider.send(frames[9])
         eventually(lambda: upstream.taken[-1] == tokens(10)[9].hex(), "it goes out again")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("window", ["1", "7", "100"])
+def test_providers_that_follow_the_rules_get_every_push_through_once(bridge, upstream, key_path, seed, window):
+    """Three at a time, with bad tokens among the good ones, while the other side turns away, delays and leaves."""
+    random = Random(seed)
+    good, bad = tokens(240), {struct.pack(">I", 1000 + n) * 8 for n in range(9)}
+
+    def answer(token):
+        if bytes.fromhex(token) in bad:
+            return (400, "BadDeviceToken")
+        hindrances = ["refuse", "late", "goaway", "goaway-unseen", (503, "ServiceUnavailable"), (429, "TooManyRequests")]
+        return random.choice(hindrances) if random.random() < 0.08 else 200
+
+    def push_all(wanted):
+        """As libraries do: on an error, drop the one that is named and send what follows it again."""
+        while wanted:
+            with bridge.provider() as provider:
+                provider.send(b"".join(enhanced(n, token, payload(token.hex())) for n, token in enumerate(wanted)))
+                provider.send(enhanced(len(wanted), b"", b""))
+                command, status, identifier = struct.unpack(">BBI", provider.read_to_end())
+            if status == 2:
+                return
+            assert (command, status) == (8, 8) and wanted[identifier] in bad
+            wanted = wanted[identifier + 1:]
+
+    upstream.otherwise = answer
+    bridge.start(upstream.port, key_path, "--forward-window", window, "--seed", str(seed))
+    shares = []
+    for n in range(3):
+        share = good[n * 80:(n + 1) * 80]
+        for token in sorted(bad)[n * 3:(n + 1) * 3]:
+            share.insert(random.randrange(len(share)), token)
+        shares.append(share)
+    threads = [in_background(push_all, share) for share in shares]
+    deadline = time.monotonic() + 2 * PATIENCE
+    while any(thread.is_alive() for thread in threads):
+        assert time.monotonic() < deadline
+        upstream.release()
+        time.sleep(0.05)
+    assert sorted(upstream.taken) == sorted(token.hex() for token in good)
 
 
 def test_a_full_queue_holds_the_provider_back_and_loses_nothing(bridge, upstream, key_path):

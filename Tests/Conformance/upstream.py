@@ -9,12 +9,14 @@ import h2.config
 import h2.connection
 import h2.errors
 import h2.events
+from hyperframe.frame import GoAwayFrame
 
 from harness import PATIENCE
 
 
 class Upstream:
-    """Counts requests from 1 over all connections. `script` says how some are answered, `otherwise` how the others are:
+    """Counts requests from 1 over all connections. `script` says how some are answered, `otherwise` how the others are (it
+    may be a function of the token):
 
     a status, or (status, reason); "late": 200 once `release` is called; "refuse": RST_STREAM REFUSED_STREAM;
     "goaway": answered, then GOAWAY; "goaway-unseen": GOAWAY that leaves this request out;
@@ -77,6 +79,7 @@ class _Connection:
         # Writing by the test's thread and by the connection's own.
         self.lock = threading.RLock()
         self.is_over = False
+        self.last = 1 << 31
 
     def close(self):
         self.is_over = True
@@ -100,6 +103,7 @@ class _Connection:
         except OSError:
             pass
         finally:
+            self.is_over = True
             (self.socket or self.plain).close()
 
     def write(self):
@@ -113,6 +117,8 @@ class _Connection:
             fields = {
                 name.decode() if isinstance(name, bytes) else name: value.decode() if isinstance(value, bytes) else value
                 for name, value in event.headers}
+            if event.stream_id > self.last:
+                return
             with self.server.lock:
                 self.server.requests.append(fields)
                 number = len(self.server.requests)
@@ -122,6 +128,7 @@ class _Connection:
 
     def act(self, number, stream, path):
         action = self.server.script.get(number, self.server.otherwise)
+        action = action(path.rsplit("/", 1)[1]) if callable(action) else action
         match action:
             case "late":
                 with self.server.lock:
@@ -130,13 +137,9 @@ class _Connection:
                 self.h2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
             case "goaway":
                 self.answer(stream, path, 200, None)
-                self.h2.close_connection(last_stream_id=stream)
-                self.write()
-                self.close()
+                self.leave(stream)
             case "goaway-unseen":
-                self.h2.close_connection(last_stream_id=stream - 2 if stream > 1 else 0)
-                self.write()
-                self.close()
+                self.leave(max(0, stream - 2))
             case "cut":
                 self.close()
             case "take-and-cut":
@@ -147,8 +150,16 @@ class _Connection:
             case status:
                 self.answer(stream, path, status, None)
 
+    def leave(self, last):
+        """GOAWAY; what came up to the last stream is still answered. `h2` would answer nothing after one of its own."""
+        self.last = last
+        self.write()
+        self.socket.sendall(GoAwayFrame(last_stream_id=last).serialize())
+
     def answer(self, stream, path, status, reason):
         with self.lock:
+            if self.is_over:
+                return
             if status == 200:
                 self.server.taken.append(path.rsplit("/", 1)[1])
             body = json.dumps({"reason": reason}).encode() if reason else b""

@@ -37,15 +37,17 @@ struct ForwardPush {
   var refusals = 0
   /// Its provider takes it for thrown away: it is of use only if the other service accepts it this time.
   var isThrownAway = false
+  /// When it was sent last, monotonic nanoseconds.
+  var sentAt: Int64 = 0
   /// Number of the provider token that it was sent with.
   var tokenNumber = 0
 
-  /// A notification that came at a place of a connection.
+  /// A notification that came at a place of a connection; it has no id yet.
   init(
-    _ submission: Submission, record: UInt64, topicName: String, connection: Int, sequence: UInt64,
+    _ submission: Submission, topicName: String, connection: Int, sequence: UInt64,
     now: Timestamp
   ) {
-    (id, self.record, self.connection, self.sequence) = (record, record, connection, sequence)
+    (id, self.record, self.connection, self.sequence) = (0, 0, connection, sequence)
     (token, payload) = (Array(submission.token), Array(submission.payload))
     (topic, self.topicName, environment) = (submission.topic, topicName, submission.environment)
     (type, priority, expiration) = (submission.pushType, submission.priority, submission.expiration)

@@ -98,7 +98,7 @@ extension ForwardService: UpstreamObserver {
   func finish(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {
     broker.endForward(push.record, outcome, explanation: explanation, now: clock.now())
     logger.log(
-      .info, "push forwarded",
+      .info, "push \(outcome.word)",
       [
         ("id", .integer(Int64(clamping: push.record))), ("apnsId", .string(push.messageID.description)),
         ("attempts", .integer(Int64(push.attempts))), ("outcome", .string(explanation)),
@@ -168,5 +168,17 @@ extension ForwardService: UpstreamObserver {
   func complain(_ event: String, _ reason: String) {
     guard complaints.insert(event + reason).inserted else { return }
     logger.log(.error, event, [("to", .string(target)), ("because", .string(reason))])
+  }
+}
+
+extension Broker.ForwardOutcome {
+  /// For the log.
+  fileprivate var word: String {
+    switch self {
+    case .delivered: "forwarded"
+    case .rejected: "rejected"
+    case .expired: "expired"
+    case .discarded: "discarded"
+    }
   }
 }

@@ -43,10 +43,10 @@ extension ForwardService {
     }
   }
 
-  /// The provider sends again what the other service has accepted.
+  /// The provider sends again what the other service has accepted; and once more, if there is an error before it again.
   func acceptAgain(_ push: ForwardPush, as id: UInt64) {
     finish(push, .delivered, "forwarded to \(target) already, as \(id)")
-    connections[push.connection]?.settled(push.sequence, nil, nil)
+    connections[push.connection]?.settled(push.sequence, nil, push)
   }
 
   private func drop(_ push: ForwardPush) {

@@ -14,6 +14,8 @@ import Transport
 final class ForwardService {
   /// How long providers are kept waiting for answers at the end, in nanoseconds: less than the whole end may take.
   private static let endPatience: Int64 = 1_500_000_000
+  /// How long one answer is waited for while others come, in nanoseconds.
+  private static let answerPatience = 2 * UpstreamConnection.patience
   /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
   static let lossLimit = 5
   /// Tries after which a notification for a device that gets too many counts as failed, as a count (some ten seconds): those
@@ -104,10 +106,13 @@ final class ForwardService {
     submission.pushType = PushType(forwarding: Array(submission.payload), to: name(submission.topic))
     submission.detail = NotificationDetail(
       explanation: "waits to be forwarded to \(target)", upstream: target)
-    let push = ForwardPush(
-      submission, record: broker.beginForward(submission, now: now), topicName: name(submission.topic),
-      connection: connection, sequence: sequence, now: now)
-    switch thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds()) {
+    var push = ForwardPush(
+      submission, topicName: name(submission.topic), connection: connection, sequence: sequence, now: now)
+    let found = thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds())
+    if case .underWay(let id)? = found { submission.messageID = queue[id]?.messageID }
+    push.record = broker.beginForward(submission, now: now)
+    push.id = push.record
+    switch found {
     case nil: _ = queue.add(push)
     case .underWay(let id): takeOver(id, by: push)
     case .accepted(let id): acceptAgain(push, as: id)
@@ -152,14 +157,16 @@ final class ForwardService {
     {
       guard !isOver(push) else { continue }
       guard send(push, on: upstream) else { return queue.putBack(push.id) }
-      broker.noteForwarded(push.id, now: clock.now())
+      broker.noteForwarded(push.record, now: clock.now())
     }
   }
 
   private func send(_ push: ForwardPush, on upstream: UpstreamConnection) -> Bool {
     do {
       let token = try tokens.token(now: Self.worldTime)
-      queue.update(push.id) { $0.tokenNumber = tokens.number }
+      queue.update(push.id) {
+        ($0.tokenNumber, $0.sentAt) = (tokens.number, SystemClock.monotonicNanoseconds())
+      }
       if upstream.send(push, head: push.head(authority: authority, providerToken: token)) { return true }
       // Its stream numbers are used up, or it has failed.
       client.leaveCurrent()
@@ -201,9 +208,11 @@ final class ForwardService {
     timer?.start(afterNanoseconds: max(1_000_000, max(next, pausedUntil) - now))
   }
 
-  /// Once a second: what has expired is given up, and silent connections too.
+  /// Once a second: what has expired is given up, and silent connections and forgotten requests too.
   func tick() {
     client.checkPatience()
+    let limit = SystemClock.monotonicNanoseconds() - Self.answerPatience
+    for push in queue.underWayPushes where push.sentAt < limit { client.cancel(push.id) }
     let now = clock.now()
     for push in queue.removeWaiting(where: { $0.expiresAt <= now }) { expire(push) }
     if queue.count > 0 { pump() }

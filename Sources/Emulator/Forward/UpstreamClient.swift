@@ -92,6 +92,11 @@ final class UpstreamClient {
     for connection in [current].compactMap(\.self) + leaving { connection.checkPatience(now: now) }
   }
 
+  /// Gives up on one request; the observer hears that it is lost.
+  func cancel(_ id: UInt64) {
+    for connection in [current].compactMap(\.self) + leaving { connection.cancel(id) }
+  }
+
   func shutDown() {
     isOver = true
     retry?.cancel()

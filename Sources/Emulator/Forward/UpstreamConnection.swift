@@ -89,6 +89,14 @@ final class UpstreamConnection: ConnectionHandler {
     connection?.abort("no answer within \(Self.patience / 1_000_000_000) seconds")
   }
 
+  /// Gives up on one request, if it is on this connection.
+  func cancel(_ id: UInt64) {
+    guard let stream = session.liveStreams.first(where: { UInt64($0.context) == id }) else { return }
+    session.reset(stream, .cancel)
+    flush()
+    tellEvents()
+  }
+
   /// Takes no more requests, and closes when those on it are done.
   func leave() {
     state = .leaving

@@ -19,8 +19,10 @@ extension ForwardPush {
           interface: .gateway, topic: 0, environment: .sandbox, token: token, payload: payload)
         submission.expiration = expiration
         submission.messageID = MessageID(high: 1, low: id, upperCase: 0)
-        return ForwardPush(
-          submission, record: id, topicName: topicName, connection: connection, sequence: sequence, now: now)
+        var push = ForwardPush(
+          submission, topicName: topicName, connection: connection, sequence: sequence, now: now)
+        (push.id, push.record) = (id, id)
+        return push
       }
     }
   }
