@@ -98,7 +98,8 @@ if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "Broker", "CourierWire", "Credentials", "LegacyWire", "Platform", "ProviderAPI", "PushModel",
+        "Broker", "Capture", "CourierWire", "Credentials", "LegacyWire", "Platform", "ProviderAPI",
+        "PushModel",
         "Storage",
         "Transport",
       ],

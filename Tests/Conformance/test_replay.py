@@ -1,6 +1,7 @@
 """Recording and replaying: what other people's providers sent is sent again, and the same comes of it."""
 
 import base64
+import datetime
 import json
 import os
 import resource
@@ -208,6 +209,20 @@ def test_a_capture_has_everything_but_secrets(recorder):
     ids = [KEY.encode(), TEAM.encode()]
     for secret in [b"earer", *beginnings, *ids, *(base64.b64encode(word)[:12] for word in ids)]:
         assert secret not in text, secret
+
+
+def test_the_http_part_is_an_archive_that_others_read(recorder):
+    mixed_session(recorder)
+    recorder.stop()
+    archive = json.loads(recorder.run("har", recorder.capture).stdout)["log"]
+    requests = [line["request"] for line in lines(recorder.capture) if "request" in line]
+    assert archive["version"] == "1.2" and len(archive["entries"]) == len(requests) == 6
+    first = archive["entries"][0]
+    assert first["request"]["method"] == "POST" and first["request"]["url"].endswith(requests[0]["path"])
+    assert json.loads(first["request"]["postData"]["text"])["aps"]["alert"] == "0"
+    assert sorted(entry["response"]["status"] for entry in archive["entries"]) == [200] * 4 + [400] * 2
+    started = datetime.datetime.fromisoformat(first["startedDateTime"].replace("Z", "+00:00"))
+    assert abs((datetime.datetime.now(datetime.timezone.utc) - started).total_seconds()) < PATIENCE * 10
 
 
 def test_a_torn_last_line_is_left_out_and_cut_off(recorder, again):

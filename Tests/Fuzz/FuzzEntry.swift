@@ -28,6 +28,7 @@ private func chosenTarget() -> any FuzzTarget {
   case "activation": return ActivationFuzz()
   case "token": return TokenFuzz()
   case "log": return LogFuzz()
+  case "capture": return CaptureFuzz()
   default: fatalError("APNS_EMULATOR_FUZZ_TARGET names no target: \(name)")
   }
 }

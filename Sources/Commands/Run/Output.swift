@@ -7,6 +7,9 @@ enum Output {
 
   static func complain(_ text: String) { write("apns-emulator: \(text)\n", to: STDERR_FILENO) }
 
+  /// Text that is no whole line yet.
+  static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
+
   /// Text on standard error as it is, for what is drawn over again.
   static func status(_ text: String) { write(text, to: STDERR_FILENO) }
 

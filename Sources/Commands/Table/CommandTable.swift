@@ -25,6 +25,9 @@ enum CommandTable {
       "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,
       arguments: [ReplayCommand.file], run: ReplayCommand.run),
     CommandDescription(
+      "har", "print the requests of a capture as an HTTP archive", arguments: [ReplayCommand.file],
+      run: HARCommand.run),
+    CommandDescription(
       "feedback", "read the feedback service", flags: FeedbackCommand.flags, run: FeedbackCommand.run),
     CommandDescription(
       "tokens", "print the table UDID, topic, environment → token", flags: TokensCommand.flags,

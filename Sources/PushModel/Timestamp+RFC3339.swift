@@ -1,9 +1,7 @@
-import PushModel
-
 extension Timestamp {
   /// Reads RFC 3339: `2026-01-02T03:04:05.678Z`, or with an offset; nil for anything else and for days that don't
   /// exist. A leap second counts as the second after it.
-  init?(rfc3339 text: String) {
+  public init?(rfc3339 text: String) {
     var reader = DigitReader(text)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
       let day = reader.number(2), reader.take("T") || reader.take("t") || reader.take(" "),
