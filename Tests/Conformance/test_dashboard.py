@@ -131,6 +131,47 @@ def test_send_a_push(page, emulator):
     assert emulator.api("GET", "/api/v1/notifications?q=by%20hand")["notifications"]
 
 
+def push_plainly(emulator):
+    """The status of a push in plain HTTP, without credentials."""
+    url = "http://%s:%s/3/device/%s" % (*emulator.address("console"), "ab" * 32)
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, b"{}", method="POST")) as response:
+            return response.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_a_fault_is_added_counted_and_switched_off(page, emulator):
+    page.script("location.hash = '#faults'")
+    page.shows("All is well")
+    page.click("outage")
+    page.shows("0 of 0")
+    assert push_plainly(emulator) == 503
+    page.shows("1 of 1", patience=5)
+    shot(page, "faults")
+    page.script("document.querySelector('table input[type=checkbox]').click()")
+    page.until("!document.querySelector('table input[type=checkbox]').checked")
+    assert emulator.api("GET", "/api/v1/faults/outage")["enabled"] is False
+    assert push_plainly(emulator) == 403
+    page.click("Delete")
+    page.shows("All is well")
+
+
+def test_a_rule_that_is_being_written_stays_as_it_is(page, emulator):
+    page.script("location.hash = '#faults'")
+    page.shows("All is well")
+    page.click("outage")
+    page.shows("0 of 0")
+    page.script("document.querySelector('textarea').focus()")
+    page.script(
+        "document.activeElement.value = '{\"preset\": \"flaky\"}'; document.activeElement.dispatchEvent(new Event('input'))")
+    assert push_plainly(emulator) == 503
+    page.click("Add")
+    page.shows("flaky")
+    page.shows("1 of 1")
+    assert [rule["name"] for rule in emulator.api("GET", "/api/v1/faults")["faults"]] == ["outage", "flaky"]
+
+
 def test_token_map_after_reinstall(page, emulator):
     token = install(emulator)
     page.script(f"location.hash = '#tokens/{token}'")

@@ -168,4 +168,76 @@ import Testing
 
   @Test("Every preset can strike at one moment", arguments: FaultPreset.allCases)
   func presets(preset: FaultPreset) { #expect(preset.rule.effects.stage != nil) }
+
+  @Test("The engine says which moments rules that are on are about")
+  func strikes() {
+    let engine = FaultEngine(seed: 1)
+    #expect(!engine.strikesPushes && !engine.strikesConnections && !engine.strikesDeliveries)
+    engine.set(FaultRule(name: "push", effects: failing()))
+    var (refusal, drop) = (FaultEffects(), FaultEffects())
+    (refusal.refuses, drop.courier) = (true, .drop)
+    engine.set(FaultRule(name: "connection", effects: refusal))
+    #expect(engine.strikesPushes && engine.strikesConnections && !engine.strikesDeliveries)
+    engine.set(FaultRule(name: "push", effects: drop))
+    #expect(!engine.strikesPushes && engine.strikesDeliveries)
+    engine.enable("push", false)
+    #expect(!engine.strikesDeliveries)
+    engine.enable("push", true)
+    #expect(engine.strikesDeliveries)
+    _ = engine.remove("connection")
+    #expect(!engine.strikesConnections)
+    engine.removeAll()
+    #expect(!engine.strikesDeliveries)
+  }
+
+  @Test("A rule that is switched off, replaced or taken away says so, once each")
+  func rests() {
+    let engine = engine(.always)
+    var rested: [String] = []
+    engine.onRest = { rested.append($0) }
+    engine.enable("rule", true)
+    #expect(rested.isEmpty)
+    engine.enable("rule", false)
+    engine.set(FaultRule(name: "rule", effects: failing()))
+    engine.set(FaultRule(name: "other", effects: failing()))
+    _ = engine.remove("rule")
+    engine.removeAll()
+    #expect(rested == ["rule", "rule", "rule", "other"])
+  }
+
+  @Test("A rule without an interface leaves new connections of the console alone")
+  func console() {
+    let engine = FaultEngine(seed: 1)
+    var refusal = FaultEffects()
+    refusal.refuses = true
+    engine.set(FaultRule(name: "all", effects: refusal))
+    let point = FaultPoint(.connection, at: .console)
+    #expect(engine.decide(point, now: now) == nil && engine["all"]?.seen == 0)
+    var match = FaultMatch()
+    match.place = .console
+    engine.set(FaultRule(name: "console", match: match, effects: refusal))
+    #expect(engine.decide(point, now: now)?.name == "console")
+  }
+
+  @Test("Garbage has its length and follows the seed")
+  func garbage() {
+    func drawn(_ seed: UInt64) -> [[UInt8]] {
+      let engine = FaultEngine(seed: seed)
+      var effects = FaultEffects()
+      effects.garbage = 40
+      engine.set(FaultRule(name: "rule", effects: effects))
+      return (0..<3).compactMap { _ in engine.decide(FaultPoint(.push, at: .gateway), now: now)?.garbage }
+    }
+    #expect(drawn(1) == drawn(1) && drawn(1) != drawn(2))
+    #expect(drawn(1).map(\.count) == [40, 40, 40] && Set(drawn(1)).count == 3)
+  }
+
+  @Test("Whoever is told of a strike sees it counted")
+  func counted() {
+    let engine = engine(.always)
+    var hits: [Int] = []
+    engine.onStrike = { [unowned engine] decision, _ in hits.append(engine[decision.name]?.hits ?? 0) }
+    #expect(struck(engine, 2) == [true, true])
+    #expect(hits == [1, 2])
+  }
 }

@@ -5,7 +5,7 @@ enum EventLine {
   /// What is told of an event, in this order, where it has it.
   private static let members = [
     "change", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
-    "missed",
+    "missed", "remoteAddress", "reason", "effect",
   ]
   /// Of a token, in hexadecimal digits: enough to tell one from another.
   private static let tokenDigits = 16

@@ -1,8 +1,11 @@
 extension Dashboard {
   /// Feedback, channels, connections, faults and the clock.
   static let panes = #"""
-    /* A pane that loads a list, shows it, and loads it again while it is looked at. */
-    function listPane(title, hint, load, draw, interval) {
+    /* A pane that loads a list, shows it, and loads it again while it is looked at: now and then, or when something is
+       told of its topic, but not under the hands of somebody who types in it. */
+    function listPane(title, hint, load, draw, interval, topic) {
+      let present = null;
+      if (topic) on(topic, () => { if (present && document.activeElement?.tagName !== 'TEXTAREA') present(); });
       return main => {
         const area = h('div', {}, h('p', { class: 'faint' }, 'Loading…'));
         const refresh = async () => {
@@ -12,6 +15,7 @@ extension Dashboard {
         };
         show(main, h('div', { class: 'bar' }, h('h2', {}, title), h('span', { class: 'space' }), interval ? null : button('Refresh', refresh)),
           h('div', { class: 'pane' }, h('p', { class: 'faint small' }, hint), area));
+        present = refresh;
         refresh();
       };
     }
@@ -35,10 +39,11 @@ extension Dashboard {
             each.devices ? each.devices.join(', ') : each.streams !== undefined ? `${each.streams} streams` : each.serverName || '–', each.bytesRead.toLocaleString(), each.bytesWritten.toLocaleString()))))
         : empty('Nobody is connected', 'Providers and devices appear here as soon as they connect.'), 2000);
 
+    let faultDraft = '{\n  "name": "mine",\n  "match": {"interface": "provider"},\n  "when": {"next": 2},\n  "effect": {"reason": "ServiceUnavailable"}\n}';
     const faultsPane = listPane('Faults', 'What goes wrong on purpose. Rules are looked at in this order, and the first that strikes is the only one. Magic tokens need no rule: the ASCII of !BadDeviceToken, !delay=500 or !reset, filled up with zeros to 32 bytes.',
       () => api('GET', '/api/v1/faults'), ({ faults, presets }, refresh) => {
         const act = (work, done) => attempt(async () => { await work(); await refresh(); }, done);
-        const editor = h('textarea', { rows: 6, 'aria-label': 'Rule', spellcheck: 'false', value: '{\n  "name": "mine",\n  "match": {"interface": "provider"},\n  "when": {"next": 2},\n  "effect": {"reason": "ServiceUnavailable"}\n}' });
+        const editor = h('textarea', { rows: 6, 'aria-label': 'Rule', spellcheck: 'false', value: faultDraft, oninput: event => { faultDraft = event.target.value; } });
         return [
           faults.length ? table(['Name', 'Match', 'When', 'Effect', 'Hits', ''], faults.map(rule => h('tr', {},
             cells(rule.name, h('code', {}, JSON.stringify(rule.match)), h('code', {}, rule.when ? JSON.stringify(rule.when) : 'always'), h('code', {}, JSON.stringify(rule.effect)), `${rule.hits} of ${rule.seen}`),
@@ -47,7 +52,7 @@ extension Dashboard {
             : empty('All is well', 'Add a rule below and see how your provider takes it.'),
           h('h3', {}, 'Add a common one'), h('div', { class: 'row' }, presets.map(rule => button(rule.name, () => act(() => api('POST', '/api/v1/faults', { preset: rule.name }), `${rule.name} added`), { title: JSON.stringify(rule.effect) }))),
           h('h3', {}, 'Or your own'), editor, h('div', { class: 'row' }, button('Add', () => act(() => api('POST', '/api/v1/faults', JSON.parse(editor.value)), 'Added'), { class: 'primary' }))];
-      });
+      }, null, 'faults');
 
     function clockPane(main) {
       const put = (change, done) => attempt(async () => { await api('PUT', '/api/v1/clock', change); await loadClock(); draw(); }, done);

@@ -8,7 +8,7 @@ extension Dashboard {
       clock: { now: Date.now(), at: performance.now(), frozen: false, offset: 0 },
     };
 
-    const listeners = { notifications: [], detail: [], tokens: [], devices: [], other: [] };
+    const listeners = { notifications: [], detail: [], tokens: [], devices: [], faults: [], other: [] };
     const on = (topic, work) => listeners[topic].push(work);
 
     /* Many events make one redraw. */
@@ -139,7 +139,7 @@ extension Dashboard {
       listen('device', event => { noteDevice(event); refreshDevices(); });
       listen('connection', () => changed('other'));
       listen('clock', () => soon('clock', loadClock));
-      listen('fault', () => changed('other'));
+      listen('fault', () => changed('faults'));
       listen('reset', () => soon('all', loadAll));
       listen('gap', () => soon('all', loadAll));
     }

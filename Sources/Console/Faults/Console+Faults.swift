@@ -32,8 +32,8 @@ extension Console {
       throw ConsoleError.bad("name", expected: "1 to 64 of A-Z a-z 0-9 . _ -", got: name)
     }
     let isNew = engine[name] == nil
-    if !isNew, let isEnabled = try body.bool("enabled"), Self.onlySwitches(body) {
-      engine.enable(name, isEnabled)
+    if body["name"] != nil, let isEnabled = try body.bool("enabled"), Self.onlySwitches(body) {
+      guard engine.enable(name, isEnabled) else { throw Self.noFault(name) }
     } else if !engine.set(try FaultRule(body, name: name)) {
       throw ConsoleError.conflict("there are \(FaultEngine.ruleLimit) rules already")
     }

@@ -146,7 +146,7 @@ extension Console {
       .post("/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it") {
         try $0.setFault($1)
       }
-      .needs(.schema("FaultRequest")).refuses(409).answers(
+      .needs(.schema("FaultRequest")).refuses(404, 409).answers(
         200, "The rule, which was there before", .schema("Fault")
       )
       .answers(201, "The new rule", .schema("Fault")),

@@ -75,7 +75,7 @@ import Testing
     let off = try post(lab, #"{"name":"outage","enabled":false}"#, 200)
     #expect(off["enabled"].bool == false && off["hits"].integer == 1)
     #expect(engine.decide(FaultPoint(.push, at: .gateway), now: lab.now) == nil)
-    _ = try lab.refusal("POST", "/api/v1/faults", 400, json: #"{"name":"nobody","enabled":false}"#)
+    _ = try lab.refusal("POST", "/api/v1/faults", 404, json: #"{"name":"nobody","enabled":false}"#)
   }
 
   @Test("A rule is taken away once, and a reset takes all")
