@@ -267,6 +267,15 @@ def test_a_reset_is_a_reset(connect, rules, phone, effect):
     assert phone.alerts() == []
 
 
+def test_a_reset_may_come_late(connect, rules, phone):
+    rules.add({"delayMs": 100, "reset": True}, when={"next": 1})
+    provider = connect()
+    provider.send(enhanced(1, phone.token, alert(1)) + enhanced(2, phone.token, alert(2)))
+    with pytest.raises(ConnectionResetError):
+        below_tls(provider.socket)
+    assert phone.alerts() == []
+
+
 def test_half_a_close(connect, rules, phone):
     """Our side ends in order; the provider can go on writing for as long as it likes, and nothing of it is taken."""
     rules.add({"halfClose": True}, when={"next": 1})
@@ -495,6 +504,14 @@ def test_plain_requests_get_their_reason(emulator, word, status, reason):
 def test_a_plain_request_is_reset(emulator):
     with pytest.raises(ConnectionResetError):
         post(emulator, magic("reset"))
+
+
+@pytest.mark.parametrize("effect", [{"reset": True}, {"halfClose": True}, {"garbage": 9}], ids=str)
+def test_a_plain_request_may_fail_late(emulator, rules, effect):
+    rules.add({"delayMs": 50} | effect)
+    with pytest.raises((OSError, http.client.HTTPException)):
+        post(emulator, b"\1" * 32)
+    assert rules.hits() == 1
 
 
 def test_a_plain_request_is_left_without_an_answer(emulator):

@@ -224,7 +224,10 @@ enum APISchemas {
         "FaultRequest",
         [
           "type": "object", "additionalProperties": false,
-          "anyOf": [["required": ["effect"]], ["required": ["preset"]], ["required": ["name", "enabled"]]],
+          "anyOf": [
+            ["required": ["effect"]], ["required": ["preset"]],
+            ["required": ["name", "enabled"], "maxProperties": 2],
+          ],
           "properties": [
             "name": pathPart("name"), "preset": .words(FaultPreset.allCases.map(\.rawValue)),
             "match": faultMatch, "when": faultSchedule, "effect": faultEffect, "enabled": flag,

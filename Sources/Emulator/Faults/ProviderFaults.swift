@@ -49,10 +49,7 @@ final class ProviderFaults {
   private func delay(_ entry: Held) {
     let key = ObjectIdentifier(entry.request)
     held[key] = entry
-    held[key]?.timer = service.timer(entry.decision.delayMilliseconds) { [unowned self] in
-      goOn(key)
-      owner?.proceed()
-    }
+    held[key]?.timer = service.timer(entry.decision.delayMilliseconds) { [unowned self] in proceed(key) }
   }
 
   private func stall(_ entry: Held) {
@@ -61,9 +58,15 @@ final class ProviderFaults {
     connection.setStalled(true)
     service.hold(self, by: entry.decision) { [unowned self] in
       connection.setStalled(false)
-      goOn(key)
-      owner?.proceed()
+      proceed(key)
     }
+  }
+
+  /// What the fault still wants may end the connection, and this object with it.
+  private func proceed(_ key: ObjectIdentifier) {
+    let owner = owner
+    goOn(key)
+    owner?.proceed()
   }
 
   private func goOn(_ key: ObjectIdentifier) {

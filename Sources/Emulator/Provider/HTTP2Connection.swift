@@ -106,6 +106,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   private func end(_ rejection: Rejection) {
     guard let session, connection.isOpen, !isEnding else { return }
+    // Nothing can be said on it.
+    guard !connection.isStalled else { return connection.close() }
     responder?.answerHeld()
     session.goAway(.noError, debugData: ErrorBody.bytes(rejection))
     beginEnding()

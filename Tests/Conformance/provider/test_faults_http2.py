@@ -193,6 +193,33 @@ def test_a_reset_is_a_reset(lab, rules, connection):
     assert lab.counters()["accepted"] == before
 
 
+@pytest.mark.parametrize("effect", [{"reset": True}, {"garbage": 9}, {"halfClose": True}, {"goaway": {}}], ids=str)
+def test_a_connection_may_end_late(lab, rules, connection, effect):
+    """Others of its pushes wait too, and end with it."""
+    rules.add({"delayMs": 200} | effect, "first", when={"next": 1})
+    rules.add({"delayMs": 400}, "others")
+    before = len(lab.notifications())
+    for _ in range(3):
+        connection.request(fields(lab))
+    try:
+        connection.read_to_end()
+    except ssl.SSLError:
+        assert "garbage" in effect
+    wait_until(lambda: len(lab.notifications()) == before + 3, "a push is not remembered")
+    rules.delete("others")
+    assert lab.push_now(lab.token).status == 200
+
+
+def test_a_stalled_connection_does_not_hold_up_the_end(make_lab):
+    lab = make_lab()
+    with lab.connect() as connection:
+        connection.request(fields(lab, magic("stall").hex()))
+        wait_until(lambda: lab.emulator.api("GET", "/api/v1/connections")["connections"], "nobody is connected")
+        began = time.monotonic()
+        assert lab.emulator.stop() == 0
+        assert time.monotonic() - began < PATIENCE / 2
+
+
 def test_half_a_close(lab, rules, connection):
     rules.add({"halfClose": True}, when={"next": 1})
     connection.request(fields(lab))
