@@ -1,6 +1,8 @@
 """The dashboard in a real browser. DASHBOARD_SHOTS=FOLDER keeps screenshots for a person's eye."""
 
+import json
 import os
+import subprocess
 import urllib.error
 import urllib.request
 
@@ -38,7 +40,8 @@ def install(emulator, udid="phone", topic=TOPIC):
 
 
 def push(emulator, token, payload, **more):
-    return emulator.api("POST", "/api/v1/push", {"token": token, "topic": TOPIC, "payload": payload, **more})
+    given = {} if "payloadBase64" in more else {"payload": payload}
+    return emulator.api("POST", "/api/v1/push", {"token": token, "topic": TOPIC, **given, **more})
 
 
 def shot(page, name):
@@ -118,6 +121,107 @@ def test_replay(page, emulator):
     page.until("document.querySelectorAll('.item').length === 2")
     first, second = emulator.api("GET", "/api/v1/notifications")["notifications"]
     assert first["payloadBase64"] == second["payloadBase64"] and first["state"] == "replaced"
+
+
+def open_detail(page, sent):
+    page.until(f"document.getElementById('n{sent['id']}')")
+    page.script(f"document.getElementById('n{sent['id']}').click()")
+    page.shows("Edit and replay")
+
+
+def test_edit_and_replay(page, emulator):
+    token = install(emulator)
+    for form in ({"protocol": "legacy", "command": 1, "identifier": 9, "expiration": 1900000000}, {"collapseId": "same"}):
+        sent = push(emulator, token, {"aps": {"alert": "before"}}, **form)
+        open_detail(page, sent)
+        page.click("Edit and replay")
+        page.shows("Send a test push")
+        page.until("document.getElementById('push-payload').value.includes('before')")
+        page.script("document.getElementById('push-payload').value = '{\"aps\":{\"alert\":\"after\"}}'")
+        page.click("Send")
+        page.shows("Accepted, stored")
+        again = emulator.api("GET", "/api/v1/notifications?order=newest&limit=1")["notifications"][0]
+        assert again["payload"] == {"aps": {"alert": "after"}} and again["id"] == sent["id"] + 1
+        for name in ("interface", "command", "identifier", "collapseId", "topic", "token", "priority"):
+            assert again[name] == sent[name], name
+        page.script("location.hash = ''")
+
+
+def test_copied_commands_work_when_pasted(page, emulator):
+    """With the certificate where it is there, else as a test push; bytes that are no text too."""
+    def pasted(sent, label):
+        open_detail(page, sent)
+        page.shows(label)
+        command = page.script(f"api('GET', '/api/v1/notifications/{sent['id']}').then(commandFor)")
+        result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
+        assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+        newest = emulator.api("GET", "/api/v1/notifications?order=newest&limit=1")["notifications"][0]
+        assert newest["id"] == sent["id"] + 1 and newest["verdict"]["accepted"]
+        for name in ("payloadBase64", "topic", "token", "pushType", "collapseId", "environment"):
+            assert newest[name] == sent[name], name
+        return newest
+
+    phone, bare = install(emulator), install(emulator, topic="com.example.bare")
+    tricky = {"aps": {"alert": "it's \"$HOME\" `x` \\ 100% ü\nline @file"}}
+    assert pasted(push(emulator, phone, tricky, collapseId="a b"), "Copy as curl")["interface"] == "provider"
+    assert pasted(push(emulator, phone, None, payloadBase64="AP8n"), "Copy as curl")["interface"] == "provider"
+    frame = push(emulator, phone, tricky, protocol="legacy", command=2, identifier=5)
+    assert pasted(frame, "Copy as openssl")["identifier"] == 5
+    sent = emulator.api("POST", "/api/v1/push", {"token": bare, "topic": "com.example.bare", "payload": tricky})
+    assert pasted(sent, "Copy as curl")["interface"] == "console"
+
+
+def test_keys_alone(page, emulator):
+    token = install(emulator)
+    for number in range(3):
+        push(emulator, token, {"aps": {"alert": f"message {number}"}})
+    page.shows("message 2")
+    for key, selected in (("j", 3), ("j", 2), ("k", 3), ("j", 2)):
+        page.press(key)
+        page.until(f"view.selected === {selected}")
+    page.press("Enter")
+    page.until("document.activeElement.id === 'detail'")
+    page.press("Escape")
+    page.until("document.activeElement.id === 'list' && view.selected === null")
+    page.press("?")
+    page.until("document.querySelector('dialog[open]')")
+    page.script("document.querySelector('dialog').close()")
+    page.press("g")
+    page.press("t")
+    page.until("location.hash === '#tokens'")
+
+
+def test_everything_has_a_name(page, emulator):
+    """What a screen reader says of each control is not nothing."""
+    token = install(emulator)
+    sent = push(emulator, token, {"aps": {"alert": "named"}})
+    nameless = """[...document.querySelectorAll('button, input, select, textarea, a, [role=listbox], [role=option], dialog')]
+        .filter(each => !(each.getAttribute('aria-label') || each.innerText || (each.labels && each.labels.length)))
+        .map(each => each.outerHTML)"""
+    for pane in ("", f"notifications/{sent['id']}", "tokens", f"tokens/{token}", "devices", "send", "faults", "clock"):
+        page.script(f"location.hash = '#{pane}'")
+        page.until("document.getElementById('main').innerText.length > 20")
+        assert page.script(nameless) == [], pane
+    # A part that is not in this run answers 503, which the browser notes.
+    page.complaints[:] = [each for each in page.complaints if "503" not in str(each)]
+
+
+def test_an_erased_phone_shows_in_the_token_map(page, emulator):
+    token = install(emulator)
+    page.script(f"location.hash = '#tokens/{token}'")
+    page.shows("HMAC-SHA256")
+    emulator.api("POST", "/api/v1/devices/phone/erase")
+    page.shows("app removed, not yet reported")
+    again = install(emulator)
+    page.shows("Installed again since")
+    assert again[:8] in page.text()
+
+
+def test_an_imported_token_is_told_apart(page, emulator):
+    emulator.api("POST", "/api/v1/import", {
+        "version": 1, "devices": [{"udid": "phone", "apps": [{"topic": TOPIC, "token": "5a" * 32}]}]})
+    page.script(f"location.hash = '#tokens/{'5a' * 32}'")
+    page.shows("it was imported")
 
 
 def test_send_a_push(page, emulator):
@@ -248,13 +352,23 @@ def test_ten_thousand_stay_smooth(page, emulator):
             times.push(now - last);
             last = now;
             view.element.scrollTop += 900;
-            if (times.length < 120) requestAnimationFrame(step);
-            else done(times.sort((a, b) => a - b)[90]);
+            if (times.length < 300) requestAnimationFrame(step);
+            else done(times.slice(1).sort((a, b) => a - b));
         };
         requestAnimationFrame(step);
     })""")
-    assert frames < 100, f"three frames of four within {frames} ms"
+    median, high, worst = frames[len(frames) // 2], frames[len(frames) * 95 // 100], frames[-1]
+    print(f"300 frames of scrolling through 10,000: median {median:.1f} ms, 95 % {high:.1f} ms, worst {worst:.1f} ms")
+    # A frame is 16.7 ms; the machine may be busy with other things.
+    assert median < 34 and high < 100
     assert page.script("document.querySelectorAll('.item').length") < 60
+    # What comes in while one has scrolled down does not move what is looked at.
+    page.script("view.element.scrollTop = 62 * 500")
+    page.until("[...document.querySelectorAll('.item')].some(each => each.getBoundingClientRect().top > 150 && each.getBoundingClientRect().top < 700)")
+    looked_at = "[...document.querySelectorAll('.item')].map(each => [each.id, each.getBoundingClientRect().top]).filter(each => each[1] > 150)[0].join()"
+    before = page.script(looked_at)
+    page.script("(() => { const one = store.notifications.get(1); keep({ ...one, id: 10001 }); trim(); refilter(); })()")
+    page.until(f"({looked_at}) === {json.dumps(before)}", patience=5)
 
 
 def test_a_name_that_only_looks_like_ours_is_refused(emulator):

@@ -70,6 +70,8 @@ extension Dashboard {
       return box;
     }
 
+    const isNarrow = () => matchMedia('(max-width: 52rem)').matches;
+
     function confirmed(question, word, work) {
       dialog(question, h('p', {}), close =>
         button(word, () => { close(); work(); }, { class: 'danger' }));
@@ -83,7 +85,9 @@ extension Dashboard {
       return h('div', { class: 'empty' }, h('h2', {}, title), hints.map(hint => typeof hint === 'string' ? h('p', {}, hint) : hint));
     }
 
+    /* On a narrow page each row becomes a card, whose cells say what they are. */
     function table(heads, rows) {
+      for (const row of rows) Array.from(row.children).forEach((cell, index) => { if (heads[index]) cell.dataset.label = heads[index]; });
       return h('div', { class: 'scroll' }, h('table', {},
         h('thead', {}, h('tr', {}, heads.map(head => h('th', { scope: 'col' }, head)))), h('tbody', {}, rows)));
     }

@@ -7,8 +7,7 @@ extension Dashboard {
     async function showDetail(id) {
       const pane = view.detail;
       if (id === null) {
-        return show(pane, empty('Nothing selected', store.notifications.size
-          ? 'Choose a notification with the mouse, or with j and k.' : 'What you select shows here as a phone, a payload, bytes and a verdict.'));
+        return show(pane, empty('Nothing selected', 'Choose a notification with the mouse, or with j and k; it shows here as a phone, a payload, bytes and a verdict.'));
       }
       try {
         const notification = await api('GET', path('notifications', String(id)));
@@ -30,6 +29,7 @@ extension Dashboard {
           tab.tabIndex = tab.textContent === name ? 0 : -1;
         }
         panel.setAttribute('aria-label', name);
+        list.querySelector('[aria-selected=true]').scrollIntoView({ block: 'nearest', inline: 'nearest' });
         show(panel, tabs[name](notification));
       };
       for (const name of Object.keys(tabs)) {
@@ -46,7 +46,7 @@ extension Dashboard {
         h('div', { class: 'row' }, button('← List', () => select(null), { class: 'only-narrow' }), h('h2', {}, headline(notification))),
         h('div', { class: 'row' }, stateBadge(notification.state), h('span', { class: 'faint small break' },
           `#${notification.id} · ${notification.topic || 'no topic'} · ${notification.udid || 'unknown device'} · ${dateTime(notification.receivedAt)}`)),
-        h('div', { class: 'row' }, button('Copy as command', () => copy(commandFor(notification), 'Command')),
+        h('div', { class: 'row' }, button(isFrameCommand(notification) ? 'Copy as openssl' : 'Copy as curl', () => copy(commandFor(notification), 'Command')),
           button('Replay', () => replay(notification)), button('Edit and replay', () => editAndReplay(notification)))),
       list, panel);
       draw(openTab);
@@ -66,7 +66,7 @@ extension Dashboard {
     function verdictPanel(notification) {
       const { accepted, status, reason, legacyStatus, explanation } = notification.verdict;
       return [h('p', { class: accepted ? 'good' : 'bad' }, h('strong', {}, accepted ? 'Accepted' : `Rejected: ${reason}`)),
-        explanation ? h('p', {}, explanation) : null,
+        explanation ? h('p', {}, sentence(explanation)) : null,
         facts([['On HTTP/2', accepted ? '200' : `${status} {"reason":"${reason}"}`],
           ['On the gateway', accepted ? 'silence' : notification.interface === 'gateway' && notification.command === 0 ? 'closes without an error packet (command 0)' : `error packet, status ${legacyStatus}`],
           ['State', stateBadge(notification.state)]])];
@@ -89,20 +89,43 @@ extension Dashboard {
           h('span', {}, step.detail, h('span', { class: 'faint' }, Date.parse(step.at) > start ? `  +${duration(Date.parse(step.at) - start)}` : '')))))];
     }
 
-    /* The same push from a shell, with the certificate that the emulator has issued. */
+    const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
+    const octal = bytes => Array.from(bytes, byte => '\\' + byte.toString(8).padStart(3, '0')).join('');
+    const mayPush = topic => (store.info.certificates || []).includes(topic);
+    const isFrameCommand = notification => notification.interface === 'gateway' && store.info && mayPush(notification.topic);
+
+    /* The same push from a shell: to the port it came in on, with the certificate that was issued for its topic; where
+       there is none, as a test push, so that it always works as pasted. */
     function commandFor(notification) {
-      const { listeners: ports, certs, ca } = store.info;
-      const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
-      const identity = notification.topic ? [`--cert ${quote(`${certs}/push/${notification.topic}.pem`)}`, `--key ${quote(`${certs}/push/${notification.topic}.key`)}`] : [];
-      if (notification.interface === 'gateway') {
-        const octal = Array.from(bytesOf(notification.rawBase64), byte => '\\' + byte.toString(8).padStart(3, '0')).join('');
-        const options = [`-connect ${ports.gateway.host}:${ports.gateway.port}`, `-CAfile ${quote(ca)}`, ...identity.map(option => option.slice(1))];
-        return `(printf '${octal}'; sleep 1) | openssl s_client -quiet ${options.join(' ')}`;
+      if (!mayPush(notification.topic)) {
+        const url = `${location.origin}/api/v1/push`;
+        return `curl -sS -H 'Content-Type: application/json' --data-raw ${quote(JSON.stringify(pushOf(notification)))} ${quote(url)}`;
       }
-      const headers = notification.headers.filter(({ name }) => !name.startsWith(':') && name !== 'authorization');
-      const fields = headers.map(({ name, value }) => `-H ${quote(`${name}: ${value}`)}`);
-      return ['curl --http2 -i', `--cacert ${quote(ca)}`, ...identity, ...fields, `--data-binary ${quote(textOf(bytesOf(notification.payloadBase64)))}`,
-        quote(`https://localhost:${ports.provider ? ports.provider.port : 2197}/3/device/${notification.token}`)].join(' \\\n  ');
+      return notification.interface === 'gateway' ? opensslCommand(notification) : curlCommand(notification);
+    }
+
+    const identityOf = topic => [`${store.info.certs}/push/${topic}.pem`, `${store.info.certs}/push/${topic}.key`].map(quote);
+    /* Apple's names say the environment; without one it is the emulator's. */
+    const appleName = (service, environment) => `${service}${environment === 'sandbox' ? '.sandbox' : ''}.push.apple.com`;
+
+    function opensslCommand(notification) {
+      const { listeners: ports, ca } = store.info;
+      const [certificate, key] = identityOf(notification.topic);
+      return `(printf '${octal(bytesOf(notification.rawBase64))}'; sleep 1) | openssl s_client -quiet -no_ign_eof -connect ${ports.gateway.host}:${ports.gateway.port} `
+        + `-servername ${appleName('gateway', notification.environment)} -CAfile ${quote(ca)} -cert ${certificate} -key ${key}`;
+    }
+
+    function curlCommand(notification) {
+      const { listeners: ports, ca, environment } = store.info;
+      const [certificate, key] = identityOf(notification.topic);
+      const bytes = bytesOf(notification.payloadBase64);
+      const isText = hexOf(new TextEncoder().encode(textOf(bytes))) === hexOf(bytes);
+      const fields = notification.headers.filter(({ name }) => !name.startsWith(':') && !['authorization', 'content-length'].includes(name))
+        .map(({ name, value }) => `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`);
+      const target = notification.environment === environment ? [quote(`https://localhost:${ports.provider.port}/3/device/${notification.token}`)]
+        : [`--connect-to ::localhost:${ports.provider.port}`, quote(`https://${appleName('api', notification.environment)}/3/device/${notification.token}`)];
+      return (isText ? '' : `printf '${octal(bytes)}' | `) + ['curl -sS --http2 -i', `--cacert ${quote(ca)}`, `--cert ${certificate}`, `--key ${key}`, ...fields,
+        isText ? `--data-raw ${quote(textOf(bytes))}` : '--data-binary @-', ...target].join(' \\\n  ');
     }
 
     function pushOf(notification) {

@@ -9,18 +9,22 @@ extension Dashboard {
       show(main, h('div', { class: 'bar' }, h('h2', {}, 'Devices'),
         h('input', { type: 'search', id: 'search', placeholder: 'UDID or topic', 'aria-label': 'Search devices', value: deviceView.text,
           oninput: event => { deviceView.text = event.target.value.trim().toLowerCase(); drawDevices(); } })), deviceView.area);
+      /* What was an empty list may have changed since. */
+      if (store.devices && !store.devices.length) store.devices = null;
       drawDevices();
       loadDevices().catch(() => {});
     }
 
     function drawDevices() {
       if (!devicesAreShown()) return;
+      if (!store.devices) return show(deviceView.area, h('p', { class: 'faint' }, 'Loading…'));
       const found = store.devices.filter(device => `${device.udid} ${device.topics.map(app => app.topic).join(' ')}`.toLowerCase().includes(deviceView.text));
       const rest = found.length - deviceView.most;
       show(deviceView.area, store.devices.length
         ? [found.slice(0, deviceView.most).map(deviceCard), rest > 0 ? h('p', { class: 'faint' }, `and ${rest} more; search to narrow them down`) : null]
         : empty('No device yet', 'Start a simulated phone, or install an app on one that need not exist:',
           h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app')), installForm());
+      return undefined;
     }
 
     function deviceCard(device) {
@@ -40,7 +44,7 @@ extension Dashboard {
       const row = { ...app, udid: device.udid };
       const state = app.state === 'gone' ? 'gone' : app.installed ? 'installed' : 'removed, not yet reported';
       return h('tr', {}, cells(app.topic, app.environment, h('a', { href: `#tokens/${app.token}` }, h('code', {}, short(app.token))), String(app.install), state,
-        app.enabled ? h('span', { class: 'good' }, 'yes') : h('span', { class: 'faint' }, 'no')), h('td', {}, h('div', { class: 'row' }, app.installed ? appActions(row) : null)));
+        app.enabled ? h('span', { class: 'good' }, 'yes') : h('span', { class: 'faint' }, 'no')), h('td', {}, h('div', { class: 'row' }, appActions(row))));
     }
 
     function keptRow(message) {

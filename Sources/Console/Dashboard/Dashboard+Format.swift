@@ -40,9 +40,11 @@ extension Dashboard {
     const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rejected: 'bad', expired: 'warn', replaced: 'warn', discarded: 'warn' };
     const stateBadge = state => h('span', { class: `badge ${stateClass[state] || ''}` }, state);
 
+    const sentence = text => text.replace(/^./, letter => letter.toUpperCase());
+
     const onlineDot = isOnline => h('span', { class: `dot ${isOnline ? 'on' : ''}` }, isOnline ? 'online' : 'offline');
 
-    const interfaceName = { gateway: 'legacy', provider: 'HTTP/2', console: 'HTTP/1.1' };
+    const interfaceName = { gateway: 'legacy', provider: 'HTTP/2', console: 'console' };
 
     /* What a list shows of a payload: the words of its alert, or what else it is. */
     function headline(notification) {

@@ -29,14 +29,15 @@ extension Dashboard {
       const { element, canvas, ids } = view;
       if (!element || !element.isConnected) return;
       const total = store.notifications.size;
-      view.count.textContent = ids.length === total ? `${total}` : `${ids.length} of ${total}`;
+      view.count.textContent = ids.length === total ? '' : `${ids.length} of ${total}`;
       canvas.style.height = `${ids.length * rowHeight}px`;
       const first = Math.max(0, Math.floor(element.scrollTop / rowHeight) - 5);
       const last = Math.min(ids.length, first + Math.ceil(element.clientHeight / rowHeight) + 10);
       const rows = [];
       for (let index = first; index < last; index += 1) rows.push(listRow(store.notifications.get(ids[index]), index));
       show(canvas, ids.length ? rows : emptyList());
-      element.setAttribute('aria-activedescendant', view.selected && ids.includes(view.selected) ? `n${view.selected}` : '');
+      if (view.selected && $(`n${view.selected}`)) element.setAttribute('aria-activedescendant', `n${view.selected}`);
+      else element.removeAttribute('aria-activedescendant');
       view.seen = Math.max(view.seen, ids[0] || 0);
     }
 
@@ -58,7 +59,9 @@ extension Dashboard {
       if (store.notifications.size) return empty('Nothing matches', 'Try fewer words, or clear the filters.');
       return empty('No notification yet', 'Point your provider here, or send a first push:',
         h('div', { class: 'row' }, h('span', { class: 'space' }), h('a', { href: '#send' }, 'Send a test push'), h('span', { class: 'space' })),
-        h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app\napns-emulator send --topic com.example.app \\\n  --token TOKEN --payload \'{"aps":{"alert":"Hello"}}\' --legacy 2'));
+        h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app'),
+        h('p', {}, 'makes a phone with a token; then'),
+        h('pre', {}, 'apns-emulator certs push --topic com.example.app\napns-emulator send --legacy 1 --topic com.example.app --token TOKEN --payload \'{"aps":{"alert":"Hello"}}\''));
     }
 
     function select(id, focusDetail) {
@@ -95,14 +98,14 @@ extension Dashboard {
       view.detail = h('section', { id: 'detail', 'aria-label': 'Detail', tabindex: -1 });
       view.split = h('div', { class: 'split' },
         h('section', {},
-          h('div', { class: 'bar' },
+          h('div', { class: 'bar filters' },
             h('input', { type: 'search', id: 'search', placeholder: 'Search; "quoted phrases"', 'aria-label': 'Search', value: filters.text,
               oninput: event => { filters.text = event.target.value.trim(); refilter(); } }),
+            button('Clear', () => confirmed('Forget all notifications?', 'Forget', () => attempt(async () => {
+              await api('DELETE', '/api/v1/notifications'); store.notifications.clear(); select(null); refilter(); }))),
             choice('Any state', 'state', Object.keys(stateClass).map(state => [state])),
             choice('Any interface', 'interface', Object.entries(interfaceName)),
-            choice('Any verdict', 'verdict', [['accepted'], ['rejected']]), view.count,
-            button('Clear', () => confirmed('Forget all notifications?', 'Forget', () => attempt(async () => {
-              await api('DELETE', '/api/v1/notifications'); store.notifications.clear(); select(null); refilter(); })))),
+            choice('Any verdict', 'verdict', [['accepted'], ['rejected']]), view.count),
           view.element),
         view.detail);
       show(main, view.split);

@@ -18,6 +18,8 @@ extension Dashboard {
       const [name, argument] = location.hash.slice(1).split('/').map(decodeURIComponent);
       const pane = panesByName[name] || panesByName.notifications;
       drawNav();
+      const current = $('nav').querySelector('[aria-current]');
+      if (current && isNarrow()) current.scrollIntoView({ block: 'nearest', inline: 'center' });
       document.title = `${pane[0]} · apns-emulator`;
       pane[1]($('main'), argument);
     }
@@ -27,7 +29,7 @@ extension Dashboard {
       $('now').textContent = `${now.toISOString().slice(0, 19).replace('T', ' ')} UTC${store.clock.frozen ? ', frozen' : ''}`;
       $('now').classList.toggle('moved', store.clock.frozen || Math.abs(store.clock.offset) > 1);
       const big = $('clock-now');
-      if (big) big.textContent = now.toISOString();
+      if (big) big.textContent = preciseTime();
     }
 
     const keys = [['/', 'search'], ['j, k or arrows', 'next, previous'], ['Enter', 'into the detail'], ['Esc', 'back'], ['g then n, t, d, s', 'notifications, tokens, devices, send'], ['r', 'replay the selected one'], ['?', 'this help']];

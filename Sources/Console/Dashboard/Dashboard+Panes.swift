@@ -54,6 +54,8 @@ extension Dashboard {
           h('h3', {}, 'Or your own'), editor, h('div', { class: 'row' }, button('Add', () => act(() => api('POST', '/api/v1/faults', JSON.parse(editor.value)), 'Added'), { class: 'primary' }))];
       }, null, 'faults');
 
+    const preciseTime = () => new Date(emulatorNow()).toISOString().replace('T', ' ').replace('Z', ' UTC');
+
     function clockPane(main) {
       const put = (change, done) => attempt(async () => { await api('PUT', '/api/v1/clock', change); await loadClock(); draw(); }, done);
       const area = h('div', { class: 'pane' });
@@ -61,7 +63,7 @@ extension Dashboard {
         const { frozen, offset } = store.clock;
         const moment = h('input', { type: 'datetime-local', step: 1, 'aria-label': 'Set the clock', value: new Date(emulatorNow()).toISOString().slice(0, 19) });
         show(area, h('div', { class: 'card' },
-          facts([['Now', h('strong', { id: 'clock-now' }, new Date(emulatorNow()).toISOString())], ['From the system’s clock', offset ? duration(offset * 1000) : 'no difference'], ['Runs', frozen ? 'no, it is frozen' : 'yes']]),
+          facts([['Now', h('strong', { id: 'clock-now' }, preciseTime())], ['Offset', offset ? `${duration(offset * 1000)} from the system’s clock` : 'none, it is the system’s time'], ['Runs', frozen ? 'no, it is frozen' : 'yes']]),
           h('div', { class: 'row' }, ['1m', '61m', '1d', '30d'].map(step => button(`+${step}`, () => put({ advance: step }, `Advanced by ${step}`))),
             button(frozen ? 'Let it run' : 'Freeze', () => put({ freeze: !frozen })),
             button('Back to the system’s time', () => attempt(async () => { await api('POST', '/api/v1/reset', { what: ['clock'] }); await loadClock(); draw(); }))),
@@ -73,8 +75,8 @@ extension Dashboard {
     }
 
     function resetDialog() {
-      const parts = ['notifications', 'devices', 'faults', 'clock', 'feedback', 'store'];
-      const boxes = parts.map(name => h('input', { type: 'checkbox', checked: name !== 'devices', value: name }));
+      const parts = ['notifications', 'devices', 'faults', 'clock', 'feedback', 'store', 'channels'];
+      const boxes = parts.map(name => h('input', { type: 'checkbox', checked: !['devices', 'channels'].includes(name), value: name }));
       dialog('What shall be forgotten?', h('fieldset', {}, parts.map((name, index) => h('p', {}, h('label', {}, boxes[index], ` ${name}`)))), close =>
         button('Reset', () => {
           const what = boxes.filter(box => box.checked).map(box => box.value);

@@ -49,11 +49,12 @@ extension Dashboard {
       const colors = new Array(bytes.length).fill(0);
       for (const field of fields) colors.fill(field.color, field.start, field.start + field.count);
       const lines = [];
-      for (let start = 0; start < bytes.length; start += 16) {
-        const line = bytes.slice(start, start + 16);
+      const width = isNarrow() ? 8 : 16;
+      for (let start = 0; start < bytes.length; start += width) {
+        const line = bytes.slice(start, start + width);
         lines.push(h('span', { class: 'off' }, start.toString(16).padStart(4, '0') + '  '));
         line.forEach((byte, index) => lines.push(h('span', { class: colors[start + index] ? `f${colors[start + index]}` : '' }, byte.toString(16).padStart(2, '0')), index === 7 ? '  ' : ' '));
-        lines.push('   '.repeat(16 - line.length) + (line.length < 8 ? ' ' : '') + ' ');
+        lines.push('   '.repeat(width - line.length) + (line.length < 8 ? ' ' : '') + ' ');
         lines.push(Array.from(line, byte => byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·').join('') + '\n');
       }
       return h('div', { class: 'hex', tabindex: 0, 'aria-label': 'Hex dump' }, lines);

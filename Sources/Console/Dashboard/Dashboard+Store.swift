@@ -2,7 +2,7 @@ extension Dashboard {
   /// What the page knows, and the stream that keeps it true.
   static let store = #"""
     const store = {
-      info: null, notifications: new Map(), tokens: [], devices: [],
+      info: null, notifications: new Map(), tokens: [], devices: null,
       /* Never more than the server keeps, nor more than a person looks through. */
       limit: 10000,
       clock: { now: Date.now(), at: performance.now(), frozen: false, offset: 0 },

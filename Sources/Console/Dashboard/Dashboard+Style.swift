@@ -71,7 +71,7 @@ extension Dashboard {
     }
     .item .badge { justify-self: end; align-self: start; }
     .badge.good, .good { color: var(--good); } .badge.bad, .bad { color: var(--bad); }
-    .badge.wait { color: var(--wait); } .badge.warn { color: var(--warn); }
+    .badge.wait { color: var(--wait); } .badge.warn, .warn { color: var(--warn); }
     .live { font-size: .85rem; color: var(--warn); }
     .live.on { color: var(--good); }
     .live::before, .dot::before {
@@ -82,15 +82,22 @@ extension Dashboard {
 
     .bar { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; padding: .6rem 1rem; }
     .bar input[type=search] { flex: 1 1 12rem; }
+    .bar.filters input[type=search] { flex-basis: calc(100% - 6rem); }
+    .bar.filters select { flex: 1 1 0; }
+    .pane .bar { padding: .6rem 0; }
+    .pane form.bar input { flex: 0 1 16rem; }
     .pane { padding: 0 1rem 2rem; max-width: 76rem; }
     .empty { padding: 3rem 1.5rem; text-align: center; color: var(--faint); max-width: 42rem; margin: auto; }
     .empty h2 { color: var(--text); margin-bottom: .5rem; }
-    .empty pre { text-align: left; }
+    .empty pre { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; }
+    .empty form { text-align: left; justify-content: center; }
     pre {
       background: var(--raised); border-radius: .5rem; padding: .75rem; overflow: auto; margin: .5rem 0;
       font: .8rem/1.45 ui-monospace, Menlo, Consolas, monospace;
     }
+    pre.break { white-space: pre-wrap; }
     .scroll { overflow-x: auto; }
+    td .dot { white-space: nowrap; }
     table { border-collapse: collapse; width: 100%; background: var(--panel); }
     th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
     th { font-size: .8rem; color: var(--faint); font-weight: 600; white-space: nowrap; }
@@ -152,6 +159,7 @@ extension Dashboard {
     .tree div { padding-left: 1rem; }
     .tree .k { color: var(--accent); } .tree .str { color: var(--good); } .tree .num { color: var(--wait); }
     meter { width: 12rem; height: .9rem; vertical-align: middle; }
+    .hex + .row { margin-top: .8rem; }
     .hex { font: .82rem/1.6 ui-monospace, Menlo, Consolas, monospace; overflow-x: auto; white-space: pre; }
     .hex .off { color: var(--faint); }
     .f1 { background: var(--f1); } .f2 { background: var(--f2); } .f3 { background: var(--f3); }
@@ -166,12 +174,17 @@ extension Dashboard {
     .way .hop.end { border-color: var(--bad); color: var(--text); }
     .way .arrow { color: var(--faint); } .way .arrow.on { color: var(--good); }
     ol.steps { list-style: none; margin: 0; padding: 0; }
-    ol.steps li { display: grid; grid-template-columns: 8.5rem 6.5rem 1fr; gap: .5rem; padding: .3rem 0; }
+    ol.steps li { display: grid; grid-template-columns: 8rem 8rem 1fr; gap: .5rem; padding: .3rem 0; }
 
-    .derive { display: grid; gap: .6rem; }
+    .derive { display: grid; gap: .9rem; padding-left: 1.2rem; margin: .6rem 0; }
+    .derive li::marker { color: var(--faint); font-weight: 600; }
+    .derive p { margin: 0 0 .4rem; }
+    .derive .field { margin-bottom: .35rem; }
+    .message, .result { border: 1px solid var(--line); background: var(--back); }
+    .message span { padding: .1rem 0; }
+    .result { border-color: var(--accent); }
     .field { border-radius: .5rem; padding: .4rem .6rem; }
     .field.changed { box-shadow: inset 0 0 0 2px var(--warn); }
-    .arrowdown { text-align: center; color: var(--faint); }
     form.grid { display: grid; grid-template-columns: 9rem minmax(0, 1fr); gap: .6rem 1rem; align-items: center; }
     form.grid .wide { grid-column: 1 / 3; }
     fieldset { border: 1px solid var(--line); border-radius: .6rem; margin: 0; padding: .4rem .8rem; }
@@ -190,14 +203,24 @@ extension Dashboard {
       header button { padding: .15rem .45rem; font-size: .85rem; }
       h1 { font-size: .9rem; }
       #now { order: 9; width: 100%; }
+      nav, [role=tablist] { scrollbar-width: none; }
       nav { display: flex; overflow-x: auto; padding: .3rem .4rem; border: 0; border-bottom: 1px solid var(--line); }
       nav a { gap: .4rem; white-space: nowrap; }
       .split { grid-template-columns: minmax(0, 1fr); }
+      [role=tab] { padding: .3rem .5rem; }
+      [role=tablist] { padding: 0 .5rem; }
+      thead { display: none; }
+      table { background: none; }
+      tbody tr { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: .6rem; margin-bottom: .6rem; padding: .25rem 0; }
+      td { display: flex; gap: .75rem; border: 0; padding: .2rem .7rem; overflow-wrap: anywhere; }
+      td[data-label]::before { content: attr(data-label); flex: 0 0 6.5rem; color: var(--faint); font-size: .85rem; }
+      tr[aria-selected=true] td { background: none; } tr[aria-selected=true] { border-color: var(--accent); }
       .split > section:first-child { border: 0; }
       .split:not(.open) > #detail { display: none; }
       #help { display: none; }
       .split.open > section:first-child { display: none; }
       .only-narrow { display: inline-block; }
+      .detail-head button { padding: .25rem .45rem; font-size: .88rem; }
       .pane { padding: 0 .7rem 2rem; }
       form.grid { grid-template-columns: minmax(0, 1fr); gap: .25rem; }
       form.grid .wide { grid-column: 1; }

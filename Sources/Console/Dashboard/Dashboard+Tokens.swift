@@ -30,13 +30,14 @@ extension Dashboard {
         rows.length > tokenView.most ? h('p', { class: 'faint' }, `and ${rows.length - tokenView.most} more; search to narrow them down`) : null, installForm());
     }
 
+    const stateOf = row => row.state === 'gone' ? `gone since ${dateTime(row.goneAt)}` : row.installed ? 'active' : 'app removed, not yet reported';
+
     function tokenRow(row) {
       const open = () => { tokenView.selected = row.token; explain(row.token); drawTokens(); };
-      const state = row.state === 'gone' ? `gone ${dateTime(row.goneAt)}` : row.installed ? 'active' : 'app removed, not yet reported';
       return h('tr', { class: 'pick', 'aria-selected': String(row.token === tokenView.selected), onclick: open },
         cells([row.udid, ' ', onlineDot(row.online)], row.topic, row.environment, String(row.install)),
         h('td', {}, h('button', { type: 'button', class: 'mono', onclick: event => { event.stopPropagation(); open(); }, 'aria-label': `Explain token ${row.token}` }, short(row.token))),
-        h('td', { class: row.state === 'gone' ? 'bad' : row.installed ? 'good' : 'warn' }, state),
+        h('td', { class: row.state === 'gone' ? 'bad' : row.installed ? 'good' : 'warn' }, stateOf(row)),
         h('td', {}, button('Copy', event => { event.stopPropagation(); copy(row.token, 'Token'); })));
     }
 
@@ -55,17 +56,23 @@ extension Dashboard {
       if (!row || tokenView.selected !== token) return;
       const earlier = store.tokens.filter(other => other.udid === row.udid && other.topic === row.topic && other.environment === row.environment);
       const before = earlier.find(other => other.install === row.install - 1);
+      const after = earlier.filter(other => other.install > row.install).pop();
       const fields = row.derivation.message.map(({ field, hex }, index) => h('div', { class: `field f${index % 7 + 1} ${before && field === 'install' ? 'changed' : ''}` },
         h('strong', {}, field), h('span', { class: 'small' }, ` · ${(fieldMeaning[field] || (() => ''))(asciiOf(hex), row)}`), h('br', {}), h('code', { class: 'break' }, hex)));
       show(tokenView.detail, h('section', { class: 'card', 'aria-label': 'Derivation' },
         h('div', { class: 'row' }, h('h2', {}, `${row.topic} on ${row.udid}`), h('span', { class: 'space' }), appActions(row),
           button('Close', () => { tokenView.selected = null; show(tokenView.detail); drawTokens(); })),
-        h('div', { class: 'derive' }, h('p', { class: 'small faint' }, 'These bytes, one after the other,'), fields,
-          h('div', { class: 'arrowdown' }, `↓ ${row.derivation.function} under ${row.derivation.key}`),
-          h('div', { class: 'field f1' }, h('strong', {}, 'device token'), h('br', {}), h('code', { class: 'break' }, row.token))),
-        before ? h('p', { class: 'small' }, 'Compared with the install before only the marked field differs, and the token is another: ', h('code', {}, short(before.token)), ` (${before.state}).`) : null,
+        h('ol', { class: 'derive' },
+          h('li', {}, h('p', {}, 'What the token stands for'), fields),
+          h('li', {}, h('p', {}, 'One after the other they are the message'), h('div', { class: 'field message' }, h('code', { class: 'break' },
+            row.derivation.message.map(({ hex }, index) => h('span', { class: `f${index % 7 + 1}` }, hex))))),
+          h('li', {}, h('p', {}, `${row.derivation.function} of it, under ${row.derivation.key}, is the device token`),
+            h('div', { class: 'field result' }, h('code', { class: 'break' }, row.token)),
+            row.derivation.isOurs ? null : h('p', { class: 'warn small' }, 'This one is not what the function gives here: it was imported, and comes from another emulator’s secret.'))),
+        before ? h('p', { class: 'small' }, 'Compared with the install before only the marked field differs, and the token is another: ', h('code', {}, short(before.token)), ` (${stateOf(before)}).`) : null,
+        after ? h('p', { class: 'small warn' }, 'Installed again since: ', h('a', { href: `#tokens/${after.token}` }, h('code', {}, short(after.token))), `, install ${after.install}.`) : null,
         earlier.length > 1 ? table(['Install', 'Token', 'Issued', 'State'], earlier.map(other => h('tr', {},
-          cells(String(other.install), h('code', {}, short(other.token)), dateTime(other.issuedAt), other.state === 'gone' ? `gone ${dateTime(other.goneAt)}` : other.installed ? 'active' : 'removed')))) : null));
+          cells(String(other.install), h('code', {}, short(other.token)), dateTime(other.issuedAt), stateOf(other))))) : null));
     }
 
     function appPath(row, action) { return path('devices', row.udid, 'apps', row.topic, action) + `?environment=${row.environment}`; }
@@ -78,6 +85,7 @@ extension Dashboard {
         if (tokenView.selected === row.token && action !== 'remove') { tokenView.selected = after.token; }
         if (tokenView.detail && tokenView.detail.isConnected && tokenView.selected) explain(tokenView.selected);
       }, done);
+      if (!row.installed) return button('Install again', act('install', 'Installed: another token'));
       return [button('Update', act('update', 'Updated: the token stays')), button('Reinstall', act('reinstall', 'Reinstalled: another token')),
         button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' })];
     }
