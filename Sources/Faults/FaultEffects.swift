@@ -3,7 +3,7 @@ import PushModel
 /// What goes wrong, one or several at once (`interface.md`, faults). They reach the wire: whoever owns the connection
 /// carries them out.
 public struct FaultEffects: Equatable, Sendable {
-  /// Holds the answer back.
+  /// Holds the push up: it is taken, and answered, when the delay is over.
   public struct Delay: Equatable, Sendable {
     public var milliseconds: Int64
     /// At most so much more, drawn from the seed.
