@@ -159,7 +159,8 @@ public final class Emulator {
   {
     guard let capture = options.capture else { return nil }
     return try CaptureRecorder(
-      capture, broker: broker, logger: logger, limits: options.legacyLimits, environment: options.environment)
+      capture, broker: broker, logger: logger, limits: options.legacyLimits, environment: options.environment,
+      awaitsVerdicts: options.forward != nil)
   }
 
   /// The store's file in a data folder.

@@ -287,6 +287,19 @@ def test_each_reason_has_its_status(bridge, upstream, key_path, answer, status):
     assert len(upstream.taken) == 1
 
 
+def test_a_capture_has_the_other_services_verdict(bridge, upstream, key_path, tmp_path):
+    upstream.script = {2: (400, "BadDeviceToken")}
+    capture = tmp_path / "capture.jsonl"
+    bridge.start(upstream.port, key_path, "--capture", str(capture))
+    with bridge.provider() as provider:
+        provider.send(burst(2))
+        assert provider.read_to_end() == bytes.fromhex("080800000002")
+    bridge.emulator.stop()
+    lines = [json.loads(line) for line in capture.read_text().splitlines()]
+    assert [line.get("outcome") for line in lines if "frame" in line] == [
+        None, {"status": 8, "reason": "BadDeviceToken", "identifier": 2}]
+
+
 def test_the_error_waits_for_those_before_it(bridge, upstream, key_path):
     """Answers come in the wrong order, the packet does not."""
     upstream.script = {2: (400, "BadDeviceToken"), 1: "late"}

@@ -13,8 +13,14 @@ public struct ReplayReport {
   public private(set) var untranslatable = 0
   /// Pushes that the capture says it lost.
   public var lost = 0
+  private var counted: [String: Int] = [:]
+  private var silences = 0
   /// How often each pair of old and new outcome came.
-  public private(set) var pairs: [String: Int] = [:]
+  public var pairs: [String: Int] {
+    let silence = OutcomeComparison.words(.silence, .legacy)
+    let all = silences > 0 ? ["\(silence) → \(silence)": silences] : [:]
+    return all.merging(counted, uniquingKeysWith: +)
+  }
 
   public init() {}
 
@@ -27,6 +33,7 @@ public struct ReplayReport {
   public mutating func addSilences(_ count: Int) {
     pushes += count
     same += count
+    silences += count
   }
 
   public mutating func add(old: String, new: String, areEqual: Bool) {
@@ -43,7 +50,7 @@ public struct ReplayReport {
   public mutating func addUntranslatable() { untranslatable += 1 }
 
   private mutating func count(_ pair: String) {
-    let known = pairs.count < Self.pairLimit || pairs[pair] != nil
-    pairs[known ? pair : "others", default: 0] += 1
+    let known = counted.count < Self.pairLimit || counted[pair] != nil
+    counted[known ? pair : "others", default: 0] += 1
   }
 }

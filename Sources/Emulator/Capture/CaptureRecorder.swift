@@ -15,17 +15,21 @@ final class CaptureRecorder {
   private var nextId: UInt64
   private var connections: UInt32 = 0
   private var digests = AuthorizationDigests()
+  /// Another service decides about what comes over the gateway: such pushes are recorded when it has.
+  private let awaitsVerdicts: Bool
   private var reported: String?
   /// How the writer was doing at the last look.
   private(set) var report = CaptureReport()
 
   /// Opens the file; throws if it can't be written.
   init(
-    _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment
+    _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment,
+    awaitsVerdicts: Bool
   )
     throws
   {
     (self.broker, self.logger, self.limits) = (broker, logger, limits)
+    self.awaitsVerdicts = awaitsVerdicts
     nextId = broker.journal.nextId
     thread = try Self.startWriter(options, spool)
     broker.journal.drain = { [unowned self] in drain() }
@@ -74,10 +78,24 @@ final class CaptureRecorder {
     if first < end {
       let now = elapsed
       for id in first..<end {
-        if let record = journal[id] { add(record, now) }
+        if let record = journal[id], !awaitsVerdicts || !isUndecided(record) { add(record, now) }
       }
     }
     report = spool.endAdding()
+  }
+
+  /// Another service has decided about this one.
+  func decided(_ id: UInt64) {
+    // Else the end of the turn finds it, with its verdict.
+    guard id < nextId, let record = broker.journal[id] else { return }
+    spool.beginAdding()
+    add(record, elapsed)
+    report = spool.endAdding()
+  }
+
+  private func isUndecided(_ record: JournalRecord) -> Bool {
+    guard record.state == .stored || record.state == .sent else { return false }
+    return broker.journal.detail(record.id)?.upstream != nil
   }
 
   @inline(__always)
