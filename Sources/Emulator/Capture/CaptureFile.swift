@@ -42,7 +42,9 @@ final class CaptureFile {
   func rotate() throws(CaptureFileError) {
     let path = options.path
     if options.kept == 0 { unlink(path) }
-    for number in stride(from: options.kept, to: 0, by: -1) {
+    // After a new FILE could not be made there is nothing to move; trying again must not push old ones out.
+    let isThere = access(path, F_OK) == 0
+    for number in stride(from: isThere ? options.kept : 0, to: 0, by: -1) {
       rename(number == 1 ? path : "\(path).\(number - 1)", "\(path).\(number)")
     }
     close(descriptor)

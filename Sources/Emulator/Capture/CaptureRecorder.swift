@@ -25,9 +25,7 @@ final class CaptureRecorder {
   init(
     _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment,
     awaitsVerdicts: Bool
-  )
-    throws
-  {
+  ) throws {
     (self.broker, self.logger, self.limits) = (broker, logger, limits)
     self.awaitsVerdicts = awaitsVerdicts
     nextId = broker.journal.nextId
@@ -36,6 +34,8 @@ final class CaptureRecorder {
     broker.journal.drainsFrom = nextId + backlog
     tellOpened(CaptureHead(kind: .opened, interface: .console, environment: environment, nanoseconds: 0), nil)
   }
+
+  deinit { spool.end() }
 
   /// How much of the journal may be unseen, as a count.
   private var backlog: UInt64 { UInt64(broker.journal.capacity / 2) }

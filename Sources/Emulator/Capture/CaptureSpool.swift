@@ -6,9 +6,9 @@ import Platform
 /// Everything mutable is touched only while `condition` is locked, by the loop's thread and by the writer's; hence
 /// `@unchecked Sendable`. Memory that `take` gives away is the writer's alone, until the next `take` gives it back.
 final class CaptureSpool: @unchecked Sendable {
-  /// Most bytes that may wait, whatever the disk does: then the loop waits, as nothing may be lost. Several turns of the
-  /// fastest traffic.
-  static let byteLimit = 24 << 20
+  /// Most bytes that may wait, whatever the disk does: then the loop waits, as nothing may be lost. Some turns of the
+  /// fastest traffic; more would only cost page faults, since a slower disk is slower in the long run too.
+  static let byteLimit = 8 << 20
 
   private let condition = ThreadCondition()
   private var memory = CaptureMemory()
