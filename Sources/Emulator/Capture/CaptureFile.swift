@@ -1,11 +1,13 @@
 import Capture
 import Platform
 
-/// The file of a capture: whole lines are appended by one call each time, and a line that an earlier run left torn is
+/// The file of a capture: whole lines are appended each time, and a line that an earlier run left torn is
 /// cut off before anything is added.
 final class CaptureFile {
   private let options: CaptureOptions
   private var descriptor: Int32
+  /// Nil where the file system has none, or has refused a write.
+  private var uncached: UncachedOutput?
   /// Whole lines end here, in bytes.
   private(set) var size: Int
 
@@ -15,6 +17,7 @@ final class CaptureFile {
     // A limit on file sizes is an error like a full disk, not the end of the emulator.
     signal(SIGXFSZ, SIG_IGN)
     (descriptor, size) = try Self.open(options.path)
+    uncached = UncachedOutput(options.path)
   }
 
   deinit { close(descriptor) }
@@ -24,7 +27,26 @@ final class CaptureFile {
 
   /// Adds whole lines. After a failure the file ends where it did before.
   func append(_ lines: UnsafeRawBufferPointer) throws(CaptureFileError) {
-    var rest = lines
+    let (before, middle) = UncachedOutput.split(lines.count, at: size)
+    if uncached == nil || middle.isEmpty {
+      try add(lines)
+    } else {
+      try add(UnsafeRawBufferPointer(rebasing: lines[..<before]))
+      try addUncached(UnsafeRawBufferPointer(rebasing: lines[middle]), at: size + before)
+      try add(UnsafeRawBufferPointer(rebasing: lines[middle.upperBound...]))
+    }
+    size += lines.count
+  }
+
+  private func addUncached(_ blocks: UnsafeRawBufferPointer, at offset: Int) throws(CaptureFileError) {
+    if uncached?.write(blocks, at: offset) == true { return }
+    uncached = nil
+    ftruncate(descriptor, off_t(offset))
+    try add(blocks)
+  }
+
+  private func add(_ bytes: UnsafeRawBufferPointer) throws(CaptureFileError) {
+    var rest = bytes
     while let base = rest.baseAddress, !rest.isEmpty {
       let count = write(descriptor, base, rest.count)
       if count < 0, errno == EINTR { continue }
@@ -35,7 +57,6 @@ final class CaptureFile {
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
-    size += lines.count
   }
 
   /// FILE becomes FILE.1, FILE.1 becomes FILE.2 and so on; the oldest goes; a new FILE is begun.
@@ -49,7 +70,9 @@ final class CaptureFile {
     }
     close(descriptor)
     descriptor = -1
+    uncached = nil
     (descriptor, size) = try Self.open(path)
+    uncached = UncachedOutput(path)
   }
 
   private static func open(_ path: String) throws(CaptureFileError) -> (Int32, Int) {
