@@ -25,24 +25,28 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   public func withSystemAddress<Result>(
     _ body: (_ family: Int32, UnsafePointer<sockaddr>, socklen_t) throws -> Result
   ) throws -> Result {
-    var hints = addrinfo()
-    #if canImport(Darwin)
-      hints.ai_socktype = SOCK_STREAM
-    #else
-      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    #endif
-    var list: UnsafeMutablePointer<addrinfo>?
-    let status = getaddrinfo(host, String(port), &hints, &list)
+    let (list, status) = lookUp()
     defer { if let list { freeaddrinfo(list) } }
-    guard status == 0, let first = list?.pointee, let address = first.ai_addr else {
-      throw SocketError(
-        operation: "resolve", address: description, sentence: String(cString: gai_strerror(status)))
-    }
+    guard let first = list?.pointee, let address = first.ai_addr else { throw unresolved(status) }
     return try body(first.ai_family, UnsafePointer(address), first.ai_addrlen)
   }
 
   /// Every address that the host resolves to, numeric, in the system's order of preference. May wait for name servers.
   public func resolved() throws(SocketError) -> [SocketAddress] {
+    let (list, status) = lookUp()
+    defer { if let list { freeaddrinfo(list) } }
+    var addresses: [SocketAddress] = []
+    var next = list
+    while let entry = next?.pointee {
+      if let address = entry.ai_addr { addresses.append(Self.numeric(address, entry.ai_addrlen)) }
+      next = entry.ai_next
+    }
+    guard !addresses.isEmpty else { throw unresolved(status) }
+    return addresses
+  }
+
+  /// What the system says of the host, for the caller to free; nothing unless the status is 0.
+  private func lookUp() -> (list: UnsafeMutablePointer<addrinfo>?, status: Int32) {
     var hints = addrinfo()
     #if canImport(Darwin)
       hints.ai_socktype = SOCK_STREAM
@@ -51,18 +55,11 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     #endif
     var list: UnsafeMutablePointer<addrinfo>?
     let status = getaddrinfo(host, String(port), &hints, &list)
-    defer { if let list { freeaddrinfo(list) } }
-    var addresses: [SocketAddress] = []
-    var next = status == 0 ? list : nil
-    while let entry = next?.pointee {
-      if let address = entry.ai_addr { addresses.append(Self.numeric(address, entry.ai_addrlen)) }
-      next = entry.ai_next
-    }
-    guard !addresses.isEmpty else {
-      throw SocketError(
-        operation: "resolve", address: description, sentence: String(cString: gai_strerror(status)))
-    }
-    return addresses
+    return (status == 0 ? list : nil, status)
+  }
+
+  private func unresolved(_ status: Int32) -> SocketError {
+    SocketError(operation: "resolve", address: description, sentence: String(cString: gai_strerror(status)))
   }
 
   /// Whether the host is an IP address.

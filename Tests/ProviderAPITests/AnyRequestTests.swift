@@ -13,7 +13,7 @@ struct AnyRequestTests {
     "bearer bad", "bearer", Sample.id, "AAAA", "\u{0}\u{ff}", "=", String(repeating: "9", count: 70),
   ]
 
-  private static func request(_ random: inout SeededGenerator) -> HTTPMessage {
+  private static func request(_ random: inout SeededChoices) -> HTTPMessage {
     let message = HTTPMessage()
     // Half of the requests begin as good ones, so that late rules are reached as well.
     if Bool.random(using: &random) {
@@ -32,7 +32,7 @@ struct AnyRequestTests {
 
   @Test("gets exactly one verdict, with an id and a status that the table knows", arguments: UInt64(0)..<20)
   func oneVerdict(_ seed: UInt64) {
-    var random = SeededGenerator(state: seed)
+    var random = SeededChoices(seed: seed)
     let directory = Sample.directory()
     let checks = [
       Sample.check(directory: directory), Sample.check(Sample.certificate(), directory: directory),
@@ -59,7 +59,7 @@ struct AnyRequestTests {
 
   @Test("gets exactly one answer from channel management and broadcast", arguments: UInt64(0)..<5)
   func channels(_ seed: UInt64) {
-    var random = SeededGenerator(state: seed)
+    var random = SeededChoices(seed: seed)
     let channels = FakeChannels()
     let handler = channels.handler()
     let check = channels.broadcastCheck()
@@ -72,18 +72,5 @@ struct AnyRequestTests {
         #expect(rejected.rejection != .internalServerError)
       }
     }
-  }
-}
-
-/// SplitMix64, so that a failing case comes again.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
   }
 }

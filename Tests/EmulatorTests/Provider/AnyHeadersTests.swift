@@ -20,7 +20,7 @@ extension LiveTests {
     private static let methods = ["POST", "POST", "POST", "GET", "PUT", "DELETE"]
     private static let sizes = [0, 1, 22, 4096, 4097, 5121]
 
-    private static func request(_ token: String, _ random: inout SeededGenerator) -> ProviderRequest {
+    private static func request(_ token: String, _ random: inout SeededChoices) -> ProviderRequest {
       var request = ProviderRequest.push(token)
       // Half begin as good ones, so that late rules are reached as well.
       if Bool.random(using: &random) { request.fields = [] }
@@ -42,7 +42,7 @@ extension LiveTests {
     func oneAnswer(listener: String, seed: UInt64) throws {
       let harness = try EmulatorHarness()
       let token = try harness.offlineToken()
-      var random = SeededGenerator(state: seed)
+      var random = SeededChoices(seed: seed)
       for certificate in [nil, try ClientCertificate.app()] {
         var client = try HTTP2Client(harness, listener: listener, certificate)
         client.open()
@@ -69,18 +69,5 @@ extension LiveTests {
       let good = try HTTP2Client(harness, .app())
       #expect(try good.answer(.push(token.hex)).status == 200)
     }
-  }
-}
-
-/// SplitMix64, so that a failing case comes again.
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
   }
 }

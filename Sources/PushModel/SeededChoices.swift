@@ -1,17 +1,18 @@
-/// A repeatable source of choices: a counter, scrambled (the SplitMix64 generator of Steele, Lea and Flood, 2014).
-struct SeededChoices: Sendable {
+/// A repeatable source of choices: a counter, scrambled (the SplitMix64 generator of Steele, Lea and Flood, 2014). Not for
+/// secrets.
+public struct SeededChoices: RandomNumberGenerator, Sendable {
   private var counter: UInt64
 
-  init(seed: UInt64) { counter = seed }
+  public init(seed: UInt64) { counter = seed }
 
   /// A source for one rule of a run: the run's seed and the rule's name decide.
-  init(seed: UInt64, name: String) {
+  public init(seed: UInt64, name: String) {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     counter = seed ^ hash
   }
 
-  mutating func next() -> UInt64 {
+  public mutating func next() -> UInt64 {
     counter &+= 0x9e37_79b9_7f4a_7c15
     var value = counter
     value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
@@ -20,14 +21,15 @@ struct SeededChoices: Sendable {
   }
 
   /// A number from 0 up to, not including, 1.
-  mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
+  public mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
 
   /// A whole number from 0 to `limit`.
-  mutating func whole(upTo limit: Int64) -> Int64 {
+  public mutating func whole(upTo limit: Int64) -> Int64 {
     limit <= 0 ? 0 : Int64(unit() * Double(limit + 1))
   }
 
-  mutating func bytes(_ count: Int) -> [UInt8] {
+  /// So many bytes.
+  public mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<max(0, count)).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }
   }
 }
