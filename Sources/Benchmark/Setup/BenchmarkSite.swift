@@ -18,9 +18,7 @@ final class BenchmarkSite {
   let topic: Topic
 
   init() throws {
-    var template = Array("/tmp/apns-emulator-bench-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else { throw SocketError.last("make", "a temporary folder") }
-    folder = String(cString: made)
+    folder = try TemporaryFolder().path
     certs = CertsFolder(path: folder + "/certs")
     guard let topic = Topic(Self.topic) else { throw EmulatorError(.failed, "the topic is malformed") }
     self.topic = topic

@@ -11,13 +11,19 @@ enum ExecCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     var options = options(settings)
     let folder = try options.portsFile == nil ? TemporaryFolder() : nil
-    defer { folder?.remove() }
+    defer { folder.map(Self.remove) }
     if let folder { options.portsFile = folder.path + "/ports.json" }
     let emulator = try ServeCommand.start(options)
     export(emulator, portsFile: options.portsFile ?? "")
     let status = try runCommand(settings.foreign, emulator)
     if let failure = emulator.failure { throw failure }
     return status
+  }
+
+  /// It is empty but for a ports file that was left.
+  private static func remove(_ folder: TemporaryFolder) {
+    unlink(folder.path + "/ports.json")
+    rmdir(folder.path)
   }
 
   private static func runCommand(_ words: [String], _ emulator: Emulator) throws -> ExitStatus {

@@ -6,9 +6,11 @@ final class TemporaryFolder {
   let path: String
 
   init() {
-    var template = Array("/tmp/apns-store-XXXXXX".utf8CString)
-    let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress.unsafelyUnwrapped) }
-    path = made.map { String(cString: $0) } ?? "/tmp"
+    do {
+      path = try Platform.TemporaryFolder().path
+    } catch {
+      fatalError("\(error)")
+    }
   }
 
   func file(_ name: String) -> String { path + "/" + name }

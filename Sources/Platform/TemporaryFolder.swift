@@ -1,0 +1,16 @@
+/// A new folder for this user alone, under a name that nobody can guess.
+public struct TemporaryFolder: Sendable {
+  /// Where POSIX has temporary files if `TMPDIR` does not say (XBD 10.1, Directory Structure).
+  private static let standardParent = "/tmp"
+
+  /// Without a slash at the end.
+  public let path: String
+
+  public init() throws(SocketError) {
+    let named = ProcessEnvironment.variables["TMPDIR"] ?? ""
+    let parent = named.isEmpty ? Self.standardParent : named
+    var template = Array("\(parent)/apns-emulator-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
