@@ -25,11 +25,11 @@ enum BenchCommand {
   /// Everything, as much as the defaults say.
   static func all(_ settings: Settings) throws -> ExitStatus {
     var gateway = try GatewayBenchmark(GatewayBenchmark.Options())
-    Output.line(try gateway.run { Output.complain("measuring: \($0)") } + "\n")
+    Output.line(try gateway.run(progress: progress) + "\n")
     var provider = try ProviderBenchmark(ProviderBenchmark.Options())
-    Output.line(try provider.run { Output.complain("measuring: \($0)") } + "\n")
+    Output.line(try provider.run(progress: progress) + "\n")
     var capture = try CaptureBenchmark(CaptureBenchmark.Options())
-    Output.line(try capture.run { Output.complain("measuring: \($0)") })
+    Output.line(try capture.run(progress: progress))
     return .success
   }
 
@@ -40,7 +40,7 @@ enum BenchCommand {
     options.manyTokens = settings[many] ?? options.manyTokens
     options.idleConnections = settings[idle] ?? options.idleConnections
     var benchmark = try GatewayBenchmark(options)
-    Output.line(try benchmark.run { Output.complain("measuring: \($0)") })
+    Output.line(try benchmark.run(progress: progress))
     return .success
   }
 
@@ -50,7 +50,7 @@ enum BenchCommand {
     options.handshakes = settings[handshakes] ?? options.handshakes
     options.soakSeconds = settings[soak] ?? options.soakSeconds
     var benchmark = try ProviderBenchmark(options)
-    Output.line(try benchmark.run { Output.complain("measuring: \($0)") })
+    Output.line(try benchmark.run(progress: progress))
     return .success
   }
 
@@ -61,9 +61,11 @@ enum BenchCommand {
     options.requests = settings[captureRequests] ?? options.requests
     options.replayed = settings[replayed] ?? options.replayed
     var benchmark = try CaptureBenchmark(options)
-    Output.line(try benchmark.run { Output.complain("measuring: \($0)") })
+    Output.line(try benchmark.run(progress: progress))
     return .success
   }
+
+  private static func progress(_ what: String) { Output.complain("measuring: \(what)") }
 
   private static func count(_ name: String, _ standard: String, _ help: String) -> Flag<Int> {
     Flag(name, ValueKind<Int>.number("N", 0...1_000_000_000), default: standard, help)
