@@ -77,23 +77,25 @@ public final class Emulator {
       defaultEnvironment: options.environment,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, logger) })
     tokenVerifier = ProviderTokenVerifier(folder: certs, isLenient: options.isLenient)
-    var providerOptions = options.provider
-    providerOptions.checks.isLenient = options.isLenient
     provider = ProviderService(
-      broker: broker, clock: clock, logger: logger, options: providerOptions, verifier: tokenVerifier,
-      trust: trust,
-      defaultEnvironment: options.environment, seed: seed, faults: faults)
+      broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
+      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults)
     forward = try options.forward.map { [loop, broker, clock, certs, logger, seed] forward in
       try ForwardService(
         loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,
         identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed)
     }
-    gateway.forward = forward
     pushLog = PushLog(broker: broker, logger: logger)
     capture = try Self.makeCapture(options, broker, logger)
+    connectServices()
+    learnTopics()
+  }
+
+  /// What services need of each other and can't be given when they are made.
+  private func connectServices() {
+    gateway.forward = forward
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.capture = capture
-    learnTopics()
   }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.

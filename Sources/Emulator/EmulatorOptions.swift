@@ -52,6 +52,13 @@ public struct EmulatorOptions: Sendable {
   public var forward: ForwardOptions?
 
   public init() {}
+
+  /// The provider API's options, lenient if all is.
+  var providerOptions: ProviderOptions {
+    var options = provider
+    options.checks.isLenient = isLenient
+    return options
+  }
 }
 
 /// How log lines look.
