@@ -1,0 +1,84 @@
+import Broker
+import PushModel
+
+/// The shapes of pushes, and of what looks for or sends one.
+extension APISchemas {
+  static var notifications: [(String, JSONValue)] {
+    let header = object([("name", text), ("value", text)])
+    return [
+      ("Notification", object(notificationMembers)),
+      (
+        "NotificationDetail",
+        object(notificationMembers + [("headers", list(header)), ("rawBase64", text), ("rawHex", text)])
+      ),
+      (
+        "NearMiss",
+        object([
+          ("notification", .schema("Notification")),
+          ("failed", list(object([("filter", text), ("expected", [:]), ("actual", [:])]))),
+        ])
+      ),
+      (
+        "WaitTimeout",
+        object([
+          ("error", ["type": "object"]), ("nearMisses", list(.schema("NearMiss"))),
+          ("notifications", list(.schema("Notification"))), ("next", whole),
+        ])
+      ),
+      ("Wait", wait), ("TestPush", testPush),
+    ]
+  }
+
+  private static var notificationMembers: [(String, JSONValue)] {
+    [
+      ("id", whole), ("receivedAt", time), ("interface", .words(Interface.allCases.map(\.name))),
+      ("command", nullable("integer")), ("identifier", nullable("integer")), ("apnsId", nullable("string")),
+      ("topic", nullable("string")), ("environment", environment), ("token", text),
+      ("udid", nullable("string")), ("pushType", .words(PushType.allCases.map(\.name))), ("priority", whole),
+      ("expiration", nullable("string")), ("collapseId", nullable("string")), ("payload", [:]),
+      ("payloadBase64", text),
+      (
+        "verdict",
+        object([
+          ("accepted", flag), ("status", whole), ("reason", nullable("string")), ("legacyStatus", whole),
+          ("explanation", nullable("string")),
+        ])
+      ),
+      ("state", .words(NotificationState.allCases.map(\.name))),
+      ("timeline", list(object([("at", time), ("event", text), ("detail", text)]))),
+    ]
+  }
+
+  private static var testPush: JSONValue {
+    [
+      "type": "object", "additionalProperties": false, "required": ["token", "topic"],
+      "not": ["required": ["payload", "payloadBase64"]],
+      "properties": [
+        "protocol": .words(TestPush.Form.allCases.map(\.rawValue)),
+        "token": ["type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,100}$"],
+        "topic": pathPart("topic"), "environment": environment, "payload": [:],
+        "payloadBase64": ["type": "string", "contentEncoding": "base64", "pattern": "^([A-Za-z0-9+/]{4})*$"],
+        "pushType": .words(PushType.allCases.map(\.name)), "priority": .integers(0...255),
+        "expiration": .integers(0...Int64(UInt32.max)), "collapseId": text, "apnsId": text,
+        "command": .integers(0...2), "identifier": .integers(0...Int64(UInt32.max)),
+      ],
+    ]
+  }
+
+  private static var wait: JSONValue {
+    let digits: JSONValue = ["type": "string", "pattern": "^[1-5][0-9][0-9]$"]
+    let filters = RouteParameter.filters.map {
+      ($0.name, $0.name == "status" ? ["oneOf": [$0.schema, digits]] : $0.schema)
+    }
+    return [
+      "type": "object", "additionalProperties": false,
+      "properties": [
+        "match": ["type": "object", "additionalProperties": false, "properties": .object(filters)],
+        "count": .integers(NotificationWait.counts), "timeoutMs": .integers(NotificationWait.timeouts),
+        "since": [
+          "oneOf": [.integers(0...Int64.max), ["type": "string", "format": "date-time"], ["type": "null"]]
+        ],
+      ],
+    ]
+  }
+}
