@@ -16,23 +16,21 @@ public final class HTTPConnection {
   private static let answerBacklog = 1 << 20
 
   let loop: EventLoop
-  private let descriptor: Int32
-  private let limits: HTTPLimits
+  let descriptor: Int32
+  let limits: HTTPLimits
   private let handler: (HTTPExchange) -> Void
   private var parser: HTTPRequestParser
   private var readEvent: LoopEvent?
-  private var writeEvent: LoopEvent?
-  private var output = OutputBuffer()
+  private(set) lazy var writer = HTTPWriter(loop, descriptor) { [unowned self] in queueFlush() }
   private var isQueuedForFlush = false
   private var isParsing = false
   private var peerHasEnded = false
-  private var endsAfterAnswer = false
   /// The request being answered. The connection owns it until the answer is whole.
-  private var exchange: HTTPExchange?
-  private var streamIsChunked = false
-  /// Set while answers leave in pieces: the size of one, the time between two, and what waits for the next.
-  private var dribble: (bytes: Int, interval: Int64, pause: LoopEvent?)?
-  private var waitsForPeer = false
+  var exchange: HTTPExchange?
+  var streamIsChunked = false
+  private(set) var endsAfterAnswer = false
+  /// Lingering lasts for as long as the client likes.
+  var waitsForPeer = false
   private(set) var phase = Phase.reading
   /// When the present wait ends by force; monotonic nanoseconds, `.max` for never.
   private(set) var deadline = Int64.max
@@ -42,7 +40,7 @@ public final class HTTPConnection {
   public let remoteAddress: SocketAddress
   /// Bytes read and written.
   public private(set) var bytesRead = 0
-  public private(set) var bytesWritten = 0
+  public var bytesWritten: Int { writer.bytesWritten }
   /// Requests taken so far.
   public private(set) var requestCount = 0
 
@@ -54,7 +52,6 @@ public final class HTTPConnection {
     remoteAddress = SocketAddress.of(descriptor, peer: true)
     parser = HTTPRequestParser(limits: limits, remoteAddress: remoteAddress, localPort: localPort)
     readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
-    writeEvent = LoopEvent(loop, descriptor: descriptor, .write) { [unowned self] in writable() }
     readEvent?.start()
     setDeadline(limits.idleTime)
   }
@@ -95,7 +92,7 @@ public final class HTTPConnection {
     guard !isParsing else { return }
     isParsing = true
     defer { isParsing = false }
-    while phase == .reading, output.count < Self.answerBacklog {
+    while phase == .reading, writer.count < Self.answerBacklog {
       do {
         guard let event = try parser.next() else { return }
         switch event {
@@ -126,8 +123,8 @@ public final class HTTPConnection {
   private func peerEnded() {
     peerHasEnded = true
     switch phase {
-    case .reading where !output.isEmpty: drain()
-    case .draining where !output.isEmpty: readEvent?.cancel()
+    case .reading where !writer.isEmpty: drain()
+    case .draining where !writer.isEmpty: readEvent?.cancel()
     default: abort()
     }
   }
@@ -135,7 +132,7 @@ public final class HTTPConnection {
   // MARK: Ending
 
   /// Writes what is queued, then ends in order.
-  private func drain() {
+  func drain() {
     guard phase == .reading || phase == .answering else { return }
     phase = .draining
     if !peerHasEnded { readEvent?.start() }
@@ -161,9 +158,8 @@ public final class HTTPConnection {
     guard phase != .closed else { return }
     phase = .closed
     readEvent?.cancel()
-    writeEvent?.cancel()
-    (readEvent, writeEvent) = (nil, nil)
-    output.release(to: loop)
+    readEvent = nil
+    writer.close()
     _ = Platform.close(descriptor)
     let pending = exchange
     exchange = nil
@@ -174,10 +170,10 @@ public final class HTTPConnection {
   /// Called about once a second with the monotonic time.
   func checkDeadline(_ now: Int64) {
     guard deadline < now else { return }
-    if phase == .reading, parser.isInside, output.isEmpty {
+    if phase == .reading, parser.isInside, writer.isEmpty {
       let seconds = limits.requestTime / 1_000_000_000
       refuse(HTTPParseFailure(408, "the request was not complete after \(seconds) s"))
-    } else if phase == .reading, output.isEmpty {
+    } else if phase == .reading, writer.isEmpty {
       drain()
     } else {
       abort()
@@ -188,67 +184,34 @@ public final class HTTPConnection {
 
   // MARK: Writing
 
-  private func queue(_ bytes: [UInt8]) {
+  func queue(_ bytes: [UInt8]) {
     guard phase != .closed, !bytes.isEmpty else { return }
-    if output.isEmpty { setDeadline(limits.stallTime) }
-    output.reserve(bytes.count, from: loop).copyMemory(from: bytes, byteCount: bytes.count)
-    output.commit(bytes.count)
+    if writer.isEmpty { setDeadline(limits.stallTime) }
+    writer.append(bytes)
     queueFlush()
   }
 
+  /// Writing waits for the end of the turn also when the socket has room again: what was queued in the turn may depend
+  /// on the commit.
   private func queueFlush() {
     guard !isQueuedForFlush else { return }
     isQueuedForFlush = true
     loop.unflushedHTTP.append(self)
   }
 
-  /// The socket has room again. Writing still waits for the end of the turn: what was queued in it may depend on the
-  /// commit.
-  private func writable() {
-    writeEvent?.cancel()
-    queueFlush()
-  }
-
-  /// Writes what the system takes. Runs at the end of the turn.
+  /// Writes what may leave. Runs at the end of the turn.
   func flush() {
     isQueuedForFlush = false
-    if dribble != nil { return writePiece() }
-    while phase != .closed, !output.isEmpty {
-      let count = SocketCalls.send(descriptor, output.waiting)
-      guard count > 0 else { return writeFailed() }
-      bytesWritten += count
-      output.consume(count, to: loop)
-      setDeadline(limits.stallTime)
+    guard phase != .closed else { return }
+    let before = bytesWritten
+    let outcome = writer.write()
+    if bytesWritten != before { setDeadline(limits.stallTime) }
+    switch outcome {
+    case .done: drained()
+    case .waits: break
+    case .pauses(let time): setDeadline(time + limits.stallTime)
+    case .failed: abort()
     }
-    drained()
-  }
-
-  /// Writes what is due of an answer that leaves in pieces.
-  private func writePiece() {
-    guard phase != .closed, let (bytes, interval, pause) = dribble, pause == nil else { return }
-    if !output.isEmpty {
-      let count = SocketCalls.send(
-        descriptor, UnsafeRawBufferPointer(rebasing: output.waiting.prefix(bytes)))
-      guard count > 0 else { return writeFailed() }
-      bytesWritten += count
-      output.consume(count, to: loop)
-    }
-    guard !output.isEmpty else {
-      dribble = nil
-      return drained()
-    }
-    deadline = SystemClock.monotonicNanoseconds() + interval + limits.stallTime
-    let timer = LoopEvent(timerOn: loop) { [unowned self] in
-      dribble?.pause = nil
-      queueFlush()
-    }
-    dribble?.pause = timer
-    timer.start(afterNanoseconds: interval)
-  }
-
-  private func writeFailed() {
-    guard errno == EAGAIN || errno == EINTR else { return abort() }
-    writeEvent?.start()
   }
 
   private func drained() {
@@ -262,66 +225,13 @@ public final class HTTPConnection {
     }
   }
 
-  private func answered(keepsConnection: Bool) {
+  /// The answer is whole: takes up the next request, or ends.
+  func answered(keepsConnection: Bool) {
     exchange = nil
     streamIsChunked = false
     guard keepsConnection else { return drain() }
     phase = .reading
     readEvent?.start()
     parse()
-  }
-}
-
-extension HTTPConnection: HTTPExchangeOutlet {
-  public var queuedBytes: Int { output.count }
-
-  public func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
-    guard exchange === self.exchange else { return }
-    let keeps = exchange.request.keepsConnection && !response.endsConnection && !endsAfterAnswer
-    let isHead = exchange.request.method == "HEAD"
-    queue(
-      HTTPFraming.head(
-        response, isHead ? .headOnly(keepsConnection: keeps) : .whole(keepsConnection: keeps)))
-    answered(keepsConnection: keeps)
-  }
-
-  public func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {
-    guard exchange === self.exchange else { return }
-    dribble = (max(1, bytes), interval, nil)
-  }
-
-  public func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {
-    guard exchange === self.exchange else { return }
-    switch breakage {
-    case .reset:
-      SocketCalls.setResetOnClose(descriptor)
-      return abort()
-    case .end: waitsForPeer = true
-    case .garbage(let bytes): queue(bytes)
-    }
-    self.exchange = nil
-    drain()
-  }
-
-  public func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
-    guard exchange === self.exchange else { return }
-    streamIsChunked = !exchange.request.isVersion10
-    var bare = head
-    bare.body = []
-    queue(HTTPFraming.head(bare, streamIsChunked ? .chunked : .untilEnd))
-    self.exchange(exchange, sends: head.body)
-  }
-
-  public func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
-    guard exchange === self.exchange, !bytes.isEmpty else { return }
-    queue(streamIsChunked ? HTTPFraming.chunk(bytes) : bytes)
-    if output.count > limits.unread { abort() }
-  }
-
-  public func exchangeEndsStream(_ exchange: HTTPExchange) {
-    guard exchange === self.exchange else { return }
-    let keeps = streamIsChunked && exchange.request.keepsConnection && !endsAfterAnswer
-    if streamIsChunked { queue(HTTPFraming.lastChunk) }
-    answered(keepsConnection: keeps)
   }
 }
