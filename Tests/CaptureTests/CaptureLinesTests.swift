@@ -1,3 +1,4 @@
+import LegacyWire
 import PushModel
 import Testing
 
@@ -50,6 +51,84 @@ struct CaptureLinesTests {
       batch.outcome(batch.entries[4])
         == CapturedOutcome(status: 8, reason: "BadDeviceToken", identifier: .max))
     #expect(batch.entries[7].detail == 17)
+  }
+
+  @Test("frames that came together and met silence make one entry, if that is asked for")
+  func joined() throws {
+    let frames = (1...9).map {
+      LegacyEncoder.frame(token: [UInt8](repeating: 7, count: 32), payload: [], identifier: $0)
+    }
+    let rejected = CapturedOutcome(status: 8, reason: "BadDeviceToken", identifier: 4)
+    // Apart: 2 from 3 by their times, 4 by its outcome, 6 from 7 by their connections; 8 says not where it ends.
+    let times: [Int64] = [7, 7, 9, 9, 9, 9, 9, 9, 9]
+    let bytes = Lines.make { encoder in
+      for index in 0..<9 {
+        var frame = frames[index]
+        if index == 7 { frame.append(0) }
+        frame.withUnsafeBytes {
+          encoder.frame(
+            $0, connection: index < 6 ? 1 : 2, nanoseconds: times[index], outcome: index == 3 ? rejected : nil
+          )
+        }
+      }
+    }
+    for piece in [Int.max, 700] {
+      let apart = try Lines.read(bytes, piece: piece).entries.filter { $0.kind == .frame }
+      #expect(apart.map(\.frames) == Array(repeating: 1, count: 9))
+    }
+    let batch = try Lines.read(bytes, joinsFrames: true)
+    let joined = batch.entries.filter { $0.kind == .frame }
+    #expect(joined.map(\.frames) == [2, 1, 1, 2, 1, 1, 1])
+    #expect(joined.map(\.line) == [4, 6, 7, 8, 10, 11, 12])
+    #expect(Array(batch.content(joined[0])) == frames[0] + frames[1])
+    #expect(Array(batch.content(joined[3])) == frames[4] + frames[5])
+    #expect(batch.outcome(joined[2]) == rejected)
+  }
+
+  @Test(
+    "a frame's line may be written in any way that JSON allows",
+    arguments: [
+      #"{"ns":12345678,"connection":1,"frame":"AgAAAAA="}"#,
+      #"{ "ns":12345678,"connection":1,"frame":"AgAAAAA="}"#,
+      #"{"frame":"AgAAAAA=","ns":12345678,"connection":1}"#,
+      #"{"ns":12345678,"connection":1,"frame":"AgAAAAA="} "#,
+      #"{"ns":12345678,"connection":1,"frame":"AgAAAAA=","more":[1,{"a":null}]}"#,
+    ])
+  func anyForm(line: String) throws {
+    let batch = try Lines.read(Lines.make { _ in } + Array(line.utf8) + [0x0a])
+    let entry = try #require(batch.entries.last)
+    #expect(entry.kind == .frame)
+    #expect(entry.nanoseconds == 12_345_678)
+    #expect(entry.connection == 1)
+    #expect(Array(batch.content(entry)) == [2, 0, 0, 0, 0])
+  }
+
+  @Test(
+    "times of every length are read",
+    arguments: [
+      0, 9, 10, 99_999_999, 100_000_000, 1_174_251_358, 999_999_999_999_999, 1_000_000_000_000_000, .max,
+    ])
+  func times(nanoseconds: Int64) throws {
+    let bytes = Lines.make { encoder in
+      Self.frame.withUnsafeBytes {
+        encoder.frame($0, connection: .max, nanoseconds: nanoseconds, outcome: nil)
+      }
+    }
+    let entry = try #require(try Lines.read(bytes).entries.last)
+    #expect(entry.nanoseconds == nanoseconds)
+    #expect(entry.connection == .max)
+  }
+
+  @Test(
+    "what is no frame's line is told of",
+    arguments: [
+      #"{"ns":1,"connection":4294967296,"frame":"AgAAAAA="}"#, #"{"ns":1,"connection":1,"frame":"AgAAAAA"}"#,
+      #"{"ns":,"connection":1,"frame":"AgAAAAA="}"#, #"{"ns":1,"connection":1,"frame":"AgAAAAA="}}"#,
+      #"{"ns":1,"connection":1,"frame":"Ag!AAAA="}"#,
+      #"{"ns":9223372036854775808,"connection":1,"frame":""}"#,
+    ])
+  func noFrame(line: String) {
+    #expect(throws: CaptureError.self) { try Lines.read(Lines.make { _ in } + Array(line.utf8) + [0x0a]) }
   }
 
   @Test("a request keeps every field in order, and what stands for its authorization")

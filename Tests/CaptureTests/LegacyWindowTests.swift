@@ -98,6 +98,55 @@ struct LegacyWindowTests {
     #expect(needsFence)
   }
 
+  /// Frames that are kept together, with tags from 0.
+  private mutating func addJoined(_ frames: [[UInt8]]) {
+    let tag = window.count
+    Array(frames.joined()).withUnsafeBytes { window.append($0, count: frames.count, tag: tag) }
+  }
+
+  @Test("of frames that are kept together, an error finds its own")
+  mutating func joinedError() {
+    addJoined([Self.framed(1), Self.simple, Self.framed(3), Self.framed(4)])
+    addJoined([Self.framed(5), Self.framed(6)])
+    #expect(window.count == 6)
+    _ = window.takeBurst(limit: .max)
+    let said = end(LegacyErrorPacket(status: 8, identifier: 5))
+    #expect(said)
+    let silences = window.takeSilences()
+    #expect(silences == 4)
+    #expect(told == [4: CapturedOutcome(status: 8, identifier: 5)])
+    let rest = Array(window.takeBurst(limit: .max).bytes)
+    #expect(rest == Self.framed(6))
+  }
+
+  @Test("the answer to a fence settles frames that are kept together")
+  mutating func joinedFence() {
+    addJoined([Self.framed(1), Self.framed(2), Self.simple])
+    _ = window.takeBurst(limit: .max)
+    addJoined([Self.framed(4), Self.framed(5)])
+    let identifier = window.makeFence()[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
+    let said = end(LegacyErrorPacket(status: 5, identifier: identifier))
+    #expect(said)
+    let silences = window.takeSilences()
+    #expect(silences == 3)
+    #expect(window.count == 2)
+    let rest = Array(window.takeBurst(limit: .max).bytes)
+    #expect(rest == Self.framed(4) + Self.framed(5))
+  }
+
+  @Test("a packet with the fence's identifier and another status is about the frame that has it")
+  mutating func fenceOrFrame() {
+    let next = window.makeFence()[1..<5].reduce(0) { $0 << 8 | UInt32($1) } + 1
+    addJoined([Self.framed(1), Self.framed(next), Self.framed(3)])
+    _ = window.takeBurst(limit: .max)
+    let fence = window.makeFence()[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
+    #expect(fence == next)
+    let said = end(LegacyErrorPacket(status: 8, identifier: next))
+    #expect(said)
+    #expect(told == [1: CapturedOutcome(status: 8, identifier: next)])
+    #expect(window.count == 1)
+  }
+
   @Test("a connection that ends for no reason settles nothing")
   mutating func lost() {
     add(Self.framed(1))
@@ -116,6 +165,14 @@ struct LegacyWindowTests {
     traffic.run()
     #expect(traffic.told == traffic.expected)
   }
+
+  @Test("the same for frames that are kept together, whose silence is only counted", arguments: 0..<300)
+  func anyJoinedTraffic(seed: UInt64) {
+    var traffic = Traffic(seed: seed, joins: true)
+    traffic.run()
+    #expect(traffic.told.filter { !$0.value } == traffic.expected.filter { !$0.value })
+    #expect(traffic.told.count + traffic.silences == traffic.expected.count)
+  }
 }
 
 /// A sender with random frames against a service with a verdict for each, which stops at the first that it refuses.
@@ -125,17 +182,30 @@ private struct Traffic {
   private var frames: [[UInt8]] = []
   private(set) var told: [Int: Bool] = [:]
   private(set) var expected: [Int: Bool] = [:]
+  private(set) var silences = 0
 
-  init(seed: UInt64) {
+  init(seed: UInt64, joins: Bool = false) {
     random = Seeded(state: seed &* 0x9e37_79b9_7f4a_7c15 | 1)
     for tag in 0..<Int.random(in: 1...40, using: &random) {
       let isGood = Int.random(in: 0..<4, using: &random) > 0
       let frame = makeFrame(tag, isGood: isGood)
       expected[tag] = isGood
       frames.append(frame)
+      if joins { continue }
       // The recording may have said anything.
       let recorded: CapturedOutcome? = Bool.random(using: &random) ? nil : CapturedOutcome(status: 8)
       frame.withUnsafeBytes { window.append($0, tag: tag, recorded: recorded ?? .silence) }
+    }
+    if joins { join() }
+  }
+
+  /// Adds all frames in runs of random lengths.
+  private mutating func join() {
+    var tag = 0
+    while tag < frames.count {
+      let end = min(frames.count, tag + Int.random(in: 1...7, using: &random))
+      Array(frames[tag..<end].joined()).withUnsafeBytes { window.append($0, count: end - tag, tag: tag) }
+      tag = end
     }
   }
 
@@ -167,6 +237,7 @@ private struct Traffic {
       var told: [Int: Bool] = [:]
       _ = window.connectionEnded(Self.answer(wire)) { told[$0.tag] = $0.outcome.isAccepted }
       self.told.merge(told) { $1 }
+      silences += window.takeSilences()
     }
   }
 

@@ -16,7 +16,7 @@ public struct CaptureBenchmark {
     /// Requests in each run over HTTP/2; 0 leaves it out.
     public var requests = 300_000
     /// Pushes that are replayed.
-    public var replayed = 1_000_000
+    public var replayed = 4_000_000
     public var tokens = 1000
     public var connections = 100
 

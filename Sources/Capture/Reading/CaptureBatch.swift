@@ -35,6 +35,19 @@ public final class CaptureBatch {
     entry.detail < 0 ? .silence : outcomes[Int(entry.detail)]
   }
 
+  /// Adds a frame to the last entry, if nothing tells them apart but their lines; otherwise answers false.
+  @inline(__always)
+  func join(_ entry: CaptureEntry) -> Bool {
+    guard entry.isDelimited, let last = entries.indices.last, entries[last].isDelimited,
+      entries[last].connection == entry.connection, entries[last].nanoseconds == entry.nanoseconds,
+      entries[last].line + Int(entries[last].frames) == entry.line,
+      entries[last].content.start + entries[last].content.count == entry.content.start
+    else { return false }
+    entries[last].content.count += entry.content.count
+    entries[last].frames += 1
+    return true
+  }
+
   private func bytes(_ range: CaptureEntry.Piece) -> UnsafeRawBufferPointer {
     let start = Int(range.start)
     return UnsafeRawBufferPointer(rebasing: text.bytes[start..<start + Int(range.count)])
@@ -69,6 +82,11 @@ public struct CaptureEntry: BitwiseCopyable {
   public var connection: UInt32 = 0
   /// Says which, as its kind has it; of a push, which outcome, -1 for silence.
   public var detail: Int32 = -1
+  /// How many frames `content` holds, one behind the other, of as many lines; more than one only where the reader was
+  /// asked to join them.
+  public var frames: Int32 = 1
+  /// Whether its frame says itself where it ends.
+  var isDelimited = false
   var content = Piece()
   var method = Piece()
   var path = Piece()

@@ -8,10 +8,12 @@ public struct CaptureReader {
   private var partial: [UInt8] = []
   private var line = 0
   private var hasHeader = false
+  private let joinsFrames: Bool
   /// The file ended amid a line, as it does when its writer was killed.
   public private(set) var endedTorn = false
 
-  public init() {}
+  /// With `joinsFrames`, frames of a connection that came at the same time and met silence make one entry.
+  public init(joinsFrames: Bool = false) { self.joinsFrames = joinsFrames }
 
   /// Adds the lines that `bytes` complete to the batch.
   public mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch) throws(CaptureError)
@@ -70,6 +72,14 @@ public struct CaptureReader {
     var position = 0
     while position < bytes.count {
       line += 1
+      if hasHeader {
+        var walk = FrameLine(base, from: position, to: bytes.count)
+        if let entry = walk.read(line, into: batch.text) {
+          if !joinsFrames || !batch.join(entry) { batch.entries.append(entry) }
+          position = walk.position
+          continue
+        }
+      }
       let end = Self.lineEnd(bytes, position)
       var cursor = LineCursor(base, from: position, to: end, line: line)
       try readLine(&cursor, into: batch)

@@ -17,6 +17,15 @@ final class CaptureText {
 
   func removeAll() { count = 0 }
 
+  /// Forgets what is at the end.
+  func removeLast(_ size: Int) { count -= size }
+
+  /// Forgets what is at the front; the rest moves there.
+  func removeFirst(_ size: Int) {
+    count -= size
+    base.copyMemory(from: base + size, byteCount: count)
+  }
+
   /// Room for `size` more bytes.
   @inline(__always)
   func reserve(_ size: Int) {

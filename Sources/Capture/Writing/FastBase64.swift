@@ -66,30 +66,49 @@ enum FastBase64 {
   /// Most bytes that a text of `count` characters stands for.
   static func decodedLimit(_ count: Int) -> Int { count / 4 * 3 }
 
-  /// Writes the bytes of a padded text without white space to `output`, which has room for `decodedLimit` and one more;
+  /// Bytes behind what `decodedLimit` says that may be written to, as rubbish.
+  static let slack = 8
+
+  /// Writes the bytes of a padded text without white space to `output`, which has room for `decodedLimit` and `slack`;
   /// answers how many there are, or nil if it is no such text.
   @inline(__always)
   static func decode(_ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer) -> Int? {
-    guard let input = text.baseAddress, text.count > 0 else { return 0 }
-    guard text.count & 3 == 0 else { return nil }
-    let table = values
-    var (seen, to): (UInt16, Int) = (0, 0)
-    let whole = text.count &- 4
-    var from = 0
-    while from < whole {
-      let word = UInt32(littleEndian: (input + from).loadUnaligned(as: UInt32.self))
-      let (high, low) = (table[Int(word & 0xffff)], table[Int(word &>> 16)])
-      seen |= high | low
-      let group = UInt32(high) &<< 20 | UInt32(low) &<< 8
-      (output + to).storeBytes(of: group.bigEndian, as: UInt32.self)
-      (from, to) = (from &+ 4, to &+ 3)
-    }
-    guard seen < foreign, let last = decodeLast(input + whole, output + to) else { return nil }
-    return to &+ last
+    var read = 0
+    let written = decodePrefix(text, to: output, &read)
+    return read == text.count ? written : nil
   }
 
-  /// The last group, which may be padded.
-  private static func decodeLast(_ text: UnsafeRawPointer, _ output: UnsafeMutableRawPointer) -> Int? {
+  /// The same for the padded text that `text` begins with, up to whatever can't belong to it; `read` says where that is.
+  /// Apart from its caller, so that all its values stay in registers.
+  @inline(never)
+  static func decodePrefix(
+    _ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer, _ read: inout Int
+  ) -> Int? {
+    read = 0
+    guard let input = text.baseAddress else { return 0 }
+    let table = values
+    var (from, to) = (0, 0)
+    while from &+ 8 <= text.count {
+      let word = UInt64(littleEndian: (input + from).loadUnaligned(as: UInt64.self))
+      let (first, second) = (table[Int(word & 0xffff)], table[Int(word &>> 16 & 0xffff)])
+      let (third, fourth) = (table[Int(word &>> 32 & 0xffff)], table[Int(word &>> 48)])
+      guard first | second | third | fourth < foreign else { break }
+      let high = UInt64(first) &<< 52 | UInt64(second) &<< 40
+      let group = high | UInt64(third) &<< 28 | UInt64(fourth) &<< 16
+      (output + to).storeBytes(of: group.bigEndian, as: UInt64.self)
+      (from, to) = (from &+ 8, to &+ 6)
+    }
+    // At most one whole group, and one that is padded.
+    while from &+ 4 <= text.count, let count = decodeGroup(input + from, output + to) {
+      (from, to) = (from &+ 4, to &+ count)
+      if count < 3 { break }
+    }
+    read = from
+    return to
+  }
+
+  /// A group that may be padded, up to three bytes.
+  private static func decodeGroup(_ text: UnsafeRawPointer, _ output: UnsafeMutableRawPointer) -> Int? {
     var word = UInt32(littleEndian: text.loadUnaligned(as: UInt32.self))
     var count = 3
     // Padding is read as the character for nothing.

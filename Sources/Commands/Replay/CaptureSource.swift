@@ -6,18 +6,20 @@ final class CaptureSource {
   /// Bytes read at a time.
   private static let piece = 256 << 10
 
-  private var rest: ArraySlice<String>
+  private let files: [String]
+  private let joinsFrames: Bool
   private var descriptor: Int32 = -1
   private var reader = CaptureReader()
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: piece, alignment: 16)
-  /// The file that the last batch came from.
-  private(set) var file = ""
+  /// The file that the last batch came from, counted from 0.
+  private(set) var fileIndex = -1
   /// Bytes read so far, and of all files; the latter 0 where that can't be told.
   private(set) var bytesRead = 0
   let size: Int
 
-  init(_ files: [String]) throws {
-    rest = files[...]
+  /// `joinsFrames` is as in `CaptureReader`.
+  init(_ files: [String], joinsFrames: Bool = false) {
+    (self.files, self.joinsFrames) = (files, joinsFrames)
     size = files.reduce(0) { sum, path in
       var status = stat()
       return stat(path, &status) == 0 ? sum + Int(status.st_size) : sum
@@ -34,8 +36,9 @@ final class CaptureSource {
     batch.removeAll()
     while batch.entries.isEmpty {
       if descriptor < 0 {
-        guard let path = rest.popFirst() else { return false }
-        try open(path)
+        guard fileIndex + 1 < files.count else { return false }
+        fileIndex += 1
+        try open()
       }
       let count = read(descriptor, buffer.baseAddress, buffer.count)
       if count < 0, errno == EINTR { continue }
@@ -52,11 +55,12 @@ final class CaptureSource {
     return true
   }
 
-  private func open(_ path: String) throws {
-    file = path
-    reader = CaptureReader()
-    descriptor = path == "-" ? dup(STDIN_FILENO) : Platform.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SocketError.last("read", path) }
+  private var file: String { files[fileIndex] }
+
+  private func open() throws {
+    reader = CaptureReader(joinsFrames: joinsFrames)
+    descriptor = file == "-" ? dup(STDIN_FILENO) : Platform.open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SocketError.last("read", file) }
   }
 
   private func endFile() throws(CaptureError) {

@@ -4,7 +4,7 @@ import PushModel
 /// `har`: the requests of a capture as an HTTP archive, on standard output. Frames are left out; they are no HTTP.
 enum HARCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
-    let source = try CaptureSource(settings.arguments)
+    let source = CaptureSource(settings.arguments)
     let batch = CaptureBatch()
     var start = Timestamp(nanoseconds: 0)
     var separator = ""

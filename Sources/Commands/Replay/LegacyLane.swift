@@ -7,6 +7,8 @@ import Transport
 /// behind it, on a new connection. Silence counts as success once a fence was answered (`LegacyWindow`).
 ///
 ///     idle ─→ connecting ─→ sending ─→ fenced ─→ ended ─→ idle
+///
+/// While a fence is under way its successor connects already.
 final class LegacyLane: ReplayLane, ConnectionHandler {
   /// Bytes that may wait to be sent.
   private static let backlog = 1 << 20
@@ -24,6 +26,9 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   private var window = LegacyWindow()
   private var connection: TLSConnection?
   private var isOpen = false
+  /// Takes over when `connection` has ended.
+  private var successor: TLSConnection?
+  private var successorIsOpen = false
   private var isFenced = false
   private var isFinishing = false
   private var failures = 0
@@ -44,9 +49,14 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   var isFull: Bool { window.unsentBytes + (connection?.queuedBytes ?? 0) > Self.backlog }
   var heldBytes: Int { window.heldBytes }
 
-  @inline(__always)
   func push(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
     window.append(frame, tag: tag, recorded: recorded)
+    if window.unsentBytes > Self.burst || connection == nil { advance() }
+  }
+
+  /// Frames that met silence; their tags follow each other.
+  func push(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
+    window.append(frames, count: count, tag: tag)
     if window.unsentBytes > Self.burst || connection == nil { advance() }
   }
 
@@ -74,7 +84,8 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   private func askOrEnd() {
     if window.isEmpty {
       connection?.close()
-      (connection, isOpen) = (nil, false)
+      successor?.close()
+      (connection, isOpen, successor, successorIsOpen) = (nil, false, nil, false)
       let done = onDone
       onDone = {}
       done()
@@ -85,7 +96,6 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   private func open() {
     do {
-      (isFenced, received) = (false, [])
       connection = try connect(self)
     } catch {
       fail("\(error)")
@@ -95,13 +105,24 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   private func sendFence() {
     isFenced = true
     connection?.send(window.makeFence())
+    // Where this fails, `open` tells of it when the time has come.
+    if successor == nil, !isFinishing || window.hasUnsent { successor = try? connect(self) }
+  }
+
+  private func succeed() {
+    (connection, isOpen, successor, successorIsOpen) = (successor, successorIsOpen, nil, false)
+    (isFenced, received) = (false, [])
   }
 
   // MARK: Connection
 
   func connectionOpened(_ connection: TLSConnection) {
-    isOpen = true
-    advance()
+    if connection === successor {
+      successorIsOpen = true
+    } else {
+      isOpen = true
+      advance()
+    }
   }
 
   func connectionDrained(_ connection: TLSConnection) {
@@ -110,17 +131,19 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   }
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    guard connection === self.connection else { return connection.abort("said something unasked") }
     received += bytes.prefix(LegacyErrorPacket.byteCount)
     // The packet is the last that is said.
     if received.count >= LegacyErrorPacket.byteCount { connection.abort("answered") }
   }
 
   func connectionClosed(_ connection: TLSConnection, reason: String) {
+    if connection === successor { (successor, successorIsOpen) = (nil, false) }
     guard connection === self.connection else { return }
     let wasOpen = isOpen
-    (self.connection, isOpen, isFenced) = (nil, false, false)
-    if !wasOpen, window.count > 0 { return fail(reason) }
     let packet = LegacyErrorPacket(bytes: Array(received.prefix(LegacyErrorPacket.byteCount)))
+    succeed()
+    if !wasOpen, !window.isEmpty { return fail(reason) }
     let hasLearnt = window.connectionEnded(packet, told)
     silences(window.takeSilences())
     if hasLearnt {

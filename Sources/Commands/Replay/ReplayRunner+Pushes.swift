@@ -42,6 +42,10 @@ extension ReplayRunner {
   @inline(__always)
   private func frame(_ push: RecordedPush, _ frame: UnsafeRawBufferPointer) throws -> any ReplayLane {
     let lane = try legacyLane(LaneKey(connection: push.connection.number), push, push.connection.topic)
+    guard push.entry.frames == 1 else {
+      lane.push(frame, count: Int(push.entry.frames), tag: push.tag)
+      return lane
+    }
     let outcome = push.entry.detail < 0 ? nil : push.outcome
     if let mapped = PushTranslation.frame(frame, options.mapping) {
       mapped.withUnsafeBytes { lane.push($0, tag: push.tag, recorded: outcome) }

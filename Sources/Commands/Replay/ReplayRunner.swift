@@ -7,9 +7,9 @@ import Transport
 /// lanes get rid of what they have, so that memory does not depend on the length of the capture.
 final class ReplayRunner {
   /// Bytes of frames whose outcome is unknown, over all lanes, before every lane asks.
-  private static let heldLimit = 12 << 20
-  /// How many pushes go by between two looks at that.
-  private static let heldInterval = 4096
+  private static let heldLimit = 24 << 20
+  /// How many bytes of frames go by between two looks at that.
+  private static let heldInterval = 1 << 20
   /// Lanes that still wait for outcomes while others go on.
   private static let finishingLimit = 64
 
@@ -18,8 +18,11 @@ final class ReplayRunner {
   let identities: ReplayIdentities
   let output: ReplayOutput
   let client: ClientLoop
-  private let source: CaptureSource
-  private let batch = CaptureBatch()
+  private let feed: CaptureFeed
+  private let size: Int
+  private var bytesRead = 0
+  private let noBatch: CaptureBatch
+  private var batch: CaptureBatch
   private var index = 0
   private var isAtEnd = false
   private var isPumping = false
@@ -35,6 +38,7 @@ final class ReplayRunner {
   private let isPlain: Bool
   /// Which file is being read, as it is in tags.
   private var fileTag = 0
+  private var file: String { options.files[fileTag >> ReplayedPush.fileShift] }
   private var session = ""
   /// When the recording's zero is now, and how far the recording got; nanoseconds.
   private var zero: Int64 = 0
@@ -54,13 +58,19 @@ final class ReplayRunner {
 
   init(_ options: ReplayOptions, _ settings: Settings, _ emulator: RunningEmulator) throws {
     (self.options, self.emulator) = (options, emulator)
+    noBatch = CaptureBatch()
+    batch = noBatch
     isPlain = options.form != .http2 && options.mapping.tokens.isEmpty
     identities = try ReplayIdentities(settings, emulator)
     output = ReplayOutput(options)
-    source = try CaptureSource(options.files)
+    let source = CaptureSource(options.files, joinsFrames: isPlain)
+    size = source.size
     patience = settings[ReplayCommand.timeout]?.nanoseconds ?? .max
     client = try ClientLoop()
+    feed = try CaptureFeed(source)
   }
+
+  deinit { feed.end() }
 
   /// Replays everything; answers what came of it.
   func run() throws -> ReplayReport {
@@ -102,6 +112,7 @@ final class ReplayRunner {
       let entry = batch.entries[index]
       guard isDue(entry) else { return }
       index += 1
+      sinceLook += batch.content(entry).count
       if let lane = try handOut(entry), lane.isFull { return }
     }
   }
@@ -111,9 +122,12 @@ final class ReplayRunner {
     if index < batch.entries.count { return true }
     guard !isAtEnd else { return false }
     index = 0
-    output.progress(source.bytesRead, of: source.size)
-    if try source.next(batch) {
-      fileTag = (options.files.firstIndex(of: source.file) ?? 0) << 40
+    output.progress(bytesRead, of: size)
+    if batch !== noBatch { feed.giveBack(batch) }
+    batch = noBatch
+    if let delivery = try feed.take() {
+      (batch, bytesRead) = (delivery.batch, delivery.bytesRead)
+      fileTag = delivery.fileIndex << ReplayedPush.fileShift
       return true
     }
     isAtEnd = true
@@ -134,7 +148,6 @@ final class ReplayRunner {
   }
 
   private func hasRoom() -> Bool {
-    sinceLook += 1
     guard sinceLook >= Self.heldInterval else { return true }
     let all = lanes.values.map { $0 } + finishing.values.map { $0 }
     guard all.reduce(0, { $0 + $1.heldBytes }) > Self.heldLimit else {
@@ -147,7 +160,7 @@ final class ReplayRunner {
 
   /// Ends the replay if nothing has been heard for too long, and moves the bar.
   private func look() {
-    output.progress(source.bytesRead, of: source.size)
+    output.progress(bytesRead, of: size)
     output.flush()
     if SystemClock.monotonicNanoseconds() - movedAt > patience {
       fail(
@@ -165,9 +178,11 @@ final class ReplayRunner {
   private func handOut(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
     switch entry.kind {
     case .frame where entry.connection == latestNumber && latestLane != nil:
-      latestLane?.push(
-        batch.content(entry), tag: fileTag | entry.line,
-        recorded: entry.detail < 0 ? nil : batch.outcome(entry))
+      if entry.detail < 0 {
+        latestLane?.push(batch.content(entry), count: Int(entry.frames), tag: fileTag | entry.line)
+      } else {
+        latestLane?.push(batch.content(entry), tag: fileTag | entry.line, recorded: batch.outcome(entry))
+      }
       return latestLane
     case .frame, .request: return try push(entry)
     case .header: begin(batch.starts[Int(entry.detail)])
@@ -196,7 +211,7 @@ final class ReplayRunner {
   private func push(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
     guard let connection = connections[entry.connection] else {
       throw CommandFailure(
-        "\(source.file), line \(entry.line): expected a push of a known connection, got one of \(entry.connection); "
+        "\(file), line \(entry.line): expected a push of a known connection, got one of \(entry.connection); "
           + "give rotated files together, the oldest first")
     }
     let push = RecordedPush(

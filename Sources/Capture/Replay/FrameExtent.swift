@@ -1,0 +1,35 @@
+import LegacyWire
+
+/// Where frames that lie one behind the other end.
+enum FrameExtent {
+  /// How many of the bytes are the frame at their beginning, as it says itself; nil if they are fewer than that, or
+  /// nothing that says so.
+  @inline(__always)
+  static func of(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    guard bytes.first == LegacyCommand.frame.rawValue else { return ofOld(bytes) }
+    guard bytes.count >= 5 else { return nil }
+    let length = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+    return Int(length) <= bytes.count - 5 ? 5 + Int(length) : nil
+  }
+
+  /// Of commands 0 and 1.
+  private static func ofOld(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    guard !bytes.isEmpty, case .notification(let frame) = LegacyFrameParser.next(in: bytes) else {
+      return nil
+    }
+    return frame.frame.count
+  }
+
+  /// Calls `body` with each frame in a part of `bytes`, and where it begins. Where no end is told it is the part's.
+  static func forEach(
+    in bytes: UnsafeRawBufferPointer, _ part: Range<Int>, _ body: (UnsafeRawBufferPointer, Int) -> Void
+  ) {
+    var start = part.lowerBound
+    while start < part.upperBound {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<part.upperBound])
+      let count = of(rest) ?? rest.count
+      body(UnsafeRawBufferPointer(rebasing: rest[..<count]), start)
+      start += count
+    }
+  }
+}

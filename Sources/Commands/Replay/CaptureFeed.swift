@@ -1,0 +1,100 @@
+import Capture
+import Platform
+
+/// Reads captures on a thread of its own, a few batches ahead of whoever uses them, so that two processors share what
+/// `replay --speed max` costs.
+///
+///     free ─thread reads─→ ready ─take─→ lent ─give back─→ free
+///
+/// A batch belongs to the thread while it is read into, to this queue while it is free or ready, and to the caller of
+/// `take` while it is lent. Everything mutable is touched only while `condition` is locked; hence `@unchecked Sendable`.
+final class CaptureFeed: @unchecked Sendable {
+  /// Batches that are read ahead.
+  private static let depth = 16
+
+  /// A piece of a capture.
+  struct Delivery {
+    var batch: CaptureBatch
+    /// Which of the files it is from, counted from 0, and how many bytes of all of them were read.
+    var fileIndex: Int
+    var bytesRead: Int
+  }
+
+  private let condition = ThreadCondition()
+  private var free = (0..<depth).map { _ in CaptureBatch() }
+  private var ready: [Delivery] = []
+  private var ending: Result<Void, any Error>?
+  private var isEnded = false
+
+  /// Begins to read.
+  init(_ source: CaptureSource) throws {
+    // From here on the thread's alone.
+    nonisolated(unsafe) let source = source
+    let thread = WorkerThread { [self] in read(source) }
+    guard thread != nil else { throw CommandFailure("the system has no thread for reading the capture") }
+  }
+
+  // MARK: The caller's side
+
+  /// The next piece, waiting for it; nil at the end. Throws what kept it from being read.
+  func take() throws -> Delivery? {
+    condition.lock()
+    defer { condition.unlock() }
+    while ready.isEmpty, ending == nil { condition.waitForSomething() }
+    if ready.isEmpty {
+      try ending?.get()
+      return nil
+    }
+    return ready.removeFirst()
+  }
+
+  /// The caller is done with a batch.
+  func giveBack(_ batch: CaptureBatch) {
+    condition.lock()
+    free.append(batch)
+    condition.signalRoom()
+    condition.unlock()
+  }
+
+  /// Lets the thread end when it next looks.
+  func end() {
+    condition.lock()
+    isEnded = true
+    condition.signalRoom()
+    condition.unlock()
+  }
+
+  // MARK: The thread's side
+
+  private func read(_ source: CaptureSource) {
+    do {
+      while let batch = takeFree() {
+        guard try source.next(batch) else { return finish(.success(())) }
+        deliver(Delivery(batch: batch, fileIndex: source.fileIndex, bytesRead: source.bytesRead))
+      }
+    } catch {
+      finish(.failure(error))
+    }
+  }
+
+  private func takeFree() -> CaptureBatch? {
+    condition.lock()
+    defer { condition.unlock() }
+    while free.isEmpty, !isEnded { condition.waitForRoom() }
+    return isEnded ? nil : free.removeLast()
+  }
+
+  private func deliver(_ delivery: Delivery) {
+    condition.lock()
+    ready.append(delivery)
+    condition.signalSomething()
+    condition.unlock()
+  }
+
+  private func finish(_ result: Result<Void, any Error>) {
+    condition.lock()
+    ending = result
+    condition.signalSomething()
+    condition.unlock()
+  }
+}
