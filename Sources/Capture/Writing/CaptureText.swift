@@ -33,8 +33,9 @@ final class CaptureText {
   }
 
   private func grow(_ size: Int) {
-    var larger = capacity * 2
-    while larger - count < size { larger *= 2 }
+    // In large steps: what is copied is touched twice, what is never reached is never touched.
+    var larger = capacity * 8
+    while larger - count < size { larger *= 8 }
     let fresh = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
     fresh.copyMemory(from: base, byteCount: count)
     base.deallocate()

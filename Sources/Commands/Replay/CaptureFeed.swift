@@ -52,7 +52,8 @@ final class CaptureFeed: @unchecked Sendable {
   func giveBack(_ batch: CaptureBatch) {
     condition.lock()
     free.append(batch)
-    condition.signalRoom()
+    // Not for each batch: to wake a thread costs more than to read a little.
+    if free.count >= Self.depth / 2 { condition.signalRoom() }
     condition.unlock()
   }
 

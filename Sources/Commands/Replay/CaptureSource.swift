@@ -4,7 +4,7 @@ import Platform
 /// Reads capture files one after the other, a piece at a time. `-` is standard input.
 final class CaptureSource {
   /// Bytes read at a time.
-  private static let piece = 256 << 10
+  private static let piece = 64 << 10
 
   private let files: [String]
   private let joinsFrames: Bool

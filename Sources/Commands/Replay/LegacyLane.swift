@@ -11,9 +11,9 @@ import Transport
 /// While a fence is under way its successor connects already.
 final class LegacyLane: ReplayLane, ConnectionHandler {
   /// Bytes that may wait to be sent.
-  private static let backlog = 1 << 20
+  private static let backlog = 256 << 10
   /// Bytes handed to the connection at a time.
-  private static let burst = 256 << 10
+  private static let burst = 64 << 10
   /// How often a connection may end without saying anything before its frames count as unanswered.
   private static let attempts = 3
 
@@ -66,7 +66,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     guard let connection else { return open() }
     guard isOpen, !isFenced, connection.queuedBytes < Self.backlog else { return }
     let (bytes, needsFence) = window.takeBurst(limit: Self.burst)
-    connection.send(bytes)
+    connection.sendAtOnce(bytes)
     if needsFence { sendFence() }
     connection.notifyWhenDrained()
   }

@@ -7,7 +7,7 @@ import Transport
 /// lanes get rid of what they have, so that memory does not depend on the length of the capture.
 final class ReplayRunner {
   /// Bytes of frames whose outcome is unknown, over all lanes, before every lane asks.
-  private static let heldLimit = 24 << 20
+  private static let heldLimit = 12 << 20
   /// How many bytes of frames go by between two looks at that.
   private static let heldInterval = 1 << 20
   /// Lanes that still wait for outcomes while others go on.

@@ -19,7 +19,7 @@ enum BenchCommand {
     "online-frames", "2000000", "frames to online tokens, in each run; 0 leaves it out")
   private static let captureRequests = count(
     "requests", "300000", "requests over HTTP/2, in each run; 0 leaves it out")
-  private static let replayed = count("replayed", "1000000", "pushes that are replayed; 0 leaves it out")
+  private static let replayed = count("replayed", "4000000", "pushes that are replayed; 0 leaves it out")
   static let captureFlags: [any FlagDescription] = [captureFrames, captureOnline, captureRequests, replayed]
 
   /// Everything, as much as the defaults say.

@@ -88,6 +88,20 @@ extension TLSConnection {
     outputLeft()
   }
 
+  /// Answers how many bytes the kernel took. Whatever keeps it from taking more is met again when the rest is flushed.
+  func writeNow(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var written = 0
+    while written < bytes.count {
+      ERR_clear_error()
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+      let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
+      guard count > 0 else { break }
+      written += Int(count)
+    }
+    bytesWritten += written
+    return written
+  }
+
   func outputLeft() {
     if phase == .draining { beginLinger() } else { callDrained() }
   }

@@ -96,6 +96,13 @@ public final class TLSConnection {
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
   public func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
 
+  /// Sends as many bytes now as the kernel takes, which spares a copy of them, and queues the others. For clients: what a
+  /// server says must wait for the end of the turn, when it is true (`EventLoop`).
+  public func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
+    guard isOpen, output.isEmpty, breakage == nil else { return send(bytes) }
+    send(UnsafeRawBufferPointer(rebasing: bytes[writeNow(bytes)...]))
+  }
+
   /// Asks for one `connectionDrained` when the output is empty.
   public func notifyWhenDrained() {
     wantsDrainedCall = true
