@@ -46,11 +46,13 @@ extension Broker {
     -> Rejection?
   {
     guard registration.environment == submission.environment else { return .badDeviceToken }
-    if registration.topic != submission.topic {
-      return submission.interface == .gateway ? .badDeviceToken : .deviceTokenNotForTopic
+    if registration.goneAt != .never, submission.interface != .gateway,
+      now >= goneTakesEffect(registration)
+    {
+      return .unregistered
     }
-    guard registration.goneAt != .never, submission.interface != .gateway else { return nil }
-    return now >= goneTakesEffect(registration) ? .unregistered : nil
+    guard registration.topic != submission.topic else { return nil }
+    return submission.interface == .gateway ? .badDeviceToken : .deviceTokenNotForTopic
   }
 
   /// When 410 begins for a token whose app was reported gone (`spec/provider-protocol.md` H, `gone_grace`).

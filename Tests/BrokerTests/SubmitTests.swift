@@ -60,6 +60,10 @@ struct SubmitTests {
     let http = lab.submit(row, "{}", interface: .provider)
     #expect(http.rejection == .unregistered)
     #expect(http.goneAt == since)
+    // 410 comes before the topic (D.6 step 6).
+    let other = lab.submit(row, "{}", interface: .provider, topic: try lab.topic("a.two"))
+    #expect(other.rejection == .unregistered)
+    #expect(other.goneAt == since)
     let legacy = lab.submit(row, "{}")
     #expect(legacy.rejection == nil)
     #expect(lab.state(legacy.id) == .discarded)
@@ -92,6 +96,7 @@ struct SubmitTests {
     #expect(ask(topic: 0, environment: .production) == .badDeviceToken)
     lab.broker.reportGone(row, now: lab.now)
     #expect(ask(topic: 0) == .unregistered)
+    #expect(ask(topic: 1) == .unregistered)
     #expect(lab.broker.journal.nextId == 1)
     #expect(lab.broker.counters.received == 0)
   }

@@ -30,15 +30,11 @@ final class BrokerDirectory: DeviceDirectory {
     _ row: Registration, _ topic: Int32, _ environment: Environment, _ now: Timestamp
   ) -> DeviceTokenStanding {
     guard row.environment == environment else { return .otherEnvironment }
-    // Apple tells a token of another app before it tells that the app is gone only for live ones (D.6 6).
-    if !row.isActive, row.topic == topic, now >= broker.goneTakesEffect(row) {
-      return .unregistered(since: row.goneAt)
-    }
-    guard row.topic == topic else { return .otherTopic }
+    if !row.isActive, now >= broker.goneTakesEffect(row) { return .unregistered(since: row.goneAt) }
     if let tokenLifetime, now >= row.issuedAt.adding(nanoseconds: tokenLifetime) {
       return .expired(since: row.issuedAt.adding(nanoseconds: tokenLifetime))
     }
-    return .active
+    return row.topic == topic ? .active : .otherTopic
   }
 
   func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool { floods.isOver(token, now) }

@@ -276,6 +276,9 @@ ORDER = [
         ("device token", "payload", refused(400, "BadDeviceToken"), push("zz", body=b"")),
         ("gone", "payload", refused(410, "Unregistered", body=rb'\{"reason":"Unregistered","timestamp":1[0-9]{12}\}'),
             for_token("gone", b"")),
+        ("gone", "other app",
+            refused(410, "Unregistered", body=rb'\{"reason":"Unregistered","timestamp":1[0-9]{12}\}'),
+            for_token("gone", apns_topic=OTHER_APP)),
         ("other app", "payload", refused(400, "DeviceTokenNotForTopic"), push(apns_topic=OTHER_APP, body=b"")),
     ]
 ]
