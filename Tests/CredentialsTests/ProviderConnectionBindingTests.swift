@@ -43,10 +43,21 @@ struct ProviderConnectionBindingTests {
     var binding = ProviderConnectionBinding()
     #expect(admit(try token("KEY1", 1), &binding) == nil)
     #expect(admit(try token("KEY1", 2), &binding, after: 1199) == .tooManyProviderTokenUpdates)
-    #expect(admit(try token("KEY1", 1), &binding, after: 1199) == nil, "the first stays good")
     #expect(admit(try token("KEY1", 2), &binding, after: 1200) == nil)
     #expect(admit(try token("KEY1", 3), &binding, after: 2399) == .tooManyProviderTokenUpdates)
     #expect(admit(try token("KEY1", 3), &binding, after: 2400) == nil)
+  }
+
+  @Test("after one token too many the connection is unusable until time has passed, whatever token comes (E)")
+  func unusable() throws {
+    var binding = ProviderConnectionBinding()
+    let first = try token("KEY1", 1)
+    #expect(admit(first, &binding) == nil)
+    #expect(admit(try token("KEY1", 2), &binding, after: 600) == .tooManyProviderTokenUpdates)
+    #expect(admit(first, &binding, after: 600) == .tooManyProviderTokenUpdates)
+    #expect(admit(try token("KEY1", 1), &binding, after: 1199) == .tooManyProviderTokenUpdates)
+    #expect(admit(first, &binding, after: 1200) == nil)
+    #expect(admit(first, &binding, after: 1201) == nil)
   }
 
   @Test("the number of tokens, the interval and the counting can be set")
@@ -56,8 +67,8 @@ struct ProviderConnectionBindingTests {
     options.updates.intervalSeconds = 60
     var binding = ProviderConnectionBinding(options: options)
     for number in 1...3 as ClosedRange<UInt8> { #expect(admit(try token("KEY1", number), &binding) == nil) }
-    #expect(admit(try token("KEY1", 4), &binding, after: 59) == .tooManyProviderTokenUpdates)
     #expect(admit(try token("KEY1", 2), &binding, after: 59) == nil)
+    #expect(admit(try token("KEY1", 4), &binding, after: 59) == .tooManyProviderTokenUpdates)
     #expect(admit(try token("KEY1", 4), &binding, after: 60) == nil)
     var off = ProviderConnectionBinding(options: unlimited())
     for number in 1...100 as ClosedRange<UInt8> { #expect(admit(try token("KEY1", number), &off) == nil) }

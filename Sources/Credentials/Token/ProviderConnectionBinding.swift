@@ -23,6 +23,8 @@ public struct ProviderConnectionBinding {
   private var updates = TokenUpdateLog()
   private var bound: VerifiedProviderToken?
   private var latest: VerifiedProviderToken?
+  /// A token too many has come: the connection is unusable until time has passed, whichever token comes (E, Times).
+  private var isHeldUp = false
 
   /// Not bound yet. `teamUpdates` is shared by all connections.
   public init(options: Options = Options(), teamUpdates: TeamTokenUpdates = TeamTokenUpdates()) {
@@ -69,10 +71,13 @@ public struct ProviderConnectionBinding {
       || left.relatedKeyId == right.keyId || right.relatedKeyId == left.keyId
   }
 
-  private func excess(_ token: VerifiedProviderToken, _ now: Timestamp) -> ProviderTokenRefusal? {
+  private mutating func excess(_ token: VerifiedProviderToken, _ now: Timestamp) -> ProviderTokenRefusal? {
     let policy = options.updates
+    guard policy.scope != .off else { return nil }
     let log = policy.scope == .team ? teamUpdates[token.teamId] : updates
-    guard policy.scope != .off, !log.allows(token.fingerprint, policy, now: now) else { return nil }
+    isHeldUp = isHeldUp && log.isFull(policy, now: now) || !log.allows(token.fingerprint, policy, now: now)
+    guard isHeldUp else { return nil }
+    latest = nil
     return ProviderTokenRefusal(
       .tooManyProviderTokenUpdates,
       "more than \(policy.tokensPerInterval) different tokens within \(policy.intervalSeconds) s")

@@ -12,7 +12,12 @@ struct TokenUpdateLog {
 
   /// Whether the token is one of those in use, or may become one now.
   func allows(_ fingerprint: [UInt8], _ policy: TokenUpdatePolicy, now: Timestamp) -> Bool {
-    uses.contains { $0.fingerprint == fingerprint } || fresh(policy, now).count < policy.tokensPerInterval
+    uses.contains { $0.fingerprint == fingerprint } || !isFull(policy, now: now)
+  }
+
+  /// Whether there is no room for another token now.
+  func isFull(_ policy: TokenUpdatePolicy, now: Timestamp) -> Bool {
+    fresh(policy, now).count >= policy.tokensPerInterval
   }
 
   /// Notes an accepted token.

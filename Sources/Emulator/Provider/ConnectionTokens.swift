@@ -25,6 +25,7 @@ final class ConnectionTokens: ProviderTokenChecking {
     case .success(let verified):
       if let latest, latest.token === verified { return .granted(latest.grant) }
       if let refusal = binding.admit(verified, environment: environment, now: now) {
+        latest = nil
         return .refused(refusal)
       }
       let grant = ProviderGrant(

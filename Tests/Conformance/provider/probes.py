@@ -374,7 +374,7 @@ TOKENS = [
         with_token(lambda lab: bearer(lab.keys[OTHER_APP_KEY].token()), **{":path": "/3/device/zz"})),
     Probe("E", "a second token at once", refused(429, "TooManyProviderTokenUpdates"),
         with_token(lambda lab: bearer(lab.key.token(age=1))), [push()]),
-    Probe("E", "the first token again after the second", accepted(), push(),
+    Probe("E", "the first token again after the second", refused(429, "TooManyProviderTokenUpdates"), push(),
         [push(), with_token(lambda lab: bearer(lab.key.token(age=1)))]),
     Probe("K.4", "a token of another team", INVALID, other_key(OTHER_TEAMS_KEY), [push()]),
     Probe("E", "an unrelated topic's key", refused(403, "UnrelatedKeyIdInToken"), other_key(OTHER_APP_KEY),
