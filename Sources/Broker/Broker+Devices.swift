@@ -110,10 +110,19 @@ extension Broker {
         slots[Int(row)].session = -1
       }
     }
-    let kept = fresh.filter { slots[Int($0)].state == .kept }.sorted { slots[Int($0)].id < slots[Int($1)].id }
+    let kept = fresh.filter { keepsMessage($0, now) }.sorted { slots[Int($0)].id < slots[Int($1)].id }
     for row in kept { sendOrWait(row, session, isLast: row == kept.last, now) }
     sendMissed(to: session, of: wanted, now: now)
     return kept.count
+  }
+
+  /// Whether a message is kept for the row; one whose time is over is dropped.
+  private func keepsMessage(_ row: Int32, _ now: Timestamp) -> Bool {
+    let slot = Int(row)
+    guard slots[slot].state == .kept else { return false }
+    guard slots[slot].expiresAt <= now else { return true }
+    drop(slot, .expired, now)
+    return false
   }
 
   func sendOrWait(_ row: Int32, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp) {

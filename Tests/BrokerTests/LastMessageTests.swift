@@ -204,6 +204,23 @@ struct LastMessageTests {
     #expect(phone.received.map(\.receivedAt) == [lab.now, lab.now, lab.now])
   }
 
+  @Test("one whose time is over and that was not swept neither counts nor takes the mark of the last")
+  func overdue() throws {
+    let names = ["a.one", "a.two"]
+    let rows = try names.map { try lab.row("phone", $0) }
+    lab.push(rows[0], "1")
+    let late = lab.push(rows[1], "2", expiration: lab.time(in: 5))
+    let other = try lab.row("other", names[0])
+    lab.push(other, "3", expiration: lab.time(in: 5))
+    lab.pass(seconds: 5)
+    let phone = try lab.connect()
+    #expect(try lab.enable(names, on: phone) == 1)
+    #expect(phone.texts == ["1"] && phone.received.map(\.storageFlags) == [3])
+    #expect(lab.state(late) == .expired)
+    // The device is told that nothing is stored (`spec/device-courier.md` 6).
+    #expect(try lab.enable(names, on: lab.connect("other")) == 0)
+  }
+
   @Test("the sweep for expired ones goes round in portions")
   func sweep() throws {
     for number in 0..<10 { lab.push(try lab.row("phone-\(number)"), "x", expiration: lab.time(in: 5)) }
