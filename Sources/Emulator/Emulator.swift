@@ -3,7 +3,6 @@ import Console
 import Credentials
 import Platform
 import PushModel
-import Storage
 import Transport
 
 /// The whole emulator: one loop, one broker, the listeners around them.
@@ -121,52 +120,8 @@ public final class Emulator {
     logger.flush()
   }
 
-  private static func isLoopback(_ host: String) -> Bool {
-    let isNumeric = host.allSatisfy { $0.isNumber || $0 == "." }
-    return host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
-  }
-
-  private static func makeConsoleToken() -> String {
-    Hex.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) })
-  }
-
   /// Begins the orderly end. On the loop's thread.
   public func stop() { shutdown?.begin() }
-
-  private static func secret(_ options: EmulatorOptions) throws -> TokenSecret {
-    if let seed = options.tokenSeed { return TokenSecret(seed: seed) }
-    guard !options.isEphemeral else { return try .random() }
-    // The secret lies beside the store, for this user alone; whether the folder can be used shows when it is read.
-    mkdir(options.data, 0o700)
-    do {
-      return try .kept(inFolder: options.data)
-    } catch {
-      throw EmulatorError(.storeUnusable, "the data folder can't be used: \(error)")
-    }
-  }
-
-  private static func openStore(_ options: EmulatorOptions, _ broker: Broker) throws -> (any BrokerStore)? {
-    guard !options.isEphemeral else { return nil }
-    do {
-      let store = try SQLiteStore(path: storePath(in: options.data))
-      try store.load(into: broker)
-      return store
-    } catch {
-      throw EmulatorError(.storeUnusable, error.sentence)
-    }
-  }
-
-  private static func makeCapture(_ options: EmulatorOptions, _ broker: Broker, _ logger: Logger) throws
-    -> CaptureRecorder?
-  {
-    guard let capture = options.capture else { return nil }
-    return try CaptureRecorder(
-      capture, broker: broker, logger: logger, limits: options.legacyLimits, environment: options.environment,
-      awaitsVerdicts: options.forward != nil)
-  }
-
-  /// The store's file in a data folder.
-  public static func storePath(in data: String) -> String { data + "/store.db" }
 
   /// What `--seed-data` names is known before anybody can ask, and is in the store before `ready`.
   private func loadSeedData() throws {

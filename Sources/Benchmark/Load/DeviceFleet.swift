@@ -1,7 +1,5 @@
-import Credentials
 import Platform
 import PushModel
-import Transport
 
 /// Many device connections on a thread of their own.
 final class DeviceFleet {
@@ -14,6 +12,14 @@ final class DeviceFleet {
     var identitiesPerConnection: Int
     var topic: TopicHash
     var wantsMessages: Bool
+  }
+
+  /// What the thread reports: one of these, or how many messages it has received.
+  enum Report {
+    /// One more connection is ready.
+    static let ready = -1
+    /// A connection can't be had.
+    static let refused = -2
   }
 
   private let thread: WorkerThread
@@ -35,11 +41,11 @@ final class DeviceFleet {
     (self.thread, self.reports, self.orders) = (thread, reports, orders)
     var ready = 0
     while ready < plan.connections {
-      guard let report = reports.receive(), report != -2 else {
+      guard let report = reports.receive(), report != Report.refused else {
         throw SocketError(
           operation: "connect", address: plan.courier.description, sentence: "a device was refused")
       }
-      if report == -1 { ready += 1 } else { received = report }
+      if report == Report.ready { ready += 1 } else { received = report }
     }
   }
 
@@ -60,57 +66,8 @@ final class DeviceFleet {
 
   static func udid(_ index: Int) -> UDID? { UDID("bench-\(index)") }
 
-  private static let reportInterval: Int64 = 2_000_000
-  /// How many handshakes are under way at once: the listener's queue is finite.
-  private static let connectsAtOnce = 64
-
   private static func run(_ plan: Plan, _ reports: NumberPipe, _ orders: NumberPipe) {
-    guard let loop = EventLoop(), let devices = try? makeDevices(plan),
-      let context = try? TLSContext.client(ca: plan.ca, policy: TLSPolicy())
-    else { return reports.send(-2) }
-    var received = 0
-    var reported = 0
-    var open: [TLSConnection] = []
-    func connectNext() {
-      guard open.count < plan.connections else { return }
-      let first = open.count * plan.identitiesPerConnection
-      let device = DeviceLoad(
-        identities: Array(devices[first..<first + plan.identitiesPerConnection]), topic: plan.topic,
-        wantsMessages: plan.wantsMessages,
-        onReady: {
-          reports.send(-1)
-          connectNext()
-        }, onMessages: { received += $0 })
-      let connection = try? TLSClient.connect(
-        loop: loop, to: plan.courier, serverName: "courier.sandbox.push.apple.com",
-        alpn: ["apns-security-v3"],
-        context: context, handler: device)
-      if let connection { open.append(connection) } else { reports.send(-2) }
-    }
-    for _ in 0..<min(connectsAtOnce, plan.connections) { connectNext() }
-    var timer: LoopEvent?
-    timer = LoopEvent(timerOn: loop) {
-      if received != reported { reports.send(received) }
-      reported = received
-      timer?.start(afterNanoseconds: reportInterval)
-    }
-    timer?.start(afterNanoseconds: reportInterval)
-    let order = LoopEvent(loop, descriptor: orders.reader, .read) { loop.stop() }
-    order.start()
-    loop.run()
-    timer = nil
-    for connection in open { connection.abort("done") }
-  }
-
-  /// Identities that share one key: making a key takes longer than everything else here.
-  private static func makeDevices(_ plan: Plan) throws -> [DeviceIdentity] {
-    let folder = CertsFolder(path: plan.certs)
-    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
-    guard let first = udid(0) else { return [] }
-    let request = try DeviceRequest.make(udid: first)
-    return try (0..<plan.connections * plan.identitiesPerConnection).compactMap(udid).map {
-      let certificate = try folder.signDeviceRequest(csrPEM: request.csrPEM, udid: $0, now: now)
-      return try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
-    }
+    guard let loop = try? FleetLoop(plan, reports) else { return reports.send(Report.refused) }
+    loop.run(until: orders)
   }
 }

@@ -3,6 +3,12 @@ import CNghttp2
 /// nghttp2's calls, turned into calls of the session that its user data points to.
 enum HTTP2ServerCallbacks {
   static func install(_ callbacks: OpaquePointer) {
+    installContents(callbacks)
+    installEnds(callbacks)
+  }
+
+  /// What a request brings, piece by piece.
+  private static func installContents(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
       guard let frame else { return 0 }
       let isRequest = frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
@@ -23,6 +29,10 @@ enum HTTP2ServerCallbacks {
       HTTP2ServerSession.withSession(user) { $0.dataCame(streamID: streamID, bytes) }
       return 0
     }
+  }
+
+  /// Frames that are whole or wrong, and streams that are over.
+  private static func installEnds(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
       if let frame { HTTP2ServerSession.withSession(user) { $0.frameEnded(frame) } }
       return 0
