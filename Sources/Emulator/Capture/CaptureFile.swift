@@ -5,6 +5,7 @@ import Platform
 /// cut off before anything is added.
 final class CaptureFile {
   private let options: CaptureOptions
+  private let openUncached: (String) -> UncachedOutput?
   private var descriptor: Int32
   /// Nil where the file system has none, or has refused a write.
   private var uncached: UncachedOutput?
@@ -12,12 +13,14 @@ final class CaptureFile {
   private(set) var size: Int
 
   /// Opens or makes it, for this user alone.
-  init(_ options: CaptureOptions) throws(CaptureFileError) {
-    self.options = options
+  init(
+    _ options: CaptureOptions, openUncached: @escaping (String) -> UncachedOutput? = { UncachedOutput($0) }
+  ) throws(CaptureFileError) {
+    (self.options, self.openUncached) = (options, openUncached)
     // A limit on file sizes is an error like a full disk, not the end of the emulator.
     signal(SIGXFSZ, SIG_IGN)
     (descriptor, size) = try Self.open(options.path)
-    uncached = UncachedOutput(options.path)
+    uncached = openUncached(options.path)
   }
 
   deinit { close(descriptor) }
@@ -72,7 +75,7 @@ final class CaptureFile {
     descriptor = -1
     uncached = nil
     (descriptor, size) = try Self.open(path)
-    uncached = UncachedOutput(path)
+    uncached = openUncached(path)
   }
 
   private static func open(_ path: String) throws(CaptureFileError) -> (Int32, Int) {

@@ -9,12 +9,16 @@ final class UncachedOutput {
   private static let minimum = 256 << 10
 
   private let descriptor: Int32
+  private let put: Put
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-  /// Nil where files can't be written so.
-  init?(_ path: String) {
+  /// A call like `pwrite`.
+  typealias Put = (Int32, UnsafeRawPointer?, Int, off_t) -> Int
+
+  /// Nil where files can't be written so. A test lets `put` fail.
+  init?(_ path: String, put: @escaping Put = pwrite) {
     guard let descriptor = UncachedFile.open(path) else { return nil }
-    self.descriptor = descriptor
+    (self.descriptor, self.put) = (descriptor, put)
   }
 
   deinit {
@@ -37,7 +41,7 @@ final class UncachedOutput {
     var written = 0
     while written < blocks.count {
       let rest = UnsafeRawBufferPointer(rebasing: memory[written..<blocks.count])
-      let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+      let count = put(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
       if count < 0, errno == EINTR { continue }
       guard count > 0, count % Self.block == 0 else { return false }
       written += count
