@@ -9,7 +9,7 @@ public final class ThreadCondition: @unchecked Sendable {
 
   public init() {
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(something, nil)
+    initializeTimed(something)
     pthread_cond_init(room, nil)
   }
 
@@ -27,6 +27,33 @@ public final class ThreadCondition: @unchecked Sendable {
 
   /// Lets others have the lock until `signalSomething`. May return early; ask again.
   public func waitForSomething() { pthread_cond_wait(something, mutex) }
+  /// The same for a limited time, in nanoseconds of a clock that never jumps.
+  public func waitForSomething(atMost nanoseconds: Int64) {
+    #if canImport(Darwin)
+      var time = Self.time(nanoseconds)
+      pthread_cond_timedwait_relative_np(something, mutex, &time)
+    #else
+      var time = Self.time(SystemClock.monotonicNanoseconds() + nanoseconds)
+      pthread_cond_timedwait(something, mutex, &time)
+    #endif
+  }
+
+  private static func time(_ nanoseconds: Int64) -> timespec {
+    timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+  }
+
+  private func initializeTimed(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+    #if canImport(Darwin)
+      pthread_cond_init(condition, nil)
+    #else
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      pthread_cond_init(condition, &attributes)
+      pthread_condattr_destroy(&attributes)
+    #endif
+  }
+
   public func signalSomething() { pthread_cond_signal(something) }
 
   /// Lets others have the lock until `signalRoom`. May return early; ask again.

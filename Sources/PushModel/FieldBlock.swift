@@ -49,20 +49,15 @@ public enum FieldBlock {
   }
 
   /// The value of the first field of that name; empty if there is none.
-  public static func value(of name: String, in block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+  public static func value(of name: StaticString, in block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     var found: UnsafeRawBufferPointer?
     forEach(in: block) { candidate, value in
-      if found == nil, candidate.elementsEqual(name.utf8) { found = value }
+      if found == nil, candidate.spells(name) { found = value }
     }
     return found ?? UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
   private static func isSecret(_ name: UnsafeRawBufferPointer) -> Bool {
-    // The first byte settles it for nearly every field.
-    guard name.count == secretName.utf8CodeUnitCount, name[0] == secretName.utf8Start[0] else { return false }
-    return name.elementsEqual(
-      UnsafeRawBufferPointer(start: secretName.utf8Start, count: secretName.utf8CodeUnitCount))
+    name.spells("authorization")
   }
-
-  private static let secretName: StaticString = "authorization"
 }

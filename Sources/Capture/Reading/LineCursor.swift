@@ -176,13 +176,3 @@ struct LineCursor {
     try expect(UInt8(ascii: "]"))
   }
 }
-
-extension UnsafeRawBufferPointer {
-  /// Whether these bytes spell a word.
-  @inline(__always)
-  func spells(_ word: StaticString) -> Bool {
-    guard count == word.utf8CodeUnitCount else { return false }
-    for index in 0..<count where self[index] != word.utf8Start[index] { return false }
-    return true
-  }
-}

@@ -65,7 +65,7 @@ public enum PushTranslation {
     guard path.hasPrefix(devicePath), let token = Hex.decode(path.dropFirst(devicePath.count)) else {
       return nil
     }
-    func number(_ name: String) -> UInt32? {
+    func number(_ name: StaticString) -> UInt32? {
       UInt32(String(decoding: FieldBlock.value(of: name, in: fields), as: UTF8.self))
     }
     let priority = number("apns-priority").map { UInt8($0 >= 10 ? 10 : 5) }

@@ -74,11 +74,12 @@ public final class CaptureEncoder {
   ) {
     begin(nanoseconds, connection)
     text.literal(",\"request\":{\"method\":")
-    text.string(String(decoding: FieldBlock.value(of: ":method", in: fields), as: UTF8.self))
+    text.text(FieldBlock.value(of: ":method", in: fields))
     text.literal(",\"path\":")
-    text.string(String(decoding: FieldBlock.value(of: ":path", in: fields), as: UTF8.self))
+    text.text(FieldBlock.value(of: ":path", in: fields))
     text.literal(",\"headers\":[")
-    headers(fields, authorization)
+    var authorization = authorization
+    authorization.withUTF8 { headers(fields, UnsafeRawBufferPointer($0)) }
     text.literal("],\"body\":")
     text.base64(body)
     text.literal("}")
@@ -94,22 +95,22 @@ public final class CaptureEncoder {
     text.number(connection)
   }
 
-  private func headers(_ fields: UnsafeRawBufferPointer, _ authorization: String) {
+  private func headers(_ fields: UnsafeRawBufferPointer, _ authorization: UnsafeRawBufferPointer) {
     var isFirst = true
     FieldBlock.forEach(in: fields) { name, value in
-      if name.elementsEqual(":method".utf8) || name.elementsEqual(":path".utf8) { return }
+      if name.spells(":method") || name.spells(":path") { return }
       text.literal(isFirst ? "[" : ",[")
       isFirst = false
       string(name)
       text.literal(",")
-      if name.elementsEqual("authorization".utf8) { text.string(authorization) } else { string(value) }
+      string(name.spells("authorization") ? authorization : value)
       text.literal("]")
     }
   }
 
   /// Text as it came; bytes that are not UTF-8 as `null` and base64, which only names and values of fields can be.
   private func string(_ value: UnsafeRawBufferPointer) {
-    if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+    if CaptureText.isPlain(value) {
       text.plainString(value)
     } else if String(validating: value, as: UTF8.self) != nil {
       text.string(value)

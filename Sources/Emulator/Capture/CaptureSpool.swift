@@ -10,10 +10,16 @@ final class CaptureSpool: @unchecked Sendable {
   /// fastest traffic; more would only cost page faults, since a slower disk is slower in the long run too.
   static let byteLimit = 8 << 20
 
+  /// How long records of heavy traffic gather before they are taken, in nanoseconds, and how many bytes end that: to wake
+  /// a thread for each turn, and to write little at a time, would take more from the loop than the copying does.
+  private static let gatheringTime: Int64 = 10_000_000
+  private static let gatheringLimit = 1 << 20
+
   private let condition = ThreadCondition()
   private var memory = CaptureMemory()
   private var isEnded = false
   private var writerWaits = false
+  private var isGathering = false
   private var report = CaptureReport()
 
   // MARK: The loop's side
@@ -30,7 +36,9 @@ final class CaptureSpool: @unchecked Sendable {
 
   /// Answers how the writer is doing.
   func endAdding() -> CaptureReport {
-    if writerWaits, memory.count > 0 { condition.signalSomething() }
+    if writerWaits ? memory.count > 0 : isGathering && memory.count > Self.gatheringLimit {
+      condition.signalSomething()
+    }
     defer { condition.unlock() }
     return report
   }
@@ -52,11 +60,13 @@ final class CaptureSpool: @unchecked Sendable {
 
   // MARK: The writer's side
 
-  /// Gives `empty` for what has come meanwhile, waiting for it; nil when there will be nothing more.
-  func take(inExchangeFor empty: CaptureMemory, _ report: CaptureReport) -> CaptureMemory? {
+  /// Gives `empty` for what has come meanwhile, waiting for it, and for more of it if traffic is heavy; nil when there
+  /// will be nothing more.
+  func take(inExchangeFor empty: CaptureMemory, _ report: CaptureReport, isHeavy: Bool) -> CaptureMemory? {
     condition.lock()
     defer { condition.unlock() }
     self.report = report
+    if isHeavy { gather() }
     writerWaits = true
     while memory.count == 0, !isEnded { condition.waitForSomething() }
     writerWaits = false
@@ -65,6 +75,14 @@ final class CaptureSpool: @unchecked Sendable {
     memory = empty
     condition.signalRoom()
     return full
+  }
+
+  private func gather() {
+    isGathering = true
+    if memory.count <= Self.gatheringLimit, !isEnded {
+      condition.waitForSomething(atMost: Self.gatheringTime)
+    }
+    isGathering = false
   }
 }
 

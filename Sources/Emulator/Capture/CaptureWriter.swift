@@ -6,6 +6,8 @@ import PushModel
 final class CaptureWriter {
   /// Lines are handed to the system once there are so many bytes of them.
   private static let burst = 1 << 20
+  /// Whoever finds so many bytes of records at a time will find more soon.
+  private static let heavy = 32 << 10
   /// How long nothing is tried after a failure, in nanoseconds: the disk may get room again.
   private static let pause: Int64 = 1_000_000_000
 
@@ -33,7 +35,9 @@ final class CaptureWriter {
   /// Writes until the spool has ended.
   func run() {
     var empty = CaptureMemory()
-    while let records = spool.take(inExchangeFor: empty, report) {
+    var isHeavy = false
+    while let records = spool.take(inExchangeFor: empty, report, isHeavy: isHeavy) {
+      isHeavy = records.count >= Self.heavy
       var position = 0
       while position < records.count { position = encode(records.bytes, position) }
       flush()
