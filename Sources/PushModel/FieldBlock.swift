@@ -49,7 +49,8 @@ public enum FieldBlock {
   }
 
   /// The value of the first field of that name; empty if there is none.
-  public static func value(of name: StaticString, in block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+  public static func value(of name: StaticString, in block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
+  {
     var found: UnsafeRawBufferPointer?
     forEach(in: block) { candidate, value in
       if found == nil, candidate.spells(name) { found = value }

@@ -15,7 +15,9 @@ struct AuthorizationDigests {
 
   /// The number of a value; `define` hears of a new one.
   mutating func number(of value: UnsafeRawBufferPointer, _ define: (UInt32, String) -> Void) -> UInt32 {
-    if latest.number > 0, latest.value.withUnsafeBytes({ value.hasSameBytes(as: $0) }) { return latest.number }
+    if latest.number > 0, latest.value.withUnsafeBytes({ value.hasSameBytes(as: $0) }) {
+      return latest.number
+    }
     var text = Self.text(value)
     if numbers[text] == nil, numbers.count >= Self.limit { text = CaptureFormat.unreadable }
     let number = numbers[text] ?? UInt32(numbers.count + 1)
