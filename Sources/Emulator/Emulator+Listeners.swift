@@ -10,11 +10,14 @@ extension Emulator {
     ports.ca = Self.absolute(certs.caCertificate)
     ports.certs = Self.absolute(certs.path)
     try open("gateway", options.gatewayPort, legacyPolicy()) { [gateway, provider] _ in
-      SharedPortConnection(legacy: { gateway.makeConnection($0) }, channels: provider.makeChannelConnection)
+      SharedPortConnection(
+        legacy: { gateway.makeConnection($0) },
+        channels: { provider.makeChannelConnection($0, at: .gateway) })
     }
     try open("feedback", options.feedbackPort, legacyPolicy()) { [feedback, provider] _ in
       SharedPortConnection(
-        legacy: { _ in FeedbackConnection(feedback) }, channels: provider.makeChannelConnection)
+        legacy: { _ in FeedbackConnection(feedback) },
+        channels: { provider.makeChannelConnection($0, at: .feedback) })
     }
     try open("provider", options.providerPort, providerPolicy()) { [provider] in
       provider.makePushConnection($0)

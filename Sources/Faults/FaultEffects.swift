@@ -94,7 +94,7 @@ public struct FaultEffects: Equatable, Sendable {
 public enum FaultStage: String, Sendable, CaseIterable {
   /// A client has connected.
   case connection
-  /// A notification has come in.
+  /// A notification has come in, or a channel management request.
   case push
   /// A message is about to be handed to a device.
   case delivery

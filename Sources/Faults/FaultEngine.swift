@@ -35,7 +35,7 @@ public final class FaultEngine {
   /// What strikes at this moment: what the token itself asks for, else the first rule that is about the moment and
   /// whose time it is. Later rules don't notice.
   public func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
-    if point.stage == .push, let magic = MagicToken.read(point.token) {
+    if point.stage == .push, let magic = MagicToken.read(point.token) ?? MagicToken.read(word: point.word) {
       var random = SeededChoices(seed: seed, name: magic.word)
       return told(Self.decision(magic.word, magic.effects, &random), point)
     }

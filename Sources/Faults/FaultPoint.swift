@@ -7,6 +7,8 @@ public struct FaultPoint {
   public var topic: String?
   /// The device token as presented.
   public var token = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// What may be a magic word in another place than the token: the name of a channel.
+  public var word: String?
   public var priority: Priority?
   /// The client's address, `host:port`.
   public var connection: String?

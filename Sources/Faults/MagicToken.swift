@@ -9,6 +9,8 @@ import PushModel
 ///     !goaway=Shutdown     a GOAWAY with this reason, or none; on the gateway status 10
 ///     !reset  !close  !stall  !garbage=100  !rst=7  the connection or stream goes wrong
 ///
+/// Channels have names of their own: there the wish with its mark stands for the channel id or the bundle id.
+///
 /// `printf '!BadDeviceToken' | xxd -p` and zeros behind it make the digits. Issued tokens are HMACs, which don't end in
 /// zeros by chance.
 public enum MagicToken {
@@ -27,6 +29,12 @@ public enum MagicToken {
     }
     let word = String(decoding: text.dropFirst(), as: UTF8.self)
     return effects(word).map { ("!" + word, $0) }
+  }
+
+  /// What a name asks for that stands where no token does: the wish behind the mark, and nothing else.
+  static func read(word: String?) -> (word: String, effects: FaultEffects)? {
+    guard let word, word.utf8.first == mark else { return nil }
+    return effects(String(word.dropFirst())).map { (word, $0) }
   }
 
   /// The token that asks for `word`; nil if nobody knows the word, or it is too long.

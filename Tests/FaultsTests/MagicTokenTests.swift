@@ -44,6 +44,15 @@ import Testing
     ])
   func ordinary(text: String) { #expect(read(text) == nil) }
 
+  @Test("A name may be a magic word, whole and without zeros")
+  func names() {
+    #expect(MagicToken.read(word: "!TooManyRequests")?.effects.reason == .tooManyRequests)
+    #expect(MagicToken.read(word: "!TooManyRequests")?.word == "!TooManyRequests")
+    for name in [nil, "", "!", "BadTopic", "!NoSuchReason", "!BadTopic\0", "com.example.app"] {
+      #expect(MagicToken.read(word: name) == nil)
+    }
+  }
+
   @Test("Zeros only at the end, and 32 bytes only")
   func shape() {
     let inside = Array("!BadTopic".utf8) + [0, 1] + [UInt8](repeating: 0, count: 21)

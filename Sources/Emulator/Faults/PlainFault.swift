@@ -54,7 +54,7 @@ final class PlainFault {
     if !decision.garbage.isEmpty { return breakOff(.garbage(decision.garbage)) }
     let now = service.clock.now()
     if let rejection = decision.rejection ?? (effects.goAway == nil ? nil : .shutdown) {
-      let refusal = decision.refusal(judged, rejection, now: now)
+      let refusal = decision.refusal(judged.messageID, rejection, now: now)
       answer(requests.reject(refusal, judged, message, now: now).0)
     } else if effects.halfCloses {
       breakOff(.end)

@@ -1,59 +1,52 @@
 import Faults
-import ProviderAPI
 import PushModel
 import Transport
 
 /// What goes wrong on one HTTP/2 connection of a provider. Made when the first fault strikes it.
 ///
-/// A push that a fault strikes is not taken: nothing of it is stored or delivered. One that is delayed is taken when the
-/// delay is over, while other streams go on.
+/// A request that a fault strikes is not carried out: nothing of it is stored or delivered. One that is delayed is carried
+/// out when the delay is over, while other streams go on.
 final class ProviderFaults {
   private struct Held {
-    var request: HTTP2Request
-    var judged: JudgedRequest
+    var struck: any StruckRequest
     var decision: FaultEngine.Decision
     /// nil while it waits for its rule to be switched off.
     var timer: LoopEvent?
   }
 
   private let service: FaultService
-  /// Owns this object, and knows what answers.
-  private unowned let responder: PushResponder
+  /// Owns, by its handler, what owns this object.
+  private unowned let connection: TLSConnection
   private let session: HTTP2ServerSession
   private var held: [ObjectIdentifier: Held] = [:]
 
-  init(_ service: FaultService, _ responder: PushResponder, _ session: HTTP2ServerSession) {
-    (self.service, self.responder, self.session) = (service, responder, session)
+  init(_ service: FaultService, _ connection: TLSConnection, _ session: HTTP2ServerSession) {
+    (self.service, self.connection, self.session) = (service, connection, session)
   }
 
-  private var connection: TLSConnection { responder.connection }
   private var owner: HTTP2Connection? { connection.handler as? HTTP2Connection }
 
-  /// Whether a fault has the request; it is answered by the fault then, or never.
-  func strikes(_ request: HTTP2Request, _ judged: JudgedRequest) -> Bool {
-    let decision = service.decide(
-      request.message, judged, .provider, responder.requests.identity, connection: connection.remoteAddress)
-    guard let decision else { return false }
+  /// A fault has the request: it is answered by the fault, or never.
+  func strike(_ struck: any StruckRequest, _ decision: FaultEngine.Decision) {
     if decision.effects.stalls {
-      stall(Held(request: request, judged: judged, decision: decision))
+      stall(Held(struck: struck, decision: decision))
     } else if decision.delayMilliseconds > 0 {
-      delay(Held(request: request, judged: judged, decision: decision))
+      delay(Held(struck: struck, decision: decision))
     } else {
-      carryOut(decision, request, judged)
+      carryOut(decision, struck)
     }
-    return true
   }
 
   // MARK: Waiting
 
   private func delay(_ entry: Held) {
-    let key = ObjectIdentifier(entry.request)
+    let key = ObjectIdentifier(entry.struck.request)
     held[key] = entry
     held[key]?.timer = service.timer(entry.decision.delayMilliseconds) { [unowned self] in proceed(key) }
   }
 
   private func stall(_ entry: Held) {
-    let key = ObjectIdentifier(entry.request)
+    let key = ObjectIdentifier(entry.struck.request)
     held[key] = entry
     connection.setStalled(true)
     service.hold(self, by: entry.decision) { [unowned self] in
@@ -71,11 +64,11 @@ final class ProviderFaults {
 
   private func goOn(_ key: ObjectIdentifier) {
     guard let entry = held.removeValue(forKey: key) else { return }
-    guard !entry.request.isCancelled else {
+    guard !entry.struck.request.isCancelled else {
       give(up: entry, "the provider cancelled")
-      return session.drop(entry.request)
+      return session.drop(entry.struck.request)
     }
-    carryOut(entry.decision, entry.request, entry.judged)
+    carryOut(entry.decision, entry.struck)
   }
 
   /// What is delayed is answered now: there is no later.
@@ -94,60 +87,46 @@ final class ProviderFaults {
   private func give(up entry: Held, _ reason: String) {
     var words = entry.decision.words
     words.got += ", and \(reason) before it was over"
-    record(entry.judged, entry.request, .internalServerError, words)
+    entry.struck.record(.internalServerError, words)
   }
 
   // MARK: Effects
 
-  private func carryOut(
-    _ decision: FaultEngine.Decision, _ request: HTTP2Request, _ judged: JudgedRequest
-  ) {
+  private func carryOut(_ decision: FaultEngine.Decision, _ struck: any StruckRequest) {
     let effects = decision.effects
     if let dribble = effects.dribble {
       connection.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyMilliseconds * 1_000_000)
     }
     if effects.resetsConnection || !decision.garbage.isEmpty || effects.resetStream != nil {
-      return breakOff(decision, request, judged)
+      return breakOff(decision, struck)
     }
-    let now = service.clock.now()
     if let rejection = decision.rejection {
-      let refusal = decision.refusal(judged, rejection, now: now)
-      answer(request, judged, responder.requests.reject(refusal, judged, request.message, now: now))
+      struck.refuse(rejection, decision, on: session)
     } else if effects.goAway != nil {
-      record(judged, request, .shutdown, decision.words)
+      struck.record(.shutdown, decision.words)
     } else if effects.halfCloses {
-      swallow(decision, request, judged)
-    } else if decision.isMagic, judged.lacksOnlyToken {
-      let response = responder.requests.acceptAnyway(judged, request.message, now: now)
-      answer(request, judged, (response, nil))
+      struck.record(.internalServerError, decision.words)
+      session.drop(struck.request)
     } else {
-      answer(request, judged, responder.requests.act(judged, on: request.message, now: now))
+      struck.carryOut(decision, on: session)
     }
-    if let goAway = effects.goAway { turnAway(request, goAway) }
+    if let goAway = effects.goAway { turnAway(struck.request, goAway) }
     if effects.halfCloses {
       owner?.writeOutput()
       connection.halfClose()
     }
   }
 
-  private func answer(
-    _ request: HTTP2Request, _ judged: JudgedRequest, _ outcome: (HTTP2Response, Rejection?)
-  ) {
-    responder.answer(request, judged, outcome.0, outcome.1, session)
-  }
-
-  private func breakOff(
-    _ decision: FaultEngine.Decision, _ request: HTTP2Request, _ judged: JudgedRequest
-  ) {
-    record(judged, request, .internalServerError, decision.words)
+  private func breakOff(_ decision: FaultEngine.Decision, _ struck: any StruckRequest) {
+    struck.record(.internalServerError, decision.words)
     if decision.effects.resetsConnection {
       connection.abort("reset by a fault", reset: true)
     } else if !decision.garbage.isEmpty {
-      session.drop(request)
+      session.drop(struck.request)
       owner?.writeOutput()
       connection.close(sendingRaw: decision.garbage)
     } else if let code = decision.effects.resetStream {
-      session.reset(request, HTTP2ErrorCode(rawValue: code))
+      session.reset(struck.request, HTTP2ErrorCode(rawValue: code))
     }
   }
 
@@ -163,20 +142,5 @@ final class ProviderFaults {
     let last = max(owner?.highestServed ?? 0, request.streamID - 2, 0)
     owner?.goAway(lastStreamID: last, body)
     if request.streamID <= last { session.reset(request, .refusedStream) } else { session.drop(request) }
-  }
-
-  private func swallow(
-    _ decision: FaultEngine.Decision, _ request: HTTP2Request, _ judged: JudgedRequest
-  ) {
-    record(judged, request, .internalServerError, decision.words)
-    session.drop(request)
-  }
-
-  /// The history has it, though the provider hears of it in another way or not at all.
-  private func record(
-    _ judged: JudgedRequest, _ request: HTTP2Request, _ rejection: Rejection, _ words: Explanation
-  ) {
-    let refused = RejectedRequest(rejection, messageID: judged.messageID, explanation: words)
-    _ = responder.requests.reject(refused, judged, request.message, now: service.clock.now())
   }
 }

@@ -11,13 +11,14 @@ extension FaultService {
   /// The digits of what a magic token begins with.
   private static let magicDigits = Array(Hex.encode([MagicToken.mark]).utf8)
 
-  /// As for a frame: whether any rule is about pushes, or the token begins as a magic one does.
+  /// As for a frame: whether any rule is about pushes, or the token (of a broadcast: the channel id) begins as a magic one
+  /// does.
   @inline(__always)
   func mayStrike(_ message: HTTPMessage) -> Bool {
     if engine.strikesPushes { return true }
-    guard let path = message[.path], path.count == Self.devicePath.count + 2 * DeviceToken.byteCount else {
-      return false
-    }
+    guard let path = message[.path], path.count > Self.devicePath.count + 1 else { return false }
+    guard path[1] == Self.devicePath[1] else { return Self.isMagic(message[.apnsChannelId]) }
+    guard path.count == Self.devicePath.count + 2 * DeviceToken.byteCount else { return false }
     return path[Self.devicePath.count] == Self.magicDigits[0]
       && path[Self.devicePath.count + 1] == Self.magicDigits[1]
   }
@@ -30,11 +31,43 @@ extension FaultService {
     point.topic = judged.topic ?? message.text(.apnsTopic) ?? identity.impliedTopic
     point.priority = judged.priority ?? message.priority
     point.connection = connection.description
+    if case .broadcast = judged { point.word = message.text(.apnsChannelId) }
     return ProviderService.pathToken(message).withUnsafeBytes {
       point.token = $0
       return decide(point)
     }
   }
+}
+
+/// Channel management as faults see it: no token, no priority; the topic is the bundle id of the path.
+extension FaultService {
+  private static let appsPath = Array("/1/apps/".utf8)
+
+  /// What strikes a request, if anything. The wish of a magic word may stand for the channel id or for the bundle id, as
+  /// neither begins with an exclamation mark.
+  func decide(_ message: HTTPMessage, at place: FaultPlace, connection: SocketAddress) -> FaultEngine
+    .Decision?
+  {
+    let bundle = Self.bundle(message[.path])
+    guard engine.strikesPushes || Self.isMagic(bundle) || Self.isMagic(message[.apnsChannelId]) else {
+      return nil
+    }
+    var point = FaultPoint(.push, at: place)
+    point.topic = bundle.map { String(decoding: $0, as: UTF8.self) }
+    point.connection = connection.description
+    point.word = [message.text(.apnsChannelId), point.topic].compactMap(\.self).first {
+      $0.utf8.first == MagicToken.mark
+    }
+    return decide(point)
+  }
+
+  private static func bundle(_ path: UnsafeRawBufferPointer?) -> UnsafeRawBufferPointer? {
+    guard let path, path.starts(with: appsPath) else { return nil }
+    let tail = UnsafeRawBufferPointer(rebasing: path[appsPath.count...])
+    return UnsafeRawBufferPointer(rebasing: tail.prefix { $0 != UInt8(ascii: "/") })
+  }
+
+  private static func isMagic(_ word: UnsafeRawBufferPointer?) -> Bool { word?.first == MagicToken.mark }
 }
 
 extension FaultEngine.Decision {
@@ -44,9 +77,9 @@ extension FaultEngine.Decision {
   }
 
   /// The refusal of a request for a reason that is not in it.
-  func refusal(_ judged: JudgedRequest, _ rejection: Rejection, now: Timestamp) -> RejectedRequest {
+  func refusal(_ messageID: MessageID, _ rejection: Rejection, now: Timestamp) -> RejectedRequest {
     RejectedRequest(
-      rejection, messageID: judged.messageID, goneAt: rejection.status == 410 ? now : nil,
+      rejection, messageID: messageID, goneAt: rejection.status == 410 ? now : nil,
       explanation: words)
   }
 }

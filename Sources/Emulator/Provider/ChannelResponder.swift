@@ -1,3 +1,4 @@
+import Faults
 import ProviderAPI
 import PushModel
 import Transport
@@ -7,11 +8,16 @@ final class ChannelResponder: HTTP2Responder {
   private let identity: ProviderIdentity
   private let environment: Environment
   private let handler: ChannelRequestHandler
-  private let explains: Bool
+  private let service: ProviderService
+  private unowned let connection: TLSConnection
+  /// The listener that the connection came by.
+  private let place: FaultPlace
+  /// What goes wrong here on purpose; nil until something does.
+  private var faults: ProviderFaults?
 
-  init(_ service: ProviderService, _ connection: TLSConnection) {
+  init(_ service: ProviderService, _ connection: TLSConnection, at place: FaultPlace) {
+    (self.service, self.connection, self.place) = (service, connection, place)
     environment = service.environment(serverName: connection.serverName)
-    explains = service.options.explains
     identity = service.identity(of: connection, environment: environment)
     handler = ChannelRequestHandler(
       identity: identity, environment: environment, directory: service.channels,
@@ -23,11 +29,38 @@ final class ChannelResponder: HTTP2Responder {
   var initialStreams: Int { StreamThrottle.full }
 
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
-    let answer = handler.answer(request.message, now: now)
+    let decision = service.faults.decide(request.message, at: place, connection: connection.remoteAddress)
+    guard let decision else { return answer(request, handler.answer(request.message, now: now), on: session) }
+    let faults = faults ?? ProviderFaults(service.faults, connection, session)
+    self.faults = faults
+    faults.strike(StruckManagement(request: request, responder: self), decision)
+  }
+
+  func answerHeld() { faults?.goOnNow() }
+
+  func connectionClosed() { faults?.connectionClosed() }
+
+  private func answer(_ request: HTTP2Request, _ answer: ChannelAnswer, on session: HTTP2ServerSession) {
     var response = HTTP2Response(status: answer.status, messageID: answer.requestID, body: answer.body)
     response.idField = .apnsRequestId
     if let channel = answer.channelID { response.fields = [("apns-channel-id", channel.text)] }
-    if explains, let rejected = answer.rejected { response.explain(rejected) }
+    if service.options.explains, let rejected = answer.rejected { response.explain(rejected) }
     session.respond(to: request, with: response)
+  }
+}
+
+/// What faults do with a request.
+extension ChannelResponder {
+  /// As though no fault had struck.
+  func carryOut(_ request: HTTP2Request, on session: HTTP2ServerSession) {
+    answer(request, handler.answer(request.message, now: service.clock.now()), on: session)
+  }
+
+  func refuse(
+    _ request: HTTP2Request, _ rejection: Rejection, _ words: Explanation, on session: HTTP2ServerSession
+  ) {
+    let refused = handler.refuse(
+      request.message, rejection, explanation: words, now: service.clock.now())
+    answer(request, refused, on: session)
   }
 }

@@ -1,5 +1,6 @@
 import Broker
 import Credentials
+import Faults
 import Platform
 import ProviderAPI
 import PushModel
@@ -157,8 +158,8 @@ final class ProviderService {
     HTTP2Connection(self, connection) { [unowned self] in PushResponder(self, $0) }
   }
 
-  func makeChannelConnection(_ connection: TLSConnection) -> any ConnectionHandler {
-    HTTP2Connection(self, connection) { [unowned self] in ChannelResponder(self, $0) }
+  func makeChannelConnection(_ connection: TLSConnection, at place: FaultPlace) -> any ConnectionHandler {
+    HTTP2Connection(self, connection) { [unowned self] in ChannelResponder(self, $0, at: place) }
   }
 
   /// Requests of all connections that are not answered yet.

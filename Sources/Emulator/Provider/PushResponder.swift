@@ -49,9 +49,13 @@ final class PushResponder: HTTP2Responder {
   private func struck(
     _ request: HTTP2Request, _ judged: JudgedRequest, _ session: HTTP2ServerSession
   ) -> Bool {
-    let faults = faults ?? ProviderFaults(service.faults, self, session)
+    let decision = service.faults.decide(
+      request.message, judged, .provider, requests.identity, connection: connection.remoteAddress)
+    guard let decision else { return false }
+    let faults = faults ?? ProviderFaults(service.faults, connection, session)
     self.faults = faults
-    return faults.strikes(request, judged)
+    faults.strike(StruckPush(request: request, judged: judged, responder: self), decision)
+    return true
   }
 
   func answerHeld() { faults?.goOnNow() }

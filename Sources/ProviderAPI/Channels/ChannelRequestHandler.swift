@@ -38,6 +38,15 @@ public final class ChannelRequestHandler {
     }
   }
 
+  /// Refuses a whole request for a reason that is not in it.
+  public func refuse(
+    _ message: HTTPMessage, _ rejection: Rejection, explanation: Explanation, now: Timestamp
+  ) -> ChannelAnswer {
+    context.begin(message, now: now, idFields: [.apnsRequestId])
+    let goneAt = rejection.status == 410 ? now : nil
+    return ChannelAnswer(context.rejected(Refusal(rejection, explanation, goneAt: goneAt)))
+  }
+
   private func answer(_ route: ChannelRoute, _ bundle: Topic, _ message: HTTPMessage) throws(Refusal)
     -> ChannelAnswer
   {

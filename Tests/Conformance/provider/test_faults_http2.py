@@ -96,6 +96,130 @@ def test_the_connection_may_be_named(lab, rules, connection):
     assert lab.push_now(lab.token).status == 200
 
 
+# Channel management
+
+
+@pytest.fixture(params=["gateway", "feedback"])
+def manager(lab, request):
+    with lab.connect(listener=request.param) as connection:
+        connection.listener = request.param
+        yield connection
+
+
+def manage(lab, manager, method="GET", channel=None, bundle=TOPIC, path="channels"):
+    """The answer to a channel management request."""
+    headers = [(name, f"/1/apps/{bundle}/{path}" if name == ":path" else value)
+               for name, value in lab.channel_fields(method, TOPIC, channel)]
+    body = b'{"message-storage-policy":1,"push-type":"LiveActivity"}' if method == "POST" else b""
+    return manager.answer(manager.request(headers, body))
+
+
+def channels(lab):
+    return lab.emulator.api("GET", "/api/v1/channels")["channels"]
+
+
+def test_a_rule_refuses_channel_management_and_nothing_is_done(lab, rules, manager):
+    rules.add({"reason": "ServiceUnavailable"}, when={"next": 2}, topic=TOPIC, interface=manager.listener)
+    before = channels(lab)
+    answer = manage(lab, manager, "POST")
+    assert (answer.status, reason(answer)) == (503, "ServiceUnavailable")
+    assert answer["apns-request-id"] and answer["apns-id"] is None
+    assert "fault rule" in answer["apns-emulator-explanation"]
+    assert manage(lab, manager, path="all-channels").status == 503
+    assert channels(lab) == before
+    answer = manage(lab, manager, "POST")
+    assert answer.status == 201
+    lab.delete_channel(manager, TOPIC, answer["apns-channel-id"])
+
+
+@pytest.mark.parametrize(
+    "match", [{"interface": "provider"}, {"topic": "com.example.other"}, {"token": "ab" * 32}, {"priority": 10},
+              {"connection": "127.0.0.1:1"}], ids=str)
+def test_a_rule_about_something_else_leaves_channel_management_alone(lab, rules, manager, match):
+    rules.add({"reason": "ServiceUnavailable"}, **match)
+    assert manage(lab, manager, path="all-channels").status == 200
+    assert rules.hits() == 0
+
+
+def test_a_rule_may_name_the_connection_of_channel_management(lab, rules, manager):
+    rules.add({"reason": "Forbidden"}, connection="%s:%s" % manager.socket.getsockname())
+    assert manage(lab, manager, path="all-channels").status == 403
+
+
+def test_a_late_channel_is_made_when_the_delay_is_over(lab, rules, manager):
+    rules.add({"delayMs": 300}, when={"next": 1})
+    count, began = len(channels(lab)), time.monotonic()
+    stream = manager.request(lab.channel_fields("POST", TOPIC), b'{"message-storage-policy":1,"push-type":"LiveActivity"}')
+    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    assert len(channels(lab)) == count
+    answer = manager.answer(stream)
+    assert answer.status == 201 and time.monotonic() - began >= 0.3
+    lab.delete_channel(manager, TOPIC, answer["apns-channel-id"])
+
+
+@pytest.mark.parametrize("asBundle", [True, False], ids=["bundle id", "channel id"])
+@pytest.mark.parametrize("word, status", [("TooManyRequests", 429), ("BadChannelId", 400), ("legacy=10", 503)])
+def test_a_magic_word_stands_for_a_name_of_channel_management(lab, manager, word, status, asBundle):
+    names = {"bundle": f"!{word}"} if asBundle else {"channel": f"!{word}"}
+    answer = manage(lab, manager, **names)
+    assert answer.status == status
+    assert answer["apns-emulator-explanation"] == f"magic token: expected a token that was issued, got !{word}"
+
+
+def test_what_only_looks_like_a_magic_word_is_a_bad_name(lab, manager):
+    assert reason(manage(lab, manager, channel="!NoSuchWish")) == "BadChannelId"
+
+
+def test_a_magic_channel_strikes_a_broadcast(lab, connection):
+    broadcast = {":path": f"/4/broadcasts/apps/{TOPIC}", "apns-push-type": "liveactivity"}
+    headers = [(name, broadcast.get(name, value)) for name, value in fields(lab, apns_expiration="0") if name != "apns-topic"]
+    answer = connection.answer(connection.request(headers + [("apns-channel-id", "!TooManyRequests")]))
+    assert (answer.status, reason(answer)) == (429, "TooManyRequests")
+
+
+def test_a_stream_of_channel_management_is_reset(lab, manager):
+    assert manage(lab, manager, channel="!rst=11").reset == 11
+    assert manage(lab, manager, path="all-channels").status == 200
+
+
+def test_goaway_on_channel_management(lab, manager):
+    struck = manager.request(lab.channel_fields("GET", TOPIC, "!goaway=Shutdown"), b"")
+    manager.read_to_end()
+    code, last, debug = manager.goaway
+    assert (code, json.loads(debug)) == (0, {"reason": "Shutdown"}) and last < struck
+
+
+def test_channel_management_ends_with_a_reset(lab, manager):
+    manager.request(lab.channel_fields("GET", TOPIC, "!reset"), b"")
+    with pytest.raises(ConnectionResetError):
+        while below_tls(manager.socket):
+            pass
+
+
+def test_garbage_and_half_a_close_on_channel_management(lab):
+    with lab.connect(listener="gateway") as manager:
+        manager.request(lab.channel_fields("GET", TOPIC, "!garbage=50"), b"")
+        with pytest.raises(ssl.SSLError):
+            manager.read_to_end()
+    with lab.connect(listener="gateway") as manager:
+        stream = manager.request(lab.channel_fields("GET", TOPIC, "!close"), b"")
+        manager.read_to_end()
+        assert not manager.was_reset and not (manager.answers.get(stream) and manager.answers[stream].status)
+
+
+def test_stalled_channel_management_goes_on_when_its_rule_is_switched_off(lab, rules, manager):
+    rules.add({"stall": True}, when={"next": 1})
+    stream = manager.request(lab.channel_fields("GET", TOPIC, "AAAA"), b"")
+    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    manager.socket.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        while True:
+            manager.next_frame()
+    manager.socket.settimeout(PATIENCE)
+    rules.switch(False)
+    assert manager.answer(stream).status == 400
+
+
 # Time
 
 
