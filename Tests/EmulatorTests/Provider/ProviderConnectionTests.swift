@@ -229,7 +229,7 @@ extension LiveTests {
       let client = try HTTP2Client(harness, .app())
       client.open()
       // HEADERS without END_STREAM: method POST and scheme https of the static table, an authority and a path.
-      client.connection.send(bytes("000010 01 04 00000001 83 87 4101 61 4409 2f332f6465766963652f"))
+      client.connection.send(bytes("000011 01 04 00000001 83 87 4101 61 440a 2f332f6465766963652f"))
       harness.turn(until: "the request is open") { harness.emulator.provider.openStreams == 1 }
       harness.clock.advance(nanoseconds: 61 * 1_000_000_000)
       harness.emulator.provider.endIdle()
@@ -238,6 +238,24 @@ extension LiveTests {
       harness.settle()
       #expect(client.recorder.sawClose == isOver)
       #expect(client.frames.filter(\.isGoAway).count == 1, "it is said once")
+    }
+
+    @Test(
+      "a request that never ends holds its connection only for a while after one stream too many",
+      arguments: [true, false])
+    func neverEndsAfterViolation(isOver: Bool) throws {
+      let harness = try EmulatorHarness { $0.provider.goAwayPatience = isOver ? 0 : .max }
+      let client = try HTTP2Client(harness)
+      #expect(try client.answer(.push("zz")).status == 403)
+      // The same on two streams, where one is allowed (D.1).
+      for stream in ["00000003", "00000005"] {
+        client.connection.send(bytes("000011 01 04 \(stream) 83 87 0101 61 040a 2f332f6465766963652f"))
+      }
+      // The client's own session knows nothing of these streams, so it can't follow.
+      harness.turn(until: "GOAWAY is here") { client.frames.contains(where: \.isGoAway) }
+      for _ in 0..<3 { harness.emulator.provider.endIdle() }
+      harness.settle()
+      #expect(client.recorder.sawClose == isOver)
     }
 
     @Test("a client that does not read its answers costs a bounded number of bytes")
