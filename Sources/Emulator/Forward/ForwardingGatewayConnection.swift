@@ -1,3 +1,4 @@
+import Broker
 import LegacyWire
 import PushModel
 import Transport
@@ -112,8 +113,9 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   }
 
   private func begin(_ notification: LegacyNotification, _ provider: GatewayProvider) -> Bool {
-    let submission = provider.submission(notification)
+    var submission = provider.submission(notification)
     if let rejection = LegacyCheck.rejection(notification, service.limits) ?? provider.rejection {
+      submission.detail = NotificationDetail(rejection, notification, service.limits)
       _ = service.broker.recordRejection(submission, rejection, now: service.clock.now())
       let identifier = LegacyCheck.reportedIdentifier(notification, rejection, service.limits)
       refuse(notification.command.rawValue, identifier, rejection)

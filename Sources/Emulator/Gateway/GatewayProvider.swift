@@ -11,6 +11,8 @@ struct GatewayProvider {
   var topics: Set<Int32>
   /// Its connection in the capture; 0 for none.
   var connection: UInt32 = 0
+  /// What strict has against the certificate; nil unless lenient let it through.
+  var waived: NotificationDetail?
 
   var rejection: Rejection? { topic < 0 ? .missingTopic : nil }
 
@@ -26,6 +28,7 @@ struct GatewayProvider {
     submission.expiration = notification.expiration
     submission.priority = notification.priority
     submission.connection = connection
+    submission.detail = waived
     return submission
   }
 }

@@ -41,7 +41,8 @@ final class ProviderIdentities {
     return .provider(
       GatewayProvider(
         topic: implied.flatMap { broker.registry.topic(named: $0) } ?? -1, environment: environment,
-        topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) })))
+        topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) }),
+        waived: verdict.waiver?.detail))
   }
 
   private func report(_ certificate: PushCertificate, _ environment: Environment, _ listener: String) {

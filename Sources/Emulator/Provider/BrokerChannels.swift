@@ -81,6 +81,7 @@ extension ProviderService {
     submission.pushType = .liveactivity
     submission.fields = fieldBlock(message)
     (submission.connection, submission.credential) = (source.connection, source.credential)
+    submission.detail = accepted.waived.first?.detail
     submission.priority = accepted.priority
     submission.expiration = UInt32(clamping: accepted.expiration)
     broker.broadcast(submission, to: key, storageSeconds: ChannelLimits.storageSeconds, now: now)

@@ -30,7 +30,8 @@ final class ConnectionTokens: ProviderTokenChecking {
       }
       let grant = ProviderGrant(
         keyID: verified.keyId, teamID: verified.teamId,
-        topics: verified.topics.isEmpty ? nil : verified.topics)
+        topics: verified.topics.isEmpty ? nil : verified.topics,
+        waiver: verified.leniency.map { Waiver(rejection: $0.rejection, explanation: $0.inContext) })
       latest = (verified, grant)
       return .granted(grant)
     }
@@ -39,9 +40,13 @@ final class ConnectionTokens: ProviderTokenChecking {
 
 extension ProviderTokenVerdict {
   static func refused(_ refusal: ProviderTokenRefusal) -> ProviderTokenVerdict {
-    .refused(
-      refusal.rejection,
-      Explanation(
-        rule: "provider token (E)", expected: "a token that is good here and now", got: refusal.explanation))
+    .refused(refusal.rejection, refusal.inContext)
+  }
+}
+
+extension ProviderTokenRefusal {
+  fileprivate var inContext: Explanation {
+    Explanation(
+      rule: "provider token (E)", expected: "a token that is good here and now", got: explanation)
   }
 }

@@ -64,7 +64,7 @@ final class ProviderService {
     return .certificate(
       ProviderCertificate(
         topics: Set(certificate.topics.map(\.name)), impliedTopic: certificate.defaultTopic,
-        environments: Set(environments.environments)))
+        environments: Set(environments.environments), waiver: verdict.waiver))
   }
 
   func tokenIdentity(_ environment: Environment) -> ProviderIdentity {
@@ -95,9 +95,7 @@ final class ProviderService {
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       submission.priority = accepted.priority
       submission.pushType = accepted.pushType ?? .alert
-      if let waiver = accepted.waived.first {
-        submission.detail = NotificationDetail(explanation: waiver.text)
-      }
+      submission.detail = accepted.waived.first?.detail
       return broker.submit(submission, now: now)
     }
   }
@@ -193,6 +191,19 @@ protocol ProviderEndpoint: AnyObject {
 }
 
 extension Waiver {
-  /// One line for log and inspection.
-  var text: String { "strict would answer \(rejection.reason): \(explanation.text)" }
+  /// For log and inspection.
+  var detail: NotificationDetail {
+    let verdict = rejection.map { "answer \($0.reason)" } ?? "refuse the certificate"
+    return NotificationDetail(explanation: "strict would \(verdict): \(explanation.text)")
+  }
+}
+
+extension CertificateVerdict {
+  /// What strict has against a certificate that lenient let through.
+  var waiver: Waiver? {
+    guard isAccepted, let problem else { return nil }
+    let explanation = Explanation(
+      rule: "handshake (A.5)", expected: "a certificate that is good here and now", got: problem.sentence)
+    return Waiver(rejection: nil, explanation: explanation)
+  }
 }

@@ -2,6 +2,11 @@ import PushModel
 
 /// A rule that a lenient check did not enforce.
 public struct Waiver: Equatable, Sendable {
-  public var rejection: Rejection
+  /// What strict would answer; nil where it would not let the handshake pass.
+  public var rejection: Rejection?
   public var explanation: Explanation
+
+  public init(rejection: Rejection?, explanation: Explanation) {
+    (self.rejection, self.explanation) = (rejection, explanation)
+  }
 }

@@ -7,9 +7,14 @@ public struct ProviderCertificate: Sendable {
   /// The topic of requests that name none: the subject's UID, if the certificate is for a single topic (C.3).
   public let impliedTopic: Topic?
   public let environments: Set<Environment>
+  /// What strict has against it, where lenient let its handshake pass.
+  public let waiver: Waiver?
 
-  public init(topics: Set<Topic>, impliedTopic: Topic?, environments: Set<Environment>) {
+  public init(
+    topics: Set<Topic>, impliedTopic: Topic?, environments: Set<Environment>, waiver: Waiver? = nil
+  ) {
     (self.topics, self.impliedTopic, self.environments) = (topics, impliedTopic, environments)
+    self.waiver = waiver
   }
 
   /// Push types that only a provider token can use (C.3, D.3).

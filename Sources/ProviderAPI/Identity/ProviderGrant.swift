@@ -9,9 +9,11 @@ public final class ProviderGrant {
   public let teamID: String
   /// The topics of a topic-specific key; nil for a key of the whole team.
   public let topics: Set<Topic>?
+  /// What strict has against the token, where a lenient verifier took it at its word.
+  public let waiver: Waiver?
 
-  public init(keyID: String, teamID: String, topics: Set<Topic>? = nil) {
-    (self.keyID, self.teamID, self.topics) = (keyID, teamID, topics)
+  public init(keyID: String, teamID: String, topics: Set<Topic>? = nil, waiver: Waiver? = nil) {
+    (self.keyID, self.teamID, self.topics, self.waiver) = (keyID, teamID, topics, waiver)
   }
 
   static let suffixes = PushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }

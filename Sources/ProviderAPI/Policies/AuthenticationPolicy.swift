@@ -10,6 +10,7 @@ struct AuthenticationPolicy: RequestPolicy {
   }
 
   private static func check(_ certificate: ProviderCertificate, _ context: RequestContext) -> Refusal? {
+    if let waiver = certificate.waiver { context.waived.append(waiver) }
     if certificate.topics.isEmpty {
       let refusal = Refusal(
         .badCertificate, rule: "certificate (C.1)", expected: "a topic in its extension or subject UID",
@@ -37,6 +38,7 @@ struct AuthenticationPolicy: RequestPolicy {
     case .granted(let grant):
       context.grant = grant
       context.hasAuthenticated = true
+      if let waiver = grant.waiver { context.waived.append(waiver) }
       return nil
     case .refused(let rejection, let explanation): return context.enforce(Refusal(rejection, explanation))
     }

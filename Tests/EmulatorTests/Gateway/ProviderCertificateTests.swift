@@ -62,7 +62,13 @@ extension LiveTests {
         let client = try harness.provider(certificate)
         client.send(Frames.full(token, id: 1))
         harness.turn(until: "it is taken") { harness.broker.counters.accepted == UInt64(index + 1) }
+        let noted = harness.broker.journal.detail(UInt64(index + 1))?.explanation ?? ""
+        #expect(noted.hasPrefix("strict would refuse the certificate: "), "\(noted)")
       }
+      let good = try harness.provider()
+      good.send(Frames.full(token, id: 1))
+      harness.turn(until: "it is taken") { harness.broker.counters.accepted == 5 }
+      #expect(harness.broker.journal.detail(5) == nil)
       #expect(try refusal(harness, "gateway", nil).contains("handshake failure"))
     }
 

@@ -391,6 +391,31 @@ extension LiveTests {
       check(try client.answer(.push(stage.token.hex, authorization: "bearer x")), 200, nil, "nonsense")
     }
 
+    @Test("lenient mode notes what strict has against a key or certificate that it does not know")
+    func lenientReasons() throws {
+      let stage = try Stage { $0.isLenient = true }
+      let harness = stage.harness
+      func noted() -> String {
+        let journal = harness.broker.journal
+        return journal.detail(journal.nextId - 1)?.explanation ?? "nothing"
+      }
+      let signer = try ProviderTokenSigner(
+        p8Path: harness.certs + "/keys/AuthKey_\(Site.teamKey).p8", keyId: "NOBODYKNOW", teamId: Site.team)
+      let stranger = "bearer " + (try signer.token(at: harness.clock.now()))
+      let byToken = try HTTP2Client(harness)
+      for _ in 0..<2 {
+        let answer = try byToken.answer(.push(stage.token.hex, authorization: stranger))
+        #expect(answer.status == 200 && noted().hasPrefix("strict would answer InvalidProviderToken"))
+      }
+      let foreign = try ClientCertificate.foreign(by: ClientCertificate.authority(), name: "foreign")
+      let byCertificate = try HTTP2Client(harness, foreign)
+      let answer = try byCertificate.answer(.push(stage.token.hex))
+      #expect(answer.status == 200 && noted().hasPrefix("strict would refuse the certificate: "))
+      let good = try HTTP2Client(harness)
+      #expect(try good.answer(.push(stage.token.hex, authorization: harness.bearer())).status == 200)
+      #expect(noted() == "nothing")
+    }
+
     @Test("a key put into the folder is good at once")
     func newKey() throws {
       let folder = try TemporaryFolder()

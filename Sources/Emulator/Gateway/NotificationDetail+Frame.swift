@@ -1,0 +1,40 @@
+import Broker
+import LegacyWire
+import ProviderAPI
+import PushModel
+
+/// Why a frame was refused, for people: the rule, what it asks for, what came. The protocol itself tells a status alone.
+extension NotificationDetail {
+  convenience init(_ rejection: Rejection, expected: String, got: String) {
+    let rule = "status \(rejection.legacyStatus) (A.3)"
+    self.init(explanation: Explanation(rule: rule, expected: expected, got: got).text)
+  }
+
+  /// What can be said without the token map.
+  @inline(never)
+  convenience init(_ rejection: Rejection, _ notification: LegacyNotification, _ limits: LegacyLimits) {
+    let (expected, got) = Self.words(rejection, notification, limits)
+    self.init(rejection, expected: expected, got: got)
+  }
+
+  private static func words(
+    _ rejection: Rejection, _ notification: LegacyNotification, _ limits: LegacyLimits
+  ) -> (expected: String, got: String) {
+    let lengths = "\(limits.tokenLengths.lowerBound) to \(limits.tokenLengths.upperBound) bytes"
+    let token = size(notification.token)
+    let payload = size(notification.payload)
+    switch rejection {
+    case .missingTopic: return ("a certificate that names a topic", "one that names none")
+    case .missingDeviceToken: return ("a device token of \(lengths)", token)
+    case .invalidTokenSize: return ("a device token of \(lengths)", token)
+    case .payloadEmpty: return ("a payload of 1 to \(limits.payload) bytes", payload)
+    case .payloadTooLarge: return ("a payload of at most \(limits.payload) bytes", payload)
+    default: return ("a good notification", rejection.sentence)
+    }
+  }
+
+  private static func size(_ part: UnsafeRawBufferPointer?) -> String {
+    guard let part else { return "none" }
+    return part.count == 1 ? "1 byte" : "\(part.count) bytes"
+  }
+}
