@@ -13,6 +13,16 @@ BINARY = os.environ["APNS_EMULATOR_BINARY"]
 TOPIC = "com.example.app"
 # Seconds after which something that should have happened counts as failed. Generous: machines may be busy.
 PATIENCE = 30
+FREE_PORTS = [f"--{listener}-port=0" for listener in ("gateway", "feedback", "provider", "courier", "console")]
+
+
+def eventually(condition, what, patience=PATIENCE):
+    """Waits until the condition holds; answers its value."""
+    deadline = time.monotonic() + patience
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        time.sleep(0.01)
+    return value
 
 
 class Emulator:
@@ -29,9 +39,7 @@ class Emulator:
 
     def start(self, *flags):
         """Starts `serve` and waits until every listener accepts."""
-        arguments = [BINARY, "serve", "--ports-file", self.ports_file]
-        for listener in ("gateway", "feedback", "provider", "courier", "console"):
-            arguments += [f"--{listener}-port", "0"]
+        arguments = [BINARY, "serve", "--ports-file", self.ports_file, *FREE_PORTS]
         if os.path.exists(self.ports_file):
             os.unlink(self.ports_file)
         with open(os.path.join(self.folder, "serve.log"), "ab") as log:
@@ -46,6 +54,10 @@ class Emulator:
         with open(self.ports_file) as file:
             self.ports = json.load(file)
         return self
+
+    def start_in_vain(self, *flags):
+        """Runs a `serve` that can't start to its end."""
+        return self.run("serve", *FREE_PORTS, *flags, check=False)
 
     def log(self):
         with open(os.path.join(self.folder, "serve.log"), errors="replace") as file:
@@ -111,6 +123,13 @@ class Emulator:
             headers={"Content-Type": "application/json"} if body is not None or method != "GET" else {})
         with urllib.request.urlopen(request, timeout=PATIENCE) as response:
             return json.loads(response.read() or b"null")
+
+    def metric(self, name):
+        """The value of a metric without labels."""
+        host, port = self.address("console")
+        with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
+            [line] = [line for line in response.read().decode().splitlines() if line.startswith(name + " ")]
+        return float(line.split()[1])
 
 
 class SimulatedDevice:

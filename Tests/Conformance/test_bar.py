@@ -3,11 +3,10 @@
 import json
 import os
 import subprocess
-import time
 
 import pytest
 
-from harness import PATIENCE, TOPIC, SimulatedDevice
+from harness import PATIENCE, TOPIC, SimulatedDevice, eventually
 from legacy import Provider, enhanced
 
 CLIENTS = os.path.join(os.path.dirname(__file__), "clients")
@@ -39,10 +38,8 @@ def send(emulator, identity, token, command, text, check=True):
 def enabled_token(emulator, phone):
     """The phone's token once the emulator knows that the phone wants its topic: from then on pushes go out at once."""
     token = phone.next("token")["token"]
-    deadline = time.monotonic() + PATIENCE
-    while not emulator.api("GET", f"/api/v1/devices/{UDID}")["topics"][0]["enabled"]:
-        assert time.monotonic() < deadline, "the device did not enable its topic"
-        time.sleep(0.02)
+    eventually(
+        lambda: emulator.api("GET", f"/api/v1/devices/{UDID}")["topics"][0]["enabled"], "the topic is enabled")
     return token
 
 

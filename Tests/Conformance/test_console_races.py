@@ -1,13 +1,13 @@
 """Wait, reset and the clock while a second client does something else."""
 
+import collections
 import datetime
 import json
 import socket
 import threading
-import time
 import urllib.error
 
-from harness import PATIENCE, TOPIC
+from harness import PATIENCE, TOPIC, eventually
 from phone import in_background
 
 WAIT = "/api/v1/notifications/wait"
@@ -48,15 +48,13 @@ class Waiting:
 
 def until_waiting(emulator, count):
     """Until so many connections of the console have begun a request that is not answered: those that wait."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        mine = [each for each in emulator.api("GET", "/api/v1/connections")["connections"]
-                if each["listener"] == "console" and each["bytesRead"] and not each["bytesWritten"]]
-        # One of them is the one that asks.
-        if len(mine) >= count + 1:
-            return
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    def waiting():
+        connections = emulator.api("GET", "/api/v1/connections")["connections"]
+        mine = [each for each in connections if each["listener"] == "console"]
+        return len([each for each in mine if each["bytesRead"] and not each["bytesWritten"]])
+
+    # One of them is the one that asks.
+    eventually(lambda: waiting() > count, f"{count} wait")
 
 
 def test_everybody_who_waits_for_it_gets_it_and_nobody_else(emulator):
@@ -97,12 +95,13 @@ def test_a_reset_between_two_pushes_forgets_the_first_for_who_waits_for_two(emul
 
 def test_resets_amid_pushes_leave_nothing_half_done(emulator):
     """Pushes, installs and resets at once: no answer but 2xx, 404 or a rejection, and then all is as new."""
-    failures, stop = [], threading.Event()
+    failures, stop, rounds = [], threading.Event(), collections.Counter()
 
     def keep(work):
         while not stop.is_set():
             try:
                 work()
+                rounds[work] += 1
             except urllib.error.HTTPError as error:
                 if error.code not in (404, 409):
                     failures.append((error.code, error.read()))
@@ -112,14 +111,17 @@ def test_resets_amid_pushes_leave_nothing_half_done(emulator):
     def use():
         push(emulator, install(emulator), "x")
 
-    workers = [in_background(keep, work) for work in (
-        use, use, lambda: emulator.api("POST", "/api/v1/reset", {}),
-        lambda: emulator.api("POST", "/api/v1/devices/phone/erase"),
-        lambda: emulator.api("GET", "/api/v1/export"))]
-    time.sleep(2)
-    stop.set()
+    works = [
+        use, lambda: emulator.api("POST", "/api/v1/reset", {}),
+        lambda: emulator.api("POST", "/api/v1/devices/phone/erase"), lambda: emulator.api("GET", "/api/v1/export")]
+    workers = [in_background(keep, work) for work in [use, *works]]
+    try:
+        eventually(lambda: failures or all(rounds[work] >= 50 for work in works), "each has done it often")
+    finally:
+        stop.set()
     for worker in workers:
         worker.join(PATIENCE)
+        assert not worker.is_alive()
     assert failures == []
     emulator.api("POST", "/api/v1/reset", {})
     assert emulator.api("GET", "/api/v1/notifications")["notifications"] == []
@@ -172,16 +174,14 @@ def test_a_client_that_leaves_while_it_waits_is_forgotten(emulator):
     sockets = []
     for _ in range(50):
         connection = socket.create_connection(emulator.address("console"), PATIENCE)
-        connection.sendall(b"POST " + WAIT.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                           b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        connection.sendall(
+            b"POST " + WAIT.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: %d\r\n\r\n" % len(body) + body)
         sockets.append(connection)
     until_waiting(emulator, 50)
     for connection in sockets:
         connection.close()
     token = install(emulator)
-    deadline = time.monotonic() + PATIENCE
-    while len(emulator.api("GET", "/api/v1/connections")["connections"]) > 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    eventually(lambda: len(emulator.api("GET", "/api/v1/connections")["connections"]) <= 3, "they are gone")
     push(emulator, token, "nobody waits")
     assert emulator.api("GET", "/livez") == {"status": "live"}

@@ -7,7 +7,7 @@ import threading
 import time
 
 from courier import ACK, MESSAGE, Device
-from harness import TOPIC
+from harness import PATIENCE, TOPIC
 from legacy import Provider, framed
 
 ROUNDS = int(os.environ.get("CRASH_ROUNDS", "20"))
@@ -18,9 +18,9 @@ DEVICES = 6
 class Sender(threading.Thread):
     """Pushes numbered messages to all tokens at random until the emulator dies."""
 
-    def __init__(self, emulator, identity, tokens, first_number, seed):
+    def __init__(self, emulator, tokens, first_number, seed):
         super().__init__(daemon=True)
-        self.emulator, self.identity, self.tokens = emulator, identity, tokens
+        self.emulator, self.identity, self.tokens = emulator, emulator.push_certificate(), tokens
         self.number, self.random = first_number, random.Random(seed)
         self.accepted, self.attempted = {}, {}
         self.began = threading.Event()
@@ -52,29 +52,41 @@ class Sender(threading.Thread):
                 self.accepted.update(newest)
 
 
+def registered(emulator):
+    """Starts the emulator; answers devices that are away now, and their tokens."""
+    emulator.push_certificate()
+    devices = [Device(emulator, *emulator.device_certificate(f"phone-{n}"), TOPIC) for n in range(DEVICES)]
+    emulator.start()
+    tokens = [device.connect().app_token() for device in devices]
+    for device in devices:
+        device.close()
+    return devices, tokens
+
+
+def kill_while(sender, chance):
+    """Lets it send, and kills the emulator at any moment of that: more often than not early."""
+    sender.start()
+    assert sender.began.wait(PATIENCE)
+    time.sleep(chance.random() ** 2 * 0.5)
+    sender.emulator.kill()
+    sender.join(PATIENCE)
+    assert not sender.is_alive()
+
+
 def number(message):
     return json.loads(message[3])["number"]
 
 
 def test_a_killed_emulator_has_kept_the_newest_accepted_message_of_each_token(stopped_emulator):
     emulator, chance = stopped_emulator, random.Random(SEED)
-    identity = emulator.push_certificate()
-    devices = [Device(emulator, *emulator.device_certificate(f"phone-{n}"), TOPIC) for n in range(DEVICES)]
-    emulator.start()
-    tokens = [device.connect().app_token() for device in devices]
-    for device in devices:
-        device.close()
+    devices, tokens = registered(emulator)
 
     # For each token: the newest number known to be accepted and not delivered, and the newest one given to the device.
     owed, seen, acknowledged, last = {}, {}, {}, 0
     checked = 0
     for round_number in range(ROUNDS):
-        sender = Sender(emulator, identity, tokens, last, (SEED, round_number).__hash__())
-        sender.start()
-        assert sender.began.wait(30)
-        time.sleep(chance.random() ** 2 * 0.5)
-        emulator.kill()
-        sender.join(30)
+        sender = Sender(emulator, tokens, last, SEED * 1000 + round_number)
+        kill_while(sender, chance)
         last = sender.number
         owed.update(sender.accepted)
 
@@ -141,12 +153,7 @@ class Listener(threading.Thread):
 
 def test_devices_that_are_there_when_the_emulator_is_killed_miss_nothing_and_get_nothing_older(stopped_emulator):
     emulator, chance = stopped_emulator, random.Random(SEED)
-    identity = emulator.push_certificate()
-    devices = [Device(emulator, *emulator.device_certificate(f"phone-{n}"), TOPIC) for n in range(DEVICES)]
-    emulator.start()
-    tokens = [device.connect().app_token() for device in devices]
-    for device in devices:
-        device.close()
+    devices, tokens = registered(emulator)
 
     owed, seen, last, live = {}, {}, 0, 0
     for round_number in range(max(1, ROUNDS // 2)):
@@ -154,12 +161,8 @@ def test_devices_that_are_there_when_the_emulator_is_killed_miss_nothing_and_get
         listeners = {n: Listener(devices[n], SEED * 1000 + n) for n in there}
         for listener in listeners.values():
             listener.start()
-        sender = Sender(emulator, identity, tokens, last, SEED * 1000 + round_number)
-        sender.start()
-        assert sender.began.wait(30)
-        time.sleep(chance.random() ** 2 * 0.4)
-        emulator.kill()
-        sender.join(30)
+        sender = Sender(emulator, tokens, last, SEED * 1000 + round_number)
+        kill_while(sender, chance)
         last = sender.number
         owed.update(sender.accepted)
 
@@ -168,7 +171,7 @@ def test_devices_that_are_there_when_the_emulator_is_killed_miss_nothing_and_get
             got = []
             if n in listeners:
                 listeners[n].pause = 0
-                listeners[n].join(30)
+                listeners[n].join(PATIENCE)
                 got = listeners[n].numbers
                 live += len(got)
             where = f"round {round_number}, seed {SEED}, token {n}: got {got[-3:]} while it was there"

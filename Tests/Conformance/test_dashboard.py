@@ -131,7 +131,8 @@ def open_detail(page, sent):
 
 def test_edit_and_replay(page, emulator):
     token = install(emulator)
-    for form in ({"protocol": "legacy", "command": 1, "identifier": 9, "expiration": 1900000000}, {"collapseId": "same"}):
+    frame = {"protocol": "legacy", "command": 1, "identifier": 9, "expiration": 1900000000}
+    for form in (frame, {"collapseId": "same"}):
         sent = push(emulator, token, {"aps": {"alert": "before"}}, **form)
         open_detail(page, sent)
         page.click("Edit and replay")
@@ -195,7 +196,8 @@ def test_everything_has_a_name(page, emulator):
     """What a screen reader says of each control is not nothing."""
     token = install(emulator)
     sent = push(emulator, token, {"aps": {"alert": "named"}})
-    nameless = """[...document.querySelectorAll('button, input, select, textarea, a, [role=listbox], [role=option], dialog')]
+    nameless = """[...document.querySelectorAll(
+            'button, input, select, textarea, a, [role=listbox], [role=option], dialog')]
         .filter(each => !(each.getAttribute('aria-label') || each.innerText || (each.labels && each.labels.length)))
         .map(each => each.outerHTML)"""
     for pane in ("", f"notifications/{sent['id']}", "tokens", f"tokens/{token}", "devices", "send", "faults", "clock"):
@@ -268,7 +270,8 @@ def test_a_rule_that_is_being_written_stays_as_it_is(page, emulator):
     page.shows("0 of 0")
     page.script("document.querySelector('textarea').focus()")
     page.script(
-        "document.activeElement.value = '{\"preset\": \"flaky\"}'; document.activeElement.dispatchEvent(new Event('input'))")
+        "document.activeElement.value = '{\"preset\": \"flaky\"}';"
+        "document.activeElement.dispatchEvent(new Event('input'))")
     assert push_plainly(emulator) == 503
     page.click("Add")
     page.shows("flaky")
@@ -364,10 +367,11 @@ def test_ten_thousand_stay_smooth(page, emulator):
     assert page.script("document.querySelectorAll('.item').length") < 60
     # What comes in while one has scrolled down does not move what is looked at.
     page.script("view.element.scrollTop = 62 * 500")
-    page.until("[...document.querySelectorAll('.item')].some(each => each.getBoundingClientRect().top > 150 && each.getBoundingClientRect().top < 700)")
-    looked_at = "[...document.querySelectorAll('.item')].map(each => [each.id, each.getBoundingClientRect().top]).filter(each => each[1] > 150)[0].join()"
+    places = "[...document.querySelectorAll('.item')].map(each => [each.id, each.getBoundingClientRect().top])"
+    page.until(f"{places}.some(([_, top]) => top > 150 && top < 700)")
+    looked_at = f"{places}.find(([_, top]) => top > 150).join()"
     before = page.script(looked_at)
-    page.script("(() => { const one = store.notifications.get(1); keep({ ...one, id: 10001 }); trim(); refilter(); })()")
+    page.script("keep({ ...store.notifications.get(1), id: 10001 }); trim(); refilter()")
     page.until(f"({looked_at}) === {json.dumps(before)}", patience=5)
 
 
@@ -378,7 +382,6 @@ def test_a_name_that_only_looks_like_ours_is_refused(emulator):
         with pytest.raises(urllib.error.HTTPError) as refusal:
             urllib.request.urlopen(request)
         assert refusal.value.code == 403
-
 
 
 def test_a_strange_page_can_not_write(chromium, emulator):

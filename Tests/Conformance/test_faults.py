@@ -13,7 +13,7 @@ import time
 import pytest
 
 from courier import MESSAGE
-from harness import BINARY, PATIENCE, TOPIC
+from harness import BINARY, PATIENCE, TOPIC, eventually
 from legacy import SERVER_NAME, Provider, enhanced, framed, simple
 from magic import Rules, magic
 from phone import Phone
@@ -49,13 +49,6 @@ def connect(emulator):
         provider.close()
 
 
-def wait_until(condition, why):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.01)
-
-
 def notifications(emulator, **filters):
     query = "&".join(f"{name}={value}" for name, value in filters.items())
     return emulator.api("GET", f"/api/v1/notifications?{query}")["notifications"]
@@ -72,7 +65,7 @@ def next_alerts(phone, count):
 
 
 def below_tls(stream):
-    """What comes next on the socket of a TLS connection, which Python's TLS layer does not tell a reset from an end of."""
+    """What comes next on the socket of a TLS connection: Python's TLS layer does not tell a reset from an end."""
     with socket.socket(fileno=os.dup(stream.fileno())) as plain:
         plain.settimeout(PATIENCE)
         return plain.recv(4096)
@@ -91,7 +84,8 @@ def packet(status, identifier):
      ("legacy=128", 128)])
 def test_a_magic_token_gets_its_status(emulator, connect, phone, word, status):
     provider = connect()
-    provider.send(enhanced(1, phone.token, alert(1)) + enhanced(2, magic(word), alert(2)) + enhanced(3, phone.token, alert(3)))
+    provider.send(
+        enhanced(1, phone.token, alert(1)) + enhanced(2, magic(word), alert(2)) + enhanced(3, phone.token, alert(3)))
     assert provider.read_to_end() == packet(status, 2)
     assert phone.alerts() == ["1"]
     [rejected] = notifications(emulator, state="rejected")
@@ -102,7 +96,8 @@ def test_a_magic_token_gets_its_status(emulator, connect, phone, word, status):
 @pytest.mark.parametrize("word", ["goaway", "goaway=Shutdown", "legacy=10", "Shutdown"])
 def test_a_gateway_that_goes_names_the_last_it_took(connect, phone, word):
     provider = connect()
-    provider.send(enhanced(7, phone.token, alert(1)) + framed(8, magic(word), alert(2)) + enhanced(9, phone.token, alert(3)))
+    provider.send(
+        enhanced(7, phone.token, alert(1)) + framed(8, magic(word), alert(2)) + enhanced(9, phone.token, alert(3)))
     assert provider.read_to_end() == packet(10, 7)
     assert phone.alerts() == ["1"]
 
@@ -178,7 +173,7 @@ def test_a_delayed_push_holds_up_what_comes_after(emulator, connect, rules, phon
     first, second = connect(), connect()
     first.send(enhanced(1, phone.token, alert(1)) + enhanced(2, phone.token, alert(2)))
     first.send(enhanced(3, phone.token, alert(3)))
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     second.send(enhanced(4, phone.token, alert(4)))
     assert next_alerts(phone, 4) == ["4", "1", "2", "3"]
 
@@ -213,7 +208,7 @@ def test_a_stalled_connection_goes_on_when_its_rule_is_switched_off(emulator, co
     rules.add({"stall": True}, when={"next": 1})
     provider = connect()
     provider.send(enhanced(1, phone.token, alert(1)) + enhanced(2, phone.token, alert(2)))
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     provider.send(enhanced(3, b"\1" * 32, alert(3)))
     provider.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
@@ -229,12 +224,12 @@ def test_a_stalled_connection_goes_on_when_its_rule_is_switched_off(emulator, co
 def test_a_stalled_connection_ends_when_its_peer_goes(emulator, connect, reset):
     provider = connect()
     provider.send(enhanced(1, magic("stall"), alert(1)))
-    wait_until(lambda: len(gateway_connections(emulator)) == 1, "nobody is connected")
+    eventually(lambda: len(gateway_connections(emulator)) == 1, "somebody is connected")
     if reset:
         provider.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     provider.send(enhanced(2, magic("stall"), alert(2)))
     provider.close()
-    wait_until(lambda: gateway_connections(emulator) == [], "the connection stayed")
+    eventually(lambda: gateway_connections(emulator) == [], "the connection is gone")
 
 
 def gateway_connections(emulator):
@@ -244,7 +239,7 @@ def gateway_connections(emulator):
 def test_a_stalled_connection_does_not_hold_up_the_end(emulator, connect):
     provider = connect()
     provider.send(enhanced(1, magic("stall"), alert(1)))
-    wait_until(lambda: gateway_connections(emulator), "nobody is connected")
+    eventually(lambda: gateway_connections(emulator), "somebody is connected")
     began = time.monotonic()
     assert emulator.stop() == 0
     assert time.monotonic() - began < PATIENCE / 2
@@ -458,7 +453,7 @@ def test_a_stalled_device_hears_nothing_until_the_rule_is_switched_off(emulator,
     rules.add({"courier": "stall"}, when={"next": 1})
     provider = connect()
     provider.send(enhanced(1, phone.token, alert(1)) + enhanced(2, phone.token, alert(2)))
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     phone.device.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
         phone.device.receive()
@@ -472,7 +467,7 @@ def test_a_stalled_device_that_connects_again_is_served(emulator, connect, rules
     phone.online()
     rules.add({"courier": "stall"}, when={"next": 1})
     connect().send(enhanced(1, phone.token, alert(1)))
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     assert phone.alerts() == ["1"]
 
 
@@ -541,9 +536,10 @@ def test_a_plain_answer_dribbles(emulator, rules):
 def test_a_stalled_plain_request_is_answered_when_the_rule_is_switched_off(emulator, rules):
     rules.add({"stall": True}, interface="console", when={"next": 1})
     answers = []
-    thread = threading.Thread(target=lambda: answers.append(post(emulator, magic("TooManyRequests")[:1].ljust(32, b"\1"))))
+    token = magic("TooManyRequests")[:1].ljust(32, b"\1")
+    thread = threading.Thread(target=lambda: answers.append(post(emulator, token)))
     thread.start()
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     assert answers == []
     rules.delete()
     thread.join(PATIENCE)

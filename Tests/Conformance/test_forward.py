@@ -4,12 +4,11 @@ import json
 import shutil
 import struct
 import time
-import urllib.request
 from random import Random
 
 import pytest
 
-from harness import PATIENCE, TOPIC, Emulator
+from harness import PATIENCE, TOPIC, Emulator, eventually
 from legacy import Provider, enhanced, framed, simple
 from phone import Phone, in_background
 from test_php_provider import php
@@ -20,15 +19,6 @@ UNKNOWN = "ab" * 32
 
 def payload(text):
     return json.dumps({"aps": {"alert": text}}).encode()
-
-
-def eventually(condition, what):
-    """Waits until the condition holds; answers its value."""
-    deadline = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
-        time.sleep(0.02)
-    return value
 
 
 class Bridge:
@@ -58,14 +48,9 @@ class Bridge:
 
     def bytes_read(self):
         """From the one provider that is connected."""
-        [connection] = [c for c in self.emulator.api("GET", "/api/v1/connections")["connections"] if c["listener"] == "gateway"]
-        return connection["bytesRead"]
-
-    def metric(self, name):
-        host, port = self.emulator.address("console")
-        with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
-            lines = response.read().decode().splitlines()
-        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name)}
+        connections = self.emulator.api("GET", "/api/v1/connections")["connections"]
+        [provider] = [connection for connection in connections if connection["listener"] == "gateway"]
+        return provider["bytesRead"]
 
 
 @pytest.fixture
@@ -187,7 +172,8 @@ def test_a_token_that_is_gone_becomes_feedback_and_survives_kill_9(pair, bundle,
         assert notification["verdict"]["explanation"].endswith("410 Unregistered")
     entry = {"timestamp": gone_at[:-1].split(".")[0], "token": phone.hex, "topic": TOPIC}
     [listed] = bridge.emulator.api("GET", "/api/v1/feedback")["feedback"]
-    assert listed["token"] == phone.hex and listed["timestamp"].startswith(entry["timestamp"]) and listed["udid"] is None
+    assert (listed["token"], listed["udid"]) == (phone.hex, None)
+    assert listed["timestamp"].startswith(entry["timestamp"])
     bridge.emulator.kill()
     bridge.start(behind.ports["provider"]["port"], key_path)
     [line] = php(bridge.emulator, "read_feedback.php", "feedback", bundle)
@@ -350,7 +336,8 @@ def test_providers_that_follow_the_rules_get_every_push_through_once(bridge, ups
     def answer(token):
         if bytes.fromhex(token) in bad:
             return (400, "BadDeviceToken")
-        hindrances = ["refuse", "late", "goaway", "goaway-unseen", (503, "ServiceUnavailable"), (429, "TooManyRequests")]
+        refusals = [(503, "ServiceUnavailable"), (429, "TooManyRequests")]
+        hindrances = ["refuse", "late", "goaway", "goaway-unseen", *refusals]
         return random.choice(hindrances) if random.random() < 0.08 else 200
 
     def push_all(wanted):
@@ -374,11 +361,12 @@ def test_providers_that_follow_the_rules_get_every_push_through_once(bridge, ups
             share.insert(random.randrange(len(share)), token)
         shares.append(share)
     threads = [in_background(push_all, share) for share in shares]
-    deadline = time.monotonic() + 2 * PATIENCE
-    while any(thread.is_alive() for thread in threads):
-        assert time.monotonic() < deadline
+
+    def all_are_done():
         upstream.release()
-        time.sleep(0.05)
+        return not any(thread.is_alive() for thread in threads)
+
+    eventually(all_are_done, "every push is answered", patience=2 * PATIENCE)
     assert sorted(upstream.taken) == sorted(token.hex() for token in good)
 
 
@@ -391,7 +379,7 @@ def test_a_full_queue_holds_the_provider_back_and_loses_nothing(bridge, upstream
         eventually(lambda: len(upstream.paths) == 10, "the queue is full")
         upstream.release()
         eventually(lambda: len(upstream.paths) == 20, "the queue is full again")
-        assert bridge.metric("apns_emulator_forward_queue") == {"apns_emulator_forward_queue": 10}
+        assert bridge.emulator.metric("apns_emulator_forward_queue") == 10
         assert bridge.bytes_read() < 500_000, "of six million bytes"
         upstream.otherwise = 200
         upstream.release()
@@ -540,11 +528,11 @@ def test_a_certificate_of_another_ca_is_refused_with_the_ca_that_is_expected(bri
     (["--forward", "127.0.0.1:1", "--key", "certs/ca.pem", "--key-id", "K", "--team", "T"], 1, "not a P-256 key"),
 ])
 def test_bad_flags_are_told_at_once(stopped_emulator, flags, status, sentence):
-    result = stopped_emulator.run("serve", "--ephemeral", *flags, check=False)
+    result = stopped_emulator.start_in_vain("--ephemeral", *flags)
     assert result.returncode == status and sentence in result.stderr, result.stderr
 
 
 def test_a_ca_file_that_is_none_is_told_at_once(stopped_emulator, key_path):
-    result = stopped_emulator.run(
-        "serve", "--ephemeral", "--forward", "127.0.0.1:1", "--key", key_path, "--forward-ca", "none.pem", check=False)
+    result = stopped_emulator.start_in_vain(
+        "--ephemeral", "--forward", "127.0.0.1:1", "--key", key_path, "--forward-ca", "none.pem")
     assert result.returncode == 1 and "none.pem" in result.stderr

@@ -2,11 +2,10 @@
 
 import socket
 import ssl
-import time
 
 import pytest
 
-from harness import PATIENCE, TOPIC
+from harness import PATIENCE, TOPIC, eventually
 from legacy import Provider, enhanced, framed, simple
 from phone import Phone
 
@@ -97,14 +96,8 @@ def test_an_orderly_end_of_the_emulator_names_the_last_accepted(emulator, provid
 
 
 def wait_until_kept(emulator, phone):
-    def kept():
-        listed = emulator.api("GET", f"/api/v1/notifications?token={phone.hex}")["notifications"]
-        return len(listed) == 2
-
-    deadline = time.monotonic() + PATIENCE
-    while not kept():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    path = f"/api/v1/notifications?token={phone.hex}"
+    eventually(lambda: len(emulator.api("GET", path)["notifications"]) == 2, "both are remembered")
 
 
 def connect(emulator, context, name="gateway.sandbox.push.apple.com"):

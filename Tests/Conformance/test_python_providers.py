@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness import PATIENCE, TOPIC
+from harness import TOPIC, eventually
 from phone import Phone
 
 if not hasattr(ssl, "wrap_socket"):
@@ -79,7 +79,7 @@ def test_pyapns_hears_of_a_bad_token(emulator, pyapns):
     gateway = pyapns(True).gateway_server
     gateway.register_response_listener(errors.append)
     gateway.send_notification("cd" * 32, apns3.Payload(alert="nobody"), identifier=4711, expiry=0x7FFFFFFF)
-    eventually(lambda: errors == [{"status": 8, "identifier": 4711}])
+    eventually(lambda: errors == [{"status": 8, "identifier": 4711}], "the error is told")
 
 
 def test_pyapns_reads_feedback(emulator, pyapns):
@@ -158,19 +158,16 @@ def test_old_tls_is_refused_unless_asked_for(emulator):
 def phone_sees(phone, text):
     """The libraries do not say when a notification has arrived, so the phone comes until it is there."""
     seen = []
-    eventually(lambda: seen.extend(phone.alerts()) or seen == [text])
+    eventually(lambda: seen.extend(phone.alerts()) or seen == [text], f"the phone has {text!r} alone")
 
 
 def remove_and_try(emulator, phone, push):
     """The app is removed, a push to it is accepted, and the phone reports the app as gone when it is tried."""
     emulator.api("POST", f"/api/v1/devices/phone-1/apps/{TOPIC}/remove", {})
     push()
-    row = f"/api/v1/tokens?token={phone.hex}"
-    eventually(lambda: phone.alerts() == [] and emulator.api("GET", row)["tokens"][0]["state"] == "gone")
 
+    def is_gone():
+        assert phone.alerts() == []
+        return emulator.api("GET", f"/api/v1/tokens?token={phone.hex}")["tokens"][0]["state"] == "gone"
 
-def eventually(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
+    eventually(is_gone, "the token is gone")

@@ -8,12 +8,10 @@ import resource
 import stat
 import subprocess
 import sys
-import time
-import urllib.request
 
 import pytest
 
-from harness import PATIENCE, TOPIC
+from harness import PATIENCE, TOPIC, eventually
 from legacy import Provider, enhanced, framed, simple
 
 HERE = os.path.dirname(__file__)
@@ -115,8 +113,8 @@ def mixed_session(emulator):
 
 
 MIXED = {
-    "200 → 200": 4, "400 BadDeviceToken → 400 BadDeviceToken": 2, "closed → closed": 1, "status 8 → status 8": 1,
-    "status 128 → status 128": 1, "accepted → accepted": 7}
+    "200 → 200": 4, "400 BadDeviceToken → 400 BadDeviceToken": 2, "closed → closed": 1,
+    "status 8 → status 8": 1, "status 128 → status 128": 1, "accepted → accepted": 7}
 
 
 def test_a_mixed_session_replayed_comes_out_the_same(recorder, again):
@@ -265,12 +263,15 @@ def test_rotated_files_stand_for_themselves(stopped_emulator):
     replay(emulator, files[1], "--speed", "max")
 
 
+HEADER = '{"format":"apns-emulator-capture","version":1}\n'
+
+
 @pytest.mark.parametrize("content, complaint", [
     ("", "line 1: expected a header"),
     ("hello\n", 'line 1: expected a header with "format":"apns-emulator-capture", got hello'),
     ('{"format":"apns-emulator-capture","version":2}\n', 'expected "version":1, got version 2'),
-    ('{"format":"apns-emulator-capture","version":1}\n{"ns":1,"connection":1,"frame":"A"}\n', "line 2: expected base64"),
-    ('{"format":"apns-emulator-capture","version":1}\n{"ns":1,"connection":9,"frame":"AAAA"}\n', "line 2: expected a push of"),
+    (HEADER + '{"ns":1,"connection":1,"frame":"A"}\n', "line 2: expected base64"),
+    (HEADER + '{"ns":1,"connection":9,"frame":"AAAA"}\n', "line 2: expected a push of"),
 ])
 def test_a_bad_file_is_told_where_and_what(emulator, content, complaint):
     path = emulator.path("bad.jsonl")
@@ -282,7 +283,7 @@ def test_a_bad_file_is_told_where_and_what(emulator, content, complaint):
 
 
 def test_a_path_that_can_not_be_written_is_told_at_the_start(stopped_emulator):
-    result = stopped_emulator.run("serve", "--capture", "/nonexistent/traffic.jsonl", *SEED, check=False)
+    result = stopped_emulator.start_in_vain("--capture", "/nonexistent/traffic.jsonl", *SEED)
     assert result.returncode == 1
     assert "/nonexistent/traffic.jsonl" in result.stderr
 
@@ -301,20 +302,6 @@ def test_nothing_is_lost_when_the_history_is_short_and_the_burst_is_long(stopped
     assert [int.from_bytes(frame[1:5], "big") for frame in recorded[:-1]] == list(range(count))
 
 
-def metric(emulator, name):
-    host, port = emulator.address("console")
-    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
-        [line] = [line for line in response.read().decode().splitlines() if line.startswith(name + " ")]
-    return float(line.split()[1])
-
-
-def eventually(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def test_a_full_disk_is_told_and_survived(stopped_emulator):
     emulator = stopped_emulator
     capture = emulator.path("full.jsonl")
@@ -325,11 +312,16 @@ def test_a_full_disk_is_told_and_survived(stopped_emulator):
         # No file may grow past 100 KB: as a disk that is full.
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
         provider.send(2000 * frame)
-        eventually(lambda: metric(emulator, "apns_emulator_capture_lost_total") >= 2000)
-        assert metric(emulator, "apns_emulator_capture_suspended") == 1
+        eventually(lambda: emulator.metric("apns_emulator_capture_lost_total") >= 2000, "all are counted as lost")
+        assert emulator.metric("apns_emulator_capture_suspended") == 1
         assert "capture suspended" in emulator.log()
         resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
-        eventually(lambda: (provider.send(frame), metric(emulator, "apns_emulator_capture_suspended") == 0)[1])
+
+        def goes_on():
+            provider.send(frame)
+            return emulator.metric("apns_emulator_capture_suspended") == 0
+
+        eventually(goes_on, "the capture goes on")
     emulator.stop()
     recorded = lines(capture)
     assert sum(line.get("lost", 0) for line in recorded) >= 2000

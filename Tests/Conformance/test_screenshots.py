@@ -30,7 +30,11 @@ def populate(emulator):
     phone, tablet, chat = install("phone-1"), install("tablet"), install("phone-1", CHAT)
     device = SimulatedDevice(emulator, "phone-1")
     device.next("token")
-    push(phone, {"aps": {"alert": {"title": "Flight LH 470", "subtitle": "Gate change", "body": "Boarding at gate B42 in 25 minutes. Please have your passport ready."}, "badge": 3, "sound": "default"}, "flight": {"number": "LH470", "gate": "B42", "seats": ["12A", "12B"], "delayed": False}}, collapseId="lh470")
+    alert = {
+        "title": "Flight LH 470", "subtitle": "Gate change",
+        "body": "Boarding at gate B42 in 25 minutes. Please have your passport ready."}
+    flight = {"number": "LH470", "gate": "B42", "seats": ["12A", "12B"], "delayed": False}
+    push(phone, {"aps": {"alert": alert, "badge": 3, "sound": "default"}, "flight": flight}, collapseId="lh470")
     device.notification()
     push(tablet, {"aps": {"content-available": 1}}, pushType="background", priority=5)
     push(tablet, {"aps": {"alert": "Your order has shipped"}})

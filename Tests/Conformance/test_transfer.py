@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
 
 import pytest
 
-from harness import BINARY, PATIENCE, TOPIC, Emulator, SimulatedDevice
+from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice
 
 SEED = {
     "version": 1,
@@ -79,11 +78,7 @@ def without_clock(document):
 ])
 def test_a_wrong_seed_stops_the_start(stopped_emulator, document, sentence):
     path = write(stopped_emulator, "seed.json", document)
-    ports = [word for name in ("gateway", "feedback", "provider", "courier", "console")
-             for word in (f"--{name}-port", "0")]
-    result = subprocess.run(
-        [BINARY, "serve", "--seed-data", path, *ports], cwd=stopped_emulator.folder, capture_output=True, text=True,
-        env=stopped_emulator.environment, timeout=PATIENCE)
+    result = stopped_emulator.start_in_vain("--seed-data", path)
     assert result.returncode == 1 and sentence in result.stderr and "ready" not in result.stdout
 
 

@@ -14,9 +14,14 @@ from hyperframe.frame import GoAwayFrame
 from harness import PATIENCE
 
 
+def text(field):
+    """Versions of h2 differ in whether fields are bytes."""
+    return field.decode() if isinstance(field, bytes) else field
+
+
 class Upstream:
-    """Counts requests from 1 over all connections. `script` says how some are answered, `otherwise` how the others are (it
-    may be a function of the token):
+    """Counts requests from 1 over all connections. `script` says how some are answered, `otherwise` how the others are
+    (it may be a function of the token):
 
     a status, or (status, reason); "late": 200 once `release` is called; "refuse": RST_STREAM REFUSED_STREAM;
     "goaway": answered, then GOAWAY; "goaway-unseen": GOAWAY that leaves this request out;
@@ -114,9 +119,7 @@ class _Connection:
         if self.is_over:
             return
         if isinstance(event, h2.events.RequestReceived):
-            fields = {
-                name.decode() if isinstance(name, bytes) else name: value.decode() if isinstance(value, bytes) else value
-                for name, value in event.headers}
+            fields = {text(name): text(value) for name, value in event.headers}
             if event.stream_id > self.last:
                 return
             with self.server.lock:

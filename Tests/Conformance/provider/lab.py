@@ -1,10 +1,9 @@
 """An emulator with everything that providers need: keys, certificates, tokens in every state."""
 
 import subprocess
-import time
 
-from courier import MESSAGE, Device
-from harness import PATIENCE, TOPIC, Emulator
+from courier import Device
+from harness import TOPIC, eventually
 from identity import CertificateMaker, TokenKey, bearer
 from wire import PAYLOAD, Connection, listed, push_fields
 
@@ -74,10 +73,7 @@ class Lab:
         assert self.push_now(token, topic=topic).status == 200
         device.connect().kept_messages()
         device.close()
-        deadline = time.monotonic() + PATIENCE
-        while self.row(token)["state"] != "gone":
-            assert time.monotonic() < deadline, "the token is not gone"
-            time.sleep(0.01)
+        eventually(lambda: self.row(token)["state"] == "gone", "the token is gone")
         return token
 
     def row(self, token):
@@ -115,8 +111,7 @@ class Lab:
             return
         suffixes = {"voip": ".voip"} | {suffix: suffix for suffix in (
             ".location-query", ".voip", ".complication", ".pushkit.fileprovider", ".push-type.liveactivity",
-                ".voip-ptt",
-            ".push-type.widgets", ".push-type.controls")}
+            ".voip-ptt", ".push-type.widgets", ".push-type.controls")}
         for name, suffix in suffixes.items():
             self.prepared[name] = self.install(PHONE, TOPIC + suffix)
         self.prepared["universal voip"] = self.install(PHONE, UNIVERSAL + ".voip")

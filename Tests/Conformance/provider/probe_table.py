@@ -1,8 +1,7 @@
 """Asks the real program everything in `probes.py` and compares whole answers: status, fields, body bytes.
 
-By itself: python probe_table.py [
-    words that the rows must have]. The program is the one that APNS_EMULATOR_BINARY names,
-else the debug build."""
+By itself: python probe_table.py [words that the rows must have]. The program is the one that APNS_EMULATOR_BINARY
+names, else the debug build."""
 
 import http.client
 import os
@@ -17,7 +16,7 @@ if __name__ == "__main__":
     os.environ.setdefault("APNS_EMULATOR_BINARY", os.path.join(HERE, "../../../.build/debug/apns-emulator"))
 
 from lab import INCAPABLE  # noqa: E402
-from probes import ALL, REASONS, Expected, GoAway, NoHandshake  # noqa: E402
+from probes import ALL, REASONS, GoAway, NoHandshake  # noqa: E402
 
 # Starting flags of the emulators that the probes name.
 FLAGS = {

@@ -10,9 +10,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from harness import TOPIC
 from identity import DER, bearer, flipped
 from lab import (
-    APP_KEY, GOING_PHONE, ID, INCAPABLE, KEY, LIVE_ACTIVITY, NO_APP, OTHER_APP, OTHER_APP_KEY, OTHER_TEAM,
-        OTHER_TEAMS_KEY, PHONE,
-    PRODUCTION_KEY, PRODUCTION_PHONE, SANDBOX_KEY, SECOND_KEY, SINGLE, TEAM, UNIVERSAL, VOIP)
+    APP_KEY, ID, INCAPABLE, KEY, LIVE_ACTIVITY, NO_APP, OTHER_APP, OTHER_APP_KEY, OTHER_TEAM, OTHER_TEAMS_KEY,
+    PRODUCTION_KEY, SANDBOX_KEY, SECOND_KEY, SINGLE, TEAM, UNIVERSAL, VOIP)
 from magic import Rules, magic
 from wire import NO_ERROR, PAYLOAD, PRODUCTION, SANDBOX, listed
 

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from harness import PATIENCE, TOPIC
+from harness import PATIENCE, TOPIC, eventually
 from magic import Rules, magic
 from test_faults import below_tls
 from test_providers import Run, aioapns, curl
-from wire import CANCEL, PAYLOAD, REFUSED_STREAM, Connection
+from wire import CANCEL, PAYLOAD, REFUSED_STREAM
 
 
 @pytest.fixture
@@ -37,11 +37,8 @@ def reason(answer):
     return json.loads(answer.body)["reason"]
 
 
-def wait_until(condition, why):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.01)
+def whole_frame(buffer):
+    return len(buffer) >= 9 + int.from_bytes(buffer[:3], "big")
 
 
 # Reasons
@@ -226,7 +223,7 @@ def test_stalled_channel_management_goes_on_when_its_rule_is_switched_off(lab, r
 def test_a_delayed_answer_does_not_hold_up_others(lab, rules, connection):
     rules.add({"delayMs": 500, "jitterMs": 50}, when={"next": 1})
     slow = connection.request(fields(lab))
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     fast = connection.request(fields(lab))
     assert connection.answer(fast).status == 200
     assert slow not in connection.answers or connection.answers[slow].status is None
@@ -246,12 +243,12 @@ def test_a_delayed_push_whose_provider_goes_is_not_taken(lab, rules):
     rules.add({"delayMs": 60000})
     with lab.connect() as connection:
         connection.request(fields(lab, apns_id="99999999-2222-4333-8444-555555555555"))
-        wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+        eventually(lambda: rules.hits() == 1, "the rule strikes")
 
     def entry():
         return [each for each in lab.notifications() if (each["apnsId"] or "").startswith("99999999")]
 
-    wait_until(entry, "nothing is remembered")
+    eventually(entry, "it is remembered")
     assert "the connection ended before it was over" in entry()[0]["verdict"]["explanation"]
 
 
@@ -262,7 +259,7 @@ def test_a_delayed_push_that_is_cancelled_is_not_taken(lab, rules, connection):
     stream = connection.request(fields(lab))
     connection.send(RstStreamFrame(stream, error_code=CANCEL))
     connection.barrier()
-    wait_until(lambda: lab.notifications(state="rejected"), "nothing is remembered")
+    eventually(lambda: lab.notifications(state="rejected"), "it is remembered")
     assert "the provider cancelled" in lab.notifications(state="rejected")[0]["verdict"]["explanation"]
     assert connection.answer(connection.request(fields(lab))).status == 200
 
@@ -275,7 +272,7 @@ def test_an_answer_dribbles(lab, rules, connection):
     while not connection.answers.get(stream) or not connection.answers[stream].ended:
         pieces.append(connection.socket.recv(65536))
         connection.buffer += pieces[-1]
-        while len(connection.buffer) >= 9 and len(connection.buffer) >= 9 + int.from_bytes(connection.buffer[:3], "big"):
+        while whole_frame(connection.buffer):
             connection.next_frame()
     assert reason(connection.answers[stream]) == "BadTopic"
     assert len(pieces) > 10 and all(len(piece) == 7 for piece in pieces[:-1])
@@ -287,7 +284,7 @@ def test_an_answer_dribbles(lab, rules, connection):
 def test_a_stalled_connection_goes_on_when_its_rule_is_switched_off(lab, rules, connection):
     rules.add({"stall": True}, when={"next": 1})
     streams = [connection.request(fields(lab)) for _ in range(3)]
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     count = lab.counters()["accepted"]
     connection.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
@@ -329,7 +326,7 @@ def test_a_connection_may_end_late(lab, rules, connection, effect):
         connection.read_to_end()
     except ssl.SSLError:
         assert "garbage" in effect
-    wait_until(lambda: len(lab.notifications()) == before + 3, "a push is not remembered")
+    eventually(lambda: len(lab.notifications()) == before + 3, "all are remembered")
     rules.delete("others")
     assert lab.push_now(lab.token).status == 200
 
@@ -338,7 +335,7 @@ def test_a_stalled_connection_does_not_hold_up_the_end(make_lab):
     lab = make_lab()
     with lab.connect() as connection:
         connection.request(fields(lab, magic("stall").hex()))
-        wait_until(lambda: lab.emulator.api("GET", "/api/v1/connections")["connections"], "nobody is connected")
+        eventually(lambda: lab.emulator.api("GET", "/api/v1/connections")["connections"], "somebody is connected")
         began = time.monotonic()
         assert lab.emulator.stop() == 0
         assert time.monotonic() - began < PATIENCE / 2
@@ -400,7 +397,7 @@ def test_goaway_behind_an_answer(lab, rules, connection):
 def test_goaway_lets_delayed_answers_out(lab, rules, connection):
     rules.add({"delayMs": 300}, when={"next": 1})
     slow = connection.request(fields(lab))
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     connection.request(fields(lab, magic("goaway=Shutdown").hex()))
     connection.read_to_end()
     assert connection.goaway[1] >= slow and connection.answers[slow].status == 200

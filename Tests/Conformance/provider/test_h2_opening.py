@@ -4,7 +4,7 @@ import pytest
 from hyperframe.frame import PingFrame, SettingsFrame
 
 from wire import (
-    ENHANCE_YOUR_CALM, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PREFACE, PROTOCOL_ERROR, SANDBOX, assert_connection_error,
+    ENHANCE_YOUR_CALM, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PREFACE, PROTOCOL_ERROR, assert_connection_error,
     raw_frame)
 
 pytestmark = pytest.mark.usefixtures("unharmed")
