@@ -60,6 +60,8 @@ extension EmulatorOptions {
     provider.idleSeconds = settings[ServeFlags.idleTimeout]?.seconds
     provider.tokenLifetimeSeconds = settings[ServeFlags.tokenLifetime]?.seconds
     provider.withoutBroadcast = Set(settings.all(ServeFlags.withoutBroadcast))
+    provider.checks.refusesUrgentBackground = !settings.isOn(ServeFlags.urgentBackground)
+    provider.checks.suffixMismatch = settings[ServeFlags.suffixMismatch]?.rejection
     if settings.isOn(ServeFlags.documentedReasons) {
       provider.checks.usesDocumentedReasons = true
       provider.binding.otherEnvironment = .badEnvironmentKeyIdInToken

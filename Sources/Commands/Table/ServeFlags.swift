@@ -98,6 +98,13 @@ enum ServeFlags {
   static let withoutBroadcast = Flag(
     "without-broadcast", .topic, "bundle id that has no broadcast capability: FeatureNotEnabled"
   ).repeatable.setting
+  static let urgentBackground = Flag(
+    "urgent-background", .toggle, "take background pushes with priority 10, which Apple calls an error"
+  ).setting
+  static let suffixMismatch = Flag(
+    "suffix-mismatch", ValueKind<SuffixMismatch>.word, default: "off",
+    "what is answered when apns-topic does not end as apns-push-type wants"
+  ).setting
   static let documentedReasons = Flag(
     "documented-reasons", .toggle,
     "Apple's documented words where the wire has others: BadEnvironmentKeyIdInToken"
@@ -139,7 +146,8 @@ enum ServeFlags {
     captureRotate, captureKeep,
     logFormat, logLevel, noExplain, tokenLength,
     payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
-    tokenUpdateLimit, tokenLifetime, withoutBroadcast, documentedReasons, forward, key, keyId, team,
+    tokenUpdateLimit, tokenLifetime, withoutBroadcast, urgentBackground, suffixMismatch, documentedReasons,
+    forward, key, keyId, team,
     forwardCA, forwardName, forwardWindow, forwardQueue,
   ]
 

@@ -46,7 +46,8 @@ struct EmulatorOptionsTests {
       ["--flood-limit", "5"], ["--idle-timeout", "90"], ["--token-update-scope", "off"],
       ["--token-update-limit", "2"], ["--seed-data", "f"], ["--allow-host", "h"],
       ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
-      ["--documented-reasons"], ["--no-explain"],
+      ["--documented-reasons"], ["--no-explain"], ["--urgent-background"],
+      ["--suffix-mismatch", "InvalidPushType"],
     ])
   func everyFlag(words: [String]) throws {
     let options = EmulatorOptions(try Self.settings(["serve"] + words))

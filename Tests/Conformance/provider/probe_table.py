@@ -21,7 +21,8 @@ from probes import ALL, REASONS, GoAway, NoHandshake  # noqa: E402
 # Starting flags of the emulators that the probes name.
 FLAGS = {
     "plain": ["--without-broadcast", INCAPABLE], "flood": ["--flood-limit", "1"], "idle": ["--idle-timeout", "1s"],
-    "documented": ["--documented-reasons"], "short-lived": ["--token-lifetime", "30m"], "going": [], "going too": []}
+    "documented": ["--documented-reasons"], "short-lived": ["--token-lifetime", "30m"], "going": [], "going too": [],
+    "switched": ["--urgent-background", "--suffix-mismatch", "InvalidPushType"]}
 results = []
 # What refusals have besides Apple's answer.
 OWN_FIELD = "apns-emulator-explanation"

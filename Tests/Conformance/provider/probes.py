@@ -460,6 +460,11 @@ ENVIRONMENTS = [
 SWITCHES = [
     Probe("K.13", "too many to one device", refused(429, "TooManyRequests"), push(), [push()], lab="flood"),
     Probe("K.11", "idle for too long", GoAway(NO_ERROR, 0, b'{"reason":"IdleTimeout"}'), None, lab="idle"),
+    Probe("K.20", "background, priority 10, allowed", accepted(), push(apns_push_type="background"), lab="switched"),
+    Probe("J.3", "topic of VoIP, push type alert, minded", refused(400, "InvalidPushType"), push(apns_topic=VOIP),
+        lab="switched"),
+    Probe("J.3", "topic of the app, push type voip, minded", refused(400, "InvalidPushType"),
+        push(apns_push_type="voip"), lab="switched"),
     Probe("K.1", "key for production, as documented", refused(403, "BadEnvironmentKeyIdInToken"),
         other_key(PRODUCTION_KEY), lab="documented"),
     Probe("D.5", "token older than the operator allows",
