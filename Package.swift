@@ -42,7 +42,7 @@ let package = Package(
     library("Storage", ["Broker", "Platform", "PushModel", "CSQLite"]),
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
     library("Faults", ["PushModel"]),
-    library("Console", ["Broker", "Faults", "Platform", "PushModel", "Transport"]),
+    library("Console", ["Broker", "Faults", "PushModel", "Transport"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),
     library(
@@ -60,8 +60,8 @@ let package = Package(
     library(
       "Commands",
       [
-        "Benchmark", "Capture", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice",
-        "SimulatedProvider", "Transport", "CourierWire", "LegacyWire", "Broker",
+        "Benchmark", "Broker", "Capture", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform",
+        "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
 
@@ -70,9 +70,9 @@ let package = Package(
     tests("Capture", ["Capture", "LegacyWire", "PushModel"]),
     tests("Broker", ["Broker", "PushModel"]),
     tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
-    tests("Credentials", ["COpenSSL", "Credentials", "Platform", "PushModel"]),
+    tests("Credentials", ["COpenSSL", "Credentials", "PushModel"]),
     tests("Faults", ["Faults", "PushModel"]),
-    tests("Console", ["Broker", "Console", "Faults", "Platform", "PushModel", "Transport"]),
+    tests("Console", ["Broker", "Console", "Faults", "PushModel", "Transport"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
@@ -85,8 +85,7 @@ let package = Package(
       "Emulator",
       [
         "Broker", "COpenSSL", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform",
-        "ProviderAPI",
-        "PushModel", "Transport",
+        "ProviderAPI", "PushModel", "Storage", "Transport",
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -99,9 +98,7 @@ if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: [
         "Broker", "Capture", "CourierWire", "Credentials", "LegacyWire", "Platform", "ProviderAPI",
-        "PushModel",
-        "Storage",
-        "Transport",
+        "PushModel", "Storage", "Transport",
       ],
       path: "Tests/Fuzz", exclude: ["Seeds"]))
 }
