@@ -15,6 +15,7 @@ test: ## style, build without warnings, our tests, other people's clients
 	@.ci/test
 
 bench: build ## load generators, each beside the limit of what the machine can do
+	@.ci/install bench
 	@exec $(EMULATOR) bench $(ARGS)
 
 format: ## lay out all sources as .swift-format says
