@@ -253,13 +253,18 @@ def test_a_stalled_connection_does_not_hold_up_the_end(emulator, connect):
 
 
 @pytest.mark.parametrize("effect", [{"reset": True}, {"rstStream": 7}], ids=["reset", "rstStream"])
-def test_a_reset_is_a_reset(connect, rules, phone, effect):
+def test_a_reset_is_a_reset(emulator, connect, rules, phone, effect):
     rules.add(effect, when={"next": 1})
     provider = connect()
     provider.send(enhanced(1, phone.token, alert(1)))
     with pytest.raises(ConnectionResetError):
         below_tls(provider.socket)
     assert phone.alerts() == []
+    [entry] = notifications(emulator)
+    verdict = entry["verdict"]
+    assert (verdict["status"], verdict["reason"], verdict["legacyStatus"]) == (None, None, None)
+    assert verdict["fault"] == {"name": "rule", "effect": effect}
+    assert [step["event"] for step in entry["timeline"]] == ["received", "swallowed"]
 
 
 def test_a_reset_may_come_late(connect, rules, phone):

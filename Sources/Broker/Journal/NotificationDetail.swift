@@ -4,8 +4,10 @@ public final class NotificationDetail {
   public var explanation: String?
   /// Where it was forwarded to; nil for what is decided here.
   public var upstream: String?
+  /// What kept it from being taken, if that was done on purpose.
+  public var fault: StruckFault?
 
-  public init(explanation: String? = nil, upstream: String? = nil) {
-    (self.explanation, self.upstream) = (explanation, upstream)
+  public init(explanation: String? = nil, upstream: String? = nil, fault: StruckFault? = nil) {
+    (self.explanation, self.upstream, self.fault) = (explanation, upstream, fault)
   }
 }

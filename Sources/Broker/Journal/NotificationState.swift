@@ -1,7 +1,7 @@
 /// Where a notification is on its way (`interface.md`, A notification).
 @frozen
 public enum NotificationState: UInt8, Sendable, CaseIterable {
-  /// Refused; see the verdict.
+  /// Refused, or struck by a fault that gave no answer; see the verdict.
   case rejected = 0
   /// Kept until the device returns.
   case stored = 1

@@ -42,7 +42,10 @@ enum EventLine {
 
   /// Why a notification was refused, and what it says.
   private static func content(_ subject: JSONValue) -> [String] {
-    [subject["verdict"]?["reason"]?.string, subject["payload"]?.text].compactMap { $0 }
+    let verdict = subject["verdict"]
+    // Without a reason a fault left it without an answer.
+    let fault = verdict?["fault"]?["name"]?.string.map { "no answer, fault \($0)" }
+    return [verdict?["reason"]?.string ?? fault, subject["payload"]?.text].compactMap { $0 }
   }
 
   /// A payload is a stranger's text: it must not drive the terminal.

@@ -65,8 +65,10 @@ extension Dashboard {
 
     function verdictPanel(notification) {
       const { accepted, status, reason, legacyStatus, explanation } = notification.verdict;
-      return [h('p', { class: accepted ? 'good' : 'bad' }, h('strong', {}, accepted ? 'Accepted' : `Rejected: ${reason}`)),
-        explanation ? h('p', {}, sentence(explanation)) : null,
+      const heading = h('p', { class: accepted ? 'good' : 'bad' }, h('strong', {}, outcomeOf(notification)));
+      const why = explanation ? h('p', {}, sentence(explanation)) : null;
+      if (status === null) return [heading, why, facts([['To the provider', 'no answer'], ['State', stateBadge(notification.state)]])];
+      return [heading, why,
         facts([['On HTTP/2', accepted ? '200' : `${status} {"reason":"${reason}"}`],
           ['On the gateway', accepted ? 'silence' : notification.interface === 'gateway' && notification.command === 0 ? 'closes without an error packet (command 0)' : `error packet, status ${legacyStatus}`],
           ['State', stateBadge(notification.state)]])];
@@ -144,7 +146,7 @@ extension Dashboard {
       if (!again) return;
       keep(again);
       changed('notifications');
-      toast(again.verdict.accepted ? `Replayed as #${again.id}: ${again.state}` : `Replayed as #${again.id}: ${again.verdict.reason}`);
+      toast(again.verdict.accepted ? `Replayed as #${again.id}: ${again.state}` : `Replayed as #${again.id}: ${refusalOf(again)}`);
     }
 
     function editAndReplay(notification) {

@@ -40,6 +40,11 @@ extension Dashboard {
     const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rejected: 'bad', expired: 'warn', replaced: 'warn', discarded: 'warn' };
     const stateBadge = state => h('span', { class: `badge ${stateClass[state] || ''}` }, state);
 
+    /* Why it was not taken: the reason that the provider was told, or the fault that left it without one. */
+    const refusalOf = ({ verdict }) => verdict.reason || (verdict.fault ? `fault ${verdict.fault.name}` : 'no reason');
+    const outcomeOf = notification => notification.verdict.accepted ? 'Accepted'
+      : notification.verdict.status === null ? `Not answered: ${refusalOf(notification)}` : `Rejected: ${refusalOf(notification)}`;
+
     const sentence = text => text.replace(/^./, letter => letter.toUpperCase());
 
     const onlineDot = isOnline => h('span', { class: `dot ${isOnline ? 'on' : ''}` }, isOnline ? 'online' : 'offline');

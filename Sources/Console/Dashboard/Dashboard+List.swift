@@ -48,7 +48,7 @@ extension Dashboard {
         'aria-selected': String(notification.id === view.selected), 'aria-posinset': index + 1, 'aria-setsize': view.ids.length,
         onclick: () => select(notification.id),
       },
-        h('span', { class: 'title' }, headline(notification)), notification.verdict.accepted ? stateBadge(notification.state) : h('span', { class: 'badge bad' }, notification.verdict.reason),
+        h('span', { class: 'title' }, headline(notification)), notification.verdict.accepted ? stateBadge(notification.state) : h('span', { class: 'badge bad' }, refusalOf(notification)),
         h('span', { class: 'under small faint' }, `${notification.topic || 'no topic'} → ${notification.udid || short(notification.token) || 'no token'}`),
         h('span', { class: 'small faint' }, `${interfaceName[notification.interface]} · ${clockTime(notification.receivedAt)}`));
       row.style.top = `${index * rowHeight}px`;

@@ -84,7 +84,7 @@ extension Dashboard {
       if (!sent) return;
       keep(sent);
       changed('notifications');
-      show(outcome, h('div', { class: 'card' }, h('p', { class: sent.verdict.accepted ? 'good' : 'bad' }, h('strong', {}, sent.verdict.accepted ? `Accepted, ${sent.state}` : `Rejected: ${sent.verdict.reason}`)),
+      show(outcome, h('div', { class: 'card' }, h('p', { class: sent.verdict.accepted ? 'good' : 'bad' }, h('strong', {}, sent.verdict.accepted ? `Accepted, ${sent.state}` : outcomeOf(sent))),
         sent.verdict.explanation ? h('p', {}, sent.verdict.explanation) : null, h('a', { href: `#notifications/${sent.id}` }, `Follow #${sent.id}`)));
     }
     """#

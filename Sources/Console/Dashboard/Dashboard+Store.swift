@@ -22,7 +22,7 @@ extension Dashboard {
 
     function haystack(notification) {
       return [notification.topic, notification.token, notification.udid, notification.apnsId, notification.collapseId,
-        notification.verdict.reason, notification.state, notification.identifier, JSON.stringify(notification.payload)].join(' ').toLowerCase();
+        notification.verdict.accepted ? '' : refusalOf(notification), notification.state, notification.identifier, JSON.stringify(notification.payload)].join(' ').toLowerCase();
     }
 
     function keep(notification) {

@@ -13,6 +13,13 @@ extension JournalRecord {
     return broker.registry.devices[Int(broker.registry[registration: registration].device)].udid
   }
 
-  /// HTTP status of the verdict.
-  var status: Int { rejection?.status ?? 200 }
+  /// HTTP status of the verdict; nil if a fault left the provider without one.
+  func status(_ broker: Broker) -> Int? { isAnswered(broker) ? rejection?.status ?? 200 : nil }
+
+  /// Reason of the verdict; nil without one.
+  func reason(_ broker: Broker) -> String? { isAnswered(broker) ? rejection?.reason : nil }
+
+  private func isAnswered(_ broker: Broker) -> Bool {
+    rejection == nil || broker.journal.detail(id)?.fault?.isAnswered != false
+  }
 }

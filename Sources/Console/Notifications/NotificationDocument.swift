@@ -38,9 +38,7 @@ struct NotificationDocument {
       ("payload", JSONText.compact(record.payload).map(JSONValue.verbatim) ?? .null),
       ("payloadBase64", .string(Base64.encode(record.payload))),
       ("verdict", Self.verdict(record.rejection, detail)), ("state", .string(record.state.name)),
-      (
-        "timeline", NotificationTimeline(record, upstream: detail?.upstream, answer: detail?.explanation).json
-      ),
+      ("timeline", NotificationTimeline(record, detail).json),
     ]
   }
 
@@ -49,11 +47,17 @@ struct NotificationDocument {
   }
 
   private static func verdict(_ rejection: Rejection?, _ detail: NotificationDetail?) -> JSONValue {
-    let sentences = [rejection?.sentence, detail?.explanation].compactMap { $0 }
+    // Without an answer there is neither status nor reason to show.
+    let isAnswered = rejection == nil || detail?.fault?.isAnswered != false
+    let told = isAnswered ? rejection : nil
+    let sentences = [told?.sentence, detail?.explanation].compactMap { $0 }
     return [
-      "accepted": .bool(rejection == nil), "status": .integer(Int64(rejection?.status ?? 200)),
-      "reason": .optional(rejection?.reason), "legacyStatus": .integer(Int64(rejection?.legacyStatus ?? 0)),
+      "accepted": .bool(rejection == nil),
+      "status": isAnswered ? .integer(Int64(told?.status ?? 200)) : .null,
+      "reason": .optional(told?.reason),
+      "legacyStatus": isAnswered ? .integer(Int64(told?.legacyStatus ?? 0)) : .null,
       "explanation": .optional(sentences.isEmpty ? nil : sentences.joined(separator: ": ")),
+      "fault": detail?.fault.map { ["name": .string($0.name), "effect": $0.effect] } ?? .null,
     ]
   }
 }

@@ -92,8 +92,8 @@ extension NotificationFilter.Condition {
     case .token(let bytes): record.presentedToken.elementsEqual(bytes)
     case .udid(let text): record.udid(broker)?.text == text
     case .interface(let interface): record.interface == interface
-    case .status(let status): record.status == status
-    case .reason(let reason): record.rejection?.reason == reason
+    case .status(let status): record.status(broker) == status
+    case .reason(let reason): record.reason(broker) == reason
     case .state(let state): record.state == state
     case .text(let search): search.isIn(record.payload)
     }
@@ -132,8 +132,8 @@ extension NotificationFilter.Condition {
     case .token: .string(Hex.encode(record.presentedToken))
     case .udid: .optional(record.udid(broker)?.text)
     case .interface: .string(record.interface.name)
-    case .status: .integer(Int64(record.status))
-    case .reason: .optional(record.rejection?.reason)
+    case .status: record.status(broker).map { .integer(Int64($0)) } ?? .null
+    case .reason: .optional(record.reason(broker))
     case .state: .string(record.state.name)
     case .text: .string("not in the payload")
     }

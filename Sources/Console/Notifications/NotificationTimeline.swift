@@ -14,13 +14,17 @@ struct NotificationTimeline {
 
   private var steps: [Step]
 
-  /// `upstream` names who decides about a forwarded notification, `answer` says what it was.
-  init(_ record: JournalRecord, upstream: String? = nil, answer: String? = nil) {
+  init(_ record: JournalRecord, _ detail: NotificationDetail? = nil) {
     steps = [
       Step(at: record.receivedAt, event: "received", detail: "by the \(record.interface.name) interface")
     ]
-    if let upstream {
-      steps += Self.forwarded(record, upstream, answer)
+    if let upstream = detail?.upstream {
+      steps += Self.forwarded(record, upstream, detail?.explanation)
+      return
+    }
+    if let fault = detail?.fault, record.rejection != nil, !fault.isAnswered {
+      let what = "by the fault \(fault.name), \(fault.effect.text)"
+      steps.append(Step(at: record.receivedAt, event: "swallowed", detail: what))
       return
     }
     if let rejection = record.rejection {
@@ -31,7 +35,7 @@ struct NotificationTimeline {
     steps.append(contentsOf: Self.journey(record))
   }
 
-  /// On to another service, and its answer.
+  /// On to another service, which decides, and its answer.
   private static func forwarded(_ record: JournalRecord, _ upstream: String, _ answer: String?) -> [Step] {
     var steps: [Step] = []
     if record.sentAt != .never {

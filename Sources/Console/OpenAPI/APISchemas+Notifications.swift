@@ -40,8 +40,11 @@ extension APISchemas {
       (
         "verdict",
         object([
-          ("accepted", flag), ("status", whole), ("reason", nullable("string")), ("legacyStatus", whole),
-          ("explanation", nullable("string")),
+          ("accepted", flag), ("status", nullable("integer")), ("reason", nullable("string")),
+          ("legacyStatus", nullable("integer")), ("explanation", nullable("string")),
+          (
+            "fault", ["oneOf": [["type": "null"], object([("name", text), ("effect", ["type": "object"])])]]
+          ),
         ])
       ),
       ("state", .words(NotificationState.allCases.map(\.name))),

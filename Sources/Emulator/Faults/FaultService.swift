@@ -93,4 +93,9 @@ extension FaultEngine.Decision {
   }
 
   var explanation: String { words.text }
+
+  /// As the history has it.
+  func struck(isAnswered: Bool) -> StruckFault {
+    StruckFault(name: name, effect: effects.document, isAnswered: isAnswered)
+  }
 }

@@ -138,7 +138,8 @@ final class GatewayFaults {
   private func swallow(
     _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ end: () -> Void
   ) -> LegacyDecoder.Next {
-    owner.record(notification, .internalServerError, decision.explanation)
+    owner.record(
+      notification, .internalServerError, decision.explanation, fault: decision.struck(isAnswered: false))
     end()
     return .stop
   }
@@ -149,7 +150,8 @@ final class GatewayFaults {
     _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ rejection: Rejection,
     _ packet: FaultEffects.LegacyError
   ) -> LegacyDecoder.Next {
-    owner.record(notification, rejection, decision.explanation)
+    // A bad command 0 gets no packet, but as ever its close is the answer.
+    owner.record(notification, rejection, decision.explanation, fault: decision.struck(isAnswered: true))
     let isShutdown = packet.status == Rejection.shutdown.legacyStatus
     let own = isShutdown ? owner.lastAccepted ?? 0 : notification.identifier
     let answer = LegacyErrorPacket(status: packet.status, identifier: packet.identifier ?? own)

@@ -42,7 +42,7 @@ final class PlainFault {
     timer = nil
     var words = decision.words
     words.got += ", and the provider went before it was over"
-    record(.internalServerError, words)
+    swallow(words)
   }
 
   private func carryOut() {
@@ -55,7 +55,8 @@ final class PlainFault {
     let now = service.clock.now()
     if let rejection = decision.rejection ?? (effects.goAway == nil ? nil : .shutdown) {
       let refusal = decision.refusal(judged.messageID, rejection, now: now)
-      answer(requests.reject(refusal, judged, message, now: now).0)
+      let struck = decision.struck(isAnswered: true)
+      answer(requests.reject(refusal, judged, message, now: now, fault: struck).0)
     } else if effects.halfCloses {
       breakOff(.end)
     } else if decision.isMagic, judged.lacksOnlyToken {
@@ -72,12 +73,11 @@ final class PlainFault {
   }
 
   private func breakOff(_ breakage: HTTPBreakage) {
-    record(.internalServerError, decision.words)
+    swallow(decision.words)
     exchange.end(by: breakage)
   }
 
-  private func record(_ rejection: Rejection, _ words: Explanation) {
-    let refused = RejectedRequest(rejection, messageID: judged.messageID, explanation: words)
-    _ = requests.reject(refused, judged, message, now: service.clock.now())
+  private func swallow(_ words: Explanation) {
+    requests.swallow(judged, message, decision, words, now: service.clock.now())
   }
 }

@@ -87,7 +87,7 @@ final class ProviderFaults {
   private func give(up entry: Held, _ reason: String) {
     var words = entry.decision.words
     words.got += ", and \(reason) before it was over"
-    entry.struck.record(.internalServerError, words)
+    entry.struck.swallow(entry.decision, words)
   }
 
   // MARK: Effects
@@ -103,9 +103,9 @@ final class ProviderFaults {
     if let rejection = decision.rejection {
       struck.refuse(rejection, decision, on: session)
     } else if effects.goAway != nil {
-      struck.record(.shutdown, decision.words)
+      struck.swallow(decision, decision.words)
     } else if effects.halfCloses {
-      struck.record(.internalServerError, decision.words)
+      struck.swallow(decision, decision.words)
       session.drop(struck.request)
     } else {
       struck.carryOut(decision, on: session)
@@ -118,7 +118,7 @@ final class ProviderFaults {
   }
 
   private func breakOff(_ decision: FaultEngine.Decision, _ struck: any StruckRequest) {
-    struck.record(.internalServerError, decision.words)
+    struck.swallow(decision, decision.words)
     if decision.effects.resetsConnection {
       connection.abort("reset by a fault", reset: true)
     } else if !decision.garbage.isEmpty {

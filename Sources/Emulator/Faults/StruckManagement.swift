@@ -18,5 +18,5 @@ struct StruckManagement: StruckRequest {
     responder.refuse(request, rejection, decision.words, on: session)
   }
 
-  func record(_ rejection: Rejection, _ words: Explanation) {}
+  func swallow(_ decision: FaultEngine.Decision, _ words: Explanation) {}
 }

@@ -25,12 +25,12 @@ struct StruckPush: StruckRequest {
 
   func refuse(_ rejection: Rejection, _ decision: FaultEngine.Decision, on session: HTTP2ServerSession) {
     let refusal = decision.refusal(judged.messageID, rejection, now: now)
-    let (response, rejection) = requests.reject(refusal, judged, request.message, now: now)
+    let (response, rejection) = requests.reject(
+      refusal, judged, request.message, now: now, fault: decision.struck(isAnswered: true))
     responder.answer(request, judged, response, rejection, session)
   }
 
-  func record(_ rejection: Rejection, _ words: Explanation) {
-    let refused = RejectedRequest(rejection, messageID: judged.messageID, explanation: words)
-    _ = requests.reject(refused, judged, request.message, now: now)
+  func swallow(_ decision: FaultEngine.Decision, _ words: Explanation) {
+    requests.swallow(judged, request.message, decision, words, now: now)
   }
 }

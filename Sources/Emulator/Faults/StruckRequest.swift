@@ -10,6 +10,6 @@ protocol StruckRequest {
   func carryOut(_ decision: FaultEngine.Decision, on session: HTTP2ServerSession)
   /// Answers with a reason that is not in it.
   func refuse(_ rejection: Rejection, _ decision: FaultEngine.Decision, on session: HTTP2ServerSession)
-  /// Remembers it, though the provider hears of it in another way or not at all.
-  func record(_ rejection: Rejection, _ words: Explanation)
+  /// Remembers that it was not taken, and that its provider was told no reason.
+  func swallow(_ decision: FaultEngine.Decision, _ words: Explanation)
 }

@@ -159,10 +159,13 @@ extension GatewayConnection {
     return .goOn
   }
 
-  func record(_ notification: LegacyNotification, _ rejection: Rejection, _ explanation: String?) {
+  func record(
+    _ notification: LegacyNotification, _ rejection: Rejection, _ explanation: String?,
+    fault: StruckFault? = nil
+  ) {
     guard let provider else { return }
     var submission = provider.submission(notification)
-    submission.detail = NotificationDetail(explanation: explanation)
+    submission.detail = NotificationDetail(explanation: explanation, fault: fault)
     _ = gateway.broker.recordRejection(submission, rejection, now: gateway.clock.now())
   }
 

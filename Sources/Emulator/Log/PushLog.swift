@@ -37,13 +37,16 @@ final class PushLog {
     }
     fields.append(("token", .string(Self.shortened(record.presentedToken))))
     fields.append(("bytes", .integer(Int64(record.payload.count))))
-    logger.log(.info, record.rejection == nil ? "push" : "push rejected", fields + outcome(record))
+    let (sentence, outcome) = outcome(record)
+    logger.log(.info, sentence, fields + outcome)
   }
 
-  private func outcome(_ record: JournalRecord) -> [(String, JSONValue)] {
-    guard let rejection = record.rejection else { return [("state", .string(record.state.name))] }
-    let because = broker.journal.detail(record.id)?.explanation ?? rejection.sentence
-    return [("reason", .string(rejection.reason)), ("because", .string(because))]
+  private func outcome(_ record: JournalRecord) -> (String, [(String, JSONValue)]) {
+    guard let rejection = record.rejection else { return ("push", [("state", .string(record.state.name))]) }
+    let detail = broker.journal.detail(record.id)
+    let because = [("because", JSONValue.string(detail?.explanation ?? rejection.sentence))]
+    if detail?.fault?.isAnswered == false { return ("push not answered", because) }
+    return ("push rejected", [("reason", .string(rejection.reason))] + because)
   }
 
   /// Enough of a token to find it in the table.

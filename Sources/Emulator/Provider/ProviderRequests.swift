@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import ProviderAPI
 import PushModel
 import Transport
@@ -69,11 +70,24 @@ final class ProviderRequests {
 
   /// Remembers a refusal and answers it.
   func reject(
-    _ rejected: RejectedRequest, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
+    _ rejected: RejectedRequest, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp,
+    fault: StruckFault? = nil
   ) -> (HTTP2Response, Rejection?) {
     service.record(
-      rejected, message, interface: interface, environment: environment, now: now, source: source(message))
+      rejected, message, interface: interface, environment: environment, now: now, source: source(message),
+      fault: fault)
     return (refusal(rejected, judged), rejected.rejection)
+  }
+
+  /// Remembers a push that a fault left without an answer.
+  func swallow(
+    _ judged: JudgedRequest, _ message: HTTPMessage, _ decision: FaultEngine.Decision, _ words: Explanation,
+    now: Timestamp
+  ) {
+    let unanswered = RejectedRequest(.internalServerError, messageID: judged.messageID, explanation: words)
+    service.record(
+      unanswered, message, interface: interface, environment: environment, now: now, source: source(message),
+      fault: decision.struck(isAnswered: false))
   }
 
   /// Remembers a push as accepted that no device is there for.

@@ -113,11 +113,11 @@ final class ProviderService {
   /// Remembers a refused request, with as much of it as can be told.
   func record(
     _ rejected: RejectedRequest, _ message: HTTPMessage, interface: Interface, environment: Environment,
-    now: Timestamp, source: PushSource
+    now: Timestamp, source: PushSource, fault: StruckFault? = nil
   ) {
     withSubmission(message, rejected.messageID, interface, environment, source) {
       var submission = $0
-      submission.detail = NotificationDetail(explanation: rejected.explanation.text)
+      submission.detail = NotificationDetail(explanation: rejected.explanation.text, fault: fault)
       _ = broker.recordRejection(submission, rejected.rejection, now: now)
     }
   }

@@ -21,6 +21,17 @@ struct EventLineTests {
         + #"  {"aps":{}}"#)
   }
 
+  @Test("a notification that a fault left without an answer is told with the fault")
+  func unanswered() {
+    let data = #"""
+      {"at":"2026-01-02T03:04:05.678Z","notification":{"id":17,"state":"rejected",
+       "verdict":{"accepted":false,"status":null,"reason":null,"fault":{"name":"mine","effect":{"reset":true}}}}}
+      """#
+    #expect(
+      Self.line("notification", data)
+        == "03:04:05.678  notification  #17  rejected  no answer, fault mine")
+  }
+
   @Test("a row of the token table is told with what changed")
   func token() {
     let data =

@@ -341,6 +341,39 @@ def test_a_stalled_connection_does_not_hold_up_the_end(make_lab):
         assert time.monotonic() - began < PATIENCE / 2
 
 
+@pytest.mark.parametrize(
+    "effect", [{"reset": True}, {"garbage": 9}, {"halfClose": True}, {"goaway": {}}, {"rstStream": 7}, {"delayMs": 60000}],
+    ids=str)
+def test_the_history_makes_no_reason_up_for_what_was_not_answered(lab, rules, effect):
+    lab.emulator.api("POST", "/api/v1/reset", {"what": ["notifications"]})
+    rules.add(effect)
+    with lab.connect() as connection:
+        stream = connection.request(fields(lab))
+        wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+        if "rstStream" in effect:
+            connection.answer(stream)
+    wait_until(lambda: lab.notifications(), "nothing is remembered")
+    [entry] = lab.notifications()
+    verdict = entry["verdict"]
+    assert (verdict["accepted"], verdict["status"], verdict["reason"], verdict["legacyStatus"]) == (False, None, None, None)
+    assert verdict["fault"] == {"name": "rule", "effect": effect}
+    assert verdict["explanation"].startswith("fault rule rule: ")
+    assert [step["event"] for step in entry["timeline"]] == ["received", "swallowed"]
+    assert "rule" in entry["timeline"][1]["detail"] and entry["state"] == "rejected"
+    assert lab.notifications(reason="InternalServerError") == lab.notifications(status="500") == []
+
+
+def test_the_history_names_the_fault_behind_an_answer(lab, rules, connection):
+    rules.add({"reason": "BadTopic"}, when={"next": 1})
+    before = lab.notifications()
+    connection.answer(connection.request(fields(lab)))
+    [verdict] = [entry["verdict"] for entry in lab.notifications() if entry not in before]
+    assert (verdict["status"], verdict["reason"]) == (400, "BadTopic")
+    assert verdict["fault"] == {"name": "rule", "effect": {"reason": "BadTopic"}}
+    connection.answer(connection.request(fields(lab, "ab" * 32)))
+    assert [e["verdict"]["fault"] for e in lab.notifications(token="ab" * 32)] == [None]
+
+
 def test_half_a_close(lab, rules, connection):
     rules.add({"halfClose": True}, when={"next": 1})
     connection.request(fields(lab))
