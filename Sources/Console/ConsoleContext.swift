@@ -29,8 +29,9 @@ public final class ConsoleContext {
   /// The answer goes to the closure, or the exchange is ended in another way.
   public var push: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Void)?
 
-  /// Sends a notification in the name of a provider that may push to its topic; answers the notification's id.
-  public var sendTest: ((TestPush) -> UInt64)?
+  /// Sends a notification in the name of a provider that may push to its topic; the closure gets the
+  /// notification's id, late if a fault delays it.
+  public var sendTest: ((TestPush, @escaping (UInt64) -> Void) -> Void)?
   /// What a token is the HMAC of, field by field.
   public var explainToken:
     ((Environment, UDID, TopicHash, _ install: Int32) -> [(field: String, bytes: [UInt8])])?

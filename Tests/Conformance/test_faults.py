@@ -249,6 +249,55 @@ def test_a_stalled_connection_does_not_hold_up_the_end(emulator, connect):
         pass
 
 
+# Test pushes
+
+
+def send_test(emulator, token, **more):
+    return emulator.api("POST", "/api/v1/push", {"token": token.hex(), "topic": TOPIC, "payload": {"aps": {}}} | more)
+
+
+@pytest.mark.parametrize("protocol, interface", [("http2", "console"), ("legacy", "gateway")])
+def test_a_test_push_meets_the_rules_of_its_interface(emulator, rules, phone, protocol, interface):
+    other = {"console": "gateway", "gateway": "console"}[interface]
+    rules.add({"reason": "TooManyRequests"}, "other", interface=other)
+    rules.add({"reason": "ServiceUnavailable"}, "mine", when={"next": 1}, interface=interface, topic=TOPIC, token=phone.token.hex())
+    verdict = send_test(emulator, phone.token, protocol=protocol)["verdict"]
+    assert (verdict["accepted"], verdict["status"], verdict["reason"]) == (False, 503, "ServiceUnavailable")
+    assert verdict["fault"] == {"name": "mine", "effect": {"reason": "ServiceUnavailable"}}
+    assert "fault rule mine" in verdict["explanation"]
+    sent = send_test(emulator, phone.token, protocol=protocol)
+    assert sent["verdict"]["accepted"] and sent["verdict"]["fault"] is None
+    assert rules.hits("mine") == 1 and rules.hits("other") == 0
+
+
+@pytest.mark.parametrize("protocol", ["http2", "legacy"])
+@pytest.mark.parametrize(
+    "effect", [{"reset": True}, {"garbage": 5}, {"stall": True}, {"halfClose": True}, {"rstStream": 2}], ids=str)
+def test_a_test_push_tells_what_would_have_broken(emulator, rules, phone, protocol, effect):
+    rules.add(effect)
+    sent = send_test(emulator, phone.token, protocol=protocol)
+    assert (sent["verdict"]["accepted"], sent["verdict"]["status"], sent["verdict"]["reason"]) == (False, None, None)
+    assert sent["verdict"]["fault"] == {"name": "rule", "effect": effect}
+    assert phone.alerts() == []
+
+
+def test_goaway_for_a_test_push_is_as_on_each_interface(emulator, rules, phone):
+    rules.add({"goaway": {"reason": "Shutdown"}})
+    assert send_test(emulator, phone.token)["verdict"]["reason"] is None
+    assert send_test(emulator, phone.token, protocol="legacy")["verdict"]["legacyStatus"] == 10
+
+
+@pytest.mark.parametrize("protocol", ["http2", "legacy"])
+def test_a_test_push_may_be_late(emulator, rules, phone, protocol):
+    rules.add({"delayMs": 300}, when={"next": 1})
+    began = time.monotonic()
+    assert send_test(emulator, phone.token, protocol=protocol)["verdict"]["accepted"]
+    assert time.monotonic() - began >= 0.3
+    assert send_test(emulator, magic("delay=10"), protocol=protocol)["verdict"]["accepted"]
+    verdict = send_test(emulator, magic("legacy=7"), protocol=protocol)["verdict"]
+    assert (verdict["reason"], verdict["fault"]["name"]) == ("PayloadTooLarge", "!legacy=7")
+
+
 # Broken connections
 
 

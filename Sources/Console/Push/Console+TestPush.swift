@@ -9,16 +9,21 @@ extension Console {
     "collapseId", "apnsId", "command", "identifier",
   ]
 
-  /// `POST /api/v1/push`: answers 200 with the notification, whose verdict says whether it was accepted.
-  func sendTestPush(_ request: ConsoleRequest) throws -> HTTPResponse {
+  /// `POST /api/v1/push`: answers 200 with the notification, whose verdict says whether it was accepted, and which fault
+  /// struck it.
+  func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
     let body = try request.object(allowing: Self.memberNames)
     let push = try testPush(body)
     guard let send = context.sendTest else {
       throw ConsoleError.unavailable("test pushes are not part of this run")
     }
-    guard let record = broker.journal[send(push)] else {
-      throw ConsoleError.conflict("the history is too short to keep the notification")
+    send(push) { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
+  }
+
+  private func sentTestPush(_ id: UInt64) -> HTTPResponse {
+    guard let record = broker.journal[id] else {
+      return ConsoleError.conflict("the history is too short to keep the notification").response
     }
     return HTTPResponse(json: NotificationDocument(broker: broker).whole(record))
   }

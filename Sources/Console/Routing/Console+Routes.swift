@@ -117,9 +117,10 @@ extension Console {
 
   private static var controlRoutes: [Route] {
     [
-      .post("/api/v1/push", "Sends a test push, in the name of a provider that may push to the topic") {
-        try $0.sendTestPush($1)
-      }
+      Route(
+        "POST", "/api/v1/push", "Sends a test push, in the name of a provider that may push to the topic",
+        action: .exchange { try $0.sendTestPush($1, $2) }
+      )
       .needs(.schema("TestPush")).refuses(409).answers(
         200, "What became of it", .schema("NotificationDetail")),
       .post("/api/v1/reset", "Forgets the parts named, or everything") { try $0.reset($1) }

@@ -27,7 +27,7 @@ enum ConsoleService {
     }
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }
     context.faults = emulator.faults.engine
-    context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator) }
+    context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator, done: $1) }
     context.explainToken = { environment, udid, topicHash, install in
       IdentityDerivation.appTokenMessage(
         environment: environment, udid: udid, topicHash: topicHash, install: install)

@@ -18,6 +18,9 @@ final class FaultService {
   /// What stands still because of a rule, by its name, with how it goes on when the rule is switched off.
   private var held: [String: [ObjectIdentifier: () -> Void]] = [:]
 
+  private var delays: [Int: LoopEvent] = [:]
+  private var delayCount = 0
+
   init(seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: EventLog) {
     engine = FaultEngine(seed: seed)
     (self.loop, self.clock, self.logger, self.events) = (loop, clock, logger, events)
@@ -41,6 +44,16 @@ final class FaultService {
     let timer = LoopEvent(timerOn: loop, handler: work)
     timer.start(afterNanoseconds: milliseconds * 1_000_000)
     return timer
+  }
+
+  /// Calls `work` when the delay of a fault is over, at once without one. Nobody can call it off.
+  func after(_ decision: FaultEngine.Decision?, _ work: @escaping () -> Void) {
+    guard let milliseconds = decision?.delayMilliseconds, milliseconds > 0 else { return work() }
+    delayCount += 1
+    delays[delayCount] = timer(milliseconds) { [unowned self, number = delayCount] in
+      delays[number] = nil
+      work()
+    }
   }
 
   // MARK: What stands still

@@ -25,12 +25,12 @@ extension FaultService {
 
   func decide(
     _ message: HTTPMessage, _ judged: JudgedRequest, _ place: FaultPlace, _ identity: ProviderIdentity,
-    connection: SocketAddress
+    connection: SocketAddress?
   ) -> FaultEngine.Decision? {
     var point = FaultPoint(.push, at: place)
     point.topic = judged.topic ?? message.text(.apnsTopic) ?? identity.impliedTopic
     point.priority = judged.priority ?? message.priority
-    point.connection = connection.description
+    point.connection = connection?.description
     if case .broadcast = judged { point.word = message.text(.apnsChannelId) }
     return ProviderService.pathToken(message).withUnsafeBytes {
       point.token = $0

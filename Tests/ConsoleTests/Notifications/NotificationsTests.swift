@@ -19,7 +19,7 @@ import Testing
         + #""token":"\#(token.hex)","udid":"phone","pushType":"alert","priority":10,"#
         + #""expiration":"2026-01-03T00:26:40.000Z","collapseId":null,"#
         + #""payload":{"aps":{"alert":"Hello"}},"payloadBase64":"eyJhcHMiOnsiYWxlcnQiOiJIZWxsbyJ9fQ==","#
-        + #""verdict":{"accepted":true,"status":200,"reason":null,"legacyStatus":0,"explanation":null},"#
+        + #""verdict":{"accepted":true,"status":200,"reason":null,"legacyStatus":0,"explanation":null,"fault":null},"#
         + #""state":"stored","timeline":[{"at":"2026-01-02T03:04:05.000Z","event":"received","#
         + #""detail":"by the gateway interface"},{"at":"2026-01-02T03:04:05.000Z","event":"verified","#
         + #""detail":"accepted"},{"at":"2026-01-02T03:04:05.000Z","event":"stored","#
@@ -46,7 +46,7 @@ import Testing
     #expect(listed["udid"].isNull && listed["state"].string == "rejected")
     #expect(
       listed["verdict"].text == #"{"accepted":false,"status":400,"reason":"BadDeviceToken","legacyStatus":8,"#
-        + #""explanation":"the device token is malformed or not known in this environment: no such token"}"#)
+        + #""explanation":"the device token is malformed or not known in this environment: no such token","fault":null}"#)
     #expect(listed["timeline"].elements.compactMap { $0["event"].string } == ["received", "rejected"])
   }
 

@@ -10,9 +10,9 @@ import Testing
   private func makeLab() -> (ConsoleLab, Sent) {
     let sent = Sent()
     let lab = ConsoleLab()
-    lab.context.sendTest = { [unowned lab] push in
+    lab.context.sendTest = { [unowned lab] push, done in
       sent.pushes.append(push)
-      return (try? lab.push(push.token, String(decoding: push.payload, as: UTF8.self))) ?? 0
+      done((try? lab.push(push.token, String(decoding: push.payload, as: UTF8.self))) ?? 0)
     }
     return (lab, sent)
   }

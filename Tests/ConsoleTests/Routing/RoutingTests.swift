@@ -44,7 +44,7 @@ import Transport
 
   @Test("A body that nests too deep, or is no JSON, is told so; what is just not too deep is read")
   func depth() throws {
-    let lab = ConsoleLab { $0.sendTest = { _ in 0 } }
+    let lab = ConsoleLab { $0.sendTest = { $1(0) } }
     func body(_ levels: Int) -> String {
       let payload = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
       return #"{"token": "ab", "topic": "com.example.app", "payload": \#(payload)}"#
