@@ -29,6 +29,25 @@ struct PushCertificateTests {
     #expect(certificate.namesTopic)
   }
 
+  /// `spec/provider-protocol.md` C.1.
+  @Test(
+    "a certificate for one topic of a special kind has that kind's name",
+    arguments: [
+      ("com.example.app.voip", "VoIP Services: com.example.app.voip"),
+      ("com.example.app.complication", "WatchKit Services: com.example.app.complication"),
+      ("web.com.example", "Website Push ID: web.com.example"),
+      ("pass.com.example", "Pass Type ID: pass.com.example"),
+      ("com.apple.mgmt.External.0a1b", "APSP:0a1b"),
+    ])
+  func special(_ name: String, _ commonName: String) throws {
+    let pair = try KeyPair.push(
+      topics: [try topic(name)], environments: .both, team: "T", by: Fixture.root(), now: Fixture.now)
+    let certificate = try #require(PushCertificate.parse(der: pair.certificate.der))
+    #expect(certificate.commonName == commonName)
+    #expect(certificate.impliedTopic?.name == name && certificate.topics.map(\.name.name) == [name])
+    #expect(certificate.environments == .both)
+  }
+
   @Test("a universal one carries Apple's extension bytes and has no default topic")
   func universal() throws {
     let pair = try TestCertificate.issued(environments: .both)

@@ -34,11 +34,11 @@ extension KeyPair {
     guard let first = topics.first else {
       throw CredentialsError(.unsuitable, "a push certificate needs a topic")
     }
-    guard let kind = PushCertificateKind.issued(for: environments) else {
+    guard let kind = PushCertificateKind.issued(for: topics, in: environments) else {
       throw CredentialsError(.unsuitable, "a push certificate needs an environment")
     }
     let subject = DistinguishedName(
-      (NID_userId, first.name), (NID_commonName, kind.prefix + first.name),
+      (NID_userId, first.name), (NID_commonName, kind.commonName(first)),
       (NID_organizationalUnitName, team),
       (NID_countryName, "US"))
     let extensions =

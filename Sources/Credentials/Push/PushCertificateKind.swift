@@ -1,3 +1,5 @@
+import PushModel
+
 /// Apple's kinds of push certificates, told apart by the beginning of the common name (`spec/provider-protocol.md` C.1).
 public enum PushCertificateKind: Sendable, CaseIterable, Hashable {
   case developmentIOS, productionIOS, developmentMac, productionMac, universal, sandbox
@@ -35,13 +37,35 @@ public enum PushCertificateKind: Sendable, CaseIterable, Hashable {
     self = kind
   }
 
-  /// The kind that Apple would issue for an iOS app; nil for no environment.
-  static func issued(for environments: EnvironmentSet) -> PushCertificateKind? {
+  /// The kind that Apple would issue; nil for no environment. Some kinds are for a single topic, which tells them.
+  static func issued(for topics: [Topic], in environments: EnvironmentSet) -> PushCertificateKind? {
     switch environments {
+    case []: nil
+    case _ where topics.count == 1 && special(topics[0]) != nil: special(topics[0])
     case .sandbox: .developmentIOS
     case .production: .productionIOS
-    case .both: .universal
-    default: nil
+    default: .universal
     }
+  }
+
+  private static func special(_ topic: Topic) -> PushCertificateKind? {
+    if topic.name.hasSuffix(PushType.voip.topicSuffix) { return .voip }
+    if topic.name.hasSuffix(PushType.complication.topicSuffix) { return .watchKit }
+    return [.website, .pass, .mdm].first { topic.name.hasPrefix($0.topicPrefix) }
+  }
+
+  /// What the topics of a kind begin with; empty where that says nothing.
+  private var topicPrefix: String {
+    switch self {
+    case .website: "web."
+    case .pass: "pass."
+    case .mdm: "com.apple.mgmt.External."
+    default: ""
+    }
+  }
+
+  /// The common name of a certificate whose first topic this is: all of it behind the prefix, of MDM's the UUID.
+  func commonName(_ topic: Topic) -> String {
+    prefix + (self == .mdm ? String(topic.name.dropFirst(topicPrefix.count)) : topic.name)
   }
 }
