@@ -79,10 +79,11 @@ public final class Emulator {
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults)
-    forward = try options.forward.map { [loop, broker, clock, certs, logger, seed] forward in
+    forward = try options.forward.map { [loop, broker, clock, certs, logger, seed, faults] forward in
       try ForwardService(
         loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,
-        identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed)
+        identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed,
+        faults: faults)
     }
     pushLog = PushLog(broker: broker, logger: logger)
     capture = try Self.makeCapture(options, broker, logger)

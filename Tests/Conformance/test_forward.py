@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import ssl
 import struct
 import time
 from random import Random
@@ -10,7 +11,9 @@ import pytest
 
 from harness import PATIENCE, TOPIC, Emulator, eventually
 from legacy import Provider, enhanced, framed, simple
+from magic import Rules, magic
 from phone import Phone, in_background
+from test_faults import below_tls
 from test_php_provider import php
 from upstream import Upstream
 
@@ -273,6 +276,84 @@ def test_each_reason_has_its_status(bridge, upstream, key_path, answer, status):
         provider.send(burst(3))
         assert provider.read_to_end() == struct.pack(">BBI", 8, status, 2)
     assert len(upstream.taken) == 1
+
+
+@pytest.mark.parametrize("effect, packet", [
+    ({"reason": "PayloadTooLarge"}, "080700000003"), ({"legacy": {"status": 99}}, "086300000003"),
+    ({"legacy": {"status": 8, "identifier": 77}}, "08080000004d"), ({"goaway": {}}, "080a00000002")], ids=str)
+@pytest.mark.parametrize("window", ["1", "100"])
+def test_a_fault_strikes_one_push_before_it_is_forwarded(bridge, upstream, key_path, effect, packet, window):
+    bridge.start(upstream.port, key_path, "--forward-window", window)
+    rules = Rules(bridge.emulator)
+    rules.add(effect, token=tokens(4)[2].hex(), interface="gateway", topic=TOPIC)
+    with bridge.provider() as provider:
+        provider.send(burst(5))
+        assert provider.read_to_end() == bytes.fromhex(packet)
+    assert sorted(upstream.taken) == [token.hex() for token in tokens(2)]
+    assert rules.hits() == 1
+    struck = bridge.ended(3)[2]["verdict"]
+    assert struck["fault"] == {"name": "rule", "effect": effect} and not struck["accepted"]
+
+
+def test_a_delayed_push_and_those_behind_it_are_forwarded_when_the_delay_is_over(bridge, upstream, key_path):
+    bridge.start(upstream.port, key_path)
+    rules = Rules(bridge.emulator)
+    rules.add({"delayMs": 400}, when={"next": 1}, token=tokens(2)[1].hex())
+    with bridge.provider() as provider:
+        began = time.monotonic()
+        provider.send(burst(3))
+        eventually(lambda: rules.hits() == 1 and upstream.taken, "the first has gone")
+        assert upstream.taken == [tokens(1)[0].hex()]
+        assert {n["state"] for n in bridge.ended(3)} == {"delivered"}
+        assert time.monotonic() - began >= 0.4
+    assert sorted(upstream.taken) == [token.hex() for token in tokens(3)]
+
+
+def test_a_delayed_push_goes_out_though_its_provider_has_gone(bridge, upstream, key_path):
+    bridge.start(upstream.port, key_path)
+    Rules(bridge.emulator).add({"delayMs": 300}, when={"next": 1})
+    with bridge.provider() as provider:
+        provider.send(burst(2))
+        eventually(lambda: Rules(bridge.emulator).hits() == 1, "the rule strikes")
+    assert {n["state"] for n in bridge.ended(2)} == {"delivered"}
+
+
+@pytest.mark.parametrize("effect", [{"reset": True}, {"garbage": 9}, {"halfClose": True}], ids=str)
+def test_a_fault_breaks_the_providers_connection_and_what_was_before_goes_out(bridge, upstream, key_path, effect):
+    bridge.start(upstream.port, key_path)
+    Rules(bridge.emulator).add(effect, token=tokens(2)[1].hex())
+    with bridge.provider() as provider:
+        provider.send(burst(3))
+        if "halfClose" in effect:
+            assert provider.read_to_end() == b""
+        else:
+            with pytest.raises(ConnectionResetError if "reset" in effect else ssl.SSLError):
+                below_tls(provider.socket) if "reset" in effect else provider.read_to_end()
+    first, struck = bridge.ended(2)
+    assert first["state"] == "delivered" and upstream.taken == [tokens(1)[0].hex()]
+    assert struck["verdict"]["status"] is None and struck["verdict"]["fault"]["effect"] == effect
+
+
+def test_a_stalled_provider_goes_on_when_its_rule_is_switched_off(bridge, upstream, key_path):
+    bridge.start(upstream.port, key_path)
+    rules = Rules(bridge.emulator)
+    rules.add({"stall": True}, token=tokens(2)[1].hex())
+    with bridge.provider() as provider:
+        provider.send(burst(3))
+        eventually(lambda: rules.hits() == 1 and upstream.taken, "the first has gone")
+        time.sleep(0.1)
+        assert upstream.taken == [tokens(1)[0].hex()]
+        rules.switch(False)
+        assert {n["state"] for n in bridge.ended(3)} == {"delivered"}
+
+
+def test_magic_tokens_do_not_leave_the_bridge(bridge, upstream, key_path):
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(enhanced(1, magic("delay=10"), payload("late")) + enhanced(2, magic("legacy=7"), payload("large")))
+        assert provider.read_to_end() == bytes.fromhex("080700000002")
+    assert upstream.taken == []
+    assert [n["verdict"]["accepted"] for n in bridge.notifications()] == [True, False]
 
 
 def test_a_capture_has_the_other_services_verdict(bridge, upstream, key_path, tmp_path):

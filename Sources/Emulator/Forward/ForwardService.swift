@@ -32,6 +32,7 @@ final class ForwardService {
   let options: ForwardOptions
   let logger: Logger
   let client: UpstreamClient
+  let faults: FaultService
   private let identities: ProviderIdentities
   private let ids: MessageIDGenerator
   var queue: ForwardQueue
@@ -55,8 +56,9 @@ final class ForwardService {
 
   init(
     loop: EventLoop, options: ForwardOptions, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
-    identities: ProviderIdentities, ownCA: String, logger: Logger, seed: UInt64
+    identities: ProviderIdentities, ownCA: String, logger: Logger, seed: UInt64, faults: FaultService
   ) throws {
+    self.faults = faults
     (self.options, self.broker, self.clock, self.limits) = (options, broker, clock, limits)
     (self.identities, self.logger) = (identities, logger)
     let signer = try ForwardKey.signer(options)

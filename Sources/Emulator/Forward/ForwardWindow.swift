@@ -22,11 +22,13 @@ struct ForwardWindow {
     enum State {
       case pending
       case accepted(ForwardPush?)
-      case rejected(Rejection)
+      /// With the status byte.
+      case rejected(UInt8)
     }
 
     var command: UInt8
-    var identifier: UInt32
+    /// nil for that of the last one accepted before it.
+    var identifier: UInt32?
     var token: [UInt8]
     var state = State.pending
 
@@ -65,13 +67,25 @@ struct ForwardWindow {
   /// The verdict on one: no rejection means accepted. Answers how the connection ends, once that is sure.
   mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, _ push: ForwardPush? = nil) -> Ending? {
     guard sequence >= firstSequence, sequence - firstSequence < UInt64(entries.count) else { return nil }
-    entries[Int(sequence - firstSequence)].state = rejection.map { .rejected($0) } ?? .accepted(push)
+    entries[Int(sequence - firstSequence)].state =
+      rejection.map { .rejected($0.legacyStatus) } ?? .accepted(push)
     if rejection != nil { hasRejection = true }
+    return settleFirst()
+  }
+
+  /// One that is refused with this status before it began; `identifier` is nil for that of the last one accepted.
+  mutating func refuse(command: UInt8, status: UInt8, identifier: UInt32?) -> Ending? {
+    entries.append(Entry(command: command, identifier: identifier, token: [], state: .rejected(status)))
+    hasRejection = true
+    return settleFirst()
+  }
+
+  private mutating func settleFirst() -> Ending? {
     while let first = entries.first {
       switch first.state {
       case .pending: return nil
       case .accepted: pass(first)
-      case .rejected(let rejection): return end(first, rejection)
+      case .rejected(let status): return end(first, status)
       }
     }
     return nil
@@ -83,12 +97,12 @@ struct ForwardWindow {
     firstSequence += 1
   }
 
-  private mutating func end(_ entry: Entry, _ rejection: Rejection) -> Ending {
+  private mutating func end(_ entry: Entry, _ status: UInt8) -> Ending {
     let thrownAway = entries.compactMap(\.accepted)
     firstSequence += UInt64(entries.count)
     entries = []
     return Ending(
-      command: entry.command, status: rejection.legacyStatus, identifier: entry.identifier,
+      command: entry.command, status: status, identifier: entry.identifier ?? lastAccepted ?? 0,
       thrownAway: thrownAway)
   }
 }

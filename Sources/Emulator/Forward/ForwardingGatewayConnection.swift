@@ -18,16 +18,18 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   }
 
   let number: Int
-  private let service: ForwardService
+  let service: ForwardService
   /// nil once the provider has gone.
-  private var connection: TLSConnection?
+  var connection: TLSConnection?
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
   private var waiting: ArraySlice<Waiting> = []
-  private var window: ForwardWindow
+  var window: ForwardWindow
   private var isAdvancing = false
   /// No more frames are taken: an error packet has been sent, or the emulator is ending.
-  private var isEnding = false
+  var isEnding = false
+  /// What holds the first of those that wait up on purpose.
+  var fault: ForwardFault?
 
   init(_ service: ForwardService, number: Int, _ connection: TLSConnection) {
     (self.service, self.number, self.connection) = (service, number, connection)
@@ -61,6 +63,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
 
   func connectionClosed(_ connection: TLSConnection, reason: String) {
     self.connection = nil
+    giveUpStalled()
     advance()
   }
 
@@ -126,6 +129,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
       service.waitForRoom(self)
       return false
     }
+    if let isDone = strike(notification, provider) { return isDone }
     let sequence = window.begin(
       command: notification.command.rawValue, identifier: notification.identifier,
       token: Array(submission.token))
@@ -143,9 +147,9 @@ final class ForwardingGatewayConnection: ConnectionHandler {
 
   /// The error packet, then nothing more: what waits is thrown away. What is under way already can't be called back. A bad
   /// command 0 gets no packet (`spec/provider-protocol.md` A.3).
-  private func end(_ ending: ForwardWindow.Ending) {
+  func end(_ ending: ForwardWindow.Ending) {
     isEnding = true
-    waiting = []
+    dropWaiting()
     service.throwAway(of: number, accepted: ending.thrownAway)
     if ending.command != LegacyCommand.simple.rawValue {
       connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
@@ -157,8 +161,14 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   func shutDown() {
     guard let connection, connection.isOpen else { return }
     isEnding = true
-    waiting = []
+    dropWaiting()
     if window.isEmpty { endNow() }
+  }
+
+  func dropWaiting() {
+    waiting = []
+    if let fault { service.faults.forget(self, fault.decision) }
+    fault = nil
   }
 
   /// Everything up to the last accepted notification went through (A.3, status 10).

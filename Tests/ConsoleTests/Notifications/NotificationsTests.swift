@@ -46,7 +46,8 @@ import Testing
     #expect(listed["udid"].isNull && listed["state"].string == "rejected")
     #expect(
       listed["verdict"].text == #"{"accepted":false,"status":400,"reason":"BadDeviceToken","legacyStatus":8,"#
-        + #""explanation":"the device token is malformed or not known in this environment: no such token","fault":null}"#)
+        + #""explanation":"the device token is malformed or not known in this environment: no such token","fault":null}"#
+    )
     #expect(listed["timeline"].elements.compactMap { $0["event"].string } == ["received", "rejected"])
   }
 
