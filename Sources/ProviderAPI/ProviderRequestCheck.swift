@@ -52,9 +52,10 @@ public final class ProviderRequestCheck {
   }
 
   /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
-  public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: String) -> RejectedRequest {
+  public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
     let own = message[.apnsId].flatMap { MessageID($0) }
-    let explanation = Explanation(rule: rejection.reason, expected: "nothing of the request", got: got)
+    let explanation = Explanation(
+      rule: Phrase(rejection.reason), expected: "nothing of the request", got: got)
     return RejectedRequest(rejection, messageID: own ?? context.messageIDs.next(), explanation: explanation)
   }
 }

@@ -6,12 +6,36 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
     controls
 
   /// The header value.
-  public var name: String { String(describing: self) }
+  public var name: String {
+    switch self {
+    case .alert: "alert"
+    case .background: "background"
+    case .location: "location"
+    case .voip: "voip"
+    case .complication: "complication"
+    case .fileprovider: "fileprovider"
+    case .mdm: "mdm"
+    case .liveactivity: "liveactivity"
+    case .pushtotalk: "pushtotalk"
+    case .widgets: "widgets"
+    case .controls: "controls"
+    }
+  }
 
   /// Reads the header value; nil for a word Apple does not list.
   public init?(name: String) {
     guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = type
+  }
+
+  /// Reads the header value as it came.
+  public init?(_ value: UnsafeRawBufferPointer) {
+    // What nearly every push is.
+    if value.elementsEqual("alert".utf8) {
+      self = .alert
+    } else {
+      self.init(name: String(decoding: value, as: UTF8.self))
+    }
   }
 
   /// What the topic has after the bundle id; empty where it is the bundle id itself.

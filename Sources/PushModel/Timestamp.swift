@@ -32,11 +32,19 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   /// RFC 3339 in UTC with milliseconds: `2026-01-02T03:04:05.678Z`.
   public var rfc3339: String {
-    let date = CivilDate(unixSeconds: seconds)
+    var buffer = TextBuffer()
+    write(to: &buffer)
+    return buffer.text
+  }
+
+  /// Writes it as RFC 3339.
+  public func write(to buffer: inout TextBuffer) {
+    CivilDate(unixSeconds: seconds).write(to: &buffer)
     // Not by subtracting the seconds: at the beginning of time their nanoseconds no longer fit.
     let remainder = nanoseconds % 1_000_000_000
-    let fraction = Int((remainder < 0 ? remainder + 1_000_000_000 : remainder) / 1_000_000)
-    return "\(date.text).\(CivilDate.padded(fraction, 3))Z"
+    buffer.append(UInt8(ascii: "."))
+    buffer.append((remainder < 0 ? remainder + 1_000_000_000 : remainder) / 1_000_000, width: 3)
+    buffer.append(UInt8(ascii: "Z"))
   }
 }
 
@@ -60,13 +68,17 @@ struct CivilDate {
     (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
   }
 
-  var text: String {
-    "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
-      + "T\(Self.padded(hour, 2)):\(Self.padded(minute, 2)):\(Self.padded(second, 2))"
+  func write(to buffer: inout TextBuffer) {
+    buffer.append(Int64(year), width: 4)
+    Self.write("-", month, to: &buffer)
+    Self.write("-", day, to: &buffer)
+    Self.write("T", hour, to: &buffer)
+    Self.write(":", minute, to: &buffer)
+    Self.write(":", second, to: &buffer)
   }
 
-  static func padded(_ value: Int, _ width: Int) -> String {
-    let digits = String(value)
-    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  private static func write(_ separator: Unicode.Scalar, _ value: Int, to buffer: inout TextBuffer) {
+    buffer.append(UInt8(ascii: separator))
+    buffer.append(Int64(value), width: 2)
   }
 }

@@ -206,6 +206,32 @@ struct ProviderTokenVerifierTests {
     #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
   }
 
+  @Test("a refusal is remembered until a key is exchanged, described anew or dropped in")
+  func rememberedRefusals() throws {
+    let verifier = verifier()
+    let other = try PrivateKey.generateP256()
+    let exchanged = try TestToken.signed(key: other)
+    let team = try TestToken.signed(claims: #"{"iss":"OTHERTEAM1","iat":1700000000}"#, key: other)
+    let later = try TestToken.signed(header: #"{"alg":"ES256","kid":"NOTHERE123"}"#, key: other)
+    let bad = [exchanged, team, later, "a.b.c"]
+    for now in [Fixture.now, Fixture.now.adding(seconds: 7200), Fixture.now] {
+      for token in bad { #expect(rejection(verify(token, by: verifier, at: now)) == .invalidProviderToken) }
+    }
+    try write(other.pem(), to: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
+    #expect(rejection(verify(exchanged, by: verifier)) == nil)
+    #expect(rejection(verify(team, by: verifier)) == .invalidProviderToken)
+    try TestToken.install(in: folder, record: #"{"keyId":"ABC123DEFG","teamId":"OTHERTEAM1"}"#)
+    try write(other.pem(), to: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
+    #expect(rejection(verify(team, by: verifier)) == nil)
+    #expect(rejection(verify(later, by: verifier)) == .invalidProviderToken)
+    try write(other.pem(), to: folder.keysFolder + "/AuthKey_NOTHERE123.p8")
+    try write(
+      Array(#"{"keyId":"NOTHERE123","teamId":"DEF123GHIJ"}"#.utf8), to: folder.keysFolder + "/NOTHERE123.json"
+    )
+    #expect(rejection(verify(later, by: verifier)) == nil)
+    #expect(rejection(verify("a.b.c", by: verifier)) == .invalidProviderToken)
+  }
+
   @Test("tokens of a removed key end, also those remembered")
   func removed() throws {
     let verifier = verifier()

@@ -79,6 +79,23 @@ struct HTTP2ServerSessionTests {
     #expect(pair.outcomes()[0] == .answered(400, [":status: 400", "content-type: application/json"], body))
   }
 
+  @Test("explains a refusal in visible ASCII and at most 400 bytes, each time anew")
+  func explanation() throws {
+    let pair = try HTTP2Pair()
+    let long = String(repeating: "x", count: 500)
+    for got in ["é", long, "short"] {
+      pair.submit()
+      pair.exchange { _ in
+        var response = HTTP2Response(status: 400)
+        response.explanation = Explanation(rule: "a", expected: "b", got: Phrase(got))
+        return response
+      }
+      let visible = got.replacing("é", with: "??")
+      let field = "apns-emulator-explanation: " + "a: expected b, got \(visible)".prefix(400)
+      #expect(pair.outcomes()[0] == .answered(400, [":status: 400", field], []))
+    }
+  }
+
   @Test("sends further fields, with characters that no field may hold replaced")
   func furtherFields() throws {
     let pair = try HTTP2Pair()

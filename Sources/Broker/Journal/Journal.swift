@@ -10,7 +10,8 @@ public final class Journal {
   /// How many are kept.
   public let capacity: Int
   private let records: UnsafeMutablePointer<JournalRecord>
-  private var details: [UInt64: NotificationDetail] = [:]
+  /// Beside the records, since most notifications have none; nil until the first that has.
+  private var details: UnsafeMutablePointer<NotificationDetail?>?
   private var used = 0
   /// The id that the next notification gets.
   public private(set) var nextId: UInt64 = 1
@@ -29,23 +30,33 @@ public final class Journal {
   deinit {
     for slot in 0..<used { records[slot].box.free() }
     records.deallocate()
+    details?.deinitialize(count: capacity)
+    details?.deallocate()
   }
 
   /// The record of `id`, if it is still here.
   @inline(__always)
   func pointer(_ id: UInt64) -> UnsafeMutablePointer<JournalRecord>? {
+    guard let slot = slot(id) else { return nil }
+    return records + slot
+  }
+
+  @inline(__always)
+  private func slot(_ id: UInt64) -> Int? {
     guard id >= firstId, id < nextId else { return nil }
     // Slots are filled in order of ids, so the distance to the newest gives the slot without a division.
     let back = Int(truncatingIfNeeded: nextId - id)
-    let slot = writeSlot >= back ? writeSlot - back : writeSlot - back + capacity
-    return records + slot
+    return writeSlot >= back ? writeSlot - back : writeSlot - back + capacity
   }
 
   /// The record of `id`, if it is still here. Its bytes are lent until the next notification comes.
   public subscript(id: UInt64) -> JournalRecord? { pointer(id)?.pointee }
 
   /// What only some notifications have.
-  public func detail(_ id: UInt64) -> NotificationDetail? { details[id] }
+  public func detail(_ id: UInt64) -> NotificationDetail? {
+    guard let details, let slot = slot(id) else { return nil }
+    return details[slot]
+  }
 
   /// Takes the next slot, keeping its memory for reuse. The caller fills in the record.
   @inline(__always)
@@ -54,19 +65,28 @@ public final class Journal {
     let record = records + writeSlot
     var box = ByteBox()
     if writeSlot < used { box = record.pointee.box } else { used += 1 }
+    if let details { details[writeSlot] = nil }
     nextId += 1
     writeSlot += 1
     if writeSlot == capacity { writeSlot = 0 }
-    if nextId - firstId > UInt64(capacity) {
-      if !details.isEmpty { details[firstId] = nil }
-      firstId = nextId - UInt64(capacity)
-    }
+    if nextId - firstId > UInt64(capacity) { firstId = nextId - UInt64(capacity) }
     fill(record, box)
     return id
   }
 
   /// Remembers more of a notification than most have.
-  public func attach(_ detail: NotificationDetail, to id: UInt64) { details[id] = detail }
+  public func attach(_ detail: NotificationDetail, to id: UInt64) {
+    guard let slot = slot(id) else { return }
+    let details = details ?? makeDetails()
+    details[slot] = detail
+  }
+
+  private func makeDetails() -> UnsafeMutablePointer<NotificationDetail?> {
+    let details = UnsafeMutablePointer<NotificationDetail?>.allocate(capacity: capacity)
+    details.initialize(repeating: nil, count: capacity)
+    self.details = details
+    return details
+  }
 
   /// Goes on counting after an id of an earlier run, so that ids of kept messages stay unique.
   func skip(past id: UInt64) {
@@ -79,7 +99,7 @@ public final class Journal {
   public func clear() {
     drain()
     firstId = nextId
-    details = [:]
+    details?.update(repeating: nil, count: capacity)
   }
 
   /// No record refers to a row of the token map any more: the rows are gone.

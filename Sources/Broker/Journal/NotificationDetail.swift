@@ -1,13 +1,39 @@
+import PushModel
+
 /// What only some notifications have.
 public final class NotificationDetail {
-  /// Which rule refused it, what was expected and what came. Never a secret.
-  public var explanation: String?
+  private enum Words {
+    case none
+    case text(String)
+    case facts(Explanation)
+  }
+
+  private var words: Words
   /// Where it was forwarded to; nil for what is decided here.
   public var upstream: String?
   /// What kept it from being taken, if that was done on purpose.
   public var fault: StruckFault?
 
   public init(explanation: String? = nil, upstream: String? = nil, fault: StruckFault? = nil) {
-    (self.explanation, self.upstream, self.fault) = (explanation, upstream, fault)
+    words = explanation.map(Words.text) ?? .none
+    (self.upstream, self.fault) = (upstream, fault)
+  }
+
+  /// Of a notification that was refused; nothing is written out until somebody asks.
+  public init(_ explanation: Explanation, fault: StruckFault? = nil) {
+    words = .facts(explanation)
+    self.fault = fault
+  }
+
+  /// Which rule refused it, what was expected and what came. Never a secret.
+  public var explanation: String? {
+    get {
+      switch words {
+      case .none: nil
+      case .text(let text): text
+      case .facts(let facts): facts.text
+      }
+    }
+    set { words = newValue.map(Words.text) ?? .none }
   }
 }

@@ -4,15 +4,13 @@ import PushModel
 final class ProviderKey {
   let record: ProviderKeyRecord
   let publicKey: PublicKey
-  private let files: [String]
-  private let stamps: [FileStamp?]
+  let files: StampedFiles
 
   /// Loads `AuthKey_<KEY>.p8` and the description beside it.
   init(folder: String, keyId: String) throws(CredentialsError) {
     let keyPath = "\(folder)/\(Self.filePrefix)\(keyId)\(Self.fileSuffix)"
     let recordPath = "\(folder)/\(keyId).json"
-    files = [keyPath, recordPath]
-    stamps = files.map(FileStamp.init)
+    files = StampedFiles([keyPath, recordPath])
     guard FileSystem.exists(recordPath) else {
       throw CredentialsError(
         .mismatched, "\(keyPath) is not used: \(recordPath), which names its team, is missing")
@@ -30,9 +28,6 @@ final class ProviderKey {
     self.record = record
     publicKey = PublicKey(of: key)
   }
-
-  /// Whether one of the files has changed since it was loaded.
-  var isOutdated: Bool { files.map(FileStamp.init) != stamps }
 
   static let filePrefix = "AuthKey_"
   static let fileSuffix = ".p8"

@@ -29,7 +29,7 @@ final class ProviderKeyRing {
 
   /// The key with this id if its files have changed since it was loaded.
   func replacement(of key: ProviderKey) -> ProviderKey? {
-    guard key.isOutdated else { return nil }
+    guard key.files.haveChanged else { return nil }
     reload()
     return keys[key.record.keyId]
   }

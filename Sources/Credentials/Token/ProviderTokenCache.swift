@@ -1,62 +1,9 @@
-import Platform
+/// Verified tokens: only holders of a key get in.
+typealias ProviderTokenCache = ProviderTokenMemory<VerifiedProviderToken>
 
-/// Remembers verified tokens by their bytes. Two generations: when the young one is full it becomes the old one, and the
-/// old one is forgotten, so what is in use stays and what is not goes.
-struct ProviderTokenCache {
-  /// Tokens in one generation. Each is at most `ProviderToken.maximumByteCount` long, and only holders of a key get in.
-  static let generationCapacity = 1024
+extension ProviderTokenCache {
+  /// Tokens in one generation.
+  static var generationCapacity: Int { 1024 }
 
-  private struct Entry {
-    var bytes: [UInt8]
-    var token: VerifiedProviderToken
-
-    func matches(_ other: UnsafeRawBufferPointer) -> Bool {
-      guard let start = other.baseAddress, other.count == bytes.count else { return false }
-      return memcmp(bytes, start, other.count) == 0
-    }
-  }
-
-  private var young: [Int: Entry] = [:]
-  private var old: [Int: Entry] = [:]
-  /// The one found last: requests come in runs that show the same token, and comparing it is cheaper than hashing.
-  private var latest: Entry?
-
-  /// The token with exactly these bytes.
-  mutating func find(_ bytes: UnsafeRawBufferPointer) -> VerifiedProviderToken? {
-    if let latest, latest.matches(bytes) { return latest.token }
-    let hash = Self.hash(bytes)
-    if let entry = young[hash], entry.matches(bytes) {
-      latest = entry
-      return entry.token
-    }
-    guard let entry = old[hash], entry.matches(bytes) else { return nil }
-    insert(entry, hash)
-    latest = entry
-    return entry.token
-  }
-
-  mutating func insert(_ bytes: [UInt8], _ token: VerifiedProviderToken) {
-    insert(Entry(bytes: bytes, token: token), bytes.withUnsafeBytes { Self.hash($0) })
-  }
-
-  mutating func removeAll() {
-    young = [:]
-    old = [:]
-    latest = nil
-  }
-
-  private mutating func insert(_ entry: Entry, _ hash: Int) {
-    if young.count >= Self.generationCapacity {
-      old = young
-      young = [:]
-    }
-    young[hash] = entry
-  }
-
-  /// Seeded per process, so that nobody can choose tokens that collide.
-  private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
-    var hasher = Hasher()
-    hasher.combine(bytes: bytes)
-    return hasher.finalize()
-  }
+  init() { self.init(generationCapacity: Self.generationCapacity) }
 }

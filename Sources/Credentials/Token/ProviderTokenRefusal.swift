@@ -5,16 +5,18 @@ import PushModel
 public struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   public let rejection: Rejection
   /// A lower-case sentence without a full stop: what was expected and what came.
-  public let explanation: String
+  public let phrase: Phrase
 
-  init(_ rejection: Rejection, _ explanation: String) {
+  init(_ rejection: Rejection, _ phrase: Phrase) {
     self.rejection = rejection
-    self.explanation = explanation
+    self.phrase = phrase
   }
+
+  public var explanation: String { phrase.text }
 
   public var description: String { "\(rejection.reason): \(explanation)" }
 
-  static func invalid(_ explanation: String) -> ProviderTokenRefusal {
-    ProviderTokenRefusal(.invalidProviderToken, explanation)
+  static func invalid(_ phrase: Phrase) -> ProviderTokenRefusal {
+    ProviderTokenRefusal(.invalidProviderToken, phrase)
   }
 }

@@ -9,7 +9,11 @@ public final class ProviderTokenVerifier {
 
   private let ring: ProviderKeyRing
   private let isLenient: Bool
+  /// Refused tokens remembered in one generation, as a count: a client that has a bad one sends it over and over, but
+  /// anybody can make more.
+  private static let refusedCapacity = 128
   private var cache = ProviderTokenCache()
+  private var refused = ProviderTokenMemory<RefusedProviderToken>(generationCapacity: refusedCapacity)
   private var cachedGeneration = 0
 
   /// Loads the keys of a prepared folder. In lenient mode a token of an unknown key is taken at its word.
@@ -50,11 +54,37 @@ public final class ProviderTokenVerifier {
   {
     forgetOutdated()
     if let known = cache.find(compact) { return known }
+    if let known = refused.find(compact), stands(known) { throw known.refusal }
     let bytes = Array(compact.prefix(ProviderToken.maximumByteCount + 1))
-    let token = try ProviderToken.parse(bytes).get()
+    do throws(RefusedProviderToken) {
+      return try examined(bytes)
+    } catch {
+      forgetOutdated()
+      if bytes.count <= ProviderToken.maximumByteCount { refused.insert(bytes, error) }
+      throw error.refusal
+    }
+  }
+
+  /// Whether nothing has happened that could make a refused token good.
+  private func stands(_ token: RefusedProviderToken) -> Bool {
+    switch token.cause {
+    case .malformed: return true
+    case .unknownKey:
+      ring.pickUpChanges()
+      return cachedGeneration == ring.generation
+    case .key(let files): return !files.haveChanged
+    }
+  }
+
+  private func examined(_ bytes: [UInt8]) throws(RefusedProviderToken) -> VerifiedProviderToken {
+    let token: ProviderToken
+    switch ProviderToken.parse(bytes) {
+    case .success(let parsed): token = parsed
+    case .failure(let refusal): throw RefusedProviderToken(refusal, .malformed)
+    }
     guard let key = ring.key(token.keyId) else {
       let refusal = ProviderTokenRefusal.invalid("key \(token.keyId) is not in the keys folder")
-      guard isLenient else { throw refusal }
+      guard isLenient else { throw RefusedProviderToken(refusal, .unknownKey) }
       let record = ProviderKeyRecord(keyId: token.keyId, teamId: token.teamId)
       return VerifiedProviderToken(token, key: record, fingerprint: Digests.sha256(bytes), leniency: refusal)
     }
@@ -68,8 +98,8 @@ public final class ProviderTokenVerifier {
   /// The description of the key that signed the token. A key file that was exchanged is loaded again.
   private func record(
     of token: ProviderToken, _ bytes: [UInt8], key: ProviderKey
-  ) throws(ProviderTokenRefusal) -> ProviderKeyRecord {
-    do throws(ProviderTokenRefusal) {
+  ) throws(RefusedProviderToken) -> ProviderKeyRecord {
+    do throws(RefusedProviderToken) {
       return try Self.check(token, bytes, key)
     } catch {
       guard let replacement = ring.replacement(of: key) else { throw error }
@@ -79,13 +109,15 @@ public final class ProviderTokenVerifier {
 
   private static func check(
     _ token: ProviderToken, _ bytes: [UInt8], _ key: ProviderKey
-  ) throws(ProviderTokenRefusal) -> ProviderKeyRecord {
+  ) throws(RefusedProviderToken) -> ProviderKeyRecord {
     guard key.record.teamId == token.teamId else {
-      throw .invalid("iss is \(token.teamId), but key \(token.keyId) belongs to team \(key.record.teamId)")
+      throw RefusedProviderToken(
+        .invalid("iss is \(token.teamId), but key \(token.keyId) belongs to team \(key.record.teamId)"),
+        .key(key.files))
     }
     let message = Array(bytes.prefix(token.signedByteCount))
     guard key.publicKey.verifies(token.signature, over: message, hash: "SHA256") else {
-      throw .invalid("the signature does not fit key \(token.keyId)")
+      throw RefusedProviderToken(.invalid("the signature does not fit key \(token.keyId)"), .key(key.files))
     }
     return key.record
   }
@@ -95,17 +127,18 @@ public final class ProviderTokenVerifier {
     guard now <= token.issuedAt.adding(nanoseconds: Self.maximumAgeSeconds * second) else {
       throw ProviderTokenRefusal(
         .expiredProviderToken,
-        "iat is \(token.issuedAt.rfc3339), more than \(Self.maximumAgeSeconds) s before \(now.rfc3339)")
+        "iat is \(token.issuedAt), more than \(Self.maximumAgeSeconds) s before \(now)")
     }
     guard token.issuedAt <= now.adding(nanoseconds: Self.maximumAheadSeconds * second) else {
       throw .invalid(
-        "iat is \(token.issuedAt.rfc3339), more than \(Self.maximumAheadSeconds) s after \(now.rfc3339)")
+        "iat is \(token.issuedAt), more than \(Self.maximumAheadSeconds) s after \(now)")
     }
   }
 
   private func forgetOutdated() {
     guard cachedGeneration != ring.generation else { return }
     cache.removeAll()
+    refused.removeAll()
     cachedGeneration = ring.generation
   }
 }

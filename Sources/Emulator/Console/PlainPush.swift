@@ -50,7 +50,7 @@ extension HTTPResponse {
     if !response.body.isEmpty { fields.append(HTTPField("content-type", "application/json")) }
     if let id = response.messageID { fields.append(HTTPField("apns-id", id.description)) }
     if let id = response.uniqueID { fields.append(HTTPField("apns-unique-id", id.description)) }
-    fields += response.fields.map { HTTPField($0.name, $0.value) }
+    fields += response.textFields.map { HTTPField($0.name, $0.value) }
     self.init(status: response.status, fields: fields, body: response.body)
   }
 }

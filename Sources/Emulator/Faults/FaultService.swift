@@ -100,9 +100,9 @@ extension FaultEngine.Decision {
   /// Why a push was refused that the checks need not have refused.
   var words: Explanation {
     isMagic
-      ? Explanation(rule: "magic token", expected: "a token that was issued", got: name)
+      ? Explanation(rule: "magic token", expected: "a token that was issued", got: Phrase(name))
       : Explanation(
-        rule: "fault rule \(name)", expected: "no rule that strikes", got: effects.document.text)
+        rule: "fault rule \(name)", expected: "no rule that strikes", got: Phrase(effects.document.text))
   }
 
   var explanation: String { words.text }

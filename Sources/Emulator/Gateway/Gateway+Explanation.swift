@@ -14,9 +14,9 @@ extension Gateway {
   }
 
   /// What the token is, if not one of this provider's.
-  private func unknown(_ notification: LegacyNotification, _ provider: GatewayProvider) -> (String, String) {
+  private func unknown(_ notification: LegacyNotification, _ provider: GatewayProvider) -> (Phrase, Phrase) {
     let topic = provider.topic < 0 ? "no topic" : broker.registry.topics[Int(provider.topic)].label
-    let expected = "a token of \(topic) in \(provider.environment.name)"
+    let expected: Phrase = "a token of \(topic) in \(provider.environment.name)"
     guard let token = notification.token.flatMap({ DeviceToken($0) }), let row = broker.registry.find(token)
     else { return (expected, "one that was never issued") }
     let registration = broker.registry[registration: row]

@@ -1,13 +1,12 @@
 import Broker
 import LegacyWire
-import ProviderAPI
 import PushModel
 
 /// Why a frame was refused, for people: the rule, what it asks for, what came. The protocol itself tells a status alone.
 extension NotificationDetail {
-  convenience init(_ rejection: Rejection, expected: String, got: String) {
-    let rule = "status \(rejection.legacyStatus) (A.3)"
-    self.init(explanation: Explanation(rule: rule, expected: expected, got: got).text)
+  convenience init(_ rejection: Rejection, expected: Phrase, got: Phrase) {
+    self.init(
+      Explanation(rule: "status \(rejection.legacyStatus) (A.3)", expected: expected, got: got))
   }
 
   /// What can be said without the token map.
@@ -19,8 +18,8 @@ extension NotificationDetail {
 
   private static func words(
     _ rejection: Rejection, _ notification: LegacyNotification, _ limits: LegacyLimits
-  ) -> (expected: String, got: String) {
-    let lengths = "\(limits.tokenLengths.lowerBound) to \(limits.tokenLengths.upperBound) bytes"
+  ) -> (expected: Phrase, got: Phrase) {
+    let lengths: Phrase = "\(limits.tokenLengths.lowerBound) to \(limits.tokenLengths.upperBound) bytes"
     let token = size(notification.token)
     let payload = size(notification.payload)
     switch rejection {
@@ -29,11 +28,11 @@ extension NotificationDetail {
     case .invalidTokenSize: return ("a device token of \(lengths)", token)
     case .payloadEmpty: return ("a payload of 1 to \(limits.payload) bytes", payload)
     case .payloadTooLarge: return ("a payload of at most \(limits.payload) bytes", payload)
-    default: return ("a good notification", rejection.sentence)
+    default: return ("a good notification", Phrase(rejection.sentence))
     }
   }
 
-  private static func size(_ part: UnsafeRawBufferPointer?) -> String {
+  private static func size(_ part: UnsafeRawBufferPointer?) -> Phrase {
     guard let part else { return "none" }
     return part.count == 1 ? "1 byte" : "\(part.count) bytes"
   }

@@ -44,7 +44,9 @@ final class ChannelResponder: HTTP2Responder {
     var response = HTTP2Response(status: answer.status, messageID: answer.requestID, body: answer.body)
     response.idField = .apnsRequestId
     if let channel = answer.channelID { response.fields = [("apns-channel-id", channel.text)] }
-    if service.options.explains, let rejected = answer.rejected { response.explain(rejected) }
+    if service.options.explains, let rejected = answer.rejected {
+      response.explanation = rejected.explanation
+    }
     session.respond(to: request, with: response)
   }
 }

@@ -47,6 +47,6 @@ extension ProviderTokenVerdict {
 extension ProviderTokenRefusal {
   fileprivate var inContext: Explanation {
     Explanation(
-      rule: "provider token (E)", expected: "a token that is good here and now", got: explanation)
+      rule: "provider token (E)", expected: "a token that is good here and now", got: phrase)
   }
 }

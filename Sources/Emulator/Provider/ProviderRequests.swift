@@ -56,7 +56,7 @@ final class ProviderRequests {
         accepted, message, interface: interface, environment: environment, now: now, source: source(message))
       guard let rejection = result.rejection else { return (success(judged, accepted.messageID), nil) }
       // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
-      var refused = check.refuse(message, rejection, got: rejection.sentence)
+      var refused = check.refuse(message, rejection, got: Phrase(rejection.sentence))
       refused.goneAt = result.goneAt
       return (refusal(refused, judged), rejection)
     case .broadcast(.accepted(let accepted)):
@@ -112,7 +112,7 @@ final class ProviderRequests {
     var response = HTTP2Response(
       status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
     response.idField = judged.idField
-    if service.options.explains { response.explain(rejected) }
+    if service.options.explains { response.explanation = rejected.explanation }
     return response
   }
 }

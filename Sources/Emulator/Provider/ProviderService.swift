@@ -24,6 +24,8 @@ final class ProviderService {
   private let defaultEnvironment: Environment
   private let teamUpdates = TeamTokenUpdates()
   private var connections: [ObjectIdentifier: any ProviderEndpoint] = [:]
+  /// The topic that a refused request named last; refusals come in runs that name the same one.
+  private var latestTopic: (name: [UInt8], topic: Int32) = ([], -1)
   /// Reused for each request's remembered header fields.
   private let fields = UnsafeMutableRawPointer.allocate(byteCount: FieldBlock.byteLimit, alignment: 8)
 
@@ -117,7 +119,7 @@ final class ProviderService {
   ) {
     withSubmission(message, rejected.messageID, interface, environment, source) {
       var submission = $0
-      submission.detail = NotificationDetail(explanation: rejected.explanation.text, fault: fault)
+      submission.detail = NotificationDetail(rejected.explanation, fault: fault)
       _ = broker.recordRejection(submission, rejected.rejection, now: now)
     }
   }
@@ -127,20 +129,38 @@ final class ProviderService {
     _ message: HTTPMessage, _ messageID: MessageID, _ interface: Interface, _ environment: Environment,
     _ source: PushSource, _ body: (Submission) -> Void
   ) {
-    Self.pathToken(message).withUnsafeBytes { token in
+    Self.withPathToken(message) { token in
       var submission = Submission(
         interface: interface, topic: topic(message), environment: environment, token: token,
         payload: message.body)
       submission.messageID = messageID
       submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
-      submission.pushType = message.text(.apnsPushType).flatMap { PushType(name: $0) } ?? .alert
+      submission.pushType = message[.apnsPushType].flatMap { PushType($0) } ?? .alert
       body(submission)
     }
   }
 
   private func topic(_ message: HTTPMessage) -> Int32 {
-    message.text(.apnsTopic).flatMap { Topic($0) }.flatMap { broker.registry.knownTopic(named: $0) } ?? -1
+    guard let name = message[.apnsTopic] else { return -1 }
+    if latestTopic.topic >= 0, latestTopic.name.elementsEqual(name) { return latestTopic.topic }
+    guard let topic = Topic(String(decoding: name, as: UTF8.self)),
+      let known = broker.registry.knownTopic(named: topic)
+    else { return -1 }
+    latestTopic = (Array(name), known)
+    return known
+  }
+
+  /// Lends the token of the path as bytes, or nothing if it is not hexadecimal.
+  private static func withPathToken(_ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Void) {
+    let digits = 2 * DeviceToken.byteCount
+    if let path = message[.path], path.count > digits, path[path.count - digits - 1] == UInt8(ascii: "/"),
+      let token = DeviceToken(hexDigits: UnsafeRawBufferPointer(rebasing: path.suffix(digits)))
+    {
+      token.withUnsafeBytes(body)
+    } else {
+      pathToken(message).withUnsafeBytes(body)
+    }
   }
 
   /// The token of the path as bytes, or nothing if it is not hexadecimal.
@@ -194,7 +214,7 @@ extension Waiver {
   /// For log and inspection.
   var detail: NotificationDetail {
     let verdict = rejection.map { "answer \($0.reason)" } ?? "refuse the certificate"
-    return NotificationDetail(explanation: "strict would \(verdict): \(explanation.text)")
+    return NotificationDetail(explanation.following("strict would \(verdict): "))
   }
 }
 
@@ -203,7 +223,8 @@ extension CertificateVerdict {
   var waiver: Waiver? {
     guard isAccepted, let problem else { return nil }
     let explanation = Explanation(
-      rule: "handshake (A.5)", expected: "a certificate that is good here and now", got: problem.sentence)
+      rule: "handshake (A.5)", expected: "a certificate that is good here and now",
+      got: Phrase(problem.sentence))
     return Waiver(rejection: nil, explanation: explanation)
   }
 }

@@ -8,10 +8,10 @@ struct BroadcastPushTypePolicy: RequestPolicy {
     }
     guard value.isSpelled(ChannelConfiguration.pushType, ignoringCase: true) else {
       return Refusal(
-        .invalidPushType, rule: Self.rule, expected: "liveactivity", got: Explanation.quoted(value))
+        .invalidPushType, rule: Self.rule, expected: "liveactivity", got: .quoted(value))
     }
     return nil
   }
 
-  private static let rule = "apns-push-type (F.2)"
+  private static let rule: Phrase = "apns-push-type (F.2)"
 }

@@ -7,26 +7,28 @@ struct BundlePolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let bundle = Topic(String(decoding: context.pathTail, as: UTF8.self)) else {
       return Refusal(
-        .badRequestParams, rule: Self.rule, expected: "a bundle id", got: Explanation.quoted(context.pathTail)
+        .badRequestParams, rule: Self.rule, expected: "a bundle id", got: .quoted(context.pathTail)
       )
     }
     if let suffix = ProviderGrant.suffixes.first(where: { bundle.name.hasSuffix($0) }) {
       return Refusal(
-        .topicDisallowed, rule: Self.rule, expected: "a bundle id without \(suffix)", got: bundle.name)
+        .topicDisallowed, rule: Self.rule, expected: "a bundle id without \(suffix)", got: Phrase(bundle.name)
+      )
     }
     context.topic = RememberedTopic(topic: bundle, handle: -1)
     if !context.allows(bundle) {
       let refusal = Refusal(
-        .topicMismatch, rule: Self.rule, expected: context.identity.coverage(context.grant), got: bundle.name)
+        .topicMismatch, rule: Self.rule, expected: Phrase(context.identity.coverage(context.grant)),
+        got: Phrase(bundle.name))
       if let refusal = context.enforce(refusal) { return refusal }
     }
     guard directory.isBroadcastEnabled(bundle, context.environment) else {
       return Refusal(
         .featureNotEnabled, rule: Self.rule, expected: "a bundle id with the broadcast capability",
-        got: bundle.name)
+        got: Phrase(bundle.name))
     }
     return nil
   }
 
-  private static let rule = "bundle id (F.3)"
+  private static let rule: Phrase = "bundle id (F.3)"
 }

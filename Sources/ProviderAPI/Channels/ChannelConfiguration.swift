@@ -16,14 +16,14 @@ enum ChannelConfiguration {
       throw refusal(.payloadTooLarge, "at most \(Limits.broadcastPayload) bytes", "\(byteCount) bytes")
     }
     guard let value = JSONReader.read(Array(body)), case .object = value else {
-      throw refusal(.badRequestPayload, "a JSON object", Explanation.quoted(body))
+      throw refusal(.badRequestPayload, "a JSON object", .quoted(body))
     }
     try checkPushType(value)
     guard case .integer(let number)? = value.member("message-storage-policy"),
       let storage = Int(exactly: number).flatMap(ChannelStorage.init)
     else {
       let reason = options.usesDocumentedReasons ? Rejection.badRequestPayload : .missingChannelQueueSize
-      throw refusal(reason, "message-storage-policy 0 or 1", Explanation.quoted(body))
+      throw refusal(reason, "message-storage-policy 0 or 1", .quoted(body))
     }
     return storage
   }
@@ -31,11 +31,11 @@ enum ChannelConfiguration {
   private static func checkPushType(_ value: JSONValue) throws(Refusal) {
     guard let type = value.member("push-type") else { throw refusal(.missingPushType, "push-type", "none") }
     guard case .string(let name) = type, name.lowercased() == pushType.description else {
-      throw refusal(.invalidPushType, "LiveActivity", Explanation.quoted(type))
+      throw refusal(.invalidPushType, "LiveActivity", .quoted(type))
     }
   }
 
-  private static func refusal(_ rejection: Rejection, _ expected: String, _ got: String) -> Refusal {
+  private static func refusal(_ rejection: Rejection, _ expected: Phrase, _ got: Phrase) -> Refusal {
     Refusal(rejection, rule: "channel configuration (F.1)", expected: expected, got: got)
   }
 }

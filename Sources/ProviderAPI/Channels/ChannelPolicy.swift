@@ -11,18 +11,18 @@ struct ChannelPolicy: RequestPolicy {
     guard let channel = ChannelID(value) else {
       return Refusal(
         .badChannelId, rule: Self.rule, expected: "base64, at most \(ChannelID.maximumByteCount) characters",
-        got: Explanation.quoted(value))
+        got: .quoted(value))
     }
     guard let bundle = context.topic?.topic else { return nil }
     guard let storage = directory.storage(of: channel, bundle, context.environment) else {
       return Refusal(
         .channelNotRegistered, rule: Self.rule,
         expected: "a channel of \(bundle.name) in \(context.environment.name)",
-        got: Explanation.quoted(value))
+        got: .quoted(value))
     }
     context.channel = (channel, storage)
     return nil
   }
 
-  private static let rule = "apns-channel-id (F.1)"
+  private static let rule: Phrase = "apns-channel-id (F.1)"
 }

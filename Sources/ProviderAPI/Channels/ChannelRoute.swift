@@ -19,7 +19,7 @@ enum ChannelRoute: Equatable {
     guard let route = isList ? listRoute(method) : channelRoute(method) else {
       throw Refusal(
         .methodNotAllowed, rule: "method (F.1)", expected: isList ? "GET" : "POST, GET or DELETE",
-        got: Explanation.quoted(method))
+        got: .quoted(method))
     }
     return (route, UnsafeRawBufferPointer(rebasing: tail[..<slash]))
   }
@@ -37,6 +37,6 @@ enum ChannelRoute: Equatable {
   private static func badPath(_ path: UnsafeRawBufferPointer?) -> Refusal {
     Refusal(
       .badPath, rule: "path (F.1)", expected: "/1/apps/<bundle id>/channels or …/all-channels",
-      got: Explanation.quoted(path))
+      got: .quoted(path))
   }
 }

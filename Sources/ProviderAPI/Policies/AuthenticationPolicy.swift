@@ -20,8 +20,8 @@ struct AuthenticationPolicy: RequestPolicy {
     guard certificate.environments.contains(context.environment) else {
       let names = certificate.environments.map(\.name).sorted().joined(separator: " and ")
       let refusal = Refusal(
-        .badCertificateEnvironment, rule: "certificate environment (C.4)", expected: context.environment.name,
-        got: names.isEmpty ? "none" : names)
+        .badCertificateEnvironment, rule: "certificate environment (C.4)",
+        expected: Phrase(context.environment.name), got: names.isEmpty ? "none" : Phrase(names))
       return context.enforce(refusal)
     }
     return nil
@@ -54,7 +54,7 @@ struct AuthenticationPolicy: RequestPolicy {
     return token.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: token)
   }
 
-  private static func missing(got: String) -> Refusal {
+  private static func missing(got: Phrase) -> Refusal {
     Refusal(
       .missingProviderToken, rule: "authorization (D.2)",
       expected: "\"bearer\" and a provider token, or a client certificate", got: got)

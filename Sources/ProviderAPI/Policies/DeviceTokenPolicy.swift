@@ -12,7 +12,7 @@ struct DeviceTokenPolicy: RequestPolicy {
     guard let token = DeviceToken(hexDigits: digits) else {
       return Refusal(
         .badDeviceToken, rule: Self.rule, expected: "\(2 * DeviceToken.byteCount) hexadecimal digits",
-        got: "\(digits.count) characters \(Explanation.quoted(digits))")
+        got: "\(digits.count) characters \(Phrase.quoted(digits))")
     }
     context.token = token
     guard let topic = context.topic else { return nil }
@@ -21,12 +21,12 @@ struct DeviceTokenPolicy: RequestPolicy {
     return standing == .active ? nil : Self.refusal(standing, topic.topic, context.environment)
   }
 
-  private static let rule = "device token (D.6)"
+  private static let rule: Phrase = "device token (D.6)"
 
   private static func refusal(
     _ standing: DeviceTokenStanding, _ topic: Topic, _ environment: Environment
   ) -> Refusal? {
-    let expected = "a token of \(topic.name) in \(environment.name)"
+    let expected: Phrase = "a token of \(topic.name) in \(environment.name)"
     return switch standing {
     case .active: nil
     case .unknown: Refusal(.badDeviceToken, rule: rule, expected: expected, got: "one that was never issued")
@@ -35,10 +35,10 @@ struct DeviceTokenPolicy: RequestPolicy {
     case .unregistered(let since):
       Refusal(
         .unregistered, rule: rule, expected: expected,
-        got: "one whose app was reported gone at \(since.rfc3339)", goneAt: since)
+        got: "one whose app was reported gone at \(since)", goneAt: since)
     case .expired(let since):
       Refusal(
-        .expiredToken, rule: rule, expected: expected, got: "one that expired at \(since.rfc3339)",
+        .expiredToken, rule: rule, expected: expected, got: "one that expired at \(since)",
         goneAt: since)
     case .otherTopic:
       Refusal(.deviceTokenNotForTopic, rule: rule, expected: expected, got: "one of another topic")

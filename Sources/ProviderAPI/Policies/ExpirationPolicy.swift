@@ -29,6 +29,6 @@ struct ExpirationPolicy: RequestPolicy {
   private static func refusal(_ value: UnsafeRawBufferPointer?) -> Refusal {
     Refusal(
       .badExpirationDate, rule: "apns-expiration (D.2)", expected: "UNIX seconds, or 0",
-      got: Explanation.quoted(value))
+      got: .quoted(value))
   }
 }

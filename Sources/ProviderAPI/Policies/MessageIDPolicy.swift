@@ -10,7 +10,7 @@ struct MessageIDPolicy: RequestPolicy {
       guard let value = context.message[field] else { continue }
       return Refusal(
         .badMessageId, rule: "\(field.name) (D.2)", expected: "a UUID written 8-4-4-4-12",
-        got: Explanation.quoted(value))
+        got: .quoted(value))
     }
     return nil
   }

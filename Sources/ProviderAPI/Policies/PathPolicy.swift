@@ -23,6 +23,6 @@ struct PathPolicy: RequestPolicy {
       }
     }
     return Refusal(
-      .badPath, rule: "path (\(section))", expected: "\(prefix)\(rest)", got: Explanation.quoted(path))
+      .badPath, rule: "path (\(section))", expected: "\(prefix)\(rest)", got: .quoted(path))
   }
 }

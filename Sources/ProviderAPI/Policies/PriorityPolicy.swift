@@ -9,7 +9,7 @@ struct PriorityPolicy: RequestPolicy {
     guard let value = context.message[.apnsPriority] else {
       return isRequired ? Self.refusal(got: "none") : nil
     }
-    guard let priority = Self.read(value) else { return Self.refusal(got: Explanation.quoted(value)) }
+    guard let priority = Self.read(value) else { return Self.refusal(got: .quoted(value)) }
     context.priority = priority
     if priority == .immediate, context.pushType == .background, context.options.refusesUrgentBackground {
       return Refusal(
@@ -24,7 +24,7 @@ struct PriorityPolicy: RequestPolicy {
     return value.isSpelled("1") ? .low : nil
   }
 
-  private static func refusal(got: String) -> Refusal {
+  private static func refusal(got: Phrase) -> Refusal {
     Refusal(.badPriority, rule: "apns-priority (D.2)", expected: "10, 5 or 1", got: got)
   }
 }

@@ -14,6 +14,6 @@ struct PushTypePolicy: RequestPolicy {
     guard context.pushType == nil else { return nil }
     return Refusal(
       .invalidPushType, rule: "apns-push-type (D.3)", expected: "one of \(Self.names)",
-      got: Explanation.quoted(value))
+      got: .quoted(value))
   }
 }

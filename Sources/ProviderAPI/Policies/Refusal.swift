@@ -6,7 +6,7 @@ struct Refusal: Error {
   var explanation: Explanation
   var goneAt: Timestamp?
 
-  init(_ rejection: Rejection, rule: String, expected: String, got: String, goneAt: Timestamp? = nil) {
+  init(_ rejection: Rejection, rule: Phrase, expected: Phrase, got: Phrase, goneAt: Timestamp? = nil) {
     self.init(rejection, Explanation(rule: rule, expected: expected, got: got), goneAt: goneAt)
   }
 

@@ -15,7 +15,7 @@ struct TopicPolicy: RequestPolicy {
       return Refusal(
         .badTopic, rule: "apns-topic (D.2)",
         expected: "at most \(Topic.maximumByteCount) letters, digits, dots, hyphens and underscores",
-        got: Explanation.quoted(bytes))
+        got: .quoted(bytes))
     }
     if let refusal = judge(topic, context) { return refusal }
     if context.waived.isEmpty, let found = context.topic {
@@ -47,14 +47,14 @@ struct TopicPolicy: RequestPolicy {
       rejection, rule: "topic of the push type (D.3)",
       expected: pushType.topicSuffix.isEmpty
         ? "a topic without a suffix" : "a topic ending in \(pushType.topicSuffix)",
-      got: topic.name)
+      got: Phrase(topic.name))
   }
 
   private static func disallowed(_ topic: Topic, _ context: RequestContext) -> Refusal {
     Refusal(
       .topicDisallowed, rule: "topics of the provider (C.3, E)",
-      expected: context.identity.coverage(context.grant),
-      got: context.pushType.map { "\(topic.name) with push type \($0.name)" } ?? topic.name)
+      expected: Phrase(context.identity.coverage(context.grant)),
+      got: context.pushType.map { "\(topic.name) with push type \($0.name)" } ?? Phrase(topic.name))
   }
 }
 

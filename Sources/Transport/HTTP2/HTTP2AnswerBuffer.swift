@@ -7,8 +7,11 @@ final class HTTP2AnswerBuffer {
   private static let idOffset = 8
   private static let uniqueOffset = 48
   private static let size = 88
+  /// Most of an explanation that its field carries, in bytes: some clients have little room for header fields.
+  static let explanationLimit = 400
 
   private let scratch = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
+  private var explanation: TextBuffer?
   private var body: [UInt8] = []
   private var sent = 0
 
@@ -30,6 +33,17 @@ final class HTTP2AnswerBuffer {
 
   func id(_ id: MessageID) -> UnsafeRawBufferPointer { write(id, at: Self.idOffset) }
   func uniqueID(_ id: MessageID) -> UnsafeRawBufferPointer { write(id, at: Self.uniqueOffset) }
+
+  /// The line that explains a refusal: in visible ASCII, and not too much of it.
+  func explanation(_ facts: Explanation) -> UnsafeRawBufferPointer {
+    var text = explanation.take() ?? TextBuffer()
+    text.removeAll()
+    facts.write(to: &text)
+    text.makeVisible(limit: Self.explanationLimit)
+    let bytes = text.bytes
+    explanation = consume text
+    return bytes
+  }
 
   /// Copies the next part of the body; answers its length and whether it was the last.
   func read(into destination: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {

@@ -18,7 +18,11 @@ struct HTTP2FieldList: ~Copyable {
 
   /// Adds a field of the table. Values that differ from message to message are kept out of the HPACK table.
   mutating func add(_ field: ProviderField, _ value: UnsafeRawBufferPointer, isIndexed: Bool) {
-    let name = field.name
+    add(name: field.name, value, isIndexed: isIndexed)
+  }
+
+  /// Adds a field that is none of Apple's.
+  mutating func add(name: StaticString, _ value: UnsafeRawBufferPointer, isIndexed: Bool) {
     let pointer = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     let flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
     append(pointer, value, flags | (isIndexed ? 0 : NGHTTP2_NV_FLAG_NO_INDEX.rawValue))

@@ -2,12 +2,16 @@ import PushModel
 
 /// An answer to one request.
 public struct HTTP2Response: Sendable {
+  static let explanationField: StaticString = "apns-emulator-explanation"
+
   public var status: Int
   /// Goes out as `apns-id`, or as `apns-request-id` where `identifies` says so.
   public var messageID: MessageID?
   public var idField = ProviderField.apnsId
   /// Goes out as `apns-unique-id`; only the sandbox sends it (`spec/provider-protocol.md` D.4).
   public var uniqueID: MessageID?
+  /// Why the request was refused: goes out as `apns-emulator-explanation`, which Apple does not have.
+  public var explanation: Explanation?
   /// Further fields, names in lower case. Characters that no field may hold are replaced on sending.
   public var fields: [(name: String, value: String)] = []
   /// JSON, or nothing. Kept, not copied, until it is sent.
@@ -17,5 +21,14 @@ public struct HTTP2Response: Sendable {
     status: Int, messageID: MessageID? = nil, uniqueID: MessageID? = nil, body: [UInt8] = []
   ) {
     (self.status, self.messageID, self.uniqueID, self.body) = (status, messageID, uniqueID, body)
+  }
+
+  /// The fields that are text, for a transport of another kind.
+  public var textFields: [(name: String, value: String)] {
+    guard let explanation else { return fields }
+    var buffer = TextBuffer()
+    explanation.write(to: &buffer)
+    buffer.makeVisible(limit: HTTP2AnswerBuffer.explanationLimit)
+    return fields + [(Self.explanationField.description, buffer.text)]
   }
 }

@@ -62,6 +62,10 @@ extension HTTP2ServerSession {
     if let id = response.uniqueID {
       fieldList.add(.apnsUniqueId, request.answer.uniqueID(id), isIndexed: false)
     }
+    if let explanation = response.explanation {
+      fieldList.add(
+        name: HTTP2Response.explanationField, request.answer.explanation(explanation), isIndexed: true)
+    }
   }
 
   /// nghttp2 copies the fields while they are lent.
