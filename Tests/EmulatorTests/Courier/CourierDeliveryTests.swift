@@ -14,20 +14,8 @@ extension LiveTests {
     private func online(
       _ harness: EmulatorHarness
     ) throws -> (device: DeviceClient, token: DeviceToken, provider: LegacyClient) {
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
+      let (device, token) = try harness.listener()
       return (device, token, try harness.provider())
-    }
-
-    private func listen(
-      _ harness: EmulatorHarness, _ topics: [String] = [Site.topic],
-      sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> DeviceClient {
-      let device = try harness.device(sourceLocation: sourceLocation)
-      device.filter(topics)
-      return device
     }
 
     @Test("a message has the items and widths that real clients insist on")
@@ -90,7 +78,7 @@ extension LiveTests {
       device.roundTrip()
       #expect(harness.broker.counters.delivered == 1)
       device.disconnect()
-      let again = try listen(harness)
+      let again = try harness.returningDevice()
       harness.turn(until: "the courier says that nothing is stored") { again.count(.noStorage) == 1 }
       #expect(again.messages.isEmpty)
       #expect(
@@ -104,7 +92,7 @@ extension LiveTests {
       let provider = try harness.provider()
       for id in 1...3 { provider.send(Frames.full(token, id: UInt32(id), payload: Frames.text("\(id)"))) }
       harness.turn(until: "all are kept") { harness.broker.counters.stored == 3 }
-      let device = try listen(harness)
+      let device = try harness.returningDevice()
       device.waitForMessages(1)
       #expect(device.messages[0].payload == Frames.text("3"))
       #expect(device.messages[0].storageFlags == 3 && device.messages[0].isFromStore)
@@ -112,7 +100,7 @@ extension LiveTests {
       device.filter([Site.topic])
       device.roundTrip()
       device.disconnect()
-      let again = try listen(harness)
+      let again = try harness.returningDevice()
       harness.turn(until: "nothing is stored any more") { again.count(.noStorage) == 1 }
       #expect(device.messages.count == 1 && again.messages.isEmpty)
     }
@@ -128,7 +116,7 @@ extension LiveTests {
         provider.send(Frames.full(tokens[index], id: 1))
         harness.turn(until: "it is kept") { harness.broker.counters.stored == UInt64(index + 1) }
       }
-      let device = try listen(harness, topics.reversed())
+      let device = try harness.returningDevice(topics.reversed())
       device.waitForMessages(3)
       #expect(device.messages.map(\.token) == tokens)
       #expect(device.messages.map(\.storageFlags) == [1, 1, 3])
@@ -148,7 +136,7 @@ extension LiveTests {
       } else {
         device.disconnect()
       }
-      let again = try listen(harness)
+      let again = try harness.returningDevice()
       again.waitForMessages(1)
       #expect(again.messages[0].payload == Frames.text("1") && again.messages[0].isFromStore)
     }
@@ -161,7 +149,7 @@ extension LiveTests {
       device.waitForMessages(3)
       device.acknowledge(device.messages[2])
       device.disconnect()
-      let again = try listen(harness)
+      let again = try harness.returningDevice()
       harness.turn(until: "nothing is stored") { again.count(.noStorage) == 1 }
       #expect(again.messages.isEmpty)
     }
@@ -174,7 +162,7 @@ extension LiveTests {
       device.waitForMessages(3)
       device.acknowledge(device.messages[0])
       device.disconnect()
-      let again = try listen(harness)
+      let again = try harness.returningDevice()
       again.waitForMessages(1)
       again.roundTrip()
       #expect(again.messages.map(\.payload) == [Frames.text("3")])
@@ -190,7 +178,7 @@ extension LiveTests {
       device.roundTrip()
       #expect(harness.broker.counters.delivered == 0)
       device.disconnect()
-      let again = try listen(harness)
+      let again = try harness.returningDevice()
       again.waitForMessages(1)
     }
 
@@ -204,7 +192,7 @@ extension LiveTests {
       device.disconnect()
       provider.send(Frames.full(token, id: 2, expiry: 0))
       harness.turn(until: "it is dropped") { harness.broker.counters.discarded == 2 }
-      let again = try listen(harness)
+      let again = try harness.returningDevice()
       harness.turn(until: "nothing is stored") { again.count(.noStorage) == 1 }
     }
 
@@ -217,7 +205,7 @@ extension LiveTests {
       provider.send(Frames.full(token, id: 1, expiry: expiry))
       harness.turn(until: "it is kept") { harness.broker.counters.stored == 1 }
       harness.clock.advance(nanoseconds: 3601 * 1_000_000_000)
-      let device = try listen(harness)
+      let device = try harness.returningDevice()
       device.roundTrip()
       device.roundTrip()
       #expect(device.messages.isEmpty && harness.broker.counters.expired == 1)
@@ -230,7 +218,7 @@ extension LiveTests {
       let (older, token, provider) = try online(harness)
       provider.send(Frames.full(token, id: 1, payload: Frames.text("1")))
       older.waitForMessages(1)
-      let newer = try listen(harness)
+      let newer = try harness.returningDevice()
       harness.turn(until: "the older one ends") { older.recorder.hasEnded }
       #expect(older.recorder.sawClose)
       newer.waitForMessages(1)
@@ -257,14 +245,7 @@ extension LiveTests {
       let (device, token, provider) = try online(harness)
       let count = 10_000
       for id in 1...count { provider.send(Frames.full(token, id: UInt32(id), payload: Frames.text("\(id)"))) }
-      var acknowledged = 0
-      harness.turn(until: "all arrive") {
-        while acknowledged < device.messages.count {
-          device.acknowledge(device.messages[acknowledged])
-          acknowledged += 1
-        }
-        return device.messages.last?.payload == Frames.text("\(count)")
-      }
+      device.acknowledgeAll(until: "all arrive") { $0.payload == Frames.text("\(count)") }
       harness.turn(until: "the last is acknowledged") { !harness.broker.hasUnacknowledged }
       // Nothing overtook anything, and nothing came twice; what was replaced while it waited may be missing.
       let ids = device.messages.map(\.messageId)

@@ -40,12 +40,9 @@ extension LiveTests {
       "pushes wait 20 ms behind an answer, keep their order, and then all come", arguments: Question.allCases)
     func pushes(question: Question) throws {
       let harness = try EmulatorHarness()
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
+      let (device, token) = try harness.listener()
       let provider = try harness.provider()
-      harness.turn(milliseconds: 25)
+      harness.passPause()
       let answers = device.count(question.answer)
       let asked = now()
       try question.ask(device, harness)
@@ -62,12 +59,9 @@ extension LiveTests {
     @Test("without an answer before them pushes do not wait")
     func atOnce() throws {
       let harness = try EmulatorHarness()
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
+      let (device, token) = try harness.listener()
       let provider = try harness.provider()
-      harness.turn(milliseconds: 25)
+      harness.passPause()
       // Some of many may be slow on a busy machine, all are slow only if they wait.
       var delays: [Int64] = []
       for id in 1...10 {
@@ -106,12 +100,9 @@ extension LiveTests {
     func slowStore() throws {
       let folder = try TemporaryFolder()
       let harness = try EmulatorHarness(data: folder.path)
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
+      let (device, token) = try harness.listener()
       let provider = try harness.provider()
-      harness.turn(milliseconds: 25)
+      harness.passPause()
       let spy = try harness.spyOnStore()
       var committed: Int64 = 0
       spy.onCommit = { _ in
@@ -135,11 +126,8 @@ extension LiveTests {
     @Test("a push of the same long turn waits too")
     func longTurn() throws {
       let harness = try EmulatorHarness()
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
-      harness.turn(milliseconds: 25)
+      let (device, token) = try harness.listener()
+      harness.passPause()
       let connection = try #require(harness.connections("courier").first)
       let handler = try #require(connection.handler)
       // All of this is one turn: the device asks, something takes long, and then there is a push.

@@ -48,10 +48,7 @@ extension LiveTests {
     @Test("removing an app is not told before it was pushed to while the device is there")
     func notBefore() throws {
       let harness = try EmulatorHarness()
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
+      let (device, token) = try harness.listener()
       try harness.remove(Site.topic, from: "phone-1")
       #expect(try harness.readFeedback().isEmpty)
       device.disconnect()

@@ -52,10 +52,7 @@ extension LiveTests {
     @Test("four frames in one write, the third for an unknown token: two delivered, its identifier, end")
     func thirdIsBad() throws {
       let harness = try EmulatorHarness()
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
+      let (device, token) = try harness.listener()
       let unknown = try #require(DeviceToken(bytes: Frames.unknownToken))
       let client = try harness.provider()
       client.send(

@@ -63,10 +63,7 @@ extension LiveTests {
       "what a frame says reaches the device: payload, expiry, priority; commands 0 and 1 have priority 10")
     func meaning() throws {
       let harness = try EmulatorHarness()
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
+      let (device, token) = try harness.listener()
       let client = try harness.provider()
       client.send(Self.frames(token).flatMap { $0 })
       device.waitForMessages(5)

@@ -15,11 +15,8 @@ extension LiveTests {
     ) throws -> (device: DeviceClient, token: DeviceToken, provider: LegacyClient) {
       // Only the emulator's clock says how long a device has made no progress.
       harness.clock.setFrozen(true)
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
-      harness.turn(milliseconds: 25)
+      let (device, token) = try harness.listener()
+      harness.passPause()
       harness.connections("courier").first?.setSendBuffer(4096)
       device.connection.setPaused(true)
       return (device, token, try harness.provider())
@@ -29,15 +26,25 @@ extension LiveTests {
       ids.flatMap { Frames.full(token, id: UInt32($0), payload: Frames.text("\($0)")) }
     }
 
+    /// Sends so many frames, a thousand at a time.
+    private func flood(_ provider: LegacyClient, _ token: DeviceToken, _ count: Int) {
+      for start in stride(from: 1, to: count, by: 1000) { provider.send(frames(token, start...start + 999)) }
+    }
+
+    private func untilHeldBack(_ harness: EmulatorHarness, sourceLocation: SourceLocation = #_sourceLocation)
+    {
+      harness.turn(until: "the provider is held back", sourceLocation: sourceLocation) {
+        harness.connections("gateway").contains(where: \.isPaused)
+      }
+    }
+
     @Test("a provider is held back while a device does not follow, but not for ever, and nothing is refused")
     func heldBack() throws {
       let harness = try EmulatorHarness()
       let (device, token, provider) = try stage(harness)
       let count = 60_000
-      for start in stride(from: 1, to: count, by: 1000) { provider.send(frames(token, start...start + 999)) }
-      harness.turn(until: "the provider is held back") {
-        harness.connections("gateway").contains(where: \.isPaused)
-      }
+      flood(provider, token, count)
+      untilHeldBack(harness)
       // A device that makes no progress at all is not waited for, by the emulator's clock.
       harness.turn(until: "all are accepted") {
         harness.clock.advance(nanoseconds: 2_000_000_000)
@@ -47,14 +54,7 @@ extension LiveTests {
       // What was sent is bounded, what came later is in its slot, and the newest arrives when the device reads.
       #expect(harness.broker.counters.sent <= UInt64(DeviceLink.windowLimit))
       device.connection.setPaused(false)
-      var acknowledged = 0
-      harness.turn(until: "the newest arrives") {
-        while acknowledged < device.messages.count {
-          device.acknowledge(device.messages[acknowledged])
-          acknowledged += 1
-        }
-        return device.messages.last?.payload == Frames.text("\(count)")
-      }
+      device.acknowledgeAll(until: "the newest arrives") { $0.payload == Frames.text("\(count)") }
       harness.turn(until: "all is acknowledged") { !harness.broker.hasUnacknowledged }
       let ids = device.messages.map(\.messageId)
       #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
@@ -66,9 +66,7 @@ extension LiveTests {
       let (_, token, provider) = try stage(harness)
       harness.clock.advance(nanoseconds: 3600 * 1_000_000_000)
       provider.send(frames(token, 1...6000))
-      harness.turn(until: "the provider is held back") {
-        harness.connections("gateway").contains(where: \.isPaused)
-      }
+      untilHeldBack(harness)
     }
 
     @Test("a provider that is held back goes on when the device acknowledges, without the clock")
@@ -76,18 +74,11 @@ extension LiveTests {
       let harness = try EmulatorHarness()
       let (device, token, provider) = try stage(harness)
       let count = 20_000
-      for start in stride(from: 1, to: count, by: 1000) { provider.send(frames(token, start...start + 999)) }
-      harness.turn(until: "the provider is held back") {
-        harness.connections("gateway").contains(where: \.isPaused)
-      }
+      flood(provider, token, count)
+      untilHeldBack(harness)
       device.connection.setPaused(false)
-      var acknowledged = 0
-      harness.turn(until: "all are accepted and the newest arrives") {
-        while acknowledged < device.messages.count {
-          device.acknowledge(device.messages[acknowledged])
-          acknowledged += 1
-        }
-        return device.messages.last?.payload == Frames.text("\(count)")
+      device.acknowledgeAll(until: "all are accepted and the newest arrives") {
+        $0.payload == Frames.text("\(count)")
       }
       #expect(harness.broker.counters.accepted == UInt64(count))
     }
@@ -96,10 +87,8 @@ extension LiveTests {
     func shutdown() throws {
       let harness = try EmulatorHarness()
       let (_, token, provider) = try stage(harness)
-      for start in stride(from: 1, to: 60_000, by: 1000) { provider.send(frames(token, start...start + 999)) }
-      harness.turn(until: "the provider is held back") {
-        harness.connections("gateway").contains(where: \.isPaused)
-      }
+      flood(provider, token, 60_000)
+      untilHeldBack(harness)
       harness.stop()
       let accepted = harness.broker.counters.accepted
       #expect(accepted < 60_000)
@@ -110,14 +99,9 @@ extension LiveTests {
     func others() throws {
       let harness = try EmulatorHarness()
       let (_, token, provider) = try stage(harness)
-      let other = try harness.device("phone-2")
-      let otherToken = try other.mint(Site.topic)
-      other.filter([Site.topic])
-      other.roundTrip()
-      for start in stride(from: 1, to: 20_000, by: 1000) { provider.send(frames(token, start...start + 999)) }
-      harness.turn(until: "the provider is held back") {
-        harness.connections("gateway").contains(where: \.isPaused)
-      }
+      let (other, otherToken) = try harness.listener("phone-2")
+      flood(provider, token, 20_000)
+      untilHeldBack(harness)
       let second = try harness.provider()
       second.send(frames(otherToken, 1...10))
       other.waitForMessages(10)

@@ -131,11 +131,8 @@ extension LiveTests {
     func unsent() throws {
       let folder = try TemporaryFolder()
       let harness = try EmulatorHarness(data: folder.path) { $0.tokenSeed = nil }
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
-      harness.turn(milliseconds: 25)
+      let (device, token) = try harness.listener()
+      harness.passPause()
       let served = try #require(harness.connections("courier").first)
       served.setSendBuffer(4096)
       device.connection.setPaused(true)
@@ -214,8 +211,7 @@ extension LiveTests {
         #expect(client.answers.count == 1)
       }
       let harness = try EmulatorHarness(data: folder.path)
-      let device = try harness.device()
-      device.filter([Site.topic])
+      let device = try harness.returningDevice()
       device.waitForMessages(1)
       #expect(device.messages.map(\.payload) == [Frames.text("accepted")])
     }
@@ -224,11 +220,8 @@ extension LiveTests {
     func secondCommit() throws {
       let folder = try TemporaryFolder()
       let harness = try EmulatorHarness(data: folder.path)
-      let device = try harness.device()
-      let token = try device.mint(Site.topic)
-      device.filter([Site.topic])
-      device.roundTrip()
-      harness.turn(milliseconds: 25)
+      let (device, token) = try harness.listener()
+      harness.passPause()
       let client = try HTTP2Client(harness, .app())
       // The first one teaches the emulator the topic's name, which is stored.
       #expect(try client.answer(.push(token.hex)).status == 200)

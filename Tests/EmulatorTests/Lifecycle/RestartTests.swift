@@ -46,6 +46,18 @@ extension LiveTests {
         goneAt: harness.broker.registry[registration: row].goneAt)
     }
 
+    /// Ends the first life; answers the folder that the second one begins with.
+    private func finish(_ harness: EmulatorHarness, _ end: End, _ folder: TemporaryFolder) throws
+      -> TemporaryFolder
+    {
+      switch end {
+      case .orderly:
+        harness.stop()
+        return folder
+      case .killed: return try folder.copied()
+      }
+    }
+
     @Test("token map, gone tokens, kept message and feedback are as they were", arguments: End.allCases)
     func survives(end: End) throws {
       let folder = try TemporaryFolder()
@@ -54,8 +66,7 @@ extension LiveTests {
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         left = try live(harness)
-        if end == .orderly { harness.stop() }
-        second = end == .killed ? try folder.copied() : folder
+        second = try finish(harness, end, folder)
       }
       let harness = try EmulatorHarness(data: second.path, options)
       let registry = harness.broker.registry
@@ -74,7 +85,11 @@ extension LiveTests {
       device.roundTrip()
       #expect(device.messages.map(\.payload) == [Frames.text("2")])
       #expect(device.messages[0].expiry == 4_000_000_000 && device.messages[0].isFromStore)
-      // What is gone stays gone, over HTTP with its time.
+      try expectGone(left, harness, fresh: fresh)
+    }
+
+    /// What is gone stays gone, over HTTP with its time; feedback was not read, so it is told now.
+    private func expectGone(_ left: Left, _ harness: EmulatorHarness, fresh: DeviceToken) throws {
       let client = try HTTP2Client(harness, .app("com.example.removed"))
       var request = ProviderRequest.push(left.removed.hex)
       request["apns-topic"] = "com.example.removed"
@@ -82,7 +97,6 @@ extension LiveTests {
       #expect(try client.answer(request).text == #"{"reason":"Unregistered","timestamp":\#(milliseconds)}"#)
       request.path = "/3/device/" + fresh.hex
       #expect(try client.answer(request).status == 200)
-      // Feedback was not read, so it is told now.
       let tuples = try harness.readFeedback(.app("com.example.removed"))
       #expect(
         tuples == [FeedbackTuple(timestamp: UInt32(left.goneAt.seconds), token: left.removed.bytes)])
@@ -95,19 +109,16 @@ extension LiveTests {
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         _ = try live(harness)
-        let device = try harness.device()
-        device.filter([Site.topic])
+        let device = try harness.returningDevice()
         device.waitForMessages(1)
         device.acknowledge(device.messages[0])
         device.roundTrip()
         #expect(try harness.readFeedback(.app("com.example.removed")).count == 1)
         harness.settle()
-        if end == .orderly { harness.stop() }
-        second = end == .killed ? try folder.copied() : folder
+        second = try finish(harness, end, folder)
       }
       let harness = try EmulatorHarness(data: second.path, options)
-      let device = try harness.device()
-      device.filter([Site.topic])
+      let device = try harness.returningDevice()
       harness.turn(until: "nothing is stored") { device.count(.noStorage) == 1 }
       #expect(device.messages.isEmpty)
       #expect(try harness.readFeedback(.app("com.example.removed")).isEmpty)
@@ -120,15 +131,12 @@ extension LiveTests {
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         _ = try live(harness)
-        let device = try harness.device()
-        device.filter([Site.topic])
+        let device = try harness.returningDevice()
         device.waitForMessages(1)
-        if end == .orderly { harness.stop() }
-        second = end == .killed ? try folder.copied() : folder
+        second = try finish(harness, end, folder)
       }
       let harness = try EmulatorHarness(data: second.path, options)
-      let device = try harness.device()
-      device.filter([Site.topic])
+      let device = try harness.returningDevice()
       device.waitForMessages(1)
       #expect(device.messages.map(\.payload) == [Frames.text("2")])
     }
@@ -138,10 +146,7 @@ extension LiveTests {
       let folder = try TemporaryFolder()
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
-        let device = try harness.device()
-        let token = try device.mint(Site.topic)
-        device.filter([Site.topic])
-        device.roundTrip()
+        let (device, token) = try harness.listener()
         let provider = try harness.provider()
         provider.send(Frames.full(token, id: 1, payload: Frames.text("online")))
         device.waitForMessages(1)
@@ -149,8 +154,7 @@ extension LiveTests {
         #expect(device.recorder.sawClose)
       }
       let harness = try EmulatorHarness(data: folder.path, options)
-      let device = try harness.device()
-      device.filter([Site.topic])
+      let device = try harness.returningDevice()
       device.waitForMessages(1)
       #expect(device.messages.map(\.payload) == [Frames.text("online")])
     }
@@ -160,10 +164,7 @@ extension LiveTests {
       let folder = try TemporaryFolder()
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
-        let device = try harness.device()
-        let token = try device.mint(Site.topic)
-        device.filter([Site.topic])
-        device.roundTrip()
+        let (device, token) = try harness.listener()
         let provider = try harness.provider()
         provider.send(Frames.full(token, id: 1))
         device.waitForMessages(1)
@@ -173,8 +174,7 @@ extension LiveTests {
         #expect(harness.broker.counters.delivered == 1)
       }
       let harness = try EmulatorHarness(data: folder.path, options)
-      let device = try harness.device()
-      device.filter([Site.topic])
+      let device = try harness.returningDevice()
       harness.turn(until: "nothing is stored") { device.count(.noStorage) == 1 }
     }
 
@@ -209,8 +209,7 @@ extension LiveTests {
         provider.send(Frames.full(token, id: 1))
         let client = try HTTP2Client(harness, .app())
         #expect(try client.answer(.push(token.hex)).status == 200)
-        let device = try harness.device()
-        device.filter([Site.topic])
+        let device = try harness.returningDevice()
         device.waitForMessages(1)
         harness.stop()
       }

@@ -438,7 +438,7 @@ extension LiveTests {
       let device = try stage.harness.device()
       device.filter([Site.topic])
       device.roundTrip()
-      stage.harness.turn(milliseconds: 25)
+      stage.harness.passPause()
       let client = try HTTP2Client(stage.harness)
       var request = try stage.request()
       request["apns-priority"] = "5"

@@ -128,6 +128,19 @@ final class DeviceClient {
     }
   }
 
+  /// Acknowledges each message as it comes, until the last one is what is waited for.
+  func acknowledgeAll(
+    until what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
+    _ isLast: (CourierMessage) -> Bool
+  ) {
+    var acknowledged = 0
+    harness.turn(until: what, sourceLocation: sourceLocation) {
+      for message in messages[acknowledged...] { acknowledge(message) }
+      acknowledged = messages.count
+      return messages.last.map(isLast) ?? false
+    }
+  }
+
   func disconnect() {
     connection.close()
     harness.turn(until: "the device is gone") { recorder.hasEnded }
@@ -170,6 +183,29 @@ extension EmulatorHarness {
     try #require(welcome.status == 0, sourceLocation: sourceLocation)
     return client
   }
+
+  /// A device that listens to the app's topic, and its token.
+  func listener(
+    _ udid: String = "phone-1", sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> (device: DeviceClient, token: DeviceToken) {
+    let client = try device(udid, sourceLocation: sourceLocation)
+    let token = try client.mint(Site.topic, sourceLocation: sourceLocation)
+    client.filter([Site.topic])
+    client.roundTrip(sourceLocation: sourceLocation)
+    return (client, token)
+  }
+
+  /// A device that has said what it listens to, and has not heard yet what was kept for it.
+  func returningDevice(
+    _ topics: [String] = [Site.topic], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> DeviceClient {
+    let client = try device(sourceLocation: sourceLocation)
+    client.filter(topics)
+    return client
+  }
+
+  /// Until pushes go out at once again: they wait 20 ms behind an answer (`spec/device-courier.md` 10.4).
+  func passPause() { turn(milliseconds: 25) }
 
   /// The token of an app on a device, which is offline afterwards.
   func offlineToken(
