@@ -164,6 +164,24 @@ def test_a_difference_is_told_with_its_line(recorder, again):
     assert emulator.run(*mapped, "--allow-differences", check=False).returncode == 0
 
 
+def test_only_so_many_differences_are_told_one_by_one(recorder, again):
+    """All are counted; --differences says how many are told."""
+    with Provider(recorder, *recorder.push_certificate()) as provider:
+        token = bytes.fromhex(recorder.tokens[0])
+        provider.send(b"".join(framed(n, token, b"{}") for n in range(1, 121)))
+        provider.flush()
+    emulator = again()
+    mapped = (recorder.capture, "--speed", "max", "--as", "http2", "--map-token", f"{recorder.tokens[0]}={UNKNOWN}")
+    for flags, told in [((), 100), (("--differences", "3"), 3), (("--differences", "0"), 0), (("--differences", "all"), 120)]:
+        report, differences = replay(emulator, *mapped, *flags, check=False)
+        assert (len(differences), report["untold"], report["different"]) == (told, 120 - told, 120)
+    text = emulator.run("replay", *mapped, "--differences", "3", check=False).stdout.splitlines()
+    assert len([line for line in text if "→" in line and "  id " in line]) == 3
+    assert text[3] == "and 117 more; --differences all tells each"
+    assert "120 different" in text[4]
+    assert emulator.run("replay", *mapped, "--differences", "some", check=False).returncode == 2
+
+
 def test_topics_and_tokens_may_become_others(recorder, again):
     legacy_session(recorder)
     aioapns(recorder, recorder.tokens)

@@ -23,11 +23,13 @@ enum ReplayCommand {
   static let key = Flag(
     "key", .file, "token key (.p8) that signs all; the one of <certs>/keys that signed before if absent")
   static let allow = Flag("allow-differences", .toggle, "exit 0 although outcomes differ")
+  static let differences = Flag(
+    "differences", .countOrAll, default: "100", "how many differences to tell one by one; all are counted")
   static let timeout = CommonFlags.timeout.defaulting(to: "30s")
 
   static let flags: [any FlagDescription] = [
     to, form, speed, mapTopic, mapToken, map, cert, certKey, key, SendCommand.keyId, SendCommand.team, ca,
-    allow, timeout, CommonFlags.json, CommonFlags.certsOfEmulator, CommonFlags.portsFile,
+    allow, differences, timeout, CommonFlags.json, CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
@@ -41,6 +43,7 @@ enum ReplayCommand {
     var options = ReplayOptions(files: settings.arguments)
     options.speed = settings[speed] ?? options.speed
     (options.form, options.target) = (settings[form], settings[to])
+    options.differencesShown = settings[differences] ?? options.differencesShown
     options.isJSON = settings.isOn(CommonFlags.json)
     if let path = settings[map], let problem = options.mapping.add(file: try TextFile.read(path)) {
       throw CommandFailure("\(path): \(problem)")

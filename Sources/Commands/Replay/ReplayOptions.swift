@@ -28,6 +28,8 @@ struct ReplayOptions {
   var target: SocketAddress?
   var mapping = ReplayMapping()
   var isJSON = false
+  /// How many differences are told one by one, as a count: a capture of a million pushes can have as many.
+  var differencesShown = 100
 
   func address(_ form: Form, _ emulator: RunningEmulator) throws -> SocketAddress {
     try target ?? emulator.address(form == .legacy ? "gateway" : "provider")
@@ -37,5 +39,11 @@ struct ReplayOptions {
 extension ValueKind where Value == ReplayOptions.Speed {
   static let speed = ValueKind("X|max", expects: "a factor such as 1, 0.5 or 10, or max") {
     ReplayOptions.Speed($0)
+  }
+}
+
+extension ValueKind where Value == Int {
+  static let countOrAll = ValueKind("N|all", expects: "a number from 0 to 1000000000, or all") { text in
+    text == "all" ? .max : Int(text).flatMap { (0...1_000_000_000).contains($0) ? $0 : nil }
   }
 }

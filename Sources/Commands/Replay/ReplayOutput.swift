@@ -2,7 +2,7 @@ import Capture
 import Platform
 import PushModel
 
-/// What `replay` says: each difference as it is found, a bar on a terminal, and the report.
+/// What `replay` says: differences as they are found, a bar on a terminal, and the report, which counts all of them.
 final class ReplayOutput {
   /// How often the bar moves, in nanoseconds, and how wide it is.
   private static let interval: Int64 = 200_000_000
@@ -14,13 +14,18 @@ final class ReplayOutput {
 
   private(set) var report = ReplayReport()
   private let isJSON: Bool
+  /// How many differences are still to be told, and how many were not.
+  private var room: Int
+  private var untold = 0
   private let files: [String]
   private let hasBar = isatty(STDERR_FILENO) == 1
   private let startedAt = SystemClock.monotonicNanoseconds()
   private var drawnAt: Int64 = 0
   private var lines = ""
 
-  init(_ options: ReplayOptions) { (isJSON, files) = (options.isJSON, options.files) }
+  init(_ options: ReplayOptions) {
+    (isJSON, files, room) = (options.isJSON, options.files, options.differencesShown)
+  }
 
   // MARK: Pushes
 
@@ -43,6 +48,8 @@ final class ReplayOutput {
   }
 
   private func say(_ push: ReplayedPush, _ old: String, _ new: String) {
+    guard room > 0 else { return untold += 1 }
+    room -= 1
     let (file, line) = (files[push.tag >> 40], push.tag & (1 << 40 - 1))
     let id = push.identifier.map { "\($0)" } ?? push.recorded.messageID?.description
     if isJSON {
@@ -86,6 +93,7 @@ final class ReplayOutput {
   func finish() {
     flush()
     if hasBar { clearBar() }
+    if untold > 0, !isJSON { Output.line("and \(untold) more; --differences all tells each") }
     let seconds = Double(SystemClock.monotonicNanoseconds() - startedAt) / 1e9
     Output.line(isJSON ? json(seconds).text : text(seconds))
   }
@@ -96,7 +104,7 @@ final class ReplayOutput {
       "pushes": .integer(Int64(report.pushes)), "same": .integer(Int64(report.same)),
       "different": .integer(Int64(report.different)), "unanswered": .integer(Int64(report.unanswered)),
       "untranslatable": .integer(Int64(report.untranslatable)), "lost": .integer(Int64(report.lost)),
-      "seconds": .number(seconds), "outcomes": .object(pairs),
+      "untold": .integer(Int64(untold)), "seconds": .number(seconds), "outcomes": .object(pairs),
     ]
   }
 
