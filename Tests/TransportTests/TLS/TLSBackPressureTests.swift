@@ -1,0 +1,97 @@
+import Platform
+import Testing
+
+@testable import Transport
+
+extension LiveTests {
+  @Suite("TLS connection, back-pressure")
+  struct TLSBackPressureTests {
+    @Test(
+      "a paused connection reads nothing, not even what TLS has decrypted, and loses nothing",
+      arguments: [0, 128 << 10])
+    func pause(readAhead: Int) throws {
+      var policy = TLSPolicy()
+      policy.readAhead = readAhead
+      let stage = try Stage(policy) { server in
+        server.onReceived = { connection, _ in connection.setPaused(true) }
+      }
+      let (client, server) = try stage.pair()
+      let bytes = pattern(2_000_000)
+      client.send(bytes)
+      var pauses = 0
+      while server.received.count < bytes.count, pauses < 10_000 {
+        let before = server.received.count
+        stage.turn(until: "a part has come") { server.received.count > before }
+        let now = server.received.count
+        stage.settle()
+        #expect(server.received.count == now && server.connection?.isPaused == true)
+        server.connection?.setPaused(false)
+        pauses += 1
+      }
+      #expect(server.received == bytes && pauses > 10)
+    }
+
+    @Test("a peer that is not read from is held back by TCP, and goes on when it is")
+    func heldBack() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      server.connection?.setPaused(true)
+      let count = 24 << 20
+      client.send([UInt8](repeating: 1, count: count))
+      stage.settle()
+      #expect(server.received.isEmpty && (client.connection?.queuedBytes ?? 0) > 4 << 20)
+      server.connection?.setPaused(false)
+      stage.turn(until: "all is here") { server.received.count == count }
+    }
+
+    @Test("a paused connection that is closed still ends in order")
+    func closePaused() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      server.connection?.setPaused(true)
+      client.send(pattern(1000))
+      stage.settle()
+      server.send([5])
+      server.connection?.close()
+      stage.turn(until: "both are done") { client.hasEnded && server.hasEnded }
+      #expect(client.received == [5] && client.sawClose && server.received.isEmpty)
+    }
+
+    @Test("whoever asks is told once that everything has left, and not before")
+    func drainedCall() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair { $0.onOpened = { $0.setPaused(true) } }
+      let connection = try #require(server.connection)
+      connection.setSendBuffer(4096)
+      var queuedThen: [Int] = []
+      server.onDrained = { queuedThen.append($0.queuedBytes) }
+      server.send([UInt8](repeating: 1, count: 1 << 20))
+      connection.notifyWhenDrained()
+      stage.settle()
+      #expect(queuedThen.isEmpty && connection.queuedBytes > 0)
+      client.connection?.setPaused(false)
+      stage.turn(until: "it is told") { !queuedThen.isEmpty }
+      stage.settle()
+      #expect(queuedThen == [0])
+      connection.notifyWhenDrained()
+      stage.turn(until: "it is told again, with nothing queued") { queuedThen == [0, 0] }
+    }
+
+    @Test("a connection that sends without end lets others be read in between")
+    func fairness() throws {
+      let stage = try Stage()
+      let (flood, first) = try stage.pair()
+      let (quiet, second) = try stage.pair()
+      let total = 24 << 20
+      first.connection?.setPaused(true)
+      flood.send([UInt8](repeating: 1, count: total))
+      stage.settle()
+      first.connection?.setPaused(false)
+      quiet.send([1])
+      var readWhenServed = 0
+      second.onReceived = { _, _ in readWhenServed = first.received.count }
+      stage.turn(until: "all is here") { first.received.count == total && second.received == [1] }
+      #expect(readWhenServed <= EventLoop.readBudget + (1 << 16), "\(readWhenServed)")
+    }
+  }
+}

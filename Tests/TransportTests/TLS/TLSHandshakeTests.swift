@@ -1,0 +1,93 @@
+import Platform
+import Testing
+
+@testable import Transport
+
+extension LiveTests {
+  @Suite("TLS connection, handshake")
+  struct TLSHandshakeTests {
+    @Test("a handshake that takes too long is ended")
+    func handshakeLimit() throws {
+      let stage = try Stage()
+      let silent = try SilentSocket(stage.address)
+      stage.turn(until: "it is accepted") { stage.open == 1 }
+      let connection = try #require(stage.servers.last?.connection)
+      let limit = SystemClock.monotonicNanoseconds() + TLSConnection.handshakeLimit
+      #expect(connection.deadline <= limit && connection.deadline > limit - 10_000_000_000)
+      connection.deadline = 0
+      stage.turn(until: "it is ended") { stage.open == 0 }
+      #expect(stage.servers.last?.calls == ["closed"])
+      withExtendedLifetime(silent) {}
+    }
+
+    @Test("an open connection has no deadline")
+    func noDeadline() throws {
+      let stage = try Stage()
+      let (_, server) = try stage.pair()
+      #expect(server.connection?.deadline == .max)
+    }
+
+    @Test("a connection that nobody accepts is told as failed, once")
+    func refused() throws {
+      let stage = try Stage()
+      let address = try stage.address
+      let client = Peer()
+      let context = try TLSContext.client(ca: nil, policy: TLSPolicy())
+      let other = try #require(EventLoop())
+      let free = try TLSListener(
+        loop: other, address: SocketAddress(host: "127.0.0.1", port: 0),
+        context: TLSContext.server(
+          certificate: Keys.folder().serverCertificate, key: Keys.folder().serverKey, policy: TLSPolicy())
+      ) { _ in Peer() }
+      free.stopAccepting()
+      #expect(free.address.port != address.port)
+      let connection = try? TLSClient.connect(
+        loop: stage.loop, to: free.address, serverName: nil, context: context, handler: client)
+      stage.turn(until: "it fails") { connection == nil || client.hasEnded }
+      #expect(!client.hasOpened)
+      // The system may also refuse at once, which is thrown.
+      guard connection != nil else { return }
+      #expect(client.calls == ["closed"] && client.endReason?.contains("can't connect") == true)
+    }
+
+    @Test("a client that does not trust the server says so, and the server hears it")
+    func untrusted() throws {
+      let stage = try Stage()
+      let client = try stage.connect(serverName: "example.com")
+      stage.turn(until: "both know") { client.hasEnded && stage.servers.last?.hasEnded == true }
+      #expect(!client.hasOpened && client.endReason?.contains("certificate verify failed") == true)
+      let server = try #require(stage.servers.last)
+      #expect(server.endReason?.contains("alert") == true, "\(server.endReason ?? "")")
+    }
+
+    @Test("each side knows name, protocol, version and cipher")
+    func facts() throws {
+      var policy = TLSPolicy()
+      policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
+      let stage = try Stage(policy)
+      for (offer, chosen) in [(["x", "h2"], "h2"), (["x"], nil), ([], nil)] as [([String], String?)] {
+        let client = try stage.connect(alpn: offer)
+        stage.turn(until: "TLS is up") { client.hasOpened && stage.servers.last?.hasOpened == true }
+        let server = try #require(stage.servers.last?.connection)
+        #expect(
+          server.serverName == "localhost" && server.alpn == chosen && client.connection?.alpn == chosen)
+        #expect(server.tlsVersion == "TLSv1.3" && server.cipher.hasPrefix("TLS_"))
+        #expect(server.peerCertificate == nil && client.connection?.peerCertificate != nil)
+        #expect(server.remoteAddress.host == "127.0.0.1")
+      }
+    }
+
+    @Test("no session ticket comes behind the handshake: some clients take it for data")
+    func noTickets() throws {
+      let stage = try Stage()
+      let (client, _) = try stage.pair()
+      stage.settle()
+      let connection = try #require(client.connection)
+      // TLS 1.3 sends tickets right behind the handshake: nothing may lie in the socket.
+      var byte: UInt8 = 0
+      #expect(connection.tlsVersion == "TLSv1.3")
+      #expect(recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK)) == -1)
+      #expect(connection.bytesRead == 0)
+    }
+  }
+}
