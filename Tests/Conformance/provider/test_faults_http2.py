@@ -147,7 +147,7 @@ def test_a_late_channel_is_made_when_the_delay_is_over(lab, rules, manager):
     rules.add({"delayMs": 300}, when={"next": 1})
     count, began = len(channels(lab)), time.monotonic()
     stream = manager.request(lab.channel_fields("POST", TOPIC), b'{"message-storage-policy":1,"push-type":"LiveActivity"}')
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     assert len(channels(lab)) == count
     answer = manager.answer(stream)
     assert answer.status == 201 and time.monotonic() - began >= 0.3
@@ -207,7 +207,7 @@ def test_garbage_and_half_a_close_on_channel_management(lab):
 def test_stalled_channel_management_goes_on_when_its_rule_is_switched_off(lab, rules, manager):
     rules.add({"stall": True}, when={"next": 1})
     stream = manager.request(lab.channel_fields("GET", TOPIC, "AAAA"), b"")
-    wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+    eventually(lambda: rules.hits() == 1, "the rule strikes")
     manager.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
         while True:
@@ -349,10 +349,10 @@ def test_the_history_makes_no_reason_up_for_what_was_not_answered(lab, rules, ef
     rules.add(effect)
     with lab.connect() as connection:
         stream = connection.request(fields(lab))
-        wait_until(lambda: rules.hits() == 1, "the rule did not strike")
+        eventually(lambda: rules.hits() == 1, "the rule strikes")
         if "rstStream" in effect:
             connection.answer(stream)
-    wait_until(lambda: lab.notifications(), "nothing is remembered")
+    eventually(lambda: lab.notifications(), "it is remembered")
     [entry] = lab.notifications()
     verdict = entry["verdict"]
     assert (verdict["accepted"], verdict["status"], verdict["reason"], verdict["legacyStatus"]) == (False, None, None, None)
