@@ -53,36 +53,60 @@ struct CaptureLinesTests {
     #expect(batch.entries[7].detail == 17)
   }
 
-  @Test("frames that came together and met silence make one entry, if that is asked for")
-  func joined() throws {
-    let frames = (1...9).map {
-      LegacyEncoder.frame(token: [UInt8](repeating: 7, count: 32), payload: [], identifier: $0)
-    }
-    let rejected = CapturedOutcome(status: 8, reason: "BadDeviceToken", identifier: 4)
-    // Apart: 2 from 3 by their times, 4 by its outcome, 6 from 7 by their connections; 8 says not where it ends.
-    let times: [Int64] = [7, 7, 9, 9, 9, 9, 9, 9, 9]
-    let bytes = Lines.make { encoder in
-      for index in 0..<9 {
-        var frame = frames[index]
-        if index == 7 { frame.append(0) }
-        frame.withUnsafeBytes {
-          encoder.frame(
-            $0, connection: index < 6 ? 1 : 2, nanoseconds: times[index], outcome: index == 3 ? rejected : nil
-          )
+  @Test("frames that are many share a line, and are read together or each for itself")
+  func shared() throws {
+    let frames =
+      (1...20).map {
+        LegacyEncoder.frame(token: [UInt8](repeating: 7, count: 32), payload: [], identifier: $0)
+      }
+      + [LegacyEncoder.simple(token: [1], payload: [2])]
+    func capture(_ frames: [[UInt8]]) -> [UInt8] {
+      Lines.make { encoder in
+        Array(frames.joined()).withUnsafeBytes {
+          encoder.frames($0, count: frames.count, connection: 1, nanoseconds: 7)
         }
+        Self.frame.withUnsafeBytes { encoder.frame($0, connection: 1, nanoseconds: 8, outcome: nil) }
       }
     }
-    for piece in [Int.max, 700] {
-      let apart = try Lines.read(bytes, piece: piece).entries.filter { $0.kind == .frame }
-      #expect(apart.map(\.frames) == Array(repeating: 1, count: 9))
+    for piece in [Int.max, 100] {
+      let apart = try Lines.read(capture(frames), piece: piece)
+      let entries = apart.entries.filter { $0.kind == .frame }
+      #expect(entries.map { Array(apart.content($0)) } == frames + [Self.frame])
+      #expect(entries.map(\.line) == Array(repeating: 4, count: 21) + [5])
+      #expect(entries.map(\.place) == Array(0..<21) + [0])
+      #expect(entries.map(\.frames) == Array(repeating: 1, count: 22))
+      let together = try Lines.read(capture(frames), piece: piece, leavesTogether: true)
+      #expect(together.entries.dropFirst(3).map(\.frames) == [21, 1])
+      #expect(Array(together.content(together.entries[3])) == Array(frames.joined()))
     }
-    let batch = try Lines.read(bytes, joinsFrames: true)
-    let joined = batch.entries.filter { $0.kind == .frame }
-    #expect(joined.map(\.frames) == [2, 1, 1, 2, 1, 1, 1])
-    #expect(joined.map(\.line) == [4, 6, 7, 8, 10, 11, 12])
-    #expect(Array(batch.content(joined[0])) == frames[0] + frames[1])
-    #expect(Array(batch.content(joined[3])) == frames[4] + frames[5])
-    #expect(batch.outcome(joined[2]) == rejected)
+    // A few have a line each, which is nicer to look at.
+    let few = try Lines.read(
+      capture(Array(frames.prefix(CaptureFormat.sharedFrom - 1))), leavesTogether: true)
+    #expect(few.entries.dropFirst(3).map(\.line) == Array(4...19))
+  }
+
+  @Test(
+    "frames that share a line must be as many as it says",
+    arguments: [
+      (#"{"ns":1,"connection":1,"count":2,"frames":"AgAAAAACAAAAAA=="}"#, 2),
+      (#"{"frames":"AgAAAAACAAAAAA==","connection":1,"count":2}"#, 2),
+      (#"{"ns":1,"connection":1,"count":1,"frames":"AgAAAAA="}"#, 1),
+      (#"{"ns":1,"connection":1,"count":3,"frames":"AgAAAAACAAAAAA=="}"#, nil),
+      (#"{"ns":1,"connection":1,"count":2,"frames":"AgAAAAACAAAAAQ=="}"#, nil),
+      (#"{"ns":1,"connection":1,"count":0,"frames":""}"#, nil),
+      (#"{"ns":1,"connection":1,"frames":"AgAAAAA="}"#, nil),
+      (#"{"ns":1,"connection":1,"count":4294967298,"frames":"AgAAAAACAAAAAA=="}"#, nil),
+    ] as [(String, Int?)])
+  func sharedCount(line: String, count: Int?) throws {
+    let bytes = Lines.make { _ in } + Array(line.utf8) + [0x0a]
+    guard let count else {
+      _ = #expect(throws: CaptureError.self) { try Lines.read(bytes) }
+      return
+    }
+    let batch = try Lines.read(bytes)
+    #expect(
+      batch.entries.dropFirst(3).map { Array(batch.content($0)) }
+        == Array(repeating: [2, 0, 0, 0, 0], count: count))
   }
 
   @Test(

@@ -21,11 +21,11 @@ enum Lines {
   }
 
   /// Reads a capture in pieces of a size.
-  static func read(_ bytes: [UInt8], piece: Int = .max, joinsFrames: Bool = false) throws(CaptureError)
+  static func read(_ bytes: [UInt8], piece: Int = .max, leavesTogether: Bool = false) throws(CaptureError)
     -> CaptureBatch
   {
     let batch = CaptureBatch()
-    var reader = CaptureReader(joinsFrames: joinsFrames)
+    var reader = CaptureReader(leavesTogether: leavesTogether)
     var position = 0
     while position < bytes.count {
       let end = min(bytes.count, piece == .max ? bytes.count : position + piece)

@@ -8,10 +8,12 @@ import resource
 import stat
 import subprocess
 import sys
+import time
+import urllib.request
 
 import pytest
 
-from harness import PATIENCE, TOPIC, eventually
+from harness import PATIENCE, TOPIC
 from legacy import Provider, enhanced, framed, simple
 
 HERE = os.path.dirname(__file__)
@@ -54,7 +56,22 @@ def lines(path):
 
 
 def pushes(path):
-    return [line for line in lines(path) if "frame" in line or "request" in line]
+    return [line for line in lines(path) if {"frame", "frames", "request"} & line.keys()]
+
+
+def frames(line):
+    """Those of a line: one, or `count` of command 1 that lie one behind the other."""
+    if "frame" in line:
+        return [base64.b64decode(line["frame"])]
+    shared, found = base64.b64decode(line["frames"]), []
+    while shared:
+        # Command, identifier, expiration, length of the token, token, length of the payload, payload.
+        token = int.from_bytes(shared[9:11], "big")
+        end = 13 + token + int.from_bytes(shared[11 + token:13 + token], "big")
+        found.append(shared[:end])
+        shared = shared[end:]
+    assert len(found) == line["count"]
+    return found
 
 
 def replay(emulator, *arguments, check=True):
@@ -113,8 +130,8 @@ def mixed_session(emulator):
 
 
 MIXED = {
-    "200 → 200": 4, "400 BadDeviceToken → 400 BadDeviceToken": 2, "closed → closed": 1,
-    "status 8 → status 8": 1, "status 128 → status 128": 1, "accepted → accepted": 7}
+    "200 → 200": 4, "400 BadDeviceToken → 400 BadDeviceToken": 2, "closed → closed": 1, "status 8 → status 8": 1,
+    "status 128 → status 128": 1, "accepted → accepted": 7}
 
 
 def test_a_mixed_session_replayed_comes_out_the_same(recorder, again):
@@ -207,7 +224,7 @@ def test_a_capture_has_everything_but_secrets(recorder):
     recorder.stop()
     assert stat.S_IMODE(os.stat(recorder.capture).st_mode) == 0o600
     header, *rest = lines(recorder.capture)
-    assert (header["format"], header["version"]) == ("apns-emulator-capture", 1)
+    assert (header["format"], header["version"]) == ("apns-emulator-capture", 2)
     times = [line["ns"] for line in rest]
     assert times == sorted(times)
     frames = [base64.b64decode(line["frame"]) for line in rest if "frame" in line]
@@ -265,7 +282,7 @@ def test_rotated_files_stand_for_themselves(stopped_emulator):
     capture = emulator.path("small.jsonl")
     start(emulator, "--capture", capture, "--capture-rotate", "4K", "--capture-keep", "50")
     with Provider(emulator, *emulator.push_certificate()) as provider:
-        for number in range(200):
+        for number in range(800):
             provider.send(enhanced(number, bytes.fromhex(emulator.tokens[0]), b"{}"))
             if number % 20 == 0:
                 emulator.api("GET", "/api/v1/info")
@@ -277,19 +294,16 @@ def test_rotated_files_stand_for_themselves(stopped_emulator):
         assert lines(path)[0]["format"] == "apns-emulator-capture"
     start(emulator)
     report, differences = replay(emulator, *files, "--speed", "max")
-    assert (report["same"], differences) == (201, [])
+    assert (report["same"], differences) == (801, [])
     replay(emulator, files[1], "--speed", "max")
-
-
-HEADER = '{"format":"apns-emulator-capture","version":1}\n'
 
 
 @pytest.mark.parametrize("content, complaint", [
     ("", "line 1: expected a header"),
     ("hello\n", 'line 1: expected a header with "format":"apns-emulator-capture", got hello'),
-    ('{"format":"apns-emulator-capture","version":2}\n', 'expected "version":1, got version 2'),
-    (HEADER + '{"ns":1,"connection":1,"frame":"A"}\n', "line 2: expected base64"),
-    (HEADER + '{"ns":1,"connection":9,"frame":"AAAA"}\n', "line 2: expected a push of"),
+    ('{"format":"apns-emulator-capture","version":3}\n', 'expected "version":2, got version 3'),
+    ('{"format":"apns-emulator-capture","version":1}\n{"ns":1,"connection":1,"frame":"A"}\n', "line 2: expected base64"),
+    ('{"format":"apns-emulator-capture","version":1}\n{"ns":1,"connection":9,"frame":"AAAA"}\n', "line 2: expected a push of"),
 ])
 def test_a_bad_file_is_told_where_and_what(emulator, content, complaint):
     path = emulator.path("bad.jsonl")
@@ -301,7 +315,7 @@ def test_a_bad_file_is_told_where_and_what(emulator, content, complaint):
 
 
 def test_a_path_that_can_not_be_written_is_told_at_the_start(stopped_emulator):
-    result = stopped_emulator.start_in_vain("--capture", "/nonexistent/traffic.jsonl", *SEED)
+    result = stopped_emulator.run("serve", "--capture", "/nonexistent/traffic.jsonl", *SEED, check=False)
     assert result.returncode == 1
     assert "/nonexistent/traffic.jsonl" in result.stderr
 
@@ -316,8 +330,46 @@ def test_nothing_is_lost_when_the_history_is_short_and_the_burst_is_long(stopped
         provider.send(b"".join(enhanced(number, token, b"{}") for number in range(count)))
         assert provider.flush()[:2] == b"\x08\x02"
     emulator.stop()
-    recorded = [base64.b64decode(line["frame"]) for line in pushes(capture)]
+    recorded = [frame for line in pushes(capture) for frame in frames(line)]
     assert [int.from_bytes(frame[1:5], "big") for frame in recorded[:-1]] == list(range(count))
+
+
+def metric(emulator, name):
+    host, port = emulator.address("console")
+    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
+        [line] = [line for line in response.read().decode().splitlines() if line.startswith(name + " ")]
+    return float(line.split()[1])
+
+
+def eventually(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_burst_shares_lines_and_each_frame_of_it_is_found_again(recorder, again):
+    token, count = bytes.fromhex(recorder.tokens[0]), 5000
+    with Provider(recorder, *recorder.push_certificate()) as provider:
+        provider.send(b"".join(enhanced(number, token, b"{}") for number in range(count)))
+        assert provider.flush()[:2] == b"\x08\x02"
+    emulator = again()
+    shared = [line for line in pushes(recorder.capture) if "frames" in line]
+    assert len(shared) > 0
+    every = [(number, place, frame) for number, line in enumerate(lines(recorder.capture), 1)
+             if {"frame", "frames"} & line.keys() for place, frame in enumerate(frames(line))]
+    assert [int.from_bytes(frame[1:5], "big") for _, _, frame in every[:-1]] == list(range(count))
+    # Another device's token in the middle of a shared line, which nobody knows.
+    report, differences = replay(emulator, recorder.capture, "--speed", "max")
+    assert (report["same"], differences) == (count + 1, [])
+    report, differences = replay(
+        emulator, recorder.capture, "--as", "http2", "--speed", "max", "--map-token",
+        f"{recorder.tokens[0]}={UNKNOWN}", check=False)
+    assert report["different"] == count
+    places = {int.from_bytes(frame[1:5], "big"): (line, place) for line, place, frame in every[:-1]}
+    told = [difference for difference in differences if "place" in difference]
+    assert len(told) >= 100
+    assert [(d["line"], d["place"]) for d in told] == [places[int(d["id"])] for d in told]
 
 
 def test_a_full_disk_is_told_and_survived(stopped_emulator):
@@ -329,17 +381,12 @@ def test_a_full_disk_is_told_and_survived(stopped_emulator):
     with Provider(emulator, *emulator.push_certificate()) as provider:
         # No file may grow past 100 KB: as a disk that is full.
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
-        provider.send(2000 * frame)
-        eventually(lambda: emulator.metric("apns_emulator_capture_lost_total") >= 2000, "all are counted as lost")
-        assert emulator.metric("apns_emulator_capture_suspended") == 1
+        provider.send(20000 * frame)
+        eventually(lambda: metric(emulator, "apns_emulator_capture_lost_total") >= 2000)
+        assert metric(emulator, "apns_emulator_capture_suspended") == 1
         assert "capture suspended" in emulator.log()
         resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
-
-        def goes_on():
-            provider.send(frame)
-            return emulator.metric("apns_emulator_capture_suspended") == 0
-
-        eventually(goes_on, "the capture goes on")
+        eventually(lambda: (provider.send(frame), metric(emulator, "apns_emulator_capture_suspended") == 0)[1])
     emulator.stop()
     recorded = lines(capture)
     assert sum(line.get("lost", 0) for line in recorded) >= 2000

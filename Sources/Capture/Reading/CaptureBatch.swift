@@ -35,17 +35,17 @@ public final class CaptureBatch {
     entry.detail < 0 ? .silence : outcomes[Int(entry.detail)]
   }
 
-  /// Adds a frame to the last entry, if nothing tells them apart but their lines; otherwise answers false.
-  @inline(__always)
-  func join(_ entry: CaptureEntry) -> Bool {
-    guard entry.isDelimited, let last = entries.indices.last, entries[last].isDelimited,
-      entries[last].connection == entry.connection, entries[last].nanoseconds == entry.nanoseconds,
-      entries[last].line + Int(entries[last].frames) == entry.line,
-      entries[last].content.start + entries[last].content.count == entry.content.start
-    else { return false }
-    entries[last].content.count += entry.content.count
-    entries[last].frames += 1
-    return true
+  /// Adds frames that share a line, each as an entry of its own.
+  func addParted(_ entry: CaptureEntry) {
+    var one = entry
+    one.frames = 1
+    let (start, count) = (Int(entry.content.start), Int(entry.content.count))
+    FrameExtent.forEach(in: text.bytes, start..<start + count) { frame, start in
+      one.content = CaptureEntry.Piece(
+        start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: frame.count))
+      entries.append(one)
+      one.place += 1
+    }
   }
 
   private func bytes(_ range: CaptureEntry.Piece) -> UnsafeRawBufferPointer {
@@ -82,11 +82,10 @@ public struct CaptureEntry: BitwiseCopyable {
   public var connection: UInt32 = 0
   /// Says which, as its kind has it; of a push, which outcome, -1 for silence.
   public var detail: Int32 = -1
-  /// How many frames `content` holds, one behind the other, of as many lines; more than one only where the reader was
-  /// asked to join them.
+  /// How many frames `content` holds, one behind the other; more than one only where the reader leaves them together.
   public var frames: Int32 = 1
-  /// Whether its frame says itself where it ends.
-  var isDelimited = false
+  /// Which frame of its line it is, from 0.
+  public var place: Int32 = 0
   var content = Piece()
   var method = Piece()
   var path = Piece()

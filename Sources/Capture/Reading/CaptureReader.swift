@@ -8,19 +8,20 @@ public struct CaptureReader {
   private var partial: [UInt8] = []
   private var line = 0
   private var hasHeader = false
-  private let joinsFrames: Bool
+  private let leavesTogether: Bool
   /// The file ended amid a line, as it does when its writer was killed.
   public private(set) var endedTorn = false
 
-  /// With `joinsFrames`, frames of a connection that came at the same time and met silence make one entry.
-  public init(joinsFrames: Bool = false) { self.joinsFrames = joinsFrames }
+  /// With `leavesTogether`, frames that share a line make one entry.
+  public init(leavesTogether: Bool = false) { self.leavesTogether = leavesTogether }
 
   /// Adds the lines that `bytes` complete to the batch.
   public mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch) throws(CaptureError)
   {
-    guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return try hold(bytes) }
+    guard let last = Newline.last(in: bytes) else { return try hold(bytes) }
     var rest = bytes
-    if !partial.isEmpty, let first = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+    if !partial.isEmpty {
+      let first = Newline.first(in: bytes)
       partial.append(contentsOf: bytes[...first])
       try readHeld(into: batch)
       rest = UnsafeRawBufferPointer(rebasing: bytes[(first + 1)...])
@@ -38,8 +39,12 @@ public struct CaptureReader {
   }
 
   private mutating func readHeld(into batch: CaptureBatch) throws(CaptureError) {
-    let whole = partial
-    partial = []
+    var whole: [UInt8] = []
+    swap(&whole, &partial)
+    defer {
+      whole.removeAll(keepingCapacity: true)
+      swap(&whole, &partial)
+    }
     let result = whole.withUnsafeBytes { bytes -> Result<Void, CaptureError> in
       do throws(CaptureError) {
         return .success(try readLines(bytes, into: batch))
@@ -75,30 +80,16 @@ public struct CaptureReader {
       if hasHeader {
         var walk = FrameLine(base, from: position, to: bytes.count)
         if let entry = walk.read(line, into: batch.text) {
-          if !joinsFrames || !batch.join(entry) { batch.entries.append(entry) }
+          add(entry, to: batch)
           position = walk.position
           continue
         }
       }
-      let end = Self.lineEnd(bytes, position)
+      let end = Newline.first(in: bytes, from: position)
       var cursor = LineCursor(base, from: position, to: end, line: line)
       try readLine(&cursor, into: batch)
       position = end + 1
     }
-  }
-
-  /// Where the newline is; there is one.
-  @inline(__always)
-  private static func lineEnd(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Int {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    var position = start
-    while position &+ 8 <= bytes.count {
-      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) ^ (ones &* 0x0a)
-      if (word &- ones) & ~word & (ones &* 0x80) != 0 { break }
-      position &+= 8
-    }
-    while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position &+= 1 }
-    return position
   }
 
   private mutating func readLine(_ cursor: inout LineCursor, into batch: CaptureBatch) throws(CaptureError) {
@@ -114,7 +105,12 @@ public struct CaptureReader {
     }
     if !hasHeader, !reading.isHeader { throw noHeader("a line without it") }
     hasHeader = true
-    batch.entries.append(try reading.entry(in: batch))
+    add(try reading.entry(in: batch), to: batch)
+  }
+
+  @inline(__always)
+  private func add(_ entry: CaptureEntry, to batch: CaptureBatch) {
+    if entry.frames == 1 || leavesTogether { batch.entries.append(entry) } else { batch.addParted(entry) }
   }
 }
 

@@ -1,8 +1,9 @@
 import PushModel
 
-/// The line that nearly every push of the gateway is, in one pass:
+/// The lines that nearly all pushes of the gateway are, in one pass:
 ///
 ///     {"ns":N,"connection":N,"frame":"<base64>"}
+///     {"ns":N,"connection":N,"count":N,"frames":"<base64>"}
 ///
 /// written just so, as the encoder does. Whatever differs from it is left to `LineReading`.
 struct FrameLine {
@@ -23,19 +24,24 @@ struct FrameLine {
   @inline(__always)
   mutating func read(_ line: Int, into text: CaptureText) -> CaptureEntry? {
     guard take("{\"ns\":"), let nanoseconds = number(), take(",\"connection\":"), let connection = number(),
-      let connection = UInt32(exactly: connection), take(",\"frame\":\""), let frame = base64(into: text)
+      let connection = UInt32(exactly: connection), let frames = frames(), let content = base64(into: text)
     else { return nil }
-    guard take("\"}\n") else {
-      text.removeLast(Int(frame.count))
+    guard take("\"}\n"), frames == 1 || text.count(framesIn: content) == Int(frames) else {
+      text.removeLast(Int(content.count))
       return nil
     }
     var entry = CaptureEntry(
       kind: .frame, line: line, nanoseconds: Int64(truncatingIfNeeded: nanoseconds), connection: connection)
-    entry.content = frame
-    let bytes = UnsafeRawBufferPointer(
-      rebasing: text.bytes[Int(frame.start)..<Int(frame.start) + Int(frame.count)])
-    entry.isDelimited = FrameExtent.of(bytes) == bytes.count
+    (entry.content, entry.frames) = (content, frames)
     return entry
+  }
+
+  /// How many frames follow.
+  @inline(__always)
+  private mutating func frames() -> Int32? {
+    if take(",\"frame\":\"") { return 1 }
+    guard take(",\"count\":"), let count = number(), count > 1, take(",\"frames\":\"") else { return nil }
+    return Int32(exactly: count)
   }
 
   @inline(__always)

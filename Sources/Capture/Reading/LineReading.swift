@@ -6,6 +6,8 @@ struct LineReading {
   private var nanoseconds: Int64 = 0
   private var connection: UInt32?
   private var frame: CaptureEntry.Piece?
+  private var frames: CaptureEntry.Piece?
+  private var count: Int64?
   private var request: CaptureEntry?
   private var outcome: CapturedOutcome?
   private var isClosed = false
@@ -55,6 +57,8 @@ struct LineReading {
     _ name: UnsafeRawBufferPointer, _ cursor: inout LineCursor, _ batch: CaptureBatch
   ) throws(CaptureError) {
     switch String(decoding: name, as: UTF8.self) {
+    case "frames": frames = try cursor.base64(into: batch.text)
+    case "count": count = try cursor.number(upTo: Int64(Int32.max))
     case "request": request = try cursor.request(into: batch.text)
     case "outcome": outcome = try cursor.outcome()
     case "closed": isClosed = try cursor.boolean()
@@ -116,6 +120,7 @@ struct LineReading {
     }
     var entry = CaptureEntry(kind: .closed, line: line, nanoseconds: nanoseconds, connection: connection)
     if isClosed { return entry }
+    if let frames { return try sharedEntry(frames, entry, in: batch) }
     guard let interface, let environment else {
       throw wrong("\"frame\", \"request\", \"closed\", or \"interface\" and \"environment\"", "none of them")
     }
@@ -123,6 +128,19 @@ struct LineReading {
     entry.detail = Int32(batch.connections.count)
     batch.connections.append(
       CapturedConnection(number: connection, interface: interface, environment: environment, topic: topic))
+    return entry
+  }
+
+  private func sharedEntry(_ frames: CaptureEntry.Piece, _ entry: CaptureEntry, in batch: CaptureBatch)
+    throws(CaptureError) -> CaptureEntry
+  {
+    guard let count, count > 0 else { throw wrong("the count of frames that share a line", "none") }
+    let found = batch.text.count(framesIn: frames)
+    guard found == Int(count) else {
+      throw wrong("\(count) whole frames", found.map { "\($0)" } ?? "something else among them")
+    }
+    var entry = entry
+    (entry.kind, entry.content, entry.frames) = (.frame, frames, Int32(truncatingIfNeeded: count))
     return entry
   }
 

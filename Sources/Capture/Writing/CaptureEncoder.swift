@@ -54,7 +54,7 @@ public final class CaptureEncoder {
     text.literal("}\n")
   }
 
-  /// A push over the binary gateway, malformed or not.
+  /// A push over the binary gateway, malformed or not. `outcome` is nil for silence.
   @inline(__always)
   public func frame(
     _ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64, outcome: CapturedOutcome?
@@ -63,6 +63,23 @@ public final class CaptureEncoder {
     text.literal(",\"frame\":")
     text.base64(frame)
     if let outcome { self.outcome(outcome) }
+    text.literal("}\n")
+  }
+
+  /// Frames that were accepted, one behind the other, each of which says how long it is: a line for each, or one for all
+  /// if they are many.
+  @inline(__always)
+  public func frames(_ frames: UnsafeRawBufferPointer, count: Int, connection: UInt32, nanoseconds: Int64) {
+    guard count >= CaptureFormat.sharedFrom else {
+      return FrameExtent.forEach(in: frames, 0..<frames.count) { frame, _ in
+        self.frame(frame, connection: connection, nanoseconds: nanoseconds, outcome: nil)
+      }
+    }
+    begin(nanoseconds, connection)
+    text.literal(",\"count\":")
+    text.number(count)
+    text.literal(",\"frames\":")
+    text.base64(frames)
     text.literal("}\n")
   }
 

@@ -173,6 +173,12 @@ final class CaptureText {
       start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: bytes.count))
   }
 
+  /// How many frames a piece holds; nil if anything is left over.
+  func count(framesIn piece: CaptureEntry.Piece) -> Int? {
+    let (start, size) = (Int(piece.start), Int(piece.count))
+    return FrameExtent.count(in: UnsafeRawBufferPointer(rebasing: bytes[start..<start + size]))
+  }
+
   func store(_ value: UInt16, at position: Int) {
     base.storeBytes(of: value, toByteOffset: position, as: UInt16.self)
   }

@@ -4,10 +4,10 @@ import Platform
 /// Reads capture files one after the other, a piece at a time. `-` is standard input.
 final class CaptureSource {
   /// Bytes read at a time.
-  private static let piece = 64 << 10
+  private static let piece = 128 << 10
 
   private let files: [String]
-  private let joinsFrames: Bool
+  private let leavesTogether: Bool
   private var descriptor: Int32 = -1
   private var reader = CaptureReader()
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: piece, alignment: 16)
@@ -17,9 +17,9 @@ final class CaptureSource {
   private(set) var bytesRead = 0
   let size: Int
 
-  /// `joinsFrames` is as in `CaptureReader`.
-  init(_ files: [String], joinsFrames: Bool = false) {
-    (self.files, self.joinsFrames) = (files, joinsFrames)
+  /// `leavesTogether` is as in `CaptureReader`.
+  init(_ files: [String], leavesTogether: Bool = false) {
+    (self.files, self.leavesTogether) = (files, leavesTogether)
     size = files.reduce(0) { sum, path in
       var status = stat()
       return stat(path, &status) == 0 ? sum + Int(status.st_size) : sum
@@ -58,7 +58,7 @@ final class CaptureSource {
   private var file: String { files[fileIndex] }
 
   private func open() throws {
-    reader = CaptureReader(joinsFrames: joinsFrames)
+    reader = CaptureReader(leavesTogether: leavesTogether)
     descriptor = file == "-" ? dup(STDIN_FILENO) : Platform.open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SocketError.last("read", file) }
   }

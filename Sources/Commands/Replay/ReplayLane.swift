@@ -18,10 +18,7 @@ protocol ReplayLane: AnyObject {
 
 /// What happened to one push.
 struct ReplayedPush {
-  /// Where a tag has the number of the file, as a count of bits; the line is below.
-  static let fileShift = 40
-
-  /// Names the push to the runner: line and file.
+  /// The word of its `ReplayTag`.
   var tag: Int
   /// Of the frame, if it was one and has one.
   var identifier: UInt32?

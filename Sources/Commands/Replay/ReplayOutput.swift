@@ -50,16 +50,20 @@ final class ReplayOutput {
   private func say(_ push: ReplayedPush, _ old: String, _ new: String) {
     guard room > 0 else { return untold += 1 }
     room -= 1
-    let (file, line) = (files[push.tag >> 40], push.tag & (1 << 40 - 1))
+    let tag = ReplayTag(push.tag)
+    let (file, line) = (files[tag.file], tag.line)
     let id = push.identifier.map { "\($0)" } ?? push.recorded.messageID?.description
     if isJSON {
       let value: JSONValue = [
-        "file": .string(file), "line": .integer(Int64(line)), "id": .optional(id), "old": .string(old),
+        "file": .string(file), "line": .integer(Int64(line)), "place": .integer(Int64(tag.place)),
+        "id": .optional(id), "old": .string(old),
         "new": .string(new),
       ]
       lines += value.text + "\n"
     } else {
-      lines += "\(file):\(line)\(id.map { "  id \($0)" } ?? "")  \(old) → \(new)\n"
+      // Frames may share a line.
+      let place = tag.place > 0 ? " frame \(tag.place + 1)" : ""
+      lines += "\(file):\(line)\(place)\(id.map { "  id \($0)" } ?? "")  \(old) → \(new)\n"
     }
     if lines.utf8.count >= Self.buffered { flush() }
   }

@@ -36,9 +36,9 @@ final class ReplayRunner {
   private var latestNumber: UInt32 = 0
   private var latestLane: LegacyLane?
   private let isPlain: Bool
-  /// Which file is being read, as it is in tags.
-  private var fileTag = 0
-  private var file: String { options.files[fileTag >> ReplayedPush.fileShift] }
+  /// Which file is being read, counted from 0.
+  private var fileIndex = 0
+  private var file: String { options.files[fileIndex] }
   private var session = ""
   /// When the recording's zero is now, and how far the recording got; nanoseconds.
   private var zero: Int64 = 0
@@ -63,7 +63,7 @@ final class ReplayRunner {
     isPlain = options.form != .http2 && options.mapping.tokens.isEmpty
     identities = try ReplayIdentities(settings, emulator)
     output = ReplayOutput(options)
-    let source = CaptureSource(options.files, joinsFrames: isPlain)
+    let source = CaptureSource(options.files, leavesTogether: isPlain)
     size = source.size
     patience = settings[ReplayCommand.timeout]?.nanoseconds ?? .max
     client = try ClientLoop()
@@ -127,7 +127,7 @@ final class ReplayRunner {
     batch = noBatch
     if let delivery = try feed.take() {
       (batch, bytesRead) = (delivery.batch, delivery.bytesRead)
-      fileTag = delivery.fileIndex << ReplayedPush.fileShift
+      fileIndex = delivery.fileIndex
       return true
     }
     isAtEnd = true
@@ -173,15 +173,17 @@ final class ReplayRunner {
 
   // MARK: Entries
 
+  private func tag(_ entry: CaptureEntry) -> Int { ReplayTag(file: fileIndex, entry).word }
+
   /// Answers the lane that got something.
   @inline(__always)
   private func handOut(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
     switch entry.kind {
     case .frame where entry.connection == latestNumber && latestLane != nil:
       if entry.detail < 0 {
-        latestLane?.push(batch.content(entry), count: Int(entry.frames), tag: fileTag | entry.line)
+        latestLane?.push(batch.content(entry), count: Int(entry.frames), tag: tag(entry))
       } else {
-        latestLane?.push(batch.content(entry), tag: fileTag | entry.line, recorded: batch.outcome(entry))
+        latestLane?.push(batch.content(entry), tag: tag(entry), recorded: batch.outcome(entry))
       }
       return latestLane
     case .frame, .request: return try push(entry)
@@ -216,7 +218,7 @@ final class ReplayRunner {
     }
     let push = RecordedPush(
       entry: entry, batch: batch, connection: connection,
-      tag: fileTag | entry.line)
+      tag: tag(entry))
     guard let lane = try hand(push) else {
       output.untranslatable()
       return nil

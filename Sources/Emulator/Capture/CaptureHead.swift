@@ -7,6 +7,8 @@ struct CaptureHead: BitwiseCopyable {
   enum Kind: UInt8, BitwiseCopyable {
     /// First: the frame.
     case frame
+    /// First: frames that were accepted, one behind the other.
+    case frames
     /// First: the header fields as a `FieldBlock`; second: the body.
     case request
     /// First: the topic of its certificate, empty for none.
@@ -26,6 +28,7 @@ struct CaptureHead: BitwiseCopyable {
   /// As the error packet says it.
   var identifier: UInt32 = 0
   var credential: UInt32 = 0
+  var frames: UInt32 = 0
   var firstCount: UInt32 = 0
   var secondCount: UInt32 = 0
   /// Since the capture began.

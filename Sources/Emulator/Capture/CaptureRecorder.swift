@@ -100,6 +100,9 @@ final class CaptureRecorder {
 
   @inline(__always)
   private func add(_ record: JournalRecord, _ now: Int64) {
+    if record.interface == .gateway, record.rejection == nil {
+      return spool.add(record.raw, connection: record.connection, nanoseconds: now)
+    }
     var head = CaptureHead(kind: record.interface == .gateway ? .frame : .request, nanoseconds: now)
     head.rejection = record.rejection
     head.connection = record.connection

@@ -34,8 +34,16 @@ final class CaptureSpool: @unchecked Sendable {
     if !isEnded { memory.append(head, first, second) }
   }
 
+  /// The same for a frame that was accepted.
+  @inline(__always)
+  func add(_ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64) {
+    if memory.count > Self.byteLimit { awaitRoom() }
+    if !isEnded { memory.append(frame, connection: connection, nanoseconds: nanoseconds) }
+  }
+
   /// Answers how the writer is doing.
   func endAdding() -> CaptureReport {
+    memory.endRun()
     if writerWaits ? memory.count > 0 : isGathering && memory.count > Self.gatheringLimit {
       condition.signalSomething()
     }
@@ -52,6 +60,7 @@ final class CaptureSpool: @unchecked Sendable {
   }
 
   private func awaitRoom() {
+    memory.endRun()
     while memory.count > Self.byteLimit, !isEnded {
       condition.signalSomething()
       condition.waitForRoom()

@@ -16,8 +16,8 @@ final class CaptureWriter {
   private let startedAt: Timestamp
   private let encoder = CaptureEncoder()
   private var report = CaptureReport()
-  /// Of lines in the encoder, and of those that are lost and not yet told of.
-  private var linesInEncoder = 0
+  /// Of pushes in the encoder, and of those that are lost and not yet told of.
+  private var pushesInEncoder = 0
   private var untold = 0
   private var retryAt: Int64 = 0
   private var latest: Int64 = 0
@@ -67,11 +67,15 @@ final class CaptureWriter {
     latest = head.nanoseconds
     switch head.kind {
     case .frame:
-      linesInEncoder += 1
+      pushesInEncoder += 1
       encoder.frame(
         first, connection: head.connection, nanoseconds: head.nanoseconds, outcome: head.legacyOutcome)
+    case .frames:
+      pushesInEncoder += Int(head.frames)
+      encoder.frames(
+        first, count: Int(head.frames), connection: head.connection, nanoseconds: head.nanoseconds)
     case .request:
-      linesInEncoder += 1
+      pushesInEncoder += 1
       encoder.request(
         fields: first, authorization: credentials[head.credential] ?? "", body: second,
         connection: head.connection, nanoseconds: head.nanoseconds, outcome: head.outcome)
@@ -96,7 +100,7 @@ final class CaptureWriter {
   private func flush() {
     defer {
       encoder.removeAll()
-      linesInEncoder = 0
+      pushesInEncoder = 0
     }
     guard !encoder.bytes.isEmpty else { return }
     guard report.failure == nil || SystemClock.monotonicNanoseconds() >= retryAt else { return lose() }
@@ -114,8 +118,8 @@ final class CaptureWriter {
   }
 
   private func lose() {
-    report.lost += linesInEncoder
-    untold += linesInEncoder
+    report.lost += pushesInEncoder
+    untold += pushesInEncoder
   }
 
   /// A gap is told of where it is, as soon as there is room to say so.

@@ -20,6 +20,17 @@ enum FrameExtent {
     return frame.frame.count
   }
 
+  /// How many frames the bytes are; nil if anything is left over.
+  static func count(in bytes: UnsafeRawBufferPointer) -> Int? {
+    var (start, count) = (0, 0)
+    while start < bytes.count {
+      guard let size = of(UnsafeRawBufferPointer(rebasing: bytes[start...])) else { return nil }
+      start += size
+      count += 1
+    }
+    return count
+  }
+
   /// Calls `body` with each frame in a part of `bytes`, and where it begins. Where no end is told it is the part's.
   static func forEach(
     in bytes: UnsafeRawBufferPointer, _ part: Range<Int>, _ body: (UnsafeRawBufferPointer, Int) -> Void
