@@ -36,7 +36,7 @@ struct LastMessageModelTests {
     "a device gets the newest, once, never an older one after a newer",
     arguments: 1...20 as ClosedRange<UInt64>)
   func agrees(_ seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = SeededChoices(seed: seed)
     let world = World()
     world.rows = try world.names.map { try world.lab.row("phone", $0) }
     for step in 0..<1500 {
@@ -49,22 +49,22 @@ struct LastMessageModelTests {
     }
   }
 
-  private func act(_ world: World, _ random: inout Seeded) throws {
-    switch random.next(below: 20) {
+  private func act(_ world: World, _ random: inout SeededChoices) throws {
+    switch Int.random(in: 0..<20, using: &random) {
     case 0..<9: push(world, &random)
     case 9: try connect(world)
     case 10: try disconnect(world)
     case 11, 12: try filter(world, &random)
     case 13..<18: acknowledge(world, &random)
-    default: world.lab.pass(seconds: Int64(random.next(below: 4)))
+    default: world.lab.pass(seconds: Int64(Int.random(in: 0..<4, using: &random)))
     }
   }
 
-  private func push(_ world: World, _ random: inout Seeded) {
-    let app = random.next(below: world.names.count)
+  private func push(_ world: World, _ random: inout SeededChoices) {
+    let app = Int.random(in: 0..<world.names.count, using: &random)
     world.number += 1
-    let once = random.next(below: 5) == 0
-    let until = world.lab.now.seconds + Int64(1 + random.next(below: 30))
+    let once = Int.random(in: 0..<5, using: &random) == 0
+    let until = world.lab.now.seconds + Int64(1 + Int.random(in: 0..<30, using: &random))
     let message = Message(number: world.number, until: until, once: once)
     world.messages[world.number] = message
     world.lab.push(world.rows[app], "\(world.number)", expiration: once ? 0 : UInt32(until))
@@ -107,16 +107,17 @@ struct LastMessageModelTests {
     world.phone = nil
   }
 
-  private func filter(_ world: World, _ random: inout Seeded) throws {
+  private func filter(_ world: World, _ random: inout SeededChoices) throws {
     guard let phone = world.phone else { return }
-    world.enabled = Set(world.names.indices.filter { _ in random.next(below: 2) == 0 })
+    world.enabled = Set(world.names.indices.filter { _ in Int.random(in: 0..<2, using: &random) == 0 })
     try world.lab.enable(world.enabled.map { world.names[$0] }, on: phone)
     look(world)
   }
 
-  private func acknowledge(_ world: World, _ random: inout Seeded) {
+  private func acknowledge(_ world: World, _ random: inout SeededChoices) {
     guard let phone = world.phone, !world.unacknowledged.isEmpty else { return }
-    let index = world.unacknowledged.remove(at: random.next(below: world.unacknowledged.count))
+    let index = world.unacknowledged.remove(
+      at: Int.random(in: 0..<world.unacknowledged.count, using: &random))
     world.lab.acknowledge(phone, index)
     for app in world.names.indices
     where world.newest[app].map({ "\($0.number)" }) == phone.received[index].text {

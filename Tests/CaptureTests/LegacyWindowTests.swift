@@ -177,7 +177,7 @@ struct LegacyWindowTests {
 
 /// A sender with random frames against a service with a verdict for each, which stops at the first that it refuses.
 private struct Traffic {
-  private var random: Seeded
+  private var random: SeededChoices
   private var window = LegacyWindow()
   private var frames: [[UInt8]] = []
   private(set) var told: [Int: Bool] = [:]
@@ -185,7 +185,7 @@ private struct Traffic {
   private(set) var silences = 0
 
   init(seed: UInt64, joins: Bool = false) {
-    random = Seeded(state: seed &* 0x9e37_79b9_7f4a_7c15 | 1)
+    random = SeededChoices(seed: seed &* 0x9e37_79b9_7f4a_7c15 | 1)
     for tag in 0..<Int.random(in: 1...40, using: &random) {
       let isGood = Int.random(in: 0..<4, using: &random) > 0
       let frame = makeFrame(tag, isGood: isGood)
@@ -255,18 +255,5 @@ private struct Traffic {
       }
     }
     return packet
-  }
-}
-
-/// SplitMix64.
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
   }
 }

@@ -64,14 +64,14 @@ struct MessageLogTests {
 
   @Test("does not grow beyond twice of what counts when all registrations get messages at random")
   func spread() throws {
-    var random = Seeded(7)
+    var random = SeededChoices(seed: 7)
     let fleet = try Fleet(path: path)
     let count: Int32 = 10_000
     try fleet.register(Int(count))
     var model: [Int32: String] = [:]
     for turn in 0..<300 {
       for _ in 0..<300 {
-        let row = Int32(random.next(below: Int(count)))
+        let row = Int32(Int.random(in: 0..<Int(count), using: &random))
         model[row] = "turn \(turn)"
         fleet.push(row, "turn \(turn)")
       }
@@ -84,25 +84,27 @@ struct MessageLogTests {
 
   @Test("agrees with a dictionary through any sequence of messages, expiries and restarts", arguments: 1...8)
   func model(_ seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = SeededChoices(seed: seed)
     let fleet = try Fleet(path: path)
     let count = 30
     try fleet.register(count)
     var model: [Int32: (text: String, until: Int64)] = [:]
     for step in 0..<400 {
-      for _ in 0..<random.next(below: 8) {
-        let (row, life) = (Int32(random.next(below: count)), Int64(1 + random.next(below: 20)))
-        let text = String(repeating: "x", count: random.next(below: 3000)) + "\(step)"
+      for _ in 0..<Int.random(in: 0..<8, using: &random) {
+        let (row, life) = (
+          Int32(Int.random(in: 0..<count, using: &random)), Int64(1 + Int.random(in: 0..<20, using: &random))
+        )
+        let text = String(repeating: "x", count: Int.random(in: 0..<3000, using: &random)) + "\(step)"
         let until = fleet.now.seconds + life
         fleet.push(row, text, expiration: UInt32(until))
         model[row] = (text, until)
       }
-      fleet.now = fleet.now.adding(nanoseconds: Int64(random.next(below: 3)) * 1_000_000_000)
+      fleet.now = fleet.now.adding(nanoseconds: Int64(Int.random(in: 0..<3, using: &random)) * 1_000_000_000)
       fleet.broker.dropExpired(now: fleet.now, budget: count)
       model = model.filter { $0.value.until > fleet.now.seconds }
       try fleet.commit()
-      if random.next(below: 40) == 0 { try fleet.restart() }
-      if random.next(below: 40) == 0 { try fleet.store.checkpointIfIdle() }
+      if Int.random(in: 0..<40, using: &random) == 0 { try fleet.restart() }
+      if Int.random(in: 0..<40, using: &random) == 0 { try fleet.store.checkpointIfIdle() }
       for row in 0..<Int32(count) where fleet.kept(row) != model[row]?.text {
         Issue.record("row \(row) in step \(step)")
         return
@@ -115,19 +117,5 @@ struct MessageLogTests {
     let copies = TemporaryFolder()
     try copies.copy(from: folder)
     return try Int(Raw.run(copies.file("store.db"), "SELECT sum(length(entries)) FROM message_log")) / 50
-  }
-}
-
-/// A repeatable source of choices.
-struct Seeded {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
-
-  mutating func next(below limit: Int) -> Int {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return Int(truncatingIfNeeded: state >> 11) % limit
   }
 }

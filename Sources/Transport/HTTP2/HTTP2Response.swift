@@ -5,7 +5,7 @@ public struct HTTP2Response: Sendable {
   static let explanationField: StaticString = "apns-emulator-explanation"
 
   public var status: Int
-  /// Goes out as `apns-id`, or as `apns-request-id` where `identifies` says so.
+  /// Goes out as `idField` says: `apns-id`, or `apns-request-id` for channels.
   public var messageID: MessageID?
   public var idField = ProviderField.apnsId
   /// Goes out as `apns-unique-id`; only the sandbox sends it (`spec/provider-protocol.md` D.4).

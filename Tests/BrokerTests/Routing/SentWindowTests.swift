@@ -1,3 +1,4 @@
+import PushModel
 import Testing
 
 @testable import Broker
@@ -44,14 +45,15 @@ struct SentWindowTests {
 
   @Test("agrees with a list through thousands of steps", arguments: 1...5)
   func model(_ seed: UInt64) {
-    var random = Seeded(seed)
+    var random = SeededChoices(seed: seed)
     var (window, model): (SentWindow, [UInt64]) = (SentWindow(), [])
     for id in 1...5000 as ClosedRange<UInt64> {
       window.append(id, 0)
       model.append(id)
       // Mostly the oldest, as devices do; often enough any other.
-      while !model.isEmpty, random.next(below: 10) < 6 {
-        let index = random.next(below: 4) == 0 ? random.next(below: model.count) : 0
+      while !model.isEmpty, Int.random(in: 0..<10, using: &random) < 6 {
+        let index =
+          Int.random(in: 0..<4, using: &random) == 0 ? Int.random(in: 0..<model.count, using: &random) : 0
         let taken = model.remove(at: index)
         if window.take(messageId: UInt32(taken))?.id != taken { Issue.record("lost \(taken)") }
       }

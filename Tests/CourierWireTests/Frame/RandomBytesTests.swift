@@ -9,7 +9,7 @@ struct RandomBytesTests {
 
   @Test("pure noise, and examples with a few bytes changed, cut in any way", arguments: 0..<40)
   func anything(seed: UInt64) {
-    var random = Generator(state: seed)
+    var random = SeededChoices(seed: seed)
     for _ in 0..<100 {
       let stream = Bool.random(using: &random) ? noise(&random) : damaged(&random)
       let whole = outcome(of: [stream[...]])
@@ -20,11 +20,11 @@ struct RandomBytesTests {
     }
   }
 
-  private func noise(_ random: inout Generator) -> [UInt8] {
+  private func noise(_ random: inout SeededChoices) -> [UInt8] {
     (0..<Int.random(in: 0..<200, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
   }
 
-  private func damaged(_ random: inout Generator) -> [UInt8] {
+  private func damaged(_ random: inout SeededChoices) -> [UInt8] {
     var stream = Array(Vectors.all.shuffled(using: &random).prefix(3).joined())
     for _ in 0..<Int.random(in: 0..<4, using: &random) {
       guard let index = stream.indices.randomElement(using: &random) else { continue }
@@ -33,7 +33,7 @@ struct RandomBytesTests {
     return stream
   }
 
-  private func cut(_ stream: [UInt8], _ random: inout Generator) -> [ArraySlice<UInt8>] {
+  private func cut(_ stream: [UInt8], _ random: inout SeededChoices) -> [ArraySlice<UInt8>] {
     var pieces: [ArraySlice<UInt8>] = []
     var rest = stream[...]
     while !rest.isEmpty {
@@ -141,15 +141,5 @@ struct RandomBytesTests {
     guard let value = try? Value(frame) else { return }
     let again = try? parse(Value.self, value.encoded)
     #expect(again == value)
-  }
-}
-
-/// A seeded generator, so that a failure can be run again.
-struct Generator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return (state >> 33) ^ (state << 31)
   }
 }
