@@ -28,7 +28,8 @@ struct GatewayProvider {
     submission.expiration = notification.expiration
     submission.priority = notification.priority
     submission.connection = connection
-    submission.detail = waived
+    // Asked first, as counting references to nothing costs as well.
+    if let waived { submission.detail = waived }
     return submission
   }
 }
