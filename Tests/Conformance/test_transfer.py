@@ -13,6 +13,8 @@ SEED = {
     "keys": [{"keyId": "SEEDED1234", "teamId": "TEAM123456"}],
     "devices": [{"udid": "phone-1", "apps": [
         {"topic": TOPIC, "token": "5a" * 32, "message": {"payload": {"aps": {"alert": "from the seed"}}}}]}],
+    "channels": [{"topic": TOPIC, "id": "AQID", "storesNewest": True, "message": {"payload": {"aps": {"event": "update"}}},
+                  "subscribers": [{"udid": "phone-3", "seenUntil": "2026-01-02T03:04:05Z"}]}],
 }
 
 
@@ -53,10 +55,13 @@ def test_what_one_exports_another_imports(stopped_emulator, tmp_path_factory, is
         document = file.read()
     assert document == export(first)
     # No key leaves the certs folder.
-    assert "PRIVATE" not in document and len(json.loads(document)["devices"]) == 2
+    assert "PRIVATE" not in document and len(json.loads(document)["devices"]) == 3
+    [channel] = json.loads(document)["channels"]
+    assert channel["message"]["payload"] == {"aps": {"event": "update"}}
+    assert channel["subscribers"] == [{"udid": "phone-3", "seenUntil": "2026-01-02T03:04:05.000Z"}]
     second = Emulator(tmp_path_factory.mktemp("second")).start()
     try:
-        assert second.run("import", path).stdout.startswith("apps: 2, keys: 1, devices: 2, tokens: 3, messages: 1")
+        assert second.run("import", path).stdout.startswith("apps: 2, keys: 1, devices: 3, tokens: 3, messages: 1")
         second.run("import", path)
         assert without_clock(export(second)) == without_clock(document)
         # In the store before it was answered.

@@ -69,7 +69,7 @@ extension Broker {
     return ids[0] == ids[1] ? left < right : ids[0] < ids[1]
   }
 
-  private func sendMissed(_ row: Int64, to session: DeviceSession, now: Timestamp) {
+  func sendMissed(_ row: Int64, to session: DeviceSession, now: Timestamp) {
     guard let channel = channels.channels[row], let newest = channel.newest, newest.expiresAt > now,
       let membership = session.joined[row], newest.sentAt > membership.reached
     else { return }
@@ -120,7 +120,7 @@ extension Broker {
     counters.sent += 1
   }
 
-  private func finishBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
+  func finishBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
     let state: NotificationState = count > 0 ? .sent : isStored ? .stored : .discarded
     note(.delivery, id, state, now)
     guard let record = journal.pointer(id) else { return }

@@ -7,6 +7,7 @@ extension APISchemas {
     [
       ("State", state), ("SavedApp", app), ("SavedKey", key), ("SavedDevice", device), ("SavedRow", row),
       ("SavedMessage", message), ("SavedChannel", channel),
+      ("SavedSubscriber", closed([("udid", pathPart("udid")), ("seenUntil", time)], required: ["udid"])),
       (
         "Imported",
         object([
@@ -14,7 +15,7 @@ extension APISchemas {
             "imported",
             object([
               ("apps", whole), ("keys", whole), ("devices", whole), ("tokens", whole), ("messages", whole),
-              ("channels", whole), ("faults", whole),
+              ("channels", whole), ("subscriptions", whole), ("faults", whole),
             ])
           )
         ])
@@ -97,6 +98,7 @@ extension APISchemas {
       [
         ("topic", pathPart("topic")), ("environment", environment),
         ("id", ["type": "string", "pattern": "^([A-Za-z0-9+/]{4}){1,20}$"]), ("storesNewest", flag),
+        ("message", .schema("SavedMessage")), ("subscribers", list(.schema("SavedSubscriber"))),
       ], required: ["topic", "id"])
   }
 

@@ -43,7 +43,7 @@ extension StateImport.Counts {
   fileprivate var json: JSONValue {
     let members = [
       ("apps", apps), ("keys", keys), ("devices", devices), ("tokens", tokens), ("messages", messages),
-      ("channels", channels), ("faults", faults),
+      ("channels", channels), ("subscriptions", subscriptions), ("faults", faults),
     ]
     return ["imported": .object(members.map { ($0.0, .integer(Int64($0.1))) })]
   }

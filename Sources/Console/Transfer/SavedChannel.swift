@@ -7,13 +7,17 @@ struct SavedChannel: Equatable {
   var environment: Environment
   var id: [UInt8]
   var storesNewest: Bool
+  /// The broadcast that it keeps.
+  var message: SavedMessage?
+  /// Who listens; absent from documents of earlier versions of this program.
+  var subscribers: [SavedSubscriber] = []
 
   init(topic: Topic, environment: Environment, id: [UInt8], storesNewest: Bool) {
     (self.topic, self.environment, self.id, self.storesNewest) = (topic, environment, id, storesNewest)
   }
 
   init(_ object: JSONObject, environment standard: Environment) throws {
-    try object.check(allowing: ["topic", "environment", "id", "storesNewest"])
+    try object.check(allowing: ["topic", "environment", "id", "storesNewest", "message", "subscribers"])
     topic = try object.required("topic", Topic.expectation, object.topic("topic"))
     environment = try object.environment("environment") ?? standard
     let expectation = "Base64 of 1 to 64 bytes"
@@ -22,12 +26,22 @@ struct SavedChannel: Equatable {
     }
     self.id = try object.required("id", expectation, id)
     storesNewest = try object.bool("storesNewest") ?? false
+    message = try object.object("message").map(SavedMessage.init)
+    message?.pushType = .liveactivity
+    guard message == nil || storesNewest else {
+      throw ConsoleError.bad(
+        object.path("message"), expected: "none unless storesNewest is true", got: "one")
+    }
+    subscribers = try object.objects("subscribers")?.map(SavedSubscriber.init) ?? []
   }
 
   var json: JSONValue {
-    [
-      "topic": .string(topic.name), "environment": .string(environment.name),
-      "id": .string(Base64.encode(id)), "storesNewest": .bool(storesNewest),
+    var members: [(String, JSONValue)] = [
+      ("topic", .string(topic.name)), ("environment", .string(environment.name)),
+      ("id", .string(Base64.encode(id))), ("storesNewest", .bool(storesNewest)),
     ]
+    if let message { members.append(("message", message.json)) }
+    if !subscribers.isEmpty { members.append(("subscribers", .array(subscribers.map(\.json)))) }
+    return .object(members)
   }
 }

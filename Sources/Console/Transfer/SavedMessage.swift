@@ -1,7 +1,7 @@
 import Broker
 import PushModel
 
-/// A message that waits for its device.
+/// A message that waits for its device, or the broadcast that a channel keeps.
 struct SavedMessage: Equatable {
   var payload: [UInt8]
   var priority = Priority.immediate
@@ -28,6 +28,11 @@ struct SavedMessage: Equatable {
     }
     expiration = kept.expiry == .max ? nil : kept.expiry
     (receivedAt, expiresAt) = (kept.receivedAt, kept.expiresAt)
+  }
+
+  init(_ broadcast: ChannelTable.Broadcast) {
+    (payload, priority, pushType) = (broadcast.payload, broadcast.priority, .liveactivity)
+    (expiration, receivedAt, expiresAt) = (broadcast.expiry, broadcast.sentAt, broadcast.expiresAt)
   }
 
   init(_ object: JSONObject) throws {

@@ -10,10 +10,11 @@ struct StateExport {
   /// Throws when it is too much for one document.
   func state() throws -> SavedState {
     guard registry.registrationCount <= SavedState.rowLimit, registry.devices.count <= SavedState.rowLimit,
-      registry.topics.count <= SavedState.rowLimit
+      registry.topics.count <= SavedState.rowLimit, broker.subscriptionCount <= SavedState.rowLimit
     else {
       throw ConsoleError.conflict(
-        "there are more than \(SavedState.rowLimit) tokens, devices or topics; copy the data folder instead")
+        "there are more than \(SavedState.rowLimit) tokens, devices, topics or subscriptions; copy the data folder instead"
+      )
     }
     var state = SavedState()
     state.clock = context.clock.map { SavedClock($0) }
@@ -53,9 +54,7 @@ struct StateExport {
   private func channels() -> [SavedChannel] {
     let channels = broker.channels.keys.compactMap { key in
       registry.topics[Int(key.topic)].name.map { topic in
-        SavedChannel(
-          topic: topic, environment: key.environment, id: key.id,
-          storesNewest: broker.channels.storesNewest(key) ?? false)
+        channel(key, topic)
       }
     }
     // Not by the index of the topic, which another emulator may have in another order.
@@ -64,5 +63,17 @@ struct StateExport {
         ? left.id.lexicographicallyPrecedes(right.id)
         : (left.topic.name, left.environment.rawValue) < (right.topic.name, right.environment.rawValue)
     }
+  }
+
+  private func channel(_ key: ChannelTable.Key, _ topic: Topic) -> SavedChannel {
+    var channel = SavedChannel(
+      topic: topic, environment: key.environment, id: key.id,
+      storesNewest: broker.channels.storesNewest(key) ?? false)
+    channel.message = broker.channels.newest(key).map(SavedMessage.init)
+    channel.subscribers = broker.subscribers(key).map { device, seenUntil in
+      SavedSubscriber(udid: registry.devices[Int(device)].udid, seenUntil: seenUntil)
+    }
+    channel.subscribers.sort { $0.udid.text < $1.udid.text }
+    return channel
   }
 }

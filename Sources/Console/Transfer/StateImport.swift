@@ -11,7 +11,7 @@ struct StateImport {
 
   /// What there was in the document, by kind.
   struct Counts {
-    var apps = 0, keys = 0, devices = 0, tokens = 0, messages = 0, channels = 0, faults = 0
+    var apps = 0, keys = 0, devices = 0, tokens = 0, messages = 0, channels = 0, subscriptions = 0, faults = 0
   }
 
   func run() throws -> Counts {
@@ -24,7 +24,7 @@ struct StateImport {
     let now = context.now()
     for app in state.apps { _ = registry.topic(named: app.topic) }
     try importDevices(tokens, now)
-    for channel in state.channels { importChannel(channel) }
+    for channel in state.channels { try importChannel(channel, now) }
     for rule in state.faults where context.faults?[rule.name]?.setting.text != rule.setting.text {
       context.faults?.set(rule)
     }
@@ -35,7 +35,8 @@ struct StateImport {
     let rows = state.devices.flatMap(\.rows)
     return Counts(
       apps: state.apps.count, keys: state.keys.count, devices: state.devices.count, tokens: rows.count,
-      messages: rows.count { $0.message != nil }, channels: state.channels.count, faults: state.faults.count)
+      messages: rows.count { $0.message != nil }, channels: state.channels.count,
+      subscriptions: state.channels.reduce(0) { $0 + $1.subscribers.count }, faults: state.faults.count)
   }
 
   // MARK: Checks
@@ -220,12 +221,53 @@ struct StateImport {
     broker.importFeedback(tokens.compactMap { rows[$0] ?? registry.find($0) }, ofRows: Set(rows.values))
   }
 
-  private func importChannel(_ channel: SavedChannel) {
+  private func importChannel(_ channel: SavedChannel, _ now: Timestamp) throws {
     guard let topic = registry.topic(named: channel.topic) else { return }
     let key = ChannelTable.Key(topic: topic, environment: channel.environment, id: channel.id)
-    guard broker.channels.storesNewest(key) != channel.storesNewest else { return }
-    _ = broker.channels.delete(key)
-    broker.channels.create(key, storesNewest: channel.storesNewest)
+    if broker.channels.storesNewest(key) != channel.storesNewest {
+      _ = broker.channels.delete(key)
+      broker.channels.create(key, storesNewest: channel.storesNewest)
+    }
+    // First who listens: a broadcast goes to those who have not seen it.
+    for subscriber in channel.subscribers { try importSubscriber(subscriber, key, now) }
+    if let message = channel.message { importBroadcast(message, key, now) }
+  }
+
+  private func importSubscriber(
+    _ subscriber: SavedSubscriber, _ key: ChannelTable.Key, _ now: Timestamp
+  ) throws {
+    guard let device = registry.device(subscriber.udid, now: now) else {
+      throw ConsoleError.conflict("there are too many devices")
+    }
+    let seenUntil = subscriber.seenUntil ?? Timestamp(nanoseconds: .min)
+    guard broker.importSubscription(device, key, seenUntil: seenUntil, now: now) else {
+      throw ConsoleError.conflict("there are too many channels or subscriptions")
+    }
+  }
+
+  /// How long a broadcast is kept at most, in seconds (`spec/provider-protocol.md` F.1).
+  private static let broadcastSeconds: Int64 = 8 * 3600
+
+  private func importBroadcast(_ message: SavedMessage, _ key: ChannelTable.Key, _ now: Timestamp) {
+    if let kept = broker.channels.newest(key).map(SavedMessage.init) {
+      // One that is kept always has an expiration, a person's document need not.
+      var told = message
+      told.expiration = message.expiration ?? kept.expiration
+      if told.isSame(as: kept) { return }
+    }
+    let sentAt = message.receivedAt ?? now
+    let latest = sentAt.adding(nanoseconds: Self.broadcastSeconds * 1_000_000_000)
+    let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
+    message.payload.withUnsafeBytes { payload in
+      var submission = Submission(
+        interface: .console, topic: key.topic, environment: key.environment,
+        token: .init(start: nil, count: 0), payload: payload)
+      (submission.priority, submission.pushType) = (message.priority, .liveactivity)
+      submission.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
+      submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
+      broker.importBroadcast(
+        submission, to: key, sentAt: sentAt, expiresAt: message.expiresAt ?? min(asked, latest), now: now)
+    }
   }
 }
 

@@ -52,10 +52,36 @@ struct RandomState {
         "POST", "/api/v1/faults",
         json: #"{"name":"f\#(next(3))","match":{"topic":"a"},"when":\#(when),"effect":\#(effect)}"#)
     default:
-      let index = try #require(lab.broker.registry.topic(named: topic))
-      lab.broker.channels.create(
-        .init(topic: index, environment: .production, id: [UInt8(next(5))]), storesNewest: next(2) == 0)
+      try useChannel(lab, udid, topic)
     }
+  }
+
+  /// There is a channel; perhaps somebody listens, and something is sent, in either order.
+  private mutating func useChannel(_ lab: ConsoleLab, _ udid: String, _ topic: Topic) throws {
+    let key = ChannelTable.Key(
+      topic: try #require(lab.broker.registry.topic(named: topic)),
+      environment: next(3) == 0 ? .production : .sandbox, id: [UInt8(next(3))])
+    lab.broker.channels.create(key, storesNewest: next(2) == 0)
+    for _ in 0..<2 {
+      if next(2) == 0 { broadcast(lab, key) } else { try listen(lab, udid, key) }
+    }
+  }
+
+  private mutating func broadcast(_ lab: ConsoleLab, _ key: ChannelTable.Key) {
+    Array(#"{"aps":{"event":"update","n":\#(next(9))}}"#.utf8).withUnsafeBytes { payload in
+      var submission = Submission(
+        interface: .provider, topic: key.topic, environment: key.environment,
+        token: .init(start: nil, count: 0), payload: payload)
+      submission.expiration = UInt32(lab.now.seconds) + 5000
+      lab.broker.broadcast(submission, to: key, storageSeconds: 8 * 3600, now: lab.now)
+    }
+  }
+
+  private mutating func listen(_ lab: ConsoleLab, _ udid: String, _ key: ChannelTable.Key) throws {
+    guard key.environment == .sandbox else { return }
+    let session = try #require(try lab.connect(udid, enabling: []).session)
+    _ = lab.broker.join(session, key, seenUntil: next(2) == 0 ? nil : lab.now, now: lab.now)
+    lab.broker.disconnect(session, now: lab.now)
   }
 
   private mutating func push(_ lab: ConsoleLab, _ udid: UDID) throws {

@@ -56,6 +56,7 @@ import Testing
     for word in [
       "\"installed\"", "\"removed\"", "\"gone\"", "payload\"", "payloadBase64", "expiration", "moreTopics",
       "keyFingerprint", "\"install\":2", "\"identity\":2", "\"feedback\":[\"", "probability", "storesNewest",
+      "\"subscribers\":[{\"udid\"", "seenUntil", "liveactivity",
     ] { #expect(all.contains(word), "\(word)") }
   }
 
@@ -155,6 +156,47 @@ import Testing
     #expect(phone.received == [1])
   }
 
+  @Test("A device that listens to a channel gets what it missed elsewhere, and nothing twice")
+  func broadcasts() throws {
+    func document(_ seen: String) -> String {
+      """
+      {"version":1,"channels":[{"topic":"\(app)","id":"AQID","storesNewest":true,
+        "message":{"payload":{"aps":{}},"expiration":2000000000,"receivedAt":"2026-01-02T03:00:00Z"},
+        "subscribers":[{"udid":"phone","seenUntil":"\(seen)"}]}]}
+      """
+    }
+    for (seen, expected) in [("2026-01-02T02:59:59Z", 1), ("2026-01-02T03:00:00Z", 0)] {
+      let (lab, _) = lab()
+      try lab.install()
+      let away = document(seen)
+      try load(away, into: lab)
+      try load(away, into: lab)
+      let channel = try lab.get("/api/v1/channels")["channels"][0]
+      #expect(channel["newestAt"].string == "2026-01-02T03:00:00.000Z")
+      let before = lab.broker.counters.sent
+      _ = try lab.connect()
+      #expect(lab.broker.counters.sent - before == expected)
+      try load(away, into: lab)
+      #expect(lab.broker.counters.sent - before == expected, "it is not sent again")
+      #expect(try lab.get("/api/v1/notifications")["notifications"].count == 1)
+    }
+  }
+
+  @Test("A device that is connected gets an imported broadcast at once")
+  func broadcastOnline() throws {
+    let (lab, _) = lab()
+    try lab.install()
+    _ = try lab.connect()
+    let before = lab.broker.counters.sent
+    try load(
+      """
+      {"version":1,"channels":[{"topic":"\(app)","id":"AQID","storesNewest":true,
+        "message":{"payload":{"aps":{}}},"subscribers":[{"udid":"phone"}]}]}
+      """, into: lab)
+    #expect(lab.broker.counters.sent - before == 1)
+    #expect(try lab.get("/api/v1/channels")["channels"][0]["listeners"].text == "1")
+  }
+
   @Test("Apps that are gone are in feedback unless the document says what is there")
   func feedback() throws {
     let gone = #"{"topic":"a","state":"gone","goneAt":"2026-01-01T00:00:00Z"}"#
@@ -238,6 +280,14 @@ import Testing
       (#"{"version":1,"keys":[{"keyId":"k"}]}"#, "keys[0].teamId: expected"),
       (#"{"version":1,"keys":[{"keyId":"../k","teamId":"t"}]}"#, "keys[0].keyId"),
       (#"{"version":1,"channels":[{"topic":"t"}]}"#, "channels[0].id"),
+      (
+        #"{"version":1,"channels":[{"topic":"t","id":"AQID","message":{"payload":{}}}]}"#,
+        "channels[0].message: expected none unless storesNewest"
+      ),
+      (
+        #"{"version":1,"channels":[{"topic":"t","id":"AQID","subscribers":[{}]}]}"#,
+        "channels[0].subscribers[0].udid"
+      ),
       (#"{"version":1,"feedback":["ab"]}"#, "feedback[0]"),
       (#"{"version":1,"faults":[{"effect":{"reset":true}}]}"#, "faults[0].name"),
       (#"{"version":1,"faults":[{"name":"f","effect":{"reason":"Nope"}}]}"#, "faults[0].effect.reason"),
