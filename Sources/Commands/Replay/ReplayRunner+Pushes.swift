@@ -41,7 +41,8 @@ extension ReplayRunner {
 
   @inline(__always)
   private func frame(_ push: RecordedPush, _ frame: UnsafeRawBufferPointer) throws -> any ReplayLane {
-    let lane = try legacyLane(LaneKey(connection: push.connection.number), push, push.connection.topic)
+    let lane = try legacyLane(
+      ReplayLanes.Key(connection: push.connection.number), push, push.connection.topic)
     guard push.entry.frames == 1 else {
       lane.push(frame, count: Int(push.entry.frames), tag: push.tag)
       return lane
@@ -61,14 +62,15 @@ extension ReplayRunner {
       let frame = PushTranslation.frame(
         path: push.path, fields: push.fields, body: push.content, identifier: identifier, options.mapping)
     else { return nil }
-    let key = LaneKey(connection: push.connection.number, topic: topic)
+    let key = ReplayLanes.Key(connection: push.connection.number, topic: topic)
     let lane = try legacyLane(key, push, topic)
     frame.withUnsafeBytes { lane.push($0, tag: push.tag, recorded: push.outcome) }
     return lane
   }
 
-  private func legacyLane(_ key: LaneKey, _ push: RecordedPush, _ topic: String?) throws -> LegacyLane {
-    try lane(key) {
+  private func legacyLane(_ key: ReplayLanes.Key, _ push: RecordedPush, _ topic: String?) throws -> LegacyLane
+  {
+    try lanes.lane(key) {
       guard let topic else {
         throw CommandFailure(
           "line \(push.entry.line): connection \(key.connection) had a certificate without a topic; name one with --cert"
@@ -124,7 +126,7 @@ extension ReplayRunner {
   }
 
   private func httpLane(_ push: RecordedPush, certificate topic: String?) throws -> HTTPLane {
-    try lane(LaneKey(connection: push.connection.number)) {
+    try lanes.lane(ReplayLanes.Key(connection: push.connection.number)) {
       let address = try options.address(.http2, emulator)
       let context = try identities.context(topic, maximum: .tls13)
       let name = serverName("api", push.connection.environment, address)

@@ -6,12 +6,8 @@ import Transport
 /// Goes through the capture at its pace and hands each push to the lane of its connection. Reads on only as fast as the
 /// lanes get rid of what they have, so that memory does not depend on the length of the capture.
 final class ReplayRunner {
-  /// Bytes of frames whose outcome is unknown, over all lanes, before every lane asks.
-  private static let heldLimit = 12 << 20
-  /// How many bytes of frames go by between two looks at that.
+  /// How many bytes of frames go by between two looks at what the lanes hold.
   private static let heldInterval = 1 << 20
-  /// Lanes that still wait for outcomes while others go on.
-  private static let finishingLimit = 64
 
   let options: ReplayOptions
   let emulator: RunningEmulator
@@ -26,11 +22,9 @@ final class ReplayRunner {
   private var index = 0
   private var isAtEnd = false
   private var isPumping = false
-  /// Recorded connections that are open, and the lanes of each.
+  /// Recorded connections that are open.
   private(set) var connections: [UInt32: CapturedConnection] = [:]
-  private var lanes: [LaneKey: any ReplayLane] = [:]
-  private var finishing: [ObjectIdentifier: any ReplayLane] = [:]
-  private var touched: [ObjectIdentifier: any ReplayLane] = [:]
+  let lanes = ReplayLanes()
   private var failure: (any Error)?
   /// The lane of the last frame, where frames go as they are: most often it is the next one's too.
   private var latestNumber: UInt32 = 0
@@ -49,12 +43,6 @@ final class ReplayRunner {
   private var timer: LoopEvent?
   private var watch: LoopEvent?
   var heads = RequestHeads()
-
-  /// A recorded connection, and the topic where one connection becomes several.
-  struct LaneKey: Hashable {
-    var connection: UInt32
-    var topic: String?
-  }
 
   init(_ options: ReplayOptions, _ settings: Settings, _ emulator: RunningEmulator) throws {
     (self.options, self.emulator) = (options, emulator)
@@ -75,6 +63,7 @@ final class ReplayRunner {
   /// Replays everything; answers what came of it.
   func run() throws -> ReplayReport {
     timer = LoopEvent(timerOn: client.loop) { [unowned self] in pump() }
+    lanes.onGone = { [unowned self] in pumpSoon() }
     watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
     client.onSignal(SIGINT) { [unowned self] in client.stop() }
     zero = SystemClock.monotonicNanoseconds()
@@ -100,15 +89,13 @@ final class ReplayRunner {
     defer { isPumping = false }
     do { try handOut() } catch { return fail(error) }
     latestLane?.advance()
-    let lanes = touched
-    touched.removeAll(keepingCapacity: true)
-    for lane in lanes.values { lane.advance() }
-    if isAtEnd, self.lanes.isEmpty, finishing.isEmpty { client.stop() }
+    lanes.advance()
+    if isAtEnd, lanes.isEmpty { client.stop() }
   }
 
   private func handOut() throws {
     while try loadNext() {
-      guard finishing.count < Self.finishingLimit, hasRoom() else { return }
+      guard !lanes.hasTooManyFinishing, hasRoom() else { return }
       let entry = batch.entries[index]
       guard isDue(entry) else { return }
       index += 1
@@ -131,7 +118,7 @@ final class ReplayRunner {
       return true
     }
     isAtEnd = true
-    for key in lanes.keys { finish(key) }
+    lanes.finishAll()
     return false
   }
 
@@ -149,13 +136,9 @@ final class ReplayRunner {
 
   private func hasRoom() -> Bool {
     guard sinceLook >= Self.heldInterval else { return true }
-    let all = lanes.values.map { $0 } + finishing.values.map { $0 }
-    guard all.reduce(0, { $0 + $1.heldBytes }) > Self.heldLimit else {
-      sinceLook = 0
-      return true
-    }
-    for lane in all { lane.confirm() }
-    return false
+    guard lanes.haveRoom() else { return false }
+    sinceLook = 0
+    return true
   }
 
   /// Ends the replay if nothing has been heard for too long, and moves the bar.
@@ -194,7 +177,7 @@ final class ReplayRunner {
     case .closed:
       if entry.connection == latestNumber { latestLane = nil }
       connections[entry.connection] = nil
-      for key in lanes.keys where key.connection == entry.connection { finish(key) }
+      lanes.finish(entry.connection)
     case .lost: output.lost(Int(entry.detail))
     }
     return nil
@@ -205,7 +188,7 @@ final class ReplayRunner {
     guard startedAt != session else { return }
     session = startedAt
     latestLane = nil
-    for key in lanes.keys { finish(key) }
+    lanes.finishAll()
     connections = [:]
     zero = SystemClock.monotonicNanoseconds()
   }
@@ -228,30 +211,6 @@ final class ReplayRunner {
   }
 
   // MARK: Lanes
-
-  /// The lane of a recorded connection.
-  @inline(__always)
-  func lane<Lane: ReplayLane>(_ key: LaneKey, _ make: () throws -> Lane) rethrows -> Lane {
-    if let lane = lanes[key] as? Lane {
-      touched[ObjectIdentifier(lane)] = lane
-      return lane
-    }
-    let lane = try make()
-    lanes[key] = lane
-    touched[ObjectIdentifier(lane)] = lane
-    lane.onDone = { [unowned self, unowned lane] in
-      finishing[ObjectIdentifier(lane)] = nil
-      touched[ObjectIdentifier(lane)] = nil
-      pumpSoon()
-    }
-    return lane
-  }
-
-  private func finish(_ key: LaneKey) {
-    guard let lane = lanes.removeValue(forKey: key) else { return }
-    finishing[ObjectIdentifier(lane)] = lane
-    lane.finish()
-  }
 
   private func pumpSoon() {
     if !isPumping || isAtEnd { timer?.start(afterNanoseconds: 0) }
