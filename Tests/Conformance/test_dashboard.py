@@ -283,14 +283,29 @@ def test_token_map_after_reinstall(page, emulator):
     token = install(emulator)
     page.script(f"location.hash = '#tokens/{token}'")
     page.shows("HMAC-SHA256")
+    def equation():
+        return page.script("document.querySelector('.equation').innerText.split(/\\s+/)")
+    assert [word for word in equation() if word in ("phone", TOPIC, "sandbox", "1", token)] == ["phone", TOPIC, "sandbox", "1", token]
     page.click("Reinstall", "section.card button")
     page.until("document.querySelectorAll('.field.changed').length === 1")
+    assert "2" in equation() and token not in equation()
     rows = emulator.api("GET", "/api/v1/tokens?udid=phone")["tokens"]
     assert [row["install"] for row in rows] == [1, 2] and rows[0]["token"] != rows[1]["token"]
     page.shows(rows[1]["token"])
     shot(page, "tokens")
     page.prefer("dark")
     shot(page, "tokens-dark")
+
+
+def test_times_are_those_of_the_api(page, emulator):
+    """Whatever zone and language the browser has: lists, details, log and API speak of the same moment."""
+    token = install(emulator)
+    page.command("Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
+    sent = push(emulator, token, {"aps": {"alert": "When"}})
+    page.shows(sent["receivedAt"][11:23])
+    page.script(f"location.hash = '#notifications/{sent['id']}'")
+    page.shows(sent["receivedAt"][:19].replace("T", " "))
+    page.command("Emulation.setTimezoneOverride", timezoneId="")
 
 
 def test_devices_come_and_go_live(page, emulator):

@@ -70,6 +70,7 @@ def test_pictures(chromium, emulator, scheme, width):
     for pane in PANES:
         page.script(f"location.hash = '#{pane}'")
         page.until(f"document.querySelector('nav [aria-current]').hash === '#{pane}'")
+        page.until("!document.body.innerText.includes('Loading')")
         if pane in ("tokens", "devices", "feedback", "channels", "faults"):
             shot(f"empty-{pane}")
     shown, token, device = populate(emulator)
@@ -88,6 +89,7 @@ def test_pictures(chromium, emulator, scheme, width):
     for pane in PANES:
         page.script(f"location.hash = '#{pane}'")
         page.until(f"document.querySelector('nav [aria-current]').hash === '#{pane}'")
+        page.until("!document.body.innerText.includes('Loading')")
         shot(pane)
     page.script(f"location.hash = '#tokens/{token}'")
     page.shows("HMAC-SHA256")

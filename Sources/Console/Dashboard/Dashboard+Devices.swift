@@ -35,7 +35,7 @@ extension Dashboard {
           h('span', { class: 'space' }),
           button('Take offline', () => act('disconnect', 'Disconnected; a real client comes back by itself'), { disabled: !device.online }),
           button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })),
-        device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Wanted now', ''], device.topics.map(app => appRow(device, app)))
+        device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', ''], device.topics.map(app => appRow(device, app)))
           : h('p', { class: 'faint' }, 'No app has registered.'),
         device.keptMessages.length ? [h('h3', {}, 'Kept until it returns, or sent and not acknowledged'), table(['Notification', 'Topic', 'Received', 'Expires', 'Payload'], device.keptMessages.map(keptRow))] : null);
     }

@@ -1,15 +1,16 @@
 extension Dashboard {
   /// Times, bytes, and the words for states.
   static let format = #"""
+    /* Times are those of the API and the log, in UTC as the clock above, wherever the reader is. */
     function clockTime(text) {
       const time = new Date(text);
-      return isNaN(time) ? String(text) : time.toLocaleTimeString([], { hour12: false }) + '.' + String(time.getMilliseconds()).padStart(3, '0');
+      return isNaN(time) ? String(text) : time.toISOString().slice(11, 23);
     }
 
     function dateTime(text) {
       if (!text) return '–';
       const time = new Date(text);
-      return isNaN(time) ? String(text) : time.toLocaleString([], { hour12: false });
+      return isNaN(time) ? String(text) : time.toISOString().slice(0, 19).replace('T', ' ');
     }
 
     function duration(milliseconds) {
@@ -49,7 +50,7 @@ extension Dashboard {
 
     const onlineDot = isOnline => h('span', { class: `dot ${isOnline ? 'on' : ''}` }, isOnline ? 'online' : 'offline');
 
-    const interfaceName = { gateway: 'legacy', provider: 'HTTP/2', console: 'console' };
+    const interfaceName = { gateway: 'gateway', provider: 'HTTP/2', console: 'console' };
 
     /* What a list shows of a payload: the words of its alert, or what else it is. */
     function headline(notification) {

@@ -50,7 +50,7 @@ extension Dashboard {
       },
         h('span', { class: 'title' }, headline(notification)), notification.verdict.accepted ? stateBadge(notification.state) : h('span', { class: 'badge bad' }, refusalOf(notification)),
         h('span', { class: 'under small faint' }, `${notification.topic || 'no topic'} → ${notification.udid || short(notification.token) || 'no token'}`),
-        h('span', { class: 'small faint' }, `${interfaceName[notification.interface]} · ${clockTime(notification.receivedAt)}`));
+        h('span', { class: 'small faint when' }, `${interfaceName[notification.interface]} · ${clockTime(notification.receivedAt)}`));
       row.style.top = `${index * rowHeight}px`;
       return row;
     }

@@ -82,8 +82,8 @@ extension Dashboard {
 
     .bar { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; padding: .6rem 1rem; }
     .bar input[type=search] { flex: 1 1 12rem; }
-    .bar.filters input[type=search] { flex-basis: calc(100% - 6rem); }
-    .bar.filters select { flex: 1 1 0; }
+    .bar.filters input[type=search] { flex-basis: calc(100% - 5.5rem); }
+    .bar.filters select { flex: 1 1 6.5rem; padding: .3rem 0 .3rem .3rem; font-size: .86rem; }
     .pane .bar { padding: .6rem 0; }
     .pane form.bar input { flex: 0 1 16rem; }
     .pane { padding: 0 1rem 2rem; max-width: 76rem; }
@@ -123,6 +123,7 @@ extension Dashboard {
     .item:hover { background: var(--raised); }
     .item[aria-selected=true] { background: var(--raised); box-shadow: inset 3px 0 var(--accent); }
     .item .title { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-weight: 550; }
+    .item .when { justify-self: end; white-space: nowrap; }
     .item .under { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
     .split > #detail { overflow: auto; display: block; }
     .detail-head { padding: .8rem 1rem .4rem; display: grid; gap: .5rem; }
@@ -180,11 +181,22 @@ extension Dashboard {
     .derive li::marker { color: var(--faint); font-weight: 600; }
     .derive p { margin: 0 0 .4rem; }
     .derive .field { margin-bottom: .35rem; }
+    .parts { display: grid; gap: .35rem; }
+    .parts .field { display: grid; grid-template-columns: 9rem minmax(0, 1fr) minmax(0, 26rem); gap: .75rem; margin: 0; align-items: baseline; }
+    .equation { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .8rem 0 .4rem; }
+    .equation .field { display: grid; }
+    .equation .field small { color: var(--faint); }
+    .equation .out { display: flex; gap: .5rem; align-items: center; }
+    .equation .result code { overflow-wrap: anywhere; }
+    .changes { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1rem; margin: .4rem 0 .8rem; }
+    .changes dt { font-weight: 600; } .changes dd { margin: 0; }
+    .presets { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .5rem; }
+    .presets > div { display: flex; gap: .5rem; align-items: center; } .presets button { white-space: nowrap; } .presets small { color: var(--faint); }
     .message, .result { border: 1px solid var(--line); background: var(--back); }
     .message span { padding: .1rem 0; }
     .result { border-color: var(--accent); }
     .field { border-radius: .5rem; padding: .4rem .6rem; }
-    .field.changed { box-shadow: inset 0 0 0 2px var(--warn); }
+    .field.changed, .field.marked { box-shadow: inset 0 0 0 2px var(--warn); }
     form.grid { display: grid; grid-template-columns: 9rem minmax(0, 1fr); gap: .6rem 1rem; align-items: center; }
     form.grid .wide { grid-column: 1 / 3; }
     fieldset { border: 1px solid var(--line); border-radius: .6rem; margin: 0; padding: .4rem .8rem; }
@@ -223,6 +235,8 @@ extension Dashboard {
       .detail-head button { padding: .25rem .45rem; font-size: .88rem; }
       .pane { padding: 0 .7rem 2rem; }
       form.grid { grid-template-columns: minmax(0, 1fr); gap: .25rem; }
+      .parts .field { grid-template-columns: minmax(0, 1fr); gap: .1rem; }
+      .changes { grid-template-columns: minmax(0, 1fr); } .changes dd { margin-bottom: .4rem; }
       form.grid .wide { grid-column: 1; }
       ol.steps li { grid-template-columns: 7.5rem 1fr; } ol.steps li > :last-child { grid-column: 1 / 3; }
     }

@@ -10,7 +10,7 @@ extension Dashboard {
         h('input', { type: 'search', id: 'search', placeholder: 'UDID, topic or token', 'aria-label': 'Search tokens', value: tokenView.text,
           oninput: event => { tokenView.text = event.target.value.trim().toLowerCase(); drawTokens(); } })),
       h('div', { class: 'pane' },
-        h('p', { class: 'faint small' }, 'A token belongs to one app on one device in one environment, for one install. Providers know only the token.'),
+        h('p', { class: 'faint small' }, 'UDID + bundle id → token. A token belongs to one app on one device in one environment, for one install; providers know only the token. Choose a row to see how it is made.'),
         tokenView.detail, tokenView.area));
       if (argument) tokenView.selected = argument;
       drawTokens();
@@ -42,10 +42,24 @@ extension Dashboard {
     }
 
     const fieldMeaning = {
-      label: text => `says what kind of token this is: “${text}”`, environment: (_, row) => row.environment,
-      install: (_, row) => `install ${row.install}: counts how often the app was installed on this device`,
-      topicHash: (_, row) => `SHA-1 of “${row.topic}”, all that the device protocol carries of a topic`, udid: (_, row) => `the device: “${row.udid}”`,
+      label: text => ['label', `“${text}”: keeps device tokens apart from other secrets`], environment: (_, row) => ['environment', row.environment],
+      install: (_, row) => ['install number', `${row.install}: one more each time the app is installed here`],
+      topicHash: (_, row) => ['bundle id', `SHA-1 of the topic “${row.topic}”`], udid: (_, row) => ['UDID', `the device: “${row.udid}”`],
     };
+
+    /* The whole in one line, in the words that people come with: these four go in, the token comes out. */
+    function equation(row, colour, before) {
+      const part = (field, name, value) => h('span', { class: `field ${colour(field)} ${before && field === 'install' ? 'marked' : ''}` }, h('small', {}, name), h('strong', {}, value));
+      const sign = text => h('span', { class: 'faint' }, text);
+      return h('div', { class: 'equation', role: 'group', 'aria-label': 'What makes the token' }, part('udid', 'UDID', row.udid), sign('+'), part('topicHash', 'bundle id', row.topic), sign('+'),
+        part('environment', 'environment', row.environment), sign('+'), part('install', 'install number', String(row.install)),
+        h('span', { class: 'out' }, sign('→'), h('span', { class: 'field result' }, h('small', {}, 'device token'), h('code', {}, row.token))));
+    }
+
+    const changes = [['Update the app', 'nothing changes: the same token'], ['Reinstall it', 'the install number goes up: another token, and the old one is dead'],
+      ['Erase the phone', 'every app is gone; installed again, each has a higher install number: all tokens change'],
+      ['Remove the app', 'the token dies when the phone reports it: at the next push, then 410 and feedback'],
+      ['Other phone, app or environment', 'another token: nothing can be worked out from one about another']];
 
     function asciiOf(hex) {
       return hex.match(/../g).map(pair => parseInt(pair, 16)).filter(byte => byte > 31 && byte < 127).map(byte => String.fromCharCode(byte)).join('');
@@ -57,20 +71,28 @@ extension Dashboard {
       const earlier = store.tokens.filter(other => other.udid === row.udid && other.topic === row.topic && other.environment === row.environment);
       const before = earlier.find(other => other.install === row.install - 1);
       const after = earlier.filter(other => other.install > row.install).pop();
-      const fields = row.derivation.message.map(({ field, hex }, index) => h('div', { class: `field f${index % 7 + 1} ${before && field === 'install' ? 'changed' : ''}` },
-        h('strong', {}, field), h('span', { class: 'small' }, ` · ${(fieldMeaning[field] || (() => ''))(asciiOf(hex), row)}`), h('br', {}), h('code', { class: 'break' }, hex)));
+      const colour = name => `f${row.derivation.message.findIndex(({ field }) => field === name) % 7 + 1}`;
+      const fields = row.derivation.message.map(({ field, hex }) => {
+        const [name, meaning] = (fieldMeaning[field] || (() => [field, '']))(asciiOf(hex), row);
+        return h('div', { class: `field ${colour(field)} ${before && field === 'install' ? 'changed' : ''}` }, h('strong', {}, name), h('span', { class: 'small' }, meaning), h('code', { class: 'break' }, hex));
+      });
       show(tokenView.detail, h('section', { class: 'card', 'aria-label': 'Derivation' },
         h('div', { class: 'row' }, h('h2', {}, `${row.topic} on ${row.udid}`), h('span', { class: 'space' }), appActions(row),
+          row.installed ? button('Erase phone', () => confirmed(`Erase ${row.udid}? Every app is gone, and all its tokens.`, 'Erase', () => attempt(async () => {
+            await api('POST', path('devices', row.udid, 'erase')); await loadTokens(); explain(row.token); }, 'Erased: install the app again for another token')), { class: 'danger' }) : null,
           button('Close', () => { tokenView.selected = null; show(tokenView.detail); drawTokens(); })),
+        equation(row, colour, before),
+        before ? h('p', { class: 'small' }, 'Compared with the install before, only the marked field differs, and the token is another: ', h('code', {}, short(before.token)), ` (${stateOf(before)}).`) : null,
+        after ? h('p', { class: 'small warn' }, 'Installed again since: ', h('a', { href: `#tokens/${after.token}` }, h('code', {}, short(after.token))), `, install ${after.install}.`) : null,
+        h('h3', {}, 'What changes it'), h('dl', { class: 'changes small' }, changes.map(([what, effect]) => [h('dt', {}, what), h('dd', {}, effect)])),
+        h('h3', {}, 'How it is made, byte by byte'),
         h('ol', { class: 'derive' },
-          h('li', {}, h('p', {}, 'What the token stands for'), fields),
+          h('li', {}, h('p', {}, 'Each of them as bytes'), h('div', { class: 'parts' }, fields)),
           h('li', {}, h('p', {}, 'One after the other they are the message'), h('div', { class: 'field message' }, h('code', { class: 'break' },
-            row.derivation.message.map(({ hex }, index) => h('span', { class: `f${index % 7 + 1}` }, hex))))),
+            row.derivation.message.map(({ field, hex }) => h('span', { class: colour(field) }, hex))))),
           h('li', {}, h('p', {}, `${row.derivation.function} of it, under ${row.derivation.key}, is the device token`),
             h('div', { class: 'field result' }, h('code', { class: 'break' }, row.token)),
             row.derivation.isOurs ? null : h('p', { class: 'warn small' }, 'This one is not what the function gives here: it was imported, and comes from another emulator’s secret.'))),
-        before ? h('p', { class: 'small' }, 'Compared with the install before only the marked field differs, and the token is another: ', h('code', {}, short(before.token)), ` (${stateOf(before)}).`) : null,
-        after ? h('p', { class: 'small warn' }, 'Installed again since: ', h('a', { href: `#tokens/${after.token}` }, h('code', {}, short(after.token))), `, install ${after.install}.`) : null,
         earlier.length > 1 ? table(['Install', 'Token', 'Issued', 'State'], earlier.map(other => h('tr', {},
           cells(String(other.install), h('code', {}, short(other.token)), dateTime(other.issuedAt), stateOf(other))))) : null));
     }
@@ -85,6 +107,8 @@ extension Dashboard {
         if (tokenView.selected === row.token && action !== 'remove') { tokenView.selected = after.token; }
         if (tokenView.detail && tokenView.detail.isConnected && tokenView.selected) explain(tokenView.selected);
       }, done);
+      const isPast = store.tokens.some(other => other.udid === row.udid && other.topic === row.topic && other.environment === row.environment && other.install > row.install);
+      if (isPast) return null;
       if (!row.installed) return button('Install again', act('install', 'Installed: another token'));
       return [button('Update', act('update', 'Updated: the token stays')), button('Reinstall', act('reinstall', 'Reinstalled: another token')),
         button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' })];
