@@ -15,9 +15,9 @@ extension Console {
   /// `GET /api/v1/info`
   func showInfo(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    return HTTPResponse(
-      json: .object(
-        context.info() + [("now", .string(request.now.rfc3339)), ("counters", counters)]))
+    var members = context.info() + [("now", .string(request.now.rfc3339))]
+    if let clock = context.clock { members.append(("clock", clockDocument(clock))) }
+    return HTTPResponse(json: .object(members + [("counters", counters)]))
   }
 
   /// `GET /api/v1/connections`

@@ -48,7 +48,11 @@ extension Console {
     }
     guard let moment else { return nil }
     guard moment >= Self.earliestClock, moment <= Self.latestClock else {
-      throw ConsoleError.bad("the clock", expected: "a time from 1970 to 2199", got: moment.rfc3339)
+      // As it was written: a time far away has no place in 64 bits of nanoseconds.
+      let written = try [body.string("set"), body.string("advance").map { "advance \($0)" }].compactMap(
+        \.self)
+      throw ConsoleError.bad(
+        "the clock", expected: "a time from 1970 to 2199", got: written.joined(separator: ", "))
     }
     return moment
   }
@@ -59,7 +63,7 @@ extension Console {
   }
 
   /// The offset is in seconds, since the numbers of this API's users are UNIX times.
-  private func clockDocument(_ clock: any ClockControl) -> JSONValue {
+  func clockDocument(_ clock: any ClockControl) -> JSONValue {
     [
       "now": .string(context.now().rfc3339), "frozen": .bool(clock.frozenAt != nil),
       "offset": .number(Double(clock.offset / 1_000_000) / 1000),

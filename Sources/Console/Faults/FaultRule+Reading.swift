@@ -14,12 +14,18 @@ extension FaultRule {
       throw ConsoleError.badRequest(
         "\(body.place.isEmpty ? "the body" : body.place): expected effect, or preset")
     }
-    guard effects.stage != nil else {
+    guard let stage = effects.stage else {
+      let effect = "\(body.path("effect")): expected "
+      guard effects != FaultEffects() else {
+        throw ConsoleError.badRequest(effect + "one of \(FaultEffects.memberNames.joined(separator: ", "))")
+      }
       throw ConsoleError.badRequest(
-        "\(body.path("effect")): expected at least one; refuse and tlsAlert are for new connections, courier for deliveries, "
-          + "the others for pushes, and one rule is for one of them")
+        effect
+          + "effects of one moment: refuse and tlsAlert are for new connections, courier is for deliveries, "
+          + "the others are for pushes; make a rule for each")
     }
     let match = try body.object("match").map(FaultMatch.init) ?? preset?.match ?? FaultMatch()
+    try match.check(for: stage, place: body.path("match"))
     let schedule = try body.object("when").map(FaultSchedule.init) ?? preset?.schedule ?? .always
     self.init(name: name, match: match, schedule: schedule, effects: effects)
     isEnabled = try body.bool("enabled") ?? true
@@ -63,6 +69,26 @@ extension FaultMatch {
   }
 }
 
+extension FaultMatch {
+  /// Refuses what is true of no moment of its kind: such a rule would never strike, and nobody would see why.
+  fileprivate func check(for stage: FaultStage, place path: String) throws {
+    let isApart = (place == .courier) != (stage == .delivery)
+    if let place, stage != .connection, isApart {
+      let expected =
+        stage == .delivery
+        ? "courier, where messages are handed to devices," : "an interface of providers for these effects,"
+      throw ConsoleError.badRequest("\(path).interface: expected \(expected) got \(place.rawValue)")
+    }
+    guard stage == .connection else { return }
+    let named = [
+      topic == nil ? nil : "topic", token == nil ? nil : "token", priority == nil ? nil : "priority",
+    ]
+    if let name = named.compactMap(\.self).first {
+      throw ConsoleError.badRequest("\(path).\(name): expected none, as a new connection has no \(name) yet")
+    }
+  }
+}
+
 extension FaultSchedule {
   fileprivate init(_ object: JSONObject) throws {
     try object.check(allowing: ["next", "every", "probability", "from", "to"])
@@ -80,7 +106,11 @@ extension FaultSchedule {
     } else if let value = object["probability"] {
       self = .probability(try Self.probability(value, object))
     } else {
-      self = .window(from: try Self.time("from", object), to: try Self.time("to", object))
+      let (from, to) = (try Self.time("from", object), try Self.time("to", object))
+      if let from, let to, to <= from {
+        throw ConsoleError.bad(object.path("to"), expected: "a time after \(from.rfc3339)", got: to.rfc3339)
+      }
+      self = .window(from: from, to: to)
     }
   }
 

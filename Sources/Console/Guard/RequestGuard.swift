@@ -27,7 +27,7 @@ struct RequestGuard {
     guard hosts.allows(host, port: request.localPort) else {
       throw ConsoleError.forbidden(
         "the console does not answer to the host \(ConsoleError.quoted(host)); "
-          + "use localhost, or allow the name when starting")
+          + "use localhost, or start with --allow-host and that name")
     }
   }
 

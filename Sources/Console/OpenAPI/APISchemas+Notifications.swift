@@ -73,14 +73,18 @@ extension APISchemas {
     let filters = RouteParameter.filters.map {
       ($0.name, $0.name == "status" ? ["oneOf": [$0.schema, digits]] : $0.schema)
     }
+    let since: JSONValue = [
+      "oneOf": [.integers(0...Int64.max), ["type": "string", "format": "date-time"], ["type": "null"]]
+    ]
     return [
       "type": "object", "additionalProperties": false,
       "properties": [
-        "match": ["type": "object", "additionalProperties": false, "properties": .object(filters)],
-        "count": .integers(NotificationWait.counts), "timeoutMs": .integers(NotificationWait.timeouts),
-        "since": [
-          "oneOf": [.integers(0...Int64.max), ["type": "string", "format": "date-time"], ["type": "null"]]
+        "match": [
+          "type": "object", "additionalProperties": false,
+          "properties": .object(filters + [("since", since)]),
         ],
+        "count": .integers(NotificationWait.counts), "timeoutMs": .integers(NotificationWait.timeouts),
+        "since": since,
       ],
     ]
   }

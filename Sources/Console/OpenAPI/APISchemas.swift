@@ -29,14 +29,25 @@ enum APISchemas {
         ]
       ),
       ("Status", object([("status", text)])),
-      ("Info", object([("now", time), ("counters", ["type": "object", "additionalProperties": whole])])),
-      ("Clock", object([("now", time), ("frozen", flag), ("offset", ["type": "number"])])),
+      (
+        "Info",
+        object([
+          ("now", time), ("clock", object(clock)),
+          ("counters", ["type": "object", "additionalProperties": whole]),
+        ])
+      ),
+      ("Clock", object(clock)),
       ("ClockChange", clockChange), ("Reset", reset),
       ("ResetDone", object([("reset", list(text))])),
       ("Deletion", object([("deleted", whole)])),
       ("Disconnection", object([("udid", text), ("disconnected", flag)])),
       ("Connection", object([("listener", text), ("remoteAddress", text)])),
     ]
+  }
+
+  private static var clock: [(String, JSONValue)] {
+    let offset: JSONValue = ["type": "number", "description": "Seconds from the system's clock."]
+    return [("now", time), ("frozen", flag), ("offset", offset)]
   }
 
   private static var clockChange: JSONValue {

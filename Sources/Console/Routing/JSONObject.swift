@@ -27,7 +27,12 @@ struct JSONObject {
   /// As this, with null for absent: for members that answers show as null.
   func droppingNull(_ name: String) -> JSONObject {
     guard case .null? = self[name] else { return self }
-    return JSONObject(members: members.filter { $0.0 != name }, place: place)
+    return dropping(name)
+  }
+
+  /// As this without a member, for what is read elsewhere.
+  func dropping(_ name: String) -> JSONObject {
+    JSONObject(members: members.filter { $0.0 != name }, place: place)
   }
 
   func string(_ name: String) throws -> String? {

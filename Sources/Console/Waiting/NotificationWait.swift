@@ -30,9 +30,9 @@ final class NotificationWait {
   init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
     self.exchange = exchange
     let body = body.droppingNull("since")
-    var search = NotificationSearch(
-      filter: try NotificationFilter(body.object("match") ?? JSONObject(members: [], place: "match")))
-    search.since = try Self.since(body)
+    let match = (try body.object("match") ?? JSONObject(members: [], place: "match")).droppingNull("since")
+    var search = NotificationSearch(filter: try NotificationFilter(match.dropping("since")))
+    search.since = try Self.since(body) ?? Self.since(match)
     count = Int(try body.integer("count", Self.counts) ?? 1)
     timeout = try body.integer("timeoutMs", Self.timeouts) ?? Self.defaultTimeout
     self.search = search

@@ -47,6 +47,22 @@ import Testing
     #expect(lab.clock.offset == 0 && lab.clock.frozenAt == nil)
   }
 
+  @Test("A time too far away is repeated as it was written")
+  func farAway() throws {
+    let lab = ConsoleLab()
+    let body = #"{"set": "9999-12-31T23:59:59Z", "advance": "1h"}"#
+    let message = try lab.refusal("PUT", "/api/v1/clock", 400, json: body)
+    #expect(message.contains("9999-12-31T23:59:59Z, advance 1h"))
+  }
+
+  @Test("The clock is part of the info")
+  func info() throws {
+    let lab = ConsoleLab()
+    _ = try put(lab, #"{"advance": "61m", "freeze": true}"#)
+    let clock = try lab.get("/api/v1/info")["clock"]
+    #expect(clock.text == (try lab.get("/api/v1/clock")).text && clock["frozen"].bool == true)
+  }
+
   @Test("Without a clock to move, the route says so")
   func noClock() throws {
     let lab = ConsoleLab { $0.clock = nil }

@@ -50,6 +50,26 @@ import Testing
     #expect(document.text.contains(when) && document.text.contains(effect))
   }
 
+  @Test(
+    "A rule that could never strike is refused, and told why",
+    arguments: [
+      (
+        #""when":{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"},"effect":{"reset":true}"#,
+        "when.to"
+      ),
+      (#""match":{"interface":"provider"},"effect":{"courier":"drop"}"#, "match.interface: expected courier"),
+      (#""match":{"interface":"courier"},"effect":{"stall":true}"#, "got courier"),
+      (#""match":{"topic":"com.example.app"},"effect":{"refuse":true}"#, "match.topic: expected none"),
+      (#""match":{"priority":10},"effect":{"tlsAlert":40}"#, "match.priority: expected none"),
+      (#""effect":{"refuse":true,"stall":true}"#, "make a rule for each"),
+      (#""effect":{"stall":false}"#, "halfClose"),
+    ])
+  func neverStrikes(members: String, words: String) throws {
+    let (lab, engine) = makeLab()
+    #expect(try lab.refusal("POST", "/api/v1/faults", 400, json: "{\(members)}").contains(words))
+    #expect(engine.rules.isEmpty)
+  }
+
   @Test("A rule without a name gets one that is free")
   func names() throws {
     let (lab, _) = makeLab()
@@ -93,9 +113,9 @@ import Testing
   @Test(
     "A bad rule says what was expected",
     arguments: [
-      ("{}", "effect"), (#"{"effect":{}}"#, "at least one"),
+      ("{}", "effect"), (#"{"effect":{}}"#, "one of reason"),
       (#"{"effect":{"reason":"Nope"}}"#, "BadDeviceToken"),
-      (#"{"effect":{"reset":true,"refuse":true}}"#, "one rule is for one"),
+      (#"{"effect":{"reset":true,"refuse":true}}"#, "a rule for each"),
       (#"{"effect":{"delay":5}}"#, "delayMs"), (#"{"effect":{"delayMs":-5}}"#, "delayMs"),
       (#"{"effect":{"legacy":{}}}"#, "status"), (#"{"effect":{"legacy":{"status":256}}}"#, "0 to 255"),
       (#"{"effect":{"tlsAlert":-1}}"#, "0 to 255"), (#"{"effect":{"rstStream":4294967296}}"#, "4294967295"),

@@ -25,6 +25,18 @@ import Testing
     #expect(lab.timers.count == 0)
   }
 
+  @Test(
+    "A beginning may stand with the filters, as in a query",
+    arguments: [#"{"since": 2}"#, #"{"since": "2"}"#])
+  func sinceAmongFilters(match: String) throws {
+    let lab = ConsoleLab()
+    let token = try lab.install()
+    for number in 0..<3 { try lab.push(token.bytes, "{\"n\":\(number)}") }
+    let answer = try lab.open("POST", path, json: #"{"match": \#(match)}"#)
+    #expect(try body(answer)["notifications"].elements.map { $0["id"].integer } == [3])
+    #expect(try lab.refusal("POST", path, 400, json: #"{"match": {"since": "soon"}}"#).contains("soon"))
+  }
+
   @Test("What comes later is answered at the end of its turn, and only what matches counts")
   func later() throws {
     let lab = ConsoleLab()
