@@ -23,6 +23,11 @@ public enum TextFile {
     return bytes
   }
 
+  /// Throws what `read` would throw for a file that can't be opened.
+  public static func checkReadable(_ path: String) throws {
+    guard access(path, R_OK) == 0 else { throw SocketError.last("read", path) }
+  }
+
   /// Writes a file whole, for this user alone if it is secret: to a temporary name beside it, then renamed.
   public static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool = false) throws {
     let temporary = "\(path).\(getpid()).tmp"

@@ -162,7 +162,7 @@ struct CommandLineParser {
       let argument = index < command.arguments.count ? command.arguments[index] : last
       guard argument.accepts(text) else {
         throw UsageError(
-          "\(argument.placeholder) is \(argument.expectation), got \"\(text)\"", command: command.name)
+          "\(command.name) expects \(argument.expectation), got \"\(text)\"", command: command.name)
       }
     }
     let absent = command.arguments.dropFirst(settings.arguments.count)
@@ -178,7 +178,10 @@ struct CommandLineParser {
   private func surplus(_ word: String, _ command: CommandDescription) -> UsageError {
     let members = commands.filter { $0.words.count == 2 && $0.words[0] == command.name }.map { $0.words[1] }
     let near =
-      word.hasPrefix("-") ? "; flags begin with two dashes" : hint(word, members, prefix: "\(command.name) ")
+      command.takesCommand
+      ? "; put -- before the command to run"
+      : word.hasPrefix("-")
+        ? "; flags begin with two dashes" : hint(word, members, prefix: "\(command.name) ")
     return UsageError("\(command.name) does not take \"\(word)\"" + near, command: command.name)
   }
 }

@@ -29,13 +29,19 @@ final class Exchange: ConnectionHandler {
     let connection = try TLSClient.connect(
       loop: client.loop, to: address, serverName: serverName, context: context, handler: exchange)
     client.run(limit: nanoseconds)
-    if exchange.ending == nil { connection.abort("done") }
+    if exchange.ending == nil {
+      connection.end()
+      exchange.ending = Self.ours
+    }
     guard exchange.wasOpened else { throw RunningEmulator.unreachable(address, exchange.ending) }
     return exchange
   }
 
   /// Whether the other side ended it.
-  var isClosed: Bool { ending != nil && ending != "done" }
+  var isClosed: Bool { ending != nil && ending != Self.ours }
+
+  /// The ending when nobody but this side ended it.
+  private static let ours = "done"
 
   func connectionOpened(_ connection: TLSConnection) {
     wasOpened = true

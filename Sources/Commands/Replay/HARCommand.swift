@@ -9,9 +9,9 @@ enum HARCommand {
     var start = Timestamp(nanoseconds: 0)
     var separator = ""
     var hosts: [UInt32: String] = [:]
-    Output.line(HARDocument.head(software: Program.version))
+    // Nothing is printed for a file that can't be read at all.
+    var lines = HARDocument.head(software: Program.version) + "\n"
     while try source.next(batch) {
-      var lines = ""
       for entry in batch.entries {
         switch entry.kind {
         case .header: start = Timestamp(rfc3339: batch.starts[Int(entry.detail)]) ?? start
@@ -28,8 +28,9 @@ enum HARCommand {
         }
       }
       if !lines.isEmpty { Output.text(lines) }
+      lines = ""
     }
-    Output.line("\n" + HARDocument.tail)
+    Output.line(lines + "\n" + HARDocument.tail)
     return .success
   }
 }

@@ -33,6 +33,7 @@ enum ReplayCommand {
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
+    for path in settings.arguments where path != "-" { try TextFile.checkReadable(path) }
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     let runner = try ReplayRunner(options(settings), settings, emulator)
     let report = try runner.run()

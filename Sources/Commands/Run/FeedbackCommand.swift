@@ -5,8 +5,10 @@ import Transport
 /// `feedback`: reads the feedback service until it ends, one JSON line a tuple.
 enum FeedbackCommand {
   private static let timeout = CommonFlags.timeout.defaulting(to: "30s")
+  private static let cert = Flag(
+    "cert", .file, "push certificate; <certs>/push/<topic>.pem if --topic is given instead")
   static let flags: [any FlagDescription] = [
-    CommonFlags.topic, SendCommand.cert, SendCommand.certKey, timeout, CommonFlags.environment,
+    CommonFlags.topic, cert, SendCommand.certKey, timeout, CommonFlags.environment,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 

@@ -39,12 +39,14 @@ final class HTTP2Push: ConnectionHandler {
     let connection = try TLSClient.connect(
       loop: client.loop, to: address, serverName: name, alpn: ["h2"], context: try context(), handler: self)
     client.run(limit: settings[SendCommand.timeout]?.nanoseconds)
-    connection.abort("done")
+    if answer == nil, let openedAt, !isSeries { answer = unanswered(since: openedAt) }
+    let why = failure
+    connection.end()
     if let count = settings[SendCommand.count], let openedAt {
       answer = answer ?? tally.json(of: count, nanoseconds: SystemClock.monotonicNanoseconds() - openedAt)
       isAccepted = tally.accepted == count
     }
-    guard let answer else { throw RunningEmulator.unreachable(address, failure) }
+    guard let answer else { throw RunningEmulator.unreachable(address, why) }
     Output.line(answer.text)
     return isAccepted ? .success : .failure
   }
@@ -139,9 +141,26 @@ final class HTTP2Push: ConnectionHandler {
     client.stop()
   }
 
-  private func explained(_ reason: JSONValue) -> [(String, JSONValue)] {
+  /// The emulator's own explanation, if it gives one, says what was expected and what came.
+  private func explained(_ reason: JSONValue, by field: String? = nil) -> [(String, JSONValue)] {
     let rejection = reason.string.flatMap { Rejection(reason: $0) }
-    return [("reason", reason), ("explanation", .optional(rejection?.sentence))]
+    return [("reason", reason), ("explanation", .optional(field ?? rejection?.sentence))]
+  }
+
+  private func explanation(_ stream: HTTP2ClientStream) -> String? {
+    stream.message.fields.first { $0.name == HTTP2Response.explanationField.description }?.value
+  }
+
+  /// What became of a push that was sent and has no answer: an outcome too, so it is told as one.
+  private func unanswered(since openedAt: Int64) -> JSONValue {
+    let waited = (SystemClock.monotonicNanoseconds() - openedAt) / 1_000_000
+    let why =
+      switch failure {
+      case nil: "no answer within \(waited) ms"
+      case "closed"?: "the connection was closed without an answer"
+      case let reason?: reason
+      }
+    return ["interface": "provider", "accepted": false, "explanation": .string(why)]
   }
 
   private func take(_ stream: HTTP2ClientStream) {
@@ -151,7 +170,8 @@ final class HTTP2Push: ConnectionHandler {
       ("apnsId", .optional(stream.message.text(.apnsId))),
     ]
     if let body = JSONReader.read(Array(stream.message.body)) {
-      members += explained(body["reason"] ?? .null)
+      members += explained(
+        body["reason"] ?? .null, by: explanation(stream))
       if let timestamp = body["timestamp"] { members.append(("timestamp", timestamp)) }
     }
     answer = .object(members)

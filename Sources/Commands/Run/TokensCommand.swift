@@ -3,7 +3,9 @@ import Transport
 
 /// `tokens`: the mapping table of a running emulator.
 enum TokensCommand {
-  private static let bare = Flag("bare", .toggle, "the tokens alone, one a line")
+  /// A script that takes the tokens alone pushes to them, and can't tell those of before apart.
+  private static let bare = Flag(
+    "bare", .toggle, "the tokens alone, one a line: of installed apps, unless --state is given")
   private static let udid = Flag("udid", .udid, "rows of this device")
   private static let topic = Flag("topic", .topic, "rows of this topic")
   private static let state = Flag("state", ValueKind<TokenState>.word, "rows in this state")
@@ -44,7 +46,10 @@ enum TokensCommand {
 
   private static func lines(_ rows: [JSONValue], _ settings: Settings) -> [String] {
     if settings.isOn(CommonFlags.json) { return rows.map(\.text) }
-    if settings.isOn(bare) { return rows.compactMap { $0["token"]?.string } }
+    if settings.isOn(bare) {
+      let isAny = settings[state] != nil
+      return rows.filter { isAny || $0["installed"]?.text == "true" }.compactMap { $0["token"]?.string }
+    }
     return TextTable.lines([columns.map { $0.uppercased() }] + rows.map(cells))
   }
 

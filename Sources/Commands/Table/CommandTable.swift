@@ -50,7 +50,7 @@ enum CommandTable {
       run: ConfigCommand.run),
     CommandDescription(
       "completion", "print a completion script",
-      arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "bash, zsh or fish")],
+      arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "the shell to complete in")],
       run: CompletionCommand.run),
     CommandDescription(
       "bench gateway", "measure the legacy gateway beside a TLS sink", flags: BenchCommand.gatewayFlags,

@@ -2,7 +2,7 @@ import PushModel
 
 /// An answer to one request.
 public struct HTTP2Response: Sendable {
-  static let explanationField: StaticString = "apns-emulator-explanation"
+  public static let explanationField: StaticString = "apns-emulator-explanation"
 
   public var status: Int
   /// Goes out as `idField` says: `apns-id`, or `apns-request-id` for channels.

@@ -154,6 +154,13 @@ public final class TLSConnection {
     queueFlush()
   }
 
+  /// Ends it as a client that has what it came for: with a TLS close if the system takes one, and no wait for the peer.
+  public func end() {
+    close()
+    flushNow()
+    abort("done")
+  }
+
   /// Drops the connection at once; `reset` with a TCP RST.
   public func abort(_ reason: String, reset: Bool = false) {
     guard phase != .closed else { return }

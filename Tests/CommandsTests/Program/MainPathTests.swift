@@ -86,6 +86,45 @@ struct MainPathTests {
     #expect(lines[5] == "ended with 1")
   }
 
+  @Test("a push over HTTP/2 has an outcome whatever became of it, and the emulator's reason for it")
+  func explained() throws {
+    let result = try Self.run(
+      """
+      magic() { printf '%-64s' "$(printf '!%s' "$1" | od -An -v -tx1 | tr -d ' \\n')" | tr ' ' 0; }
+      for word in TooManyRequests rst=7 close stall; do
+        token=$(magic $word)
+        send --timeout 1 && exit 9
+      done
+      true
+      """)
+    #expect(result.status == 0, "\(result.output)")
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count == 4, "\(result.output)")
+    guard lines.count == 4 else { return }
+    #expect(lines[0].contains(#""status":429"#) && lines[0].contains("got !TooManyRequests"))
+    #expect(lines.dropFirst().allSatisfy { $0.hasPrefix(#"{"interface":"provider","accepted":false"#) })
+    #expect(lines[1].contains("REFUSED_STREAM") && lines[2].contains("closed without an answer"))
+    #expect(lines[3].contains("no answer within"))
+  }
+
+  @Test("the tokens alone are those that can be pushed to, unless others are asked for")
+  func bareTokens() throws {
+    let result = try Self.run(
+      """
+      curl -sf -X POST $api/devices/phone-1/apps/$topic/remove >/dev/null
+      phone --count 1 --timeout 9 >/dev/null &
+      phone=$!
+      old=$token
+      until token=$("$emulator" tokens --udid phone-1 --bare) && test -n "$token" -a "$token" != "$old"; do sleep 0.05; done
+      "$emulator" tokens --bare | wc -l
+      "$emulator" tokens --json | wc -l
+      send >/dev/null
+      wait $phone
+      """)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.split(whereSeparator: \.isWhitespace) == ["1", "2"], "\(result.output)")
+  }
+
   @Test("a removed app is in the feedback once, and then answered 410")
   func feedback() throws {
     let result = try Self.run(
