@@ -56,7 +56,7 @@ extension Dashboard {
         h('span', { class: 'out' }, sign('→'), h('span', { class: 'field result' }, h('small', {}, 'device token'), h('code', {}, row.token))));
     }
 
-    const changes = [['Update the app', 'nothing changes: the same token'], ['Reinstall it', 'the install number goes up: another token, and the old one is dead'],
+    const changes = [['Update the app', 'nothing changes: the same token'], ['Reinstall it', 'the install number goes up: another token; the old one dies as with a removed app'],
       ['Erase the phone', 'every app is gone; installed again, each has a higher install number: all tokens change'],
       ['Remove the app', 'the token dies when the phone reports it: at the next push, then 410 and feedback'],
       ['Other phone, app or environment', 'another token: nothing can be worked out from one about another']];
