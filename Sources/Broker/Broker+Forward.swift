@@ -15,7 +15,7 @@ extension Broker {
 
   /// Remembers a notification that waits to be forwarded; answers its id.
   public func beginForward(_ submission: Submission, now: Timestamp) -> UInt64 {
-    let id = record(submission, registration: -1, rejection: nil, now: now)
+    let id = record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)
     journal.pointer(id)?.pointee.state = .stored
     note(.delivery, id, .stored, now)
     return id

@@ -81,9 +81,9 @@ extension Broker {
   public func importMessage(
     _ submission: Submission, row: Int32, receivedAt: Timestamp, expiresAt: Timestamp, now: Timestamp
   ) {
-    let id = record(submission, registration: row, rejection: nil, now: receivedAt)
+    let id = record(submission.plain, submission.detail, registration: row, rejection: nil, now: receivedAt)
     counters.accepted += 1
-    keep(submission, id: id, slot: Int(row), expiresAt: expiresAt, now: receivedAt)
+    keep(submission.plain, id: id, slot: Int(row), expiresAt: expiresAt, now: receivedAt)
     guard slots[Int(row)].session >= 0, let session = sessions[Int(slots[Int(row)].session)] else { return }
     sendOrWait(row, session, now)
   }

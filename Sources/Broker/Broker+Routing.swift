@@ -4,7 +4,7 @@ extension Broker {
   /// Hands an accepted notification to the device, or keeps it. Answers whether the device is behind.
   @inline(__always)
   func route(
-    _ submission: Submission, id: UInt64, row: Int32, _ registration: Registration, now: Timestamp
+    _ submission: PlainSubmission, id: UInt64, row: Int32, _ registration: Registration, now: Timestamp
   ) -> Bool {
     guard registration.goneAt == .never else {
       end(id, .discarded, now)
@@ -51,7 +51,7 @@ extension Broker {
     return min(Timestamp(seconds: Int64(expiration)), latest)
   }
 
-  func keep(_ submission: Submission, id: UInt64, slot: Int, expiresAt: Timestamp, now: Timestamp) {
+  func keep(_ submission: PlainSubmission, id: UInt64, slot: Int, expiresAt: Timestamp, now: Timestamp) {
     guard expiresAt > now else { return end(id, .discarded, now) }
     replace(slot, with: submission, id: id, expiresAt: expiresAt, state: .kept, now: now)
     slots[slot].wasKept = true
@@ -65,7 +65,7 @@ extension Broker {
   }
 
   private func sendNow(
-    _ submission: Submission, id: UInt64, row: Int32, expiresAt: Timestamp, session: DeviceSession,
+    _ submission: PlainSubmission, id: UInt64, row: Int32, expiresAt: Timestamp, session: DeviceSession,
     now: Timestamp
   ) {
     let slot = Int(row)
@@ -91,7 +91,7 @@ extension Broker {
 
   @inline(__always)
   private func replace(
-    _ slot: Int, with submission: Submission, id: UInt64, expiresAt: Timestamp, state: MessageSlot.State,
+    _ slot: Int, with submission: PlainSubmission, id: UInt64, expiresAt: Timestamp, state: MessageSlot.State,
     now: Timestamp
   ) {
     if slots[slot].state == .kept {

@@ -6,17 +6,25 @@ extension Broker {
   /// The last of a provider's checks (`spec/provider-protocol.md` A.3 status 8, D.6 step 6). On the binary interface a
   /// token whose app is gone is taken and dropped, as the feedback service is where that is told (B); over HTTP it is
   /// 410.
+  @inline(__always)
   public func submit(_ submission: Submission, now: Timestamp) -> SubmissionResult {
+    submit(submission.plain, detail: submission.detail, now: now)
+  }
+
+  /// The same for whoever seldom has a detail.
+  public func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
+    -> SubmissionResult
+  {
     guard let row = lookUp(submission.token) else {
-      return reject(submission, .badDeviceToken, registration: -1, now: now)
+      return reject(submission, detail, .badDeviceToken, registration: -1, now: now)
     }
     let registration = registry.registrations[Int(row)]
     if let rejection = mismatch(submission, registration, now) {
-      var result = reject(submission, rejection, registration: row, now: now)
+      var result = reject(submission, detail, rejection, registration: row, now: now)
       if rejection == .unregistered { result.goneAt = registration.goneAt }
       return result
     }
-    let id = record(submission, registration: row, rejection: nil, now: now)
+    let id = record(submission, detail, registration: row, rejection: nil, now: now)
     counters.accepted += 1
     return SubmissionResult(
       id: id, rejection: nil, isCongested: route(submission, id: id, row: row, registration, now: now))
@@ -24,14 +32,16 @@ extension Broker {
 
   /// Remembers a notification that was refused before its token was looked up.
   public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
-    reject(submission, rejection, registration: lookUp(submission.token) ?? -1, now: now).id
+    reject(
+      submission.plain, submission.detail, rejection, registration: lookUp(submission.token) ?? -1, now: now
+    ).id
   }
 
   /// Whether the token is good for this topic, for a caller that has more checks to do before it submits.
   public func check(_ submission: Submission, now: Timestamp) -> (rejection: Rejection, goneAt: Timestamp?)? {
     guard let row = lookUp(submission.token) else { return (.badDeviceToken, nil) }
     let registration = registry.registrations[Int(row)]
-    guard let rejection = mismatch(submission, registration, now) else { return nil }
+    guard let rejection = mismatch(submission.plain, registration, now) else { return nil }
     return (rejection, rejection == .unregistered ? registration.goneAt : nil)
   }
 
@@ -42,7 +52,7 @@ extension Broker {
   }
 
   @inline(__always)
-  private func mismatch(_ submission: Submission, _ registration: Registration, _ now: Timestamp)
+  private func mismatch(_ submission: PlainSubmission, _ registration: Registration, _ now: Timestamp)
     -> Rejection?
   {
     guard registration.environment == submission.environment else { return .badDeviceToken }
@@ -63,48 +73,49 @@ extension Broker {
   /// Remembers a notification that is accepted and goes nowhere.
   public func recordAccepted(_ submission: Submission, now: Timestamp) {
     counters.accepted += 1
-    _ = record(submission, registration: -1, rejection: nil, now: now)
+    _ = record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)
   }
 
   /// Remembers a broadcast, which has no token.
   func recordBroadcast(_ submission: Submission, now: Timestamp) -> UInt64 {
     counters.accepted += 1
-    return record(submission, registration: -1, rejection: nil, now: now)
+    return record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)
   }
 
   private func reject(
-    _ submission: Submission, _ rejection: Rejection, registration: Int32, now: Timestamp
+    _ submission: PlainSubmission, _ detail: NotificationDetail?, _ rejection: Rejection,
+    registration: Int32, now: Timestamp
   ) -> SubmissionResult {
     counters.rejected += 1
     return SubmissionResult(
-      id: record(submission, registration: registration, rejection: rejection, now: now), rejection: rejection
+      id: record(submission, detail, registration: registration, rejection: rejection, now: now),
+      rejection: rejection
     )
   }
 
   @inline(__always)
   func record(
-    _ submission: Submission, registration: Int32, rejection: Rejection?, now: Timestamp
+    _ submission: PlainSubmission, _ detail: NotificationDetail?, registration: Int32,
+    rejection: Rejection?, now: Timestamp
   ) -> UInt64 {
     counters.received += 1
-    let id = journal.append { record, box in
-      var box = box
-      let parts = Self.store(submission, in: &box)
-      record.initialize(
-        to: JournalRecord(
-          id: journal.nextId - 1, receivedAt: now, interface: submission.interface,
-          command: submission.command,
-          identifier: submission.identifier, registration: registration, topic: submission.topic,
-          environment: submission.environment, pushType: submission.pushType, priority: submission.priority,
-          expiration: submission.expiration, messageID: submission.messageID,
-          connection: submission.connection,
-          credential: submission.credential, rejection: rejection,
-          state: rejection == nil ? .discarded : .rejected,
-          storedAt: .never, sentAt: .never, endedAt: rejection == nil ? .never : now, tokenStart: parts.token,
-          tokenCount: UInt32(truncatingIfNeeded: submission.token.count), payloadStart: parts.payload,
-          payloadCount: UInt32(truncatingIfNeeded: submission.payload.count),
-          fieldsCount: UInt32(truncatingIfNeeded: submission.fields.count), box: box))
-    }
-    if let detail = submission.detail { journal.attach(detail, to: id) }
+    let (id, record, memory) = journal.append()
+    var box = memory
+    let parts = Self.store(submission, in: &box)
+    record.initialize(
+      to: JournalRecord(
+        id: id, receivedAt: now, interface: submission.interface, command: submission.command,
+        identifier: submission.identifier, registration: registration, topic: submission.topic,
+        environment: submission.environment, pushType: submission.pushType, priority: submission.priority,
+        expiration: submission.expiration, messageID: submission.messageID,
+        connection: submission.connection,
+        credential: submission.credential, rejection: rejection,
+        state: rejection == nil ? .discarded : .rejected,
+        storedAt: .never, sentAt: .never, endedAt: rejection == nil ? .never : now, tokenStart: parts.token,
+        tokenCount: UInt32(truncatingIfNeeded: submission.token.count), payloadStart: parts.payload,
+        payloadCount: UInt32(truncatingIfNeeded: submission.payload.count),
+        fieldsCount: UInt32(truncatingIfNeeded: submission.fields.count), box: box))
+    if let detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
     if id >= journal.drainsFrom { journal.drain() }
     return id
@@ -112,7 +123,7 @@ extension Broker {
 
   /// Copies the frame (or token and payload) into the record's memory; answers where the two lie in it.
   @inline(__always)
-  private static func store(_ submission: Submission, in box: inout ByteBox) -> (
+  private static func store(_ submission: PlainSubmission, in box: inout ByteBox) -> (
     token: UInt32, payload: UInt32
   ) {
     guard let frame = submission.frame.baseAddress else {

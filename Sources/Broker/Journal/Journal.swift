@@ -60,7 +60,7 @@ public final class Journal {
 
   /// Takes the next slot, keeping its memory for reuse. The caller fills in the record.
   @inline(__always)
-  func append(_ fill: (UnsafeMutablePointer<JournalRecord>, ByteBox) -> Void) -> UInt64 {
+  func append() -> (id: UInt64, record: UnsafeMutablePointer<JournalRecord>, memory: ByteBox) {
     let id = nextId
     let record = records + writeSlot
     var box = ByteBox()
@@ -70,8 +70,7 @@ public final class Journal {
     writeSlot += 1
     if writeSlot == capacity { writeSlot = 0 }
     if nextId - firstId > UInt64(capacity) { firstId = nextId - UInt64(capacity) }
-    fill(record, box)
-    return id
+    return (id, record, box)
   }
 
   /// Remembers more of a notification than most have.

@@ -90,14 +90,10 @@ final class GatewayConnection: ConnectionHandler {
   private func process(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
-    var submission = provider.submission(notification)
-    let early = LegacyCheck.rejection(notification, gateway.limits) ?? provider.rejection
-    if let early {
-      submission.detail = gateway.detail(early, notification, provider)
-      _ = gateway.broker.recordRejection(submission, early, now: now)
-      return answer(notification, early)
+    if let early = LegacyCheck.rejection(notification, gateway.limits) ?? provider.rejection {
+      return refuse(notification, early, from: provider, now: now)
     }
-    let result = gateway.broker.submit(submission, now: now)
+    let result = gateway.broker.submit(provider.plain(notification), detail: provider.waived, now: now)
     if let rejection = result.rejection {
       gateway.broker.journal.attach(gateway.detail(rejection, notification, provider), to: result.id)
       return answer(notification, rejection)
@@ -105,6 +101,16 @@ final class GatewayConnection: ConnectionHandler {
     if notification.command != .simple { lastAccepted = notification.identifier }
     if result.isCongested { slowDown() }
     return .goOn
+  }
+
+  @inline(never)
+  private func refuse(
+    _ notification: LegacyNotification, _ rejection: Rejection, from provider: GatewayProvider, now: Timestamp
+  ) -> LegacyDecoder.Next {
+    var submission = provider.submission(notification)
+    submission.detail = gateway.detail(rejection, notification, provider)
+    _ = gateway.broker.recordRejection(submission, rejection, now: now)
+    return answer(notification, rejection)
   }
 
   private func answer(_ notification: LegacyNotification, _ rejection: Rejection) -> LegacyDecoder.Next {

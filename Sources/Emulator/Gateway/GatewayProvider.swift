@@ -18,7 +18,12 @@ struct GatewayProvider {
 
   @inline(__always)
   func submission(_ notification: LegacyNotification) -> Submission {
-    var submission = Submission(
+    Submission(plain(notification), detail: waived)
+  }
+
+  @inline(__always)
+  func plain(_ notification: LegacyNotification) -> PlainSubmission {
+    var submission = PlainSubmission(
       interface: .gateway, topic: topic, environment: environment,
       token: notification.token ?? .init(start: nil, count: 0),
       payload: notification.payload ?? .init(start: nil, count: 0))
@@ -28,8 +33,6 @@ struct GatewayProvider {
     submission.expiration = notification.expiration
     submission.priority = notification.priority
     submission.connection = connection
-    // Asked first, as counting references to nothing costs as well.
-    if let waived { submission.detail = waived }
     return submission
   }
 }

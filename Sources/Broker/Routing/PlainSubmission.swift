@@ -1,0 +1,37 @@
+import PushModel
+
+/// A notification that a provider interface has checked up to the token. Bytes are lent for the call.
+///
+/// Plain bytes itself, because it goes through many hands for each push.
+public struct PlainSubmission: BitwiseCopyable {
+  public var interface: Interface
+  public var command: UInt8 = 0
+  public var identifier: UInt32 = 0
+  /// Index of the topic that the provider pushes to, -1 if it has none.
+  public var topic: Int32
+  public var environment: Environment
+  /// As presented; any length.
+  public var token: UnsafeRawBufferPointer
+  public var payload: UnsafeRawBufferPointer
+  /// The frame that token and payload lie in; empty where they don't share one.
+  public var frame = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// UNIX seconds; nil where the provider gave none.
+  public var expiration: UInt32?
+  public var priority = Priority.immediate
+  public var pushType = PushType.alert
+  /// `apns-id` of the answer; nil on the binary interface.
+  public var messageID: MessageID?
+  /// Connection and authorization, numbered by whoever captures; 0 for none.
+  public var connection: UInt32 = 0
+  public var credential: UInt32 = 0
+  /// Header fields as a `FieldBlock`; empty on the binary interface.
+  public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
+
+  public init(
+    interface: Interface, topic: Int32, environment: Environment, token: UnsafeRawBufferPointer,
+    payload: UnsafeRawBufferPointer
+  ) {
+    (self.interface, self.topic, self.environment) = (interface, topic, environment)
+    (self.token, self.payload) = (token, payload)
+  }
+}
