@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from harness import PATIENCE, TOPIC
+from harness import BINARY, PATIENCE, TOPIC
 from legacy import Provider, enhanced, framed, simple
 
 HERE = os.path.dirname(__file__)
@@ -393,3 +394,26 @@ def test_a_full_disk_is_told_and_survived(stopped_emulator):
     assert "frame" in recorded[-1] or "closed" in recorded[-1]
     start(emulator)
     assert replay(emulator, capture, "--speed", "max")[0]["lost"] >= 2000
+
+
+def test_a_capture_that_comes_slowly_is_sent_as_it_comes_and_can_be_ended(recorder, again):
+    legacy_session(recorder)
+    emulator = again()
+    with open(recorder.capture, "rb") as file:
+        content = file.read()
+    # Without the end of the connection: there is more to come.
+    part = b"".join(line for line in content.splitlines(keepends=True) if b'"closed"' not in line)
+    process = subprocess.Popen(
+        [BINARY, "replay", "-", "--speed", "max", "--json"], cwd=emulator.folder, env=emulator.environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdin.write(part)
+    process.stdin.flush()
+    emulator.api("POST", "/api/v1/notifications/wait", {
+        "match": {"interface": "gateway", "token": recorder.tokens[0]}, "count": 1, "timeoutMs": 10_000})
+    process.send_signal(signal.SIGINT)
+    try:
+        assert process.wait(timeout=PATIENCE) in (0, 1)
+    finally:
+        process.kill()
+        process.stdin.close()
+    assert "pushes" in json.loads(process.stdout.read().splitlines()[-1])

@@ -20,7 +20,17 @@ final class CaptureFeed: @unchecked Sendable {
     var bytesRead: Int
   }
 
+  /// What there is to take.
+  enum Next {
+    case delivery(Delivery)
+    /// Nothing yet; `awaited` becomes readable when there is.
+    case later
+    case end
+  }
+
   private let condition = ThreadCondition()
+  private let wake: NumberPipe
+  private var isAwaited = false
   private var free = (0..<depth).map { _ in CaptureBatch() }
   private var ready: [Delivery] = []
   private var ending: Result<Void, any Error>?
@@ -28,24 +38,33 @@ final class CaptureFeed: @unchecked Sendable {
 
   /// Begins to read.
   init(_ source: CaptureSource) throws {
+    guard let wake = NumberPipe() else { throw SocketError.last("open a pipe for", "reading the capture") }
+    self.wake = wake
     // From here on the thread's alone.
     nonisolated(unsafe) let source = source
     let thread = WorkerThread { [self] in read(source) }
     guard thread != nil else { throw CommandFailure("the system has no thread for reading the capture") }
   }
 
+  deinit { wake.close() }
+
   // MARK: The caller's side
 
-  /// The next piece, waiting for it; nil at the end. Throws what kept it from being read.
-  func take() throws -> Delivery? {
+  /// A descriptor for the caller's loop; `heard` when it is readable.
+  var awaited: Int32 { wake.reader }
+  func heard() { _ = wake.receive() }
+
+  /// The next piece. Throws what kept it from being read.
+  func take() throws -> Next {
     condition.lock()
     defer { condition.unlock() }
-    while ready.isEmpty, ending == nil { condition.waitForSomething() }
-    if ready.isEmpty {
-      try ending?.get()
-      return nil
+    if !ready.isEmpty { return .delivery(ready.removeFirst()) }
+    guard let ending else {
+      isAwaited = true
+      return .later
     }
-    return ready.removeFirst()
+    try ending.get()
+    return .end
   }
 
   /// The caller is done with a batch.
@@ -88,14 +107,20 @@ final class CaptureFeed: @unchecked Sendable {
   private func deliver(_ delivery: Delivery) {
     condition.lock()
     ready.append(delivery)
-    condition.signalSomething()
+    tell()
     condition.unlock()
   }
 
   private func finish(_ result: Result<Void, any Error>) {
     condition.lock()
     ending = result
-    condition.signalSomething()
+    tell()
     condition.unlock()
+  }
+
+  private func tell() {
+    guard isAwaited else { return }
+    isAwaited = false
+    wake.send(1)
   }
 }

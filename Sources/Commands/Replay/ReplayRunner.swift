@@ -21,6 +21,7 @@ final class ReplayRunner {
   private var batch: CaptureBatch
   private var index = 0
   private var isAtEnd = false
+  private var isWaitingForFile = false
   private var isPumping = false
   /// Recorded connections that are open.
   private(set) var connections: [UInt32: CapturedConnection] = [:]
@@ -41,6 +42,7 @@ final class ReplayRunner {
   private var movedAt = SystemClock.monotonicNanoseconds()
   private let patience: Int64
   private var timer: LoopEvent?
+  private var fileEvent: LoopEvent?
   private var watch: LoopEvent?
   var heads = RequestHeads()
 
@@ -63,6 +65,12 @@ final class ReplayRunner {
   /// Replays everything; answers what came of it.
   func run() throws -> ReplayReport {
     timer = LoopEvent(timerOn: client.loop) { [unowned self] in pump() }
+    let fileEvent = LoopEvent(client.loop, descriptor: feed.awaited, .read) { [unowned self] in
+      feed.heard()
+      pump()
+    }
+    fileEvent.start()
+    self.fileEvent = fileEvent
     lanes.onGone = { [unowned self] in pumpSoon() }
     watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
     client.onSignal(SIGINT) { [unowned self] in client.stop() }
@@ -112,13 +120,17 @@ final class ReplayRunner {
     output.progress(bytesRead, of: size)
     if batch !== noBatch { feed.giveBack(batch) }
     batch = noBatch
-    if let delivery = try feed.take() {
-      (batch, bytesRead) = (delivery.batch, delivery.bytesRead)
-      fileIndex = delivery.fileIndex
+    let next = try feed.take()
+    isWaitingForFile = false
+    switch next {
+    case .delivery(let delivery):
+      (batch, bytesRead, fileIndex) = (delivery.batch, delivery.bytesRead, delivery.fileIndex)
       return true
+    case .later: isWaitingForFile = true
+    case .end:
+      isAtEnd = true
+      lanes.finishAll()
     }
-    isAtEnd = true
-    lanes.finishAll()
     return false
   }
 
@@ -145,6 +157,7 @@ final class ReplayRunner {
   private func look() {
     output.progress(bytesRead, of: size)
     output.flush()
+    if isWaitingForFile { movedAt = SystemClock.monotonicNanoseconds() }
     if SystemClock.monotonicNanoseconds() - movedAt > patience {
       fail(
         CommandFailure(
