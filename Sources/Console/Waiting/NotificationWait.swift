@@ -32,7 +32,9 @@ final class NotificationWait {
     let body = body.droppingNull("since")
     let match = (try body.object("match") ?? JSONObject(members: [], place: "match")).droppingNull("since")
     var search = NotificationSearch(filter: try NotificationFilter(match.dropping("since")))
-    search.since = try Self.since(body) ?? Self.since(match)
+    // Both must make sense, even where the outer one counts.
+    let inner = try Self.since(match)
+    search.since = try Self.since(body) ?? inner
     count = Int(try body.integer("count", Self.counts) ?? 1)
     timeout = try body.integer("timeoutMs", Self.timeouts) ?? Self.defaultTimeout
     self.search = search

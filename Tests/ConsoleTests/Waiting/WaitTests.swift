@@ -35,6 +35,8 @@ import Testing
     let answer = try lab.open("POST", path, json: #"{"match": \#(match)}"#)
     #expect(try body(answer)["notifications"].elements.map { $0["id"].integer } == [3])
     #expect(try lab.refusal("POST", path, 400, json: #"{"match": {"since": "soon"}}"#).contains("soon"))
+    #expect(
+      try lab.refusal("POST", path, 400, json: #"{"since": 1, "match": {"since": "soon"}}"#).contains("soon"))
   }
 
   @Test("What comes later is answered at the end of its turn, and only what matches counts")
