@@ -19,6 +19,8 @@ public final class LoopEvent {
   private let loop: EventLoop
   private var event: OpaquePointer?
   private let handler: () -> Void
+  /// When a timer may fire, by the monotonic clock in nanoseconds; 0 for at once and for what is no timer.
+  private var due: Int64 = 0
   /// Whether the registration is waiting.
   public private(set) var isActive = false
 
@@ -48,7 +50,7 @@ public final class LoopEvent {
       { _, _, context in
         guard let context else { return }
         let event = Unmanaged<LoopEvent>.fromOpaque(context).takeUnretainedValue()
-        withExtendedLifetime(event) { event.handler() }
+        withExtendedLifetime(event) { event.fired() }
       }, owner)
   }
 
@@ -63,14 +65,29 @@ public final class LoopEvent {
     isActive = true
   }
 
-  /// Starts (or restarts) a timer.
+  /// Starts (or restarts) a timer. It never fires early.
   public func start(afterNanoseconds delay: Int64) {
+    let (end, isNever) = SystemClock.monotonicNanoseconds().addingReportingOverflow(delay)
+    due = delay <= 0 ? 0 : isNever ? .max : end
+    wait(max(0, delay))
+  }
+
+  private func wait(_ nanoseconds: Int64) {
     guard let event else { return }
-    let bounded = max(0, delay)
     var time = timeval(
-      tv_sec: .init(bounded / 1_000_000_000), tv_usec: .init(bounded % 1_000_000_000 / 1000))
+      tv_sec: .init(nanoseconds / 1_000_000_000), tv_usec: .init(nanoseconds % 1_000_000_000 / 1000))
     event_add(event, &time)
     isActive = true
+  }
+
+  /// libevent counts from the time at which the turn began, by a coarse clock; so it may be a little early.
+  private func fired() {
+    if due > 0 {
+      let left = due - SystemClock.monotonicNanoseconds()
+      if left > 0 { return wait(left + 999) }
+      due = 0
+    }
+    handler()
   }
 
   /// Stops waiting.

@@ -28,6 +28,26 @@ struct EventLoopTests {
     #expect(fired == ["once", "last", "once"])
   }
 
+  @Test("a timer is never early, however long the turn that starts it takes")
+  func neverEarly() throws {
+    let loop = try #require(EventLoop())
+    let (turn, delay): (Int64, Int64) = (30_000_000, 10_000_000)
+    var (startedAt, firedAt): (Int64, Int64) = (0, 0)
+    let late = LoopEvent(timerOn: loop) {
+      firedAt = SystemClock.monotonicNanoseconds()
+      loop.stop()
+    }
+    let busy = LoopEvent(timerOn: loop) {
+      let end = SystemClock.monotonicNanoseconds() + turn
+      while SystemClock.monotonicNanoseconds() < end {}
+      startedAt = SystemClock.monotonicNanoseconds()
+      late.start(afterNanoseconds: delay)
+    }
+    busy.start(afterNanoseconds: 0)
+    loop.run()
+    #expect(firedAt - startedAt >= delay)
+  }
+
   @Test("starting a timer again moves it")
   func restart() throws {
     let loop = try #require(EventLoop())
