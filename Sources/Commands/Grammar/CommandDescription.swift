@@ -5,7 +5,10 @@ struct CommandDescription: Sendable {
   let summary: String
   /// A few lines between the usage and the flags: what the flags alone don't tell, or an example.
   let about: String
+  /// All of them, in the order of the help.
   let flags: [any FlagDescription]
+  /// The same, as help shows them.
+  let groups: [FlagGroup]
   var arguments: [Argument] = []
   /// Whether a foreign command follows after `--`.
   var takesCommand = false
@@ -13,11 +16,13 @@ struct CommandDescription: Sendable {
 
   init(
     _ name: String, _ summary: String, about: String = "", flags: [any FlagDescription] = [],
-    arguments: [Argument] = [], takesCommand: Bool = false,
+    groups: [FlagGroup] = [], arguments: [Argument] = [], takesCommand: Bool = false,
     run: @escaping @Sendable (Settings) throws -> ExitStatus
   ) {
     (self.name, self.summary, self.about) = (name, summary, about)
-    (self.flags, self.arguments) = (flags, arguments)
+    self.groups = groups.isEmpty ? [FlagGroup("", flags)] : groups
+    self.flags = self.groups.flatMap(\.flags)
+    self.arguments = arguments
     (self.takesCommand, self.run) = (takesCommand, run)
   }
 

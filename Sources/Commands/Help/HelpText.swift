@@ -33,10 +33,17 @@ enum HelpText {
     if command.takesCommand { usage += " -- CMD …" }
     let sections = [
       "\(command.name): \(command.summary)", usage, command.about,
-      columns(command.arguments.map { ("  " + $0.placeholder, $0.help) }), columns(command.flags.map(row)),
-      note(command),
+      columns(command.arguments.map { ("  " + $0.placeholder, $0.help) }), flags(command), note(command),
     ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
+  /// The flags in one column, whatever heading they stand under.
+  private static func flags(_ command: CommandDescription) -> String {
+    let width = width(of: command.flags.map(row))
+    return command.groups.map { group in
+      (group.heading.isEmpty ? "" : "\(group.heading):\n") + columns(group.flags.map(row), width: width)
+    }.joined(separator: "\n\n")
   }
 
   /// What the asterisks mean; nothing where there are none.
@@ -56,9 +63,14 @@ enum HelpText {
   /// Widest left column that is kept in line, in characters.
   private static let widest = 38
 
-  private static func columns(_ rows: [(String, String)]) -> String {
-    let width = min(widest, rows.map(\.0.count).max() ?? 0)
-    return rows.map { left, right in
+  private static func width(of rows: [(String, String)]) -> Int {
+    min(widest, rows.map(\.0.count).max() ?? 0)
+  }
+
+  private static func columns(_ rows: [(String, String)]) -> String { columns(rows, width: width(of: rows)) }
+
+  private static func columns(_ rows: [(String, String)], width: Int) -> String {
+    rows.map { left, right in
       left.count > width
         ? "\(left)\n\(String(repeating: " ", count: width + 2))\(right)"
         : left + String(repeating: " ", count: width + 2 - left.count) + right

@@ -8,6 +8,17 @@ enum ExecCommand {
   /// What a shell answers when it can't run a command.
   private static let notRun = ExitStatus(rawValue: 127)
 
+  /// Those of `serve`, with the defaults of a guest: free ports, nothing on disk, only warnings.
+  static let groups = ServeFlags.groups.map { group in
+    group.replacing(
+      [
+        ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
+        ServeFlags.consolePort,
+      ].map { $0.defaulting(to: "0") } + [
+        ServeFlags.data.defaulting(to: nil), ServeFlags.logLevel.defaulting(to: LogLevel.warning.rawValue),
+      ])
+  }
+
   static func run(_ settings: Settings) throws -> ExitStatus {
     var options = options(settings)
     let folder = try options.portsFile == nil ? TemporaryFolder() : nil
@@ -55,19 +66,10 @@ enum ExecCommand {
   /// Ctrl-C reaches every process of the foreground group, so the command has it already.
   private static var isFromTerminal: Bool { Terminal.isInForeground }
 
-  /// As for `serve`, but free ports unless given, nothing on disk unless `--data`, and only warnings unless asked.
+  /// As for `serve`, but nothing on disk unless `--data`.
   static func options(_ settings: Settings) -> EmulatorOptions {
     var options = EmulatorOptions(settings)
-    let free = { (flag: Flag<EmulatorOptions.Port>) in
-      settings.source(flag.name) == .standard ? EmulatorOptions.Port.number(0) : settings[flag] ?? .number(0)
-    }
-    options.gatewayPort = free(ServeFlags.gatewayPort)
-    options.feedbackPort = free(ServeFlags.feedbackPort)
-    options.providerPort = free(ServeFlags.providerPort)
-    options.courierPort = free(ServeFlags.courierPort)
-    options.consolePort = free(ServeFlags.consolePort)
-    if settings.source(ServeFlags.data.name) == .standard { options.isEphemeral = true }
-    if settings.source(ServeFlags.logLevel.name) == .standard { options.logLevel = .warning }
+    if settings[ServeFlags.data] == nil { options.isEphemeral = true }
     // A variable of this name tells a command where a running emulator is: an outer `exec` must keep its file.
     if settings.source(ServeFlags.portsFile.name) == .environment(ServeFlags.portsFile.environmentName) {
       options.portsFile = nil

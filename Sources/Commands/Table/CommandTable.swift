@@ -2,12 +2,13 @@
 enum CommandTable {
   static let commands: [CommandDescription] = [
     CommandDescription(
-      "serve", "run the emulator until it is signalled", about: CommandHelp.serve, flags: ServeFlags.all,
+      "serve", "run the emulator until it is signalled", about: CommandHelp.serve,
+      groups: ServeFlags.groups,
       run: ServeCommand.run),
     CommandDescription(
       "exec", "run a command against an emulator of its own, and return its exit status",
       about: CommandHelp.exec,
-      flags: ServeFlags.all,
+      groups: ExecCommand.groups,
       takesCommand: true, run: ExecCommand.run),
     CommandDescription(
       "certs push", "issue a push certificate", flags: CertsCommand.pushFlags, run: CertsCommand.push),
@@ -46,7 +47,7 @@ enum CommandTable {
     CommandDescription(
       "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
     CommandDescription(
-      "config", "print each setting of serve and where it came from", flags: ServeFlags.all,
+      "config", "print each setting of serve and where it came from", groups: ServeFlags.groups,
       run: ConfigCommand.run),
     CommandDescription(
       "completion", "print a completion script",

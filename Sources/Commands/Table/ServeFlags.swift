@@ -138,18 +138,29 @@ enum ServeFlags {
     "pushes that wait for answers before the gateway stops reading"
   ).setting
 
-  /// In the order of the help.
-  static let all: [any FlagDescription] = [
-    config, bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, certs, data,
-    ephemeral,
-    portsFile, seedData, allowHost, environment, lenient, legacyTLS, tokenSeed, seed, history, capture,
-    captureRotate, captureKeep,
-    logFormat, logLevel, noExplain, tokenLength,
-    payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout, tokenUpdateScope,
-    tokenUpdateLimit, tokenLifetime, withoutBroadcast, urgentBackground, suffixMismatch, documentedReasons,
-    forward, key, keyId, team,
-    forwardCA, forwardName, forwardWindow, forwardQueue,
+  /// In the order of the help: each flag is in one of them.
+  static let groups: [FlagGroup] = [
+    FlagGroup(
+      "Listeners",
+      [
+        bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, legacyTLS, allowHost,
+      ]),
+    FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData]),
+    FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),
+    FlagGroup("Log and inspection", [logFormat, logLevel, history, noExplain]),
+    FlagGroup("Recording", [capture, captureRotate, captureKeep]),
+    FlagGroup(
+      "Forwarding", [forward, key, keyId, team, forwardCA, forwardName, forwardWindow, forwardQueue]),
+    FlagGroup(
+      "Behaviour where Apple is silent",
+      [
+        tokenLength, payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout,
+        tokenUpdateScope, tokenUpdateLimit, tokenLifetime, withoutBroadcast, urgentBackground, suffixMismatch,
+        documentedReasons,
+      ]),
   ]
+
+  static let all: [any FlagDescription] = groups.flatMap(\.flags)
 
   private static func port(
     _ listener: String, _ number: String, _ help: String

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Commands
@@ -67,5 +68,41 @@ struct HelpTextTests {
     #expect(text.contains("environment variable (APNS_EMULATOR_BIND) and a key of the --config file"))
     let certs = try #require(HelpText.text(for: "certs push", CommandTable.commands))
     #expect(certs.contains("environment variable (APNS_EMULATOR_CERTS)."))
+  }
+
+  @Test("the flags of serve stand under headings, each once and in one column with the others")
+  func headings() throws {
+    let text = try #require(HelpText.text(for: "serve", CommandTable.commands))
+    let lines = text.split(separator: "\n").map(String.init)
+    var heading = ""
+    var headings: [String: String] = [:]
+    for line in lines {
+      if !line.hasPrefix(" "), line.hasSuffix(":") { heading = String(line.dropLast()) }
+      guard line.hasPrefix("  --"), let name = line.dropFirst(4).split(separator: " ").first else { continue }
+      #expect(headings.updateValue(heading, forKey: String(name)) == nil, "--\(name) stands there twice")
+    }
+    #expect(headings.count == ServeFlags.all.count)
+    #expect(!headings.values.contains(""))
+    #expect(headings["gateway-port"] == "Listeners")
+    #expect(headings["data"] == "Files")
+    #expect(headings["lenient"] == "Credentials and seeds")
+    #expect(headings["log-level"] == "Log and inspection")
+    #expect(headings["capture"] == "Recording")
+    #expect(headings["forward-window"] == "Forwarding")
+    #expect(headings["token-length"] == "Behaviour where Apple is silent")
+    let columns = Set(
+      ServeFlags.all.compactMap { flag in
+        lines.lazy.compactMap { $0.range(of: "  " + flag.help)?.upperBound.utf16Offset(in: $0) }
+          .first.map { $0 - flag.help.utf16.count }
+      })
+    #expect(columns.count == 1, "\(columns)")
+  }
+
+  @Test("exec tells its own defaults: free ports, no data folder, warnings")
+  func execDefaults() throws {
+    let text = try #require(HelpText.text(for: "exec", CommandTable.commands))
+    #expect(text.components(separatedBy: "off: not opened) (default 0)").count == 6)
+    #expect(!text.contains("2195") && !text.contains("(default .apns-emulator)"))
+    #expect(text.contains("least level that is logged (default warning)"))
   }
 }
