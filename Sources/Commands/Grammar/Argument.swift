@@ -16,7 +16,7 @@ struct Argument: Sendable {
     accepts = { kind.parse($0) != nil }
   }
 
-  /// The same argument, which may be left out. The last one only.
+  /// The same argument, which may be left out: it is the first to be taken for absent when there are too few words.
   var optional: Argument {
     var copy = self
     copy.isOptional = true

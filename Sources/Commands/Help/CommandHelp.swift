@@ -20,6 +20,15 @@ enum CommandHelp {
       apns-emulator device --udid phone-1 --topic com.example.app --count 1 --timeout 5
     """
 
+  static let push = """
+    Neither certificate nor token is needed: a phone or app that is not known is installed first, and a certificate is issued
+    if there is none. What is sent then is a provider's request over HTTP/2, with all of Apple's checks. An .apns file, as
+    `xcrun simctl push` takes it, names its topic under "Simulator Target Bundle"; TOPIC beats that.
+
+      apns-emulator push phone-1 com.example.app '{"aps":{"alert":"Hello"}}'
+      apns-emulator push phone-1 @order-shipped.apns
+    """
+
   static let send = """
     Over HTTP/2 with a token key or a push certificate, or over the binary gateway with --legacy. Prints the outcome as one
     JSON object; ends with 1 if the push was rejected.

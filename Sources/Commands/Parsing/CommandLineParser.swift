@@ -155,22 +155,32 @@ struct CommandLineParser {
   }
 
   private func checkArguments(_ command: CommandDescription, _ settings: Settings) throws {
+    let arguments = Self.present(command.arguments, count: settings.arguments.count)
     for (index, text) in settings.arguments.enumerated() {
-      guard let last = command.arguments.last, index < command.arguments.count || last.isRepeatable else {
+      guard let last = arguments.last, index < arguments.count || last.isRepeatable else {
         throw surplus(text, command)
       }
-      let argument = index < command.arguments.count ? command.arguments[index] : last
+      let argument = index < arguments.count ? arguments[index] : last
       guard argument.accepts(text) else {
         throw UsageError(
           "\(command.name) expects \(argument.expectation), got \"\(text)\"", command: command.name)
       }
     }
-    let absent = command.arguments.dropFirst(settings.arguments.count)
-    if let missing = absent.first(where: { !$0.isOptional }) {
+    if let missing = arguments.dropFirst(settings.arguments.count).first {
       throw UsageError("\(missing.placeholder) is missing: \(missing.help)", command: command.name)
     }
     if command.takesCommand, settings.foreign.isEmpty {
       throw UsageError("\(command.name) needs -- and a command to run", command: command.name)
+    }
+  }
+
+  /// The arguments that so many words stand for: as many optional ones are absent as words are too few.
+  private static func present(_ arguments: [Argument], count: Int) -> [Argument] {
+    var surplus = arguments.count - count
+    return arguments.filter { argument in
+      guard argument.isOptional, surplus > 0 else { return true }
+      surplus -= 1
+      return false
     }
   }
 

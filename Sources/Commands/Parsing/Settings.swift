@@ -40,6 +40,11 @@ struct Settings: Sendable {
   /// Whether a toggle is on.
   func isOn(_ flag: Flag<Bool>) -> Bool { self[flag] ?? false }
 
+  /// Gives a flag the value that `text` stands for, as if it had been on the command line.
+  mutating func say<Kind>(_ flag: Flag<Kind>, _ text: String) {
+    values[flag.name] = Value(texts: [text], source: .flag)
+  }
+
   /// Where the value of a flag came from.
   func source(_ name: String) -> Source { values[name]?.source ?? .standard }
 }

@@ -9,11 +9,13 @@ struct RunningEmulator {
   ]
 
   private var addresses: [String: SocketAddress] = [:]
-  private let caPath: String
+  /// Whether the addresses are the default ports, which nobody has named.
+  private let isGuess: Bool
+  private var caPath: String
   /// What opens a console that is bound beyond loopback.
   let credentials: [HTTPField]
   /// The certs folder.
-  let certs: String
+  private(set) var certs: String
 
   /// Reads the ports file that `settings` or the environment name; without one, the default ports and `certs`.
   init(_ settings: Settings, certs folder: String? = nil) throws {
@@ -22,9 +24,11 @@ struct RunningEmulator {
     guard let path = settings[CommonFlags.portsFile] ?? variable, !path.isEmpty else {
       certs = folder ?? "certs"
       caPath = certs + "/ca.pem"
+      isGuess = true
       addresses = Self.defaults.mapValues { SocketAddress(host: "127.0.0.1", port: $0) }
       return
     }
+    isGuess = false
     let members = try Self.members(of: path)
     let texts = Dictionary(members.compactMap { name, value in value.text(name) }, uniquingKeysWith: { $1 })
     certs = folder ?? texts["certs"] ?? "certs"
@@ -59,6 +63,21 @@ struct RunningEmulator {
       throw CommandFailure("the running emulator has its \(listener) listener off")
     }
     return address
+  }
+
+  /// The same by its own word, asked of the console: where its listeners and its certs folder are, if that can be read from
+  /// here and no other was named. Answers its environment too.
+  func asItSays() throws -> (emulator: RunningEmulator, environment: String) {
+    let answer = try ask("GET", "/api/v1/info")
+    guard answer.status == 200, let info = JSONReader.read(answer.body),
+      let environment = info["environment"]?.string, case .object(let listeners)? = info["listeners"]
+    else { throw Self.refused(answer) }
+    var emulator = self
+    for (name, value) in listeners where isGuess { emulator.addresses[name] = value.address(name)?.1 }
+    if access(caPath, R_OK) != 0, let path = info["certs"]?.string, access("\(path)/ca.pem", R_OK) == 0 {
+      (emulator.certs, emulator.caPath) = (path, "\(path)/ca.pem")
+    }
+    return (emulator, environment)
   }
 
   /// A request to the console.

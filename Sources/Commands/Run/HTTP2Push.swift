@@ -8,6 +8,7 @@ import Transport
 final class HTTP2Push: ConnectionHandler {
   private let settings: Settings
   private let emulator: RunningEmulator
+  private let payload: [UInt8]
   private let client: ClientLoop
   private let session: HTTP2ClientSession
   private var answer: JSONValue?
@@ -22,18 +23,25 @@ final class HTTP2Push: ConnectionHandler {
   /// Most requests open at a time, as a count; the server's limit may be lower.
   private static let window = 1000
 
-  init(_ settings: Settings, _ emulator: RunningEmulator) throws {
+  init(_ settings: Settings, _ emulator: RunningEmulator, payload: [UInt8]) throws {
     guard let session = HTTP2ClientSession() else { throw CommandFailure("no memory for an HTTP/2 session") }
-    (self.settings, self.emulator, self.session) = (settings, emulator, session)
+    (self.settings, self.emulator, self.payload, self.session) = (settings, emulator, payload, session)
     client = try ClientLoop()
     left = settings[SendCommand.count] ?? 1
   }
 
   func run() throws -> ExitStatus {
+    let (answer, isAccepted) = try perform()
+    Output.line(answer.text)
+    return isAccepted ? .success : .failure
+  }
+
+  /// What became of it, and whether it was accepted; throws if there is no emulator to say so.
+  func perform() throws -> (answer: JSONValue, isAccepted: Bool) {
     let name = SendCommand.serverName("api", settings)
     let token = Hex.encode(settings[SendCommand.token] ?? [])
     let head = HTTP2RequestHead(authority: name, fields: try fields())
-    request = (head, "/3/device/\(token)", try SendCommand.payloadBytes(settings))
+    request = (head, "/3/device/\(token)", payload)
     submit()
     let address = try emulator.address("provider")
     let connection = try TLSClient.connect(
@@ -47,8 +55,7 @@ final class HTTP2Push: ConnectionHandler {
       isAccepted = tally.accepted == count
     }
     guard let answer else { throw RunningEmulator.unreachable(address, why) }
-    Output.line(answer.text)
-    return isAccepted ? .success : .failure
+    return (answer, isAccepted)
   }
 
   private func context() throws -> TLSContext {

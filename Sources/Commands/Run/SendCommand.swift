@@ -41,7 +41,7 @@ enum SendCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     guard let number = settings[legacy], let command = LegacyCommand(rawValue: number) else {
-      return try HTTP2Push(settings, emulator).run()
+      return try HTTP2Push(settings, emulator, payload: bytes(of: settings[payload])).run()
     }
     return try sendLegacy(command, settings, emulator)
   }
@@ -50,7 +50,7 @@ enum SendCommand {
     _ command: LegacyCommand, _ settings: Settings, _ emulator: RunningEmulator
   ) throws -> ExitStatus {
     var push = LegacyPush(
-      command: command, token: settings[token] ?? [], payload: try payloadBytes(settings),
+      command: command, token: settings[token] ?? [], payload: try bytes(of: settings[payload]),
       identifier: settings[identifier] ?? 1)
     push.expiration =
       settings[expiration]?.seconds(from: CertsCommand.now()) ?? (command == .enhanced ? .max : nil)
@@ -76,8 +76,8 @@ enum SendCommand {
     return outcome.isAccepted ? .success : .failure
   }
 
-  static func payloadBytes(_ settings: Settings) throws -> [UInt8] {
-    switch settings[Self.payload] {
+  static func bytes(of payload: PayloadSource?) throws -> [UInt8] {
+    switch payload {
     case .text(let text)?: Array(text.utf8)
     case .file(let path)?: try TextFile.read(path)
     case nil: []

@@ -21,6 +21,9 @@ enum CommandTable {
       "device", "be a simulated device", about: CommandHelp.device, flags: DeviceCommand.flags,
       run: DeviceCommand.run),
     CommandDescription(
+      "push", "push to a phone by its name; makes what is missing", about: CommandHelp.push,
+      flags: PushCommand.flags, arguments: PushCommand.arguments, run: PushCommand.run),
+    CommandDescription(
       "send", "send a push", about: CommandHelp.send, flags: SendCommand.flags, run: SendCommand.run),
     CommandDescription(
       "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,

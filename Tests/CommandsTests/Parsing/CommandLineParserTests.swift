@@ -20,6 +20,14 @@ struct CommandLineParserTests {
     CommandDescription("speak", "says it", arguments: [Argument(ValueKind<Tone>.word, "a tone")]) { _ in
       .success
     },
+    CommandDescription(
+      "sing", "sings it",
+      arguments: [
+        Argument(ValueKind<Tone>.word, "a tone"),
+        Argument(ValueKind<Int>.number("N", 1...9), "how often").optional,
+        Argument(ValueKind<String>.text("SONG"), "a song"),
+      ]
+    ) { _ in .success },
     CommandDescription("wrap", "wraps it", flags: [loud], takesCommand: true) { _ in .success },
   ]
 
@@ -55,6 +63,15 @@ struct CommandLineParserTests {
     ])
   func toggle(line: String, isOn: Bool) throws {
     #expect(try Self.settings(line).isOn(Self.loud) == isOn)
+  }
+
+  @Test("an optional argument in the middle is the one that is absent when a word is missing")
+  func optionalArgument() throws {
+    #expect(try Self.settings("sing low 3 hymn").arguments == ["low", "3", "hymn"])
+    #expect(try Self.settings("sing low hymn").arguments == ["low", "hymn"])
+    #expect(throws: UsageError.self) { try Self.settings("sing low many hymn") }
+    #expect(throws: UsageError.self) { try Self.settings("sing low") }
+    #expect(throws: UsageError.self) { try Self.settings("sing low 3 hymn again") }
   }
 
   @Test("a flag that is not given has its default")

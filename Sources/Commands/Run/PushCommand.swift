@@ -1,0 +1,132 @@
+import Credentials
+import Platform
+import PushModel
+import Transport
+
+/// `push`: one push to a phone by its name, as `xcrun simctl push` does it on a Mac. What is missing for it (the phone, the
+/// app, a certificate) is made first; the push itself is a provider's own, over HTTP/2.
+enum PushCommand {
+  static let arguments = [
+    Argument(ValueKind<UDID>.udid, "the phone, any name; it is made known if it is new"),
+    Argument(ValueKind<Topic>.topic, "the app's topic, usually its bundle id; an .apns file can name it")
+      .optional,
+    Argument(ValueKind<PayloadSource>.payload, "the payload; @- is standard input"),
+  ]
+  private static let environment = Flag(
+    "environment", .environment, "which token of the app (else that of the emulator)")
+
+  static let flags: [any FlagDescription] = [
+    SendCommand.pushType, SendCommand.priority, SendCommand.expiration, SendCommand.collapseId,
+    SendCommand.apnsId, environment, SendCommand.timeout, CommonFlags.access, CommonFlags.certsOfEmulator,
+    CommonFlags.portsFile,
+  ]
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    let words = settings.arguments
+    let content = try SimulatorPayload(
+      SendCommand.bytes(of: words.last.flatMap(PayloadSource.init)), topic: words.count == 3 ? words[1] : nil)
+    let (emulator, standard) = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+      .asItSays()
+    let phone = Phone(
+      udid: words[0], topic: content.topic, environment: settings[environment]?.name ?? standard)
+    let row = try phone.installed(by: emulator) ?? phone.install(by: emulator)
+    try issueCertificate(for: content.topic, in: emulator.certs)
+    let (answer, isAccepted) = try HTTP2Push(
+      asSend(content, row, settings), emulator, payload: content.payload
+    ).perform()
+    tell(answer, of: row)
+    if isAccepted, row["online"]?.text == "false" { Output.complain(away(phone)) }
+    return isAccepted ? .success : .failure
+  }
+
+  /// One there already is used as it is.
+  private static func issueCertificate(for topic: Topic, in path: String) throws {
+    let folder = CertsFolder(path: path)
+    guard access("\(path)/push/\(topic.name).pem", R_OK) != 0 else { return }
+    try folder.prepare(now: CertsCommand.now())
+    try folder.issuePushCertificate(topics: [topic], environments: .both, now: CertsCommand.now())
+  }
+
+  /// The same in the words of `send`.
+  private static func asSend(_ content: SimulatorPayload, _ row: JSONValue, _ settings: Settings) -> Settings
+  {
+    var push = settings
+    let type = PushType(forwarding: content.payload, to: content.topic.name)
+    push.say(SendCommand.topic, content.topic.name)
+    push.say(SendCommand.token, row["token"]?.string ?? "")
+    push.say(CommonFlags.environment, row["environment"]?.string ?? Environment.sandbox.name)
+    guard settings[SendCommand.pushType] == nil else { return push }
+    push.say(SendCommand.pushType, type.name)
+    // Apple refuses a background push that asks for more.
+    if type == .background, settings[SendCommand.priority] == nil {
+      push.say(SendCommand.priority, "\(Priority.conserving.rawValue)")
+    }
+    return push
+  }
+
+  private static func tell(_ answer: JSONValue, of row: JSONValue) {
+    guard case .object(let members) = answer else { return Output.line(answer.text) }
+    let target = ["udid", "topic", "environment", "token"].map { ($0, row[$0] ?? .null) }
+    Output.line(JSONValue.object(members + target).text)
+  }
+
+  private static func away(_ phone: Phone) -> String {
+    "\(phone.udid) is not connected, so the push is kept for it; to be that phone: "
+      + "apns-emulator device --udid \(phone.udid) --topic \(phone.topic.name)"
+  }
+}
+
+/// The payload of a push, and the topic it is for.
+struct SimulatorPayload: Equatable {
+  /// The member of an `.apns` file that names the app. Xcode takes it out before the app sees the payload.
+  static let target = "Simulator Target Bundle"
+
+  let topic: Topic
+  let payload: [UInt8]
+
+  /// Takes bytes apart; throws a usage error if neither `topic` nor the bytes name an app.
+  init(_ bytes: [UInt8], topic name: String?) throws {
+    let document = JSONReader.read(bytes)
+    let text = name ?? document?.string(Self.target)
+    guard let text else {
+      let why = document == nil ? "the payload is not JSON" : "the payload has no \"\(Self.target)\""
+      throw UsageError("TOPIC is missing, and \(why)", command: "push")
+    }
+    guard let topic = Topic(text) else {
+      throw UsageError(
+        "\"\(Self.target)\" expects a bundle id such as com.example.app, got \"\(text)\"", command: "push")
+    }
+    self.topic = topic
+    guard case .object(let members)? = document, members.contains(where: { $0.0 == Self.target }) else {
+      payload = bytes
+      return
+    }
+    payload = JSONValue.object(members.filter { $0.0 != Self.target }).encoded
+  }
+}
+
+/// An app on a phone, as the console knows it.
+private struct Phone {
+  let udid: String
+  let topic: Topic
+  let environment: String
+
+  /// Its row of the token map; nil if the app is not installed.
+  func installed(by emulator: RunningEmulator) throws -> JSONValue? {
+    let answer = try emulator.ask("GET", "/api/v1/tokens?udid=\(udid)&topic=\(topic.name)")
+    guard answer.status == 200, case .array(let rows)? = JSONReader.read(answer.body)?["tokens"] else {
+      throw RunningEmulator.refused(answer)
+    }
+    return rows.last { $0["installed"]?.text == "true" && $0["environment"]?.string == environment }
+  }
+
+  /// Installs the app on the phone, and makes the phone known. Answers the row.
+  func install(by emulator: RunningEmulator) throws -> JSONValue {
+    let path = "/api/v1/devices/\(udid)/apps/\(topic.name)/install"
+    let answer = try emulator.ask("POST", "\(path)?environment=\(environment)")
+    guard answer.status == 200, let row = JSONReader.read(answer.body) else {
+      throw RunningEmulator.refused(answer)
+    }
+    return row
+  }
+}
