@@ -218,6 +218,36 @@ import Testing
     #expect(live.receive(busy) { _ in false }.hasSuffix("last"))
   }
 
+  @Test(
+    "Who pipelines and never reads is read from up to the pipeline limit, and answered in full once it reads")
+  func pipelinedUnread() throws {
+    let live = try LiveServer { exchange, _ in
+      exchange.respond(HTTPResponse(text: String(repeating: "x", count: 8000)))
+    }
+    let client = try live.connect()
+    // Long, so that the system's buffers hold few of them.
+    let padding = String(repeating: "x", count: 4000)
+    let request = "GET /a HTTP/1.1\r\nHost: localhost\r\nX-Padding: \(padding)\r\n\r\n"
+    var (sent, refusals) = (0, 0)
+    while refusals < 50, sent < 64 << 20 {
+      let count = max(0, client.send(String(request.utf8.dropFirst(sent % request.utf8.count)) ?? ""))
+      sent += count
+      refusals = count > 0 ? 0 : refusals + 1
+      live.loop.runTurn(wait: false)
+      if count == 0 { _ = poll(nil, 0, 1) }
+    }
+    let served = try #require(live.server.openConnections.first)
+    let taken = served.requestCount * request.utf8.count
+    #expect(served.bytesRead - taken <= live.server.limits.pipelined + live.loop.scratch.count)
+    let whole = sent / request.utf8.count
+    #expect(
+      live.turn {
+        client.read()
+        client.forget()
+        return served.requestCount == whole
+      })
+  }
+
   @Test("A header value can't begin another line")
   func headerInjection() throws {
     let bytes = HTTPFraming.head(

@@ -61,7 +61,7 @@ public final class HTTPConnection {
   private func readReady() {
     guard let base = loop.scratch.baseAddress else { return }
     var budget = EventLoop.readBudget
-    while budget > 0, phase != .closed, wantsInput {
+    while budget > 0, wantsInput {
       let count = recv(descriptor, base, loop.scratch.count, 0)
       if count > 0 {
         budget -= count
@@ -73,11 +73,20 @@ public final class HTTPConnection {
         return errno == EAGAIN || errno == EINTR ? () : abort()
       }
     }
-    if phase != .closed, !wantsInput { readEvent?.cancel() }
+    if !wantsInput { readEvent?.cancel() }
   }
 
-  /// While a request is being answered, input is read on only to notice that the client goes.
-  private var wantsInput: Bool { phase != .answering || parser.waiting < limits.pipelined }
+  /// While no request can be taken up, input is read on only to notice that the client goes.
+  private var wantsInput: Bool {
+    switch phase {
+    case .reading, .answering: takesRequests || parser.waiting < limits.pipelined
+    case .draining, .lingering: true
+    case .closed: false
+    }
+  }
+
+  /// Whether the next request is taken up as soon as it is whole.
+  private var takesRequests: Bool { phase == .reading && writer.count < Self.answerBacklog }
 
   private func received(_ bytes: UnsafeRawBufferPointer) {
     guard phase == .reading || phase == .answering else { return }
@@ -92,7 +101,7 @@ public final class HTTPConnection {
     guard !isParsing else { return }
     isParsing = true
     defer { isParsing = false }
-    while phase == .reading, writer.count < Self.answerBacklog {
+    while takesRequests {
       do {
         guard let event = try parser.next() else { return }
         switch event {
@@ -218,6 +227,7 @@ public final class HTTPConnection {
     switch phase {
     case .reading:
       setDeadline(parser.isInside ? limits.requestTime : limits.idleTime)
+      readEvent?.start()
       parse()
     case .answering: deadline = .max
     case .draining: linger()
