@@ -65,6 +65,7 @@ public final class Console {
     let found = matches.first { $0.0.method == method || $0.0.method == Route.anyMethod }
     if let response = accessGranted(request) { return exchange.respond(response) }
     try requestGuard.check(request, found?.0 ?? matches.first?.0)
+    guard !exchange.isOnReserve || found?.0.isVital == true else { throw ConsoleError.full }
     guard let (route, captures) = found else {
       return exchange.respond(try unrouted(request, matches.map(\.0)))
     }

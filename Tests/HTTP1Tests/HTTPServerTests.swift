@@ -190,7 +190,7 @@ import Testing
   @Test("Beyond the connection limit clients wait until another goes")
   func connectionLimit() throws {
     var limits = HTTPLimits()
-    limits.connections = 1
+    (limits.connections, limits.reserve) = (1, 0)
     let live = try echo(limits)
     let (first, second) = (try live.connect(), try live.connect())
     first.send(Self.get)
@@ -200,6 +200,46 @@ import Testing
     #expect(second.bytes.isEmpty)
     first.close()
     #expect(live.receive(second) { $0.hasSuffix("GET 0") }.contains("200"))
+  }
+
+  @Test("A full server answers whoever comes on its reserve, once, and never lets the silent block the next")
+  func reserve() throws {
+    var limits = HTTPLimits()
+    (limits.connections, limits.reserve) = (2, 3)
+    let live = try LiveServer(limits) { exchange, kept in
+      guard exchange.isOnReserve else { return kept.exchanges.append(exchange) }
+      exchange.respond(HTTPResponse(text: "reserve"))
+    }
+    let parked = [try live.connect(), try live.connect()]
+    for client in parked { client.send(Self.get) }
+    try #require(live.turn { live.kept.exchanges.count == 2 })
+    // Far more that say nothing, or only half of something, than there is room for.
+    let silent = try (0..<20).map { _ in try live.connect() }
+    for client in silent.prefix(10) { client.send("GET / HT") }
+    for _ in 0..<5 {
+      let client = try live.connect()
+      client.send(Self.get)
+      let text = live.receive(client) { _ in false }
+      #expect(text.contains("Connection: close\r\n") && text.hasSuffix("reserve"))
+    }
+    #expect(live.server.openConnections.count <= 5)
+    #expect(live.server.openConnections.filter { !$0.isReserve }.count == 2)
+    // One of the ordinary ones goes: the next may ask for anything.
+    parked[0].close()
+    try #require(live.turn { live.server.openConnections.filter { !$0.isReserve }.count == 1 })
+    let next = try live.connect()
+    next.send(Self.get)
+    #expect(live.turn { live.kept.exchanges.count == 3 })
+  }
+
+  @Test("A connection of the reserve that says nothing for too long gets 408")
+  func slowOnReserve() throws {
+    var limits = HTTPLimits()
+    (limits.connections, limits.reserve, limits.reserveTime) = (0, 1, 50_000_000)
+    let live = try echo(limits)
+    let slow = try live.connect()
+    slow.send("GET / HT")
+    #expect(live.receive(slow) { _ in false }.hasPrefix("HTTP/1.1 408"))
   }
 
   @Test("Shutting down ends idle connections, lets an answer out and cuts streams")

@@ -46,7 +46,7 @@ final class EventPump {
   /// Begins a stream. `position` is the client's last event; nil for one that wants only what happens from now on.
   func open(_ exchange: HTTPExchange, after position: EventPosition?) throws {
     guard streams.count < Self.streamLimit else {
-      throw ConsoleError.unavailable("\(Self.streamLimit) clients are watching already")
+      throw ConsoleError.busy("\(Self.streamLimit) clients are watching already")
     }
     broker.events.turnOn()
     let stream = EventStream(exchange, next: broker.events.nextNumber)

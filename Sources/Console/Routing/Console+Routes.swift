@@ -11,17 +11,17 @@ extension Console {
 
   private static var healthRoutes: [Route] {
     [
-      .get("/livez", "Whether the process answers") { $0.live($1) }.open
+      .get("/livez", "Whether the process answers") { $0.live($1) }.open.vital
         .answers(200, "It does", .schema("Status")),
-      .get("/readyz", "Whether every listener accepts") { $0.ready($1) }.open
+      .get("/readyz", "Whether every listener accepts") { $0.ready($1) }.open.vital
         .answers(200, "They do", .schema("Status")).answers(
           503, "Not yet, or not any more", .schema("Error")),
       .get("/api/v1/info", "Version, environment, listeners, CA, clock, seed, counters") {
         try $0.showInfo($1)
       }
-      .answers(200, "About this emulator", .schema("Info")),
+      .vital.answers(200, "About this emulator", .schema("Info")),
       .get("/metrics", "Metrics in the Prometheus text format") { try $0.showMetrics($1) }
-        .answers(200, "Metrics", ["type": "string"], contentType: "text/plain"),
+        .vital.answers(200, "Metrics", ["type": "string"], contentType: "text/plain"),
       .get("/api/v1/openapi.json", "This document") { try $0.showOpenAPI($1) }
         .answers(200, "The description", ["type": "object"]),
     ]

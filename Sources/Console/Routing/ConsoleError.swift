@@ -40,6 +40,21 @@ struct ConsoleError: Error, Equatable, CustomStringConvertible {
     ConsoleError(status: 503, code: "unavailable", message: message)
   }
 
+  /// Too many do it now; later it may work.
+  static func busy(_ message: String) -> ConsoleError {
+    var error = unavailable(message)
+    error.fields = [HTTPField("Retry-After", "\(retrySeconds)")]
+    return error
+  }
+
+  /// Every connection is taken but those that are kept for vital routes.
+  static var full: ConsoleError {
+    busy("every connection of the console is in use; only health, info and metrics are still answered")
+  }
+
+  /// When somebody who was turned away may come again, in seconds: the least that the field can say (RFC 9110 10.2.3).
+  private static let retrySeconds = 1
+
   /// What came, shortened: a peer may send much.
   static func quoted(_ text: String) -> String {
     let most = 80

@@ -47,6 +47,8 @@ extension Route {
 
   /// Needs no access token.
   var open: Route { with { $0.isPublic = true } }
+  /// Is answered also when the console is full.
+  var vital: Route { with { $0.isVital = true } }
   /// Is left out of the OpenAPI document.
   var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.

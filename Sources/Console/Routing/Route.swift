@@ -33,6 +33,8 @@ struct Route {
   var isStream = false
   /// Open to everybody who reaches the port: health checks, devices and providers prove themselves otherwise or not.
   var isPublic = false
+  /// Answered also when the console is full: it tells what is wrong. Never an exchange, so that it can't be held.
+  var isVital = false
   /// Whether the OpenAPI document lists it.
   var isDocumented = true
   var action: Action
@@ -51,12 +53,13 @@ extension Route {
     400: "Something in the request is not what it should be", 401: "The access token is missing",
     403: "The Host or the Origin is not allowed", 404: "There is no such thing",
     409: "It can't be done in the present state, or a table is full", 413: "The body is too large",
-    415: "The body is not application/json", 503: "Too many do it at once, or it is not part of this run",
+    415: "The body is not application/json",
+    503: "Too many do it at once (`Retry-After` says when to try again), or it is not part of this run",
   ]
 
   /// Refusals that follow from what the route takes, and its own.
   var refusalStatuses: [RouteAnswer] {
-    var statuses = [400, 403] + refusals
+    var statuses = [400, 403] + refusals + (isVital ? [] : [503])
     if !isPublic { statuses.append(401) }
     if !pattern.names.isEmpty { statuses.append(404) }
     if case .json = body { statuses += [413, 415] }

@@ -3,8 +3,9 @@ import PushModel
 import Transport
 
 extension Console {
-  /// Most clients that wait at once, as a count.
-  static let waitLimit = 1000
+  /// Most clients that wait at once, as a count: with the event streams fewer than `HTTPLimits.connections`, so that
+  /// those who wait leave room for others.
+  static let waitLimit = 800
   /// How long a search that has not seen everything lets others work, in nanoseconds.
   private static let pause: Int64 = 1_000_000
 
@@ -14,7 +15,7 @@ extension Console {
     let body = try request.object(allowing: ["match", "count", "timeoutMs", "since"])
     let wait = try NotificationWait(body, exchange, broker)
     guard waits.count < Self.waitLimit else {
-      throw ConsoleError.unavailable("\(Self.waitLimit) clients are waiting already")
+      throw ConsoleError.busy("\(Self.waitLimit) clients are waiting already")
     }
     broker.events.turnOn()
     waits[ObjectIdentifier(wait)] = wait

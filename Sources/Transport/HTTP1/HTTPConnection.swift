@@ -18,6 +18,8 @@ public final class HTTPConnection {
   let loop: EventLoop
   let descriptor: Int32
   let limits: HTTPLimits
+  /// Takes one request that must be answered however full the server is.
+  let isReserve: Bool
   private let handler: (HTTPExchange) -> Void
   private var parser: HTTPRequestParser
   private var readEvent: LoopEvent?
@@ -45,15 +47,16 @@ public final class HTTPConnection {
   public private(set) var requestCount = 0
 
   init(
-    loop: EventLoop, descriptor: Int32, localPort: UInt16, limits: HTTPLimits,
+    loop: EventLoop, descriptor: Int32, localPort: UInt16, limits: HTTPLimits, isReserve: Bool,
     handler: @escaping (HTTPExchange) -> Void
   ) {
     (self.loop, self.descriptor, self.limits, self.handler) = (loop, descriptor, limits, handler)
+    (self.isReserve, endsAfterAnswer) = (isReserve, isReserve)
     remoteAddress = SocketAddress.of(descriptor, peer: true)
     parser = HTTPRequestParser(limits: limits, remoteAddress: remoteAddress, localPort: localPort)
     readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
     readEvent?.start()
-    setDeadline(limits.idleTime)
+    setDeadline(isReserve ? limits.reserveTime : limits.idleTime)
   }
 
   // MARK: Reading
@@ -88,11 +91,18 @@ public final class HTTPConnection {
   /// Whether the next request is taken up as soon as it is whole.
   private var takesRequests: Bool { phase == .reading && writer.count < Self.answerBacklog }
 
+  /// Whether nothing is lost when this connection makes room for another: it has not asked for anything, or its answer has
+  /// left. Looks for what has just come.
+  func isReplaceable() -> Bool {
+    if phase == .reading { readReady() }
+    return phase == .lingering || phase == .reading && requestCount == 0
+  }
+
   private func received(_ bytes: UnsafeRawBufferPointer) {
     guard phase == .reading || phase == .answering else { return }
     let wasInside = parser.isInside
     parser.receive(bytes)
-    if phase == .reading, !wasInside { setDeadline(limits.requestTime) }
+    if phase == .reading, !wasInside, !isReserve { setDeadline(limits.requestTime) }
     parse()
   }
 
@@ -116,7 +126,7 @@ public final class HTTPConnection {
     phase = .answering
     deadline = .max
     requestCount += 1
-    let exchange = HTTPExchange(request, outlet: self)
+    let exchange = HTTPExchange(request, outlet: self, isOnReserve: isReserve)
     self.exchange = exchange
     handler(exchange)
   }
@@ -180,7 +190,7 @@ public final class HTTPConnection {
   func checkDeadline(_ now: Int64) {
     guard deadline < now else { return }
     if phase == .reading, parser.isInside, writer.isEmpty {
-      let seconds = limits.requestTime / 1_000_000_000
+      let seconds = (isReserve ? limits.reserveTime : limits.requestTime) / 1_000_000_000
       refuse(HTTPParseFailure(408, "the request was not complete after \(seconds) s"))
     } else if phase == .reading, writer.isEmpty {
       drain()

@@ -6,14 +6,17 @@ public final class HTTPExchange {
   private enum Phase { case open, streaming, finished, gone }
 
   public let request: HTTPRequest
+  /// The server is full, and this client is on one of the connections that are kept for requests that must be answered.
+  /// The handler is to answer at once, whatever it is; then the connection ends.
+  public let isOnReserve: Bool
   /// The client went before the answer was whole. Not called after `respond` or `endStream`.
   public var onGone: (() -> Void)?
   private weak var outlet: (any HTTPExchangeOutlet)?
   private var phase = Phase.open
 
   /// An exchange whose answer goes to `outlet`, which is not kept alive by it.
-  public init(_ request: HTTPRequest, outlet: any HTTPExchangeOutlet) {
-    (self.request, self.outlet) = (request, outlet)
+  public init(_ request: HTTPRequest, outlet: any HTTPExchangeOutlet, isOnReserve: Bool = false) {
+    (self.request, self.outlet, self.isOnReserve) = (request, outlet, isOnReserve)
   }
 
   /// Whether the client still waits for (more of) the answer.

@@ -20,8 +20,13 @@ public struct HTTPLimits: Sendable {
   public var stallTime: Int64 = 60_000_000_000
   /// For a client to end its side after ours has ended.
   public var lingerTime: Int64 = 5_000_000_000
-  /// Open connections of one server; more wait in the kernel's queue.
+  /// Open connections of one server that may ask for anything.
   public var connections = 1024
+  /// Connections beyond those, each for one request that must be answered however full the server is
+  /// (`HTTPExchange.isOnReserve`). With 0 whoever comes waits in the kernel's queue.
+  public var reserve = 32
+  /// For a request on such a connection. A client that has connected sends at once; this allows for a slow network.
+  public var reserveTime: Int64 = 5_000_000_000
 
   public init() {}
 }

@@ -22,6 +22,8 @@ public final class HTTPServer {
   private let descriptor: Int32
   private let handler: (HTTPExchange) -> Void
   private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+  /// Those of the connections that are kept for what must be answered, oldest first.
+  private var reserve: [HTTPConnection] = []
   private var acceptEvent: LoopEvent?
   private var sweep: LoopEvent?
 
@@ -82,28 +84,43 @@ public final class HTTPServer {
   }
 
   private func acceptAll() {
-    while acceptEvent != nil, connections.count < limits.connections {
+    // Who has come in this turn is not sent away for the next one before it could say anything.
+    var earlier = reserve.count
+    while acceptEvent != nil {
+      let victim = isFull ? reserve.prefix(earlier).first { $0.isReplaceable() } : nil
+      guard !isFull || victim != nil else { break }
       let accepted = accept(descriptor, nil, nil)
       guard accepted >= 0 else {
         if ListeningSocket.isExhausted { acceptEvent?.cancel() }
         return
+      }
+      if let victim {
+        victim.abort()
+        earlier -= 1
       }
       SocketCalls.makeNonBlocking(accepted)
       SocketCalls.setNoDelay(accepted)
       open(accepted)
     }
     // Readiness is told again and again, so it is not listened to while there is no room.
-    if connections.count >= limits.connections { acceptEvent?.cancel() }
+    if !mayHaveRoom { acceptEvent?.cancel() }
   }
+
+  private var mayHaveRoom: Bool { !isFull || reserve.contains { $0.isReplaceable() } }
+  private var hasOrdinaryRoom: Bool { connections.count - reserve.count < limits.connections }
+  private var isFull: Bool { !hasOrdinaryRoom && reserve.count >= limits.reserve }
 
   private func open(_ accepted: Int32) {
     let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
     guard admission == .welcome else { return ListeningSocket.refuse(accepted) }
     let connection = HTTPConnection(
-      loop: loop, descriptor: accepted, localPort: address.port, limits: limits, handler: handler)
+      loop: loop, descriptor: accepted, localPort: address.port, limits: limits, isReserve: !hasOrdinaryRoom,
+      handler: handler)
     connections[ObjectIdentifier(connection)] = connection
+    if connection.isReserve { reserve.append(connection) }
     connection.onClosed = { [unowned self] in
       connections[ObjectIdentifier($0)] = nil
+      reserve.removeAll { [closed = $0] in $0 === closed }
       acceptEvent?.start()
       onClosed?($0)
     }
@@ -113,7 +130,7 @@ public final class HTTPServer {
   private func endOverdue() {
     let now = SystemClock.monotonicNanoseconds()
     for connection in openConnections { connection.checkDeadline(now) }
-    if connections.count < limits.connections { acceptEvent?.start() }
+    if mayHaveRoom { acceptEvent?.start() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
 }

@@ -55,8 +55,8 @@ import Testing
         #expect(responses(path, method).isSuperset(of: ["400", "403"]), "\(method) \(path)")
       }
     }
-    #expect(responses("/api/v1/devices/{udid}", "get") == ["200", "400", "401", "403", "404"])
-    #expect(responses("/api/v1/push", "post") == ["200", "400", "401", "403", "409", "413", "415"])
+    #expect(responses("/api/v1/devices/{udid}", "get") == ["200", "400", "401", "403", "404", "503"])
+    #expect(responses("/api/v1/push", "post") == ["200", "400", "401", "403", "409", "413", "415", "503"])
     #expect(responses("/livez", "get") == ["200", "400", "403"])
   }
 

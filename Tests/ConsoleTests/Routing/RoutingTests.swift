@@ -24,6 +24,28 @@ import Transport
     #expect(options.status == 204 && options.field("allow") == "GET, HEAD, OPTIONS")
   }
 
+  @Test(
+    "When every connection is taken, health, info and metrics are answered, and all else is told to come again"
+  )
+  func full() throws {
+    let lab = ConsoleLab()
+    for path in ["/livez", "/readyz", "/metrics", "/api/v1/info"] {
+      #expect(try lab.open("GET", path, isOnReserve: true).response?.status == 200, "\(path)")
+      #expect(try lab.open("HEAD", path, isOnReserve: true).response?.status == 200, "\(path)")
+    }
+    let others = [
+      ("GET", "/"), ("GET", "/api/v1/notifications"), ("GET", "/api/v1/events"), ("GET", "/nowhere"),
+      ("POST", "/api/v1/notifications/wait"), ("POST", "/3/device/ab"),
+    ]
+    for (method, path) in others {
+      let response = try #require(try lab.open(method, path, isOnReserve: true).response, "\(path)")
+      #expect(response.status == 503 && response.field("retry-after") == "1", "\(path)")
+      let error = try #require(JSONReader.read(response.body)?.member("error"))
+      #expect(error.string("code") == "unavailable")
+      #expect(error.string("message")?.contains("every connection of the console is in use") == true)
+    }
+  }
+
   @Test("A misspelt query name is refused with those that exist")
   func unknownQuery() throws {
     let lab = ConsoleLab()

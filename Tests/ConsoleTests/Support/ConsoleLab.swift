@@ -37,7 +37,8 @@ final class ConsoleLab {
   /// Hands a request to the console; answers what came back so far.
   @discardableResult
   func open(
-    _ method: String, _ target: String, json: String? = nil, fields: [HTTPField] = [], body: [UInt8] = []
+    _ method: String, _ target: String, json: String? = nil, fields: [HTTPField] = [], body: [UInt8] = [],
+    isOnReserve: Bool = false
   ) throws -> Answer {
     var all = fields
     if all.first(named: "host") == nil { all.append(HTTPField("Host", "localhost")) }
@@ -47,7 +48,7 @@ final class ConsoleLab {
     let request = try #require(
       HTTPRequest(method, target, fields: all, body: json.map { Array($0.utf8) } ?? body, localPort: 8790))
     let answer = Answer()
-    answer.exchange = HTTPExchange(request, outlet: answer)
+    answer.exchange = HTTPExchange(request, outlet: answer, isOnReserve: isOnReserve)
     if let exchange = answer.exchange { console.handle(exchange) }
     return answer
   }

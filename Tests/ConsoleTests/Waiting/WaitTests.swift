@@ -1,6 +1,7 @@
 import Broker
 import PushModel
 import Testing
+import Transport
 
 @testable import Console
 
@@ -53,6 +54,21 @@ import Testing
     lab.endTurn()
     #expect(try body(answer)["notifications"][0]["payload"]["say"].string == "Hello")
     #expect(lab.timers.count == 0, "the timeout is off")
+  }
+
+  @Test("Those who wait and watch leave connections for others: one more is told to come again")
+  func tooMany() throws {
+    #expect(Console.waitLimit + EventPump.streamLimit < HTTPLimits().connections)
+    let lab = ConsoleLab()
+    let waiting = try (0..<Console.waitLimit).map { _ in try lab.open("POST", path) }
+    #expect(waiting.allSatisfy { $0.response == nil })
+    let refused = try lab.ask("POST", path)
+    #expect(refused.status == 503 && refused.field("retry-after") == "1")
+    lab.console.shutDown()
+    let watching = try (0..<EventPump.streamLimit).map { _ in try lab.open("GET", "/api/v1/events") }
+    let turnedAway = try lab.ask("GET", "/api/v1/events")
+    #expect(turnedAway.status == 503 && turnedAway.field("retry-after") == "1")
+    withExtendedLifetime(watching) {}
   }
 
   @Test("With since, only what is newer counts")
