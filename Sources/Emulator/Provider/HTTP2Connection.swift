@@ -165,7 +165,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
       connection.send(frame)
     }
     // The session says it of its own accord where the client breaks the rules.
-    if session.sentGoAway != nil { beginEnding() }
+    if session.isTerminated || session.sentGoAway != nil { beginEnding() }
     if connection.queuedBytes >= Self.outputLimit { return connection.notifyWhenDrained() }
     // Output is left where a client without ALPN has yet to send its preface: it is to read why it must go.
     if session.isFinished || isEnding && session.openStreams == 0 && !session.hasOutput { connection.close() }

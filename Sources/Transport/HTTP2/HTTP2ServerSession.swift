@@ -6,7 +6,8 @@ import PushModel
 ///     receive(bytes) ─→ nextEvent() … respond(to:with:) ─→ nextFrame() … until nil
 ///
 /// HPACK, flow control, CONTINUATION, padding, trailers, PING and SETTINGS acknowledgement are nghttp2's work. This class
-/// adds Apple's stream limit (`HTTP2StreamLimit`), bounded requests, and answers in their cheapest form.
+/// adds Apple's stream limit (`HTTP2StreamLimit`), errors for frames on streams that are over (`HTTP2FrameWatch`), bounded
+/// requests, and answers in their cheapest form.
 ///
 /// nghttp2 holds unretained pointers to this object (its user data) and to live requests (stream user data); this object
 /// frees the nghttp2 session when it goes and keeps the requests in its pool, so neither pointer outlives its object.
@@ -34,6 +35,9 @@ public final class HTTP2ServerSession {
   /// Holds a SETTINGS frame while it is changed.
   let settingsFrame = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumSettingsFrame, alignment: 8)
   private var preface = HTTP2Preface()
+  private var watch = HTTP2FrameWatch()
+  /// The client broke a rule and hears so in a GOAWAY; nothing that it sends is looked at any more.
+  public private(set) var isTerminated = false
   private var failure: String?
 
   /// PING frames of ours that the client has not acknowledged.
@@ -81,7 +85,7 @@ public final class HTTP2ServerSession {
     case .incomplete: return .taken
     case .mismatch(let first): return .notHTTP2(firstBytes: first)
     case .complete(let consumed):
-      let status = HTTP2Preface.bytes.withUnsafeBytes { feed($0) }
+      let status = HTTP2Preface.bytes.withUnsafeBytes { feedLibrary($0) }
       guard status == .taken, consumed < bytes.count else { return status }
       return feed(UnsafeRawBufferPointer(rebasing: bytes[consumed...]))
     }
@@ -100,7 +104,31 @@ public final class HTTP2ServerSession {
     return events[nextEventIndex]
   }
 
+  /// nghttp2 has seen everything before a frame that is found fault with.
   private func feed(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+    var (fed, position) = (0, 0)
+    while !isTerminated, let finding = watch.next(in: bytes, from: &position) {
+      let status = feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed..<max(fed, finding.headOffset)]))
+      guard status == .taken else { return status }
+      fed = max(fed, finding.headOffset)
+      object(to: finding)
+    }
+    guard !isTerminated else { return .taken }
+    return feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed...]))
+  }
+
+  private func object(to finding: HTTP2FrameWatch.Finding) {
+    lastViolation = HTTP2Violation(
+      streamID: finding.streamID, frameType: finding.frameType, sentence: "\(finding.sentence)")
+    switch finding.consequence {
+    case .streamError(let code): submitReset(finding.streamID, code)
+    case .connectionError(let code):
+      goAway(code, debugData: Array("\(finding.sentence)".utf8))
+      isTerminated = true
+    }
+  }
+
+  private func feedLibrary(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
     let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let result = nghttp2_session_mem_recv(handle, base, bytes.count)
     guard result < 0 else { return .taken }
@@ -134,7 +162,8 @@ public final class HTTP2ServerSession {
 
   /// Whether the conversation is over: after the output is sent the connection is to be closed.
   public var isFinished: Bool {
-    failure != nil || nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+    if failure != nil { return true }
+    return !hasOutput && (isTerminated || nghttp2_session_want_read(handle) == 0)
   }
 
   /// Whether frames wait to be sent that flow control lets go.

@@ -1,0 +1,140 @@
+/// Follows the heads of the frames that a client sends, ahead of nghttp2, to see what that passes over in silence: it
+/// forgets a stream that has closed, and could keep only some of them at a price that every connection pays.
+///
+/// What nghttp2 judges itself is left to it.
+struct HTTP2FrameWatch {
+  /// A frame that the client may not send. Its head begins at `headOffset` of the bytes.
+  struct Finding {
+    enum Consequence {
+      case streamError(HTTP2ErrorCode)
+      case connectionError(HTTP2ErrorCode)
+    }
+
+    var consequence: Consequence
+    var streamID: Int32
+    var frameType: UInt8
+    var sentence: StaticString
+    var headOffset: Int
+  }
+
+  /// The nine bytes before each frame's payload (RFC 9113 4.1).
+  private struct Head {
+    static let byteCount = 9
+    /// Length, type and flags.
+    var upper: UInt64 = 0
+    /// Reserved bit and stream.
+    var lower: UInt32 = 0
+
+    var length: Int { Int(upper >> 16 & 0xff_ffff) }
+    var type: UInt8 { UInt8(truncatingIfNeeded: upper >> 8) }
+    var flags: UInt8 { UInt8(truncatingIfNeeded: upper) }
+    var streamID: Int32 { Int32(truncatingIfNeeded: lower & 0x7fff_ffff) }
+  }
+
+  private static let endStream: UInt8 = 1
+  private static let endHeaders: UInt8 = 4
+
+  private var head = Head()
+  /// How much of the next head has come.
+  private var headCount = 0
+  private var payloadLeft = 0
+  /// Only CONTINUATION may come; nghttp2 sees to that.
+  private var isAmidBlock = false
+  private var streams = HTTP2ClientStreams()
+
+  /// Goes on from `position`, and stops behind the head of a frame that is not allowed; nil at the end of the bytes.
+  mutating func next(in bytes: UnsafeRawBufferPointer, from position: inout Int) -> Finding? {
+    while true {
+      let passed = min(payloadLeft, bytes.count - position)
+      position += passed
+      payloadLeft -= passed
+      guard payloadLeft == 0, readHead(bytes, &position) else { return nil }
+      payloadLeft = head.length
+      guard var finding = judge() else { continue }
+      finding.headOffset = max(0, position - Head.byteCount)
+      return finding
+    }
+  }
+
+  /// Whether the head is whole.
+  private mutating func readHead(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
+    guard headCount > 0 || bytes.count - position < Head.byteCount else {
+      head.upper = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)) >> 24
+      head.lower = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: position + 5, as: UInt32.self))
+      position += Head.byteCount
+      return true
+    }
+    return readHeadInPieces(bytes, &position)
+  }
+
+  private mutating func readHeadInPieces(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
+    while position < bytes.count, headCount < Head.byteCount {
+      let byte = bytes[position]
+      if headCount < 5 {
+        head.upper = head.upper << 8 | UInt64(byte)
+      } else {
+        head.lower = head.lower << 8 | UInt32(byte)
+      }
+      headCount += 1
+      position += 1
+    }
+    guard headCount == Head.byteCount else { return false }
+    headCount = 0
+    return true
+  }
+
+  private mutating func judge() -> Finding? {
+    let (type, flags, streamID) = (head.type, head.flags, head.streamID)
+    guard !isAmidBlock else {
+      if type == HTTP2FrameType.continuation { isAmidBlock = flags & Self.endHeaders == 0 }
+      return nil
+    }
+    switch type {
+    case HTTP2FrameType.headers:
+      isAmidBlock = flags & Self.endHeaders == 0
+      guard streamID & 1 == 1, streams.isNew(streamID) else { return message(streamID) }
+      streams.open(streamID, as: flags & Self.endStream == 0 ? .open : .ended)
+    case HTTP2FrameType.data: return message(streamID)
+    case HTTP2FrameType.resetStream: cancelled(streamID)
+    default: break
+    }
+    return nil
+  }
+
+  /// DATA, or HEADERS that open no stream.
+  private mutating func message(_ streamID: Int32) -> Finding? {
+    guard streamID & 1 == 1, let state = streams.state(of: streamID) else { return nil }
+    switch state {
+    case .open:
+      if head.flags & Self.endStream != 0 { streams.set(streamID, .ended) }
+      return nil
+    case .ended: return finding(.connectionError(.streamClosed), "stream was ended by its client")
+    case .reset:
+      // Told once: a flood of such frames must not become one of answers.
+      streams.set(streamID, .ended)
+      return finding(.streamError(.streamClosed), "stream was reset by its client")
+    case .unopened where head.type == HTTP2FrameType.headers:
+      return finding(.connectionError(.protocolError), "stream id below an earlier one")
+    case .unopened: return finding(.connectionError(.streamClosed), "stream was never opened")
+    }
+  }
+
+  private mutating func cancelled(_ streamID: Int32) {
+    guard streamID & 1 == 1, let state = streams.state(of: streamID), state != .unopened else { return }
+    streams.set(streamID, .reset)
+  }
+
+  private func finding(_ consequence: Finding.Consequence, _ sentence: StaticString) -> Finding {
+    Finding(
+      consequence: consequence, streamID: head.streamID, frameType: head.type, sentence: sentence,
+      headOffset: 0)
+  }
+}
+
+/// The kinds of frames that are looked at (RFC 9113 6).
+private enum HTTP2FrameType {
+  static let data: UInt8 = 0
+  static let headers: UInt8 = 1
+  static let resetStream: UInt8 = 3
+  static let continuation: UInt8 = 9
+}
