@@ -2,7 +2,7 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run test bench format fuzz build lint conformance crash clean
+.PHONY: help run test bench format fuzz build lint conformance crash hostile clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -39,6 +39,10 @@ conformance: build ## other people's clients against the release build; PYTEST="
 crash: build ## two hundred rounds of kill -9; CRASH_ROUNDS=1000 for more
 	@.ci/install test
 	@CRASH_ROUNDS=$${CRASH_ROUNDS:-200} Tests/Conformance/run --binary $(EMULATOR) -- -k crash -s
+
+hostile: build ## every known attack beside a healthy peer, as a table; ARGS="--seconds 20 HPACK" for longer ones or some
+	@.ci/install test
+	@Tests/Conformance/run --binary $(EMULATOR) --python hostile/table.py $(ARGS)
 
 clean: ## forget all builds and the Python environment
 	@rm -rf .build .venv

@@ -37,15 +37,15 @@ class Emulator:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("APNS_EMULATOR")}
         return inherited | {"HOME": self.folder, "APNS_EMULATOR_PORTS_FILE": self.ports_file}
 
-    def start(self, *flags):
-        """Starts `serve` and waits until every listener accepts."""
+    def start(self, *flags, output=None, environment=None, **options):
+        """Starts `serve` and waits until every listener accepts. `output` is a descriptor for what it prints."""
         arguments = [BINARY, "serve", "--ports-file", self.ports_file, *FREE_PORTS]
         if os.path.exists(self.ports_file):
             os.unlink(self.ports_file)
         with open(os.path.join(self.folder, "serve.log"), "ab") as log:
             self.process = subprocess.Popen(
-                arguments + list(flags), cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log)
+                arguments + list(flags), cwd=self.folder, env=self.environment | (environment or {}),
+                stdin=subprocess.DEVNULL, stdout=output or log, stderr=output or log, **options)
         deadline = time.monotonic() + PATIENCE
         while not os.path.exists(self.ports_file):
             assert self.process.poll() is None, f"serve ended at once:\n{self.log()}"

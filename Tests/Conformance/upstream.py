@@ -33,6 +33,8 @@ class Upstream:
         self.context.load_cert_chain(certificate, key)
         self.context.set_alpn_protocols(["h2"])
         self.script, self.otherwise = {}, 200
+        # Statuses below 200 that go out before each answer.
+        self.interim = ()
         self.requests, self.taken, self.connections = [], [], 0
         self.lock, self.late = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", port))
@@ -165,6 +167,8 @@ class _Connection:
                 return
             if status == 200:
                 self.server.taken.append(path.rsplit("/", 1)[1])
+            for interim in self.server.interim:
+                self.h2.send_headers(stream, [(":status", str(interim))])
             body = json.dumps({"reason": reason}).encode() if reason else b""
             self.h2.send_headers(stream, [(":status", str(status))], end_stream=not body)
             if body:

@@ -1,0 +1,149 @@
+"""Rows 4, 7 (answers), 8 and 11: what can be asked of the console."""
+
+import contextlib
+import json
+import socket
+import time
+import urllib.request
+
+from harness import TOPIC
+from legacy import Provider, framed
+from rig import MEBIBYTE, attackers
+
+# Building an answer must not hold up others, however long it is: as long as a turn's other work takes.
+LONG_ANSWER_WAIT = 0.1
+# What `--memory` gives if nothing is said.
+MEMORY = 512 * MEBIBYTE
+
+
+def fill_history(lab, count, text=""):
+    """So many notifications in the history."""
+    body = json.dumps({"aps": {"alert": text}}).encode()
+    token = bytes.fromhex(lab.token)
+    with Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
+        provider.send(b"".join(framed(n, token, body) for n in range(count)))
+        assert provider.flush()[:2] == b"\x08\x02"
+
+
+def connect(lab, receive_buffer=None):
+    plain = socket.socket()
+    if receive_buffer:
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    plain.settimeout(30)
+    plain.connect(lab.emulator.address("console"))
+    return plain
+
+
+def request(lab, method, path, body=None):
+    body = b"" if body is None else json.dumps(body).encode()
+    kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+    host, port = lab.emulator.address("console")
+    return f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{kind}\r\n".encode() + body
+
+
+def attack_pipelining(run):
+    """Requests without end, and never an answer read."""
+    lab = run.quiet_lab()
+    requests = request(lab, "GET", "/api/v1/openapi.json") * 500
+    with run.beside(lab):
+        attackers(1, pipeline, run.seconds, run, lab, requests)
+    run.grew(lab)
+
+
+def pipeline(_, end, run, lab, requests):
+    with connect(lab, receive_buffer=4096) as plain:
+        plain.settimeout(1)
+        while time.monotonic() < end and not run.has_won():
+            try:
+                plain.sendall(requests)
+            except TimeoutError:
+                pass  # It reads no more, as it should.
+
+
+def attack_unread_answers(run):
+    count = 20 if run.is_short else 200
+    lab = run.quiet_lab()
+    fill_history(lab, 1000, "x" * 1900)
+    connections = []
+    with run.beside(lab):
+        for _ in range(count):
+            if run.has_won():
+                break
+            connections.append(connect(lab, receive_buffer=4096))
+            connections[-1].sendall(request(lab, "GET", "/api/v1/notifications?limit=1000"))
+        time.sleep(min(run.seconds, 2))
+    for plain in connections:
+        plain.close()
+    run.grew(lab, MEMORY, "the default of --memory")
+
+
+def attack_long_answers(run):
+    lab = run.quiet_lab()
+    fill_history(lab, 10_000, "x" * 200)
+    counts = []
+    with run.beside(lab, LONG_ANSWER_WAIT, "what a turn's other work takes"):
+        attackers(1, ask_much, run.seconds, lab, counts)
+    run.holds("answers of 10,000 notifications", counts and min(counts) == 10_000, f"{len(counts)} whole", "whole")
+
+
+def ask_much(_, end, lab, counts):
+    host, port = lab.emulator.address("console")
+    while time.monotonic() < end:
+        with urllib.request.urlopen(f"http://{host}:{port}/api/v1/notifications?limit=10000") as answer:
+            counts.append(answer.read().count(b'"receivedAt"'))
+
+
+def waiting(lab, count):
+    """So many open waits, each for something that never comes."""
+    connections = []
+    for number in range(count):
+        with contextlib.suppress(OSError):
+            connections.append(connect(lab))
+            match = {"topic": TOPIC, "q": f"never {number}"}
+            connections[-1].sendall(
+                request(lab, "POST", "/api/v1/notifications/wait", {"match": match, "timeoutMs": 60_000}))
+    return connections
+
+
+def attack_waits(run):
+    """What pushes cost beside many waits that none of them ends."""
+    pushes, waits = (20, 100) if run.is_short else (500, 900)
+    lab = run.quiet_lab()
+    before = timed_pushes(lab, pushes)
+    connections = waiting(lab, waits)
+    beside = timed_pushes(lab, pushes)
+    run.at_most(
+        f"{pushes} pushes beside {waits} waits", beside * 1e3, 2 * before * 1e3 + 50, "ms",
+        f"twice what they take without, {before * 1e3:.0f} ms")
+    for plain in connections:
+        plain.close()
+
+
+def timed_pushes(lab, count):
+    """Seconds until so many pushes of some length, one behind the other's answer, were accepted."""
+    with lab.connect() as connection:
+        fields = lab.fields(apns_id=None)
+        assert connection.answer(connection.request(fields)).status == 200
+        body = json.dumps({"aps": {"alert": "x" * 3000}}).encode()
+        began = time.monotonic()
+        for _ in range(count):
+            assert connection.answer(connection.request(fields, body)).status == 200
+        return time.monotonic() - began
+
+
+def attack_polls(run):
+    """Every place that the console has is taken by somebody who waits."""
+    lab = run.quiet_lab()
+    connections = waiting(lab, 1100)
+    answers = {}
+    for path in ("/livez", "/readyz", "/api/v1/info"):
+        host, port = lab.emulator.address("console")
+        try:
+            with urllib.request.urlopen(f"http://{host}:{port}{path}", timeout=run.patience) as answer:
+                answers[path] = answer.status
+        except OSError as error:
+            answers[path] = str(getattr(error, "code", None) or type(error).__name__)
+    for path, status in answers.items():
+        run.holds(f"{path} beside 1,100 long polls", status == 200, status, "200")
+    for plain in connections:
+        plain.close()
