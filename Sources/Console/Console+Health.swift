@@ -15,7 +15,7 @@ extension Console {
   /// `GET /api/v1/info`
   func showInfo(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    var members = context.info() + [("now", .string(request.now.rfc3339))]
+    var members = context.info() + [("boot", .string(context.boot)), ("now", .string(request.now.rfc3339))]
     if let clock = context.clock { members.append(("clock", clockDocument(clock))) }
     return HTTPResponse(json: .object(members + [("counters", counters)]))
   }

@@ -13,6 +13,10 @@ public final class ConsoleContext {
   /// The emulator's clock.
   public let now: () -> Timestamp
 
+  /// Names this run of the emulator: what was learnt from another boot (numbers of events and notifications, for a start)
+  /// says nothing about this one. Random, whatever the seed: two runs must never share it.
+  public let boot = String(UInt64.random(in: 0..<1 << 62), radix: 36)
+
   /// Host of the console's listener, which is then among the allowed Host names.
   public var bindHost = "127.0.0.1"
   /// Further Host names that are answered, with or without a port each.

@@ -24,8 +24,6 @@ final class EventPump {
 
   private let context: ConsoleContext
   private var broker: Broker { context.broker }
-  /// Tells the numbers of one run from those of another.
-  private let run: String
   private var streams: [ObjectIdentifier: EventStream] = [:]
   private var timer: AnyObject?
   private var isTimerSet = false
@@ -34,10 +32,7 @@ final class EventPump {
   private var documents: [(event: String, members: [(String, JSONValue)])] = []
   private var documentCount: UInt64 = 0
 
-  init(_ context: ConsoleContext) {
-    self.context = context
-    run = String(UInt64(bitPattern: context.now().milliseconds), radix: 36)
-  }
+  init(_ context: ConsoleContext) { self.context = context }
 
   var streamCount: Int { streams.count }
 
@@ -49,22 +44,28 @@ final class EventPump {
       throw ConsoleError.busy("\(Self.streamLimit) clients are watching already")
     }
     broker.events.turnOn()
-    let stream = EventStream(exchange, next: broker.events.nextNumber)
+    let beginning = beginning(position)
+    let stream = EventStream(exchange, next: beginning.next)
     streams[ObjectIdentifier(stream)] = stream
     exchange.onGone = { [unowned self, unowned stream] in streams[ObjectIdentifier(stream)] = nil }
     stream.start()
-    if let position { resume(stream, position) }
+    // With an id of its own: who is cut off before anything happens can go on from here too.
+    stream.send(
+      id: id(stream.next - 1), "boot",
+      EventDocument.object("boot", context.now(), [("boot", .string(context.boot))]))
+    if beginning.isGap { stream.sendGap(id: id(stream.next - 1), missed: nil) }
+    stream.flush()
+    write(stream, limit: Self.catchUpLimit)
     if heartbeat == nil { beat() }
   }
 
-  private func resume(_ stream: EventStream, _ position: EventPosition) {
+  /// The first event that a client wants, and whether it can't be told how much it has missed.
+  private func beginning(_ position: EventPosition?) -> (next: UInt64, isGap: Bool) {
     let log = broker.events
-    let isOfThisRun = position.run == nil || position.run == run
-    guard isOfThisRun, position.number < log.nextNumber else {
-      return stream.sendGap(id: id(log.nextNumber - 1), missed: nil)
-    }
-    stream.next = position.number + 1
-    write(stream, limit: Self.catchUpLimit)
+    guard let position else { return (log.nextNumber, false) }
+    // It has seen nothing of this boot, so it gets all that is remembered of it.
+    guard (position.boot ?? context.boot) == context.boot else { return (log.firstNumber, true) }
+    return position.number < log.nextNumber ? (position.number + 1, false) : (log.nextNumber, true)
   }
 
   func endAll() {
@@ -103,7 +104,7 @@ final class EventPump {
     stream.flush()
   }
 
-  private func id(_ number: UInt64) -> String { "\(run)-\(number)" }
+  private func id(_ number: UInt64) -> String { "\(context.boot)-\(number)" }
 
   private func described(_ event: BrokerEvent, _ document: EventDocument) -> (String, JSONValue)? {
     guard event.kind == .other else { return document.describe(event) }

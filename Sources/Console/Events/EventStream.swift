@@ -33,10 +33,9 @@ final class EventStream {
     output = ""
   }
 
-  /// Says that events are missing: so many, or nobody knows.
+  /// Queues that events are missing: so many, or nobody knows.
   func sendGap(id: String, missed: UInt64?) {
     send(id: id, "gap", ["event": "gap", "missed": .optional(missed)])
-    flush()
   }
 
   /// A comment, which clients ignore.

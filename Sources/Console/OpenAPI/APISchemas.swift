@@ -32,7 +32,7 @@ enum APISchemas {
       (
         "Info",
         object([
-          ("now", time), ("clock", object(clock)),
+          ("boot", boot), ("now", time), ("clock", object(clock)),
           ("counters", ["type": "object", "additionalProperties": whole]),
         ])
       ),
@@ -42,6 +42,14 @@ enum APISchemas {
       ("Deletion", object([("deleted", whole)])),
       ("Disconnection", object([("udid", text), ("disconnected", flag)])),
       ("Connection", object([("listener", text), ("remoteAddress", text)])),
+    ]
+  }
+
+  private static var boot: JSONValue {
+    [
+      "type": "string", "pattern": "^[0-9a-z]{1,12}$",
+      "description":
+        "Names this run of the emulator. When it changes, the emulator was started anew, and what was loaded before is out of date.",
     ]
   }
 

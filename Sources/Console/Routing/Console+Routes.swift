@@ -105,7 +105,8 @@ extension Console {
       )
       .answers(408, "They did not come; what came nearest and why it did not match", .schema("WaitTimeout")),
       Route(
-        "GET", "/api/v1/events", "Everything that happens, as server-sent events",
+        "GET", "/api/v1/events",
+        "Everything that happens, as server-sent events. Ids are `boot-number`; the first event of each stream is `boot`",
         action: .exchange { try $0.streamEvents($1, $2) }
       )
       .query([.eventSince]).stream.refuses(503)

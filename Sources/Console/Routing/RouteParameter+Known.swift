@@ -16,7 +16,9 @@ extension RouteParameter {
   static let online = RouteParameter("online", "Connected or not", .words(["true", "false"]))
 
   static let eventSince = RouteParameter(
-    "since", "Begin after this event; the header field Last-Event-ID does the same",
+    "since",
+    "Begin after this event; the header field Last-Event-ID does the same. After one of another boot come a `gap` and "
+      + "all that is remembered of this boot",
     ["type": "string", "pattern": "^([0-9a-z]{1,12}-)?[0-9]{1,18}$"])
 
   /// Of lists of rows.

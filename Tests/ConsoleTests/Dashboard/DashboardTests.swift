@@ -64,6 +64,6 @@ import Testing
     lab.endTurn()
     lab.timers.pass(milliseconds: 50)
     let names = answer.streamed.split(separator: "\n").filter { $0.hasPrefix("event: ") }
-    #expect(names == ["event: reset", "event: reset", "event: clock"])
+    #expect(names == ["event: boot", "event: reset", "event: reset", "event: clock"])
   }
 }

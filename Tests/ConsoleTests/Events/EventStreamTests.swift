@@ -12,7 +12,14 @@ import Transport
     var data = JSONValue.null
   }
 
+  /// What was told behind the event that every stream begins with.
   private func events(_ answer: Answer) throws -> [Event] {
+    let all = try everything(answer)
+    #expect(all.first?.name == "boot")
+    return Array(all.dropFirst())
+  }
+
+  private func everything(_ answer: Answer) throws -> [Event] {
     try answer.streamed.split(separator: "\n\n").compactMap { block in
       var event = Event()
       for line in block.split(separator: "\n") {
@@ -76,13 +83,41 @@ import Transport
   }
 
   @Test(
-    "A position of another run, or of the future, is answered with a gap",
-    arguments: ["zzz-1", "999", "zzz-0"])
-  func strangePosition(since: String) throws {
+    "A stream begins with the boot id and a position, so that even who has seen no event can go on from there"
+  )
+  func boot() throws {
+    let lab = ConsoleLab()
+    let first = try watch(lab)
+    let boot = try #require(try everything(first).first)
+    #expect(boot.data["boot"].string == lab.context.boot && boot.data["at"].string != nil)
+    #expect(boot.id.hasPrefix("\(lab.context.boot)-"))
+    first.exchange?.clientGone()
+    try lab.install()
+    #expect(try events(try watch(lab, "?since=\(boot.id)")).map(\.name) == ["token"])
+    #expect(ConsoleLab().context.boot != lab.context.boot)
+    let info = try lab.ask("GET", "/api/v1/info")
+    #expect(try #require(JSONReader.read(info.body))["boot"].string == lab.context.boot)
+  }
+
+  @Test(
+    "A position of another boot is answered with a gap and all that is remembered of this one",
+    arguments: ["zzz-1", "zzz-0", "zzz-999"])
+  func otherBoot(since: String) throws {
     let lab = ConsoleLab()
     _ = try watch(lab)
     try lab.install()
-    let seen = try events(try watch(lab, "?since=\(since)"))
+    let all = try everything(try watch(lab, "?since=\(since)"))
+    #expect(all.map(\.name) == ["boot", "gap", "token"] && all[1].data["missed"].isNull)
+    // Cut off right behind the gap, a client still gets what follows.
+    #expect(try events(try watch(lab, "?since=\(all[1].id)")).map(\.name) == ["token"])
+  }
+
+  @Test("A position of the future is answered with a gap")
+  func future() throws {
+    let lab = ConsoleLab()
+    _ = try watch(lab)
+    try lab.install()
+    let seen = try events(try watch(lab, "?since=999"))
     #expect(seen.map(\.name) == ["gap"] && seen[0].data["missed"].isNull)
   }
 
