@@ -16,35 +16,15 @@ from harness import PATIENCE
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
-class Browser:
-    def __init__(self):
-        program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-        assert program, "Chromium is missing: apt-get install chromium"
-        self.folder = tempfile.mkdtemp()
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--disable-background-networking", "--remote-debugging-port=0", "--remote-allow-origins=*",
-             f"--user-data-dir={self.folder}", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+class Page:
+    """One tab."""
+
+    def __init__(self, address):
         self.count = 0
         self.complaints = []
-        self.socket = websocket.create_connection(self._page(), timeout=PATIENCE)
+        self.socket = websocket.create_connection(address, timeout=PATIENCE)
         for domain in ("Page", "Runtime", "Log"):
             self.command(f"{domain}.enable")
-
-    def _page(self):
-        """The address of the one page; the port is in a file that Chromium writes once it listens."""
-        file = os.path.join(self.folder, "DevToolsActivePort")
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            assert self.process.poll() is None, "Chromium ended at once"
-            if os.path.exists(file) and (lines := open(file).read().split()):
-                with urllib.request.urlopen(f"http://127.0.0.1:{lines[0]}/json", timeout=PATIENCE) as answer:
-                    pages = [each for each in json.load(answer) if each["type"] == "page"]
-                if pages:
-                    return pages[0]["webSocketDebuggerUrl"]
-            time.sleep(0.02)
-        raise AssertionError("Chromium did not get ready")
 
     def command(self, method, **parameters):
         self.count += 1
@@ -96,6 +76,12 @@ class Browser:
             self.until("document.readyState === 'complete'")
         return result
 
+    def back(self):
+        """To the page before, as by the browser's button."""
+        history = self.command("Page.getNavigationHistory")
+        entry = history["entries"][history["currentIndex"] - 1]
+        self.command("Page.navigateToHistoryEntry", entryId=entry["id"])
+
     def resize(self, width, height, is_mobile=False):
         self.command(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_mobile)
@@ -107,6 +93,51 @@ class Browser:
         data = self.command("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
+
+    def close(self):
+        """Closes the tab, as a person does."""
+        self.command("Page.close")
+        self.socket.close()
+
+
+class Browser(Page):
+    """A browser with its first tab."""
+
+    def __init__(self):
+        program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+        assert program, "Chromium is missing: apt-get install chromium"
+        self.folder = tempfile.mkdtemp()
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--disable-background-networking", "--remote-debugging-port=0", "--remote-allow-origins=*",
+             f"--user-data-dir={self.folder}", "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.port = None
+        self.tabs = []
+        super().__init__(self._first_tab())
+
+    def _first_tab(self):
+        """Its address; the port is in a file that Chromium writes once it listens."""
+        file = os.path.join(self.folder, "DevToolsActivePort")
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, "Chromium ended at once"
+            if os.path.exists(file) and (lines := open(file).read().split()):
+                self.port = lines[0]
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json", timeout=PATIENCE) as answer:
+                    pages = [each for each in json.load(answer) if each["type"] == "page"]
+                if pages:
+                    return pages[0]["webSocketDebuggerUrl"]
+            time.sleep(0.02)
+        raise AssertionError("Chromium did not get ready")
+
+    def new_tab(self, url="about:blank"):
+        """Another tab of the same browser, with the same connections and locks."""
+        target = self.command("Target.createTarget", url="about:blank")["targetId"]
+        tab = Page(f"ws://127.0.0.1:{self.port}/devtools/page/{target}")
+        self.tabs.append(tab)
+        tab.open(url)
+        return tab
 
     def close(self):
         self.socket.close()

@@ -354,6 +354,59 @@ def test_it_comes_back_after_a_restart(page, emulator, stopped_emulator):
     page.complaints.clear()
 
 
+# Of a link of the list of panes: whether its words and its count lie side by side with room between them.
+APART = """[...document.querySelectorAll('#nav a')].every(link => {
+    const [words, count] = [link.firstChild, link.querySelector('.count')];
+    if (!count) return true;
+    const range = document.createRange();
+    range.selectNodeContents(words);
+    const [left, right, whole] = [range.getBoundingClientRect(), count.getBoundingClientRect(), link.getBoundingClientRect()];
+    return right.left - left.right >= 6 && right.right <= whole.right;
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_large_counts_keep_their_distance(page, emulator, width):
+    page.resize(width, 844, is_mobile=width < 400)
+    push(emulator, install(emulator), {"aps": {"alert": "one of many"}})
+    page.shows("one of many")
+    for count in (9, 10_000, 99_999, 1_234_567):
+        page.script(f"""panesByName.notifications[2] = panesByName.tokens[2] = panesByName.devices[2] = () => {count};
+            drawNav()""")
+        assert page.script("document.querySelectorAll('#nav .count').length") == 3
+        assert page.script(APART), page.script("document.getElementById('nav').innerText")
+
+
+@pytest.mark.parametrize("address", [
+    "notifications/%E0%A4", "tokens/%", "%E0%A4%A", "nowhere", "constructor", "__proto__/x", "notifications/abc",
+    "notifications/1/2", "notifications/1e999"])
+def test_an_address_that_means_nothing_leads_to_the_list(page, emulator, address):
+    push(emulator, install(emulator), {"aps": {"alert": "still there"}})
+    page.shows("still there")
+    page.script("location.hash = '#faults'")
+    page.shows("All is well")
+    page.script(f"location.hash = {json.dumps('#' + address)}")
+    page.shows("There is nothing at #")
+    page.shows("still there")
+    assert page.script("document.querySelector('nav [aria-current]').hash") == "#notifications"
+    # And as the first address of a page.
+    page.open("about:blank")
+    page.open(f"{page.url}#{address}")
+    page.shows("There is nothing at #")
+    page.shows("still there")
+    page.script("location.hash = '#tokens'")
+    page.until("!document.body.innerText.includes('There is nothing at')")
+
+
+def test_skipping_to_the_content_stays_in_the_pane(page):
+    page.script("location.hash = '#faults'")
+    page.shows("All is well")
+    page.script("document.querySelector('.skip').click()")
+    assert page.script("document.activeElement.id") == "main"
+    page.shows("All is well")
+    assert page.script("location.hash") == "#faults"
+
+
 def test_ten_thousand_stay_smooth(page, emulator):
     token = install(emulator)
     push(emulator, token, {"aps": {"alert": "one of many"}})

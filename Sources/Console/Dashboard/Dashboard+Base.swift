@@ -24,21 +24,50 @@ extension Dashboard {
       setTimeout(() => note.remove(), 6000);
     }
 
+    /* Times in milliseconds, and rows of a page. An answer: longer than the longest list takes. A push: a fault may delay its
+       answer. The reader of the stream: for one message between tabs. Again: as often as a person would try. */
+    const limits = { answer: 10000, push: 300000, reader: 2000, again: 3000, tokens: 10000, devices: 1000 };
+
+    /* Nobody answers; that is no fault of the request. */
+    class Unreachable extends Error {}
+
     /* A request to the API; an error answer is thrown with the server's own sentence. */
-    async function api(method, path, body) {
-      const options = { method };
+    async function api(method, path, body, patience = limits.answer) {
+      const options = { method, signal: AbortSignal.timeout(patience) };
       if (body !== undefined) {
         options.headers = { 'Content-Type': 'application/json' };
         options.body = JSON.stringify(body);
       }
-      const response = await fetch(path, options);
-      const text = await response.text();
+      let response, text;
+      try {
+        response = await fetch(path, options);
+        text = await response.text();
+      } catch (error) {
+        throw new Unreachable(error.name === 'TimeoutError' ? `The emulator did not answer within ${duration(patience)}.` : 'The emulator can’t be reached.');
+      }
       let document = null;
       try { document = JSON.parse(text); } catch { /* not every answer has a body */ }
       if (!response.ok) {
         throw new Error(document && document.error ? document.error.message : `the emulator answered ${response.status}`);
       }
       return document;
+    }
+
+    /* What stays until it is mended or read, by its subject. */
+    const notices = new Map();
+    function notice(subject, ...content) {
+      if (content.length) notices.set(subject, h('div', { class: `notice ${subject}` }, content)); else if (!notices.delete(subject)) return;
+      show($('notices'), Array.from(notices.values()));
+    }
+
+    function trouble(error) {
+      notice('trouble', h('span', {}, sentence(String(error.message || error)), error instanceof Unreachable ? ' What you see may be out of date; it is tried again every few seconds.' : ''),
+        button('Try again', () => { soon('all', loadAll); }));
+    }
+
+    /* What a part of the page shows when it can't be had. */
+    function failed(title, error, again) {
+      return empty(error instanceof Unreachable ? 'No answer' : title, sentence(String(error.message || error)), h('p', {}, button('Try again', again)));
     }
 
     /* Does something for a button; what goes wrong is told. */

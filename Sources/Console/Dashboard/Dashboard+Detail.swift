@@ -13,7 +13,7 @@ extension Dashboard {
         const notification = await api('GET', path('notifications', String(id)));
         if (view.selected === id) drawDetail(notification);
       } catch (error) {
-        show(pane, empty('Gone', String(error.message)));
+        if (view.selected === id) show(pane, failed('Gone', error, () => showDetail(id)));
       }
       return undefined;
     }
@@ -142,7 +142,7 @@ extension Dashboard {
     }
 
     async function replay(notification) {
-      const again = await attempt(() => api('POST', '/api/v1/push', pushOf(notification)));
+      const again = await attempt(() => api('POST', '/api/v1/push', pushOf(notification), limits.push));
       if (!again) return;
       keep(again);
       changed('notifications');

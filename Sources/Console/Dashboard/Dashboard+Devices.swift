@@ -12,7 +12,8 @@ extension Dashboard {
       /* What was an empty list may have changed since. */
       if (store.devices && !store.devices.length) store.devices = null;
       drawDevices();
-      loadDevices().catch(() => {});
+      const load = () => loadDevices().catch(error => { if (devicesAreShown()) show(deviceView.area, failed('Not here', error, load)); });
+      load();
     }
 
     function drawDevices() {

@@ -22,6 +22,9 @@ extension Dashboard {
       return sign + parts.filter(Boolean).slice(0, 3).join(' ');
     }
 
+    /* A count where there is little room: 10,000 is the history's length, a million tokens are possible. */
+    const compact = count => count < 100000 ? String(count) : count.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 });
+
     const short = token => token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-4)}` : token;
 
     function bytesOf(base64) {

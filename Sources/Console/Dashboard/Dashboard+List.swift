@@ -34,7 +34,11 @@ extension Dashboard {
       const first = Math.max(0, Math.floor(element.scrollTop / rowHeight) - 5);
       const last = Math.min(ids.length, first + Math.ceil(element.clientHeight / rowHeight) + 10);
       const rows = [];
-      for (let index = first; index < last; index += 1) rows.push(listRow(store.notifications.get(ids[index]), index));
+      for (let index = first; index < last; index += 1) {
+        const notification = store.notifications.get(ids[index]);
+        /* Gone since the list was filtered; it is about to be again. */
+        if (notification) rows.push(listRow(notification, index));
+      }
       show(canvas, ids.length ? rows : emptyList());
       if (view.selected && $(`n${view.selected}`)) element.setAttribute('aria-activedescendant', `n${view.selected}`);
       else element.removeAttribute('aria-activedescendant');

@@ -9,14 +9,27 @@ extension Dashboard {
     };
 
     function drawNav() {
-      const current = location.hash.slice(1).split('/')[0] || 'notifications';
+      const [current] = place() || ['notifications'];
       show($('nav'), Object.entries(panesByName).map(([name, [title, , count]]) =>
-        h('a', { href: `#${name}`, 'aria-current': name === current ? 'page' : null }, title, count && count() ? h('span', { class: 'count' }, String(count())) : null)));
+        h('a', { href: `#${name}`, 'aria-current': name === current ? 'page' : null }, title, count && count() ? h('span', { class: 'count', title: count().toLocaleString('en') }, compact(count())) : null)));
+    }
+
+    /* Pane and argument of the address; null if there is no such place. */
+    function place() {
+      if (location.hash.length < 2) return ['notifications'];
+      let parts;
+      try { parts = location.hash.slice(1).split('/').map(decodeURIComponent); } catch { return null; }
+      const [name, argument] = parts;
+      const isPlace = Object.hasOwn(panesByName, name) && parts.length < 3 && !(name === 'notifications' && argument && !/^[0-9]{1,15}$/.test(argument));
+      return isPlace ? parts : null;
     }
 
     function route() {
-      const [name, argument] = location.hash.slice(1).split('/').map(decodeURIComponent);
-      const pane = panesByName[name] || panesByName.notifications;
+      const parts = place();
+      if (!parts) notice('address', h('span', {}, `There is nothing at ${location.hash.slice(0, 80)}, so this is the list of notifications.`), button('Dismiss', () => notice('address')));
+      else notice('address');
+      const [name, argument] = parts || ['notifications'];
+      const pane = panesByName[name];
       drawNav();
       const current = $('nav').querySelector('[aria-current]');
       if (current && isNarrow()) current.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -71,22 +84,29 @@ extension Dashboard {
       try { localStorage.setItem('theme', isDark ? 'light' : 'dark'); } catch { /* private windows may have no storage */ }
     }
 
-    async function begin() {
+    function begin() {
       try { setTheme(localStorage.getItem('theme')); } catch { /* as above */ }
       $('theme').addEventListener('click', toggleTheme);
       $('help').addEventListener('click', helpDialog);
       $('reset').addEventListener('click', resetDialog);
       addEventListener('hashchange', route);
       addEventListener('keydown', key);
+      /* Its address would be that of a pane. */
+      document.querySelector('.skip').addEventListener('click', event => { event.preventDefault(); $('main').focus(); });
       addEventListener('resize', drawList);
       for (const topic of ['notifications', 'tokens', 'other']) on(topic, drawNav);
       on('other', tick);
       setInterval(tick, 1000);
-      watch();
+      on('loaded', drawAnew);
       route();
-      await loadAll().catch(error => toast(String(error.message)));
-      /* What was drawn before anything was known: a selection, or a form with suggestions. */
-      if (!/^(#notifications)?$/.test(location.hash)) route();
+      watch();
+    }
+
+    /* What was drawn before anything was known: a selection, or a form with suggestions. */
+    let isDrawnAnew = false;
+    function drawAnew() {
+      if (!isDrawnAnew && !/^(#notifications)?$/.test(location.hash)) route();
+      isDrawnAnew = true;
     }
 
     begin();

@@ -23,6 +23,7 @@ extension Dashboard {
     <button id="theme" type="button" aria-label="Switch between light and dark">◐</button>
     <button id="help" type="button" aria-label="Keyboard shortcuts">?</button>
     </header>
+    <div id="notices" role="status"></div>
     <nav id="nav" aria-label="Panes"></nav>
     <main id="main" tabindex="-1"></main>
     <div id="toasts" role="status" aria-live="polite"></div>

@@ -10,7 +10,7 @@ extension Dashboard {
         const area = h('div', {}, h('p', { class: 'faint' }, 'Loading…'));
         const refresh = async () => {
           if (!area.isConnected) return;
-          try { show(area, draw(await load(), refresh)); } catch (error) { show(area, empty('Not here', String(error.message))); }
+          try { show(area, draw(await load(), refresh)); } catch (error) { show(area, failed('Not here', error, refresh)); }
           if (interval) setTimeout(refresh, interval);
         };
         show(main, h('div', { class: 'bar' }, h('h2', {}, title), h('span', { class: 'space' }), interval ? null : button('Refresh', refresh)),

@@ -80,7 +80,7 @@ extension Dashboard {
         if (value('collapseId')) push.collapseId = value('collapseId');
       }
       drafts.push = { ...push, text: form.elements.payload.value };
-      const sent = await attempt(() => api('POST', '/api/v1/push', push));
+      const sent = await attempt(() => api('POST', '/api/v1/push', push, limits.push));
       if (!sent) return;
       keep(sent);
       changed('notifications');

@@ -1,14 +1,14 @@
 extension Dashboard {
-  /// What the page knows, and the stream that keeps it true.
+  /// What the page knows, and what happens to it.
   static let store = #"""
     const store = {
-      info: null, notifications: new Map(), tokens: [], devices: null,
+      info: null, notifications: new Map(), tokens: [], devices: null, loading: null, isStale: false, hasBegun: false,
       /* Never more than the server keeps, nor more than a person looks through. */
       limit: 10000,
       clock: { now: Date.now(), at: performance.now(), frozen: false, offset: 0 },
     };
 
-    const listeners = { notifications: [], detail: [], tokens: [], devices: [], faults: [], other: [] };
+    const listeners = { notifications: [], detail: [], tokens: [], devices: [], faults: [], other: [], loaded: [] };
     const on = (topic, work) => listeners[topic].push(work);
 
     /* Many events make one redraw. */
@@ -64,21 +64,18 @@ extension Dashboard {
         before = answer.next;
         if (found.size === 1000) { store.notifications = new Map(found); for (const each of found.values()) keep(each); changed('notifications'); }
       }
-      /* What came by the stream meanwhile is newer than what was loaded. */
-      const newest = Math.max(0, ...found.keys());
-      for (const [id, notification] of store.notifications) if (id > newest) found.set(id, notification);
       store.notifications = found;
       for (const notification of found.values()) keep(notification);
       changed('notifications');
     }
 
     async function loadTokens() {
-      store.tokens = (await api('GET', '/api/v1/tokens')).tokens;
+      await whileWatching(async () => { store.tokens = (await api('GET', '/api/v1/tokens')).tokens; });
       changed('tokens');
     }
 
     async function loadDevices() {
-      store.devices = (await api('GET', '/api/v1/devices?limit=1000')).devices;
+      store.devices = (await api('GET', `/api/v1/devices?limit=${limits.devices}`)).devices;
       changed('devices');
     }
 
@@ -105,43 +102,67 @@ extension Dashboard {
       changed('tokens');
     }
 
+    /* Everything that is shown. Asked for while it is under way, it is done once more. */
     function loadAll() {
-      return Promise.all([loadInfo(), loadClock(), loadNotifications(), loadTokens(), devicesAreShown() ? loadDevices() : null]);
+      store.hasBegun = true;
+      if (store.loading) { store.isStale = true; return store.loading; }
+      store.loading = loadWhileStale().then(() => notice('trouble'), error => {
+        trouble(error);
+        soon('all', loadAll, limits.again);
+      }).finally(() => { store.loading = null; });
+      return store.loading;
     }
 
-    function live(text, isOn) {
-      $('live').textContent = text;
-      $('live').classList.toggle('on', isOn);
+    async function loadWhileStale() {
+      do {
+        store.isStale = false;
+        await Promise.all([loadInfo(), loadClock(), whileWatching(loadNotifications), loadTokens(), devicesAreShown() ? loadDevices() : null]);
+      } while (store.isStale);
+      /* What was drawn from less: a selection, or a form with suggestions. */
+      changed('loaded');
     }
 
-    /* The browser comes back by itself after a lost connection and names the last event it got; what was missed comes
-       then, or a gap, after which everything is loaded anew. */
-    function watch() {
-      const source = new EventSource('/api/v1/events');
-      let hasBeenOpen = false;
-      source.onopen = () => {
-        live('live', true);
-        if (hasBeenOpen) soon('all', loadAll);
-        hasBeenOpen = true;
-      };
-      source.onerror = () => {
-        live('reconnecting', false);
-        if (source.readyState === EventSource.CLOSED) setTimeout(() => { watch(); soon('all', loadAll); }, 2000);
-      };
-      const listen = (name, work) => source.addEventListener(name, event => work(JSON.parse(event.data)));
-      listen('notification', ({ notification }) => { keep(notification); trim(); changed('notifications'); });
-      listen('delivery', ({ id, state }) => {
+    /* What happens while something is loaded may be newer than the answer, so it is done again on top of it. */
+    const recorders = new Set();
+    const recordLimit = 20000;
+    async function whileWatching(load) {
+      const heard = [];
+      recorders.add(heard);
+      try { await load(); } finally { recorders.delete(heard); }
+      if (heard.length === recordLimit) store.isStale = true;
+      for (const [name, document] of heard) events[name](document);
+    }
+
+    function happen(name, document) {
+      for (const heard of recorders) if (heard.length < recordLimit && rowEvents.has(name)) heard.push([name, document]);
+      events[name](document);
+    }
+
+    /* Numbers and rows of the boot before mean something else now. */
+    function startedAnew() {
+      store.notifications.clear();
+      Object.assign(store, { tokens: [], devices: null, info: null });
+      for (const topic of ['notifications', 'tokens', 'devices', 'faults', 'other']) changed(topic);
+      notice('anew', h('span', {}, 'The emulator was started anew. What was here before belonged to the run before, and is no longer shown.'),
+        button('Dismiss', () => notice('anew')));
+      view.seen = 0;
+      refilter();
+      if (view.element && view.element.isConnected) select(null);
+    }
+
+    /* What the page does about each event of the stream. */
+    const events = {
+      notification: ({ notification }) => { keep(notification); trim(); changed('notifications'); },
+      delivery: ({ id, state }) => {
         const notification = store.notifications.get(id);
         if (notification) { notification.state = state; keep(notification); changed('notifications'); changed('detail', id); }
         refreshDevices();
-      });
-      listen('token', ({ row }) => { keepToken(row); refreshDevices(); });
-      listen('device', event => { noteDevice(event); refreshDevices(); });
-      listen('connection', () => changed('other'));
-      listen('clock', () => soon('clock', loadClock));
-      listen('fault', () => changed('faults'));
-      listen('reset', () => soon('all', loadAll));
-      listen('gap', () => soon('all', loadAll));
-    }
+      },
+      token: ({ row }) => { keepToken(row); refreshDevices(); },
+      device: event => { noteDevice(event); refreshDevices(); },
+      connection: () => changed('other'), clock: () => soon('clock', loadClock), fault: () => changed('faults'),
+      reset: () => soon('all', loadAll), gap: () => soon('all', loadAll),
+    };
+    const rowEvents = new Set(['notification', 'delivery', 'token', 'device']);
     """#
 }

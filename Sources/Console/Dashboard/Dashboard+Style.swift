@@ -22,13 +22,20 @@ extension Dashboard {
     * { box-sizing: border-box; }
     html, body { height: 100%; margin: 0; }
     body {
-      display: grid; grid-template: auto 1fr / 11rem minmax(0, 1fr); grid-template-areas: "head head" "nav main";
+      display: grid; grid-template: auto auto 1fr / 12.5rem minmax(0, 1fr);
+      grid-template-areas: "head head" "notices notices" "nav main";
       background: var(--back); color: var(--text);
     }
     header {
       grid-area: head; display: flex; gap: .75rem; align-items: center; padding: .5rem 1rem;
       background: var(--panel); border-bottom: 1px solid var(--line);
     }
+    #notices { grid-area: notices; }
+    .notice {
+      display: flex; gap: .75rem; align-items: center; justify-content: space-between; padding: .45rem 1rem;
+      background: var(--raised); border-bottom: 1px solid var(--line); border-left: 4px solid var(--accent);
+    }
+    .notice.trouble, .notice.address { border-left-color: var(--warn); }
     h1 { font-size: 1rem; margin: 0; }
     h2 { font-size: 1.1rem; margin: 0; }
     h3 { font-size: .95rem; margin: 1.2rem 0 .4rem; }
@@ -37,12 +44,12 @@ extension Dashboard {
     #now.moved { color: var(--warn); font-weight: 600; }
     nav { grid-area: nav; padding: .75rem .5rem; overflow-y: auto; border-right: 1px solid var(--line); }
     nav a {
-      display: flex; justify-content: space-between; padding: .4rem .65rem; border-radius: .5rem;
+      display: flex; justify-content: space-between; gap: .75rem; padding: .4rem .65rem; border-radius: .5rem;
       color: var(--text); text-decoration: none;
     }
     nav a:hover { background: var(--raised); }
     nav a[aria-current=page] { background: var(--accent); color: var(--accent-text); }
-    nav .count { opacity: .75; font-variant-numeric: tabular-nums; }
+    nav .count { flex: none; font-size: .85rem; font-variant-numeric: tabular-nums; }
     main { grid-area: main; min-height: 0; overflow: auto; outline: none; }
     .skip { position: absolute; left: -99rem; }
     .skip:focus { left: .5rem; top: .5rem; z-index: 9; background: var(--panel); padding: .5rem; }
@@ -210,7 +217,7 @@ extension Dashboard {
     .only-narrow { display: none; }
 
     @media (max-width: 52rem) {
-      body { grid-template: auto auto 1fr / minmax(0, 1fr); grid-template-areas: "head" "nav" "main"; }
+      body { grid-template: auto auto auto 1fr / minmax(0, 1fr); grid-template-areas: "head" "notices" "nav" "main"; }
       header { flex-wrap: wrap; gap: .5rem; padding: .4rem .7rem; }
       header button { padding: .15rem .45rem; font-size: .85rem; }
       h1 { font-size: .9rem; }

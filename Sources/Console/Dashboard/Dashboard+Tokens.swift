@@ -66,7 +66,7 @@ extension Dashboard {
     }
 
     async function explain(token) {
-      const row = await api('GET', path('tokens', token)).catch(error => { show(tokenView.detail, empty('Unknown token', error.message)); });
+      const row = await api('GET', path('tokens', token)).catch(error => { show(tokenView.detail, failed('Unknown token', error, () => explain(token))); });
       if (!row || tokenView.selected !== token) return;
       const earlier = store.tokens.filter(other => other.udid === row.udid && other.topic === row.topic && other.environment === row.environment);
       const before = earlier.find(other => other.install === row.install - 1);

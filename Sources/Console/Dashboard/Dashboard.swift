@@ -14,8 +14,9 @@ enum Dashboard {
   /// The script's parts in the order in which they use each other.
   static var script: String {
     [
-      "'use strict';", base, format, store, list, preview, payload, raw, detail, tokens, devices, send, panes,
-      main,
+      "'use strict';", base, format, store, stream, list, preview, payload, raw, detail, tokens, devices,
+      send,
+      panes, main,
     ]
     .joined(separator: "\n")
   }
