@@ -313,6 +313,44 @@ def test_a_bad_file_is_told_where_and_what(emulator, content, complaint):
     result = emulator.run("replay", path, check=False)
     assert result.returncode == 1
     assert complaint in result.stderr and path in result.stderr
+    assert result.stdout == "", "nothing was replayed, so nothing is reported"
+    assert emulator.run("replay", path, "--json", check=False).stdout == ""
+
+
+def test_what_went_before_a_bad_line_is_not_told_as_a_success(recorder, again):
+    legacy_session(recorder)
+    emulator = again()
+    with open(recorder.capture, "a") as file:
+        file.write("hello\n")
+    result = emulator.run("replay", recorder.capture, "--speed", "max", check=False)
+    assert result.returncode == 1 and "expected" in result.stderr
+    assert " the same" not in result.stdout
+    for line in emulator.run("replay", recorder.capture, "--speed", "max", "--json", check=False).stdout.splitlines():
+        assert "pushes" not in json.loads(line)
+
+
+@pytest.mark.parametrize("source", ["file", "standard input"])
+def test_a_replay_into_the_emulator_that_records_the_same_file_ends(recorder, source):
+    """What it adds itself is behind the end that the file had when the replay began."""
+    legacy_session(recorder)
+    eventually(lambda: len(pushes(recorder.capture)) == 8)
+    with open(recorder.capture) as file:
+        result = subprocess.run(
+            [BINARY, "replay", recorder.capture if source == "file" else "-", "--speed", "max", "--json"],
+            cwd=recorder.folder, env=recorder.environment, stdin=file, capture_output=True, text=True, timeout=PATIENCE)
+    report = json.loads(result.stdout.splitlines()[-1])
+    assert (result.returncode, report["pushes"], report["same"]) == (0, 8, 8), result.stderr
+    # Again, and what the first has added is there now.
+    assert replay(recorder, recorder.capture, "--speed", "max", check=False)[0]["pushes"] > 8
+
+
+def test_a_file_that_another_one_is_replayed_into_ends_where_it_did_at_the_start(recorder):
+    legacy_session(recorder)
+    eventually(lambda: len(pushes(recorder.capture)) == 8)
+    copy = recorder.path("copy.jsonl")
+    with open(recorder.capture) as file, open(copy, "w") as output:
+        output.write(file.read())
+    assert replay(recorder, copy, recorder.capture, "--speed", "max", check=False)[0]["pushes"] == 16
 
 
 def test_a_path_that_can_not_be_written_is_told_at_the_start(stopped_emulator):
