@@ -148,7 +148,7 @@ final class DeviceRunner: ConnectionHandler {
   // MARK: Output
 
   private func emit(_ event: DeviceEvent) {
-    Output.line(isJSON ? event.jsonLine : event.textLine)
+    attempt { try Output.line(isJSON ? event.jsonLine : event.textLine) }
     if case .connected = event { wasConnected = true }
     guard case .notification = event, let left = remaining else { return }
     remaining = left - 1

@@ -27,10 +27,10 @@ enum HARCommand {
         case .frame, .lost: break
         }
       }
-      if !lines.isEmpty { Output.text(lines) }
+      if !lines.isEmpty { try Output.text(lines) }
       lines = ""
     }
-    Output.line(lines + "\n" + HARDocument.tail)
+    try Output.line(lines + "\n" + HARDocument.tail)
     return .success
   }
 }

@@ -13,6 +13,8 @@ final class ReplayOutput {
   private static let buffered = 1 << 16
 
   private(set) var report = ReplayReport()
+  /// Why something could not be told.
+  private(set) var failure: CommandFailure?
   private let isJSON: Bool
   /// How many differences are still to be told, and how many were not.
   private var room: Int
@@ -71,8 +73,13 @@ final class ReplayOutput {
   func flush() {
     guard !lines.isEmpty else { return }
     if hasBar { clearBar() }
-    Output.line(String(lines.dropLast()))
+    tell(String(lines.dropLast()))
     lines = ""
+  }
+
+  private func tell(_ text: String) {
+    guard failure == nil else { return }
+    do { try Output.line(text) } catch { failure = error }
   }
 
   // MARK: Bar
@@ -94,12 +101,22 @@ final class ReplayOutput {
 
   // MARK: Report
 
+  /// The replay has come to its end.
   func finish() {
     flush()
     if hasBar { clearBar() }
-    if untold > 0, !isJSON { Output.line("and \(untold) more; --differences all tells each") }
+    if untold > 0, !isJSON { tell("and \(untold) more; --differences all tells each") }
     let seconds = Double(SystemClock.monotonicNanoseconds() - startedAt) / 1e9
-    Output.line(isJSON ? json(seconds).text : text(seconds))
+    tell(isJSON ? json(seconds).text : text(seconds))
+  }
+
+  /// The replay can't go on: what it came to is no result.
+  func breakOff() {
+    flush()
+    if hasBar { clearBar() }
+    guard report.total > 0 else { return }
+    Output.complain(
+      "stopped after \(report.total) pushes: \(report.same) the same, \(report.different) different")
   }
 
   private func json(_ seconds: Double) -> JSONValue {

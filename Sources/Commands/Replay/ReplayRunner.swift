@@ -78,8 +78,12 @@ final class ReplayRunner {
     timer?.start(afterNanoseconds: 0)
     look()
     client.run(limit: nil)
+    if let failure {
+      output.breakOff()
+      throw failure
+    }
     output.finish()
-    if let failure { throw failure }
+    if let failure = output.failure { throw failure }
     return output.report
   }
 
@@ -157,6 +161,7 @@ final class ReplayRunner {
   private func look() {
     output.progress(bytesRead, of: size)
     output.flush()
+    if let failure = output.failure { fail(failure) }
     if isWaitingForFile { movedAt = SystemClock.monotonicNanoseconds() }
     if SystemClock.monotonicNanoseconds() - movedAt > patience {
       fail(

@@ -25,11 +25,11 @@ enum BenchCommand {
   /// Everything, as much as the defaults say.
   static func all(_ settings: Settings) throws -> ExitStatus {
     var gateway = try GatewayBenchmark(GatewayBenchmark.Options())
-    Output.line(try gateway.run(progress: progress) + "\n")
+    try Output.line(gateway.run(progress: progress) + "\n")
     var provider = try ProviderBenchmark(ProviderBenchmark.Options())
-    Output.line(try provider.run(progress: progress) + "\n")
+    try Output.line(provider.run(progress: progress) + "\n")
     var capture = try CaptureBenchmark(CaptureBenchmark.Options())
-    Output.line(try capture.run(progress: progress))
+    try Output.line(capture.run(progress: progress))
     return .success
   }
 
@@ -40,7 +40,7 @@ enum BenchCommand {
     options.manyTokens = settings[many] ?? options.manyTokens
     options.idleConnections = settings[idle] ?? options.idleConnections
     var benchmark = try GatewayBenchmark(options)
-    Output.line(try benchmark.run(progress: progress))
+    try Output.line(benchmark.run(progress: progress))
     return .success
   }
 
@@ -50,7 +50,7 @@ enum BenchCommand {
     options.handshakes = settings[handshakes] ?? options.handshakes
     options.soakSeconds = settings[soak] ?? options.soakSeconds
     var benchmark = try ProviderBenchmark(options)
-    Output.line(try benchmark.run(progress: progress))
+    try Output.line(benchmark.run(progress: progress))
     return .success
   }
 
@@ -61,7 +61,7 @@ enum BenchCommand {
     options.requests = settings[captureRequests] ?? options.requests
     options.replayed = settings[replayed] ?? options.replayed
     var benchmark = try CaptureBenchmark(options)
-    Output.line(try benchmark.run(progress: progress))
+    try Output.line(benchmark.run(progress: progress))
     return .success
   }
 

@@ -19,7 +19,7 @@ enum CertsCommand {
   static func push(_ settings: Settings) throws -> ExitStatus {
     let issued = try folder(settings).issuePushCertificate(
       topics: settings.all(topics), environments: settings[environments] ?? .both, now: now())
-    for path in [issued.certificate, issued.key, issued.pkcs12] { Output.line(path) }
+    for path in [issued.certificate, issued.key, issued.pkcs12] { try Output.line(path) }
     return .success
   }
 
@@ -27,14 +27,14 @@ enum CertsCommand {
     let issued = try folder(settings).issueTokenKey(
       team: settings[team] ?? "", keyId: settings[keyId], topics: settings.all(topics),
       environments: settings[environments] ?? .both, now: now())
-    for path in [issued.key, issued.description] { Output.line(path) }
+    for path in [issued.key, issued.description] { try Output.line(path) }
     return .success
   }
 
   static func device(_ settings: Settings) throws -> ExitStatus {
     guard let udid = settings[CommonFlags.udid] else { return .usage }
     let issued = try folder(settings).issueDeviceCertificate(udid: udid, now: now())
-    for path in [issued.certificate, issued.key] { Output.line(path) }
+    for path in [issued.certificate, issued.key] { try Output.line(path) }
     return .success
   }
 

@@ -2,7 +2,7 @@
 enum CompletionCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     let shell = settings.arguments.first.flatMap { CompletionScript.Shell(rawValue: $0) } ?? .bash
-    Output.line(CompletionScript.text(shell, CommandTable.commands))
+    try Output.line(CompletionScript.text(shell, CommandTable.commands))
     return .success
   }
 }

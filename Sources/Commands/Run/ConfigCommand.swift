@@ -1,7 +1,7 @@
 /// `config`: each setting of `serve` with its value and where it came from.
 enum ConfigCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
-    for line in lines(settings) { Output.line(line) }
+    for line in lines(settings) { try Output.line(line) }
     return .success
   }
 

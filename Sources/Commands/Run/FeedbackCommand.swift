@@ -23,7 +23,7 @@ enum FeedbackCommand {
       context: try SendCommand.certificateContext(settings, emulator, maximum: .tls12),
       limit: settings[timeout]?.nanoseconds)
     var bytes = exchange.received
-    for tuple in FeedbackTuple.take(from: &bytes) { Output.line(json(tuple).text) }
+    for tuple in FeedbackTuple.take(from: &bytes) { try Output.line(json(tuple).text) }
     guard bytes.isEmpty else {
       throw CommandFailure("the list ended within a tuple: \(Hex.encode(bytes)) was left")
     }

@@ -32,7 +32,7 @@ final class HTTP2Push: ConnectionHandler {
 
   func run() throws -> ExitStatus {
     let (answer, isAccepted) = try perform()
-    Output.line(answer.text)
+    try Output.line(answer.text)
     return isAccepted ? .success : .failure
   }
 

@@ -15,7 +15,7 @@ enum HealthCommand {
     while true {
       let problem = tryOnce(settings)
       guard let problem else {
-        Output.line("ready")
+        try Output.line("ready")
         return .success
       }
       guard SystemClock.monotonicNanoseconds() < deadline else { throw CommandFailure(problem) }

@@ -9,6 +9,7 @@ public enum Program {
   /// Runs what the words (without the program's name) ask for.
   public static func run(_ words: [String]) -> Int32 {
     SignalMask.clear()
+    StandardDescriptors.fill()
     do {
       return try perform(words).rawValue
     } catch let error as UsageError {
@@ -30,12 +31,12 @@ public enum Program {
     let parser = CommandLineParser(
       commands: CommandTable.commands, environment: ProcessEnvironment.variables, readFile: TextFile.read)
     switch try parser.parse(words) {
-    case .version: Output.line("apns-emulator \(version)")
+    case .version: try Output.line("apns-emulator \(version)")
     case .help(let name):
       guard let text = HelpText.text(for: name, CommandTable.commands) else {
         throw UsageError("there is no command \"\(name)\"")
       }
-      Output.line(text)
+      try Output.line(text)
     case .run(let command, let settings): return try command.run(settings)
     }
     return .success

@@ -34,7 +34,7 @@ enum PushCommand {
     let (answer, isAccepted) = try HTTP2Push(
       asSend(content, row, settings), emulator, payload: content.payload
     ).perform()
-    tell(answer, of: row)
+    try tell(answer, of: row)
     if isAccepted, row["online"]?.text == "false" { Output.complain(away(phone)) }
     return isAccepted ? .success : .failure
   }
@@ -64,10 +64,13 @@ enum PushCommand {
     return push
   }
 
-  private static func tell(_ answer: JSONValue, of row: JSONValue) {
-    guard case .object(let members) = answer else { return Output.line(answer.text) }
+  private static func tell(_ answer: JSONValue, of row: JSONValue) throws {
+    guard case .object(let members) = answer else {
+      try Output.line(answer.text)
+      return
+    }
     let target = ["udid", "topic", "environment", "token"].map { ($0, row[$0] ?? .null) }
-    Output.line(JSONValue.object(members + target).text)
+    try Output.line(JSONValue.object(members + target).text)
   }
 
   private static func away(_ phone: Phone) -> String {

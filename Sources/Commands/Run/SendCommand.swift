@@ -72,7 +72,7 @@ enum SendCommand {
         count: count, firstIdentifier: settings[identifier] ?? 1, nanoseconds: exchange.sendingNanoseconds)
       answer = series.json(outcome, command: command)
     }
-    Output.line(answer.text)
+    try Output.line(answer.text)
     return outcome.isAccepted ? .success : .failure
   }
 

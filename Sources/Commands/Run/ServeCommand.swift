@@ -4,8 +4,14 @@ import Emulator
 enum ServeCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     let emulator = try start(EmulatorOptions(settings))
-    for line in Banner.lines(emulator) { Output.line(line) }
-    Output.line("ready")
+    do {
+      for line in Banner.lines(emulator) + ["ready"] { try Output.line(line) }
+    } catch {
+      // Whoever waits for it would wait for ever.
+      emulator.stop()
+      emulator.run()
+      throw error
+    }
     emulator.run()
     if let failure = emulator.failure { throw failure }
     return .success

@@ -16,7 +16,9 @@ enum TailCommand {
     let isJSON = settings.isOn(CommonFlags.json)
     let answer = try RunningEmulator.reaching {
       try HTTP1Client(address, timeout: Int64.max).stream(target, fields: emulator.credentials) { piece in
-        for event in reader.take(piece) { Output.line(isJSON ? event.data : EventLine.text(event)) }
+        for event in reader.take(piece) {
+          guard try Output.line(isJSON ? event.data : EventLine.text(event)) else { return false }
+        }
         return true
       }
     }

@@ -29,7 +29,7 @@ enum TokensCommand {
       rows += more
       next = page["next"]?.integer
     }
-    for line in lines(rows, settings) { Output.line(line) }
+    for line in lines(rows, settings) { try Output.line(line) }
     return .success
   }
 

@@ -15,7 +15,7 @@ enum TransferCommand {
     }
     let text = IndentedJSON.text(state)
     guard let path = settings.arguments.first, path != "-" else {
-      Output.line(text)
+      try Output.line(text)
       return .success
     }
     try TextFile.write(path, Array((text + "\n").utf8))
@@ -30,7 +30,7 @@ enum TransferCommand {
     guard answer.status == 200, case .object(let counts)? = JSONReader.read(answer.body)?["imported"] else {
       throw RunningEmulator.refused(answer, about: path)
     }
-    Output.line(counts.map { "\($0.0): \($0.1.text)" }.joined(separator: ", "))
+    try Output.line(counts.map { "\($0.0): \($0.1.text)" }.joined(separator: ", "))
     return .success
   }
 }
