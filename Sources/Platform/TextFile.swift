@@ -28,14 +28,8 @@ public enum TextFile {
     guard access(path, R_OK) == 0 else { throw SocketError.last("read", path) }
   }
 
-  /// Writes a file whole, for this user alone if it is secret: to a temporary name beside it, then renamed.
+  /// Writes a file whole, for this user alone if it is secret (`FileReplacement`).
   public static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool = false) throws {
-    let temporary = "\(path).\(getpid()).tmp"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, isSecret ? 0o600 : 0o644)
-    guard descriptor >= 0, let file = fdopen(descriptor, "w") else { throw SocketError.last("write", path) }
-    let written = fwrite(bytes, 1, bytes.count, file)
-    guard fclose(file) == 0, written == bytes.count, rename(temporary, path) == 0 else {
-      throw SocketError.last("write", path)
-    }
+    try FileReplacement(path).write(bytes, permissions: isSecret ? 0o600 : 0o644, isSecret: isSecret)
   }
 }

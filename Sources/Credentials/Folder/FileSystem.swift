@@ -36,18 +36,12 @@ enum FileSystem {
   }
 
   /// Puts `bytes` under `path` in one step. The temporary file is new, has its permissions from the first moment and is
-  /// on disk before it takes the name; a file already there is replaced.
+  /// on disk before it takes the name; a file already there is replaced (`FileReplacement`).
   static func write(_ bytes: [UInt8], to path: String, permissions: mode_t) throws(CredentialsError) {
-    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
-    let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
-    guard descriptor >= 0 else { throw failure(.unwritable, path) }
-    let isWritten = writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
-    let reason = errno
-    guard close(descriptor) == 0, isWritten, rename(temporary, path) == 0 else {
-      if !isWritten { errno = reason }
-      let error = failure(.unwritable, path)
-      unlink(temporary)
-      throw error
+    do {
+      try FileReplacement(path).write(bytes, permissions: permissions, isSecret: true, isDurable: true)
+    } catch {
+      throw CredentialsError(.unwritable, "\(path): \(error.sentence)")
     }
   }
 
@@ -72,17 +66,6 @@ enum FileSystem {
   /// What the operating system said last about `path`.
   static func failure(_ code: CredentialsError.Code, _ path: String) -> CredentialsError {
     CredentialsError(code, "\(path): \(String(cString: strerror(errno)))")
-  }
-
-  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Platform.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      rest = rest.dropFirst(count)
-    }
-    return true
   }
 
   /// Reads the name in place: an entry is shorter in memory than the type says, so it must not be copied.

@@ -1,0 +1,104 @@
+/// Puts a whole content under a path, as far as what is there allows it: a plain file is replaced in one step, so that
+/// nobody ever reads half of one; a link keeps pointing where it points, and its target is replaced; devices, pipes and
+/// descriptors (`/dev/stdout`) get the bytes written into them.
+///
+///     try FileReplacement("state.json").write(bytes, permissions: 0o644)
+public struct FileReplacement {
+  /// Links in a row that are followed (Linux, path_resolution(7): 40).
+  private static let longestChain = 40
+  /// What is below these is a descriptor of this process, whatever it looks like.
+  private static let descriptors = ["/proc/", "/dev/fd/"]
+
+  /// As it was given.
+  private let name: String
+  /// What the path leads to, links followed.
+  public let path: String
+  /// What is there; nil for nothing.
+  private var existing: stat?
+
+  /// Looks at what is there now. Throws for a folder, and for links that lead nowhere in particular.
+  public init(_ path: String) throws(SocketError) {
+    (name, self.path) = (path, try Self.follow(path))
+    var status = stat()
+    if stat(self.path, &status) == 0 { existing = status }
+    guard kind != S_IFDIR else { throw Self.failure(EISDIR, path) }
+  }
+
+  /// Whether what is there, if anything, is a file that can be replaced by another.
+  public var isReplaceable: Bool { existing == nil || isPlain }
+
+  /// Whether a plain file is there.
+  public var isPlain: Bool { kind == S_IFREG && !Self.isDescriptor(path) }
+
+  private var kind: mode_t? { existing.map { $0.st_mode & S_IFMT } }
+
+  /// Writes all of it. A new file gets `permissions` less the umask; one that is replaced passes its own on, unless
+  /// `isSecret`. `isDurable` waits for the disk. `beforeReplacing` gets the new file's descriptor when all is written and
+  /// nothing has its name yet. What fails leaves everything as it was, but for what a device or pipe has taken.
+  public func write(
+    _ bytes: [UInt8], permissions: mode_t, isSecret: Bool = false, isDurable: Bool = false,
+    beforeReplacing: (Int32) -> Void = { _ in }
+  ) throws(SocketError) {
+    guard isReplaceable else { return try writeInto(bytes) }
+    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).tmp"
+    let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
+    guard descriptor >= 0 else { throw Self.failure(errno, name) }
+    if let existing, !isSecret { fchmod(descriptor, existing.st_mode & 0o777) }
+    var code = Self.writeAll(bytes, descriptor)
+    if code == 0, isDurable, fsync(descriptor) != 0 { code = errno }
+    if code == 0 { beforeReplacing(descriptor) }
+    if close(descriptor) != 0, code == 0 { code = errno }
+    if code == 0, rename(temporary, path) != 0 { code = errno }
+    guard code != 0 else { return }
+    unlink(temporary)
+    throw Self.failure(code, name)
+  }
+
+  /// Into what is no plain file.
+  private func writeInto(_ bytes: [UInt8]) throws(SocketError) {
+    let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { throw Self.failure(errno, name) }
+    var code = Self.writeAll(bytes, descriptor)
+    if close(descriptor) != 0, code == 0 { code = errno }
+    if code != 0 { throw Self.failure(code, name) }
+  }
+
+  /// Answers the error number of what went wrong, 0 for nothing.
+  private static func writeAll(_ bytes: [UInt8], _ descriptor: Int32) -> Int32 {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Platform.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count < 0 ? errno : EIO }
+      rest = rest.dropFirst(count)
+    }
+    return 0
+  }
+
+  // MARK: Links
+
+  private static func follow(_ name: String) throws(SocketError) -> String {
+    var path = name
+    for _ in 0..<longestChain {
+      // Where a descriptor's link points to is not what it stands for.
+      guard !isDescriptor(path), let target = link(path) else { return path }
+      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+      path = target.hasPrefix("/") ? target : folder + target
+    }
+    throw failure(ELOOP, name)
+  }
+
+  /// Where a link points to; nil if the path is none.
+  private static func link(_ path: String) -> String? {
+    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &target, target.count)
+    return count > 0
+      ? String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+  }
+
+  private static func isDescriptor(_ path: String) -> Bool { descriptors.contains { path.hasPrefix($0) } }
+
+  private static func failure(_ code: Int32, _ path: String) -> SocketError {
+    SocketError(operation: "write", address: path, sentence: SocketCalls.sentence(code), code: code)
+  }
+}
