@@ -16,6 +16,7 @@ public final class Emulator {
   public let certs: CertsFolder
   /// Filled in by `start`.
   public internal(set) var ports = PortsFile()
+  private let portsClaim: PortsFileClaim?
 
   let loop: EventLoop
   /// Internal and variable so that a test can watch it.
@@ -54,6 +55,7 @@ public final class Emulator {
     seed = options.seed ?? UInt64.random(in: .min ... .max)
     consoleToken = Self.isLoopback(options.bind) ? nil : Self.makeConsoleToken()
     try PortProbe.check(options)
+    portsClaim = try options.portsFile.map { try PortsFileClaim($0) }
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
     self.loop = loop
     logger = Logger(format: options.logFormat, level: options.logLevel, clock: clock)
@@ -107,7 +109,7 @@ public final class Emulator {
     try openListeners()
     startHousekeeping()
     forward?.start()
-    if let path = options.portsFile { try ports.write(to: path) }
+    try portsClaim?.write(ports)
     shutdown = Shutdown(self)
   }
 
@@ -116,7 +118,7 @@ public final class Emulator {
     loop.run()
     endTurn()
     capture?.finish()
-    if let path = options.portsFile { unlink(path) }
+    portsClaim?.giveUp()
     store?.close()
     logger.flush()
   }

@@ -21,15 +21,4 @@ public struct PortsFile: Sendable {
     return .object(
       [("pid", .integer(Int64(getpid())))] + addresses + [("ca", .string(ca)), ("certs", .string(certs))])
   }
-
-  /// Writes the file whole: to a temporary name beside it, then renamed.
-  func write(to path: String) throws {
-    let temporary = "\(path).\(getpid()).tmp"
-    guard let file = fopen(temporary, "w") else { throw SocketError.last("write", temporary) }
-    let bytes = json.encoded + [UInt8(ascii: "\n")]
-    let written = fwrite(bytes, 1, bytes.count, file)
-    guard fclose(file) == 0, written == bytes.count, rename(temporary, path) == 0 else {
-      throw SocketError.last("write", path)
-    }
-  }
 }
