@@ -12,16 +12,33 @@ enum EventLine {
   /// Widest name of an event, in characters.
   private static let nameWidth = 12
 
-  static func text(_ event: EventStreamReader.Event) -> String {
+  static func text(_ event: EventStreamReader.Event, isColored: Bool = false) -> String {
     guard let document = JSONReader.read(Array(event.data.utf8)) else { return printable(event.data) }
     let subject = document["notification"] ?? document["row"] ?? document
-    let name = event.name + String(repeating: " ", count: max(0, nameWidth - event.name.count))
+    let name = printable(event.name + String(repeating: " ", count: max(0, nameWidth - event.name.count)))
     let details =
       members.compactMap { member in
         document[member].flatMap { word(member, $0) } ?? subject[member].flatMap { word(member, $0) }
       }
       + content(subject)
-    return printable(([time(document), name] + details).joined(separator: "  "))
+    let head = [printable(time(document)), name]
+    let rest = printable(details.joined(separator: "  "))
+    guard isColored else { return (head + [rest]).joined(separator: "  ") }
+    let painted = [TerminalColor.faint.paint(head[0]), color(event.name, subject)?.paint(name) ?? name]
+    return (painted + [rest]).joined(separator: "  ")
+  }
+
+  /// What went wrong stands out, and so does what arrived.
+  private static func color(_ name: String, _ subject: JSONValue) -> TerminalColor? {
+    switch (name, subject["state"]?.string) {
+    case ("fault", _), ("gap", _): .magenta
+    case ("connection", _): .faint
+    case (_, "rejected"), (_, "expired"), (_, "discarded"), (_, "gone"): .red
+    case (_, "delivered"): .green
+    case (_, "replaced"): .yellow
+    case ("device", _), ("token", _): .cyan
+    default: nil
+    }
   }
 
   /// The time of day; the date would be the same on every line.

@@ -47,6 +47,16 @@ struct EventLineTests {
     #expect(!line.unicodeScalars.contains("\u{9b}"))
   }
 
+  @Test("on a terminal the time is faint and what was refused is red")
+  func color() {
+    let data =
+      #"{"at":"2026-01-02T03:04:05.678Z","notification":{"id":17,"state":"rejected","payload":"\u001b[0m"}}"#
+    let event = EventStreamReader.Event(name: "notification", data: data)
+    #expect(
+      EventLine.text(event, isColored: true)
+        == "\u{1b}[2m03:04:05.678\u{1b}[0m  \u{1b}[31mnotification\u{1b}[0m  #17  rejected  \"\\u001b[0m\"")
+  }
+
   @Test("what is not JSON is passed on")
   func other() {
     #expect(Self.line("odd", "what is this") == "what is this")

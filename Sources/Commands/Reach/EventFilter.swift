@@ -1,0 +1,28 @@
+import PushModel
+
+/// Which events of the stream `tail` tells.
+struct EventFilter {
+  /// What happens, as the stream names it. A gap, where events were missed, is always told.
+  enum Name: String, CaseIterable, Sendable { case notification, delivery, device, token, connection, fault }
+
+  /// Empty for all but those of the console's own connections: each look at it is one, and none tells of a push.
+  var names: Set<Name> = []
+  var topics: Set<String> = []
+  var udids: Set<String> = []
+
+  func passes(_ event: EventStreamReader.Event) -> Bool {
+    guard let name = Name(rawValue: event.name) else { return true }
+    guard names.isEmpty || names.contains(name) else { return false }
+    if topics.isEmpty, udids.isEmpty, name != .connection { return true }
+    guard let document = JSONReader.read(Array(event.data.utf8), maximumDepth: JSONText.maximumDepth) else {
+      return true
+    }
+    if name == .connection, names.isEmpty, document.string("listener") == "console" { return false }
+    let subject = document["notification"] ?? document["row"] ?? document
+    return Self.isAmong(subject["topic"], topics) && Self.isAmong(subject["udid"], udids)
+  }
+
+  private static func isAmong(_ value: JSONValue?, _ wanted: Set<String>) -> Bool {
+    wanted.isEmpty || value?.string.map(wanted.contains) ?? false
+  }
+}
