@@ -644,7 +644,7 @@ def test_the_gateway_explains_itself(emulator, connect, phone):
         provider = connect()
         provider.send(frame)
         assert len(provider.read_to_end()) == 6
-    explained = [entry["verdict"]["explanation"].split("(A.3): ")[1] for entry in notifications(emulator)]
+    explained = [entry["verdict"]["explanation"].split("API): ")[1] for entry in notifications(emulator)]
     assert explained == [
         f"expected a token of {TOPIC} in sandbox, got one that was never issued",
         "expected a device token of 32 to 100 bytes, got 20 bytes",

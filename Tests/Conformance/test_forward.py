@@ -153,7 +153,7 @@ def test_the_gateways_own_checks_come_in_order(pair):
         provider.send(enhanced(2, b"short", payload("second")))
         assert provider.read_to_end() == bytes.fromhex("080500000002")
     [refused] = [n for n in bridge.notifications() if n["state"] == "rejected"]
-    assert "status 5 (A.3): expected a device token of 32 to 100 bytes, got 5 bytes" in refused["verdict"]["explanation"]
+    assert "status 5 (Apple: Binary Provider API): expected a device token of 32 to 100 bytes, got 5 bytes" in refused["verdict"]["explanation"]
     assert phone.alerts() == ["first"]
     with bridge.provider() as provider:
         provider.send(framed(3, phone.token, payload("third")) + b"\x07garbage")

@@ -6,7 +6,9 @@ import PushModel
 extension NotificationDetail {
   convenience init(_ rejection: Rejection, expected: Phrase, got: Phrase) {
     self.init(
-      Explanation(rule: "status \(rejection.legacyStatus) (A.3)", expected: expected, got: got))
+      Explanation(
+        rule: "status \(rejection.legacyStatus) (Apple: \(ApplePage.binaryInterface.rawValue))",
+        expected: expected, got: got))
   }
 
   /// What can be said without the token map.

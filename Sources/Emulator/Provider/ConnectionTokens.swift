@@ -47,6 +47,7 @@ extension ProviderTokenVerdict {
 extension ProviderTokenRefusal {
   fileprivate var inContext: Explanation {
     Explanation(
-      rule: "provider token (E)", expected: "a token that is good here and now", got: phrase)
+      rule: Phrase(rule: "provider token", .tokenConnection), expected: "a token that is good here and now",
+      got: phrase)
   }
 }

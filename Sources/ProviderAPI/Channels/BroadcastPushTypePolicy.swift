@@ -4,14 +4,12 @@ import PushModel
 struct BroadcastPushTypePolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let value = context.message[.apnsPushType], !value.isEmpty else {
-      return Refusal(.missingPushType, rule: Self.rule, expected: "liveactivity", got: "none")
+      return Refusal(.missingPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: "none")
     }
     guard value.isSpelled(ChannelConfiguration.pushType, ignoringCase: true) else {
       return Refusal(
-        .invalidPushType, rule: Self.rule, expected: "liveactivity", got: .quoted(value))
+        .invalidPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: .quoted(value))
     }
     return nil
   }
-
-  private static let rule: Phrase = "apns-push-type (F.2)"
 }

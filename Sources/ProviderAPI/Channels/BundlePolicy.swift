@@ -7,28 +7,27 @@ struct BundlePolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let bundle = Topic(String(decoding: context.pathTail, as: UTF8.self)) else {
       return Refusal(
-        .badRequestParams, rule: Self.rule, expected: "a bundle id", got: .quoted(context.pathTail)
+        .badRequestParams, rule: Rule.bundle, expected: "a bundle id", got: .quoted(context.pathTail)
       )
     }
     if let suffix = ProviderGrant.suffixes.first(where: { bundle.name.hasSuffix($0) }) {
       return Refusal(
-        .topicDisallowed, rule: Self.rule, expected: "a bundle id without \(suffix)", got: Phrase(bundle.name)
+        .topicDisallowed, rule: Rule.bundle, expected: "a bundle id without \(suffix)",
+        got: Phrase(bundle.name)
       )
     }
     context.topic = RememberedTopic(topic: bundle, handle: -1)
     if !context.allows(bundle) {
       let refusal = Refusal(
-        .topicMismatch, rule: Self.rule, expected: Phrase(context.identity.coverage(context.grant)),
+        .topicMismatch, rule: Rule.bundle, expected: Phrase(context.identity.coverage(context.grant)),
         got: Phrase(bundle.name))
       if let refusal = context.enforce(refusal) { return refusal }
     }
     guard directory.isBroadcastEnabled(bundle, context.environment) else {
       return Refusal(
-        .featureNotEnabled, rule: Self.rule, expected: "a bundle id with the broadcast capability",
+        .featureNotEnabled, rule: Rule.bundle, expected: "a bundle id with the broadcast capability",
         got: Phrase(bundle.name))
     }
     return nil
   }
-
-  private static let rule: Phrase = "bundle id (F.3)"
 }

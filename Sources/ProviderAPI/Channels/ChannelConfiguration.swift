@@ -36,6 +36,6 @@ enum ChannelConfiguration {
   }
 
   private static func refusal(_ rejection: Rejection, _ expected: Phrase, _ got: Phrase) -> Refusal {
-    Refusal(rejection, rule: "channel configuration (F.1)", expected: expected, got: got)
+    Refusal(rejection, rule: Rule.channelConfiguration, expected: expected, got: got)
   }
 }

@@ -9,7 +9,7 @@ struct ChannelFloodPolicy: RequestPolicy {
       directory.isFlooded(channel, bundle, context.environment, now: context.now)
     else { return nil }
     return Refusal(
-      .tooManyRequests, rule: "broadcasts to one channel (F.3)", expected: "fewer in a row to this channel",
+      .tooManyRequests, rule: Rule.channelFlood, expected: "fewer in a row to this channel",
       got: "one too many")
   }
 }

@@ -6,23 +6,22 @@ struct ChannelPolicy: RequestPolicy {
 
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let value = context.message[.apnsChannelId], !value.isEmpty else {
-      return Refusal(.missingChannelId, rule: Self.rule, expected: "a channel id", got: "none")
+      return Refusal(.missingChannelId, rule: Rule.channelID, expected: "a channel id", got: "none")
     }
     guard let channel = ChannelID(value) else {
       return Refusal(
-        .badChannelId, rule: Self.rule, expected: "base64, at most \(ChannelID.maximumByteCount) characters",
+        .badChannelId, rule: Rule.channelID,
+        expected: "base64, at most \(ChannelID.maximumByteCount) characters",
         got: .quoted(value))
     }
     guard let bundle = context.topic?.topic else { return nil }
     guard let storage = directory.storage(of: channel, bundle, context.environment) else {
       return Refusal(
-        .channelNotRegistered, rule: Self.rule,
+        .channelNotRegistered, rule: Rule.channelID,
         expected: "a channel of \(bundle.name) in \(context.environment.name)",
         got: .quoted(value))
     }
     context.channel = (channel, storage)
     return nil
   }
-
-  private static let rule: Phrase = "apns-channel-id (F.1)"
 }

@@ -64,7 +64,7 @@ public final class ChannelRequestHandler {
   private func create(_ bundle: Topic, _ storage: ChannelStorage) throws(Refusal) -> ChannelAnswer {
     guard let channel = directory.createChannel(bundle, context.environment, storage: storage) else {
       throw Refusal(
-        .cannotCreateChannelConfig, rule: "channels of a bundle id (F.1)",
+        .cannotCreateChannelConfig, rule: Rule.channelCount,
         expected: "at most \(ChannelLimits.channels)", got: "one more")
     }
     return ChannelAnswer(status: 201, requestID: context.messageID(), channelID: channel)

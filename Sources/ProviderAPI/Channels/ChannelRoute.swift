@@ -18,7 +18,7 @@ enum ChannelRoute: Equatable {
     guard isList || collection.isSpelled("channels") else { throw badPath(path) }
     guard let route = isList ? listRoute(method) : channelRoute(method) else {
       throw Refusal(
-        .methodNotAllowed, rule: "method (F.1)", expected: isList ? "GET" : "POST, GET or DELETE",
+        .methodNotAllowed, rule: Rule.channelMethod, expected: isList ? "GET" : "POST, GET or DELETE",
         got: .quoted(method))
     }
     return (route, UnsafeRawBufferPointer(rebasing: tail[..<slash]))
@@ -36,7 +36,7 @@ enum ChannelRoute: Equatable {
 
   private static func badPath(_ path: UnsafeRawBufferPointer?) -> Refusal {
     Refusal(
-      .badPath, rule: "path (F.1)", expected: "/1/apps/<bundle id>/channels or …/all-channels",
+      .badPath, rule: Rule.channelPath, expected: "/1/apps/<bundle id>/channels or …/all-channels",
       got: .quoted(path))
   }
 }

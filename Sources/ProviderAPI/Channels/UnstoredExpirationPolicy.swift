@@ -7,7 +7,7 @@ struct UnstoredExpirationPolicy: RequestPolicy {
       expiration != 0
     else { return nil }
     return Refusal(
-      .badExpirationDate, rule: "apns-expiration of a channel without storage (F.2)", expected: "0",
+      .badExpirationDate, rule: Rule.unstoredExpiration, expected: "0",
       got: "\(expiration)")
   }
 }

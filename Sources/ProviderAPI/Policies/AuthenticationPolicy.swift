@@ -13,14 +13,14 @@ struct AuthenticationPolicy: RequestPolicy {
     if let waiver = certificate.waiver { context.waived.append(waiver) }
     if certificate.topics.isEmpty {
       let refusal = Refusal(
-        .badCertificate, rule: "certificate (C.1)", expected: "a topic in its extension or subject UID",
+        .badCertificate, rule: Rule.certificate, expected: "a topic in its extension or subject UID",
         got: "none")
       return context.enforce(refusal)
     }
     guard certificate.environments.contains(context.environment) else {
       let names = certificate.environments.map(\.name).sorted().joined(separator: " and ")
       let refusal = Refusal(
-        .badCertificateEnvironment, rule: "certificate environment (C.4)",
+        .badCertificateEnvironment, rule: Rule.certificateEnvironment,
         expected: Phrase(context.environment.name), got: names.isEmpty ? "none" : Phrase(names))
       return context.enforce(refusal)
     }
@@ -56,7 +56,7 @@ struct AuthenticationPolicy: RequestPolicy {
 
   private static func missing(got: Phrase) -> Refusal {
     Refusal(
-      .missingProviderToken, rule: "authorization (D.2)",
+      .missingProviderToken, rule: Rule.authorization,
       expected: "\"bearer\" and a provider token, or a client certificate", got: got)
   }
 }

@@ -6,7 +6,7 @@ struct CollapseIDPolicy: RequestPolicy {
     guard let value = context.message[.apnsCollapseId] else { return nil }
     guard value.count <= Limits.collapseId else {
       return Refusal(
-        .badCollapseId, rule: "apns-collapse-id (D.2)", expected: "at most \(Limits.collapseId) bytes",
+        .badCollapseId, rule: Rule.collapseID, expected: "at most \(Limits.collapseId) bytes",
         got: "\(value.count) bytes")
     }
     context.collapseID = String(decoding: value, as: UTF8.self)

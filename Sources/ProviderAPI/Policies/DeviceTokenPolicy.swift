@@ -7,11 +7,12 @@ struct DeviceTokenPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     let digits = context.pathTail
     guard !digits.isEmpty else {
-      return Refusal(.missingDeviceToken, rule: Self.rule, expected: "a token behind /3/device/", got: "none")
+      return Refusal(
+        .missingDeviceToken, rule: Rule.deviceToken, expected: "a token behind /3/device/", got: "none")
     }
     guard let token = DeviceToken(hexDigits: digits) else {
       return Refusal(
-        .badDeviceToken, rule: Self.rule, expected: "\(2 * DeviceToken.byteCount) hexadecimal digits",
+        .badDeviceToken, rule: Rule.deviceToken, expected: "\(2 * DeviceToken.byteCount) hexadecimal digits",
         got: "\(digits.count) characters \(Phrase.quoted(digits))")
     }
     context.token = token
@@ -21,27 +22,28 @@ struct DeviceTokenPolicy: RequestPolicy {
     return standing == .active ? nil : Self.refusal(standing, topic.topic, context.environment)
   }
 
-  private static let rule: Phrase = "device token (D.6)"
-
   private static func refusal(
     _ standing: DeviceTokenStanding, _ topic: Topic, _ environment: Environment
   ) -> Refusal? {
     let expected: Phrase = "a token of \(topic.name) in \(environment.name)"
     return switch standing {
     case .active: nil
-    case .unknown: Refusal(.badDeviceToken, rule: rule, expected: expected, got: "one that was never issued")
+    case .unknown:
+      Refusal(.badDeviceToken, rule: Rule.deviceToken, expected: expected, got: "one that was never issued")
     case .otherEnvironment:
-      Refusal(.badDeviceToken, rule: rule, expected: expected, got: "one of the other environment")
+      Refusal(
+        .badDeviceToken, rule: Rule.deviceToken, expected: expected, got: "one of the other environment")
     case .unregistered(let since):
       Refusal(
-        .unregistered, rule: rule, expected: expected,
+        .unregistered, rule: Rule.deviceToken, expected: expected,
         got: "one whose app was reported gone at \(since)", goneAt: since)
     case .expired(let since):
       Refusal(
-        .expiredToken, rule: rule, expected: expected, got: "one that expired at \(since)",
+        .expiredToken, rule: Rule.deviceToken, expected: expected, got: "one that expired at \(since)",
         goneAt: since)
     case .otherTopic:
-      Refusal(.deviceTokenNotForTopic, rule: rule, expected: expected, got: "one of another topic")
+      Refusal(
+        .deviceTokenNotForTopic, rule: Rule.deviceToken, expected: expected, got: "one of another topic")
     }
   }
 }

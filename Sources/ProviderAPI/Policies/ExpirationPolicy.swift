@@ -28,7 +28,7 @@ struct ExpirationPolicy: RequestPolicy {
 
   private static func refusal(_ value: UnsafeRawBufferPointer?) -> Refusal {
     Refusal(
-      .badExpirationDate, rule: "apns-expiration (D.2)", expected: "UNIX seconds, or 0",
+      .badExpirationDate, rule: Rule.expiration, expected: "UNIX seconds, or 0",
       got: .quoted(value))
   }
 }

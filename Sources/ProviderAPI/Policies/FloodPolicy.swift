@@ -7,7 +7,7 @@ struct FloodPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let token = context.token, directory.isFlooded(token, now: context.now) else { return nil }
     return Refusal(
-      .tooManyRequests, rule: "pushes to one device (D.5)", expected: "fewer in a row to this token",
+      .tooManyRequests, rule: Rule.flood, expected: "fewer in a row to this token",
       got: "one too many")
   }
 }

@@ -9,7 +9,7 @@ struct MessageIDPolicy: RequestPolicy {
     for field in fields {
       guard let value = context.message[field] else { continue }
       return Refusal(
-        .badMessageId, rule: "\(field.name) (D.2)", expected: "a UUID written 8-4-4-4-12",
+        .badMessageId, rule: Rule.messageID(field), expected: "a UUID written 8-4-4-4-12",
         got: .quoted(value))
     }
     return nil

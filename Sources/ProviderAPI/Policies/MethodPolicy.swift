@@ -6,7 +6,7 @@ struct MethodPolicy: RequestPolicy {
     let method = context.message[.method]
     guard method.isSpelled("POST") else {
       return Refusal(
-        .methodNotAllowed, rule: "method (D.2)", expected: "POST", got: .quoted(method))
+        .methodNotAllowed, rule: Rule.method, expected: "POST", got: .quoted(method))
     }
     return nil
   }

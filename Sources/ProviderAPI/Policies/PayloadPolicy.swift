@@ -8,12 +8,12 @@ struct PayloadPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     let count = context.message.bodyByteCount
     guard count > 0 else {
-      return Refusal(.payloadEmpty, rule: "payload (D.2)", expected: "a JSON body", got: "0 bytes")
+      return Refusal(.payloadEmpty, rule: Rule.payload, expected: "a JSON body", got: "0 bytes")
     }
     let limit = self.limit ?? Self.limit(context)
     guard count <= limit else {
       return Refusal(
-        .payloadTooLarge, rule: "payload (D.2)", expected: "at most \(limit) bytes", got: "\(count) bytes")
+        .payloadTooLarge, rule: Rule.payload, expected: "at most \(limit) bytes", got: "\(count) bytes")
     }
     return nil
   }

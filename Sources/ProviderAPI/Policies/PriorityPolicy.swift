@@ -13,7 +13,7 @@ struct PriorityPolicy: RequestPolicy {
     context.priority = priority
     if priority == .immediate, context.pushType == .background, context.options.refusesUrgentBackground {
       return Refusal(
-        .badPriority, rule: "apns-priority of a background push (D.3)", expected: "5", got: "10")
+        .badPriority, rule: Rule.backgroundPriority, expected: "5", got: "10")
     }
     return nil
   }
@@ -25,6 +25,6 @@ struct PriorityPolicy: RequestPolicy {
   }
 
   private static func refusal(got: Phrase) -> Refusal {
-    Refusal(.badPriority, rule: "apns-priority (D.2)", expected: "10, 5 or 1", got: got)
+    Refusal(.badPriority, rule: Rule.priority, expected: "10, 5 or 1", got: got)
   }
 }

@@ -13,7 +13,7 @@ struct PushTypePolicy: RequestPolicy {
     context.pushType = PushType(name: String(decoding: value, as: UTF8.self))
     guard context.pushType == nil else { return nil }
     return Refusal(
-      .invalidPushType, rule: "apns-push-type (D.3)", expected: "one of \(Self.names)",
+      .invalidPushType, rule: Rule.pushType, expected: "one of \(Self.names)",
       got: .quoted(value))
   }
 }

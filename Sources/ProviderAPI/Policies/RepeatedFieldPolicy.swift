@@ -11,7 +11,7 @@ struct RepeatedFieldPolicy: RequestPolicy {
     guard !repeated.isEmpty || message.repeatsUnknownAPNsField else { return nil }
     let names = repeated.fields.map(\.name.description).joined(separator: ", ")
     return Refusal(
-      .duplicateHeaders, rule: "repeated fields (D.5)", expected: "each field at most once",
+      .duplicateHeaders, rule: Rule.repeatedFields, expected: "each field at most once",
       got: names.isEmpty ? "an apns- field twice" : "\(names) twice")
   }
 }

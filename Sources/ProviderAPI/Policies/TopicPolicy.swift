@@ -13,7 +13,7 @@ struct TopicPolicy: RequestPolicy {
     }
     guard let topic = Topic(String(decoding: bytes, as: UTF8.self)) else {
       return Refusal(
-        .badTopic, rule: "apns-topic (D.2)",
+        .badTopic, rule: Rule.topic,
         expected: "at most \(Topic.maximumByteCount) letters, digits, dots, hyphens and underscores",
         got: .quoted(bytes))
     }
@@ -28,7 +28,7 @@ struct TopicPolicy: RequestPolicy {
   private func implied(_ context: RequestContext) -> Refusal? {
     guard case .certificate(let certificate) = context.identity, let topic = certificate.impliedTopic else {
       return Refusal(
-        .missingTopic, rule: "apns-topic (D.2)",
+        .missingTopic, rule: Rule.topic,
         expected: "a topic, as neither a provider token nor a certificate for several implies one",
         got: "none")
     }
@@ -44,7 +44,7 @@ struct TopicPolicy: RequestPolicy {
       !pushType.fits(topic)
     else { return nil }
     return Refusal(
-      rejection, rule: "topic of the push type (D.3)",
+      rejection, rule: Rule.topicOfPushType,
       expected: pushType.topicSuffix.isEmpty
         ? "a topic without a suffix" : "a topic ending in \(pushType.topicSuffix)",
       got: Phrase(topic.name))
@@ -52,7 +52,7 @@ struct TopicPolicy: RequestPolicy {
 
   private static func disallowed(_ topic: Topic, _ context: RequestContext) -> Refusal {
     Refusal(
-      .topicDisallowed, rule: "topics of the provider (C.3, E)",
+      .topicDisallowed, rule: Rule.topicsOfProvider,
       expected: Phrase(context.identity.coverage(context.grant)),
       got: context.pushType.map { "\(topic.name) with push type \($0.name)" } ?? Phrase(topic.name))
   }
