@@ -112,7 +112,11 @@ struct RunningEmulator {
 
   /// The console's own sentence, where its answer has one.
   static func refused(_ answer: HTTPResponse, about path: String? = nil) -> CommandFailure {
-    let sentence = JSONReader.read(answer.body)?["error"]?["message"]?.string
+    let sentence =
+      answer.status == 401
+      ? "it asks for the access token that serve printed; give it with --access TOKEN, or in "
+        + CommonFlags.access.environmentName
+      : JSONReader.read(answer.body)?["error"]?["message"]?.string
     return CommandFailure(
       (path.map { "\($0): " } ?? "")
         + "the console answered \(answer.status): \(sentence ?? String(decoding: answer.body, as: UTF8.self))"

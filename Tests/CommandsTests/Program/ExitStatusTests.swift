@@ -133,6 +133,29 @@ struct ExitStatusTests {
     #expect(result.output.hasSuffix("ended with 1\n"))
   }
 
+  @Test("without the access token each command that needs it says which flag it wants")
+  func accessAdvice() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let commands = [
+      "tokens", "tail", "export", "import empty.json", "push phone-1 com.example.app '{}'",
+    ]
+    let result = try program.exec(
+      ["--bind", "0.0.0.0"],
+      script: """
+        unset APNS_EMULATOR_ACCESS
+        echo '{"version": 1}' > empty.json
+        \(commands.map { "\"$emulator\" \($0) && exit 9" }.joined(separator: "\n"))
+        exit 0
+        """)
+    #expect(result.status == 0, "\(result.output)")
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count == commands.count, "\(result.output)")
+    for line in lines {
+      #expect(line.contains("--access TOKEN") && line.contains("APNS_EMULATOR_ACCESS"), "\(line)")
+    }
+  }
+
   @Test("an exec within an exec leaves the outer one its ports file")
   func nested() throws {
     let program = try BuiltProgram()
