@@ -37,7 +37,9 @@ public enum Program {
         throw UsageError("there is no command \"\(name)\"")
       }
       try Output.line(text)
-    case .run(let command, let settings): return try command.run(settings)
+    case .run(let command, let settings):
+      StrayVariables.warnings(parser.environment, CommandTable.commands).forEach(Output.complain)
+      return try command.run(settings)
     }
     return .success
   }
