@@ -33,6 +33,7 @@ final class Exchange: ConnectionHandler {
       connection.end()
       exchange.ending = Self.ours
     }
+    if let refusal = exchange.ending.flatMap(TLSRefusal.init) { throw refusal }
     guard exchange.wasOpened else { throw RunningEmulator.unreachable(address, exchange.ending) }
     return exchange
   }

@@ -54,6 +54,9 @@ final class HTTP2Push: ConnectionHandler {
       answer = answer ?? tally.json(of: count, nanoseconds: SystemClock.monotonicNanoseconds() - openedAt)
       isAccepted = tally.accepted == count
     }
+    if let refusal = why.flatMap(TLSRefusal.init), !isAccepted, tally.count == 0 {
+      answer = refusal.json([("interface", "provider")])
+    }
     guard let answer else { throw RunningEmulator.unreachable(address, why) }
     return (answer, isAccepted)
   }

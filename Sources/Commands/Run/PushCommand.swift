@@ -25,6 +25,7 @@ enum PushCommand {
     let words = settings.arguments
     let content = try SimulatorPayload(
       SendCommand.bytes(of: words.last.flatMap(PayloadSource.init)), topic: words.count == 3 ? words[1] : nil)
+    SendCommand.warn(of: content.payload)
     let (emulator, standard) = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
       .asItSays()
     let phone = Phone(

@@ -27,7 +27,9 @@ enum SendCommand {
   static let collapseId = Flag("collapse-id", .text("ID"), "apns-collapse-id")
   static let apnsId = Flag("apns-id", .text("UUID"), "apns-id")
   static let count = Flag(
-    "count", ValueKind<Int>.number("N", 1...100_000), "pushes so often, and reports counts and rate")
+    "count", ValueKind<Int>.number("N", 1...100_000),
+    "pushes so often, and reports counts and rate: until the last answer, or with --legacy, where success is silent, "
+      + "until the last byte was handed over")
   static let wait = Flag("wait", .interval, default: "1s", "how long to wait for a legacy error packet")
   static let timeout = CommonFlags.timeout.defaulting(to: "10s")
 
@@ -40,17 +42,38 @@ enum SendCommand {
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let payload = try bytes(of: settings[payload])
+    warn(of: payload)
     guard let number = settings[legacy], let command = LegacyCommand(rawValue: number) else {
-      return try HTTP2Push(settings, emulator, payload: bytes(of: settings[payload])).run()
+      return try HTTP2Push(settings, emulator, payload: payload).run()
     }
-    return try sendLegacy(command, settings, emulator)
+    do {
+      return try sendLegacy(command, payload, settings, emulator)
+    } catch let refusal as TLSRefusal {
+      try Output.line(
+        refusal.json([("interface", "gateway"), ("command", .integer(Int64(command.rawValue)))]).text)
+      return .failure
+    }
+  }
+
+  /// Apple's service takes any bytes, so ours does; an app gets nothing that it can use.
+  static func warn(of payload: [UInt8]) {
+    guard !payload.isEmpty else { return }
+    switch JSONText.compact(payload)?.first {
+    case UInt8(ascii: "{"): break
+    case nil:
+      Output.complain("the payload is not JSON; it is sent all the same, as Apple does not look inside")
+    default:
+      Output.complain(
+        "the payload is JSON but no object; it is sent all the same, as Apple does not look inside")
+    }
   }
 
   private static func sendLegacy(
-    _ command: LegacyCommand, _ settings: Settings, _ emulator: RunningEmulator
+    _ command: LegacyCommand, _ payload: [UInt8], _ settings: Settings, _ emulator: RunningEmulator
   ) throws -> ExitStatus {
     var push = LegacyPush(
-      command: command, token: settings[token] ?? [], payload: try bytes(of: settings[payload]),
+      command: command, token: settings[token] ?? [], payload: payload,
       identifier: settings[identifier] ?? 1)
     push.expiration =
       settings[expiration]?.seconds(from: CertsCommand.now()) ?? (command == .enhanced ? .max : nil)
