@@ -36,7 +36,7 @@ public struct LegacySeries: Sendable {
       let refused = packet.status == Self.shutdown ? 0 : 1
       counts.append(("resend", .integer(Int64(max(0, count - accepted - refused)))))
     }
-    return .object(members + counts + PushRate.members(count, nanoseconds: nanoseconds))
+    return .object(members + counts + PushRate.members(count, nanoseconds: nanoseconds, .sending))
   }
 
   private static let shutdown: UInt8 = 10

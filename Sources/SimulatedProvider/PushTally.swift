@@ -29,6 +29,6 @@ public struct PushTally: Sendable {
         ("acceptedCount", .integer(Int64(accepted))), ("rejectedCount", .integer(Int64(rejected))),
         ("unansweredCount", .integer(Int64(total - accepted - rejected))),
         ("reasons", .object(reasons.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })),
-      ] + PushRate.members(count, nanoseconds: nanoseconds))
+      ] + PushRate.members(count, nanoseconds: nanoseconds, .answers))
   }
 }

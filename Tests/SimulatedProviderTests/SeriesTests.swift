@@ -26,7 +26,7 @@ struct SeriesTests {
     let fine = series.json(.silence, command: .frame).text
     #expect(
       fine
-        == #"{"interface":"gateway","command":2,"accepted":true,"count":10,"acceptedCount":10,"milliseconds":2,"perSecond":5000}"#
+        == #"{"interface":"gateway","command":2,"accepted":true,"count":10,"acceptedCount":10,"milliseconds":2,"perSecond":5000,"measured":"until the last byte was handed to the system"}"#
     )
     let refused = series.json(error(8, 1), command: .enhanced).text
     #expect(refused.contains(#""status":8,"identifier":1,"#))
