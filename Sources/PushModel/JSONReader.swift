@@ -16,6 +16,16 @@ public struct JSONReader {
     return value
   }
 
+  /// The line, counted from 1, on which `text` stops being the JSON that `read` takes; nil if it is.
+  public static func brokenLine(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> Int? {
+    var reader = JSONReader(rest: text[...], maximumDepth: maximumDepth)
+    if reader.value(depth: 0) != nil {
+      reader.skipBlanks()
+      if reader.rest.isEmpty { return nil }
+    }
+    return text[..<reader.rest.startIndex].count { $0 == UInt8(ascii: "\n") } + 1
+  }
+
   private mutating func value(depth: Int) -> JSONValue? {
     guard depth <= maximumDepth else { return nil }
     skipBlanks()
@@ -122,13 +132,15 @@ extension JSONReader {
   private mutating func string() -> String? {
     guard take("\"") else { return nil }
     var text: [UInt8] = []
-    while let byte = rest.popFirst() {
+    while let byte = rest.first {
+      // Left there, so that whoever asks for the place is told the line of the string.
+      if byte < 0x20 { return nil }
+      rest = rest.dropFirst()
       switch byte {
       case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
       case UInt8(ascii: "\\"):
         guard let character = escape() else { return nil }
         text.append(contentsOf: String(character).utf8)
-      case 0..<0x20: return nil
       default: text.append(byte)
       }
     }

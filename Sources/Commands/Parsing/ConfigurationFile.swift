@@ -8,7 +8,11 @@ struct ConfigurationFile {
   /// Reads it; what is no object, or names an unknown key, is an error that says so.
   init(path: String, _ readFile: (String) throws -> [UInt8], known flags: [any FlagDescription]) throws {
     self.path = path
-    guard case .object(let members)? = JSONReader.read(try readFile(path)) else {
+    let text = try readFile(path)
+    if let line = JSONReader.brokenLine(of: text) {
+      throw UsageError("\(path) is not JSON: line \(line) can't be read")
+    }
+    guard case .object(let members)? = JSONReader.read(text) else {
       throw UsageError("\(path) is not a JSON object")
     }
     let names = flags.filter(\.isSetting).map(\.name)

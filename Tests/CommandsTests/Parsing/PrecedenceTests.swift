@@ -94,7 +94,13 @@ struct PrecedenceTests {
       ([:], #"{"histroy": 1}"#, "c.json has an unknown key \"histroy\"; did you mean history?"),
       ([:], #"{"elephant": 1}"#, "c.json has an unknown key \"elephant\""),
       ([:], "[1]", "c.json is not a JSON object"),
-      ([:], "{", "c.json is not a JSON object"),
+      ([:], "{", "c.json is not JSON: line 1 can't be read"),
+      ([:], "", "c.json is not JSON: line 1 can't be read"),
+      ([:], "{\n  \"history\": 1\n  \"seed\": 2\n}\n", "c.json is not JSON: line 3 can't be read"),
+      ([:], "{\n  \"history\": 1,\n}", "c.json is not JSON: line 3 can't be read"),
+      ([:], "{\n  \"data\": \"a\n}", "c.json is not JSON: line 2 can't be read"),
+      ([:], "{\n  \"history\": 1\n}\n}", "c.json is not JSON: line 4 can't be read"),
+      ([:], "{\n  // sizes\n}", "c.json is not JSON: line 2 can't be read"),
     ])
   func badValue(environment: [String: String], file: String, message: String) {
     let error = #expect(throws: UsageError.self) {
