@@ -2,7 +2,7 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run test bench format fuzz build lint conformance crash hostile clean
+.PHONY: help run test bench format fuzz build lint conformance crash hostile torture soak clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -43,6 +43,14 @@ crash: build ## two hundred rounds of kill -9; CRASH_ROUNDS=1000 for more
 hostile: build ## every known attack beside a healthy peer, as a table; ARGS="--seconds 20 HPACK" for longer ones or some
 	@.ci/install test
 	@Tests/Conformance/run --binary $(EMULATOR) --python hostile/table.py $(ARGS)
+
+torture: build ## calls of the system, OpenSSL and malloc that fail, one at a time; ARGS="--samples 200 SSL_read" for more or some
+	@.ci/install test
+	@Tests/Conformance/run --binary $(EMULATOR) --python torture/torture.py $(ARGS)
+
+soak: build ## five minutes of all kinds of traffic, memory and descriptors watched; ARGS="--seconds 3600" for longer
+	@.ci/install test
+	@Tests/Conformance/run --binary $(EMULATOR) --python soak/soak.py $(ARGS)
 
 clean: ## forget all builds and the Python environment
 	@rm -rf .build .venv
