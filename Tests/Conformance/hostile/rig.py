@@ -202,6 +202,7 @@ def cpu_seconds(process):
 
 def issue(folder):
     """A certs folder with everything that the attacks need."""
+    os.makedirs(folder, exist_ok=True)
     emulator = Emulator(folder)
     prepare(emulator)
     emulator.device_certificate("healthy-phone")
