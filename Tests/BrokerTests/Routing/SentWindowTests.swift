@@ -43,6 +43,56 @@ struct SentWindowTests {
     #expect(window.take(messageId: 4)?.id == 4)
   }
 
+  @Test("costs no more steps for ids that are not there, or come in the wrong order, than it has messages")
+  func steps() {
+    let count = 8192
+    var window = window(Array(1...UInt64(count)))
+    for id in 1...50_000 as ClosedRange<UInt32> {
+      if window.take(messageId: 1_000_000 + id) != nil { Issue.record("found \(id)") }
+    }
+    #expect(window.steps <= count)
+    for id in (2...UInt32(count)).reversed() where window.take(messageId: id)?.id != UInt64(id) {
+      Issue.record("lost \(id)")
+    }
+    #expect(window.count == 1)
+    // Closing the gaps costs as much again, and half, and half of that.
+    #expect(window.steps <= 4 * count)
+  }
+
+  @Test("looks at nothing else while messages are acknowledged in order")
+  func stepsInOrder() {
+    var window = window(Array(1...5000))
+    for id in 1...5000 as ClosedRange<UInt32> { _ = window.take(messageId: id) }
+    #expect(window.steps == 0 && window.count == 0)
+  }
+
+  @Test("costs a bounded number of steps for each message that comes, whatever is acknowledged between")
+  func stepsWhileRefilled() {
+    var window = window(Array(1...4000))
+    for id in 4001...60_000 as ClosedRange<UInt64> {
+      window.append(id, 1)
+      _ = window.take(messageId: .max)
+      // The oldest, then the newest, in turn.
+      let next = id.isMultiple(of: 2) ? UInt32(id) : UInt32(window.pending.first { _ in true }?.id ?? 0)
+      if window.take(messageId: next) == nil { Issue.record("lost \(next)") }
+    }
+    #expect(window.count == 4000)
+    #expect(window.steps <= 4 * 60_000)
+    #expect(window.memory <= 8 * 4000)
+  }
+
+  @Test("finds a message that was sent again under its old id")
+  func sentAgain() {
+    var window = window([1, 2, 3])
+    #expect(window.take(messageId: 3)?.id == 3)
+    window.append(3, 7)
+    #expect(window.take(messageId: 3)?.registration == 7)
+    #expect(window.take(messageId: 1)?.id == 1)
+    window.append(1, 8)
+    #expect([2, 1].map { window.take(messageId: $0)?.registration } == [2, 8])
+    #expect(window.count == 0)
+  }
+
   @Test("agrees with a list through thousands of steps", arguments: 1...5)
   func model(_ seed: UInt64) {
     var random = SeededChoices(seed: seed)
