@@ -31,7 +31,7 @@ let package = Package(
     system("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
     system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
 
-    library("Platform"),
+    library("Platform", ["PushModel"]),
     library("PushModel"),
     library("LegacyWire", ["PushModel"]),
     library("CourierWire", ["PushModel"]),

@@ -68,7 +68,9 @@ extension Broker {
       let registration = registry[registration: row]
       return registration.device == session.device && registration.environment == session.environment
     }
-    for entry in session.link.window.takeAll(where: belongs) { keepAgain(entry, now: now) }
+    let unacknowledged = session.link.window.takeAll(where: belongs)
+    session.link.expectStrays(unacknowledged.count)
+    for entry in unacknowledged { keepAgain(entry, now: now) }
     for row in session.link.waiting where belongs(row) { slots[Int(row)].isWaiting = false }
     session.link.waiting.removeAll(where: belongs)
   }
@@ -163,13 +165,15 @@ extension Broker {
   }
 
   /// The device has acknowledged a message. Status 0 means accepted; with any other it was not delivered and is kept
-  /// for the next connection (`spec/device-courier.md` 4.5, 11). Unknown and repeated ids are harmless; the answer says
-  /// whether the message was one of this connection's.
+  /// for the next connection (`spec/device-courier.md` 4.5, 11).
   @discardableResult
-  public func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp) -> Bool {
-    guard let entry = link.window.take(messageId: messageId) else { return false }
+  public func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp)
+    -> AcknowledgementOutcome
+  {
+    guard let entry = link.takeAcknowledged(messageId) else {
+      return link.putsUpWithStray(messageId) ? .stray : .tooManyStrays
+    }
     let slot = Int(entry.registration)
-    link.lastProgressAt = now
     if status != 0 {
       keepAgain(entry, now: now)
     } else {
@@ -178,7 +182,17 @@ extension Broker {
       if slots[slot].state == .inFlight, slots[slot].id == entry.id { clearDelivered(slot) }
     }
     if !link.waiting.isEmpty { roomMade(link, now: now) }
-    return true
+    return .taken
+  }
+
+  /// What an acknowledgement was worth.
+  public enum AcknowledgementOutcome: Sendable {
+    /// It was for a message of this connection.
+    case taken
+    /// It was for none, which is harmless: devices repeat themselves, and acknowledge broadcasts too.
+    case stray
+    /// There were too many of those: end the connection.
+    case tooManyStrays
   }
 
   /// As `clear`, but keeps the memory: the next message of a busy token comes soon.

@@ -24,15 +24,21 @@ extension Broker {
     guard session.link.hasRoom else {
       keep(submission, id: id, slot: slot, expiresAt: expiresAt, now: now)
       if slots[slot].id == id { wait(row, on: session.link) }
-      return session.link.isBehind(now: now)
+      return session.link.isBehind
     }
     sendNow(submission, id: id, row: row, expiresAt: expiresAt, session: session, now: now)
-    return session.link.isBehind(now: now)
+    return session.link.isBehind
   }
 
   /// Whether the device is there for the environment that the token belongs to.
   private func isOnline(_ registration: Registration) -> Bool {
     registry.devices[Int(registration.device)].session(in: registration.environment) != nil
+  }
+
+  /// The connection that a push to this token waits for, if its device is there.
+  public func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
+    guard let row = lookUp(token), slots[Int(row)].session >= 0 else { return nil }
+    return sessions[Int(slots[Int(row)].session)]?.link
   }
 
   /// The message of a row goes out when there is room on the connection.
@@ -74,7 +80,7 @@ extension Broker {
       if slots[slot].isStored { markDirty(slot) }
       if submission.interface == .gateway { sentThisTurn.append(row) } else { answeredThisTurn.append(row) }
     }
-    session.link.noteSent(id, row, now: now)
+    session.link.noteSent(id, row)
     session.link.outlet.deliver(
       OutgoingMessage(
         token: registry.registrations[slot].token,
@@ -116,7 +122,7 @@ extension Broker {
     guard slots[slot].state == .kept else { return }
     guard slots[slot].expiresAt > now else { return drop(slot, .expired, now) }
     slots[slot].state = .inFlight
-    session.link.noteSent(slots[slot].id, row, now: now)
+    session.link.noteSent(slots[slot].id, row)
     let kept = slots[slot]
     session.link.outlet.deliver(
       OutgoingMessage(

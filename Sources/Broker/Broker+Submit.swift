@@ -46,7 +46,7 @@ extension Broker {
   }
 
   @inline(__always)
-  private func lookUp(_ token: UnsafeRawBufferPointer) -> Int32? {
+  func lookUp(_ token: UnsafeRawBufferPointer) -> Int32? {
     guard token.count == DeviceToken.byteCount, let base = token.baseAddress else { return nil }
     return registry.find(DeviceToken(loadingFrom: base))
   }

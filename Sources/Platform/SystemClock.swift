@@ -1,3 +1,5 @@
+import PushModel
+
 /// Reads the operating system's clocks.
 public enum SystemClock {
   /// Wall clock, nanoseconds since 1970-01-01T00:00:00Z.
@@ -5,6 +7,9 @@ public enum SystemClock {
 
   /// A clock that never jumps, nanoseconds since an arbitrary start. For durations.
   public static func monotonicNanoseconds() -> Int64 { read(CLOCK_MONOTONIC) }
+
+  /// The same as an instant: for patience, pauses and deadlines.
+  public static func now() -> Instant { Instant(nanoseconds: monotonicNanoseconds()) }
 
   private static func read(_ id: clockid_t) -> Int64 {
     var value = timespec()

@@ -226,9 +226,9 @@ struct DevicesTests {
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
     let id = phone.received[0].messageId
-    #expect(lab.broker.acknowledge(phone.link, messageId: id, status: 0, now: lab.now))
-    #expect(!lab.broker.acknowledge(phone.link, messageId: id, status: 0, now: lab.now))
-    #expect(!lab.broker.acknowledge(phone.link, messageId: id, status: 2, now: lab.now))
+    #expect(lab.broker.acknowledge(phone.link, messageId: id, status: 0, now: lab.now) == .taken)
+    #expect(lab.broker.acknowledge(phone.link, messageId: id, status: 0, now: lab.now) == .stray)
+    #expect(lab.broker.acknowledge(phone.link, messageId: id, status: 2, now: lab.now) == .stray)
     #expect(lab.broker.counters.delivered == 1)
     #expect(lab.kept(row) == nil)
   }
@@ -239,8 +239,9 @@ struct DevicesTests {
     let phone = try lab.connect(enabling: [Lab.app])
     let id = lab.push(row, "message")
     let other = try lab.connect("other")
-    #expect(
-      !lab.broker.acknowledge(other.link, messageId: phone.received[0].messageId, status: 0, now: lab.now))
+    let outcome = lab.broker.acknowledge(
+      other.link, messageId: phone.received[0].messageId, status: 0, now: lab.now)
+    #expect(outcome == .stray)
     #expect(lab.state(id) == .sent)
   }
 

@@ -199,7 +199,7 @@ struct ChannelTablesTests {
 
 /// A device's connection that remembers which broadcasts came.
 private final class Listener: CourierOutlet {
-  private(set) lazy var link = DeviceLink(outlet: self, now: now)
+  private(set) lazy var link = DeviceLink(outlet: self)
   private(set) var texts: [String] = []
   private let now: Timestamp
 

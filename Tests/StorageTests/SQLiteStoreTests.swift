@@ -274,7 +274,7 @@ private struct Row: Equatable {
 
 /// A device's connection that takes everything.
 private final class Phone: CourierOutlet {
-  private(set) lazy var link = DeviceLink(outlet: self, now: now)
+  private(set) lazy var link = DeviceLink(outlet: self)
   private let now: Timestamp
 
   init(_ now: Timestamp) { self.now = now }

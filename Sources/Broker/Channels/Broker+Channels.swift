@@ -116,6 +116,7 @@ extension Broker {
       app.map { registry[registration: $0].token } ?? registry.baseToken(session.device, session.environment)
     session.link.outlet.deliver(
       broadcast, channel: key.id, token: token, topic: registry.topics[Int(key.topic)].hash)
+    session.link.expectStrays(1)
     session.joined[row]?.sentUntil = broadcast.sentAt
     counters.sent += 1
   }

@@ -6,8 +6,15 @@ public final class DeviceLink {
   static let windowLimit = 8192
   /// Most bytes queued for a connection that the system has not taken.
   static let unsentLimit = 8 << 20
-  /// How long a provider is slowed down for a device that makes no progress, in nanoseconds.
+  /// How long providers wait in all for a device that does not follow, in nanoseconds, beyond what it earns. A second
+  /// bridges a device that was busy, and is over before anybody's request is.
   static let patience: Int64 = 1_000_000_000
+  /// What an acknowledged message earns of that, in nanoseconds: who takes 10,000 messages a second is waited for all the
+  /// time, and no device can hold a provider to fewer.
+  static let earnedPerMessage: Int64 = 100_000
+  /// Most acknowledgements of what a connection was never given, as a count. Each is cheap; a peer that goes on like this
+  /// has lost its way or means harm.
+  static let strayLimit = 1024
 
   /// The connection, which owns this object and ends its sessions before it goes.
   unowned let outlet: any CourierOutlet
@@ -15,20 +22,19 @@ public final class DeviceLink {
   var window = SentWindow()
   /// Rows whose message waits in its slot for room in the window.
   var waiting: [Int32] = []
-  /// When the device last acknowledged something, or began to have something to acknowledge.
-  var lastProgressAt: Timestamp
+  /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
+  private var patienceLeft = DeviceLink.patience
+  /// Waits are paid for until then.
+  private var paidUntil = Instant.distantPast
+  /// Strays that are put up with at present.
+  private var straysLeft = DeviceLink.strayLimit
+  private var lastAcknowledged: UInt32?
 
-  public init(outlet: any CourierOutlet, now: Timestamp) {
-    self.outlet = outlet
-    lastProgressAt = now
-  }
+  public init(outlet: any CourierOutlet) { self.outlet = outlet }
 
   /// A message is handed to the connection.
   @inline(__always)
-  func noteSent(_ id: UInt64, _ row: Int32, now: Timestamp) {
-    if window.count == 0 { lastProgressAt = now }
-    window.append(id, row)
-  }
+  func noteSent(_ id: UInt64, _ row: Int32) { window.append(id, row) }
 
   /// Whether another message may be sent now; otherwise it waits in its slot.
   @inline(__always)
@@ -44,14 +50,47 @@ public final class DeviceLink {
     window.count < Self.windowLimit / 2 && outlet.unsentBytes < Self.unsentLimit / 2
   }
 
+  // MARK: Patience
+
   /// Whether the provider should be slowed down so that the device can follow. Begins at half of the limits, so that
-  /// what a provider connection has already read still finds room; a device that does not answer at all is not waited
-  /// for.
+  /// what a provider connection has already read still finds room; a device that was waited for long enough is not waited
+  /// for any more.
   @inline(__always)
-  func isBehind(now: Timestamp) -> Bool {
+  var isBehind: Bool {
     guard window.count > Self.windowLimit / 2 || outlet.unsentBytes > Self.unsentLimit / 2 else {
       return false
     }
-    return now.nanoseconds &- lastProgressAt.nanoseconds < Self.patience
+    return patienceLeft > 0
   }
+
+  /// A provider was held back for this device. The time counts once, however many of them were at the same time.
+  public func providerWaited(from start: Instant, until end: Instant) {
+    let start = max(start, paidUntil)
+    guard end > start else { return }
+    patienceLeft -= end.nanoseconds(since: start)
+    paidUntil = end
+  }
+
+  // MARK: Acknowledgements
+
+  /// Takes out the message that an acknowledgement is for; nil if it is a stray.
+  @inline(__always)
+  func takeAcknowledged(_ messageId: UInt32) -> SentWindow.Entry? {
+    guard let entry = window.take(messageId: messageId) else { return nil }
+    patienceLeft = min(patienceLeft + Self.earnedPerMessage, Self.patience)
+    straysLeft = min(straysLeft + 1, Self.strayLimit + Self.windowLimit)
+    lastAcknowledged = messageId
+    return entry
+  }
+
+  /// Counts a stray; false when there are too many. Each message may be acknowledged twice, and the last one as often as
+  /// the device likes: known clients do both (`spec/device-courier.md` 4.5, 10.4).
+  func putsUpWithStray(_ messageId: UInt32) -> Bool {
+    guard messageId != lastAcknowledged else { return true }
+    straysLeft = max(straysLeft - 1, -1)
+    return straysLeft >= 0
+  }
+
+  /// The device will acknowledge so much that is not in the window: broadcasts, and what was taken out of it.
+  func expectStrays(_ count: Int) { straysLeft += count }
 }

@@ -16,6 +16,8 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
   case identityRefused
   /// More identities than `CourierLimits.identitiesPerConnection`.
   case tooManyIdentities
+  /// It acknowledged too much of what it was never sent.
+  case tooManyStrayAcknowledgements
 
   public var description: String {
     switch self {
@@ -27,6 +29,7 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
     case .idle: "nothing was heard for too long"
     case .identityRefused: "the identity was refused"
     case .tooManyIdentities: "too many identities on one connection"
+    case .tooManyStrayAcknowledgements: "it acknowledged too many messages that it was not sent"
     }
   }
 }

@@ -64,8 +64,10 @@ extension CourierConnection {
   }
 
   func acknowledge(_ receipt: Acknowledgement, _ now: Timestamp) {
-    if broker.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now) {
-      service.devicesMadeProgress = true
+    switch broker.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now) {
+    case .taken: service.devicesMadeProgress = true
+    case .stray: break
+    case .tooManyStrays: drop(.tooManyStrayAcknowledgements)
     }
   }
 

@@ -20,7 +20,7 @@ final class CourierConnection: ConnectionHandler {
   private var decoder = CourierDecoder()
   var session: CourierServerSession
   var identities: [Identity] = []
-  private(set) lazy var link = DeviceLink(outlet: self, now: service.clock.now())
+  private(set) lazy var link = DeviceLink(outlet: self)
   var held = HeldFrames()
   private var isTouched = false
   /// An answer waits for the end of the turn: the pause behind it begins when it leaves.
@@ -117,3 +117,9 @@ final class CourierConnection: ConnectionHandler {
     service.touch(self)
   }
 }
+  /// Ends it at once: an orderly end would go on reading what somebody sends without end.
+  func drop(_ reason: CourierCloseReason) {
+    service.logger.log(.info, "device connection dropped", [("because", .string(reason.description))])
+    connection.abort(reason.description, reset: true)
+  }
+

@@ -1,6 +1,7 @@
 import Broker
 import Credentials
 import LegacyWire
+import Platform
 import PushModel
 import Transport
 
@@ -8,6 +9,14 @@ import Transport
 final class Gateway {
   /// How long a provider is held back before it may try again, in nanoseconds, if no device makes progress.
   private static let patience: Int64 = 100_000_000
+
+  /// A provider that is held back for a device.
+  private struct Held {
+    var connection: GatewayConnection
+    /// What it waits for; nil if that went in the same moment.
+    var link: DeviceLink?
+    var since: Instant
+  }
 
   let broker: Broker
   let clock: EmulatorClock
@@ -18,7 +27,7 @@ final class Gateway {
   private let identities: ProviderIdentities
   private let logger: Logger
   private var connections: [ObjectIdentifier: GatewayConnection] = [:]
-  private var held: [GatewayConnection] = []
+  private var held: [Held] = []
   private var retry: LoopEvent?
   /// Takes every connection, if there is one.
   var forward: ForwardService?
@@ -48,7 +57,7 @@ final class Gateway {
     connection.captureEnd()
     connections[ObjectIdentifier(connection)] = nil
     // One that was held back when it ended must not be told to go on.
-    held.removeAll { $0 === connection }
+    held.removeAll { $0.connection === connection }
     logger.log(.debug, "gateway connection ended", [("because", .string(reason))])
   }
 
@@ -60,18 +69,22 @@ final class Gateway {
 
   // MARK: Slowing providers down
 
-  func waitForDevices(_ connection: GatewayConnection) {
+  func waitForDevice(_ link: DeviceLink?, _ connection: GatewayConnection) {
     if held.isEmpty { retry?.start(afterNanoseconds: Self.patience) }
-    held.append(connection)
+    held.append(Held(connection: connection, link: link, since: SystemClock.now()))
   }
 
   /// Devices have acknowledged something, or the patience is over.
   func resumeHeld() {
     guard !held.isEmpty else { return }
     retry?.cancel()
+    let now = SystemClock.now()
     let waiting = held
     held = []
-    for connection in waiting { connection.resume() }
+    for provider in waiting {
+      provider.link?.providerWaited(from: provider.since, until: now)
+      provider.connection.resume()
+    }
   }
 
   /// Tells every provider how far it got, and ends.

@@ -99,7 +99,7 @@ final class GatewayConnection: ConnectionHandler {
       return answer(notification, rejection)
     }
     if notification.command != .simple { lastAccepted = notification.identifier }
-    if result.isCongested { slowDown() }
+    if result.isCongested { slowDown(for: notification.token) }
     return .goOn
   }
 
@@ -134,10 +134,10 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   /// Called for each frame of what has already been read.
-  private func slowDown() {
+  private func slowDown(for token: UnsafeRawBufferPointer?) {
     guard !connection.isPaused else { return }
     connection.setPaused(true)
-    gateway.waitForDevices(self)
+    gateway.waitForDevice(token.flatMap { gateway.broker.link(of: $0) }, self)
   }
 }
 

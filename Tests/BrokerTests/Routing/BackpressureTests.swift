@@ -4,8 +4,9 @@ import Testing
 @testable import Broker
 
 @Suite("A device that is behind")
-struct BackpressureTests {
+final class BackpressureTests {
   let lab = Lab()
+  private var instant = Instant(nanoseconds: 5_000_000_000)
 
   @Test("gets no more than the window; the rest waits, one for each token, and goes out in order")
   func windowFull() throws {
@@ -112,16 +113,76 @@ struct BackpressureTests {
     #expect(lab.state(id) == .expired)
   }
 
-  @Test("slows its provider down for a second, and no longer if it makes no progress")
+  /// As a gateway does it: a push that finds the device behind holds its provider back for `nanoseconds`.
+  private func waited(_ phone: Phone, _ nanoseconds: Int64) {
+    let start = instant
+    instant = start.adding(nanoseconds: nanoseconds)
+    phone.link.providerWaited(from: start, until: instant)
+  }
+
+  @Test("slows its provider down for a second in all, and no longer if it makes no progress")
   func congestion() throws {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     for number in 0..<DeviceLink.windowLimit / 2 { #expect(!lab.submit(row, "\(number)").isCongested) }
     #expect(lab.submit(row, "behind").isCongested)
-    lab.pass(seconds: 1)
+    waited(phone, 999_999_999)
+    #expect(lab.submit(row, "still waited for").isCongested)
+    waited(phone, 1)
     #expect(!lab.submit(row, "not waited for").isCongested)
     lab.acknowledge(phone, 0)
     #expect(lab.submit(row, "progress").isCongested)
+  }
+
+  @Test(
+    "does not slow its provider down for ever by acknowledging now and then, whatever the emulator's clock says"
+  )
+  func slowAcknowledgements() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    for number in 0...DeviceLink.windowLimit / 2 { lab.push(row, "\(number)") }
+    var held: Int64 = 0
+    // An hour in which it acknowledges something every half a second; the emulator's clock stands still.
+    for index in 0..<3600 {
+      let isHeld = lab.submit(row, "more").isCongested
+      if isHeld { held += 100_000_000 }
+      waited(phone, isHeld ? 100_000_000 : 0)
+      instant = instant.adding(nanoseconds: 500_000_000)
+      lab.acknowledge(phone, index)
+    }
+    // A second, what the acknowledgements earned (a tenth of a millisecond each), and the last hold begun before that.
+    #expect(held <= 1_000_000_000 + 3600 * 100_000 + 100_000_000)
+  }
+
+  @Test("is waited for as long as it takes ten thousand messages a second")
+  func quickEnough() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    for number in 0...DeviceLink.windowLimit / 2 { lab.push(row, "\(number)") }
+    var next = 0
+    for round in 0..<200 {
+      #expect(lab.submit(row, "round \(round)").isCongested)
+      waited(phone, 10_000_000)
+      for _ in 0..<100 {
+        lab.acknowledge(phone, next)
+        lab.push(row, "more")
+        next += 1
+      }
+    }
+  }
+
+  @Test("is charged once for the time that several providers wait at once")
+  func severalProviders() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    for number in 0...DeviceLink.windowLimit / 2 { lab.push(row, "\(number)") }
+    let (start, end) = (instant, instant.adding(nanoseconds: 900_000_000))
+    for _ in 0..<10 { phone.link.providerWaited(from: start, until: end) }
+    #expect(lab.submit(row, "still waited for").isCongested)
+    // A clock that went back charges nothing and gives nothing.
+    phone.link.providerWaited(from: end, until: start)
+    phone.link.providerWaited(from: start, until: end.adding(nanoseconds: 100_000_000))
+    #expect(!lab.submit(row, "not waited for").isCongested)
   }
 
   @Test("is not taken for one that makes no progress because it had nothing to do before")

@@ -21,7 +21,7 @@ final class Phone: CourierOutlet {
   private(set) var changes: [AppChange] = []
   var unsentBytes = 0
   var systemQueuedBytes = 0
-  private(set) lazy var link = DeviceLink(outlet: self, now: connectedAt)
+  private(set) lazy var link = DeviceLink(outlet: self)
   var session: DeviceSession?
   private let connectedAt: Timestamp
 

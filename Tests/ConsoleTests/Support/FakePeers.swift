@@ -29,7 +29,7 @@ final class FakePhone: CourierOutlet {
   var unsentBytes = 0
   var systemQueuedBytes = 0
   var session: DeviceSession?
-  private(set) lazy var link = DeviceLink(outlet: self, now: connectedAt)
+  private(set) lazy var link = DeviceLink(outlet: self)
   private let connectedAt: Timestamp
 
   init(_ now: Timestamp) { connectedAt = now }

@@ -1,9 +1,9 @@
-import Broker
 import CourierWire
 import PushModel
 import Testing
 
 @testable import Emulator
+@testable import Broker
 @testable import Transport
 
 extension LiveTests {
@@ -74,6 +74,26 @@ extension LiveTests {
     }
 
     @Test("a peer that does not prove itself in time is dropped")
+    @Test(
+      "a device that acknowledges what it was never sent is heard a thousand times, then its connection ends")
+    func strayAcknowledgements() throws {
+      let harness = try EmulatorHarness()
+      let (device, token) = try harness.listener()
+      let provider = try harness.provider()
+      let count = DeviceLink.windowLimit
+      provider.send((1...count).flatMap { Frames.full(token, id: UInt32($0), payload: Frames.text("\($0)")) })
+      device.waitForMessages(1000)
+      let strays = (0..<1000).flatMap { Acknowledgement(messageId: 0x7000_0000 + UInt32($0)).encoded }
+      device.send(strays)
+      device.roundTrip()
+      #expect(!device.recorder.hasEnded)
+      device.send(strays)
+      harness.turn(until: "it ends") { device.recorder.hasEnded }
+      let again = try harness.returningDevice()
+      again.waitForMessages(1)
+      #expect(again.messages[0].payload == Frames.text("\(count)"), "nothing is lost with it")
+    }
+
     func tooLate() throws {
       let harness = try EmulatorHarness()
       let device = try DeviceClient(harness)

@@ -195,7 +195,7 @@ extension EmulatorHarness {
     let topic = try #require(Topic(Site.topic).flatMap { broker.registry.topic(named: $0) })
     let outlet = DeafOutlet()
     return try (0..<count).map { index in
-      let link = DeviceLink(outlet: outlet, now: clock.now())
+      let link = DeviceLink(outlet: outlet)
       let udid = try #require(UDID("gone-\(index)"))
       let connected = try #require(
         broker.connect(
