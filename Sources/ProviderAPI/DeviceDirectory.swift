@@ -13,7 +13,7 @@ public protocol DeviceDirectory: AnyObject {
   ) -> DeviceTokenStanding
   /// Whether this push would be one too many in a row for its device (D.5 `TooManyRequests`, K 13). Called only for requests
   /// that pass everything else.
-  func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool
+  func isFlooded(_ token: DeviceToken) -> Bool
 }
 
 /// What the token map knows of a token.

@@ -4,7 +4,7 @@ import PushModel
 /// The courier's decoder in any segmentation, and both halves of its session behind it.
 struct CourierFuzz: FuzzTarget {
   private static let limit = 65_536
-  private let now = Timestamp(seconds: 1_700_000_000)
+  private let now = Instant(nanoseconds: 5_000_000_000)
   private let token = DeviceToken(bytes: [UInt8](repeating: 7, count: 32))
 
   func take(_ input: UnsafeRawBufferPointer) {
@@ -53,7 +53,8 @@ struct CourierFuzz: FuzzTarget {
     switch action {
     case .verify(let request):
       _ = session.identityAccepted(
-        request, baseToken: request.baseToken ?? token, tokenWasKnown: request.baseToken != nil, at: now)
+        request, baseToken: request.baseToken ?? token, tokenWasKnown: request.baseToken != nil, at: now,
+        date: Timestamp(seconds: 1_700_000_000))
     case .provideToken(let request, _): _ = session.tokenProvided(token, for: request, at: now)
     default: break
     }

@@ -52,7 +52,7 @@ private final class AnyDevices: DeviceDirectory {
   func standing(
     of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding { .active }
-  func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool { false }
+  func isFlooded(_ token: DeviceToken) -> Bool { false }
 }
 
 /// Takes every provider token.

@@ -64,12 +64,10 @@ final class DeviceRunner: ConnectionHandler {
     inputs.append(input)
     guard inputs.count == 1 else { return }
     while let next = inputs.first {
-      for action in device.handle(next, now: Self.now()) { perform(action) }
+      for action in device.handle(next, now: SystemClock.now()) { perform(action) }
       inputs.removeFirst()
     }
   }
-
-  private static func now() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   private func perform(_ action: DeviceAction) {
     switch action {
@@ -80,7 +78,8 @@ final class DeviceRunner: ConnectionHandler {
     case .disconnect: disconnect()
     case .persist(let state): attempt { try files.keep(state) }
     case .emit(let event): emit(event)
-    case .scheduleWake(let moment): wake?.start(afterNanoseconds: moment.nanoseconds - Self.now().nanoseconds)
+    case .scheduleWake(let moment):
+      wake?.start(afterNanoseconds: moment.nanoseconds(since: SystemClock.now()))
     }
   }
 
@@ -132,7 +131,8 @@ final class DeviceRunner: ConnectionHandler {
   }
 
   func connectionOpened(_ connection: TLSConnection) {
-    if connection === self.connection { tell(.transportOpened) }
+    guard connection === self.connection else { return }
+    tell(.transportOpened(date: Timestamp(nanoseconds: SystemClock.wallNanoseconds())))
   }
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {

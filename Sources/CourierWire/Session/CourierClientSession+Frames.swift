@@ -19,7 +19,7 @@ extension CourierClientSession {
   }
 
   /// A whole frame has arrived.
-  public mutating func frameReceived(_ frame: CourierFrame, at now: Timestamp) -> FrameAction {
+  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
     do throws(CourierProtocolError) {
       switch state {
       case .connecting: return try connectAnswered(frame, at: now)
@@ -41,7 +41,7 @@ extension CourierClientSession {
   }
 
   private mutating func connectAnswered(
-    _ frame: CourierFrame, at now: Timestamp
+    _ frame: CourierFrame, at now: Instant
   ) throws(CourierProtocolError) -> FrameAction {
     guard frame.command == .connected else { return .nothing }
     let response = try ConnectedResponse(frame)

@@ -28,16 +28,16 @@ public struct CourierClientSession {
 
   enum State {
     case opened
-    case connecting(answerBy: Timestamp)
+    case connecting(answerBy: Instant)
     case connected(Connected)
     case closed
   }
 
   struct Connected {
     /// When the next keep-alive is due.
-    var keepAliveAt: Timestamp
+    var keepAliveAt: Instant
     /// Until when anything has to be heard, after a keep-alive.
-    var answerBy: Timestamp?
+    var answerBy: Instant?
   }
 
   /// Why the client ends the connection.
@@ -66,7 +66,7 @@ public struct CourierClientSession {
   }
 
   /// When `timePassed` should be called next; nil when there is nothing to wait for.
-  public var nextWake: Timestamp? {
+  public var nextWake: Instant? {
     switch state {
     case .connecting(let answerBy): answerBy
     case .connected(let connected): min(connected.keepAliveAt, connected.answerBy ?? connected.keepAliveAt)
@@ -75,7 +75,7 @@ public struct CourierClientSession {
   }
 
   /// The transport is open: says who we are. Empty if that has been said.
-  public mutating func connect(_ request: ConnectRequest, at now: Timestamp) -> [UInt8] {
+  public mutating func connect(_ request: ConnectRequest, at now: Instant) -> [UInt8] {
     guard case .opened = state else { return [] }
     state = .connecting(answerBy: now.adding(nanoseconds: CourierLimits.answerNanoseconds))
     return request.encoded
@@ -100,7 +100,7 @@ public struct CourierClientSession {
   }
 
   /// The clock has moved.
-  public mutating func timePassed(at now: Timestamp) -> TimeAction {
+  public mutating func timePassed(at now: Instant) -> TimeAction {
     switch state {
     case .connecting(let answerBy) where now >= answerBy: return giveUp(on: .connect)
     case .connected(let connected) where now >= connected.answerBy ?? now.adding(nanoseconds: 1):
@@ -122,7 +122,7 @@ public struct CourierClientSession {
   /// The transport has ended, or the owner ends it.
   public mutating func connectionClosed() { state = .closed }
 
-  func connected(at now: Timestamp) -> Connected {
+  func connected(at now: Instant) -> Connected {
     Connected(keepAliveAt: now.adding(nanoseconds: keepAliveNanoseconds))
   }
 }

@@ -13,7 +13,7 @@ extension CourierServerSession {
   }
 
   /// Bytes have been read, before they are cut into frames. Nil: go on. Otherwise close.
-  public mutating func bytesReceived(_ count: Int, at now: Timestamp) -> CourierCloseReason? {
+  public mutating func bytesReceived(_ count: Int, at now: Instant) -> CourierCloseReason? {
     switch state {
     case .awaitingConnect(var stranger):
       state = stranger.takes(count) ? .awaitingConnect(stranger) : .closed
@@ -30,7 +30,7 @@ extension CourierServerSession {
   }
 
   /// The clock has moved. Nil: go on. Otherwise close.
-  public mutating func timePassed(at now: Timestamp) -> CourierCloseReason? {
+  public mutating func timePassed(at now: Instant) -> CourierCloseReason? {
     guard let deadline = nextDeadline, now >= deadline else { return nil }
     let reason: CourierCloseReason = isEstablished ? .idle : .authenticationTimeout
     state = .closed
@@ -38,8 +38,9 @@ extension CourierServerSession {
   }
 
   /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again (4.2).
+  /// `date` is the world's, which the device is told.
   public mutating func identityAccepted(
-    _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Timestamp
+    _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {
     switch state {
     case .verifying:
@@ -49,28 +50,28 @@ extension CourierServerSession {
       if established.identity(baseToken) == nil { established.others.append(baseToken) }
       let isTooMany = established.identityCount > CourierLimits.identitiesPerConnection
       state = isTooMany ? .closed : .established(established)
-      if isTooMany { return refusal(because: .tooManyIdentities, at: now) }
+      if isTooMany { return refusal(because: .tooManyIdentities, date) }
     case .awaitingConnect, .established, .closed: return .nothing
     }
     isSimulatedDevice = isSimulatedDevice || request.simulatedDevice != nil
     keepQuiet(from: now)
     return .send(
-      ConnectedResponse(status: 0, baseToken: tokenWasKnown ? nil : baseToken, at: now).encoded)
+      ConnectedResponse(status: 0, baseToken: tokenWasKnown ? nil : baseToken, at: date).encoded)
   }
 
   /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple (4.2).
-  public mutating func identityRefused(at now: Timestamp) -> VerdictAction {
+  public mutating func identityRefused(date: Timestamp) -> VerdictAction {
     switch state {
     case .verifying: break
     case .established(let established) where established.isVerifying: break
     case .awaitingConnect, .established, .closed: return .nothing
     }
     state = .closed
-    return refusal(because: .identityRefused, at: now)
+    return refusal(because: .identityRefused, date)
   }
 
-  private func refusal(because reason: CourierCloseReason, at now: Timestamp) -> VerdictAction {
-    let response = ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: now)
+  private func refusal(because reason: CourierCloseReason, _ date: Timestamp) -> VerdictAction {
+    let response = ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date)
     return .sendAndClose(response.encoded, reason)
   }
 
@@ -78,7 +79,7 @@ extension CourierServerSession {
   /// connection is over.
   public mutating func tokenProvided(
     _ token: DeviceToken?, for request: AppTokenRequest, refusal: UInt8 = AppTokenResponse.statusRefused,
-    at now: Timestamp
+    at now: Instant
   ) -> [UInt8] {
     guard isEstablished else { return [] }
     keepQuiet(from: now)
@@ -93,7 +94,7 @@ extension CourierServerSession {
 
   /// An answer has been handed to the system. The owner may have held it back (a store's commit comes first), and the
   /// pause behind it counts from when it leaves.
-  public mutating func answerLeft(at now: Timestamp) { keepQuiet(from: now) }
+  public mutating func answerLeft(at now: Instant) { keepQuiet(from: now) }
 
   /// The connection has ended, or the owner ends it.
   public mutating func connectionClosed() {
@@ -106,7 +107,7 @@ extension CourierServerSession {
   }
 
   /// An answer goes out now: what nobody asked for has to wait a moment (10.4).
-  mutating func keepQuiet(from now: Timestamp) {
+  mutating func keepQuiet(from now: Instant) {
     holdUntil = now.adding(nanoseconds: CourierLimits.quietNanoseconds)
   }
 }

@@ -28,7 +28,7 @@ extension CourierServerSession {
   }
 
   /// A whole frame has arrived.
-  public mutating func frameReceived(_ frame: CourierFrame, at now: Timestamp) -> FrameAction {
+  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
     do throws(CourierProtocolError) {
       return try read(frame, at: now)
     } catch {
@@ -42,7 +42,7 @@ extension CourierServerSession {
   }
 
   private mutating func read(
-    _ frame: CourierFrame, at now: Timestamp
+    _ frame: CourierFrame, at now: Instant
   ) throws(CourierProtocolError) -> FrameAction {
     guard !isClosed else { return .nothing }
     switch frame.command {
@@ -80,7 +80,7 @@ extension CourierServerSession {
   }
 
   /// A stranger's token gets a refusal rather than silence, for the device waits for the answer.
-  private mutating func tokenRequested(_ request: AppTokenRequest, at now: Timestamp) -> FrameAction {
+  private mutating func tokenRequested(_ request: AppTokenRequest, at now: Instant) -> FrameAction {
     let refusal = AppTokenResponse(answering: request, with: nil)
     let action = onBehalf(of: request.baseToken, .appTokenRequest, otherwise: .send(refusal.encoded)) {
       .provideToken(request, for: $0)
@@ -104,7 +104,7 @@ extension CourierServerSession {
     }
   }
 
-  private mutating func keepAliveReceived(at now: Timestamp) -> FrameAction {
+  private mutating func keepAliveReceived(at now: Instant) -> FrameAction {
     keepQuiet(from: now)
     return .send(KeepAliveAnswer().encoded)
   }

@@ -20,11 +20,11 @@ public struct CourierServerSession: ~Copyable {
   var state: State
   /// Until when nothing unsolicited may be written (10.4). A flat time rather than "until the next frame": some client
   /// acknowledges from one task and pings from another, so that a frame does not show it has read our answer.
-  public internal(set) var holdUntil = Timestamp(nanoseconds: .min)
+  public internal(set) var holdUntil = Instant.distantPast
   /// Whether a simulated device of ours is on the other side.
   public internal(set) var isSimulatedDevice = false
 
-  public init(acceptedAt now: Timestamp) {
+  public init(acceptedAt now: Instant) {
     state = .awaitingConnect(
       Stranger(deadline: now.adding(nanoseconds: CourierLimits.authenticationNanoseconds)))
   }
@@ -38,7 +38,7 @@ public struct CourierServerSession: ~Copyable {
 
   /// A peer without an accepted identity.
   struct Stranger {
-    let deadline: Timestamp
+    let deadline: Instant
     var byteCount = 0
 
     /// Counts what it sends; false once that is more than a stranger may.
@@ -55,7 +55,7 @@ public struct CourierServerSession: ~Copyable {
     var others: [DeviceToken] = []
     /// Whether a further identity is being verified.
     var isVerifying = false
-    var lastHeard: Timestamp
+    var lastHeard: Instant
 
     var identityCount: Int { 1 + others.count }
 
@@ -95,7 +95,7 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// When `timePassed` should be called next; nil when closed.
-  public var nextDeadline: Timestamp? {
+  public var nextDeadline: Instant? {
     switch state {
     case .awaitingConnect(let stranger), .verifying(let stranger): stranger.deadline
     case .established(let established):
@@ -105,5 +105,5 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// Whether something that the device did not ask for may be written now; if not, after `holdUntil`.
-  public func mayPush(at now: Timestamp) -> Bool { now >= holdUntil && isEstablished }
+  public func mayPush(at now: Instant) -> Bool { now >= holdUntil && isEstablished }
 }

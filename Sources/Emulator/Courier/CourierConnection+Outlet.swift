@@ -1,5 +1,6 @@
 import Broker
 import CourierWire
+import Platform
 import PushModel
 import Transport
 
@@ -9,7 +10,7 @@ extension CourierConnection: CourierOutlet {
 
   func deliver(_ message: OutgoingMessage) {
     if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
-    guard held.isEmpty, mayPush(CourierService.realNow()) else { return sendUnsolicited(message.frame) }
+    guard held.isEmpty, mayPush(SystemClock.now()) else { return sendUnsolicited(message.frame) }
     let written = message.writeFrame(to: connection.reserve(message.frameSize))
     connection.commit(written)
     touch()
@@ -53,23 +54,23 @@ extension CourierConnection: CourierOutlet {
 
   /// Sends what the device did not ask for, at once or when the pause after an answer is over.
   func sendUnsolicited(_ bytes: [UInt8]) {
-    let now = CourierService.realNow()
+    let now = SystemClock.now()
     guard !mayPush(now) || !held.isEmpty else { return connection.send(bytes) }
-    held.append(bytes, releaseAfter: session.holdUntil.nanoseconds - now.nanoseconds) {
+    held.append(bytes, releaseAfter: session.holdUntil.nanoseconds(since: now)) {
       LoopEvent(timerOn: service.loop) { [unowned self] in releaseHeld() }
     }
   }
 
   private func releaseHeld() {
-    let now = CourierService.realNow()
+    let now = SystemClock.now()
     guard mayPush(now) || session.isClosed else {
-      return held.postpone(by: session.holdUntil.nanoseconds - now.nanoseconds)
+      return held.postpone(by: session.holdUntil.nanoseconds(since: now))
     }
     connection.send(held.take())
   }
 
   /// Whether what nobody asked for may be sent now, or has to wait behind an answer (`spec/device-courier.md` 10.4).
-  private func mayPush(_ now: Timestamp) -> Bool { !hasAnswered && session.mayPush(at: now) }
+  private func mayPush(_ now: Instant) -> Bool { !hasAnswered && session.mayPush(at: now) }
 
   private func isStruck(_ message: OutgoingMessage) -> Bool {
     let faults = faults ?? CourierFaults(service.faults, connection)

@@ -5,24 +5,25 @@ import PushModel
 
 /// What a device asks for.
 extension CourierConnection {
-  func identify(_ request: ConnectRequest, _ real: Timestamp, _ now: Timestamp) {
+  func identify(_ request: ConnectRequest, _ instant: Instant, _ now: Timestamp) {
     switch service.verify(request) {
-    case .success(let device): admit(device, request, real, now)
+    case .success(let device): admit(device, request, instant, now)
     case .failure(let refusal):
       service.logger.log(.warning, "device refused", [("because", .string(refusal.sentence))])
-      answer(session.identityRefused(at: real))
+      answer(session.identityRefused(date: CourierService.worldDate()))
     }
   }
 
-  private func admit(_ device: VerifiedDevice, _ request: ConnectRequest, _ real: Timestamp, _ now: Timestamp)
-  {
+  private func admit(
+    _ device: VerifiedDevice, _ request: ConnectRequest, _ instant: Instant, _ now: Timestamp
+  ) {
     let environment =
       connection.serverName.flatMap { Environment(serverName: $0) } ?? service.defaultEnvironment
     guard
       let connected = broker.connect(
         device.udid, keyFingerprint: device.keyFingerprint, environment: environment,
         offeredBaseToken: request.baseToken, link: link, now: now)
-    else { return answer(session.identityRefused(at: real)) }
+    else { return answer(session.identityRefused(date: CourierService.worldDate())) }
     for topic in request.topicNames { _ = broker.registry.topic(named: topic) }
     identities.removeAll { $0.session.device == connected.session.device }
     identities.append(Identity(baseToken: connected.baseToken, session: connected.session))
@@ -31,7 +32,8 @@ extension CourierConnection {
       [("udid", .string(device.udid.text)), ("environment", .string(environment.name))])
     answer(
       session.identityAccepted(
-        request, baseToken: connected.baseToken, tokenWasKnown: connected.tokenWasKnown, at: real))
+        request, baseToken: connected.baseToken, tokenWasKnown: connected.tokenWasKnown, at: instant,
+        date: CourierService.worldDate()))
   }
 
   private func answer(_ action: CourierServerSession.VerdictAction) {
@@ -51,16 +53,16 @@ extension CourierConnection {
   }
 
   func provideToken(
-    _ request: AppTokenRequest, _ token: DeviceToken, _ real: Timestamp, _ now: Timestamp
+    _ request: AppTokenRequest, _ token: DeviceToken, _ instant: Instant, _ now: Timestamp
   ) {
     if let name = request.topicName { _ = broker.registry.topic(named: name) }
     guard let owner = identity(token)?.session else { return }
     if let held = request.heldToken, broker.wasRemoved(held, from: owner) {
       return sendAnswer(
-        session.tokenProvided(nil, for: request, refusal: AppTokenResponse.statusRemoved, at: real))
+        session.tokenProvided(nil, for: request, refusal: AppTokenResponse.statusRemoved, at: instant))
     }
     let appToken = broker.appToken(owner, topic: request.topic, now: now)
-    sendAnswer(session.tokenProvided(appToken, for: request, at: real))
+    sendAnswer(session.tokenProvided(appToken, for: request, at: instant))
   }
 
   func acknowledge(_ receipt: Acknowledgement, _ now: Timestamp) {

@@ -1,5 +1,6 @@
 import Broker
 import CourierWire
+import Platform
 import PushModel
 import Transport
 
@@ -32,7 +33,7 @@ final class CourierConnection: ConnectionHandler {
 
   init(_ service: CourierService, _ connection: TLSConnection) {
     (self.service, self.connection) = (service, connection)
-    session = CourierServerSession(acceptedAt: CourierService.realNow())
+    session = CourierServerSession(acceptedAt: SystemClock.now())
   }
 
   var broker: Broker { service.broker }
@@ -46,8 +47,8 @@ final class CourierConnection: ConnectionHandler {
   func connectionOpened(_ connection: TLSConnection) {}
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
-    let real = CourierService.realNow()
-    if let reason = session.bytesReceived(bytes.count, at: real) { return close(reason) }
+    let instant = SystemClock.now()
+    if let reason = session.bytesReceived(bytes.count, at: instant) { return close(reason) }
     let now = service.clock.now()
     var input = bytes
     do throws(CourierProtocolError) {
@@ -55,11 +56,11 @@ final class CourierConnection: ConnectionHandler {
         if let receipt = try session.acknowledgement(in: frame) {
           acknowledge(receipt, now)
         } else {
-          perform(session.frameReceived(frame, at: real), real, now)
+          perform(session.frameReceived(frame, at: instant), instant, now)
         }
       }
     } catch {
-      perform(session.decodingFailed(error), real, now)
+      perform(session.decodingFailed(error), instant, now)
     }
     guard unsentBytes > Self.outputLimit else { return }
     connection.setPaused(true)
@@ -79,17 +80,17 @@ final class CourierConnection: ConnectionHandler {
     service.logger.log(.debug, "device connection ended", [("because", .string(reason))])
   }
 
-  func timePassed(_ now: Timestamp) {
+  func timePassed(_ now: Instant) {
     if let reason = session.timePassed(at: now) { close(reason) }
   }
 
-  private func perform(_ action: CourierServerSession.FrameAction, _ real: Timestamp, _ now: Timestamp) {
+  private func perform(_ action: CourierServerSession.FrameAction, _ instant: Instant, _ now: Timestamp) {
     switch action {
     case .nothing: break
     case .send(let bytes): sendAnswer(bytes)
-    case .verify(let request): identify(request, real, now)
+    case .verify(let request): identify(request, instant, now)
     case .replaceFilter(let update, let token): replaceFilter(update, token, now)
-    case .provideToken(let request, let token): provideToken(request, token, real, now)
+    case .provideToken(let request, let token): provideToken(request, token, instant, now)
     case .acknowledge(let receipt): acknowledge(receipt, now)
     case .subscribe(let subscription): subscribe(subscription, now)
     case .close(let reason): close(reason)
@@ -107,7 +108,7 @@ final class CourierConnection: ConnectionHandler {
     systemQueuedBytes = connection.systemQueuedBytes()
     guard hasAnswered else { return }
     hasAnswered = false
-    session.answerLeft(at: CourierService.realNow())
+    session.answerLeft(at: SystemClock.now())
   }
 
   /// Something is queued that is to leave at the end of the turn.

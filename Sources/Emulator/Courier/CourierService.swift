@@ -35,8 +35,8 @@ final class CourierService {
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
 
-  /// The system's time: deadlines and pauses of the connection must pass also while the emulator's clock stands still.
-  static func realNow() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  /// The world's date, which devices sign and are told; nobody can move it.
+  static func worldDate() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
     let courier = CourierConnection(self, connection)
@@ -57,7 +57,7 @@ final class CourierService {
   }
 
   private func endOverdue() {
-    let now = Self.realNow()
+    let now = SystemClock.now()
     for connection in connections.values { connection.timePassed(now) }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }

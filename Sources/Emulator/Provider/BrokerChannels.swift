@@ -1,4 +1,5 @@
 import Broker
+import Platform
 import ProviderAPI
 import PushModel
 
@@ -49,8 +50,8 @@ final class BrokerChannels: ChannelDirectory {
     key(channel, bundle, environment).map { broker.channels.delete($0) } ?? false
   }
 
-  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment, now: Timestamp) -> Bool {
-    key(channel, bundle, environment).map { floods.isOver($0, now) } ?? false
+  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
+    key(channel, bundle, environment).map { floods.isOver($0, SystemClock.now()) } ?? false
   }
 
   func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID] {

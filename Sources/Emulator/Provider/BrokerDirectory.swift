@@ -1,4 +1,5 @@
 import Broker
+import Platform
 import ProviderAPI
 import PushModel
 
@@ -37,7 +38,7 @@ final class BrokerDirectory: DeviceDirectory {
     return row.topic == topic ? .active : .otherTopic
   }
 
-  func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool { floods.isOver(token, now) }
+  func isFlooded(_ token: DeviceToken) -> Bool { floods.isOver(token, SystemClock.now()) }
 }
 
 /// Counts pushes to each device token (or broadcasts to each channel) within a second; off unless the operator gives a limit
@@ -49,13 +50,14 @@ struct FloodGate<Target: Hashable> {
 
   let limit: Int?
   private var counts: [Target: Int] = [:]
-  private var began = Timestamp(nanoseconds: .min)
+  private var began = Instant.distantPast
 
   init(limit: Int?) { self.limit = limit }
 
-  mutating func isOver(_ target: Target, _ now: Timestamp) -> Bool {
+  mutating func isOver(_ target: Target, _ now: @autoclosure () -> Instant) -> Bool {
     guard let limit else { return false }
-    if now > began.adding(nanoseconds: Self.window) || now < began || counts.count >= Self.targetLimit {
+    let now = now()
+    if now > began.adding(nanoseconds: Self.window) || counts.count >= Self.targetLimit {
       counts.removeAll(keepingCapacity: true)
       began = now
     }

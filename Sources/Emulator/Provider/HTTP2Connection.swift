@@ -36,15 +36,15 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   private let makeResponder: (TLSConnection) -> any HTTP2Responder
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?
-  /// When GOAWAY was said, as monotonic nanoseconds.
-  private var endingSince: Int64?
+  /// When GOAWAY was said.
+  private var endingSince: Instant?
   private var hasHeard = false
   /// The highest stream that was judged, and the highest that may be.
   private(set) var highestServed: Int32 = 0
   private var highestAllowed = Int32.max
   /// Requests that are not answered yet.
   var openStreams: Int { session?.openStreams ?? 0 }
-  private var lastHeard = Timestamp(nanoseconds: 0)
+  private var lastHeard = Instant.distantPast
 
   init(
     _ service: ProviderService, _ connection: TLSConnection,
@@ -61,7 +61,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     guard let session = HTTP2ServerSession(options: options) else { return connection.abort("no memory") }
     (self.session, self.responder) = (session, responder)
     service.remember(self)
-    lastHeard = service.clock.now()
+    lastHeard = SystemClock.now()
     if let rejection = responder.connectionRejection {
       session.goAway(.noError, lastStreamID: 0, debugData: ErrorBody.bytes(rejection))
       beginEnding()
@@ -72,7 +72,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
     guard let session, let responder else { return }
     let now = service.clock.now()
-    (lastHeard, hasHeard) = (now, true)
+    (lastHeard, hasHeard) = (SystemClock.now(), true)
     switch session.receive(bytes) {
     case .taken: answerAll(session, responder, now)
     case .notHTTP2(let first): return refuseOtherProtocol(first, session)
@@ -99,8 +99,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   func shutDown() { end(.shutdown) }
 
   /// Ends the connection if nothing was heard for longer than the operator allows.
-  func endIfIdle(_ now: Timestamp, seconds: Int64) {
-    guard lastHeard.adding(nanoseconds: seconds * 1_000_000_000) < now else { return }
+  func endIfIdle(_ now: Instant, seconds: Int64) {
+    guard now.nanoseconds(since: lastHeard) / 1_000_000_000 > seconds else { return }
     end(.idleTimeout)
   }
 
@@ -118,13 +118,13 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   private var isEnding: Bool { endingSince != nil }
 
-  private func beginEnding() { endingSince = endingSince ?? SystemClock.monotonicNanoseconds() }
+  private func beginEnding() { endingSince = endingSince ?? SystemClock.now() }
 
   /// A request that was open at the GOAWAY and never ends can't hold the connection.
-  func endIfOverdue(_ monotonic: Int64) {
-    guard let endingSince, monotonic - endingSince >= service.options.goAwayPatience, connection.isOpen else {
-      return
-    }
+  func endIfOverdue(_ now: Instant) {
+    guard let endingSince, now.nanoseconds(since: endingSince) >= service.options.goAwayPatience,
+      connection.isOpen
+    else { return }
     service.logger.log(
       .info, "provider connection closed", [("because", .string("it did not end after GOAWAY"))])
     responder?.answerHeld()

@@ -188,10 +188,9 @@ final class ProviderService {
 
   /// Ends connections that were idle for longer than the operator allows; there is no limit unless one is given (K 11).
   /// Also those that were told to go and did not. To be called about once a second.
-  func endIdle() {
-    for endpoint in connections.values { endpoint.endIfOverdue(SystemClock.monotonicNanoseconds()) }
+  func endIdle(now: Instant = SystemClock.now()) {
+    for endpoint in connections.values { endpoint.endIfOverdue(now) }
     guard let seconds = options.idleSeconds else { return }
-    let now = clock.now()
     for endpoint in connections.values { endpoint.endIfIdle(now, seconds: seconds) }
   }
 
@@ -205,9 +204,8 @@ final class ProviderService {
 protocol ProviderEndpoint: AnyObject {
   var openStreams: Int { get }
   func shutDown()
-  func endIfIdle(_ now: Timestamp, seconds: Int64)
-  /// `monotonic` in nanoseconds.
-  func endIfOverdue(_ monotonic: Int64)
+  func endIfIdle(_ now: Instant, seconds: Int64)
+  func endIfOverdue(_ now: Instant)
 }
 
 extension Waiver {

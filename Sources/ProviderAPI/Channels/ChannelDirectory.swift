@@ -19,7 +19,7 @@ public protocol ChannelDirectory: AnyObject {
   func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool
   /// Whether this broadcast would be one too many in a row for its channel (F.3 `TooManyRequests`). Called only for
   /// requests that pass everything else.
-  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment, now: Timestamp) -> Bool
+  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool
   /// All channels of a bundle id.
   func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID]
 }

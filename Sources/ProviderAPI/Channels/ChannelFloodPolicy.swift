@@ -6,7 +6,7 @@ struct ChannelFloodPolicy: RequestPolicy {
 
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let channel = context.channel?.id, let bundle = context.topic?.topic,
-      directory.isFlooded(channel, bundle, context.environment, now: context.now)
+      directory.isFlooded(channel, bundle, context.environment)
     else { return nil }
     return Refusal(
       .tooManyRequests, rule: Rule.channelFlood, expected: "fewer in a row to this channel",

@@ -5,7 +5,7 @@ struct FloodPolicy: RequestPolicy {
   let directory: any DeviceDirectory
 
   func refusal(_ context: RequestContext) -> Refusal? {
-    guard let token = context.token, directory.isFlooded(token, now: context.now) else { return nil }
+    guard let token = context.token, directory.isFlooded(token) else { return nil }
     return Refusal(
       .tooManyRequests, rule: Rule.flood, expected: "fewer in a row to this token",
       got: "one too many")

@@ -18,5 +18,5 @@ public enum DeviceAction: Equatable {
   /// Tell whoever watches. An owner that stops now has to carry out what stands before and behind it first.
   case emit(DeviceEvent)
   /// Give `timePassed` then; replaces the earlier one.
-  case scheduleWake(at: Timestamp)
+  case scheduleWake(at: Instant)
 }

@@ -11,8 +11,8 @@ public enum DeviceInput {
   /// A key was made and the service has issued a certificate for it.
   case activated
   case activationFailed(reason: String)
-  /// The TLS connection to the courier is up.
-  case transportOpened
+  /// The TLS connection to the courier is up; `date` is the world's, which the device signs.
+  case transportOpened(date: Timestamp)
   /// The TLS connection has ended, or did not come about. Not to be told after `DeviceAction.disconnect`.
   case transportClosed(reason: String)
   /// The device certificate in DER, and the signature over the nonce as the protocol has it: `01 01`, then RSA-SHA1.

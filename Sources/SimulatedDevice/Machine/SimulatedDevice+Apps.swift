@@ -37,7 +37,7 @@ extension SimulatedDevice {
   }
 
   mutating func appStateChanged(
-    _ change: AppStateChange, _ now: Timestamp, _ actions: inout [DeviceAction]
+    _ change: AppStateChange, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     if change.action == .erased { return erase(now, &actions) }
     let known = state.apps.first { $0.hash == change.topic }?.topic
@@ -82,7 +82,7 @@ extension SimulatedDevice {
   }
 
   /// Everything that Apple gave the device is gone; the apps come back as from a backup and get new tokens.
-  private mutating func erase(_ now: Timestamp, _ actions: inout [DeviceAction]) {
+  private mutating func erase(_ now: Instant, _ actions: inout [DeviceAction]) {
     state.baseToken = nil
     for index in state.apps.indices { state.apps[index].token = nil }
     announced = [:]

@@ -4,7 +4,7 @@ import PushModel
 /// Coming into contact and staying there.
 extension SimulatedDevice {
   /// The next step towards a connection.
-  mutating func proceed(_ now: Timestamp, _ actions: inout [DeviceAction]) {
+  mutating func proceed(_ now: Instant, _ actions: inout [DeviceAction]) {
     if needsActivation {
       phase = .activating
       actions.append(.activate(state.udid))
@@ -14,30 +14,30 @@ extension SimulatedDevice {
     }
   }
 
-  mutating func activated(_ now: Timestamp, _ actions: inout [DeviceAction]) {
+  mutating func activated(_ now: Instant, _ actions: inout [DeviceAction]) {
     guard phase == .activating else { return }
     needsActivation = false
     actions.append(.emit(.activated(state.udid)))
     proceed(now, &actions)
   }
 
-  mutating func activationFailed(_ reason: String, _ now: Timestamp, _ actions: inout [DeviceAction]) {
+  mutating func activationFailed(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
     guard phase == .activating else { return }
     retryLater("activation failed: \(reason)", now, &actions)
   }
 
   /// The nonce is as `spec/device-courier.md` 5 has it.
-  mutating func transportOpened(_ now: Timestamp, _ actions: inout [DeviceAction]) {
+  mutating func transportOpened(_ date: Timestamp, _ actions: inout [DeviceAction]) {
     guard case .connecting = phase else { return }
     var nonce: [UInt8] = [0]
-    withUnsafeBytes(of: UInt64(clamping: now.milliseconds).bigEndian) { nonce.append(contentsOf: $0) }
+    withUnsafeBytes(of: UInt64(clamping: date.milliseconds).bigEndian) { nonce.append(contentsOf: $0) }
     withUnsafeBytes(of: random.next()) { nonce.append(contentsOf: $0) }
     phase = .signing(nonce: nonce)
     actions.append(.sign(nonce: nonce))
   }
 
   mutating func signed(
-    _ certificate: [UInt8], _ signature: [UInt8], _ now: Timestamp, _ actions: inout [DeviceAction]
+    _ certificate: [UInt8], _ signature: [UInt8], _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     guard case .signing(let nonce) = phase else { return }
     var request = ConnectRequest()
@@ -54,14 +54,14 @@ extension SimulatedDevice {
     actions.append(.send(session.connect(request, at: now)))
   }
 
-  mutating func transportClosed(_ reason: String, _ now: Timestamp, _ actions: inout [DeviceAction]) {
+  mutating func transportClosed(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
     switch phase {
     case .connecting, .signing, .online: retryLater(reason, now, &actions)
     case .idle, .activating, .waiting, .stopped: break
     }
   }
 
-  mutating func timePassed(_ now: Timestamp, _ actions: inout [DeviceAction]) {
+  mutating func timePassed(_ now: Instant, _ actions: inout [DeviceAction]) {
     switch phase {
     case .connecting(let giveUpAt) where now >= giveUpAt:
       actions.append(.disconnect)
@@ -72,7 +72,7 @@ extension SimulatedDevice {
     }
   }
 
-  private mutating func sessionTimePassed(_ now: Timestamp, _ actions: inout [DeviceAction]) {
+  private mutating func sessionTimePassed(_ now: Instant, _ actions: inout [DeviceAction]) {
     switch session.timePassed(at: now) {
     case .nothing: break
     case .send(let bytes): actions.append(.send(bytes))
@@ -82,7 +82,7 @@ extension SimulatedDevice {
 
   /// Ends the connection from this side.
   mutating func hangUp(
-    _ reason: CourierClientSession.CloseReason, _ now: Timestamp, _ actions: inout [DeviceAction]
+    _ reason: CourierClientSession.CloseReason, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     actions.append(.disconnect)
     guard case .refused = reason else { return retryLater(reason.description, now, &actions) }
@@ -98,7 +98,7 @@ extension SimulatedDevice {
   }
 
   /// Tells why there is no connection, and waits.
-  mutating func retryLater(_ reason: String, _ now: Timestamp, _ actions: inout [DeviceAction]) {
+  mutating func retryLater(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
     if let connectedSince, now >= connectedSince.adding(nanoseconds: Backoff.stableNanoseconds) {
       backoff.reset()
     }

@@ -4,7 +4,7 @@ import PushModel
 /// What the courier says.
 extension SimulatedDevice {
   mutating func received(
-    _ bytes: UnsafeRawBufferPointer, _ now: Timestamp, _ actions: inout [DeviceAction]
+    _ bytes: UnsafeRawBufferPointer, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     var input = bytes
     while case .online = phase, let action = nextFrame(in: &input, now) {
@@ -14,7 +14,7 @@ extension SimulatedDevice {
 
   /// The meaning of the next frame; nil when all of `input` is used up.
   private mutating func nextFrame(
-    in input: inout UnsafeRawBufferPointer, _ now: Timestamp
+    in input: inout UnsafeRawBufferPointer, _ now: Instant
   ) -> CourierClientSession.FrameAction? {
     do throws(CourierProtocolError) {
       let frame = try decoder.next(&input, limit: CourierLimits.frameAfterConnect)
@@ -25,7 +25,7 @@ extension SimulatedDevice {
   }
 
   private mutating func carryOut(
-    _ action: CourierClientSession.FrameAction, _ now: Timestamp, _ actions: inout [DeviceAction]
+    _ action: CourierClientSession.FrameAction, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     switch action {
     case .nothing, .nothingStored, .channelsConfirmed: break
@@ -42,7 +42,7 @@ extension SimulatedDevice {
 
   /// The order is that of real clients: state, topics, then tokens (`spec/device-courier.md` 6).
   private mutating func connected(
-    _ response: ConnectedResponse, _ now: Timestamp, _ actions: inout [DeviceAction]
+    _ response: ConnectedResponse, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     guard let baseToken = response.baseToken ?? state.baseToken else {
       let error = CourierProtocolError(.itemMissing, "connected without a base token")

@@ -19,10 +19,10 @@ public struct SimulatedDevice: ~Copyable {
   enum Phase: Equatable {
     case idle
     case activating
-    case connecting(giveUpAt: Timestamp)
+    case connecting(giveUpAt: Instant)
     case signing(nonce: [UInt8])
     case online
-    case waiting(until: Timestamp)
+    case waiting(until: Instant)
     case stopped
   }
 
@@ -40,14 +40,14 @@ public struct SimulatedDevice: ~Copyable {
   var session: CourierClientSession
   var decoder = CourierDecoder()
   /// Since when the service has known it on this connection.
-  var connectedSince: Timestamp?
+  var connectedSince: Instant?
   var needsActivation: Bool
   /// Tokens that were told in this run.
   var announced: [Topic: DeviceToken] = [:]
   var backoff = Backoff()
   var random: SplitMix64
   let keepAliveNanoseconds: Int64
-  private var scheduledWake: Timestamp?
+  private var scheduledWake: Instant?
 
   /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
   /// and certificate are there.
@@ -67,7 +67,7 @@ public struct SimulatedDevice: ~Copyable {
   public var isConnected: Bool { session.isConnected }
 
   /// Something has happened; answers what to do, in order.
-  public mutating func handle(_ input: DeviceInput, now: Timestamp) -> [DeviceAction] {
+  public mutating func handle(_ input: DeviceInput, now: Instant) -> [DeviceAction] {
     var actions: [DeviceAction] = []
     if case .timePassed = input { scheduledWake = nil }
     react(to: input, now, &actions)
@@ -78,7 +78,7 @@ public struct SimulatedDevice: ~Copyable {
     return actions
   }
 
-  private mutating func react(to input: DeviceInput, _ now: Timestamp, _ actions: inout [DeviceAction]) {
+  private mutating func react(to input: DeviceInput, _ now: Instant, _ actions: inout [DeviceAction]) {
     guard phase != .stopped else { return }
     switch input {
     case .start: if phase == .idle { proceed(now, &actions) }
@@ -86,7 +86,7 @@ public struct SimulatedDevice: ~Copyable {
     case .timePassed: timePassed(now, &actions)
     case .activated: activated(now, &actions)
     case .activationFailed(let reason): activationFailed(reason, now, &actions)
-    case .transportOpened: transportOpened(now, &actions)
+    case .transportOpened(let date): transportOpened(date, &actions)
     case .transportClosed(let reason): transportClosed(reason, now, &actions)
     case .signed(let certificate, let signature): signed(certificate, signature, now, &actions)
     case .received(let bytes): received(bytes, now, &actions)
@@ -95,7 +95,7 @@ public struct SimulatedDevice: ~Copyable {
     }
   }
 
-  private var nextWake: Timestamp? {
+  private var nextWake: Instant? {
     switch phase {
     case .connecting(let giveUpAt): giveUpAt
     case .waiting(let until): until

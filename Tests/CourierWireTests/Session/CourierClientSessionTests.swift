@@ -11,11 +11,13 @@ struct CourierClientSessionTests {
     case opened, connecting, connected, closed
   }
 
-  private let start = Timestamp(seconds: 1_700_000_000)
+  private let start = Instant(nanoseconds: 5_000_000_000)
   private let token = DeviceToken(loading: 1)
   private let second: Int64 = 1_000_000_000
 
-  private var accepted: ConnectedResponse { ConnectedResponse(status: 0, baseToken: token, at: start) }
+  private var accepted: ConnectedResponse {
+    ConnectedResponse(status: 0, baseToken: token, at: Timestamp(seconds: 1_700_000_000))
+  }
 
   private func session(in state: State) -> Session {
     var session = Session()
@@ -56,7 +58,7 @@ struct CourierClientSessionTests {
   @Test("is connected by an answer of status 0, and closed by any other")
   func connected() {
     expect(accepted, [.connecting: .connected(accepted)])
-    let refused = ConnectedResponse(status: 2, baseToken: nil, at: start)
+    let refused = ConnectedResponse(status: 2, baseToken: nil, at: Timestamp(seconds: 1_700_000_000))
     expect(refused, [.connecting: .close(.refused(status: 2))])
     var session = session(in: .connecting)
     _ = session.receive(refused, at: start)
@@ -206,7 +208,7 @@ struct CourierClientSessionTests {
 
 extension CourierClientSession {
   /// Feeds a command as its frame.
-  mutating func receive(_ value: some CourierCommandValue, at now: Timestamp) -> FrameAction {
+  mutating func receive(_ value: some CourierCommandValue, at now: Instant) -> FrameAction {
     value.encoded.withUnsafeBytes { raw in
       let body = UnsafeRawBufferPointer(rebasing: raw.dropFirst(CourierLimits.headerByteCount))
       return frameReceived(CourierFrame(commandByte: raw[0], body: body), at: now)

@@ -8,12 +8,13 @@ struct CourierServerSessionFactsTests {
   typealias Table = CourierServerSessionTests
 
   private let start = Table.start
+  private let date = Table.date
   private let token = Table.baseToken
   private let other = Table.otherToken
   private let request = Table.request
 
   private func connected(_ token: DeviceToken?, _ status: UInt8 = 0) -> [UInt8] {
-    ConnectedResponse(status: status, baseToken: token, at: start).encoded
+    ConnectedResponse(status: status, baseToken: token, at: date).encoded
   }
 
   @Test("an accepted identity is told its token unless it knew it; without a pending connect nothing happens")
@@ -21,7 +22,8 @@ struct CourierServerSessionFactsTests {
     for state in Table.State.allCases {
       for wasKnown in [true, false] {
         var session = Table.session(in: state)
-        let action = session.identityAccepted(request, baseToken: other, tokenWasKnown: wasKnown, at: start)
+        let action = session.identityAccepted(
+          request, baseToken: other, tokenWasKnown: wasKnown, at: start, date: date)
         switch state {
         case .verifying, .verifyingAnother:
           #expect(action == .send(connected(wasKnown ? nil : other)))
@@ -36,7 +38,7 @@ struct CourierServerSessionFactsTests {
   func refused() {
     for state in Table.State.allCases {
       var session = Table.session(in: state)
-      let action = session.identityRefused(at: start)
+      let action = session.identityRefused(date: date)
       let isPending = state == .verifying || state == .verifyingAnother
       #expect(action == (isPending ? .sendAndClose(connected(nil, 2), .identityRefused) : .nothing))
       #expect(session.isClosed == (isPending || state == .closed))
@@ -46,17 +48,17 @@ struct CourierServerSessionFactsTests {
   @Test("the same identity may connect again; more than sixteen are too many")
   func identities() {
     var session = Table.session(in: .verifyingAnother)
-    _ = session.identityAccepted(request, baseToken: token, tokenWasKnown: true, at: start)
+    _ = session.identityAccepted(request, baseToken: token, tokenWasKnown: true, at: start, date: date)
     #expect(session.identities == [token])
     for number in 2...CourierLimits.identitiesPerConnection {
       #expect(session.receive(request, at: start) == .verify(request))
       _ = session.identityAccepted(
-        request, baseToken: DeviceToken(loading: UInt64(number)), tokenWasKnown: true, at: start)
+        request, baseToken: DeviceToken(loading: UInt64(number)), tokenWasKnown: true, at: start, date: date)
     }
     #expect(session.identities.count == CourierLimits.identitiesPerConnection)
     _ = session.receive(request, at: start)
     let action = session.identityAccepted(
-      request, baseToken: DeviceToken(loading: 99), tokenWasKnown: true, at: start)
+      request, baseToken: DeviceToken(loading: 99), tokenWasKnown: true, at: start, date: date)
     #expect(action == .sendAndClose(connected(nil, 2), .tooManyIdentities))
     #expect(session.isClosed == true)
   }
@@ -64,7 +66,7 @@ struct CourierServerSessionFactsTests {
   @Test("filters of several identities are told apart")
   func severalFilters() {
     var session = Table.session(in: .verifyingAnother)
-    _ = session.identityAccepted(request, baseToken: other, tokenWasKnown: true, at: start)
+    _ = session.identityAccepted(request, baseToken: other, tokenWasKnown: true, at: start, date: date)
     let update = FilterUpdate(baseToken: other)
     #expect(session.receive(update, at: start) == .replaceFilter(update, of: other))
   }
@@ -124,7 +126,7 @@ struct CourierServerSessionFactsTests {
     let topic = try topicHash("com.example.app")
     let tokenRequest = AppTokenRequest(baseToken: token, topic: topic)
     func expectQuiet(
-      _ answer: (inout Session, Timestamp) -> Void, at location: SourceLocation = #_sourceLocation
+      _ answer: (inout Session, Instant) -> Void, at location: SourceLocation = #_sourceLocation
     ) {
       var session = Table.session(in: .verifyingAnother)
       let now = start.adding(nanoseconds: 1_000_000_000)
@@ -134,7 +136,9 @@ struct CourierServerSessionFactsTests {
       #expect(session.mayPush(at: now.adding(nanoseconds: 20_000_000)) == true, sourceLocation: location)
       #expect(session.holdUntil == now.adding(nanoseconds: 20_000_000), sourceLocation: location)
     }
-    expectQuiet { _ = $0.identityAccepted(request, baseToken: other, tokenWasKnown: false, at: $1) }
+    expectQuiet {
+      _ = $0.identityAccepted(request, baseToken: other, tokenWasKnown: false, at: $1, date: date)
+    }
     expectQuiet { _ = $0.tokenProvided(other, for: tokenRequest, at: $1) }
     expectQuiet { _ = $0.receive(KeepAlive(), at: $1) }
     expectQuiet { _ = $0.receive(AppTokenRequest(baseToken: DeviceToken(loading: 9), topic: topic), at: $1) }
@@ -160,7 +164,7 @@ struct CourierServerSessionFactsTests {
     var ours = request
     ours.simulatedDevice = 1
     var session = Table.session(in: .verifying)
-    _ = session.identityAccepted(ours, baseToken: token, tokenWasKnown: true, at: start)
+    _ = session.identityAccepted(ours, baseToken: token, tokenWasKnown: true, at: start, date: date)
     #expect(session.appStateChanged(AppStateChange(.erased)) == bytes("70 00000004 02 0001 05"))
     session.connectionClosed()
     #expect(session.appStateChanged(AppStateChange(.erased)) == nil)

@@ -11,7 +11,8 @@ struct CourierServerSessionTests {
     case awaitingConnect, verifying, established, verifyingAnother, closed
   }
 
-  static let start = Timestamp(seconds: 1_700_000_000)
+  static let start = Instant(nanoseconds: 5_000_000_000)
+  static let date = Timestamp(seconds: 1_700_000_000)
   static let baseToken = DeviceToken(loading: 1)
   static let otherToken = DeviceToken(loading: 2)
   static let request = ConnectRequest()
@@ -21,7 +22,7 @@ struct CourierServerSessionTests {
     guard state != .awaitingConnect else { return session }
     _ = session.receive(request, at: start)
     guard state != .verifying else { return session }
-    _ = session.identityAccepted(request, baseToken: baseToken, tokenWasKnown: false, at: start)
+    _ = session.identityAccepted(request, baseToken: baseToken, tokenWasKnown: false, at: start, date: date)
     if state == .verifyingAnother { _ = session.receive(request, at: start) }
     if state == .closed { session.connectionClosed() }
     return session
@@ -169,7 +170,7 @@ func topicHash(_ name: String) throws -> TopicHash { TopicHash(try #require(Topi
 
 extension CourierServerSession {
   /// Feeds a command as its frame.
-  mutating func receive(_ value: some CourierCommandValue, at now: Timestamp) -> FrameAction {
+  mutating func receive(_ value: some CourierCommandValue, at now: Instant) -> FrameAction {
     value.encoded.withUnsafeBytes { raw in
       let body = UnsafeRawBufferPointer(rebasing: raw.dropFirst(CourierLimits.headerByteCount))
       return frameReceived(CourierFrame(commandByte: raw[0], body: body), at: now)

@@ -1,9 +1,10 @@
 import CourierWire
+import Platform
 import PushModel
 import Testing
 
-@testable import Emulator
 @testable import Broker
+@testable import Emulator
 @testable import Transport
 
 extension LiveTests {
@@ -73,7 +74,6 @@ extension LiveTests {
       #expect(!harness.broker.registry.devices[Int(gone)].isOnline)
     }
 
-    @Test("a peer that does not prove itself in time is dropped")
     @Test(
       "a device that acknowledges what it was never sent is heard a thousand times, then its connection ends")
     func strayAcknowledgements() throws {
@@ -94,12 +94,13 @@ extension LiveTests {
       #expect(again.messages[0].payload == Frames.text("\(count)"), "nothing is lost with it")
     }
 
+    @Test("a peer that does not prove itself in time is dropped")
     func tooLate() throws {
       let harness = try EmulatorHarness()
       let device = try DeviceClient(harness)
       device.open()
       let (_, handler) = try served(harness)
-      let now = CourierService.realNow()
+      let now = SystemClock.now()
       handler.timePassed(now.adding(seconds: 29))
       harness.settle()
       #expect(!device.recorder.hasEnded)
@@ -114,11 +115,11 @@ extension LiveTests {
       let harness = try EmulatorHarness()
       let device = try harness.device()
       let (connection, handler) = try served(harness)
-      let now = CourierService.realNow()
+      let now = SystemClock.now()
       handler.timePassed(now.adding(seconds: 25 * 60))
       device.roundTrip()
       #expect(!device.recorder.hasEnded && connection.deadline == .max)
-      handler.timePassed(CourierService.realNow().adding(seconds: 31 * 60))
+      handler.timePassed(SystemClock.now().adding(seconds: 31 * 60))
       harness.turn(until: "it is dropped") { device.recorder.hasEnded }
     }
 

@@ -65,5 +65,9 @@ extension Timestamp {
   func adding(seconds: Int64) -> Timestamp { adding(nanoseconds: seconds * 1_000_000_000) }
 }
 
+extension Instant {
+  func adding(seconds: Int64) -> Instant { adding(nanoseconds: seconds * 1_000_000_000) }
+}
+
 /// The bytes that hexadecimal text spells; blanks and line ends are for the eye.
 func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex.filter { !$0.isWhitespace }) ?? [] }

@@ -34,7 +34,7 @@ final class FakeChannels: ChannelDirectory {
 
   var flooded: ChannelID?
 
-  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment, now: Timestamp) -> Bool {
+  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
     channel == flooded
   }
 

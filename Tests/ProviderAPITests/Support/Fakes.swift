@@ -26,7 +26,7 @@ final class FakeDirectory: DeviceDirectory {
     return known[topics[Int(topic)].name] ?? .otherTopic
   }
 
-  func isFlooded(_ token: DeviceToken, now: Timestamp) -> Bool { floodedTokens.contains(token) }
+  func isFlooded(_ token: DeviceToken) -> Bool { floodedTokens.contains(token) }
 }
 
 /// Accepts the provider token `good`; others stand for what is wrong with them.

@@ -10,7 +10,8 @@ struct PhaseTests {
     case idle, activating, connecting, signing, greeting, connected, waiting, stopped
   }
 
-  private static let origin = Timestamp(seconds: 1_700_000_000)
+  private static let origin = Instant(nanoseconds: 5_000_000_000)
+  private static let date = Timestamp(seconds: 1_700_000_000)
   private let later = Self.origin.adding(nanoseconds: 1_000_000)
 
   private static func device(in phase: Phase) throws -> SimulatedDevice {
@@ -21,11 +22,11 @@ struct PhaseTests {
     _ = device.handle(.start, now: origin)
     switch phase {
     case .idle, .activating, .connecting: break
-    case .signing: _ = device.handle(.transportOpened, now: origin)
+    case .signing: _ = device.handle(.transportOpened(date: date), now: origin)
     case .greeting, .connected:
-      _ = device.handle(.transportOpened, now: origin)
+      _ = device.handle(.transportOpened(date: date), now: origin)
       _ = device.handle(.signed(certificate: [1], signature: [1]), now: origin)
-      let answer = ConnectedResponse(status: 0, baseToken: DeviceToken(loading: 1), at: origin).encoded
+      let answer = ConnectedResponse(status: 0, baseToken: DeviceToken(loading: 1), at: date).encoded
       if phase == .connected { answer.withUnsafeBytes { _ = device.handle(.received($0), now: origin) } }
     case .waiting: _ = device.handle(.transportClosed(reason: "x"), now: origin)
     case .stopped: _ = device.handle(.stop, now: origin)
@@ -35,7 +36,7 @@ struct PhaseTests {
 
   /// The names of what each phase does; nothing where none is given. The wake-up is left out.
   private func expect(
-    _ input: DeviceInput, at now: Timestamp? = nil, _ expected: [Phase: String],
+    _ input: DeviceInput, at now: Instant? = nil, _ expected: [Phase: String],
     at location: SourceLocation = #_sourceLocation
   ) throws {
     for phase in Phase.allCases {
@@ -90,7 +91,7 @@ struct PhaseTests {
 
   @Test("transport opened or closed")
   func transport() throws {
-    try expect(.transportOpened, [.connecting: "sign"])
+    try expect(.transportOpened(date: Self.date), [.connecting: "sign"])
     let lost = "disconnected"
     try expect(
       .transportClosed(reason: "x"), [.connecting: lost, .signing: lost, .greeting: lost, .connected: lost])
@@ -103,7 +104,7 @@ struct PhaseTests {
 
   @Test("bytes: an answer to connect, a message, noise")
   func received() throws {
-    let answer = ConnectedResponse(status: 0, baseToken: DeviceToken(loading: 1), at: Self.origin).encoded
+    let answer = ConnectedResponse(status: 0, baseToken: DeviceToken(loading: 1), at: Self.date).encoded
     try answer.withUnsafeBytes { try expect(.received($0), [.greeting: "persist connected send20"]) }
     let message = CourierMessage(
       token: DeviceToken(loading: 1), topic: TopicHash(try #require(Topic("a"))), payload: [1], messageId: 1)
@@ -115,7 +116,7 @@ struct PhaseTests {
 
   @Test("a courier that says welcome without a base token is left")
   func noBaseToken() throws {
-    let answer = ConnectedResponse(status: 0, baseToken: nil, at: Self.origin).encoded
+    let answer = ConnectedResponse(status: 0, baseToken: nil, at: Self.date).encoded
     try answer.withUnsafeBytes { try expect(.received($0), [.greeting: "disconnect disconnected"]) }
   }
 

@@ -43,6 +43,19 @@ struct ReconnectTests {
     #expect(world.advanceToWake() <= 1000)
   }
 
+  @Test("waits no longer because somebody has set the date", arguments: [-3600, 3600] as [Int64])
+  func dateSet(seconds: Int64) throws {
+    let world = try World()
+    world.give(.start)
+    world.breakConnection()
+    world.date = world.date.adding(nanoseconds: seconds * 1_000_000_000)
+    #expect(world.advanceToWake() <= 1000)
+    #expect(world.isConnected)
+    let nonce = try #require(world.courier.requests.last?.nonce)
+    let milliseconds = UInt64(1_700_000_000_000 + seconds * 1000)
+    #expect(Array(nonce[1..<9]) == withUnsafeBytes(of: milliseconds.bigEndian) { Array($0) })
+  }
+
   @Test("keeps the wait growing while connections break at once")
   func flapping() throws {
     let world = try World()

@@ -3,7 +3,7 @@ import PushModel
 
 /// The courier in memory: the product's own server session with a broker of a few lines behind it.
 final class TestCourier {
-  var session = CourierServerSession(acceptedAt: Timestamp(seconds: 0))
+  var session = CourierServerSession(acceptedAt: Instant(nanoseconds: 0))
   private var decoder = CourierDecoder()
 
   /// What it has heard, in order.
@@ -26,7 +26,7 @@ final class TestCourier {
   private(set) var hasHungUp = false
   private var nextId: UInt32 = 100
 
-  func accept(at now: Timestamp) {
+  func accept(at now: Instant) {
     session = CourierServerSession(acceptedAt: now)
     decoder = CourierDecoder()
     (output, hasHungUp) = ([], false)
@@ -34,7 +34,7 @@ final class TestCourier {
   }
 
   /// Takes bytes from the device and answers with some.
-  func receive(_ bytes: [UInt8], at now: Timestamp) -> [UInt8] {
+  func receive(_ bytes: [UInt8], at now: Instant) -> [UInt8] {
     guard !isStalled else { return [] }
     _ = session.bytesReceived(bytes.count, at: now)
     bytes.withUnsafeBytes { raw in
@@ -50,7 +50,7 @@ final class TestCourier {
     return takeOutput(at: now)
   }
 
-  private func carryOut(_ action: CourierServerSession.FrameAction, at now: Timestamp) {
+  private func carryOut(_ action: CourierServerSession.FrameAction, at now: Instant) {
     switch action {
     case .nothing, .subscribe: break
     case .send(let bytes): output += bytes
@@ -64,14 +64,15 @@ final class TestCourier {
     }
   }
 
-  private func verify(_ request: ConnectRequest, at now: Timestamp) {
+  private func verify(_ request: ConnectRequest, at now: Instant) {
     requests.append(request)
     let isRefused = refusesIdentity || (refusesToken && request.baseToken != nil)
     let action =
       isRefused
-      ? session.identityRefused(at: now)
+      ? session.identityRefused(date: Timestamp(seconds: 0))
       : session.identityAccepted(
-        request, baseToken: baseToken, tokenWasKnown: request.baseToken == baseToken, at: now)
+        request, baseToken: baseToken, tokenWasKnown: request.baseToken == baseToken, at: now,
+        date: Timestamp(seconds: 0))
     switch action {
     case .nothing: break
     case .send(let bytes): output += bytes
@@ -79,7 +80,7 @@ final class TestCourier {
     }
   }
 
-  private func provide(_ request: AppTokenRequest, at now: Timestamp) {
+  private func provide(_ request: AppTokenRequest, at now: Instant) {
     tokenRequests.append(request)
     if tokenRefusal == nil, tokens[request.topic] == nil {
       installs += 1
@@ -99,7 +100,7 @@ final class TestCourier {
   }
 
   /// What may go out now: answers, then messages whose topic is wanted.
-  func takeOutput(at now: Timestamp) -> [UInt8] {
+  func takeOutput(at now: Instant) -> [UInt8] {
     guard !isStalled else { return [] }
     if session.mayPush(at: now), let enabled = filters.last {
       for topic in enabled {

@@ -12,7 +12,9 @@ final class World {
 
   var device: SimulatedDevice
   let courier = TestCourier()
-  private(set) var now = Timestamp(seconds: 1_700_000_000)
+  private(set) var now = Instant(nanoseconds: 5_000_000_000)
+  /// The date, which has nothing to do with how time passes.
+  var date = Timestamp(seconds: 1_700_000_000)
   private(set) var events: [DeviceEvent] = []
   private(set) var lastPersisted: DeviceState?
   private(set) var activations = 0
@@ -22,7 +24,7 @@ final class World {
   var activationFailure: String?
   /// Bytes arrive in pieces of this size.
   var pieceSize = Int.max
-  private var wake: Timestamp?
+  private var wake: Instant?
   private var isTransportOpen = false
   private var happenings: [Happening] = []
 
@@ -82,7 +84,7 @@ final class World {
     guard let wake else { return 0 }
     let before = now
     advance(by: wake.nanoseconds - now.nanoseconds)
-    return now.milliseconds - before.milliseconds
+    return now.nanoseconds(since: before) / 1_000_000
   }
 
   func advance(seconds: Int64) { advance(by: seconds * 1_000_000_000) }
@@ -148,6 +150,6 @@ final class World {
     }
     isTransportOpen = true
     courier.accept(at: now)
-    happenings.append(.input(.transportOpened))
+    happenings.append(.input(.transportOpened(date: date)))
   }
 }
