@@ -76,7 +76,7 @@ public final class Emulator {
     courier = CourierService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults,
       defaultEnvironment: options.environment,
-      verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, logger) })
+      verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
     tokenVerifier = ProviderTokenVerifier(folder: certs, isLenient: options.isLenient)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,

@@ -39,7 +39,8 @@ struct DeviceIdentityTests {
     let verifier = try DeviceIdentityVerifier(
       folder: Fixture.folder(), isLenient: isLenient, toleranceSeconds: tolerance, now: Fixture.now)
     return verifier.verify(
-      certificateDER: proof.certificate, nonce: proof.nonce, signature: proof.signature, now: now)
+      certificateDER: proof.certificate, nonce: proof.nonce, signature: proof.signature, now: now,
+      at: Instant(nanoseconds: 0))
   }
 
   private func refusal(_ result: Result<VerifiedDevice, DeviceRefusal>) -> DeviceRefusal.Code? {
@@ -121,6 +122,66 @@ struct DeviceIdentityTests {
     let proof = Proof(
       certificate: identity.certificateDER, nonce: endOfTime, signature: try identity.sign(nonce: endOfTime))
     #expect(refusal(try verify(proof)) == .badClock)
+  }
+
+  @Test("a proof is believed once, whatever the date is meanwhile; lenient mode keeps the reason")
+  func repeated() throws {
+    let identity = try identity()
+    let proof = try proof(identity)
+    for isLenient in [false, true] {
+      let verifier = try DeviceIdentityVerifier(
+        folder: Fixture.folder(), isLenient: isLenient, now: Fixture.now)
+      let verify = { (proof: Proof, date: Int64, real: Int64) in
+        verifier.verify(
+          certificateDER: proof.certificate, nonce: proof.nonce, signature: proof.signature,
+          now: Fixture.now.adding(seconds: date), at: Instant(nanoseconds: real * 1_000_000_000))
+      }
+      #expect(try verify(proof, 0, 0).get().leniency == nil)
+      for (date, real) in [(0, 1), (900, 900), (-900, 1000), (0, 1799)] as [(Int64, Int64)] {
+        let again = verify(proof, date, real)
+        if isLenient {
+          #expect(try again.get().leniency?.code == .repeated)
+        } else {
+          #expect(refusal(again) == .repeated)
+        }
+      }
+      #expect(
+        try verify(self.proof(identity), 0, 1799).get().leniency == nil, "a fresh one is as good as ever")
+    }
+  }
+
+  @Test("a proof that was refused is not remembered")
+  func refusedThenGood() throws {
+    let proof = try proof(try identity(), at: Fixture.now.adding(seconds: 1000))
+    let verifier = try DeviceIdentityVerifier(folder: Fixture.folder(), isLenient: false, now: Fixture.now)
+    let verify = { (date: Int64) in
+      verifier.verify(
+        certificateDER: proof.certificate, nonce: proof.nonce, signature: proof.signature,
+        now: Fixture.now.adding(seconds: date), at: Instant(nanoseconds: 0))
+    }
+    #expect(refusal(verify(0)) == .badClock)
+    #expect(try verify(500).get().udid.text == "phone-1")
+  }
+
+  @Test("a certificate of the handshake is believed for itself, under the same rules")
+  func handshake() throws {
+    let verify = { (certificate: [UInt8], isLenient: Bool) in
+      try DeviceIdentityVerifier(folder: Fixture.folder(), isLenient: isLenient, now: Fixture.now).verify(
+        handshakeCertificateDER: certificate, now: Fixture.now)
+    }
+    let good = try identity()
+    let device = try verify(good.certificateDER, false).get()
+    #expect(device.udid.text == "phone-1" && device.leniency == nil)
+    #expect(try device.keyFingerprint == self.verify(proof(good)).get().keyFingerprint, "the same identity")
+    let foreign = try identity(by: TestCertificate.foreignAuthority()).certificateDER
+    #expect(refusal(try verify(foreign, false)) == .unknownAuthority)
+    #expect(try verify(foreign, true).get().leniency?.code == .unknownAuthority)
+    let expired = try identity(validSeconds: -100...(-50)).certificateDER
+    #expect(refusal(try verify(expired, false)) == .expired)
+    let elliptic = try TestCertificate.made(commonName: "phone-1", uid: nil).certificate.der
+    for certificate in [[], [0x30, 0], elliptic] as [[UInt8]] {
+      #expect(refusal(try verify(certificate, true)) == .badCertificate)
+    }
   }
 
   @Test("a signature of another kind is refused", arguments: ["", "01", "0102", "0001"])

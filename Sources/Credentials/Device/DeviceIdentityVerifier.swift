@@ -2,8 +2,8 @@ import COpenSSL
 import PushModel
 
 /// Checks certificate, nonce and signature of a connect command (`spec/device-courier.md` 5) against our device
-/// authority and those in `trust/`. In lenient mode an unknown authority, a certificate out of its time and a wrong clock
-/// pass, with the reason kept; a wrong signature never does.
+/// authority and those in `trust/`. In lenient mode an unknown authority, a certificate out of its time, a wrong clock
+/// and a repeated proof pass, with the reason kept; a wrong signature never does.
 public final class DeviceIdentityVerifier {
   /// How far the nonce may be from the emulator's clock, in seconds. Apple's tolerance is unknown
   /// (`spec/device-courier.md` 5); this is what signed timestamps elsewhere commonly get.
@@ -14,6 +14,7 @@ public final class DeviceIdentityVerifier {
   private let store: TrustStore
   private let isLenient: Bool
   private let toleranceSeconds: Int64
+  private var proofs: ProofMemory
 
   /// Loads the authorities of a prepared folder. A tolerance of 0 switches the check of the clock off.
   public init(
@@ -23,11 +24,14 @@ public final class DeviceIdentityVerifier {
       anchors: [try folder.loadedDeviceAuthority(now: now).certificate], folder: folder.trustFolder)
     self.isLenient = isLenient
     self.toleranceSeconds = toleranceSeconds
+    // From the clock's being as far ahead as is allowed until its being as far behind.
+    let seconds = 2 * (toleranceSeconds > 0 ? toleranceSeconds : Self.defaultToleranceSeconds)
+    proofs = ProofMemory(period: Timestamp(seconds: seconds).nanoseconds)
   }
 
-  /// Who the device is, or why that is not believed.
+  /// Who the device is, or why that is not believed. A proof is believed once.
   public func verify(
-    certificateDER: [UInt8], nonce: [UInt8], signature: [UInt8], now: Timestamp
+    certificateDER: [UInt8], nonce: [UInt8], signature: [UInt8], now: Timestamp, at instant: Instant
   ) -> Result<VerifiedDevice, DeviceRefusal> {
     guard let madeAt = DeviceNonce.time(of: nonce) else {
       return .failure(
@@ -39,21 +43,41 @@ public final class DeviceIdentityVerifier {
       return .failure(
         DeviceRefusal(.badSignatureKind, "the signature does not begin with 01 01 for RSA with SHA-1"))
     }
-    guard let certificate = Certificate(der: certificateDER), let key = certificate.publicKey,
-      DeviceKeyPolicy.accepts(key)
-    else {
-      return .failure(
-        DeviceRefusal(
-          .badCertificate,
-          "the device's certificate can't be parsed or is not for \(DeviceKeyPolicy.sentence)"))
-    }
+    guard let (certificate, key) = usable(certificateDER) else { return .failure(Self.unusable) }
     guard key.verifies(Array(signature.dropFirst(Self.signaturePrefix.count)), over: nonce, hash: "SHA1")
     else {
       return .failure(
         DeviceRefusal(.badSignature, "the nonce is not signed with the key of the device's certificate"))
     }
-    return admit(certificate, problem: clockProblem(madeAt, now) ?? issuerProblem(certificate, now))
+    let problem =
+      clockProblem(madeAt, now) ?? issuerProblem(certificate, now)
+      ?? repetitionProblem(certificate, nonce, instant)
+    return admit(certificate, problem: problem)
   }
+
+  /// Who the device is that has proved itself with its certificate in the TLS handshake, or why that is not believed.
+  /// Empty if it showed none.
+  public func verify(
+    handshakeCertificateDER der: [UInt8], now: Timestamp
+  ) -> Result<VerifiedDevice, DeviceRefusal> {
+    guard !der.isEmpty else {
+      return .failure(
+        DeviceRefusal(
+          .badCertificate, "the device shows no certificate, neither in the handshake nor in connect"))
+    }
+    guard let (certificate, _) = usable(der) else { return .failure(Self.unusable) }
+    return admit(certificate, problem: issuerProblem(certificate, now))
+  }
+
+  private func usable(_ der: [UInt8]) -> (Certificate, PublicKey)? {
+    guard let certificate = Certificate(der: der), let key = certificate.publicKey,
+      DeviceKeyPolicy.accepts(key)
+    else { return nil }
+    return (certificate, key)
+  }
+
+  private static let unusable = DeviceRefusal(
+    .badCertificate, "the device's certificate can't be parsed or is not for \(DeviceKeyPolicy.sentence)")
 
   private func admit(_ certificate: Certificate, problem: DeviceRefusal?) -> Result<
     VerifiedDevice, DeviceRefusal
@@ -77,6 +101,14 @@ public final class DeviceIdentityVerifier {
     else { return nil }
     return DeviceRefusal(
       .badClock, "the nonce is of \(madeAt.rfc3339), more than \(toleranceSeconds) s from \(now.rfc3339)")
+  }
+
+  private func repetitionProblem(
+    _ certificate: Certificate, _ nonce: [UInt8], _ instant: Instant
+  ) -> DeviceRefusal? {
+    let fingerprint = Digests.sha256(certificate.publicKeyInfo)
+    guard !proofs.insert(nonce: nonce, keyFingerprint: fingerprint, at: instant) else { return nil }
+    return DeviceRefusal(.repeated, "the same nonce and signature were accepted before: a proof is good once")
   }
 
   private func issuerProblem(_ certificate: Certificate, _ now: Timestamp) -> DeviceRefusal? {

@@ -14,6 +14,8 @@ public struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible
     case badCertificate
     case unknownAuthority
     case expired
+    /// The very proof was accepted before.
+    case repeated
   }
 
   public let code: Code

@@ -6,7 +6,7 @@ import PushModel
 /// What a device asks for.
 extension CourierConnection {
   func identify(_ request: ConnectRequest, _ instant: Instant, _ now: Timestamp) {
-    switch service.verify(request) {
+    switch service.verify(request, connection.peerCertificate) {
     case .success(let device): admit(device, request, instant, now)
     case .failure(let refusal):
       service.logger.log(.warning, "device refused", [("because", .string(refusal.sentence))])

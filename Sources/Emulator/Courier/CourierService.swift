@@ -16,8 +16,8 @@ final class CourierService {
   let logger: Logger
   let faults: FaultService
   let defaultEnvironment: Environment
-  /// Checks certificate, nonce and signature; a sentence says why it refuses.
-  let verify: (ConnectRequest) -> Result<VerifiedDevice, DeviceRefusal>
+  /// Checks certificate, nonce and signature, or the certificate of the handshake; a sentence says why it refuses.
+  let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   /// A device acknowledged something in this turn.
   var devicesMadeProgress = false
   private var connections: [ObjectIdentifier: CourierConnection] = [:]
@@ -27,7 +27,8 @@ final class CourierService {
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
     defaultEnvironment: Environment,
-    verify: @escaping (ConnectRequest) -> Result<VerifiedDevice, DeviceRefusal>
+    verify:
+      @escaping (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   ) {
     (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
     (self.faults, self.defaultEnvironment, self.verify) = (faults, defaultEnvironment, verify)

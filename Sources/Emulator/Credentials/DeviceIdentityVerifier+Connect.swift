@@ -5,11 +5,21 @@ import PushModel
 
 extension DeviceIdentityVerifier {
   /// Verifies a connect command. By the system's clock: the device signs with its own, which nobody can move.
-  func verify(_ request: ConnectRequest, _ logger: Logger) -> Result<VerifiedDevice, DeviceRefusal> {
-    let result = verify(
-      certificateDER: request.certificate ?? [], nonce: request.nonce ?? [],
-      signature: request.signature ?? [],
-      now: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
+  ///
+  /// A device that was asked for its certificate in the TLS handshake says no more about itself
+  /// (`spec/device-courier.md` 1, `apns-security-v2`); one that does is believed by what it says.
+  func verify(
+    _ request: ConnectRequest, handshakeCertificate: [UInt8]?, _ logger: Logger
+  ) -> Result<VerifiedDevice, DeviceRefusal> {
+    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+    let result =
+      if !request.hasProof {
+        verify(handshakeCertificateDER: handshakeCertificate ?? [], now: now)
+      } else {
+        verify(
+          certificateDER: request.certificate ?? [], nonce: request.nonce ?? [],
+          signature: request.signature ?? [], now: now, at: SystemClock.now())
+      }
     if case .success(let device) = result, let leniency = device.leniency {
       logger.log(
         .warning, "device let through",
@@ -17,4 +27,9 @@ extension DeviceIdentityVerifier {
     }
     return result
   }
+}
+
+extension ConnectRequest {
+  /// Whether it carries anything of a proof of identity.
+  fileprivate var hasProof: Bool { certificate != nil || nonce != nil || signature != nil }
 }

@@ -132,6 +132,22 @@ extension LiveTests {
       }
     }
 
+    @Test("a proof is good for one connect: who repeats it gets status 2 and the end")
+    func repeatedProof() throws {
+      let harness = try EmulatorHarness()
+      let proof = try ConnectRequest.proving(harness.identity("phone-1"))
+      let device = try DeviceClient(harness)
+      try #require(device.connect(harness.identity("phone-1")) { $0 = proof }.status == 0)
+      let thief = try DeviceClient(harness)
+      #expect(try thief.connect(harness.identity("phone-1")) { $0 = proof }.status == 2)
+      harness.turn(until: "the courier ends it") { thief.recorder.hasEnded }
+      device.roundTrip()
+      #expect(!device.recorder.hasEnded, "the device itself is not disturbed")
+      device.send(proof)
+      harness.turn(until: "on its own connection too") { device.recorder.hasEnded }
+      #expect(try harness.device().welcome?.status == 0)
+    }
+
     @Test("the courier takes its own protocol name or none, and never chooses another")
     func protocolNames() throws {
       let harness = try EmulatorHarness()
