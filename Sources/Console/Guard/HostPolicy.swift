@@ -14,12 +14,14 @@ struct HostPolicy {
     names = Set((own + additional.map(Self.written)).map { $0.lowercased() })
   }
 
-  /// Whether a Host field may be answered: an allowed name, alone or with the port that the request came in on.
-  func allows(_ host: String, port: UInt16) -> Bool {
+  /// Whether a Host field may be answered: an allowed name (`other` is one too), alone or with the port that the request
+  /// came in on.
+  func allows(_ host: String, port: UInt16, besides other: String? = nil) -> Bool {
     let host = host.lowercased()
-    guard !names.contains(host) else { return true }
+    let isAllowed = { names.contains($0) || $0 == other }
+    guard !isAllowed(host) else { return true }
     let suffix = ":\(port)"
-    return host.hasSuffix(suffix) && names.contains(String(host.dropLast(suffix.count)))
+    return host.hasSuffix(suffix) && isAllowed(String(host.dropLast(suffix.count)))
   }
 
   private static func written(_ host: String) -> String {

@@ -9,7 +9,7 @@ struct RequestGuard {
 
   /// Throws the refusal.
   func check(_ request: HTTPRequest, _ route: Route?) throws {
-    try checkHost(request)
+    try checkHost(request, route)
     guard let route else { return try checkAccess(request) }
     if Self.isWrite(request) || route.isStream { try checkOrigin(request) }
     if !route.isPublic { try checkAccess(request) }
@@ -20,11 +20,13 @@ struct RequestGuard {
     !["GET", "HEAD", "OPTIONS"].contains(request.method)
   }
 
-  private func checkHost(_ request: HTTPRequest) throws {
+  /// A route may have a name of its own, with its own method only: the others on its path are nobody's.
+  private func checkHost(_ request: HTTPRequest, _ route: Route?) throws {
     guard let host = request.field("host") else {
       throw ConsoleError.badRequest("there is no Host field")
     }
-    guard hosts.allows(host, port: request.localPort) else {
+    let own = route?.method == request.method ? route?.host : nil
+    guard hosts.allows(host, port: request.localPort, besides: own) else {
       throw ConsoleError.forbidden(
         "the console does not answer to the host \(ConsoleError.quoted(host)); "
           + "use localhost, or start with --allow-host and that name")

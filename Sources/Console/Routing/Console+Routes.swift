@@ -165,7 +165,7 @@ extension Console {
       .post("/deviceservices/deviceActivation", "Device activation: issues a device certificate") {
         try $0.activateDevice($1)
       }
-      .open.takes(contentType: "application/x-www-form-urlencoded")
+      .open.standsIn(for: "albert.apple.com").takes(contentType: "application/x-www-form-urlencoded")
       .answers(200, "A page with the activation record", ["type": "string"], contentType: "text/html")
       .answers(400, "A page that says why not", ["type": "string"], contentType: "text/html"),
       appleAnswers(

@@ -49,6 +49,8 @@ extension Route {
   var open: Route { with { $0.isPublic = true } }
   /// Is answered also when the console is full.
   var vital: Route { with { $0.isVital = true } }
+  /// May also be asked by the name of the service that it stands in for.
+  func standsIn(for host: String) -> Route { with { $0.host = host } }
   /// Is left out of the OpenAPI document.
   var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.

@@ -35,6 +35,8 @@ struct Route {
   var isPublic = false
   /// Answered also when the console is full: it tells what is wrong. Never an exchange, so that it can't be held.
   var isVital = false
+  /// A name, in lower case, by which this route alone may be asked: that of the service it stands in for.
+  var host: String?
   /// Whether the OpenAPI document lists it.
   var isDocumented = true
   var action: Action

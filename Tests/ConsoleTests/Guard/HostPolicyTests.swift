@@ -34,6 +34,38 @@ import Transport
     }
   }
 
+  @Test(
+    "Device activation answers to the name of Apple's service too, in any case and with the right port",
+    arguments: ["albert.apple.com", "albert.apple.com:8790", "Albert.Apple.COM", "localhost"])
+  func activation(host: String) throws {
+    let lab = ConsoleLab { $0.activate = { _ in (200, "text/html", []) } }
+    let fields = [HTTPField("Host", host)]
+    let response = try lab.ask("POST", "/deviceservices/deviceActivation?device=iPhone", fields: fields)
+    #expect(response.status == 200)
+  }
+
+  @Test("The name of Apple's activation service opens nothing else, and no other name opens activation")
+  func activationOnly() throws {
+    let lab = ConsoleLab { $0.activate = { _ in (200, "text/html", []) } }
+    let path = "/deviceservices/deviceActivation"
+    let apple = [HTTPField("Host", "albert.apple.com")]
+    let others = [
+      ("GET", path), ("OPTIONS", path), ("PUT", path), ("POST", path + "/x"), ("POST", "/deviceservices"),
+      ("GET", "/"), ("GET", "/livez"), ("GET", "/api/v1/info"), ("POST", "/api/v1/reset"),
+      ("DELETE", "/api/v1/notifications"), ("POST", "/3/device/00"), ("POST", "/nothing"),
+    ]
+    for (method, target) in others { _ = try lab.refusal(method, target, 403, fields: apple) }
+    for host in [
+      "albert.apple.com:443", "albert.apple.com.evil.com", "evil.albert.apple.com", "apple.com", "evil.com",
+      "",
+      "albert.apple.com.",
+    ] {
+      _ = try lab.refusal("POST", path, 403, fields: [HTTPField("Host", host)])
+    }
+    let page = apple + [HTTPField("Origin", "http://evil.com")]
+    _ = try lab.refusal("POST", path, 403, fields: page)
+  }
+
   @Test("An IPv6 bind address is answered in brackets")
   func bindIPv6() {
     let hosts = HostPolicy(bindHost: "fd00::5", additional: [])
