@@ -22,7 +22,8 @@ extension Emulator {
     try open("provider", options.providerPort, providerPolicy()) { [provider] in
       provider.makePushConnection($0)
     }
-    try open("courier", options.courierPort, Self.courierPolicy()) { [courier] in courier.makeConnection($0) }
+    try open("courier", options.courierPort, CourierProtocol.policy) { [courier] in courier.makeConnection($0)
+    }
     try openConsole()
   }
 
@@ -77,7 +78,7 @@ extension Emulator {
     policy.minimum = options.legacyTLS ? .tls10 : .tls12
     policy.allowsOldCiphers = options.legacyTLS
     policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
-    policy.certificateOptionalWithALPN = "h2"
+    policy.clientCertificateWithALPN = { $0 == "h2" ? .optional : nil }
     policy.chainCheck = { [trust, clock, logger] leaf, intermediates in
       trust.handshakeError(leaf, intermediates, at: clock.now(), logger)
     }
@@ -93,14 +94,6 @@ extension Emulator {
     policy.chainCheck = { [trust, clock, logger] leaf, intermediates in
       trust.handshakeError(leaf, intermediates, at: clock.now(), logger)
     }
-    return policy
-  }
-
-  /// The device protocol over its own name or none; the device shows its certificate inside
-  /// (`spec/device-courier.md` 1).
-  private static func courierPolicy() -> TLSPolicy {
-    var policy = TLSPolicy()
-    policy.selectALPN = { $0.contains("apns-security-v3") ? "apns-security-v3" : nil }
     return policy
   }
 

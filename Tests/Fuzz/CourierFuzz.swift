@@ -9,6 +9,7 @@ struct CourierFuzz: FuzzTarget {
 
   func take(_ input: UnsafeRawBufferPointer) {
     precondition(frames([input]) == frames(pieces(of: input)))
+    precondition(unpacked([input]) == unpacked(pieces(of: input)))
     serve(input)
     follow(input)
   }
@@ -35,6 +36,24 @@ struct CourierFuzz: FuzzTarget {
       precondition(decoder.heldByteCount <= 2 * (Self.limit + 5))
     }
     return frames
+  }
+
+  /// The same in the packed form.
+  private func unpacked(_ pieces: [UnsafeRawBufferPointer]) -> [PackDecoder.Command?] {
+    var decoder = PackDecoder()
+    var commands: [PackDecoder.Command?] = []
+    for piece in pieces {
+      var input = piece
+      do {
+        while let command = try decoder.next(&input, limit: Self.limit) {
+          precondition(command.body.count <= Self.limit)
+          commands.append(command)
+        }
+      } catch {
+        return commands + [nil]
+      }
+    }
+    return commands
   }
 
   private func serve(_ input: UnsafeRawBufferPointer) {

@@ -10,7 +10,10 @@ extension CourierConnection: CourierOutlet {
 
   func deliver(_ message: OutgoingMessage) {
     if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
-    guard held.isEmpty, mayPush(SystemClock.now()) else { return sendUnsolicited(message.frame) }
+    guard held.isEmpty, packing == nil, mayPush(SystemClock.now()) else {
+      sendUnsolicited(message.frame)
+      return touch()
+    }
     let written = message.writeFrame(to: connection.reserve(message.frameSize))
     connection.commit(written)
     touch()
@@ -47,7 +50,7 @@ extension CourierConnection: CourierOutlet {
 
   /// Sends what the device waits for.
   func sendAnswer(_ bytes: [UInt8]) {
-    connection.send(bytes)
+    write(bytes)
     hasAnswered = true
     touch()
   }
@@ -55,7 +58,7 @@ extension CourierConnection: CourierOutlet {
   /// Sends what the device did not ask for, at once or when the pause after an answer is over.
   func sendUnsolicited(_ bytes: [UInt8]) {
     let now = SystemClock.now()
-    guard !mayPush(now) || !held.isEmpty else { return connection.send(bytes) }
+    guard !mayPush(now) || !held.isEmpty else { return write(bytes) }
     held.append(bytes, releaseAfter: session.holdUntil.nanoseconds(since: now)) {
       LoopEvent(timerOn: service.loop) { [unowned self] in releaseHeld() }
     }
@@ -66,7 +69,7 @@ extension CourierConnection: CourierOutlet {
     guard mayPush(now) || session.isClosed else {
       return held.postpone(by: session.holdUntil.nanoseconds(since: now))
     }
-    connection.send(held.take())
+    write(held.take())
   }
 
   /// Whether what nobody asked for may be sent now, or has to wait behind an answer (`spec/device-courier.md` 10.4).

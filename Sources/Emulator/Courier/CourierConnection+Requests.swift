@@ -41,7 +41,7 @@ extension CourierConnection {
     case .nothing: break
     case .send(let bytes): sendAnswer(bytes)
     case .sendAndClose(let bytes, let reason):
-      connection.send(bytes)
+      write(bytes)
       close(reason)
     }
   }
@@ -90,7 +90,7 @@ extension CourierConnection {
         isDone = broker.join(session, key(channel.id), seenUntil: seen, now: now) && isDone
       }
     }
-    connection.send(
+    write(
       ChannelConfirmation(
         index: subscription.index, baseToken: subscription.baseToken,
         status: isDone ? 0 : ChannelConfirmation.statusRefused

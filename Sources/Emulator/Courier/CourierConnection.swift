@@ -19,6 +19,8 @@ final class CourierConnection: ConnectionHandler {
   let service: CourierService
   unowned let connection: TLSConnection
   private var decoder = CourierDecoder()
+  /// The packed form of the protocol; nil on nearly every connection.
+  private(set) var packing: CourierPacking?
   var session: CourierServerSession
   var identities: [Identity] = []
   private(set) lazy var link = DeviceLink(outlet: self)
@@ -44,27 +46,49 @@ final class CourierConnection: ConnectionHandler {
     return identities.map { Int($0.session.device) }.filter(devices.indices.contains).map { devices[$0].udid }
   }
 
-  func connectionOpened(_ connection: TLSConnection) {}
+  func connectionOpened(_ connection: TLSConnection) { packing = CourierPacking(alpn: connection.alpn) }
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
     let instant = SystemClock.now()
     if let reason = session.bytesReceived(bytes.count, at: instant) { return close(reason) }
     let now = service.clock.now()
-    var input = bytes
     do throws(CourierProtocolError) {
-      while connection.isOpen, let frame = try decoder.next(&input, limit: session.frameLimit) {
-        if let receipt = try session.acknowledgement(in: frame) {
-          acknowledge(receipt, now)
-        } else {
-          perform(session.frameReceived(frame, at: instant), instant, now)
-        }
-      }
+      if packing == nil { try takePlain(bytes, instant, now) } else { try takePacked(bytes, instant, now) }
     } catch {
       perform(session.decodingFailed(error), instant, now)
     }
     guard unsentBytes > Self.outputLimit else { return }
     connection.setPaused(true)
     connection.notifyWhenDrained()
+  }
+
+  private func takePlain(
+    _ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
+  ) throws(CourierProtocolError) {
+    var input = bytes
+    while connection.isOpen, let frame = try decoder.next(&input, limit: session.frameLimit) {
+      if let receipt = try session.acknowledgement(in: frame) {
+        acknowledge(receipt, now)
+      } else {
+        perform(session.frameReceived(frame, at: instant), instant, now)
+      }
+    }
+  }
+
+  private func takePacked(
+    _ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
+  ) throws(CourierProtocolError) {
+    var input = bytes
+    while connection.isOpen, let command = try packing?.decoder.next(&input, limit: session.frameLimit) {
+      let action = command.withFrame { session.frameReceived($0, at: instant) }
+      perform(action, instant, now)
+    }
+  }
+
+  /// Queues whole frames in the form that was agreed on.
+  func write(_ frames: [UInt8]) {
+    guard packing != nil else { return connection.send(frames) }
+    connection.send(packing?.encoder.pack(frames) ?? [])
   }
 
   func connectionDrained(_ connection: TLSConnection) { connection.setPaused(false) }
@@ -99,6 +123,12 @@ final class CourierConnection: ConnectionHandler {
 
   func close(_ reason: CourierCloseReason) { endSession(reason: reason.description) }
 
+  /// Ends it at once: an orderly end would go on reading what somebody sends without end.
+  func drop(_ reason: CourierCloseReason) {
+    service.logger.log(.info, "device connection dropped", [("because", .string(reason.description))])
+    connection.abort(reason.description, reset: true)
+  }
+
   func flush() {
     isTouched = false
     // Its connection may have gone in this turn, after it was touched.
@@ -118,9 +148,3 @@ final class CourierConnection: ConnectionHandler {
     service.touch(self)
   }
 }
-  /// Ends it at once: an orderly end would go on reading what somebody sends without end.
-  func drop(_ reason: CourierCloseReason) {
-    service.logger.log(.info, "device connection dropped", [("because", .string(reason.description))])
-    connection.abort(reason.description, reset: true)
-  }
-

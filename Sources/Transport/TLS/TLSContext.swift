@@ -116,8 +116,8 @@ private func chooseALPN(
   guard let chosen = context.policy.selectALPN?(offers.names), let range = offers.range(of: chosen) else {
     return SSL_TLSEXT_ERR_NOACK
   }
-  if chosen == context.policy.certificateOptionalWithALPN {
-    SSL_set_verify(ssl, context.verifyMode(.optional), nil)
+  if let wanted = context.policy.clientCertificateWithALPN?(chosen) {
+    SSL_set_verify(ssl, context.verifyMode(wanted), nil)
   }
   output.pointee = input + range.lowerBound
   outputLength.pointee = UInt8(range.count)

@@ -25,9 +25,10 @@ public struct TLSPolicy {
   public var chainCheck: ChainCheck?
   /// Chooses one of the protocol names that the client offers, or none.
   public var selectALPN: (([String]) -> String?)?
-  /// With this ALPN name chosen a client certificate becomes optional: channel management shares the gateway's
-  /// port, and its clients may bring a provider token instead (`spec/provider-protocol.md` F.1).
-  public var certificateOptionalWithALPN: String?
+  /// What another ALPN name than none makes of `clientCertificate`; nil leaves it. Channel management shares the
+  /// gateway's port, and its clients may bring a provider token instead (`spec/provider-protocol.md` F.1); newer devices
+  /// show their certificate inside (`spec/device-courier.md` 1).
+  public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
   /// Read ahead by this many bytes, for listeners with few connections and much traffic; 0 reads record by record.
   public var readAhead = 0
 

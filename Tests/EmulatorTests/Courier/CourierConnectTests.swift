@@ -152,8 +152,13 @@ extension LiveTests {
     func protocolNames() throws {
       let harness = try EmulatorHarness()
       let cases: [([String], String?)] = [
-        (["apns-security-v3"], "apns-security-v3"), ([], nil), (["apns-pack-v1"], nil),
-        (["apns-pack-v1", "apns-security-v3"], "apns-security-v3"), (["h2"], nil),
+        (["apns-security-v3"], "apns-security-v3"), ([], nil), (["h2"], nil),
+        (["apns-pack-v1", "apns-security-v3"], "apns-security-v3"),
+        (["apns-security-v2", "apns-security-v3"], "apns-security-v3"),
+        (["apns-security-v2"], "apns-security-v2"), (["apns-pack-v1"], "apns-pack-v1"),
+        (["apns-pack-v1:4096:4096", "apns-pack-v1"], "apns-pack-v1:4096:4096"),
+        (["apns-pack-v1:0:0"], "apns-pack-v1:0:0"), (["apns-pack-v1:16385:0"], nil),
+        (["apns-pack-v1:4096"], nil), (["apns-pack-v2"], nil),
       ]
       for (offer, chosen) in cases {
         let device = try DeviceClient(harness, serverName: Self.sandbox, alpn: offer)

@@ -28,17 +28,35 @@ final class DeviceClient {
   var baseToken: DeviceToken?
   private let harness: EmulatorHarness
   private var decoder = CourierDecoder()
+  /// The packed form, once it was agreed on.
+  private var unpacking: PackDecoder?
+  private var packing: PackEncoder?
 
-  init(_ harness: EmulatorHarness, serverName: String? = nil, alpn: [String] = ["apns-security-v3"]) throws {
+  /// With `certificate` it shows one in the handshake, if it is asked for it.
+  init(
+    _ harness: EmulatorHarness, serverName: String? = nil, alpn: [String] = ["apns-security-v3"],
+    certificate: ClientCertificate? = nil
+  ) throws {
     self.harness = harness
     connection = try harness.connect(
-      "courier", as: recorder, context: try harness.context(), serverName: serverName, alpn: alpn)
+      "courier", as: recorder, context: try harness.context(certificate), serverName: serverName, alpn: alpn)
+    recorder.onOpened = { [weak self] in self?.agree($0.alpn) }
     recorder.onReceived = { [weak self] in self?.take($0) }
+  }
+
+  private func agree(_ protocolName: String?) {
+    guard let name = protocolName.flatMap(PackName.init) else { return }
+    unpacking = PackDecoder(cacheByteCount: name.incoming)
+    packing = PackEncoder(cacheByteCount: name.outgoing)
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
     var input = bytes
     do {
+      while let command = try unpacking?.next(&input, limit: 1 << 20) {
+        try command.withFrame { frame in Result { try take(frame) } }.get()
+      }
+      guard unpacking == nil else { return }
       while let frame = try decoder.next(&input, limit: 1 << 20) { try take(frame) }
     } catch {
       Issue.record("the courier sent what can't be read: \(error)")
@@ -66,8 +84,9 @@ final class DeviceClient {
 
   // MARK: Sending
 
-  func send(_ value: some CourierCommandValue) { connection.send(value.encoded) }
-  func send(_ bytes: [UInt8]) { connection.send(bytes) }
+  func send(_ value: some CourierCommandValue) { send(value.encoded) }
+  /// Frames in the plain form.
+  func send(_ bytes: [UInt8]) { connection.send(packing?.pack(bytes) ?? bytes) }
 
   func filter(_ topics: [String]) {
     send(FilterUpdate(baseToken: baseToken, enabled: topics.compactMap(Topic.init).map(TopicHash.init)))

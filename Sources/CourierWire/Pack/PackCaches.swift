@@ -1,0 +1,45 @@
+/// What one direction of a packed connection remembers, so that it need not be sent again (`spec/device-courier.md` 9).
+/// Both ends keep the same by the same rules; the newest entry has index 0.
+struct PackCaches {
+  private let capacity: Int
+  /// Oldest first.
+  private var keys: [[UInt8]] = []
+  private var values: [[UInt8]] = []
+  /// Bytes of the values with what each costs besides.
+  private(set) var valueByteCount = 0
+
+  /// `capacity` in bytes.
+  init(capacity: Int) { self.capacity = capacity }
+
+  func key(at index: Int) -> [UInt8]? { Self.entry(of: keys, index) }
+  func value(at index: Int) -> [UInt8]? { Self.entry(of: values, index) }
+  func index(ofKey key: [UInt8]) -> Int? { keys.lastIndex(of: key).map { keys.count - 1 - $0 } }
+  func index(ofValue value: [UInt8]) -> Int? { values.lastIndex(of: value).map { values.count - 1 - $0 } }
+
+  mutating func add(key: [UInt8]) {
+    if keys.count == PackLimits.keyCount { keys.removeFirst() }
+    keys.append(key)
+  }
+
+  /// Whether an encoded value is small enough to be remembered. What happens to a larger one that is said to be cached
+  /// is disputed (9), so none is.
+  func fits(_ value: [UInt8]) -> Bool { Self.cost(value) <= capacity }
+
+  /// Remembers an encoded value that fits; the oldest ones go.
+  mutating func add(value: [UInt8]) {
+    valueByteCount += Self.cost(value)
+    values.append(value)
+    var gone = 0
+    while valueByteCount > capacity, gone < values.count {
+      valueByteCount -= Self.cost(values[gone])
+      gone += 1
+    }
+    values.removeFirst(gone)
+  }
+
+  private static func cost(_ value: [UInt8]) -> Int { value.count + PackLimits.cacheEntryByteCount }
+
+  private static func entry(of list: [[UInt8]], _ index: Int) -> [UInt8]? {
+    list.indices.contains(list.count - 1 - index) ? list[list.count - 1 - index] : nil
+  }
+}
