@@ -27,7 +27,7 @@ def page(chromium, emulator):
     chromium.complaints.clear()
     chromium.url = "http://%s:%s/" % emulator.address("console")
     chromium.open(chromium.url)
-    chromium.until("document.getElementById('live').textContent === 'live'")
+    chromium.until("document.getElementById('live').textContent === 'live' && store.info && !store.loading")
     yield chromium
     complaints = list(chromium.complaints)
     # Away before the emulator goes, or the page would complain that it is gone.

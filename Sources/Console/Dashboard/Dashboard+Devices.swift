@@ -1,7 +1,7 @@
 extension Dashboard {
   /// Devices: what is connected, what they want, what waits for them.
   static let devices = #"""
-    const deviceView = { area: null, text: '', most: 100 };
+    const deviceView = { area: null, text: '', most: 100, step: 100 };
     const devicesAreShown = () => deviceView.area && deviceView.area.isConnected;
 
     function devicesPane(main) {
@@ -20,9 +20,9 @@ extension Dashboard {
       if (!devicesAreShown()) return;
       if (!store.devices) return show(deviceView.area, h('p', { class: 'faint' }, 'Loading…'));
       const found = store.devices.filter(device => `${device.udid} ${device.topics.map(app => app.topic).join(' ')}`.toLowerCase().includes(deviceView.text));
-      const rest = found.length - deviceView.most;
+      const more = moreRow(deviceView, found.length, { loaded: store.devices.length, next: store.nextDevice, all: store.info && store.info.counters.devices, load: loadDevices }, drawDevices);
       show(deviceView.area, store.devices.length
-        ? [found.slice(0, deviceView.most).map(deviceCard), rest > 0 ? h('p', { class: 'faint' }, `and ${rest} more; search to narrow them down`) : null]
+        ? [found.length ? found.slice(0, deviceView.most).map(deviceCard) : empty('Nothing matches', 'Try a part of the UDID or the topic.'), more]
         : empty('No device yet', 'Start a simulated phone, or install an app on one that need not exist:',
           h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app')), installForm());
       return undefined;
@@ -36,7 +36,7 @@ extension Dashboard {
           h('span', { class: 'space' }),
           button('Take offline', () => act('disconnect', 'Disconnected; a real client comes back by itself'), { disabled: !device.online }),
           button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })),
-        device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', ''], device.topics.map(app => appRow(device, app)))
+        device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', 'Actions'], device.topics.map(app => appRow(device, app)))
           : h('p', { class: 'faint' }, 'No app has registered.'),
         device.keptMessages.length ? [h('h3', {}, 'Kept until it returns, or sent and not acknowledged'), table(['Notification', 'Topic', 'Received', 'Expires', 'Payload'], device.keptMessages.map(keptRow))] : null);
     }
@@ -44,8 +44,8 @@ extension Dashboard {
     function appRow(device, app) {
       const row = { ...app, udid: device.udid };
       const state = app.state === 'gone' ? 'gone' : app.installed ? 'installed' : 'removed, not yet reported';
-      return h('tr', {}, cells(app.topic, app.environment, h('a', { href: `#tokens/${app.token}` }, h('code', {}, short(app.token))), String(app.install), state,
-        app.enabled ? h('span', { class: 'good' }, 'yes') : h('span', { class: 'faint' }, 'no')), h('td', {}, h('div', { class: 'row' }, appActions(row))));
+      return h('tr', {}, cells(app.topic, app.environment, h('a', { href: `#tokens/${app.token}` }, tokenText(app.token)), String(app.install), state,
+        app.enabled ? h('span', { class: 'good' }, 'yes') : h('span', { class: 'faint' }, 'no')), h('td', {}, h('div', { class: 'row' }, appActions(row, device.topics.filter(each => each.topic === app.topic && each.environment === app.environment), () => loadDevices()))));
     }
 
     function keptRow(message) {

@@ -27,6 +27,9 @@ extension Dashboard {
 
     const short = token => token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-4)}` : token;
 
+    /* A whole token: in one line, in halves where that is too wide, on a phone in quarters. */
+    const tokenText = token => h('code', { class: 'token' }, (token.match(/.{1,32}/g) || []).map(half => h('span', {}, half.match(/.{1,16}/g).map(part => h('span', {}, part)))));
+
     function bytesOf(base64) {
       const text = atob(base64 || '');
       return Uint8Array.from(text, character => character.charCodeAt(0));

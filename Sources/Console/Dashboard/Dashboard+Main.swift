@@ -3,14 +3,16 @@ extension Dashboard {
   static let main = #"""
     const panesByName = {
       notifications: ['Notifications', notificationsPane, () => store.notifications.size],
-      tokens: ['Token map', tokensPane, () => store.tokens.length], devices: ['Devices', devicesPane, () => store.info && store.info.counters.devices],
+      tokens: ['Token map', tokensPane, () => store.nextToken && store.info ? store.info.counters.tokens : store.tokens.length], devices: ['Devices', devicesPane, () => store.info && store.info.counters.devices],
       send: ['Send a push', sendPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
       connections: ['Connections', connectionsPane], faults: ['Faults', faultsPane], clock: ['Clock', clockPane],
+      /* Reached from a token. */
+      present: ['Presenter view', presentPane],
     };
 
     function drawNav() {
       const [current] = place() || ['notifications'];
-      show($('nav'), Object.entries(panesByName).map(([name, [title, , count]]) =>
+      show($('nav'), Object.entries(panesByName).filter(([name]) => name !== 'present').map(([name, [title, , count]]) =>
         h('a', { href: `#${name}`, 'aria-current': name === current ? 'page' : null }, title, count && count() ? h('span', { class: 'count', title: count().toLocaleString('en') }, compact(count())) : null)));
     }
 
@@ -33,6 +35,7 @@ extension Dashboard {
       drawNav();
       const current = $('nav').querySelector('[aria-current]');
       if (current && isNarrow()) current.scrollIntoView({ block: 'nearest', inline: 'center' });
+      document.body.classList.toggle('presenting', name === 'present');
       document.title = `${pane[0]} · apns-emulator`;
       pane[1]($('main'), argument);
     }
@@ -45,7 +48,7 @@ extension Dashboard {
       if (big) big.textContent = preciseTime();
     }
 
-    const keys = [['/', 'search'], ['j, k or arrows', 'next, previous'], ['Enter', 'into the detail'], ['Esc', 'back'], ['g then n, t, d, s', 'notifications, tokens, devices, send'], ['r', 'replay the selected one'], ['?', 'this help']];
+    const keys = [['/', 'search'], ['j, k or arrows', 'next, previous'], ['Enter', 'into the detail'], ['Esc', 'back'], ['g then n, t, d, s', 'notifications, tokens, devices, send'], ['r', 'replay the selected one'], ['p', 'presenter view of the selected token'], ['?', 'this help']];
 
     function helpDialog() {
       dialog('Keyboard', table(['Key', 'Does'], keys.map(([key, what]) => h('tr', {}, cells(h('kbd', {}, key), what)))));
@@ -57,6 +60,7 @@ extension Dashboard {
       const isTyping = event.target.closest('input, textarea, select, dialog');
       if (event.key === 'Escape' && !event.target.closest('dialog')) {
         if (isTyping) event.target.blur();
+        else if (document.body.classList.contains('presenting')) location.hash = '#tokens';
         else if (view.element && view.element.isConnected) { select(null); view.element.focus(); }
         return;
       }
@@ -69,6 +73,7 @@ extension Dashboard {
       const inList = view.element && view.element.isConnected;
       if (event.key === 'g') pendingGo = true;
       else if (event.key === '?') helpDialog();
+      else if (event.key === 'p' && tokenView.selected && tokenView.area && tokenView.area.isConnected) location.hash = `#present/${tokenView.selected}`;
       else if (event.key === '/' && $('search')) { event.preventDefault(); $('search').focus(); }
       else if (event.key === 'r' && inList && view.selected !== null) attempt(async () => replay(await api('GET', path('notifications', String(view.selected)))));
       else if (inList && event.target !== view.element && ['j', 'k', 'Enter'].includes(event.key) && !event.target.closest('button, a, [role=tabpanel]')) listKey(event);
@@ -103,10 +108,10 @@ extension Dashboard {
     }
 
     /* What was drawn before anything was known: a selection, or a form with suggestions. */
-    let isDrawnAnew = false;
+    let firstPlace = location.hash;
     function drawAnew() {
-      if (!isDrawnAnew && !/^(#notifications)?$/.test(location.hash)) route();
-      isDrawnAnew = true;
+      if (firstPlace === location.hash && !/^(#notifications)?$/.test(firstPlace)) route();
+      firstPlace = null;
     }
 
     begin();

@@ -23,7 +23,7 @@ extension Dashboard {
     const feedbackPane = listPane('Feedback', 'Tokens whose app a device has reported gone. A provider that reads the feedback service clears its topics; looking here does not.',
       () => api('GET', '/api/v1/feedback'), ({ feedback }) => feedback.length
         ? table(['Reported', 'Topic', 'Device', 'Environment', 'Token'], feedback.map(entry => h('tr', {},
-          cells(dateTime(entry.timestamp), entry.topic, entry.udid, entry.environment, h('a', { href: `#tokens/${entry.token}` }, h('code', {}, short(entry.token)))))))
+          cells(dateTime(entry.timestamp), entry.topic, entry.udid, entry.environment, entry.udid ? h('a', { href: `#tokens/${entry.token}` }, tokenText(entry.token)) : tokenText(entry.token)))))
         : empty('Nothing to report', 'Remove an app on a device that is online, then push to its token: the device says that the app is gone, and the token appears here.'));
 
     const channelsPane = listPane('Channels', 'Broadcast channels and who listens to them now.',
@@ -55,7 +55,7 @@ extension Dashboard {
         const act = (work, done) => attempt(async () => { await work(); await refresh(); }, done);
         const editor = h('textarea', { rows: 6, 'aria-label': 'Rule', spellcheck: 'false', value: faultDraft, oninput: event => { faultDraft = event.target.value; } });
         return [
-          faults.length ? table(['Name', 'Match', 'When', 'Effect', 'Hits', ''], faults.map(rule => h('tr', {},
+          faults.length ? table(['Name', 'Match', 'When', 'Effect', 'Hits', 'Actions'], faults.map(rule => h('tr', {},
             cells(rule.name, h('code', {}, JSON.stringify(rule.match)), h('code', {}, rule.when ? JSON.stringify(rule.when) : 'always'), h('code', {}, JSON.stringify(rule.effect)), `${rule.hits} of ${rule.seen}`),
             h('td', {}, h('div', { class: 'row' }, h('label', { class: 'inline' }, h('input', { type: 'checkbox', checked: rule.enabled, onchange: event => act(() => api('POST', '/api/v1/faults', { name: rule.name, enabled: event.target.checked })) }), ' on'),
               button('Delete', () => act(() => api('DELETE', path('faults', rule.name))), { class: 'danger' }))))))

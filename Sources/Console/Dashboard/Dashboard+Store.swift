@@ -2,7 +2,7 @@ extension Dashboard {
   /// What the page knows, and what happens to it.
   static let store = #"""
     const store = {
-      info: null, notifications: new Map(), tokens: [], devices: null, loading: null, isStale: false, hasBegun: false,
+      info: null, notifications: new Map(), tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, loading: null, isStale: false, hasBegun: false,
       /* Never more than the server keeps, nor more than a person looks through. */
       limit: 10000,
       clock: { now: Date.now(), at: performance.now(), frozen: false, offset: 0 },
@@ -69,14 +69,45 @@ extension Dashboard {
       changed('notifications');
     }
 
-    async function loadTokens() {
-      await whileWatching(async () => { store.tokens = (await api('GET', '/api/v1/tokens')).tokens; });
+    /* Rows of a long list, page by page until there are enough, and where it would go on. */
+    async function rowsOf(name, size, wanted) {
+      let rows = [], next = null;
+      do {
+        const answer = await api('GET', `/api/v1/${name}?limit=${size}` + (next ? `&since=${next}` : ''));
+        rows = rows.concat(answer[name]);
+        next = answer.next;
+      } while (next !== null && rows.length < wanted);
+      /* How many there are in all. */
+      if (next !== null) await loadInfo();
+      return { rows, next };
+    }
+
+    async function loadTokens(wanted = store.tokens.length) {
+      await whileWatching(async () => {
+        const { rows, next } = await rowsOf('tokens', limits.tokens, wanted);
+        Object.assign(store, { tokens: rows, nextToken: next, places: new Map(rows.map((row, index) => [row.token, index])) });
+      });
       changed('tokens');
     }
 
-    async function loadDevices() {
-      store.devices = (await api('GET', `/api/v1/devices?limit=${limits.devices}`)).devices;
+    async function loadDevices(wanted = store.devices ? store.devices.length : 0) {
+      const { rows, next } = await rowsOf('devices', limits.devices, wanted);
+      Object.assign(store, { devices: rows, nextDevice: next });
       changed('devices');
+    }
+
+    /* Below a list: how much of it is there, and more of it. */
+    function moreRow(view, found, { loaded, next, all, load }, draw) {
+      const isPart = next !== null && next !== undefined;
+      if (found <= view.most && !isPart) return null;
+      const more = () => attempt(async () => {
+        view.most += view.step;
+        if (isPart && view.most > found) await load(loaded + 1);
+        draw();
+      });
+      const words = `${Math.min(found, view.most).toLocaleString('en')} shown of ${found.toLocaleString('en')}`
+        + (isPart ? `; ${loaded.toLocaleString('en')}${all > loaded ? ` of ${all.toLocaleString('en')}` : ''} are loaded, the oldest first` : '');
+      return h('div', { class: 'row more' }, h('span', { class: 'faint' }, words), button('Show more', more));
     }
 
     const later = {};
@@ -92,8 +123,8 @@ extension Dashboard {
     }
 
     function keepToken(row) {
-      const index = store.tokens.findIndex(each => each.token === row.token);
-      if (index < 0) store.tokens.push(row); else store.tokens[index] = row;
+      const place = store.places.get(row.token);
+      if (place === undefined) store.places.set(row.token, store.tokens.push(row) - 1); else store.tokens[place] = row;
       changed('tokens');
     }
 
@@ -141,7 +172,7 @@ extension Dashboard {
     /* Numbers and rows of the boot before mean something else now. */
     function startedAnew() {
       store.notifications.clear();
-      Object.assign(store, { tokens: [], devices: null, info: null });
+      Object.assign(store, { tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, info: null });
       for (const topic of ['notifications', 'tokens', 'devices', 'faults', 'other']) changed(topic);
       notice('anew', h('span', {}, 'The emulator was started anew. What was here before belonged to the run before, and is no longer shown.'),
         button('Dismiss', () => notice('anew')));

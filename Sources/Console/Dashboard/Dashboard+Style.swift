@@ -63,12 +63,17 @@ extension Dashboard {
     textarea { width: 100%; font: .85rem/1.4 ui-monospace, Menlo, Consolas, monospace; }
     button { cursor: pointer; }
     button:hover { background: var(--raised); }
+    button.plain { border: 0; padding: 0; background: none; text-align: left; }
+    a.button { border: 1px solid var(--line); border-radius: .45rem; padding: .3rem .6rem; background: var(--panel); color: inherit; text-decoration: none; }
+    a.button:hover { background: var(--raised); }
     button.primary { background: var(--accent); color: var(--accent-text); border-color: var(--accent); }
     button.danger { color: var(--bad); }
     button:disabled { opacity: .5; cursor: default; }
     code, .mono { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .85em; }
     .break { overflow-wrap: anywhere; }
-    td code:not(.break) { white-space: nowrap; }
+    .token { display: inline-block; min-width: 32ch; font-size: .9rem; line-height: 1.35; }
+    .token span { display: inline-block; }
+    td code:not(.break, .token) { white-space: nowrap; }
     a { color: var(--accent); }
     .faint { color: var(--faint); }
     .small { font-size: .85rem; }
@@ -93,7 +98,7 @@ extension Dashboard {
     .bar.filters select { flex: 1 1 6.5rem; padding: .3rem 0 .3rem .3rem; font-size: .86rem; }
     .pane .bar { padding: .6rem 0; }
     .pane form.bar input { flex: 0 1 16rem; }
-    .pane { padding: 0 1rem 2rem; max-width: 76rem; }
+    .pane { padding: 0 1rem 2rem; max-width: 96rem; }
     .empty { padding: 3rem 1.5rem; text-align: center; color: var(--faint); max-width: 42rem; margin: auto; }
     .empty h2 { color: var(--text); margin-bottom: .5rem; }
     .empty pre { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -109,11 +114,13 @@ extension Dashboard {
     th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
     th { font-size: .8rem; color: var(--faint); font-weight: 600; white-space: nowrap; }
     tr.pick { cursor: pointer; } tr.pick:hover td { background: var(--raised); }
-    tr[aria-selected=true] td { background: var(--raised); }
+    tr.chosen td { background: var(--raised); }
     .card {
       background: var(--panel); border: 1px solid var(--line); border-radius: .75rem; padding: .9rem 1rem;
       margin: .75rem 0;
     }
+    .row.tight { gap: .3rem; flex-wrap: nowrap; }
+    .row.more { padding: .8rem 0; justify-content: center; }
     .row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
     dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .25rem 1rem; margin: .5rem 0; }
     dl.facts dt { color: var(--faint); } dl.facts dd { margin: 0; overflow-wrap: anywhere; }
@@ -197,6 +204,28 @@ extension Dashboard {
     .equation .result code { overflow-wrap: anywhere; }
     .changes { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1rem; margin: .4rem 0 .8rem; }
     .changes dt { font-weight: 600; } .changes dd { margin: 0; }
+    /* Read from the last row of a room: the digits grow with the window. */
+    .presenting { grid-template: auto auto 1fr / minmax(0, 1fr); grid-template-areas: "head" "notices" "main"; }
+    .presenting nav { display: none; }
+    .present { display: flex; flex-direction: column; gap: clamp(.8rem, 2.6vh, 2rem); min-height: 100%; padding: clamp(.8rem, 2vw, 2.5rem); }
+    .present h2 { font-size: clamp(1.2rem, 2vw, 2.2rem); overflow-wrap: anywhere; }
+    .slides { display: grid; gap: clamp(.8rem, 1.6vw, 2rem); justify-items: stretch; flex: 1; align-content: center; }
+    .slides.two { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+    .slide { background: var(--panel); border: 2px solid var(--line); border-radius: 1rem; padding: clamp(.8rem, 1.8vw, 2rem); container-type: inline-size; }
+    .slide.new { border-color: var(--accent); }
+    .slide h3 { margin: 0; font-size: clamp(1.1rem, 1.6vw, 1.8rem); }
+    .slide .row { font-size: clamp(1rem, 1.2vw, 1.3rem); } .slide .badge { font-size: inherit; line-height: 1.6; }
+    .digits {
+      display: grid; grid-template-columns: repeat(2, max-content); justify-content: center; gap: .25em .75ch; margin-top: .5em;
+      font-size: min(9.4cqi, 13vh); line-height: 1.15; font-weight: 600;
+    }
+    .slides:not(.two) .digits { grid-template-columns: repeat(4, max-content); font-size: min(4.7cqi, 13vh); }
+    .slide.old .digits { color: var(--faint); }
+    .inputs { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .6rem; }
+    .input { display: grid; background: var(--panel); border: 1px solid var(--line); border-radius: .7rem; padding: .5rem .8rem; }
+    .input strong { font-size: clamp(1.05rem, 1.5vw, 1.7rem); overflow-wrap: anywhere; }
+    .input.changed { border: 2px solid var(--warn); }
+    .moral { margin: 0; font-size: clamp(1rem, 1.35vw, 1.5rem); max-width: 70ch; }
     .presets { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .5rem; }
     .presets > div { display: flex; gap: .5rem; align-items: center; } .presets button { white-space: nowrap; } .presets small { color: var(--faint); }
     .message, .result { border: 1px solid var(--line); background: var(--back); }
@@ -226,6 +255,9 @@ extension Dashboard {
       nav { display: flex; overflow-x: auto; padding: .3rem .4rem; border: 0; border-bottom: 1px solid var(--line); }
       nav a { gap: .4rem; white-space: nowrap; }
       .split { grid-template-columns: minmax(0, 1fr); }
+      .presenting { grid-template: auto auto 1fr / minmax(0, 1fr); grid-template-areas: "head" "notices" "main"; }
+      .slides.two { grid-template-columns: minmax(0, 1fr); }
+      .slides:not(.two) .digits { grid-template-columns: repeat(2, max-content); font-size: 9.4cqi; }
       [role=tab] { padding: .3rem .5rem; }
       [role=tablist] { padding: 0 .5rem; }
       thead { display: none; }
@@ -233,7 +265,8 @@ extension Dashboard {
       tbody tr { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: .6rem; margin-bottom: .6rem; padding: .25rem 0; }
       td { display: flex; gap: .75rem; border: 0; padding: .2rem .7rem; overflow-wrap: anywhere; }
       td[data-label]::before { content: attr(data-label); flex: 0 0 6.5rem; color: var(--faint); font-size: .85rem; }
-      tr[aria-selected=true] td { background: none; } tr[aria-selected=true] { border-color: var(--accent); }
+      tr.chosen td { background: none; } tr.chosen { border-color: var(--accent); }
+      .token { min-width: 0; font-size: .85rem; }
       .split > section:first-child { border: 0; }
       .split:not(.open) > #detail { display: none; }
       #help { display: none; }

@@ -1,7 +1,7 @@
 extension Dashboard {
   /// The token map, and how a token comes to be.
   static let tokens = #"""
-    const tokenView = { most: 300, text: '', selected: null, area: null, table: null, detail: null };
+    const tokenView = { most: 300, step: 300, text: '', selected: null, area: null, table: null, detail: null };
 
     function tokensPane(main, argument) {
       tokenView.area = h('div', {});
@@ -20,25 +20,32 @@ extension Dashboard {
     function drawTokens() {
       if (!tokenView.area || !tokenView.area.isConnected) return;
       const rows = store.tokens.filter(row => `${row.udid} ${row.topic} ${row.token} ${row.environment}`.toLowerCase().includes(tokenView.text));
+      const more = moreRow(tokenView, rows.length, { loaded: store.tokens.length, next: store.nextToken, all: store.info && store.info.counters.tokens, load: loadTokens }, drawTokens);
       if (!rows.length) {
         show(tokenView.area, store.tokens.length ? empty('Nothing matches', 'Try a part of the UDID, the topic or the token.')
           : empty('No token yet', 'A token is made when an app registers on a device. Start a simulated phone, or install an app on one:',
-            h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app'), installForm()));
+            h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app'), installForm()), more);
         return;
       }
-      show(tokenView.area, table(['Device', 'Topic', 'Environment', 'Install', 'Token', 'State', ''], rows.slice(0, tokenView.most).map(tokenRow)),
-        rows.length > tokenView.most ? h('p', { class: 'faint' }, `and ${rows.length - tokenView.most} more; search to narrow them down`) : null, installForm());
+      show(tokenView.area, table(['Device', 'Topic', 'Environment', 'Install', 'Token', 'State', 'Actions'], rows.slice(0, tokenView.most).map(tokenRow)), more, installForm());
     }
 
     const stateOf = row => row.state === 'gone' ? `gone since ${dateTime(row.goneAt)}` : row.installed ? 'active' : 'app removed, not yet reported';
+    const standing = row => row.state === 'gone' ? 'bad' : row.installed ? 'good' : 'warn';
 
     function tokenRow(row) {
       const open = () => { tokenView.selected = row.token; explain(row.token); drawTokens(); };
-      return h('tr', { class: 'pick', 'aria-selected': String(row.token === tokenView.selected), onclick: open },
+      return h('tr', { class: `pick ${row.token === tokenView.selected ? 'chosen' : ''}`, onclick: open },
         cells([row.udid, ' ', onlineDot(row.online)], row.topic, row.environment, String(row.install)),
-        h('td', {}, h('button', { type: 'button', class: 'mono', onclick: event => { event.stopPropagation(); open(); }, 'aria-label': `Explain token ${row.token}` }, short(row.token))),
-        h('td', { class: row.state === 'gone' ? 'bad' : row.installed ? 'good' : 'warn' }, stateOf(row)),
-        h('td', {}, button('Copy', event => { event.stopPropagation(); copy(row.token, 'Token'); })));
+        h('td', {}, h('button', { type: 'button', class: 'plain', title: 'How it is made', onclick: event => { event.stopPropagation(); open(); } }, tokenText(row.token))),
+        h('td', { class: standing(row) }, stateOf(row)),
+        h('td', { onclick: event => event.stopPropagation() }, h('div', { class: 'row tight' }, button('Copy', () => copy(row.token, 'Token')), h('a', { class: 'button', href: `#present/${row.token}` }, 'Present'))));
+    }
+
+    /* All installs of an app on a device, oldest first. */
+    async function installsOf({ udid, topic, environment }) {
+      const words = new URLSearchParams({ udid, topic, environment });
+      return (await api('GET', `/api/v1/tokens?${words}`)).tokens.sort((a, b) => a.install - b.install);
     }
 
     const fieldMeaning = {
@@ -66,24 +73,31 @@ extension Dashboard {
     }
 
     async function explain(token) {
-      const row = await api('GET', path('tokens', token)).catch(error => { show(tokenView.detail, failed('Unknown token', error, () => explain(token))); });
-      if (!row || tokenView.selected !== token) return;
-      const earlier = store.tokens.filter(other => other.udid === row.udid && other.topic === row.topic && other.environment === row.environment);
-      const before = earlier.find(other => other.install === row.install - 1);
-      const after = earlier.filter(other => other.install > row.install).pop();
+      let row, installs;
+      try {
+        row = await api('GET', path('tokens', token));
+        installs = await installsOf(row);
+      } catch (error) {
+        if (tokenView.selected === token) show(tokenView.detail, failed('Unknown token', error, () => explain(token)));
+        return;
+      }
+      if (tokenView.selected !== token) return;
+      const before = installs.find(other => other.install === row.install - 1);
+      const after = installs.filter(other => other.install > row.install).pop();
+      const follow = then => { if (tokenView.selected === token) tokenView.selected = then.token; if (tokenView.selected) explain(tokenView.selected); };
       const colour = name => `f${row.derivation.message.findIndex(({ field }) => field === name) % 7 + 1}`;
       const fields = row.derivation.message.map(({ field, hex }) => {
         const [name, meaning] = (fieldMeaning[field] || (() => [field, '']))(asciiOf(hex), row);
         return h('div', { class: `field ${colour(field)} ${before && field === 'install' ? 'changed' : ''}` }, h('strong', {}, name), h('span', { class: 'small' }, meaning), h('code', { class: 'break' }, hex));
       });
       show(tokenView.detail, h('section', { class: 'card', 'aria-label': 'Derivation' },
-        h('div', { class: 'row' }, h('h2', {}, `${row.topic} on ${row.udid}`), h('span', { class: 'space' }), appActions(row),
+        h('div', { class: 'row' }, h('h2', {}, `${row.topic} on ${row.udid}`), h('span', { class: 'space' }), h('a', { class: 'button', href: `#present/${row.token}` }, 'Present'), appActions(row, installs, follow),
           row.installed ? button('Erase phone', () => confirmed(`Erase ${row.udid}? Every app is gone, and all its tokens.`, 'Erase', () => attempt(async () => {
             await api('POST', path('devices', row.udid, 'erase')); await loadTokens(); explain(row.token); }, 'Erased: install the app again for another token')), { class: 'danger' }) : null,
           button('Close', () => { tokenView.selected = null; show(tokenView.detail); drawTokens(); })),
         equation(row, colour, before),
-        before ? h('p', { class: 'small' }, 'Compared with the install before, only the marked field differs, and the token is another: ', h('code', {}, short(before.token)), ` (${stateOf(before)}).`) : null,
-        after ? h('p', { class: 'small warn' }, 'Installed again since: ', h('a', { href: `#tokens/${after.token}` }, h('code', {}, short(after.token))), `, install ${after.install}.`) : null,
+        before ? h('p', { class: 'small' }, 'Compared with the install before, only the marked field differs, and the token is another: ', tokenText(before.token), ` (${stateOf(before)}).`) : null,
+        after ? h('p', { class: 'small warn' }, 'Installed again since: ', h('a', { href: `#tokens/${after.token}` }, tokenText(after.token)), `, install ${after.install}.`) : null,
         h('h3', {}, 'What changes it'), h('dl', { class: 'changes small' }, changes.map(([what, effect]) => [h('dt', {}, what), h('dd', {}, effect)])),
         h('h3', {}, 'How it is made, byte by byte'),
         h('ol', { class: 'derive' },
@@ -93,22 +107,20 @@ extension Dashboard {
           h('li', {}, h('p', {}, `${row.derivation.function} of it, under ${row.derivation.key}, is the device token`),
             h('div', { class: 'field result' }, h('code', { class: 'break' }, row.token)),
             row.derivation.isOurs ? null : h('p', { class: 'warn small' }, 'This one is not what the function gives here: it was imported, and comes from another emulator’s secret.'))),
-        earlier.length > 1 ? table(['Install', 'Token', 'Issued', 'State'], earlier.map(other => h('tr', {},
-          cells(String(other.install), h('code', {}, short(other.token)), dateTime(other.issuedAt), stateOf(other))))) : null));
+        installs.length > 1 ? table(['Install', 'Token', 'Issued', 'State'], installs.map(other => h('tr', {},
+          cells(String(other.install), tokenText(other.token), dateTime(other.issuedAt), stateOf(other))))) : null));
     }
 
     function appPath(row, action) { return path('devices', row.udid, 'apps', row.topic, action) + `?environment=${row.environment}`; }
 
-    /* What a person can do to the app; the answer is the row of the token that the app has then. */
-    function appActions(row) {
+    /* What a person can do to the app, if this is its newest install; `then` gets the row of the token that it has afterwards. */
+    function appActions(row, installs, then) {
       const act = (action, done) => () => attempt(async () => {
         const after = await api('POST', appPath(row, action));
         await loadTokens();
-        if (tokenView.selected === row.token && action !== 'remove') { tokenView.selected = after.token; }
-        if (tokenView.detail && tokenView.detail.isConnected && tokenView.selected) explain(tokenView.selected);
+        if (then) then(after);
       }, done);
-      const isPast = store.tokens.some(other => other.udid === row.udid && other.topic === row.topic && other.environment === row.environment && other.install > row.install);
-      if (isPast) return null;
+      if (installs.some(other => other.install > row.install)) return null;
       if (!row.installed) return button('Install again', act('install', 'Installed: another token'));
       return [button('Update', act('update', 'Updated: the token stays')), button('Reinstall', act('reinstall', 'Reinstalled: another token')),
         button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' })];
