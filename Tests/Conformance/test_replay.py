@@ -299,6 +299,24 @@ def test_rotated_files_stand_for_themselves(stopped_emulator):
     replay(emulator, files[1], "--speed", "max")
 
 
+def test_a_capture_behind_a_link_rotates_where_the_link_points(stopped_emulator):
+    emulator = stopped_emulator
+    os.mkdir(emulator.path("disk"))
+    link, target = emulator.path("link.jsonl"), emulator.path("disk", "small.jsonl")
+    os.symlink("disk/small.jsonl", link)
+    start(emulator, "--capture", link, "--capture-rotate", "4K", "--capture-keep", "2")
+    with Provider(emulator, *emulator.push_certificate()) as provider:
+        for number in range(400):
+            provider.send(enhanced(number, bytes.fromhex(emulator.tokens[0]), b"{}"))
+            if number % 20 == 0:
+                emulator.api("GET", "/api/v1/info")
+        assert provider.flush()[:2] == b"\x08\x02"
+    emulator.stop()
+    assert os.path.islink(link) and not os.path.islink(target)
+    assert sorted(os.listdir(emulator.path("disk"))) == ["small.jsonl", "small.jsonl.1", "small.jsonl.2"]
+    assert not [name for name in os.listdir(emulator.folder) if name.startswith("link.jsonl.")]
+
+
 @pytest.mark.parametrize("content, complaint", [
     ("", "line 1: expected a header"),
     ("hello\n", 'line 1: expected a header with "format":"apns-emulator-capture", got hello'),

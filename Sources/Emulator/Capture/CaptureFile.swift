@@ -4,6 +4,7 @@ import Platform
 /// The file of a capture: whole lines are appended each time, and a line that an earlier run left torn is
 /// cut off before anything is added.
 final class CaptureFile {
+  /// Its path is where a link points to, so that files rotate there and the link stays.
   private let options: CaptureOptions
   private let openUncached: (String) -> UncachedOutput?
   private var descriptor: Int32
@@ -16,6 +17,9 @@ final class CaptureFile {
   init(
     _ options: CaptureOptions, openUncached: @escaping (String) -> UncachedOutput? = { UncachedOutput($0) }
   ) throws(CaptureFileError) {
+    var options = options
+    // What leads nowhere is refused when it is opened.
+    if let file = try? FileReplacement(options.path) { options.path = file.path }
     (self.options, self.openUncached) = (options, openUncached)
     // A limit on file sizes is an error like a full disk, not the end of the emulator.
     signal(SIGXFSZ, SIG_IGN)
