@@ -13,7 +13,10 @@ enum EventLine {
   private static let nameWidth = 12
 
   static func text(_ event: EventStreamReader.Event, isColored: Bool = false) -> String {
-    guard let document = JSONReader.read(Array(event.data.utf8)) else { return printable(event.data) }
+    // A payload may be nested deeply.
+    guard let document = JSONReader.read(Array(event.data.utf8), maximumDepth: JSONText.maximumDepth) else {
+      return printable(event.data)
+    }
     let subject = document["notification"] ?? document["row"] ?? document
     let name = printable(event.name + String(repeating: " ", count: max(0, nameWidth - event.name.count)))
     let details =
@@ -22,10 +25,10 @@ enum EventLine {
       }
       + content(subject)
     let head = [printable(time(document)), name]
-    let rest = printable(details.joined(separator: "  "))
-    guard isColored else { return (head + [rest]).joined(separator: "  ") }
+    let rest = details.map(printable)
+    guard isColored else { return (head + rest).joined(separator: "  ") }
     let painted = [TerminalColor.faint.paint(head[0]), color(event.name, subject)?.paint(name) ?? name]
-    return (painted + [rest]).joined(separator: "  ")
+    return (painted + rest).joined(separator: "  ")
   }
 
   /// What went wrong stands out, and so does what arrived.

@@ -90,7 +90,7 @@ struct SimulatorPayload: Equatable {
 
   /// Takes bytes apart; throws a usage error if neither `topic` nor the bytes name an app.
   init(_ bytes: [UInt8], topic name: String?) throws {
-    let document = JSONReader.read(bytes)
+    let document = JSONReader.read(bytes, maximumDepth: JSONText.maximumDepth)
     let text = name ?? document?.string(Self.target)
     guard let text else {
       let why = document == nil ? "the payload is not JSON" : "the payload has no \"\(Self.target)\""

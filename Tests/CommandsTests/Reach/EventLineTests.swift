@@ -39,6 +39,13 @@ struct EventLineTests {
     #expect(Self.line("token", data) == "03:04:05.678  token         gone  phone-1  a.b  gone")
   }
 
+  @Test("a payload that is nested deeply is told as any other")
+  func depth() {
+    let payload = String(repeating: #"{"a":"#, count: 40) + "1" + String(repeating: "}", count: 40)
+    let data = #"{"at":"2026-01-02T03:04:05.678Z","notification":{"id":17,"payload":\#(payload)}}"#
+    #expect(Self.line("notification", data) == "03:04:05.678  notification  #17  " + payload)
+  }
+
   @Test("a payload can't drive the terminal")
   func controlCharacters() {
     let data = #"{"at":"","notification":{"payload":{"a":"\u009b2J\u202e"}}}"#

@@ -14,6 +14,15 @@ struct PushCommandTests {
     #expect(JSONReader.read(content.payload)?.member("aps")?.string("alert") == "Hi")
   }
 
+  @Test("also of one that is nested deeply")
+  func depth() throws {
+    let deep = String(repeating: #"{"a":"#, count: 40) + "1" + String(repeating: "}", count: 40)
+    let content = try SimulatorPayload(
+      Array(#"{"aps":{},"Simulator Target Bundle":"com.example.app","d":\#(deep)}"#.utf8), topic: nil)
+    #expect(content.topic.name == "com.example.app")
+    #expect(String(decoding: content.payload, as: UTF8.self) == #"{"aps":{},"d":\#(deep)}"#)
+  }
+
   @Test("a topic that is named beats the file's, which is not sent all the same")
   func namedTopic() throws {
     let file = Array(#"{"aps":{},"Simulator Target Bundle":"com.example.app"}"#.utf8)
