@@ -3,16 +3,19 @@ import PushModel
 /// Which events of the stream `tail` tells.
 struct EventFilter {
   /// What happens, as the stream names it. A gap, where events were missed, is always told.
-  enum Name: String, CaseIterable, Sendable { case notification, delivery, device, token, connection, fault }
+  enum Name: String, CaseIterable, Sendable {
+    case notification, delivery, device, token, connection, fault, boot
+  }
 
-  /// Empty for all but those of the console's own connections: each look at it is one, and none tells of a push.
+  /// Empty for all but what is of no use to people: which run of the emulator it is that they watch, and connections of the
+  /// console, as each look at it is one.
   var names: Set<Name> = []
   var topics: Set<String> = []
   var udids: Set<String> = []
 
   func passes(_ event: EventStreamReader.Event) -> Bool {
     guard let name = Name(rawValue: event.name) else { return true }
-    guard names.isEmpty || names.contains(name) else { return false }
+    guard names.isEmpty ? name != .boot : names.contains(name) else { return false }
     if topics.isEmpty, udids.isEmpty, name != .connection { return true }
     guard let document = JSONReader.read(Array(event.data.utf8), maximumDepth: JSONText.maximumDepth) else {
       return true

@@ -5,7 +5,8 @@ import Transport
 enum TailCommand {
   private static let since = Flag("since", .text("ID"), "begin after this event")
   private static let event = Flag(
-    "event", ValueKind<EventFilter.Name>.word, "events of this kind (else all but connections of the console)"
+    "event", ValueKind<EventFilter.Name>.word,
+    "events of this kind (else all but boot and connections of the console)"
   ).repeatable
   private static let topic = Flag("topic", .topic, "events about this topic").repeatable
   private static let udid = Flag("udid", .udid, "events about this device").repeatable
