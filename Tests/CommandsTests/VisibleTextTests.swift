@@ -42,7 +42,8 @@ struct VisibleTextTests {
   }
 
   @Test(
-    "nor what a running emulator says: OpenAPI document, metrics, explanations, log", .timeLimit(.minutes(1)))
+    "nor what a running emulator says: dashboard, OpenAPI document, metrics, explanations, log",
+    .timeLimit(.minutes(1)))
   func emulator() throws {
     let program = try BuiltProgram()
     defer { program.remove() }
@@ -52,6 +53,7 @@ struct VisibleTextTests {
         console=http://$APNS_EMULATOR_CONSOLE
         curl -sf $api/openapi.json
         curl -sf $console/metrics
+        curl -sf $console/ $console/dashboard.js $console/dashboard.css
         push() { curl -s -d "$body" -H "$field" "$@" >/dev/null; }
         token=abababababababababababababababababababababababababababababababab
         for field in 'apns-topic: com.example.app' 'apns-topic: a b' 'apns-priority: 7' 'apns-push-type: x' 'apns-id: 7'; do
@@ -65,6 +67,7 @@ struct VisibleTextTests {
         """)
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("openapi") && result.output.contains("Apple: "))
+    #expect(result.output.contains("<html") && result.output.contains("function payloadLimit"))
     #expect(Self.codes(in: result.output) == [])
   }
 

@@ -1,7 +1,7 @@
 extension Dashboard {
   /// The payload as a tree, and how much of the limit it takes.
   static let payload = #"""
-    /* Limits in bytes (spec/provider-protocol.md A.4, D.2). */
+    /* Apple's limits, in bytes. */
     function payloadLimit(notification) {
       if (notification.interface === 'gateway') return 2048;
       return notification.pushType === 'voip' ? 5120 : 4096;
