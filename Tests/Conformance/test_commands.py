@@ -38,6 +38,21 @@ def test_a_wrong_certificate_is_told_in_one_way(installed, tmp_path_factory, cou
     assert told["gateway"]["accepted"] is False and "refused the TLS connection" in told["gateway"]["explanation"]
 
 
+def test_a_wrong_certificate_ends_a_replay_in_one_way(stopped_emulator, tmp_path_factory):
+    stranger = Emulator(tmp_path_factory.mktemp("stranger"))
+    certificate, key = stranger.push_certificate(TOPIC)
+    emulator = stopped_emulator.start("--ephemeral", "--capture", stopped_emulator.path("traffic.jsonl"))
+    emulator.run("send", "--topic", TOPIC, "--token", "ab" * 32, "--legacy", "1", check=False)
+    emulator.stop()
+    emulator.start("--ephemeral")
+    for form, listener in [("legacy", "gateway"), ("http2", "provider")]:
+        result = emulator.run(
+            "replay", "traffic.jsonl", "--as", form, "--cert", certificate, "--cert-key", key, check=False)
+        host, port = emulator.address(listener)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert f"{host}:{port}: the service refused the TLS connection with the alert" in result.stderr
+
+
 def test_what_was_measured_is_said(installed):
     over_http2 = json.loads(send(installed, "--count", "20").stdout)
     assert over_http2["acceptedCount"] == 20 and over_http2["measured"] == "until the last answer"

@@ -107,7 +107,8 @@ struct RunningEmulator {
   static func unreachable(_ address: SocketAddress, _ why: String?) -> CommandFailure {
     guard let why else { return CommandFailure("\(address): no answer in time") }
     return why.contains("can't connect")
-      ? notRunning("\(address): \(why)") : CommandFailure("\(address): \(why)")
+      ? notRunning("\(address): \(why)")
+      : CommandFailure("\(address): \(TLSRefusal(why)?.description ?? why)")
   }
 
   /// The console's own sentence, where its answer has one.

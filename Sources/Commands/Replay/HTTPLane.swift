@@ -141,7 +141,8 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
     let wasOpen = isOpen
     let said = session?.peerGoAway.map { String(decoding: $0.debugData, as: UTF8.self) } ?? ""
     (self.connection, session, isOpen) = (nil, nil, false)
-    if !wasOpen { return fail(reason) }
+    // Another connection would be refused likewise.
+    if !wasOpen || TLSRefusal(reason) != nil { return fail(reason) }
     for context in underWay.keys.sorted() { ended(context, said.isEmpty ? reason : said) }
     if !said.isEmpty, !waiting.isEmpty { sparingly(said) }
     advance()
