@@ -97,8 +97,8 @@ if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "Broker", "Capture", "CourierWire", "Credentials", "LegacyWire", "Platform", "ProviderAPI",
-        "PushModel", "Storage", "Transport",
+        "Broker", "Capture", "Commands", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire",
+        "Platform", "ProviderAPI", "PushModel", "SimulatedDevice", "Storage", "Transport",
       ],
-      path: "Tests/Fuzz", exclude: ["Seeds"]))
+      path: "Tests/Fuzz", exclude: ["README.md", "Seeds"]))
 }

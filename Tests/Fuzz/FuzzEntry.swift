@@ -29,6 +29,13 @@ private func chosenTarget() -> any FuzzTarget {
   case "token": return TokenFuzz()
   case "log": return LogFuzz()
   case "capture": return CaptureFuzz()
+  case "client": return HTTP2ClientFuzz()
+  case "response": return ResponseFuzz()
+  case "events": return EventsFuzz()
+  case "json": return JSONFuzz()
+  case "document": return DocumentFuzz()
+  case "der": return DERFuzz()
+  case "text": return TextFuzz()
   default: fatalError("APNS_EMULATOR_FUZZ_TARGET names no target: \(name)")
   }
 }

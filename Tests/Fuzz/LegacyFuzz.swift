@@ -1,7 +1,8 @@
 import LegacyWire
 import PushModel
 
-/// The gateway's decoder: whatever the segmentation, the same notifications and the same failure.
+/// The gateway's decoder: whatever the segmentation, the same notifications and the same failure. What a provider reads,
+/// the tuples of the feedback service, likewise.
 struct LegacyFuzz: FuzzTarget {
   private struct Outcome: Equatable {
     var frames: [[UInt8]] = []
@@ -23,6 +24,21 @@ struct LegacyFuzz: FuzzTarget {
     }
     precondition(whole == inPieces)
     precondition(decoder.heldBytes == second.heldBytes)
+    feedback(input)
+  }
+
+  private func feedback(_ input: UnsafeRawBufferPointer) {
+    var bytes = Array(input)
+    let tuples = FeedbackTuple.take(from: &bytes)
+    precondition((tuples.flatMap(\.bytes) + bytes).elementsEqual(input))
+
+    var held: [UInt8] = []
+    var inPieces: [FeedbackTuple] = []
+    input.forEachPiece { piece in
+      held += piece
+      inPieces += FeedbackTuple.take(from: &held)
+    }
+    precondition(tuples == inPieces && bytes == held)
   }
 
   private func note(_ notification: LegacyNotification, in outcome: inout Outcome) -> LegacyDecoder.Next {

@@ -1,0 +1,38 @@
+import Capture
+import Faults
+import PushModel
+import SimulatedDevice
+
+@testable import Commands
+@testable import Console
+@testable import Credentials
+
+/// Documents in JSON that people and peers write: saved states, fault rules, filters, key records, a device's memory, the
+/// configuration file, the table of a replay.
+struct DocumentFuzz: FuzzTarget {
+  private let settings = ServeFlags.groups.flatMap(\.flags)
+
+  func take(_ input: UnsafeRawBufferPointer) {
+    let bytes = Array(input)
+    keyRecord(bytes)
+    deviceState(bytes)
+    _ = try? ConfigurationFile(path: "fuzz", { _ in bytes }, known: settings)
+    var mapping = ReplayMapping()
+    _ = mapping.add(file: bytes)
+    guard let object = try? JSONObject(body: bytes) else { return }
+    _ = try? SavedState(object, environment: .sandbox)
+    _ = try? FaultRule(object, name: "fuzz")
+    _ = try? NotificationFilter(object)
+  }
+
+  private func keyRecord(_ bytes: [UInt8]) {
+    guard let record = ProviderKeyRecord(json: bytes) else { return }
+    precondition(ProviderKeyRecord(json: record.json) == record)
+  }
+
+  private func deviceState(_ bytes: [UInt8]) {
+    guard let state = try? DeviceState(json: bytes) else { return }
+    let again = try? DeviceState(json: state.json.encoded)
+    precondition(again?.json.encoded == state.json.encoded)
+  }
+}
