@@ -54,10 +54,12 @@ public struct ProviderKeyRecord: Equatable, Sendable {
 
   /// The file's content.
   var json: [UInt8] {
-    let value: JSONValue = [
-      "keyId": .string(keyId), "teamId": .string(teamId), "topics": .array(topics.map { .string($0.name) }),
-      "environments": .array(environments.environments.map { .string($0.name) }),
+    var members: [(String, JSONValue)] = [
+      ("keyId", .string(keyId)), ("teamId", .string(teamId)),
+      ("topics", .array(topics.map { .string($0.name) })),
+      ("environments", .array(environments.environments.map { .string($0.name) })),
     ]
-    return value.encoded + [UInt8(ascii: "\n")]
+    if let relatedKeyId { members.append(("relatedKeyId", .string(relatedKeyId))) }
+    return JSONValue.object(members).encoded + [UInt8(ascii: "\n")]
   }
 }
