@@ -20,7 +20,8 @@ public final class HTTP2ClientStream: HTTP2PooledStream {
 
   /// The answer's status, or 0 if none came.
   public var status: Int {
-    guard let digits = message[.status], digits.count == 3 else { return 0 }
+    // nghttp2 takes three digits for a status; those below 100 are none (RFC 9110 15).
+    guard let digits = message[.status], digits.count == 3, digits[0] != UInt8(ascii: "0") else { return 0 }
     return digits.reduce(0) { $0 * 10 + Int($1) - 48 }
   }
 
