@@ -91,6 +91,9 @@ extension Broker {
   /// All entries of the feedback service, oldest first.
   public var allFeedback: [Int32] { feedbackQueue }
 
+  /// Entries that wait to be read from the feedback service, foreign ones included, as a count.
+  public var feedbackCount: Int { feedbackQueue.count + foreignFeedback.entries.count }
+
   /// The entries were written whole to a provider.
   public func clearFeedback(_ rows: [Int32]) {
     let cleared = Set(rows)

@@ -22,7 +22,7 @@ extension Broker {
     }
     noteKey(keyFingerprint, of: device, now: now)
     let session = makeSession(device, environment, link, now)
-    registry.devices[Int(device)].setSession(session, in: environment)
+    registry.setSession(session, of: device, in: environment)
     noteDevice(.connected, device, environment, now)
     let baseToken = registry.baseToken(device, environment)
     return Connected(session: session, baseToken: baseToken, tokenWasKnown: offeredBaseToken == baseToken)
@@ -57,9 +57,9 @@ extension Broker {
     freeSessions.append(session.index)
     suspendChannels(session)
     noteDevice(.disconnected, session.device, session.environment, now)
-    registry.updateDevice(session.device) { row in
-      row.lastSeenAt = now
-      if row.session(in: session.environment) === session { row.setSession(nil, in: session.environment) }
+    registry.updateDevice(session.device) { $0.lastSeenAt = now }
+    if registry.devices[Int(session.device)].session(in: session.environment) === session {
+      registry.setSession(nil, of: session.device, in: session.environment)
     }
     for row in registry.registrations(of: session.device) where slots[Int(row)].session == session.index {
       slots[Int(row)].session = -1

@@ -21,9 +21,12 @@ extension Console {
   }
 
   /// `GET /api/v1/connections`
-  func listConnections(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func listConnections(_ request: ConsoleRequest) throws -> GrowingDocument {
     try request.query().finish()
-    return HTTPResponse(json: ["connections": .array(context.connections())])
+    var connections = context.connections().makeIterator()
+    return GrowingDocument([
+      .list("connections") { _ in connections.next().map { .value($0()) } ?? .end }
+    ])
   }
 
   private var counters: JSONValue {
@@ -36,7 +39,7 @@ extension Console {
       "devices": .integer(Int64(registry.devices.count)),
       "tokens": .integer(Int64(registry.registrationCount)),
       "topics": .integer(Int64(registry.topics.count)),
-      "feedback": .integer(Int64(broker.allFeedback.count + broker.foreignFeedback.entries.count)),
+      "feedback": .integer(Int64(broker.feedbackCount)),
       "history": count(broker.journal.nextId - broker.journal.firstId),
       "historyLimit": .integer(Int64(broker.journal.capacity)),
       "latestId": count(broker.journal.nextId - 1),

@@ -8,10 +8,10 @@ public final class Console {
   let requestGuard: RequestGuard
   let routes: [Route]
   var broker: Broker { context.broker }
+  /// Whatever takes more than a moment.
+  let slices: SliceScheduler
   /// Clients that wait for notifications.
-  var waits: [ObjectIdentifier: NotificationWait] = [:]
-  var waitPause: AnyObject?
-  var isWaitPaused = false
+  let waiting: WaitBoard
   let eventPump: EventPump
   private var seenEvents: UInt64 = 0
 
@@ -22,23 +22,25 @@ public final class Console {
       hosts: HostPolicy(bindHost: context.bindHost, additional: context.allowedHosts),
       accessToken: context.accessToken)
     routes = Self.routeTable
+    slices = SliceScheduler { [unowned context] in context.makeTimer($0, $1) }
+    waiting = WaitBoard(context.broker)
     eventPump = EventPump(context)
+    watchBoard()
   }
 
   /// Answers clients that wait and feeds those that watch. To be called at the end of every turn, after the commit.
   public func turnEnded() {
+    slices.turnEnded()
     let next = broker.events.nextNumber
     guard next != seenEvents else { return }
     seenEvents = next
-    if !waits.isEmpty { advanceWaits() }
+    lookForWaits()
     eventPump.somethingHappened()
   }
 
   /// Answers everybody who waits and ends every stream, for an orderly end.
   public func shutDown() {
-    for wait in Array(waits.values) {
-      finish(wait, HTTPResponse(status: 503, error: "unavailable", "the emulator is shutting down"))
-    }
+    endWaits(with: HTTPResponse(status: 503, error: "unavailable", "the emulator is shutting down"))
     eventPump.endAll()
   }
 
@@ -72,8 +74,14 @@ public final class Console {
     let call = ConsoleRequest(http: request, captures: captures, now: context.now())
     switch route.action {
     case .answer(let answer): exchange.respond(finished(try answer(self, call)))
+    case .document(let make): answer(try make(self, call), to: exchange)
     case .exchange(let take): try take(self, call, exchange)
     }
+  }
+
+  /// Answers with a document, over as many turns as it takes.
+  func answer(_ document: GrowingDocument, to exchange: HTTPExchange) {
+    slices.add(LongAnswer(document, to: exchange, slices) { [unowned self] in finished($0) })
   }
 
   /// Routes whose path matches; one without named parts rules out those with them, as `wait` is no id.

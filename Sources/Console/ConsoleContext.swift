@@ -49,8 +49,8 @@ public final class ConsoleContext {
   public var credentials: (any CredentialIssuer)?
   /// What goes wrong on purpose.
   public var faults: FaultEngine?
-  /// Every open connection (`interface.md`, connections).
-  public var connections: () -> [JSONValue] = { [] }
+  /// Every open connection (`interface.md`, connections), each to be described when its turn comes.
+  public var connections: () -> [() -> JSONValue] = { [] }
   /// Metrics besides those of the broker.
   public var metrics: () -> [MetricFamily] = { [] }
 

@@ -66,6 +66,48 @@ import Testing
     #expect(text.contains("Content-Length: 6\r\n") && text.hasSuffix("\r\n\r\n"))
   }
 
+  @Test("HEAD of a stream is its head alone, and the connection goes on")
+  func headOfStream() throws {
+    let live = try keeping()
+    let client = try live.connect()
+    client.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    try #require(live.turn { live.kept.exchanges.count == 1 })
+    live.kept.exchanges[0].startStream(HTTPResponse(text: "first"))
+    live.kept.exchanges[0].send(Array("second".utf8))
+    live.kept.exchanges[0].endStream()
+    let head = live.receive(client) { $0.hasSuffix("\r\n\r\n") }
+    #expect(head.contains("Transfer-Encoding: chunked\r\n") && !head.contains("Content-Length"))
+    client.forget()
+    client.send(Self.get)
+    try #require(live.turn { live.kept.exchanges.count == 2 })
+    live.kept.exchanges[1].respond(HTTPResponse(text: "next"))
+    #expect(live.receive(client) { $0.hasSuffix("next") }.hasPrefix("HTTP/1.1 200"))
+  }
+
+  @Test("Whoever streams is told when the client has read what there was")
+  func room() throws {
+    let live = try keeping()
+    let client = try live.connect()
+    client.send(Self.get)
+    try #require(live.turn { live.kept.exchanges.count == 1 })
+    let exchange = live.kept.exchanges[0]
+    var calls = 0
+    exchange.onRoom = { calls += 1 }
+    exchange.startStream(HTTPResponse(text: ""))
+    // More than the system's buffers take for a client that does not read.
+    exchange.send([UInt8](repeating: 0x20, count: 12 << 20))
+    for _ in 0..<10 { live.loop.runTurn(wait: false) }
+    #expect(calls == 0 && exchange.queuedBytes > 0)
+    try #require(
+      live.turn {
+        client.read()
+        return calls > 0
+      })
+    #expect(exchange.queuedBytes == 0)
+    exchange.endStream()
+    #expect(exchange.onRoom == nil)
+  }
+
   @Test("A body beyond the limit is answered 413 in JSON, which survives what the client still sends")
   func tooLarge() throws {
     var limits = HTTPLimits()

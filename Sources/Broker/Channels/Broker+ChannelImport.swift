@@ -2,19 +2,23 @@ import PushModel
 
 /// Channels in saved states: who listens and what is kept.
 extension Broker {
-  /// The devices that listen to a channel, with how far each got; those that are away as of the end of their last
-  /// connection. In a stable order.
-  public func subscribers(_ key: ChannelTable.Key) -> [(device: Int32, seenUntil: Timestamp)] {
-    guard let row = channels.row(key), let channel = channels.channels[row] else { return [] }
-    return channel.subscribers.sorted().map { device in
-      let session = registry.devices[Int(device)].session(in: key.environment)
-      let remembered = channels.subscriptions[device]?[row] ?? Timestamp(nanoseconds: .min)
-      return (device, session?.joined[row]?.reached ?? remembered)
-    }
+  /// The devices that listen to a channel, those that are away included, in no order.
+  public func subscribers(_ key: ChannelTable.Key) -> [Int32] {
+    channels.row(key).flatMap { channels.channels[$0] }.map { Array($0.subscribers) } ?? []
+  }
+
+  /// How far a device that listens got; one that is away as of the end of its last connection. nil if it does not listen.
+  public func seenUntil(_ device: Int32, _ key: ChannelTable.Key) -> Timestamp? {
+    guard let row = channels.row(key), let channel = channels.channels[row],
+      channel.subscribers.contains(device)
+    else { return nil }
+    let session = registry.devices[Int(device)].session(in: key.environment)
+    let remembered = channels.subscriptions[device]?[row] ?? Timestamp(nanoseconds: .min)
+    return session?.joined[row]?.reached ?? remembered
   }
 
   /// Subscriptions of all devices, as a count.
-  public var subscriptionCount: Int { channels.subscriptions.reduce(0) { $0 + $1.value.count } }
+  public var subscriptionCount: Int { channels.subscriptionCount }
 
   /// A device listens, as far as it was told to have got; one that is connected gets what it missed. False if there are
   /// too many.
@@ -22,7 +26,7 @@ extension Broker {
     _ device: Int32, _ key: ChannelTable.Key, seenUntil: Timestamp, now: Timestamp
   ) -> Bool {
     guard let row = channels.row(key) else { return false }
-    let known = subscribers(key).first { $0.device == device }?.seenUntil
+    let known = self.seenUntil(device, key)
     // Documents know milliseconds; less must not make a device get a broadcast again.
     if known?.milliseconds == seenUntil.milliseconds { return true }
     if let session = registry.devices[Int(device)].session(in: key.environment) {

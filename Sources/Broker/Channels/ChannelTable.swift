@@ -68,7 +68,7 @@ public struct ChannelTable {
   private var nextRow: Int64 = 1
   /// How far each device got in each channel that it listens to, as of the end of its last connection.
   private(set) var subscriptions: [Int32: [Int64: Timestamp]] = [:]
-  private var subscriptionCount = 0
+  private(set) var subscriptionCount = 0
   /// What the store has not seen.
   var changes = ChannelChanges()
 
@@ -90,6 +90,12 @@ public struct ChannelTable {
         : (left.topic, left.environment.rawValue) < (right.topic, right.environment.rawValue)
     }
   }
+
+  /// Rows of all channels, in the order in which they were made.
+  public var rowNumbers: [Int64] { channels.keys.sorted() }
+
+  /// The channel of a row; nil once it was deleted.
+  public func key(_ row: Int64) -> Key? { channels[row]?.key }
 
   /// How many sessions listen to a channel now.
   public func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }

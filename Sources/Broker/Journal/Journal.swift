@@ -106,18 +106,18 @@ public final class Journal {
     for id in firstId..<nextId { pointer(id)?.pointee.registration = -1 }
   }
 
-  /// Ids that were deleted one by one; their slots are reused in their turn.
-  public private(set) var hidden: Set<UInt64> = []
+  /// The record of `id`, if it is still here and was not deleted.
+  public func shown(_ id: UInt64) -> JournalRecord? {
+    guard let record = self[id], !record.isHidden else { return nil }
+    return record
+  }
 
-  /// Forgets the notifications that `matches`; answers how many there were.
-  public func remove(where matches: (JournalRecord) -> Bool) -> Int {
-    var count = 0
-    hidden = hidden.filter { $0 >= firstId }
-    for id in firstId..<nextId where !hidden.contains(id) {
-      guard let record = self[id], matches(record) else { continue }
-      hidden.insert(id)
-      count += 1
-    }
-    return count
+  /// Deletes one notification; its slot is reused in its turn.
+  public func hide(_ id: UInt64) { pointer(id)?.pointee.isHidden = true }
+
+  /// Forgets everything before `id`; ids go on counting.
+  public func forget(before id: UInt64) {
+    drain()
+    firstId = max(firstId, min(id, nextId))
   }
 }

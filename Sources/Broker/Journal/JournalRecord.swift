@@ -31,6 +31,8 @@ public struct JournalRecord: BitwiseCopyable {
   public internal(set) var sentAt: Timestamp
   /// When the state became final.
   public internal(set) var endedAt: Timestamp
+  /// Deleted one by one: nobody is shown it, while others may still have to see it.
+  public internal(set) var isHidden = false
   /// Where token and payload lie in `raw`, in bytes.
   var tokenStart, tokenCount, payloadStart, payloadCount, fieldsCount: UInt32
   var box: ByteBox

@@ -23,6 +23,10 @@ public final class Registry {
   private var topicByName: [Topic: Int32] = [:]
   /// Changed rows that the store has not seen.
   var changes = RegistryChanges()
+  /// Counts how often every device was forgotten: indices of rows and devices mean nothing beyond that.
+  public private(set) var generation = 0
+  /// Devices that are connected, as a count.
+  public private(set) var onlineCount = 0
 
   public init(derivation: any TokenDerivation) {
     self.derivation = derivation
@@ -93,6 +97,12 @@ public final class Registry {
 
   // MARK: Registrations
 
+  /// Indices of rows from one on, as many as there are.
+  public func rows(from start: Int, below end: Int) -> Range<Int32> {
+    let end = Int32(clamping: end)
+    return min(Int32(clamping: start), end)..<end
+  }
+
   /// Number of rows.
   public var registrationCount: Int { registrations.count }
 
@@ -153,6 +163,8 @@ public final class Registry {
 
   /// Empties the table and the list of devices. Topics keep their indices, and all of them count as changed.
   func forgetDevices() {
+    generation += 1
+    onlineCount = 0
     registrations.removeAll()
     devices = []
     deviceByUDID = [:]
@@ -164,6 +176,13 @@ public final class Registry {
   func update(_ index: Int32, _ change: (inout Registration) -> Void) {
     change(&registrations[Int(index)])
     changes.registrations.append(index)
+  }
+
+  /// A device has come, or with nil gone, in an environment.
+  func setSession(_ session: DeviceSession?, of device: Int32, in environment: Environment) {
+    let wasOnline = devices[Int(device)].isOnline
+    devices[Int(device)].setSession(session, in: environment)
+    onlineCount += (devices[Int(device)].isOnline ? 1 : 0) - (wasOnline ? 1 : 0)
   }
 
   /// Changes a device and remembers that the store must hear of it.

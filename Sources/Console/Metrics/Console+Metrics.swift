@@ -37,14 +37,14 @@ extension Console {
         "apns_emulator_devices", .gauge, "Devices that have been seen.", value: registry.devices.count),
       MetricFamily(
         "apns_emulator_devices_online", .gauge, "Devices that are connected.",
-        value: registry.devices.count { $0.isOnline }),
+        value: registry.onlineCount),
       MetricFamily(
         "apns_emulator_tokens", .gauge, "Rows of the token map, gone ones included.",
         value: registry.registrationCount),
       MetricFamily("apns_emulator_topics", .gauge, "Topics that are known.", value: registry.topics.count),
       MetricFamily(
         "apns_emulator_feedback_entries", .gauge, "Entries that wait to be read from the feedback service.",
-        value: broker.allFeedback.count + broker.foreignFeedback.entries.count),
+        value: broker.feedbackCount),
       MetricFamily(
         "apns_emulator_history_notifications", .gauge, "Notifications in the history.",
         value: broker.journal.nextId - broker.journal.firstId),

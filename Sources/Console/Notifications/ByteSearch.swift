@@ -1,5 +1,5 @@
 /// Looks for a text in bytes; ASCII letters are compared without case.
-struct ByteSearch: Equatable {
+struct ByteSearch: Hashable {
   let text: String
   private let needle: [UInt8]
 

@@ -4,15 +4,13 @@ import Transport
 
 extension Console {
   /// `GET /api/v1/notifications`
-  func listNotifications(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func listNotifications(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let search = try NotificationSearch(&query)
     try query.finish()
-    let result = search.run(broker)
-    let document = NotificationDocument(broker: broker)
-    return HTTPResponse(json: [
-      "notifications": .array(result.records.map(document.summary)),
-      "next": .integer(Int64(clamping: result.next)),
+    let scan = search.begin(broker)
+    return GrowingDocument([
+      .list("notifications", scan.look), .late("next") { .integer(Int64(clamping: scan.next)) },
     ])
   }
 
@@ -22,20 +20,52 @@ extension Console {
     guard let id = UInt64(text) else {
       throw ConsoleError.bad("id", expected: "a notification's number", got: text)
     }
-    guard !broker.journal.hidden.contains(id), let record = broker.journal[id] else {
+    guard let record = broker.journal.shown(id) else {
       throw ConsoleError.notFound("there is no notification \(id); the history keeps the newest")
     }
     return HTTPResponse(json: NotificationDocument(broker: broker).whole(record))
   }
 
-  /// `DELETE /api/v1/notifications`
-  func deleteNotifications(_ request: ConsoleRequest) throws -> HTTPResponse {
+  /// `DELETE /api/v1/notifications`: of those that are there when it is asked for.
+  func deleteNotifications(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let filter = try NotificationFilter(&query)
     try query.finish()
-    let deleted = broker.journal.remove { filter.matches($0, broker) }
-    if filter.isEmpty { broker.journal.clear() }
-    publish("reset", [("what", ["notifications"])])
-    return HTTPResponse(json: ["deleted": .integer(Int64(deleted))])
+    let deletion = NotificationDeletion(filter, broker)
+    // What is deleted is counted before its number is asked for.
+    return GrowingDocument([
+      .late("deleted", after: deletion.look) { [self] in
+        publish("reset", [("what", ["notifications"])])
+        return .integer(Int64(deletion.count))
+      }
+    ])
+  }
+}
+
+/// Goes through the history and deletes what matches.
+private final class NotificationDeletion {
+  private let filter: NotificationFilter
+  private let broker: Broker
+  private let end: UInt64
+  private var position: UInt64 = 0
+  private(set) var count = 0
+
+  init(_ filter: NotificationFilter, _ broker: Broker) {
+    (self.filter, self.broker, end) = (filter, broker, broker.journal.nextId)
+  }
+
+  /// Looks at one notification; false when there is none left.
+  func look(_ slice: inout Slice) -> Bool {
+    let id = max(position, broker.journal.firstId)
+    guard id < end else {
+      if filter.isEmpty { broker.journal.forget(before: end) }
+      return false
+    }
+    position = id + 1
+    if let record = broker.journal.shown(id), filter.matches(record, broker, &slice) {
+      broker.journal.hide(id)
+      count += 1
+    }
+    return true
   }
 }

@@ -4,7 +4,7 @@ import PushModel
 /// What notifications a request is about: every condition must hold (`interface.md`, Console).
 struct NotificationFilter {
   /// One condition, named as in the query.
-  enum Condition: Equatable {
+  enum Condition: Hashable {
     case topic(String)
     /// The bytes that the hexadecimal digits spell.
     case token([UInt8])
@@ -23,6 +23,8 @@ struct NotificationFilter {
   var conditions: [Condition] = []
 
   var isEmpty: Bool { conditions.isEmpty }
+
+  init(_ conditions: [Condition]) { self.conditions = conditions }
 
   /// Takes the filters out of a query.
   init(_ query: inout QueryReader) throws {
@@ -80,12 +82,22 @@ struct NotificationFilter {
   }
 
   /// Whether every condition holds.
-  func matches(_ record: JournalRecord, _ broker: Broker) -> Bool {
-    conditions.allSatisfy { $0.holds(record, broker) }
+  func matches(_ record: JournalRecord, _ broker: Broker, _ slice: inout Slice) -> Bool {
+    for condition in conditions {
+      slice.spend(condition.cost(record))
+      guard condition.holds(record, broker) else { return false }
+    }
+    return true
   }
 }
 
 extension NotificationFilter.Condition {
+  /// What looking at a record costs, in units of `Slice`.
+  func cost(_ record: JournalRecord) -> Int {
+    guard case .text = self else { return Slice.look }
+    return Slice.look + record.payload.count / Slice.bytesSearched
+  }
+
   func holds(_ record: JournalRecord, _ broker: Broker) -> Bool {
     switch self {
     case .topic(let name): record.topicLabel(broker) == name

@@ -2,14 +2,13 @@ import Broker
 import PushModel
 
 /// One look through the history: oldest first after a cursor, or newest first before one.
+///
+/// It may last many turns of the loop. What comes meanwhile is not part of it; what the ring loses meanwhile is left
+/// out; and each notification is shown in the state that it has when its turn comes.
 struct NotificationSearch {
   /// Default and largest `limit`, as counts.
   static let defaultLimit = 1000
   static let limits = 1...10_000
-  /// Most records looked at by one request, as a count: the loop must go on serving. A search that ends here says
-  /// where to go on.
-  static let scanLimit = 200_000
-
   /// Where to begin.
   enum Since: Equatable {
     /// After this id.
@@ -45,54 +44,14 @@ struct NotificationSearch {
     return .time(time)
   }
 
-  struct Result {
-    var records: [JournalRecord] = []
-    /// The last id looked at: `since` (or `before`) of the next request.
-    var next: UInt64
-  }
-
-  func run(_ broker: Broker) -> Result {
-    isNewestFirst ? backward(broker) : forward(broker)
-  }
-
   /// The first id that `since` allows and that is still here.
   func firstId(_ journal: Journal) -> UInt64 {
     guard case .id(let id)? = since else { return journal.firstId }
     return max(journal.firstId, id == .max ? id : id + 1)
   }
 
-  private func forward(_ broker: Broker) -> Result {
-    let journal = broker.journal
-    let first = firstId(journal)
-    var result = Result(next: first > 0 ? first - 1 : 0)
-    var id = first
-    while id < journal.nextId, id - first < UInt64(Self.scanLimit), result.records.count < limit {
-      take(id, journal, broker, &result)
-      id += 1
-    }
-    return result
-  }
-
-  private func backward(_ broker: Broker) -> Result {
-    let journal = broker.journal
-    var id = min(before ?? journal.nextId, journal.nextId)
-    let lowest = max(journal.firstId, id > UInt64(Self.scanLimit) ? id - UInt64(Self.scanLimit) : 0)
-    var result = Result(next: id)
-    while id > lowest, result.records.count < limit {
-      id -= 1
-      if case .id(let floor)? = since, id <= floor { break }
-      take(id, journal, broker, &result)
-    }
-    return result
-  }
-
-  private func take(_ id: UInt64, _ journal: Journal, _ broker: Broker, _ result: inout Result) {
-    result.next = id
-    guard !journal.hidden.contains(id), let record = journal[id], isInTime(record),
-      filter.matches(record, broker)
-    else { return }
-    result.records.append(record)
-  }
+  /// Begins to look at what there is now.
+  func begin(_ broker: Broker) -> NotificationScan { NotificationScan(self, broker) }
 
   func isInTime(_ record: JournalRecord) -> Bool {
     guard case .time(let time)? = since else { return true }

@@ -4,23 +4,23 @@ import Transport
 
 extension Console {
   /// `GET /api/v1/devices`
-  func listDevices(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func listDevices(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let isOnline = try query.choice("online", ["true", "false"]).map { $0 == "true" }
     let page = try Page(&query)
     try query.finish()
     let document = RegistryDocument(broker: broker)
     let registry = broker.registry
-    let (rows, next) = page.take(
-      0..<Int32(registry.devices.count),
-      where: { isOnline == nil || registry.devices[Int($0)].isOnline == isOnline }, document.device)
-    return HTTPResponse(json: ["devices": rows, "next": next])
+    return page.document(
+      "devices", registry.rows(from: page.start, below: registry.devices.count), of: registry,
+      where: { isOnline == nil || registry.devices[Int($0)].isOnline == isOnline },
+      { .object(document.device($0)) })
   }
 
   /// `GET /api/v1/devices/{udid}`
-  func showDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func showDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
     try request.query().finish()
-    return HTTPResponse(json: RegistryDocument(broker: broker).device(try knownDevice(request)))
+    return GrowingDocument(RegistryDocument(broker: broker).device(try knownDevice(request)))
   }
 
   /// `POST /api/v1/devices/{udid}/apps/{topic}/{action}`: what a person does to an app. Answers the app's row of the
@@ -45,11 +45,11 @@ extension Console {
   }
 
   /// `POST /api/v1/devices/{udid}/erase`
-  func eraseDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func eraseDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
     try checkNoBody(request)
     let device = try knownDevice(request)
     broker.erase(device, now: request.now)
-    return HTTPResponse(json: RegistryDocument(broker: broker).device(device))
+    return GrowingDocument(RegistryDocument(broker: broker).device(device))
   }
 
   /// `POST /api/v1/devices/{udid}/disconnect`

@@ -4,16 +4,20 @@ import Transport
 
 extension Console {
   /// `GET /api/v1/tokens`
-  func listTokens(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func listTokens(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let filter = try TokenFilter(&query)
     let page = try Page(&query)
     try query.finish()
     let document = RegistryDocument(broker: broker)
     let registry = broker.registry
-    let (rows, next) = page.take(
-      filter.candidates(registry), where: { filter.matches($0, registry) }, document.token)
-    return HTTPResponse(json: ["tokens": rows, "next": next])
+    let isWanted = { (row: Int32) in filter.matches(row, registry) }
+    let make = { (row: Int32) in GrowingDocument.Element.value(document.token(row)) }
+    if let few = filter.candidates(registry) {
+      return page.document("tokens", few, of: registry, where: isWanted, make)
+    }
+    let all = registry.rows(from: page.start, below: registry.registrationCount)
+    return page.document("tokens", all, of: registry, where: isWanted, make)
   }
 
   /// `GET /api/v1/tokens/{token}`
@@ -52,39 +56,40 @@ extension Console {
     ]
   }
 
-  /// `GET /api/v1/channels`
-  func listChannels(_ request: ConsoleRequest) throws -> HTTPResponse {
+  /// `GET /api/v1/channels`, in the order in which they were made.
+  func listChannels(_ request: ConsoleRequest) throws -> GrowingDocument {
     try request.query().finish()
-    let channels = broker.channels
-    return HTTPResponse(json: [
-      "channels": .array(
-        channels.keys.map { key in
-          [
-            "topic": .string(broker.registry.topics[Int(key.topic)].label),
-            "environment": .string(key.environment.name), "id": .string(Base64.encode(key.id)),
-            "storesNewest": .bool(channels.storesNewest(key) ?? false),
-            "listeners": .integer(Int64(channels.listenerCount(key))),
-            "newestAt": .optional(channels.newest(key)?.sentAt),
-          ]
-        })
+    let broker = broker
+    var rows = broker.channels.rowNumbers.makeIterator()
+    return GrowingDocument([
+      .list("channels") { _ in
+        guard let row = rows.next() else { return .end }
+        guard let key = broker.channels.key(row) else { return .nothing }
+        return .value(RegistryDocument(broker: broker).channel(key))
+      }
     ])
   }
 
-  /// `GET /api/v1/feedback`
-  func listFeedback(_ request: ConsoleRequest) throws -> HTTPResponse {
+  /// `GET /api/v1/feedback`: what waits when it is asked for.
+  func listFeedback(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let topic = query.text("topic")
     try query.finish()
-    let registry = broker.registry
-    let rows = broker.allFeedback.filter { row in
-      topic == nil || registry.topics[Int(registry[registration: row].topic)].label == topic
-    }
-    let foreign = broker.foreignFeedback.entries.filter { entry in
-      topic == nil || registry.topics[Int(entry.topic)].label == topic
-    }
-    let document = RegistryDocument(broker: broker)
-    return HTTPResponse(
-      json: ["feedback": .array(rows.map(document.feedback) + foreign.map(document.feedback))])
+    let (registry, document) = (broker.registry, RegistryDocument(broker: broker))
+    let generation = registry.generation
+    var (rows, foreign) = (
+      broker.allFeedback.makeIterator(), broker.foreignFeedback.entries.makeIterator()
+    )
+    let isWanted = { (index: Int32) in topic == nil || registry.topics[Int(index)].label == topic }
+    return GrowingDocument([
+      .list("feedback") { _ in
+        if generation == registry.generation, let row = rows.next() {
+          return isWanted(registry[registration: row].topic) ? .value(document.feedback(row)) : .nothing
+        }
+        guard let entry = foreign.next() else { return .end }
+        return isWanted(entry.topic) ? .value(document.feedback(entry)) : .nothing
+      }
+    ])
   }
 }
 
@@ -108,13 +113,13 @@ private struct TokenFilter {
     environment = try query.environment()
   }
 
-  /// Few rows where an index can tell them, in order of issue.
-  func candidates(_ registry: Registry) -> [Int32] {
+  /// Few rows where an index can tell them, in order of issue; nil where it can't.
+  func candidates(_ registry: Registry) -> [Int32]? {
     if let token { return registry.find(token).map { [$0] } ?? [] }
     if let udid {
       return UDID(udid).flatMap(registry.knownDevice).map { registry.registrations(of: $0).reversed() } ?? []
     }
-    return Array(0..<Int32(registry.registrationCount))
+    return nil
   }
 
   func matches(_ row: Int32, _ registry: Registry) -> Bool {

@@ -1,3 +1,4 @@
+import Broker
 import PushModel
 
 /// A part of a long list of rows: those after a cursor, up to a limit.
@@ -6,23 +7,52 @@ struct Page {
   static let defaultLimit = 10_000
   static let limits = 1...100_000
 
-  private let start: Int
-  private let limit: Int
+  let start: Int
+  let limit: Int
 
   init(_ query: inout QueryReader) throws {
     start = try query.integer("since", 0...Int(Int32.max)) ?? 0
     limit = try query.integer("limit", Self.limits) ?? Self.defaultLimit
   }
 
-  /// The rows that are `wanted`, in order, and where the next page begins: null when there is none.
-  func take(
-    _ rows: some Collection<Int32>, where isWanted: (Int32) -> Bool, _ make: (Int32) -> JSONValue
-  ) -> (rows: JSONValue, next: JSONValue) {
-    var values: [JSONValue] = []
-    for row in rows where Int(row) >= start && isWanted(row) {
-      guard values.count < limit else { return (.array(values), .integer(Int64(row))) }
-      values.append(make(row))
+  /// A document of those `rows` that are `wanted`, in order, and of where the next page begins: null when there is none.
+  /// Rows that come while it is written are not part of it, and it ends where all rows are forgotten.
+  func document(
+    _ name: String, _ rows: some Sequence<Int32>, of registry: Registry,
+    where isWanted: @escaping (Int32) -> Bool, _ make: @escaping (Int32) -> GrowingDocument.Element
+  ) -> GrowingDocument {
+    let cursor = PageCursor(rows, self, registry, isWanted, make)
+    return GrowingDocument([.list(name, cursor.look), .late("next") { .optional(cursor.next) }])
+  }
+}
+
+/// A page on its way through the rows.
+private final class PageCursor {
+  private var rows: AnyIterator<Int32>
+  private let page: Page
+  private let registry: Registry
+  private let generation: Int
+  private let isWanted: (Int32) -> Bool
+  private let make: (Int32) -> GrowingDocument.Element
+  private var found = 0
+  private(set) var next: Int32?
+
+  init(
+    _ rows: some Sequence<Int32>, _ page: Page, _ registry: Registry, _ isWanted: @escaping (Int32) -> Bool,
+    _ make: @escaping (Int32) -> GrowingDocument.Element
+  ) {
+    (self.rows, self.page, self.registry) = (AnyIterator(rows.makeIterator()), page, registry)
+    (self.isWanted, self.make, generation) = (isWanted, make, registry.generation)
+  }
+
+  func look(_ slice: inout Slice) -> GrowingDocument.Element {
+    guard generation == registry.generation, let row = rows.next() else { return .end }
+    guard Int(row) >= page.start, isWanted(row) else { return .nothing }
+    guard found < page.limit else {
+      next = row
+      return .end
     }
-    return (.array(values), .null)
+    found += 1
+    return make(row)
   }
 }

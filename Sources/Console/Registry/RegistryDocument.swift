@@ -26,16 +26,31 @@ struct RegistryDocument {
   static func state(_ registration: Registration) -> String { registration.isActive ? "active" : "gone" }
 
   /// A device with its connections, its topics and the messages kept for it.
-  func device(_ index: Int32) -> JSONValue {
+  func device(_ index: Int32) -> [GrowingDocument.Member] {
     let device = registry.devices[Int(index)]
-    let rows = registry.registrations(of: index).reversed()
+    let rows = Array(registry.registrations(of: index).reversed())
     return [
-      "udid": .string(device.udid.text), "online": .bool(device.isOnline),
-      "firstSeenAt": .string(device.firstSeenAt.rfc3339), "lastSeenAt": .string(device.lastSeenAt.rfc3339),
-      "identity": .integer(Int64(device.identity)),
-      "connections": .array(Environment.allCases.compactMap { device.session(in: $0) }.map(connection)),
-      "topics": .array(rows.map { topic($0, device) }), "keptMessages": .array(rows.compactMap(keptMessage)),
+      .value("udid", .string(device.udid.text)), .value("online", .bool(device.isOnline)),
+      .value("firstSeenAt", .string(device.firstSeenAt.rfc3339)),
+      .value("lastSeenAt", .string(device.lastSeenAt.rfc3339)),
+      .value("identity", .integer(Int64(device.identity))),
+      .value(
+        "connections",
+        .array(Environment.allCases.compactMap { device.session(in: $0) }.map(connection))),
+      list("topics", rows) { topic($0, device) }, list("keptMessages", rows, keptMessage),
     ]
+  }
+
+  /// What `make` makes of a device's rows, as long as they are there.
+  private func list(_ name: String, _ rows: [Int32], _ make: @escaping (Int32) -> JSONValue?)
+    -> GrowingDocument.Member
+  {
+    var rest = rows[...]
+    let generation = registry.generation
+    return .list(name) { [registry] _ in
+      guard generation == registry.generation, let row = rest.popFirst() else { return .end }
+      return make(row).map { .value($0) } ?? .nothing
+    }
   }
 
   private func connection(_ session: DeviceSession) -> JSONValue {
@@ -77,6 +92,17 @@ struct RegistryDocument {
       "priority": .integer(Int64(kept.priority.rawValue)), "pushType": .string(kept.pushType.name),
       "payload": JSONText.compact(kept.payload).map(JSONValue.verbatim) ?? .null,
       "payloadBase64": .string(Base64.encode(kept.payload)),
+    ]
+  }
+
+  /// A broadcast channel.
+  func channel(_ key: ChannelTable.Key) -> JSONValue {
+    [
+      "topic": .string(registry.topics[Int(key.topic)].label),
+      "environment": .string(key.environment.name), "id": .string(Base64.encode(key.id)),
+      "storesNewest": .bool(broker.channels.storesNewest(key) ?? false),
+      "listeners": .integer(Int64(broker.channels.listenerCount(key))),
+      "newestAt": .optional(broker.channels.newest(key)?.sentAt),
     ]
   }
 

@@ -29,7 +29,7 @@ extension Console {
 
   private static var registryRoutes: [Route] {
     [
-      .get("/api/v1/tokens", "The table UDID, topic, environment → token, oldest first") {
+      .list("/api/v1/tokens", "The table UDID, topic, environment → token, oldest first") {
         try $0.listTokens($1)
       }
       .query([.udid, .topic, .deviceToken, .tokenState, .environment] + RouteParameter.page)
@@ -37,9 +37,9 @@ extension Console {
       .get("/api/v1/tokens/{token}", "One row of the table, and how its token comes to be") {
         try $0.showToken($1)
       }.answers(200, "The row with its derivation", .schema("TokenDetail")),
-      .get("/api/v1/channels", "Broadcast channels") { try $0.listChannels($1) }
+      .list("/api/v1/channels", "Broadcast channels") { try $0.listChannels($1) }
         .answers(200, "Channels", .list("channels", of: "Channel")),
-      .get("/api/v1/feedback", "What the feedback service holds, without clearing it") {
+      .list("/api/v1/feedback", "What the feedback service holds, without clearing it") {
         try $0.listFeedback($1)
       }
       .query([.topic]).answers(200, "Entries, oldest first", .list("feedback", of: "FeedbackEntry")),
@@ -48,14 +48,17 @@ extension Console {
 
   private static var deviceRoutes: [Route] {
     [
-      .get("/api/v1/devices", "Devices that have been seen, oldest first") { try $0.listDevices($1) }
+      .list("/api/v1/devices", "Devices that have been seen, oldest first") { try $0.listDevices($1) }
         .query([.online] + RouteParameter.page)
         .answers(200, "Devices", .list("devices", of: "Device")),
-      .get("/api/v1/devices/{udid}", "One device: connections, topics, kept messages") {
+      .list("/api/v1/devices/{udid}", "One device: connections, topics, kept messages") {
         try $0.showDevice($1)
       }.answers(200, "The device", .schema("Device")),
-      .post("/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone") { try $0.eraseDevice($1) }
-        .takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
+      Route(
+        "POST", "/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone",
+        action: .document { try $0.eraseDevice($1) }
+      )
+      .takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
       .post("/api/v1/devices/{udid}/disconnect", "Ends the device's connections; it may come back") {
         try $0.disconnectDevice($1)
       }
@@ -79,14 +82,15 @@ extension Console {
 
   private static var notificationRoutes: [Route] {
     [
-      .get("/api/v1/notifications", "Notifications that came in, oldest first") {
+      .list("/api/v1/notifications", "Notifications that came in, oldest first") {
         try $0.listNotifications($1)
       }
       .query(RouteParameter.filters + RouteParameter.cursor)
       .answers(200, "Those that match, and where to go on", .list("notifications", of: "Notification")),
-      .delete("/api/v1/notifications", "Forgets those that match; without filters all") {
-        try $0.deleteNotifications($1)
-      }
+      Route(
+        "DELETE", "/api/v1/notifications", "Forgets those that match; without filters all",
+        action: .document { try $0.deleteNotifications($1) }
+      )
       .query(RouteParameter.filters).answers(200, "How many there were", .schema("Deletion")),
       .get("/api/v1/notifications/{id}", "One notification with headers and raw bytes") {
         try $0.showNotification($1)
@@ -111,7 +115,7 @@ extension Console {
       )
       .query([.eventSince]).stream.refuses(503)
       .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
-      .get("/api/v1/connections", "Every open connection") { try $0.listConnections($1) }
+      .list("/api/v1/connections", "Every open connection") { try $0.listConnections($1) }
         .answers(200, "Connections", .list("connections", of: "Connection")),
     ]
   }
@@ -130,7 +134,7 @@ extension Console {
         .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
       .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
         .needs(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
-      .get("/api/v1/export", "All that this emulator knows, as one document; no private keys") {
+      .list("/api/v1/export", "All that this emulator knows, as one document; no private keys") {
         try $0.exportState($1)
       }
       .refuses(409).answers(200, "The state", .schema("State")),

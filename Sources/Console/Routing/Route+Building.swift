@@ -7,6 +7,12 @@ extension Route {
     _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
   ) -> Route { Route("GET", pattern, summary, action: .answer(answer)) }
 
+  /// As `get`, of what may be long.
+  static func list(
+    _ pattern: String, _ summary: String,
+    _ answer: @escaping (Console, ConsoleRequest) throws -> GrowingDocument
+  ) -> Route { Route("GET", pattern, summary, action: .document(answer)) }
+
   static func post(
     _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
   ) -> Route { Route("POST", pattern, summary, action: .answer(answer)) }

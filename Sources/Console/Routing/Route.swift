@@ -7,6 +7,8 @@ struct Route {
   enum Action {
     /// Answers at once.
     case answer((Console, ConsoleRequest) throws -> HTTPResponse)
+    /// Answers with a document that may take many turns of the loop to write.
+    case document((Console, ConsoleRequest) throws -> GrowingDocument)
     /// Takes the exchange and answers later, or in a stream.
     case exchange((Console, ConsoleRequest, HTTPExchange) throws -> Void)
   }

@@ -4,9 +4,9 @@ import Transport
 
 extension Console {
   /// `GET /api/v1/export`
-  func exportState(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func exportState(_ request: ConsoleRequest) throws -> GrowingDocument {
     try request.query().finish()
-    return HTTPResponse(json: try StateExport(context: context).state().json)
+    return try StateExport(context: context).document()
   }
 
   /// `POST /api/v1/import`

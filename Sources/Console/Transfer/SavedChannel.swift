@@ -35,13 +35,13 @@ struct SavedChannel: Equatable {
     subscribers = try object.objects("subscribers")?.map(SavedSubscriber.init) ?? []
   }
 
-  var json: JSONValue {
+  /// Without who listens, which may be many.
+  var members: [(String, JSONValue)] {
     var members: [(String, JSONValue)] = [
       ("topic", .string(topic.name)), ("environment", .string(environment.name)),
       ("id", .string(Base64.encode(id))), ("storesNewest", .bool(storesNewest)),
     ]
     if let message { members.append(("message", message.json)) }
-    if !subscribers.isEmpty { members.append(("subscribers", .array(subscribers.map(\.json)))) }
-    return .object(members)
+    return members
   }
 }

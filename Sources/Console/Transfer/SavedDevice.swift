@@ -15,11 +15,11 @@ struct SavedDevice: Equatable {
 
   private static let names = ["udid", "identity", "keyFingerprint", "firstSeenAt", "lastSeenAt", "apps"]
 
-  init(_ device: Device, rows: [SavedRow]) {
+  init(_ device: Device) {
     (udid, identity) = (device.udid, device.identity)
     keyFingerprint = device.keyFingerprint.isEmpty ? nil : device.keyFingerprint
     (firstSeenAt, lastSeenAt) = (device.firstSeenAt, device.lastSeenAt)
-    self.rows = rows
+    rows = []
   }
 
   init(_ object: JSONObject, environment: Environment) throws {
@@ -37,12 +37,13 @@ struct SavedDevice: Equatable {
     }
   }
 
-  var json: JSONValue {
+  /// Without its rows, which may be many.
+  var members: [(String, JSONValue)] {
     var members: [(String, JSONValue)] = [("udid", .string(udid.text))]
     if let identity { members.append(("identity", .integer(Int64(identity)))) }
     if let keyFingerprint { members.append(("keyFingerprint", .string(Hex.encode(keyFingerprint)))) }
     if let firstSeenAt { members.append(("firstSeenAt", .string(firstSeenAt.rfc3339))) }
     if let lastSeenAt { members.append(("lastSeenAt", .string(lastSeenAt.rfc3339))) }
-    return .object(members + [("apps", .array(rows.map(\.json)))])
+    return members
   }
 }

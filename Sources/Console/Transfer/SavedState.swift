@@ -6,8 +6,8 @@ import PushModel
 struct SavedState {
   /// Of the document. Another number means that a reader of this one would misunderstand it.
   static let version: Int64 = 1
-  /// Most rows of the token map in one document, as a count: it is written in one turn of the loop. Larger states are
-  /// copied as the data folder.
+  /// Most rows of the token map in one document, as a count: it is read in one turn of the loop, so that a document is
+  /// taken whole or not at all. Larger states are copied as the data folder.
   static let rowLimit = 50_000
 
   var clock: SavedClock?
@@ -22,8 +22,6 @@ struct SavedState {
   private static let names = [
     "version", "clock", "apps", "keys", "devices", "channels", "feedback", "faults",
   ]
-
-  init() {}
 
   /// Reads a document; `environment` is meant where it does not say.
   init(_ object: JSONObject, environment: Environment) throws {
@@ -73,17 +71,5 @@ struct SavedState {
       throw ConsoleError.bad(
         "\(list)[\(index)].\(name)", expected: "one that no earlier entry has", got: text(value))
     }
-  }
-
-  var json: JSONValue {
-    var members: [(String, JSONValue)] = [("version", .integer(Self.version))]
-    if let clock { members.append(("clock", clock.json)) }
-    members += [
-      ("apps", .array(apps.map(\.json))), ("keys", .array(keys.map(\.json))),
-      ("devices", .array(devices.map(\.json))), ("channels", .array(channels.map(\.json))),
-      ("feedback", .array((feedback ?? []).map { .string($0.hex) })),
-      ("faults", .array(faults.map(\.setting))),
-    ]
-    return .object(members)
   }
 }

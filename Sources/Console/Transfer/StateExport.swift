@@ -1,14 +1,18 @@
 import Broker
 import PushModel
 
-/// Writes down what an emulator knows.
+/// Writes down what an emulator knows, over as many turns of the loop as that takes.
+///
+/// Each device is written as it is when its turn comes, and the lists behind fit what was written: they name no device
+/// that came later, and of the feedback entries those of rows that were written as gone. If every device is reset
+/// meanwhile, the document is void.
 struct StateExport {
   let context: ConsoleContext
   private var broker: Broker { context.broker }
   private var registry: Registry { context.broker.registry }
 
   /// Throws when it is too much for one document.
-  func state() throws -> SavedState {
+  func document() throws -> GrowingDocument {
     guard registry.registrationCount <= SavedState.rowLimit, registry.devices.count <= SavedState.rowLimit,
       registry.topics.count <= SavedState.rowLimit, broker.subscriptionCount <= SavedState.rowLimit
     else {
@@ -16,34 +20,50 @@ struct StateExport {
         "there are more than \(SavedState.rowLimit) tokens, devices, topics or subscriptions; copy the data folder instead"
       )
     }
-    var state = SavedState()
-    state.clock = context.clock.map { SavedClock($0) }
-    state.apps = apps()
-    state.keys = (context.credentials?.keys() ?? []).sorted { $0.keyId < $1.keyId }
-    state.devices = registry.devices.indices.map { device(Int32($0)) }
-    state.channels = channels()
-    state.feedback = broker.allFeedback.map { registry[registration: $0].token }
-    state.faults = context.faults?.rules ?? []
-    return state
+    let (generation, written) = (registry.generation, WrittenRows(deviceCount: registry.devices.count))
+    let keys = (context.credentials?.keys() ?? []).sorted { $0.keyId < $1.keyId }
+    var members: [GrowingDocument.Member] = [.value("version", .integer(SavedState.version))]
+    if let clock = context.clock { members.append(.value("clock", SavedClock(clock).json)) }
+    members += [
+      apps(), .value("keys", .array(keys.map(\.json))), devices(written), channels(written),
+      feedback(written), .late("faults") { .array((context.faults?.rules ?? []).map(\.setting)) },
+    ]
+    return GrowingDocument(isVoid: { [registry] in registry.generation != generation }, members)
   }
 
   /// Every topic with a name, and every certificate.
-  private func apps() -> [SavedApp] {
+  private func apps() -> GrowingDocument.Member {
     var certificates: [Topic: SavedCertificate] = [:]
     for certificate in context.credentials?.certificates() ?? [] {
       certificates[certificate.topic] = certificate
     }
     let topics = Set(registry.topics.compactMap(\.name)).union(certificates.keys)
-    return topics.sorted { $0.name < $1.name }.map { SavedApp(topic: $0, certificate: certificates[$0]) }
+    return .sorted("apps", Array(topics), by: { $0.name < $1.name }) {
+      .value(SavedApp(topic: $0, certificate: certificates[$0]).json)
+    }
   }
 
-  private func device(_ index: Int32) -> SavedDevice {
-    let rows = registry.registrations(of: index).reversed().map { row in
-      SavedRow(
-        registry[registration: row], app: app(registry[registration: row].topic),
-        message: broker.keptMessage(row).map(SavedMessage.init))
+  private func devices(_ written: WrittenRows) -> GrowingDocument.Member {
+    var indices = (0..<Int32(written.deviceCount)).makeIterator()
+    return .list("devices") { _ in
+      guard let index = indices.next(), Int(index) < registry.devices.count else { return .end }
+      return .object(device(index, written))
     }
-    return SavedDevice(registry.devices[Int(index)], rows: rows)
+  }
+
+  private func device(_ index: Int32, _ written: WrittenRows) -> [GrowingDocument.Member] {
+    var rows = registry.registrations(of: index).reversed().makeIterator()
+    let head = SavedDevice(registry.devices[Int(index)]).members
+    let apps = GrowingDocument.Member.list("apps") { _ in
+      guard let row = rows.next(), Int(row) < registry.registrationCount else { return .end }
+      let registration = registry[registration: row]
+      if !registration.isActive { written.gone.insert(row) }
+      return .value(
+        SavedRow(
+          registration, app: app(registration.topic), message: broker.keptMessage(row).map(SavedMessage.init)
+        ).json)
+    }
+    return head.map { .value($0.0, $0.1) } + [apps]
   }
 
   private func app(_ topic: Int32) -> SavedRow.App {
@@ -51,29 +71,61 @@ struct StateExport {
     return entry.name.map(SavedRow.App.named) ?? .hashed(entry.hash)
   }
 
-  private func channels() -> [SavedChannel] {
-    let channels = broker.channels.keys.compactMap { key in
-      registry.topics[Int(key.topic)].name.map { topic in
-        channel(key, topic)
-      }
+  /// Not by the index of the topic, which another emulator may have in another order.
+  private func channels(_ written: WrittenRows) -> GrowingDocument.Member {
+    let channels = broker.channels.rowNumbers.compactMap { row in
+      broker.channels.key(row).flatMap { key in registry.topics[Int(key.topic)].name.map { (key, $0) } }
     }
-    // Not by the index of the topic, which another emulator may have in another order.
-    return channels.sorted { left, right in
-      (left.topic.name, left.environment.rawValue) == (right.topic.name, right.environment.rawValue)
-        ? left.id.lexicographicallyPrecedes(right.id)
-        : (left.topic.name, left.environment.rawValue) < (right.topic.name, right.environment.rawValue)
+    return .sorted("channels", channels, by: Self.precedes) { key, topic in
+      .object(channel(key, topic, written))
     }
   }
 
-  private func channel(_ key: ChannelTable.Key, _ topic: Topic) -> SavedChannel {
+  private static func precedes(
+    _ left: (ChannelTable.Key, Topic), _ right: (ChannelTable.Key, Topic)
+  ) -> Bool {
+    let (leftApp, rightApp) = (
+      (left.1.name, left.0.environment.rawValue), (right.1.name, right.0.environment.rawValue)
+    )
+    return leftApp == rightApp ? left.0.id.lexicographicallyPrecedes(right.0.id) : leftApp < rightApp
+  }
+
+  private func channel(_ key: ChannelTable.Key, _ topic: Topic, _ written: WrittenRows)
+    -> [GrowingDocument.Member]
+  {
     var channel = SavedChannel(
       topic: topic, environment: key.environment, id: key.id,
       storesNewest: broker.channels.storesNewest(key) ?? false)
     channel.message = broker.channels.newest(key).map(SavedMessage.init)
-    channel.subscribers = broker.subscribers(key).map { device, seenUntil in
-      SavedSubscriber(udid: registry.devices[Int(device)].udid, seenUntil: seenUntil)
-    }
-    channel.subscribers.sort { $0.udid.text < $1.udid.text }
-    return channel
+    let head = channel.members.map { GrowingDocument.Member.value($0.0, $0.1) }
+    let devices = broker.subscribers(key).filter { $0 < written.deviceCount }
+    guard !devices.isEmpty else { return head }
+    let (registry, broker) = (registry, broker)
+    let udid = { (device: Int32) in registry.devices[Int(device)].udid }
+    return head + [
+      .sorted("subscribers", devices, by: { udid($0).text < udid($1).text }) { device in
+        guard let seenUntil = broker.seenUntil(device, key) else { return .nothing }
+        return .value(SavedSubscriber(udid: udid(device), seenUntil: seenUntil).json)
+      }
+    ]
   }
+
+  private func feedback(_ written: WrittenRows) -> GrowingDocument.Member {
+    var rows: IndexingIterator<[Int32]>?
+    return .list("feedback") { _ in
+      if rows == nil { rows = broker.allFeedback.makeIterator() }
+      guard let row = rows?.next() else { return .end }
+      return written.gone.contains(row) ? .value(.string(registry[registration: row].token.hex)) : .nothing
+    }
+  }
+}
+
+/// What an export has written, for the lists that refer to it.
+private final class WrittenRows {
+  /// How many devices there were at its beginning.
+  let deviceCount: Int
+  /// Rows that were written as gone.
+  var gone: Set<Int32> = []
+
+  init(deviceCount: Int) { self.deviceCount = deviceCount }
 }

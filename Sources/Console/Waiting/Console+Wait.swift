@@ -3,72 +3,98 @@ import PushModel
 import Transport
 
 extension Console {
-  /// Most clients that wait at once, as a count: with the event streams fewer than `HTTPLimits.connections`, so that
-  /// those who wait leave room for others.
-  static let waitLimit = 800
-  /// How long a search that has not seen everything lets others work, in nanoseconds.
-  private static let pause: Int64 = 1_000_000
-
   /// `POST /api/v1/notifications/wait`: answers when enough match, also those that came before.
   func waitForNotifications(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
     let body = try request.object(allowing: ["match", "count", "timeoutMs", "since"])
     let wait = try NotificationWait(body, exchange, broker)
-    guard waits.count < Self.waitLimit else {
-      throw ConsoleError.busy("\(Self.waitLimit) clients are waiting already")
+    guard waiting.count < WaitBoard.limit else {
+      throw ConsoleError.busy("\(WaitBoard.limit) clients are waiting already")
     }
-    broker.events.turnOn()
-    waits[ObjectIdentifier(wait)] = wait
-    exchange.onGone = { [unowned self, unowned wait] in waits[ObjectIdentifier(wait)] = nil }
-    advance(wait)
-    guard exchange.isOpen else { return }
-    if wait.timeout == 0, !wait.isBehind(broker) { return timedOut(wait) }
-    wait.timer = context.makeTimer(wait.timeout * 1_000_000) { [unowned self, unowned wait] in timedOut(wait)
+    waiting.add(wait)
+    exchange.onGone = { [unowned self, unowned wait] in
+      wait.timer = nil
+      waiting.remove(wait)
+    }
+    scan(wait)
+    guard waiting.contains(wait), !wait.isOverdue else { return }
+    guard wait.timeout > 0 else { return overdue(wait) }
+    wait.timer = context.makeTimer(wait.timeout * 1_000_000) { [unowned self, unowned wait] in overdue(wait) }
+  }
+
+  /// Looks for everybody who waits at what has happened.
+  func lookForWaits() {
+    if waiting.wantsSlices() { slices.add(waiting, isUrgent: true) }
+  }
+
+  /// How the board's words are followed.
+  func watchBoard() {
+    waiting.onFulfilled = { [unowned self] in settle($0) }
+    waiting.onCaughtUp = { [unowned self] in
+      for wait in waiting.waits where wait.isOverdue { settle(wait) }
+    }
+    waiting.onOverrun = { [unowned self] in
+      for wait in $0 { scan(wait) }
     }
   }
 
-  /// Looks for everybody who waits; called when something has changed.
-  func advanceWaits() {
-    for wait in Array(waits.values) { advance(wait) }
+  /// Looks through what came before.
+  private func scan(_ wait: NotificationWait) {
+    slices.add(WaitScan(wait, broker) { [unowned self] in settle(wait) })
   }
 
-  private func advance(_ wait: NotificationWait) {
-    wait.look(broker)
+  /// Its time is over; what has happened until now still counts.
+  private func overdue(_ wait: NotificationWait) {
+    wait.isOverdue = true
+    lookForWaits()
+    settle(wait)
+  }
+
+  /// Answers, if there is nothing more to wait for.
+  private func settle(_ wait: NotificationWait) {
+    guard waiting.contains(wait), !wait.isScanning else { return }
     if wait.isFulfilled {
-      finish(wait, HTTPResponse(json: .object(answer(wait))))
-    } else if wait.isBehind(broker), !isWaitPaused {
-      isWaitPaused = true
-      waitPause = context.makeTimer(Self.pause) { [unowned self] in
-        isWaitPaused = false
-        advanceWaits()
-      }
+      finish(wait, GrowingDocument(found(wait)))
+    } else if wait.isOverdue, !waiting.isBehind {
+      finish(wait, GrowingDocument(status: 408, missed(wait) + found(wait)))
     }
   }
 
-  private func answer(_ wait: NotificationWait) -> [(String, JSONValue)] {
-    let document = NotificationDocument(broker: broker)
-    let records = wait.matched.prefix(wait.count).sorted().compactMap { broker.journal[$0] }
-    let next = records.last?.id ?? broker.journal.nextId - 1
+  /// What matched; what the history has lost meanwhile is left out.
+  private func found(_ wait: NotificationWait) -> [GrowingDocument.Member] {
+    let (document, journal) = (NotificationDocument(broker: broker), broker.journal)
+    var ids = wait.matched.sorted()[...]
+    let next = ids.last ?? journal.nextId - 1
     return [
-      ("notifications", .array(records.map(document.summary))), ("next", .integer(Int64(clamping: next))),
+      .list("notifications") { _ in
+        guard let id = ids.popFirst() else { return .end }
+        return journal.shown(id).map { .value(document.summary($0)) } ?? .nothing
+      }, .value("next", .integer(Int64(clamping: next))),
     ]
   }
 
-  private func timedOut(_ wait: NotificationWait) {
-    wait.look(broker)
-    guard !wait.isFulfilled else { return finish(wait, HTTPResponse(json: .object(answer(wait)))) }
-    let message = "\(wait.matched.count) of \(wait.count) notifications matched within \(wait.timeout) ms"
-    let error: JSONValue = ["code": "timeout", "message": .string(message)]
-    let misses = NearMiss.nearest(wait.search, broker).map { $0.json(broker) }
-    finish(
-      wait,
-      HTTPResponse(
-        status: 408, json: .object([("error", error), ("nearMisses", .array(misses))] + answer(wait))))
+  private func missed(_ wait: NotificationWait) -> [GrowingDocument.Member] {
+    let message =
+      "\(wait.matched.count) of \(wait.count) notifications matched within \(wait.timeout) ms"
+    return [
+      .value("error", ["code": "timeout", "message": .string(message)]),
+      .list("nearMisses", NearMissSearch(wait.search, broker).look),
+    ]
   }
 
-  func finish(_ wait: NotificationWait, _ response: HTTPResponse) {
-    waits[ObjectIdentifier(wait)] = nil
+  private func finish(_ wait: NotificationWait, _ document: GrowingDocument) {
     wait.timer = nil
-    wait.exchange.respond(finished(response))
+    waiting.remove(wait)
+    wait.exchange.onGone = nil
+    answer(document, to: wait.exchange)
+  }
+
+  /// Answers everybody who waits.
+  func endWaits(with response: HTTPResponse) {
+    for wait in waiting.waits {
+      wait.timer = nil
+      waiting.remove(wait)
+      wait.exchange.respond(finished(response))
+    }
   }
 }

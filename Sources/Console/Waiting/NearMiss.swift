@@ -4,29 +4,8 @@ import PushModel
 /// A notification that came but did not match, and which filters it failed: mostly the answer to "why does my test
 /// wait in vain".
 struct NearMiss {
-  /// Most near misses told, and most notifications looked at for them, as counts.
-  static let limit = 5
-  static let scanLimit = 1000
-
   let record: JournalRecord
   let failed: [NotificationFilter.Condition]
-
-  /// The nearest: those that fail the fewest filters, the newest first.
-  static func nearest(_ search: NotificationSearch, _ broker: Broker) -> [NearMiss] {
-    var misses: [NearMiss] = []
-    let first = search.firstId(broker.journal)
-    var id = broker.journal.nextId
-    while id > first, broker.journal.nextId - id < UInt64(scanLimit) {
-      id -= 1
-      guard !broker.journal.hidden.contains(id), let record = broker.journal[id] else { continue }
-      let failed = search.filter.conditions.filter { !$0.holds(record, broker) }
-      if !failed.isEmpty, search.isInTime(record) { misses.append(NearMiss(record: record, failed: failed)) }
-    }
-    return Array(
-      misses.enumerated().sorted { left, right in
-        (left.element.failed.count, left.offset) < (right.element.failed.count, right.offset)
-      }.prefix(limit).map(\.element))
-  }
 
   func json(_ broker: Broker) -> JSONValue {
     [
@@ -36,5 +15,55 @@ struct NearMiss {
           ["filter": .string($0.name), "expected": $0.expected, "actual": $0.actual(record, broker)]
         }),
     ]
+  }
+}
+
+/// Looks for the nearest misses: those that fail the fewest filters, the newest first.
+final class NearMissSearch {
+  /// Most near misses told, and most notifications looked at for them, as counts.
+  static let limit = 5
+  static let scanLimit: UInt64 = 1000
+
+  private let search: NotificationSearch
+  private let broker: Broker
+  private var position: UInt64
+  private let end: UInt64
+  /// Ids with how many filters they fail, the nearest first.
+  private var nearest: [(id: UInt64, failed: Int)] = []
+
+  init(_ search: NotificationSearch, _ broker: Broker) {
+    (self.search, self.broker) = (search, broker)
+    let newest = broker.journal.nextId
+    position = newest
+    end = max(search.firstId(broker.journal), newest > Self.scanLimit ? newest - Self.scanLimit + 1 : 0)
+  }
+
+  /// As a member of a document: looks at a notification each time it is asked, then tells what it has found.
+  func look(_ slice: inout Slice) -> GrowingDocument.Element {
+    if position > end {
+      position -= 1
+      look(at: position, &slice)
+      return .nothing
+    }
+    guard !nearest.isEmpty else { return .end }
+    let id = nearest.removeFirst().id
+    guard let record = broker.journal.shown(id) else { return .nothing }
+    return .value(NearMiss(record: record, failed: failed(record, &slice)).json(broker))
+  }
+
+  private func look(at id: UInt64, _ slice: inout Slice) {
+    guard let record = broker.journal.shown(id), search.isInTime(record) else { return }
+    let count = failed(record, &slice).count
+    guard count > 0, nearest.count < Self.limit || count < nearest.last?.failed ?? 0 else { return }
+    let place = nearest.firstIndex { $0.failed > count } ?? nearest.count
+    nearest.insert((id, count), at: place)
+    if nearest.count > Self.limit { nearest.removeLast() }
+  }
+
+  private func failed(_ record: JournalRecord, _ slice: inout Slice) -> [NotificationFilter.Condition] {
+    search.filter.conditions.filter {
+      slice.spend($0.cost(record))
+      return !$0.holds(record, broker)
+    }
   }
 }

@@ -2,16 +2,16 @@ import Broker
 import PushModel
 import Transport
 
-/// One client that waits for notifications (`interface.md`, wait). Looks at each notification once, and again only at
-/// those whose state may still become what it waits for.
+/// One client that waits for notifications (`interface.md`, wait): what it asks for, and what was found so far.
+///
+/// It first looks through what came before (`isScanning`), while `WaitBoard` tells it of what comes and changes from then
+/// on. What came before counts first.
 final class NotificationWait {
   /// Default and largest `timeoutMs`, in milliseconds.
   static let defaultTimeout: Int64 = 5000
   static let timeouts: ClosedRange<Int64> = 0...600_000
   /// Largest `count`.
   static let counts: ClosedRange<Int64> = 1...1000
-  /// Most notifications that are looked at again, as a count; the oldest are given up first.
-  private static let pendingLimit = 20_000
 
   let exchange: HTTPExchange
   let search: NotificationSearch
@@ -19,12 +19,14 @@ final class NotificationWait {
   let timeout: Int64
   /// Keeps the timer running.
   var timer: AnyObject?
-  /// Ids that matched, in the order in which they did.
-  private(set) var matched: [UInt64] = []
-  private let steady: [NotificationFilter.Condition]
-  private let changing: [NotificationFilter.Condition]
-  private var pending: [UInt64] = []
-  private var next: UInt64
+  /// Its time is over: it ends when it has looked at everything that came before that.
+  var isOverdue = false
+  /// What was found, in the order in which it was.
+  private var earlier: [UInt64] = []
+  private var later: [UInt64] = []
+  private var known: Set<UInt64> = []
+  private var scanPosition: UInt64
+  private var scanEnd: UInt64
 
   /// Reads a body `{match, count, timeoutMs, since}`.
   init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
@@ -38,9 +40,7 @@ final class NotificationWait {
     count = Int(try body.integer("count", Self.counts) ?? 1)
     timeout = try body.integer("timeoutMs", Self.timeouts) ?? Self.defaultTimeout
     self.search = search
-    steady = search.filter.conditions.filter { !$0.mayChange }
-    changing = search.filter.conditions.filter(\.mayChange)
-    next = search.firstId(broker.journal)
+    (scanPosition, scanEnd) = (search.firstId(broker.journal), broker.journal.nextId)
   }
 
   /// A number or a text; null for none, as programs send that have no position yet.
@@ -49,40 +49,63 @@ final class NotificationWait {
     return try body.integer("since", 0...Int64.max).map { .id(UInt64($0)) }
   }
 
-  var isFulfilled: Bool { matched.count >= count }
-  /// Whether there are notifications that were not looked at.
-  func isBehind(_ broker: Broker) -> Bool { next < broker.journal.nextId }
+  /// Whether there are earlier notifications that it has not looked at.
+  var isScanning: Bool { scanPosition < scanEnd && earlier.count < count }
+  var isFulfilled: Bool { earlier.count >= count || !isScanning && matched.count >= count }
+  /// What matched: never more than was asked for.
+  var matched: [UInt64] { Array((earlier + later).prefix(count)) }
 
-  /// Looks at what is new, and at what may have changed.
-  func look(_ broker: Broker) {
-    let waiting = pending
-    pending = []
-    for id in waiting where !isFulfilled { look(at: id, broker) }
-    next = max(next, broker.journal.firstId)
-    let end = min(broker.journal.nextId, next + UInt64(NotificationSearch.scanLimit))
-    while next < end, !isFulfilled {
-      look(at: next, broker)
-      next += 1
-    }
-    if pending.count > Self.pendingLimit { pending.removeFirst(pending.count - Self.pendingLimit) }
+  /// Looks at one earlier notification.
+  func look(_ broker: Broker, _ slice: inout Slice) {
+    scanPosition = max(scanPosition, broker.journal.firstId)
+    guard isScanning else { return }
+    let id = scanPosition
+    scanPosition += 1
+    guard let record = broker.journal.shown(id), search.isInTime(record),
+      search.filter.matches(record, broker, &slice), known.insert(id).inserted
+    else { return }
+    earlier.append(id)
   }
 
-  private func look(at id: UInt64, _ broker: Broker) {
-    guard !broker.journal.hidden.contains(id), let record = broker.journal[id], search.isInTime(record),
-      steady.allSatisfy({ $0.holds(record, broker) })
+  /// Events were lost: looks again from `position` on, or at everything.
+  func lookAgain(from position: UInt64?, _ broker: Broker) {
+    let start = search.firstId(broker.journal)
+    // What it was still looking for lies before.
+    if !isScanning || position == nil { scanPosition = max(start, position ?? start) }
+    scanEnd = broker.journal.nextId
+  }
+
+  /// A notification that came or changed matches its filters.
+  func found(_ record: JournalRecord) {
+    guard record.id >= startId, search.isInTime(record), later.count < count,
+      known.insert(record.id).inserted
     else { return }
-    if changing.allSatisfy({ $0.holds(record, broker) }) {
-      matched.append(id)
-    } else if record.state == .stored || record.state == .sent {
-      pending.append(id)
-    }
+    later.append(record.id)
+  }
+
+  private var startId: UInt64 {
+    guard case .id(let id)? = search.since else { return 0 }
+    return id == .max ? id : id + 1
   }
 }
 
-extension NotificationFilter.Condition {
-  /// Whether a notification that does not match may match later.
-  var mayChange: Bool {
-    if case .state = self { return true }
-    return false
+/// Looks through what came before a wait began.
+final class WaitScan: SlicedWork {
+  private let wait: NotificationWait
+  private let broker: Broker
+  private let whenDone: () -> Void
+
+  init(_ wait: NotificationWait, _ broker: Broker, whenDone: @escaping () -> Void) {
+    (self.wait, self.broker, self.whenDone) = (wait, broker, whenDone)
+  }
+
+  func work(_ slice: inout Slice) -> SliceOutcome {
+    while wait.isScanning, wait.exchange.isOpen, !slice.isSpent {
+      slice.spend(Slice.look)
+      wait.look(broker, &slice)
+    }
+    if wait.isScanning, wait.exchange.isOpen { return .goesOn }
+    whenDone()
+    return .done
   }
 }

@@ -4,11 +4,12 @@ import Transport
 
 /// Open connections as the console shows them (`interface.md`, connections).
 enum ConnectionDocument {
-  static func all(_ emulator: Emulator) -> [JSONValue] {
+  static func all(_ emulator: Emulator) -> [() -> JSONValue] {
     let secure = emulator.listeners.flatMap { name, listener in
-      listener.openConnections.map { describe(name, $0) }
+      listener.openConnections.map { connection in { describe(name, connection) } }
     }
-    return secure + (emulator.console?.openConnections.map(describe) ?? [])
+    let plain = emulator.console?.openConnections ?? []
+    return secure + plain.map { connection in { describe(connection) } }
   }
 
   private static func describe(_ listener: String, _ connection: TLSConnection) -> JSONValue {

@@ -6,7 +6,7 @@ extension HTTPConnection: HTTPExchangeOutlet {
 
   public func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
     guard exchange === self.exchange else { return }
-    let keeps = exchange.request.keepsConnection && !response.endsConnection && !endsAfterAnswer
+    let keeps = keepsConnection(exchange) && !response.endsConnection
     let isHead = exchange.request.method == "HEAD"
     queue(
       HTTPFraming.head(
@@ -38,6 +38,9 @@ extension HTTPConnection: HTTPExchangeOutlet {
     var bare = head
     bare.body = []
     queue(HTTPFraming.head(bare, streamIsChunked ? .chunked : .untilEnd))
+    guard exchange.request.method != "HEAD" else {
+      return answered(keepsConnection: streamIsChunked && keepsConnection(exchange))
+    }
     self.exchange(exchange, sends: head.body)
   }
 
@@ -49,8 +52,12 @@ extension HTTPConnection: HTTPExchangeOutlet {
 
   public func exchangeEndsStream(_ exchange: HTTPExchange) {
     guard exchange === self.exchange else { return }
-    let keeps = streamIsChunked && exchange.request.keepsConnection && !endsAfterAnswer
+    let keeps = streamIsChunked && keepsConnection(exchange)
     if streamIsChunked { queue(HTTPFraming.lastChunk) }
     answered(keepsConnection: keeps)
+  }
+
+  private func keepsConnection(_ exchange: HTTPExchange) -> Bool {
+    exchange.request.keepsConnection && !endsAfterAnswer
   }
 }

@@ -239,7 +239,9 @@ public final class HTTPConnection {
       setDeadline(parser.isInside ? limits.requestTime : limits.idleTime)
       readEvent?.start()
       parse()
-    case .answering: deadline = .max
+    case .answering:
+      deadline = .max
+      exchange?.roomMade()
     case .draining: linger()
     case .lingering, .closed: break
     }

@@ -11,6 +11,8 @@ public final class HTTPExchange {
   public let isOnReserve: Bool
   /// The client went before the answer was whole. Not called after `respond` or `endStream`.
   public var onGone: (() -> Void)?
+  /// The client has read all that was sent so far of a stream. Not called after `respond` or `endStream`.
+  public var onRoom: (() -> Void)?
   private weak var outlet: (any HTTPExchangeOutlet)?
   private var phase = Phase.open
 
@@ -36,17 +38,18 @@ public final class HTTPExchange {
     outlet?.exchange(self, dribbles: bytes, everyNanoseconds: interval)
   }
 
-  /// There is no answer: the connection goes wrong instead.
+  /// There is no answer, or no more of it: the connection goes wrong instead.
   public func end(by breakage: HTTPBreakage) {
-    guard phase == .open else { return }
+    guard isOpen else { return }
     finish()
     outlet?.exchange(self, breaks: breakage)
   }
 
-  /// Begins an answer whose length is not known; `head.body` is its first piece.
+  /// Begins an answer whose length is not known; `head.body` is its first piece. Nothing follows the head where it was
+  /// asked for alone.
   public func startStream(_ head: HTTPResponse) {
     guard phase == .open else { return }
-    phase = .streaming
+    if request.method == "HEAD" { finish() } else { phase = .streaming }
     outlet?.exchange(self, startsStream: head)
   }
 
@@ -63,18 +66,21 @@ public final class HTTPExchange {
     outlet?.exchangeEndsStream(self)
   }
 
+  /// Said by the outlet: nothing waits to be read by the client.
+  public func roomMade() { onRoom?() }
+
   /// Said by the outlet: the client is gone.
   public func clientGone() {
     guard isOpen else { return }
     phase = .gone
     let call = onGone
-    onGone = nil
+    (onGone, onRoom) = (nil, nil)
     call?()
   }
 
   private func finish() {
     phase = .finished
-    onGone = nil
+    (onGone, onRoom) = (nil, nil)
   }
 }
 

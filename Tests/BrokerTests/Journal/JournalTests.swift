@@ -86,19 +86,28 @@ struct JournalTests {
     #expect(lab.broker.journal.detail(ids[2]) == nil)
   }
 
-  @Test("notifications are deleted one by one, each once, and what is hidden stays bounded")
-  func remove() throws {
+  @Test("notifications are deleted one by one, and a slot that is used again shows what is in it")
+  func hide() throws {
     let lab = lab(history: 5)
     let row = try lab.row()
     for number in 1...5 { lab.push(row, "\(number)") }
-    #expect(lab.broker.journal.remove { $0.id.isMultiple(of: 2) } == 2)
-    #expect(lab.broker.journal.remove { $0.id.isMultiple(of: 2) } == 0)
-    #expect(lab.broker.journal.hidden == [2, 4])
-    for round in 0..<10 {
-      for number in 0..<5 { lab.push(row, "\(round) \(number)") }
-      #expect(lab.broker.journal.remove { _ in true } == 5)
-      #expect(lab.broker.journal.hidden.count <= 5)
-    }
+    for id in [2, 4, 4, 99] as [UInt64] { lab.broker.journal.hide(id) }
+    #expect((1...5).filter { lab.broker.journal.shown($0) != nil } == [1, 3, 5])
+    #expect(lab.broker.journal[2] != nil, "whoever must see everything still can")
+    for number in 6...8 { lab.push(row, "\(number)") }
+    #expect((1...8).filter { lab.broker.journal.shown($0) != nil } == [5, 6, 7, 8])
+  }
+
+  @Test("everything before an id is forgotten, and ids go on counting")
+  func forget() throws {
+    let lab = lab(history: 5)
+    let row = try lab.row()
+    for number in 1...4 { lab.push(row, "\(number)") }
+    lab.broker.journal.forget(before: 3)
+    lab.broker.journal.forget(before: 2)
+    #expect(lab.broker.journal.firstId == 3 && lab.broker.journal.nextId == 5)
+    lab.broker.journal.forget(before: 99)
+    #expect(lab.broker.journal.firstId == 5, "nothing that is still to come")
   }
 
   @Test("its size stays within what the flag allows", arguments: [(0, 1), (-1, 1), (1, 1), (100, 100)])

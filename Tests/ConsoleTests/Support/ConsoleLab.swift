@@ -57,7 +57,20 @@ final class ConsoleLab {
   func ask(
     _ method: String, _ target: String, json: String? = nil, fields: [HTTPField] = []
   ) throws -> HTTPResponse {
-    try #require(try open(method, target, json: json, fields: fields).response)
+    try whole(try open(method, target, json: json, fields: fields))
+  }
+
+  /// The answer once it is complete, over as many turns as that takes.
+  func whole(_ answer: Answer, turns limit: Int = 10_000) throws -> HTTPResponse {
+    for _ in 0..<limit where !answer.isComplete { turn() }
+    try #require(answer.isComplete)
+    return try #require(answer.response)
+  }
+
+  /// A turn of the loop in which nothing comes from outside.
+  func turn() {
+    timers.pass(milliseconds: 0)
+    endTurn()
   }
 
   /// The document of a GET that succeeds.
@@ -135,12 +148,16 @@ final class ConsoleLab {
 /// What a console does with one exchange.
 final class Answer: HTTPExchangeOutlet {
   var exchange: HTTPExchange?
+  /// The head of a stream; its body is in `streamed`, and here too when it has ended.
   private(set) var response: HTTPResponse?
   private(set) var streamed = ""
   private(set) var hasEnded = false
+  private(set) var isComplete = false
   var queuedBytes = 0
 
-  func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) { self.response = response }
+  func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
+    (self.response, isComplete) = (response, true)
+  }
   func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
     response = head
     streamed += String(decoding: head.body, as: UTF8.self)
@@ -148,7 +165,10 @@ final class Answer: HTTPExchangeOutlet {
   func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
     streamed += String(decoding: bytes, as: UTF8.self)
   }
-  func exchangeEndsStream(_ exchange: HTTPExchange) { hasEnded = true }
+  func exchangeEndsStream(_ exchange: HTTPExchange) {
+    response?.body = Array(streamed.utf8)
+    (hasEnded, isComplete) = (true, true)
+  }
   func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {}
   func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) { hasEnded = true }
 }

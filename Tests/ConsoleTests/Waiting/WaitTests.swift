@@ -58,9 +58,9 @@ import Transport
 
   @Test("Those who wait and watch leave connections for others: one more is told to come again")
   func tooMany() throws {
-    #expect(Console.waitLimit + EventPump.streamLimit < HTTPLimits().connections)
+    #expect(WaitBoard.limit + EventPump.streamLimit < HTTPLimits().connections)
     let lab = ConsoleLab()
-    let waiting = try (0..<Console.waitLimit).map { _ in try lab.open("POST", path) }
+    let waiting = try (0..<WaitBoard.limit).map { _ in try lab.open("POST", path) }
     #expect(waiting.allSatisfy { $0.response == nil })
     let refused = try lab.ask("POST", path)
     #expect(refused.status == 503 && refused.field("retry-after") == "1")
@@ -139,9 +139,9 @@ import Transport
   func gone() throws {
     let lab = ConsoleLab()
     let answer = try lab.open("POST", path, json: "{}")
-    #expect(lab.console.waits.count == 1 && lab.timers.count == 1)
+    #expect(lab.console.waiting.count == 1 && lab.timers.count == 1)
     answer.exchange?.clientGone()
-    #expect(lab.console.waits.isEmpty && lab.timers.count == 0)
+    #expect(lab.console.waiting.count == 0 && lab.timers.count == 0)
     try lab.push(try lab.install().bytes, "{}")
     lab.endTurn()
     lab.timers.pass(milliseconds: 10_000)

@@ -1,0 +1,130 @@
+import PushModel
+
+/// A JSON object that is written bit by bit: its lists are asked for one element after the other.
+///
+///     GrowingDocument([
+///       .list("tokens") { slice in rows.next().map { .value(token($0)) } ?? .end },
+///       .late("next") { rows.position },
+///     ])
+final class GrowingDocument {
+  enum Member {
+    case value(String, JSONValue)
+    /// Asked for when everything before it has been written, and after work that is done for as long as it says true.
+    case late(String, after: (inout Slice) -> Bool = { _ in false }, () -> JSONValue)
+    /// Asked for an element until there is no more. What it does to find one is to be taken from the slice.
+    case list(String, (inout Slice) -> Element)
+  }
+
+  enum Element {
+    case value(JSONValue)
+    /// An object that is itself too much for one go.
+    case object([Member])
+    /// Not found yet.
+    case nothing
+    case end
+  }
+
+  private enum Level {
+    case object(ArraySlice<Member>)
+    case list((inout Slice) -> Element)
+  }
+
+  /// Of the answer that carries it.
+  let status: Int
+  /// Whether what has been written is true no more, so that it must not be taken for whole.
+  let isVoid: () -> Bool
+  /// Where the writing is: the whole document, and in it the list or object that is not closed yet.
+  private var levels: [Level]
+  private var isAfterValue = false
+  /// What has been written and not been taken.
+  private var output: [UInt8] = [UInt8(ascii: "{")]
+
+  init(status: Int = 200, isVoid: @escaping () -> Bool = { false }, _ members: [Member]) {
+    (self.status, self.isVoid, levels) = (status, isVoid, [.object(members[...])])
+  }
+
+  var isComplete: Bool { levels.isEmpty }
+  /// Bytes that can be taken.
+  var count: Int { output.count }
+
+  func take() -> [UInt8] {
+    defer { output = [] }
+    return output
+  }
+
+  /// Writes until the slice is spent or the document complete.
+  func write(_ slice: inout Slice) {
+    while !isComplete, !slice.isSpent, !isVoid() {
+      let before = output.count
+      step(&slice)
+      slice.spend((output.count - before) / Slice.bytesWritten)
+    }
+  }
+
+  private func step(_ slice: inout Slice) {
+    switch levels.last {
+    case .object(let members)?: writeMember(members, &slice)
+    case .list(let next)?: writeElement(next, &slice)
+    case nil: break
+    }
+  }
+
+  private func writeMember(_ members: ArraySlice<Member>, _ slice: inout Slice) {
+    guard let member = members.first else { return close("}") }
+    slice.spend(Slice.look)
+    if case .late(_, let work, _) = member, work(&slice) { return }
+    levels[levels.count - 1] = .object(members.dropFirst())
+    slice.spend(Slice.value)
+    switch member {
+    case .value(let name, let value): put(name, value)
+    case .late(let name, _, let value): put(name, value())
+    case .list(let name, let next):
+      begin(name)
+      open("[", .list(next))
+    }
+  }
+
+  private func writeElement(_ next: (inout Slice) -> Element, _ slice: inout Slice) {
+    slice.spend(Slice.look)
+    switch next(&slice) {
+    case .value(let value):
+      slice.spend(Slice.value)
+      separate()
+      output += value.encoded
+      isAfterValue = true
+    case .object(let members):
+      separate()
+      open("{", .object(members[...]))
+    case .nothing: break
+    case .end: close("]")
+    }
+  }
+
+  private func put(_ name: String, _ value: JSONValue) {
+    begin(name)
+    output += value.encoded
+    isAfterValue = true
+  }
+
+  private func begin(_ name: String) {
+    separate()
+    output += JSONValue.string(name).encoded
+    output.append(UInt8(ascii: ":"))
+  }
+
+  private func separate() {
+    if isAfterValue { output.append(UInt8(ascii: ",")) }
+  }
+
+  private func open(_ bracket: Unicode.Scalar, _ level: Level) {
+    output.append(UInt8(ascii: bracket))
+    levels.append(level)
+    isAfterValue = false
+  }
+
+  private func close(_ bracket: Unicode.Scalar) {
+    output.append(UInt8(ascii: bracket))
+    levels.removeLast()
+    isAfterValue = true
+  }
+}

@@ -1,0 +1,81 @@
+import PushModel
+import Transport
+
+/// Writes a growing document to a client: whole if it is short, else in pieces and no faster than the client reads.
+final class LongAnswer: SlicedWork {
+  /// Up to here an answer leaves whole, with its length, in bytes.
+  static let wholeLimit = 64 << 10
+  /// Least that is sent at once of a longer one, in bytes.
+  static let pieceSize = 16 << 10
+  /// What a client may leave unread before nothing more is written for it, in bytes.
+  static let unreadLimit = 256 << 10
+
+  private let exchange: HTTPExchange
+  private let document: GrowingDocument
+  private let scheduler: SliceScheduler
+  /// Adds what every answer has.
+  private let finish: (HTTPResponse) -> HTTPResponse
+  private var isStreaming = false
+  private var isWaiting = false
+
+  init(
+    _ document: GrowingDocument, to exchange: HTTPExchange, _ scheduler: SliceScheduler,
+    finish: @escaping (HTTPResponse) -> HTTPResponse
+  ) {
+    (self.document, self.exchange, self.scheduler, self.finish) = (document, exchange, scheduler, finish)
+  }
+
+  func work(_ slice: inout Slice) -> SliceOutcome {
+    guard exchange.isOpen else { return .done }
+    guard exchange.queuedBytes < Self.unreadLimit else { return waitForRoom() }
+    document.write(&slice)
+    if document.isVoid() { return giveUp() }
+    if document.isComplete { return end() }
+    if isStreaming {
+      if document.count >= Self.pieceSize { exchange.send(document.take()) }
+    } else if document.count >= Self.wholeLimit {
+      isStreaming = true
+      exchange.startStream(response)
+    }
+    return .goesOn
+  }
+
+  private var response: HTTPResponse {
+    finish(
+      HTTPResponse(
+        status: document.status, fields: [HTTPField("Content-Type", "application/json")],
+        body: document.take()))
+  }
+
+  private func end() -> SliceOutcome {
+    if isStreaming {
+      exchange.send(document.take())
+      exchange.endStream()
+    } else {
+      exchange.respond(response)
+    }
+    return .done
+  }
+
+  /// The client must not take the part that it has for the whole.
+  private func giveUp() -> SliceOutcome {
+    guard !isStreaming else {
+      exchange.end(by: .reset)
+      return .done
+    }
+    let words = "what it tells of was reset while it was written; ask again"
+    exchange.respond(finish(ConsoleError.conflict(words).response))
+    return .done
+  }
+
+  /// The exchange keeps this object until then.
+  private func waitForRoom() -> SliceOutcome {
+    isWaiting = true
+    exchange.onRoom = { [self] in
+      guard isWaiting else { return }
+      isWaiting = false
+      scheduler.add(self)
+    }
+    return .waits
+  }
+}

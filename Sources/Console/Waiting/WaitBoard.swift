@@ -1,0 +1,213 @@
+import Broker
+import PushModel
+
+/// Everybody who waits, ordered so that a push is held against those alone that could want it.
+///
+/// Waits that ask for the same are one group and share each evaluation. A group is found by the most telling of its
+/// filters: token, else device, else topic; groups without any of them are asked about every push. What comes and what
+/// changes is learned from the broker's events, so nothing is looked at twice.
+final class WaitBoard: SlicedWork {
+  /// Most clients that wait at once, as a count: with the event streams fewer than `HTTPLimits.connections`, so that
+  /// those who wait leave room for others.
+  static let limit = 800
+
+  /// Finds groups. A digest stands for the text: groups look at all of their filters anyway.
+  fileprivate enum Key: Hashable {
+    case token(Int), udid(Int), topic(Int)
+  }
+
+  /// Waits that ask for the same.
+  private final class Group {
+    let filter: NotificationFilter
+    let key: Key?
+    let states: [NotificationState]
+    let steady: NotificationFilter
+    var waits: [NotificationWait] = []
+
+    init(_ filter: NotificationFilter) {
+      self.filter = filter
+      key = Key(filter)
+      states = filter.conditions.compactMap { if case .state(let state) = $0 { state } else { nil } }
+      steady = NotificationFilter(filter.conditions.filter { !$0.mayChange })
+    }
+
+    /// Whether an event makes a notification match. One that came counts as it is now; a change counts even if the
+    /// next one has come already.
+    func matches(
+      _ event: BrokerEvent, _ record: JournalRecord, _ broker: Broker, _ slice: inout Slice
+    ) -> Bool {
+      guard event.kind == .delivery else { return filter.matches(record, broker, &slice) }
+      guard !states.isEmpty, states.allSatisfy({ $0 == event.state }) else { return false }
+      return steady.matches(record, broker, &slice)
+    }
+  }
+
+  private let broker: Broker
+  private var groups: [[NotificationFilter.Condition]: Group] = [:]
+  private var byKey: [Key: [Group]] = [:]
+  private var withoutKey: [Group] = []
+  /// Groups by the kind of their key, as counts: what nobody asks for is not looked up.
+  private var counts = (token: 0, udid: 0, topic: 0)
+  private(set) var count = 0
+  /// The event to be looked at next.
+  private var nextEvent: UInt64 = 0
+  /// Notifications below this id have been looked at.
+  private var nextId: UInt64 = 0
+  /// Told of those that have all that they wait for.
+  var onFulfilled: (NotificationWait) -> Void = { _ in }
+  /// Told that events were lost, after everybody was made to look again.
+  var onOverrun: ([NotificationWait]) -> Void = { _ in }
+  /// Told when there is nothing left to look at.
+  var onCaughtUp: () -> Void = {}
+  private var isQueued = false
+
+  init(_ broker: Broker) { self.broker = broker }
+
+  var waits: [NotificationWait] { groups.values.flatMap(\.waits) }
+  /// Whether something has happened that was not looked at.
+  var isBehind: Bool { nextEvent < broker.events.nextNumber }
+
+  // MARK: Who waits
+
+  func contains(_ wait: NotificationWait) -> Bool {
+    groups[wait.search.filter.conditions]?.waits.contains { $0 === wait } ?? false
+  }
+
+  /// Tells `wait` of what happens from now on.
+  func add(_ wait: NotificationWait) {
+    broker.events.turnOn()
+    if count == 0 { (nextEvent, nextId) = (broker.events.nextNumber, broker.journal.nextId) }
+    count += 1
+    group(wait.search.filter).waits.append(wait)
+  }
+
+  private func group(_ filter: NotificationFilter) -> Group {
+    if let group = groups[filter.conditions] { return group }
+    let group = Group(filter)
+    groups[filter.conditions] = group
+    if let key = group.key { byKey[key, default: []].append(group) } else { withoutKey.append(group) }
+    countKeys(group.key, 1)
+    return group
+  }
+
+  /// `wait` has ended; harmless if it is not here.
+  func remove(_ wait: NotificationWait) {
+    guard let group = groups[wait.search.filter.conditions],
+      let index = group.waits.firstIndex(where: { $0 === wait })
+    else { return }
+    count -= 1
+    group.waits.remove(at: index)
+    if group.waits.isEmpty { remove(group) }
+  }
+
+  private func remove(_ group: Group) {
+    groups[group.filter.conditions] = nil
+    countKeys(group.key, -1)
+    guard let key = group.key else { return withoutKey.removeAll { $0 === group } }
+    byKey[key]?.removeAll { $0 === group }
+    if byKey[key]?.isEmpty == true { byKey[key] = nil }
+  }
+
+  private func countKeys(_ key: Key?, _ change: Int) {
+    switch key {
+    case .token?: counts.token += change
+    case .udid?: counts.udid += change
+    case .topic?: counts.topic += change
+    case nil: break
+    }
+  }
+
+  // MARK: What happens
+
+  /// Whether it is to be given slices; once at a time.
+  func wantsSlices() -> Bool {
+    guard count > 0, isBehind, !isQueued else { return false }
+    isQueued = true
+    return true
+  }
+
+  func work(_ slice: inout Slice) -> SliceOutcome {
+    if nextEvent < broker.events.firstNumber { overrun() }
+    while count > 0, isBehind, !slice.isSpent {
+      slice.spend(Slice.look)
+      if let event = broker.events[nextEvent] { look(at: event, &slice) }
+      nextEvent += 1
+    }
+    if count > 0, isBehind { return .goesOn }
+    isQueued = false
+    onCaughtUp()
+    return .done
+  }
+
+  private func look(at event: BrokerEvent, _ slice: inout Slice) {
+    guard event.kind == .notification || event.kind == .delivery,
+      let record = broker.journal.shown(event.subject)
+    else { return }
+    if event.kind == .notification { nextId = max(nextId, record.id + 1) }
+    for group in withoutKey { evaluate(group, event, record, &slice) }
+    for key in keys(record) {
+      for group in byKey[key] ?? [] { evaluate(group, event, record, &slice) }
+    }
+  }
+
+  private func evaluate(
+    _ group: Group, _ event: BrokerEvent, _ record: JournalRecord, _ slice: inout Slice
+  ) {
+    guard group.matches(event, record, broker, &slice) else { return }
+    // Those that have what they wait for leave the group.
+    for wait in group.waits {
+      slice.spend(Slice.look)
+      wait.found(record)
+      if wait.isFulfilled { onFulfilled(wait) }
+    }
+  }
+
+  /// By what waits for this notification are found; only what somebody asks for.
+  private func keys(_ record: JournalRecord) -> [Key] {
+    var keys: [Key] = []
+    if counts.token > 0 { keys.append(.token(Key.digest(record.presentedToken))) }
+    if counts.udid > 0, let udid = record.udid(broker) { keys.append(.udid(Key.digest(udid.text.utf8))) }
+    if counts.topic > 0, let topic = record.topicLabel(broker) { keys.append(.topic(Key.digest(topic.utf8))) }
+    return keys
+  }
+
+  /// More has happened than the log of events holds: everybody looks at the history instead.
+  private func overrun() {
+    for group in groups.values {
+      for wait in group.waits { wait.lookAgain(from: group.states.isEmpty ? nextId : nil, broker) }
+    }
+    (nextEvent, nextId) = (broker.events.nextNumber, broker.journal.nextId)
+    onOverrun(waits)
+  }
+}
+
+extension WaitBoard.Key {
+  fileprivate init?(_ filter: NotificationFilter) {
+    var found: (token: Self?, udid: Self?, topic: Self?)
+    for condition in filter.conditions {
+      switch condition {
+      case .token(let bytes): found.token = .token(Self.digest(bytes))
+      case .udid(let text): found.udid = .udid(Self.digest(text.utf8))
+      case .topic(let name): found.topic = .topic(Self.digest(name.utf8))
+      default: break
+      }
+    }
+    guard let key = found.token ?? found.udid ?? found.topic else { return nil }
+    self = key
+  }
+
+  /// FNV-1a: a few bytes, without an allocation.
+  fileprivate static func digest(_ bytes: some Sequence<UInt8>) -> Int {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return Int(truncatingIfNeeded: hash)
+  }
+}
+
+extension NotificationFilter.Condition {
+  /// Whether a notification that does not match may match later.
+  var mayChange: Bool {
+    if case .state = self { return true }
+    return false
+  }
+}
