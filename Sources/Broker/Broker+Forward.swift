@@ -28,6 +28,7 @@ extension Broker {
     guard let record = journal.pointer(id) else { return }
     record.pointee.state = .sent
     record.pointee.sentAt = now
+    meter.noteSent(record, .forwarded)
   }
 
   /// The end of it; `explanation` says who answered what.
@@ -39,10 +40,16 @@ extension Broker {
     record.pointee.state = state
     record.pointee.rejection = rejection
     record.pointee.endedAt = now
+    if case .delivered = outcome { meter.noteAcknowledged(record, .forwarded) }
     journal.detail(id)?.explanation = explanation
   }
 
   private func count(_ outcome: ForwardOutcome) -> (NotificationState, Rejection?) {
+    if case .rejected(let rejection) = outcome {
+      meter.count(rejection, isAnswered: true, .gateway)
+    } else {
+      meter.countAccepted(.gateway)
+    }
     switch outcome {
     case .delivered:
       counters.accepted += 1

@@ -92,6 +92,7 @@ extension Broker {
     if let record = journal.pointer(id) {
       record.pointee.state = .sent
       record.pointee.sentAt = now
+      meter.noteSent(record, .direct)
     }
   }
 
@@ -135,6 +136,7 @@ extension Broker {
     if let record = journal.pointer(kept.id) {
       record.pointee.state = .sent
       record.pointee.sentAt = now
+      meter.noteSent(record, .kept)
     }
   }
 
@@ -158,6 +160,7 @@ extension Broker {
     guard let record = journal.pointer(id) else { return }
     record.pointee.state = state
     record.pointee.endedAt = now
+    if state == .delivered { meter.noteAcknowledged(record, record.pointee.path) }
   }
 
   @inline(__always)

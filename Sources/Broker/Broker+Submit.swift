@@ -26,6 +26,7 @@ extension Broker {
     }
     let id = record(submission, detail, registration: row, rejection: nil, now: now)
     counters.accepted += 1
+    meter.countAccepted(submission.interface)
     return SubmissionResult(
       id: id, rejection: nil, isCongested: route(submission, id: id, row: row, registration, now: now))
   }
@@ -73,12 +74,14 @@ extension Broker {
   /// Remembers a notification that is accepted and goes nowhere.
   public func recordAccepted(_ submission: Submission, now: Timestamp) {
     counters.accepted += 1
+    meter.countAccepted(submission.interface)
     _ = record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)
   }
 
   /// Remembers a broadcast, which has no token.
   func recordBroadcast(_ submission: Submission, now: Timestamp) -> UInt64 {
     counters.accepted += 1
+    meter.countAccepted(submission.interface)
     return record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)
   }
 
@@ -87,6 +90,7 @@ extension Broker {
     registration: Int32, now: Timestamp
   ) -> SubmissionResult {
     counters.rejected += 1
+    meter.count(rejection, isAnswered: detail?.fault?.isAnswered != false, submission.interface)
     return SubmissionResult(
       id: record(submission, detail, registration: registration, rejection: rejection, now: now),
       rejection: rejection
@@ -104,7 +108,8 @@ extension Broker {
     let parts = Self.store(submission, in: &box)
     record.initialize(
       to: JournalRecord(
-        id: id, receivedAt: now, interface: submission.interface, command: submission.command,
+        id: id, receivedAt: now, arrivedAt: meter.instant, interface: submission.interface,
+        command: submission.command,
         identifier: submission.identifier, registration: registration, topic: submission.topic,
         environment: submission.environment, pushType: submission.pushType, priority: submission.priority,
         expiration: submission.expiration, messageID: submission.messageID,

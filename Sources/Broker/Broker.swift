@@ -10,6 +10,8 @@ public final class Broker {
   public let journal: Journal
   public let options: BrokerOptions
   public internal(set) var counters = BrokerCounters()
+  /// How it all went, in numbers.
+  public let meter = PushMeter()
   /// What happened, once somebody watches.
   public let events = EventLog()
   /// Broadcast channels.

@@ -20,6 +20,8 @@ public final class FaultEngine {
   }
 
   private let seed: UInt64
+  /// How often each kind of effect has struck, by rules and by magic tokens; never set back.
+  public private(set) var strikes: [FaultKind: (byRule: UInt64, byToken: UInt64)] = [:]
   public private(set) var rules: [FaultRule] = []
   /// Told of each fault that strikes.
   public var onStrike: ((Decision, FaultPoint) -> Void)?
@@ -63,6 +65,10 @@ public final class FaultEngine {
   }
 
   private func told(_ decision: Decision, _ point: FaultPoint) -> Decision {
+    for kind in decision.effects.kinds {
+      strikes[kind, default: (0, 0)].byRule += decision.isMagic ? 0 : 1
+      strikes[kind, default: (0, 0)].byToken += decision.isMagic ? 1 : 0
+    }
     onStrike?(decision, point)
     return decision
   }

@@ -5,6 +5,8 @@ public struct JournalRecord: BitwiseCopyable {
   /// Counts all notifications of this run, from 1.
   public var id: UInt64
   public var receivedAt: Timestamp
+  /// The same by the monotonic clock, in nanoseconds: for durations.
+  var arrivedAt: Int64
   public var interface: Interface
   /// Command of the binary interface; 0 elsewhere.
   public var command: UInt8

@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import PushModel
 import Transport
 
@@ -6,7 +7,9 @@ extension Console {
   /// `GET /metrics`, in the Prometheus text format.
   func showMetrics(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    let text = (brokerMetrics + registryMetrics + context.metrics()).map(\.text).joined()
+    let text =
+      (brokerMetrics + PushMetrics(broker.meter).families + faultMetrics + registryMetrics + context.metrics())
+      .map(\.text).joined()
     return HTTPResponse(
       status: 200, fields: [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
       body: Array(text.utf8))
@@ -27,6 +30,25 @@ extension Console {
       counter("replaced", "Kept messages replaced by a newer one.", totals.replaced),
       counter("expired", "Kept messages whose time ran out.", totals.expired),
       counter("discarded", "Notifications that were neither sent nor kept.", totals.discarded),
+    ]
+  }
+
+  private var faultMetrics: [MetricFamily] {
+    let strikes = context.faults?.strikes ?? [:]
+    let samples = FaultKind.allCases.flatMap { kind -> [MetricFamily.Sample] in
+      guard let count = strikes[kind] else { return [] }
+      return [("rule", count.byRule), ("token", count.byToken)].filter { $0.1 > 0 }.map {
+        MetricFamily.Sample(Double($0.1), [("effect", kind.rawValue), ("by", $0.0)])
+      }
+    }
+    let rules = (context.faults?.rules ?? []).map {
+      MetricFamily.Sample(Double($0.hits), [("rule", $0.name)])
+    }
+    return [
+      MetricFamily(
+        "apns_emulator_fault_strikes_total", .counter, "Effects of faults that were carried out.", samples),
+      MetricFamily(
+        "apns_emulator_fault_rule_hits", .gauge, "Strikes of each rule since it was set.", rules),
     ]
   }
 

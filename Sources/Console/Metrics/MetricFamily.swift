@@ -1,14 +1,16 @@
 /// One metric with its samples, for the Prometheus text format.
 public struct MetricFamily: Sendable {
-  public enum Kind: String, Sendable { case counter, gauge }
+  public enum Kind: String, Sendable { case counter, gauge, histogram }
 
   /// One value, told apart from others by its labels.
   public struct Sample: Sendable {
     public var labels: [(name: String, value: String)]
     public var value: Double
+    /// Behind the family's name: a histogram has several series.
+    public var suffix: String
 
-    public init(_ value: Double, _ labels: [(name: String, value: String)] = []) {
-      (self.value, self.labels) = (value, labels)
+    public init(_ value: Double, _ labels: [(name: String, value: String)] = [], suffix: String = "") {
+      (self.value, self.labels, self.suffix) = (value, labels, suffix)
     }
   }
 
@@ -31,7 +33,7 @@ public struct MetricFamily: Sendable {
     var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     for sample in samples {
       let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-      text += "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(Self.number(sample.value))\n"
+      text += "\(name)\(sample.suffix)\(labels.isEmpty ? "" : "{\(labels)}") \(Self.number(sample.value))\n"
     }
     return text
   }
@@ -49,7 +51,8 @@ public struct MetricFamily: Sendable {
     return result
   }
 
-  private static func number(_ value: Double) -> String {
+  /// A value as the format spells it.
+  static func number(_ value: Double) -> String {
     if let whole = Int64(exactly: value) { return String(whole) }
     return value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Inf" : "+Inf") : "\(value)"
   }

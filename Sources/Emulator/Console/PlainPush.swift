@@ -14,6 +14,7 @@ enum PlainPush {
   static func answer(
     _ exchange: HTTPExchange, _ emulator: Emulator, reply: @escaping (HTTPResponse) -> Void
   ) {
+    emulator.broker.noteRead()
     let service = emulator.provider
     let environment = emulator.options.environment
     let message = message(exchange.request)

@@ -10,6 +10,7 @@ import PushModel
 enum TestPushSender {
   /// `done` gets the notification's id.
   static func send(_ push: TestPush, _ emulator: Emulator, done: @escaping (UInt64) -> Void) {
+    emulator.broker.noteRead()
     switch push.form {
     case .http2: request(push, emulator, done)
     case .legacy: frame(push, emulator, done)

@@ -51,6 +51,7 @@ final class CourierConnection: ConnectionHandler {
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
     let instant = SystemClock.now()
     if let reason = session.bytesReceived(bytes.count, at: instant) { return close(reason) }
+    broker.noteRead(at: instant)
     let now = service.clock.now()
     do throws(CourierProtocolError) {
       if packing == nil { try takePlain(bytes, instant, now) } else { try takePacked(bytes, instant, now) }

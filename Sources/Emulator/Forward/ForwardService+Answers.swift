@@ -96,6 +96,7 @@ extension ForwardService: UpstreamObserver {
   }
 
   func finish(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {
+    broker.noteRead()
     broker.endForward(push.record, outcome, explanation: explanation, now: clock.now())
     // What follows an error is sent again by the provider, and recorded then.
     if !push.isThrownAway { capture?.decided(push.record) }

@@ -159,6 +159,7 @@ final class ForwardService {
     {
       guard !isOver(push) else { continue }
       guard send(push, on: upstream) else { return queue.putBack(push.id) }
+      broker.noteRead()
       broker.noteForwarded(push.record, now: clock.now())
     }
   }

@@ -53,6 +53,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
     guard provider != nil, !isEnding else { return }
+    service.broker.noteRead()
     let failure = decoder.receive(bytes) {
       waiting.append(.frame(Array($0.frame)))
       return .goOn

@@ -36,6 +36,7 @@ final class GatewayConnection: ConnectionHandler {
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
     guard let provider else { return }
+    gateway.broker.noteRead()
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
     guard let failure else { return }

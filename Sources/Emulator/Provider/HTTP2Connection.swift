@@ -73,6 +73,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     guard let session, let responder else { return }
     let now = service.clock.now()
     (lastHeard, hasHeard) = (SystemClock.now(), true)
+    service.broker.noteRead(at: lastHeard)
     switch session.receive(bytes) {
     case .taken: answerAll(session, responder, now)
     case .notHTTP2(let first): return refuseOtherProtocol(first, session)
@@ -148,6 +149,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   /// Takes up what waited while the connection stood still, and sends what was held back.
   func proceed() {
     guard let session, let responder else { return }
+    service.broker.noteRead()
     answerAll(session, responder, service.clock.now())
     writeOutput()
   }

@@ -1,0 +1,83 @@
+import PushModel
+
+/// What came of pushes and how quickly, for those who watch from afar. Counting is adding to an array.
+public final class PushMeter {
+  /// How a message went on its way.
+  public enum Path: UInt8, Sendable, CaseIterable {
+    /// Its device was there.
+    case direct
+    /// It was kept for its device.
+    case kept
+    /// To another service.
+    case forwarded
+  }
+
+  /// What came of a push, as counted.
+  public enum Outcome: Hashable, Sendable {
+    case accepted
+    case rejected(Rejection)
+    /// A fault left the provider without an answer.
+    case unanswered
+  }
+
+  /// Outcomes of one interface: 0 is accepted, a rejection its own number, the last one unanswered.
+  private static let slots = 256
+  private static let unanswered = slots - 1
+
+  /// By interface and outcome. Freed with this object.
+  private let outcomes: UnsafeMutablePointer<UInt64>
+  private let sent = Path.allCases.map { _ in LatencyHistogram() }
+  private let acknowledged = Path.allCases.map { _ in LatencyHistogram() }
+  /// When the bytes came that are being worked on, by the monotonic clock in nanoseconds. Set once for each read.
+  @exclusivity(unchecked) public var instant: Int64 = 0
+
+  init() {
+    outcomes = .allocate(capacity: Interface.allCases.count * Self.slots)
+    outcomes.initialize(repeating: 0, count: Interface.allCases.count * Self.slots)
+  }
+
+  deinit { outcomes.deallocate() }
+
+  // MARK: Counting
+
+  @inline(__always)
+  func countAccepted(_ interface: Interface) { outcomes[Int(interface.rawValue) * Self.slots] &+= 1 }
+
+  func count(_ rejection: Rejection, isAnswered: Bool, _ interface: Interface) {
+    let slot = isAnswered ? Int(rejection.rawValue) : Self.unanswered
+    outcomes[Int(interface.rawValue) * Self.slots + slot] &+= 1
+  }
+
+  /// A notification has been handed on.
+  @inline(__always)
+  func noteSent(_ record: UnsafeMutablePointer<JournalRecord>, _ path: Path) {
+    sent[Int(path.rawValue)].observe(instant &- record.pointee.arrivedAt)
+  }
+
+  /// Its receiver has said that it has it.
+  @inline(__always)
+  func noteAcknowledged(_ record: UnsafeMutablePointer<JournalRecord>, _ path: Path) {
+    acknowledged[Int(path.rawValue)].observe(instant &- record.pointee.arrivedAt)
+  }
+
+  // MARK: Looking
+
+  /// From reception until a message was handed on.
+  public func sent(_ path: Path) -> LatencyHistogram { sent[Int(path.rawValue)] }
+
+  /// From reception until its receiver said that it has it.
+  public func acknowledged(_ path: Path) -> LatencyHistogram { acknowledged[Int(path.rawValue)] }
+
+  /// What has been counted of an interface: always what was accepted, and what else there was.
+  public func outcomes(_ interface: Interface) -> [(outcome: Outcome, count: UInt64)] {
+    let counts = outcomes + Int(interface.rawValue) * Self.slots
+    let rejections = Rejection.allCases.map { (Outcome.rejected($0), counts[Int($0.rawValue)]) }
+    let all = rejections + [(.unanswered, counts[Self.unanswered])]
+    return [(.accepted, counts[0])] + all.filter { $0.1 > 0 }
+  }
+}
+
+extension JournalRecord {
+  /// How it went to its device.
+  var path: PushMeter.Path { storedAt == .never ? .direct : .kept }
+}
