@@ -14,7 +14,8 @@ extension Console {
     ]
   }
 
-  private static func asset(_ type: String, _ text: String) -> HTTPResponse {
+  /// A file of a page, under the policy that allows nothing but this server's.
+  static func asset(_ type: String, _ text: String) -> HTTPResponse {
     HTTPResponse(
       status: 200,
       fields: [

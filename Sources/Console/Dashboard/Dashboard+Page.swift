@@ -19,6 +19,7 @@ extension Dashboard {
     <span id="live" class="live" role="status">connecting</span>
     <time id="now" aria-label="Emulator clock"></time>
     <span class="space"></span>
+    <a href="/docs">API</a>
     <button id="reset" type="button">Reset…</button>
     <button id="theme" type="button" aria-label="Switch between light and dark">◐</button>
     <button id="help" type="button" aria-label="Keyboard shortcuts">?</button>

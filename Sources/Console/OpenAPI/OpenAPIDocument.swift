@@ -31,9 +31,9 @@ enum OpenAPIDocument {
     var members: [(String, JSONValue)] = [
       ("operationId", .string(operationId(route))), ("summary", .string(route.summary)),
     ]
-    let parameters = route.pattern.names.map(pathParameter) + route.parameters.map(queryParameter)
+    let parameters = route.pattern.names.map(pathParameter) + route.parameters.map(parameter)
     if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
-    if let body = body(route.body) { members.append(("requestBody", body)) }
+    if let body = body(route) { members.append(("requestBody", body)) }
     members.append(("responses", responses(route)))
     return .object(members)
   }
@@ -45,25 +45,40 @@ enum OpenAPIDocument {
   }
 
   private static func pathParameter(_ name: String) -> JSONValue {
-    ["name": .string(name), "in": "path", "required": true, "schema": APISchemas.pathPart(name)]
+    .object(
+      [
+        ("name", .string(name)), ("in", "path"), ("required", true), ("schema", APISchemas.pathPart(name)),
+      ] + example(APIExamples.parameter(name)))
   }
 
-  private static func queryParameter(_ parameter: RouteParameter) -> JSONValue {
-    [
-      "name": .string(parameter.name), "in": "query", "description": .string(parameter.meaning),
-      "schema": parameter.schema,
-    ]
+  /// Only what is harmless to add has an example: of parameters that may be left out, few.
+  private static func parameter(_ parameter: RouteParameter) -> JSONValue {
+    .object(
+      [
+        ("name", .string(parameter.name)), ("in", .string(parameter.place.rawValue)),
+        ("description", .string(parameter.meaning)), ("schema", parameter.schema),
+      ] + example(APIExamples.parameter(parameter.name)))
   }
 
-  private static func body(_ body: Route.Body) -> JSONValue? {
-    switch body {
+  private static func body(_ route: Route) -> JSONValue? {
+    switch route.body {
     case .none: return nil
     case .json(let schema, let isRequired):
-      return ["required": .bool(isRequired), "content": ["application/json": ["schema": schema]]]
+      return [
+        "required": .bool(isRequired),
+        "content": ["application/json": media(schema, APIExamples.body(route))],
+      ]
     case .any(let type):
-      let schema: JSONValue = ["schema": ["type": ["object", "string"]]]
-      return ["content": .object([(type, schema)])]
+      return ["content": .object([(type, media(["type": ["object", "string"]], APIExamples.body(route)))])]
     }
+  }
+
+  private static func media(_ schema: JSONValue, _ value: JSONValue?) -> JSONValue {
+    .object([("schema", schema)] + example(value))
+  }
+
+  private static func example(_ value: JSONValue?) -> [(String, JSONValue)] {
+    value.map { [("example", $0)] } ?? []
   }
 
   private static func responses(_ route: Route) -> JSONValue {
@@ -77,7 +92,9 @@ enum OpenAPIDocument {
     var members: [(String, JSONValue)] = [("description", .optional(answers.first?.meaning))]
     var content: [(String, JSONValue)] = []
     for answer in answers where !content.contains(where: { $0.0 == answer.contentType }) {
-      if let schema = answer.schema { content.append((answer.contentType, ["schema": schema])) }
+      if let schema = answer.schema {
+        content.append((answer.contentType, media(schema, APIExamples.answer(answer))))
+      }
     }
     if !content.isEmpty { members.append(("content", .object(content))) }
     return .object(members)

@@ -6,7 +6,7 @@ extension Console {
   static var routeTable: [Route] {
     healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
       + faultRoutes
-      + peerRoutes + dashboardRoutes
+      + peerRoutes + dashboardRoutes + docsRoutes
   }
 
   private static var healthRoutes: [Route] {
@@ -174,7 +174,7 @@ extension Console {
       .answers(400, "A page that says why not", ["type": "string"], contentType: "text/html"),
       appleAnswers(
         Route("POST", "/3/device/{token}", "The provider request in plain HTTP/1.1", action: answer)
-          .open.takes(contentType: "application/json").answers(200, "Accepted")),
+          .open.query(RouteParameter.push).takes(contentType: "application/json").answers(200, "Accepted")),
       Route(Route.anyMethod, "/3/{rest*}", "Provider requests that are wrong", action: answer).open.hidden,
       Route(Route.anyMethod, "/4/{rest*}", "Broadcasts in plain HTTP/1.1", action: answer).open.hidden,
     ]

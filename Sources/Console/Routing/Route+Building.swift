@@ -25,7 +25,7 @@ extension Route {
     _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
   ) -> Route { Route("DELETE", pattern, summary, action: .answer(answer)) }
 
-  /// Names query parameters.
+  /// Names parameters besides those of the path.
   func query(_ parameters: [RouteParameter]) -> Route { with { $0.parameters += parameters } }
 
   /// Takes a JSON body of this shape, which may be left out.

@@ -71,9 +71,13 @@ extension Route {
   }
 }
 
-/// A query parameter as the OpenAPI document tells it.
+/// A parameter as the OpenAPI document tells it.
 struct RouteParameter {
+  /// Where a request has it.
+  enum Place: String { case query, header }
+
   var name: String
+  var place = Place.query
   var meaning: String
   var schema: JSONValue
 

@@ -21,6 +21,22 @@ extension RouteParameter {
       + "all that is remembered of this boot",
     ["type": "string", "pattern": "^([0-9a-z]{1,12}-)?[0-9]{1,18}$"])
 
+  /// Header fields that say what a provider's push is; there are more.
+  static let push = [
+    header("apns-topic", "The app", APISchemas.pathPart("topic")),
+    header("apns-push-type", "What it is", .words(PushType.allCases.map(\.name))),
+    header("apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"])),
+    header("authorization", "`bearer` and a provider token; not needed with `--lenient`"),
+  ]
+
+  private static func header(
+    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"]
+  ) -> RouteParameter {
+    var parameter = RouteParameter(name, meaning, schema)
+    parameter.place = .header
+    return parameter
+  }
+
   /// Of lists of rows.
   static let page = [
     RouteParameter("since", "The `next` of the page before", .integers(0...Int64(Int32.max))),

@@ -62,7 +62,8 @@ import Testing
       lab.turn()
       turns += 1
     }
-    #expect(turns >= 100 * 700 / SliceScheduler.turnBudget)
+    // One turn has gone before.
+    #expect(turns + 1 >= 100 * 700 / SliceScheduler.turnBudget)
     #expect(answers[100...].allSatisfy { $0.response == nil })
     #expect(lab.console.waiting.count == 700)
   }

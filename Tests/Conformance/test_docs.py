@@ -1,0 +1,132 @@
+"""The API's description and the page that it can be tried on. DASHBOARD_SHOTS=FOLDER keeps screenshots."""
+
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from browser import Browser
+from harness import PATIENCE
+
+
+def send(emulator, path, method, operation):
+    """An operation's own example; answers status and body."""
+    query, headers, body = {}, {}, None
+    for parameter in operation.get("parameters", []):
+        if "example" not in parameter:
+            continue
+        value = str(parameter["example"])
+        if parameter["in"] == "path":
+            path = path.replace("{%s}" % parameter["name"], urllib.parse.quote(value, safe=""))
+        elif parameter["in"] == "query":
+            query[parameter["name"]] = value
+        else:
+            headers[parameter["name"]] = value
+    for content_type, media in operation.get("requestBody", {}).get("content", {}).items():
+        example = media["example"]
+        body = (example if isinstance(example, str) else json.dumps(example)).encode()
+        headers["Content-Type"] = content_type
+    host, port = emulator.address("console")
+    target = f"http://{host}:{port}{path}" + (f"?{urllib.parse.urlencode(query)}" if query else "")
+    request = urllib.request.Request(target, method=method.upper(), data=body, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def test_every_example_is_answered_as_described(stopped_emulator):
+    """In the order of the description, with what the examples tell of made anew each time."""
+    emulator = stopped_emulator.start("--lenient", "--ephemeral")
+    paths = emulator.api("GET", "/api/v1/openapi.json")["paths"]
+
+    def example(path):
+        return paths[path]["post"]["requestBody"]["content"]["application/json"]["example"]
+
+    count = 0
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            # It has no end.
+            if path == "/api/v1/events":
+                continue
+            emulator.api("POST", "/api/v1/import", example("/api/v1/import"))
+            emulator.api("POST", "/api/v1/faults", {**example("/api/v1/faults"), "enabled": False})
+            emulator.api("POST", "/api/v1/push", example("/api/v1/push"))
+            if path == "/api/v1/notifications/{id}":
+                newest = emulator.api("GET", "/api/v1/notifications?order=newest&limit=1")["notifications"][0]["id"]
+                operation["parameters"][0]["example"] = newest
+            status, body = send(emulator, path, method, operation)
+            assert 200 <= status < 300 and str(status) in operation["responses"], (method, path, status, body[:500])
+            count += 1
+    assert count > 25
+
+
+@pytest.fixture
+def page(emulator):
+    browser = Browser()
+    browser.resize(1100, 900)
+    browser.open("http://%s:%s/docs" % emulator.address("console"))
+    yield browser
+    browser.close()
+
+
+def shot(page, name):
+    if folder := os.environ.get("DASHBOARD_SHOTS"):
+        os.makedirs(folder, exist_ok=True)
+        page.screenshot(os.path.join(folder, f"{name}.png"))
+
+
+def opened(page, operation):
+    page.until(f"document.getElementById({operation!r})")
+    page.script(f"document.getElementById({operation!r}).open = true")
+    page.until(f"document.querySelector('#{operation} button')")
+
+
+def sent(page, operation):
+    """Presses its button; the status and what is shown of the answer."""
+    page.script(f"document.querySelector('#{operation} button.primary').click()")
+    page.until(f"/^[1-5]/.test(document.querySelector('#{operation} .sent .badge')?.textContent)")
+    page.until(f"document.querySelector('#{operation} .sent pre').textContent")
+    return page.script(
+        f"[document.querySelector('#{operation} .sent .badge').textContent,"
+        f" document.querySelector('#{operation} .sent pre').textContent]")
+
+
+def test_the_page_lists_routes_and_sends_their_examples(page, emulator):
+    paths = emulator.api("GET", "/api/v1/openapi.json")["paths"]
+    page.until("document.querySelectorAll('details.operation').length")
+    assert page.script("document.querySelectorAll('details.operation').length") == sum(map(len, paths.values()))
+    shot(page, "docs")
+    page.click("Make it")
+    page.shows("phone and app are there")
+    opened(page, "postApiV1Push")
+    status, text = sent(page, "postApiV1Push")
+    assert status == "200" and json.loads(text)["state"] == "stored"
+    page.script("document.getElementById('postApiV1Push').scrollIntoView()")
+    shot(page, "docs-push")
+    opened(page, "getApiV1TokensToken")
+    status, text = sent(page, "getApiV1TokensToken")
+    assert status == "200" and json.loads(text)["udid"] == "phone-1"
+    # A stream is shown as it comes, and stops when told to.
+    opened(page, "getApiV1Events")
+    status, text = sent(page, "getApiV1Events")
+    assert status == "200" and text.startswith("retry:")
+    page.script("[...document.querySelectorAll('#getApiV1Events button')].find(b => b.textContent === 'Stop').click()")
+    page.script("document.querySelector('input[type=search]').value = 'wait post'")
+    page.script("document.querySelector('input[type=search]').dispatchEvent(new Event('input'))")
+    assert page.script("[...document.querySelectorAll('details.operation')].filter(each => !each.hidden).length") == 1
+    assert page.complaints == []
+
+
+def test_the_page_fits_a_phone_and_the_dark(page):
+    page.until("document.querySelectorAll('details.operation').length")
+    page.resize(390, 844, is_mobile=True)
+    page.prefer("dark")
+    opened(page, "getApiV1Notifications")
+    assert page.script("document.documentElement.scrollWidth") <= 390
+    shot(page, "docs-phone")
+    assert page.complaints == []
