@@ -24,7 +24,7 @@ public final class Console {
     routes = Self.routeTable
     slices = SliceScheduler { [unowned context] in context.makeTimer($0, $1) }
     waiting = WaitBoard(context.broker)
-    eventPump = EventPump(context)
+    eventPump = EventPump(context, slices)
     watchBoard()
   }
 

@@ -4,13 +4,16 @@ import Transport
 
 /// Feeds event streams (server-sent events) from the broker's event log.
 ///
-/// Watching must not slow the work: events are written in batches, and of a flood only the newest of each batch. What
-/// was left out is said by a `gap` event, after which a client loads what it shows anew.
-final class EventPump {
+/// Watching must not slow the work: events are written in batches, over as many turns of the loop as that takes, each once
+/// for all who watch, and of a flood only the newest of each batch. What was left out is said by a `gap` event, after
+/// which a client loads what it shows anew.
+final class EventPump: SlicedWork {
   /// How long events are gathered before they are written, in nanoseconds.
   static let interval: Int64 = 50_000_000
   /// How often a stream without events shows that it lives, in nanoseconds.
   static let heartbeatInterval: Int64 = 15_000_000_000
+  /// Bytes of an event that was described before that are copied for one unit of a slice.
+  private static let bytesCopied = 1024
   /// Most events of one batch, as a count: at twenty batches a second some per cent of one core.
   static let batchLimit = 250
   /// Most events that a client that comes back is sent at once, as a count.
@@ -23,8 +26,14 @@ final class EventPump {
   private static let documentLimit = 2048
 
   private let context: ConsoleContext
+  private let slices: SliceScheduler
   private var broker: Broker { context.broker }
   private var streams: [ObjectIdentifier: EventStream] = [:]
+  /// Those that have something to be written.
+  private var writing: [EventStream] = []
+  private var isWriting = false
+  /// What events of the present batch say, by their number: all who watch get the same.
+  private var lines: [UInt64: String] = [:]
   private var timer: AnyObject?
   private var isTimerSet = false
   private var heartbeat: AnyObject?
@@ -32,7 +41,9 @@ final class EventPump {
   private var documents: [(event: String, members: [(String, JSONValue)])] = []
   private var documentCount: UInt64 = 0
 
-  init(_ context: ConsoleContext) { self.context = context }
+  init(_ context: ConsoleContext, _ slices: SliceScheduler) {
+    (self.context, self.slices) = (context, slices)
+  }
 
   var streamCount: Int { streams.count }
 
@@ -55,7 +66,7 @@ final class EventPump {
       EventDocument.object("boot", context.now(), [("boot", .string(context.boot))]))
     if beginning.isGap { stream.sendGap(id: id(stream.next - 1), missed: nil) }
     stream.flush()
-    write(stream, limit: Self.catchUpLimit)
+    write([stream], limit: Self.catchUpLimit)
     if heartbeat == nil { beat() }
   }
 
@@ -81,27 +92,67 @@ final class EventPump {
     isTimerSet = true
     timer = context.makeTimer(Self.interval) { [unowned self] in
       isTimerSet = false
-      for stream in Array(streams.values) { write(stream, limit: Self.batchLimit) }
+      write(Array(streams.values), limit: Self.batchLimit)
     }
   }
 
-  /// Writes what a stream has not got, or of too much the newest.
-  private func write(_ stream: EventStream, limit: Int) {
+  /// Lets streams have what they have not got, or of too much the newest.
+  private func write(_ streams: [EventStream], limit: Int) {
     let log = broker.events
-    guard stream.next < log.nextNumber, stream.hasRoom else { return }
-    let oldest = max(log.firstNumber, log.nextNumber - min(log.nextNumber, UInt64(limit)))
-    if stream.next < oldest {
-      stream.sendGap(id: id(oldest - 1), missed: oldest - stream.next)
-      stream.next = oldest
+    let oldest = log.nextNumber - min(log.nextNumber, UInt64(limit))
+    for stream in streams where stream.next < log.nextNumber && stream.hasRoom {
+      skip(to: oldest, stream)
+      if stream.next >= stream.goal { writing.append(stream) }
+      stream.goal = log.nextNumber
     }
-    let document = EventDocument(broker: broker)
-    while stream.next < log.nextNumber {
-      if let event = log[stream.next], let (name, json) = described(event, document) {
-        stream.send(id: id(stream.next), name, json)
-      }
+    guard !writing.isEmpty, !isWriting else { return }
+    isWriting = true
+    slices.add(self)
+  }
+
+  func work(_ slice: inout Slice) -> SliceOutcome {
+    while let stream = writing.first {
+      guard !slice.isSpent else { return .goesOn }
+      write(stream, &slice)
+      guard stream.next >= stream.goal else { continue }
+      writing.removeFirst()
+    }
+    (isWriting, lines) = (false, [:])
+    return .done
+  }
+
+  private func write(_ stream: EventStream, _ slice: inout Slice) {
+    // The ring may have gone on.
+    skip(to: broker.events.firstNumber, stream)
+    while stream.next < stream.goal, !slice.isSpent {
+      if let line = line(stream.next, &slice) { stream.send(line) }
       stream.next += 1
     }
     stream.flush()
+    // A client that has gone, or does not read, is left alone; the gap will say so.
+    if !stream.isOpen || !stream.hasRoom { stream.goal = stream.next }
+  }
+
+  private func skip(to oldest: UInt64, _ stream: EventStream) {
+    guard stream.next < oldest else { return }
+    stream.sendGap(id: id(oldest - 1), missed: oldest - stream.next)
+    stream.next = oldest
+  }
+
+  /// What a stream is sent of an event; described once.
+  private func line(_ number: UInt64, _ slice: inout Slice) -> String? {
+    if let line = lines[number] {
+      slice.spend(Slice.look + line.utf8.count / Self.bytesCopied)
+      return line
+    }
+    slice.spend(Slice.value)
+    guard let event = broker.events[number],
+      let (name, json) = described(event, EventDocument(broker: broker))
+    else { return nil }
+    let line = EventStream.line(id: id(number), name, json)
+    slice.spend(line.utf8.count / Slice.bytesWritten)
+    if lines.count < Self.catchUpLimit { lines[number] = line }
+    return line
   }
 
   private func id(_ number: UInt64) -> String { "\(context.boot)-\(number)" }

@@ -7,9 +7,15 @@ final class EventStream {
   private var output = ""
   /// Number of the next event to send.
   var next: UInt64
+  /// Number of the first event that it is not yet to be sent.
+  var goal: UInt64
 
-  init(_ exchange: HTTPExchange, next: UInt64) { (self.exchange, self.next) = (exchange, next) }
+  init(_ exchange: HTTPExchange, next: UInt64) {
+    self.exchange = exchange
+    (self.next, goal) = (next, next)
+  }
 
+  var isOpen: Bool { exchange.isOpen }
   var hasRoom: Bool { exchange.queuedBytes < EventPump.unreadLimit }
 
   /// Sends the head, and how long a browser waits before it comes back.
@@ -23,12 +29,18 @@ final class EventStream {
         ], body: Array("retry: 1000\n\n".utf8)))
   }
 
-  /// Queues one event; JSON has no line breaks, so one data line holds it.
-  func send(id: String, _ name: String, _ json: JSONValue) {
-    output += "id: \(id)\nevent: \(name)\ndata: \(json.text)\n\n"
+  /// One event; JSON has no line breaks, so one data line holds it.
+  static func line(id: String, _ name: String, _ json: JSONValue) -> String {
+    "id: \(id)\nevent: \(name)\ndata: \(json.text)\n\n"
   }
 
+  /// Queues one event.
+  func send(id: String, _ name: String, _ json: JSONValue) { send(Self.line(id: id, name, json)) }
+
+  func send(_ line: String) { output += line }
+
   func flush() {
+    guard !output.isEmpty else { return }
     exchange.send(Array(output.utf8))
     output = ""
   }

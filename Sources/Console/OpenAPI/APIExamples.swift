@@ -117,7 +117,7 @@ enum APIExamples {
   static let named: [String: JSONValue] = [
     "Status": ["status": "live"],
     "Info": [
-      "version": "0.1.0", "environment": "sandbox",
+      "version": "0.1.0", "boot": "m4xk2p9q", "environment": "sandbox",
       "listeners": ["provider": ["host": "127.0.0.1", "port": 2197]], "ca": "/work/certs/ca.pem",
       "now": .string(now), "clock": clock, "counters": ["received": 1, "accepted": 1, "delivered": 1],
     ],

@@ -39,10 +39,52 @@ import Transport
     try lab.open("GET", "/api/v1/events\(query)", fields: fields)
   }
 
-  /// Ends the turn and lets the batch out.
+  /// Ends the turn and lets the batch out, over as many turns as it takes.
   private func settle(_ lab: ConsoleLab) {
     lab.endTurn()
     lab.timers.pass(milliseconds: 50)
+    for _ in 0..<200 { lab.turn() }
+  }
+
+  @Test("A flood that many watch is described once, and no turn writes more than its share")
+  func slices() throws {
+    let lab = ConsoleLab(history: 2000)
+    let answers = try (0..<50).map { _ in try watch(lab) }
+    let token = try lab.install()
+    for _ in 0..<1000 { try lab.push(token.bytes, "{}") }
+    lab.endTurn()
+    let begun = answers.map(\.streamed.utf8.count)
+    lab.timers.pass(milliseconds: 50)
+    let first = zip(answers, begun).map { $0.streamed.utf8.count - $1 }
+    let written = first.reduce(0, +)
+    #expect(written > 0 && written < SliceScheduler.turnBudget * Slice.bytesWritten)
+    var turns = 0
+    while turns < 1000, try answers.contains(where: { try events($0).count <= EventPump.batchLimit }) {
+      lab.turn()
+      turns += 1
+    }
+    let told = try answers.map { try events($0).map { $0.id + $0.data.text } }
+    #expect(turns > 1 && Set(told).count == 1)
+    // Describing every event for everybody would have taken this many.
+    let each = answers[0].streamed.utf8.count / Slice.bytesWritten
+    #expect(turns < answers.count * each / SliceScheduler.turnBudget / 4)
+  }
+
+  @Test("What the ring loses while a stream is written is a gap")
+  func lost() throws {
+    let lab = ConsoleLab(history: 2000)
+    let answer = try watch(lab)
+    let token = try lab.install()
+    for _ in 0..<1000 { try lab.push(token.bytes, "{}") }
+    lab.endTurn()
+    lab.timers.pass(milliseconds: 50)
+    for _ in 0..<10_000 { try lab.push(token.bytes, "{}") }
+    settle(lab)
+    let seen = try events(answer)
+    let told = seen.count { $0.name != "gap" }
+    let missed = seen.compactMap { $0.data["missed"].integer }.reduce(0, +)
+    #expect(Int64(told) + missed == Int64(lab.broker.events.nextNumber) - 1)
+    #expect(seen.count { $0.name == "gap" } > 1)
   }
 
   @Test("A push, its way, its device and its token are told as they happen")
