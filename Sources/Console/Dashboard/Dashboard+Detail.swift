@@ -45,16 +45,26 @@ extension Dashboard {
       show(pane, h('div', { class: 'detail-head' },
         h('div', { class: 'row' }, button('← List', () => select(null), { class: 'only-narrow' }), h('h2', {}, headline(notification))),
         h('div', { class: 'row' }, stateBadge(notification.state), h('span', { class: 'faint small break' },
-          `#${notification.id} · ${notification.topic || 'no topic'} · ${notification.udid || 'unknown device'} · ${dateTime(notification.receivedAt)}`)),
-        h('div', { class: 'row' }, button(isFrameCommand(notification) ? 'Copy as openssl' : 'Copy as curl', () => copy(commandFor(notification), 'Command')),
-          button('Replay', () => replay(notification)), button('Edit and replay', () => editAndReplay(notification)))),
+          `#${notification.id} · ${notification.topic || 'no topic'} · ${isBroadcast(notification) ? `broadcast to ${notification.channelId || 'no channel'}` : notification.udid || 'unknown device'} · ${dateTime(notification.receivedAt)}`)),
+        againRow(notification)),
       list, panel);
       draw(openTab);
     }
 
+    /* To send it again; what can't be done says why. */
+    function againRow(notification) {
+      const reasons = [commandProblem(notification), replayProblem(notification)];
+      const about = index => reasons[index] ? { disabled: true, 'aria-describedby': 'why-not' } : {};
+      return [h('div', { class: 'row' },
+        button(isFrameCommand(notification) ? 'Copy as openssl' : 'Copy as curl', () => copy(commandFor(notification), 'Command'), about(0)),
+        button('Replay', () => replay(notification), about(1)), button('Edit and replay', () => editAndReplay(notification), about(1))),
+      reasons.some(Boolean) ? h('p', { class: 'faint small', id: 'why-not' }, Array.from(new Set(reasons.filter(Boolean))).join(' ')) : null];
+    }
+
     function headersPanel(notification) {
-      const sent = [['Topic', notification.topic], ['Environment', notification.environment], ['Device token', h('code', {}, notification.token || '–')],
-        ['Device', notification.udid || 'unknown'], ['Push type', notification.pushType], ['Priority', String(notification.priority)],
+      const to = isBroadcast(notification) ? [['Channel id', h('code', { class: 'break' }, notification.channelId || '–')]]
+        : [['Device token', h('code', { class: 'break' }, notification.token || '–')], ['Device', notification.udid || 'unknown']];
+      const sent = [['Topic', notification.topic], ['Environment', notification.environment], ...to, ['Push type', notification.pushType], ['Priority', String(notification.priority)],
         ['Expiration', notification.expiration ? dateTime(notification.expiration) : 'none given: kept 30 days'],
         ['apns-id', notification.apnsId || '–'], ['Collapse id', notification.collapseId || '–']];
       if (notification.interface === 'gateway') sent.push(['Command', String(notification.command)], ['Identifier', notification.identifier === null ? 'none in command 0' : String(notification.identifier)]);
@@ -86,24 +96,43 @@ extension Dashboard {
         h('span', { class: `hop ${reached.has(hop) ? 'on' : ''} ${hop === 'gateway' && !notification.verdict.accepted ? 'end' : ''}` },
           hop === 'gateway' ? { gateway: 'gateway', provider: 'provider API', console: 'console' }[notification.interface] : hop)]);
       const start = Date.parse(notification.timeline[0].at);
-      return [h('div', { class: 'way', 'aria-label': 'Way' }, way), h('ol', { class: 'steps' }, notification.timeline.map(step =>
+      return [h('div', { class: 'way', role: 'group', 'aria-label': 'Way' }, way), h('ol', { class: 'steps' }, notification.timeline.map(step =>
         h('li', {}, h('span', { class: 'faint mono' }, clockTime(step.at)), h('strong', {}, step.event),
           h('span', {}, step.detail, h('span', { class: 'faint' }, Date.parse(step.at) > start ? `  +${duration(Date.parse(step.at) - start)}` : '')))))];
     }
 
     const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
     const octal = bytes => Array.from(bytes, byte => '\\' + byte.toString(8).padStart(3, '0')).join('');
-    const mayPush = topic => (store.info.certificates || []).includes(topic);
-    const isFrameCommand = notification => notification.interface === 'gateway' && store.info && mayPush(notification.topic);
+    const mayPush = topic => store.info !== null && (store.info.certificates || []).includes(topic);
+    const isOpen = listener => store.info !== null && listener in store.info.listeners;
+    const fieldOf = (notification, name) => (notification.headers.find(each => each.name === name) || { value: '' }).value;
+    const isBroadcast = notification => notification.interface === 'provider' && fieldOf(notification, ':path').startsWith('/4/broadcasts/');
+    const isFrameCommand = notification => notification.interface === 'gateway' && mayPush(notification.topic) && isOpen('gateway');
+    const isRequestCommand = notification => notification.interface !== 'gateway' && mayPush(notification.topic) && isOpen('provider');
+
+    /* Why it can't be sent again as a test push; null if it can. */
+    function replayProblem(notification) {
+      if (isBroadcast(notification)) return 'A broadcast goes to a channel and a replay to a device token; copy it as curl instead.';
+      const isToken = /^([0-9a-f]{2}){1,100}$/.test(notification.token);
+      if (!notification.topic || !isToken) return `It can’t be replayed, as it came without ${isToken ? 'a topic' : 'a device token'}.`;
+      return null;
+    }
+
+    /* Why there is no command that sends it; null if there is. */
+    function commandProblem(notification) {
+      if (isFrameCommand(notification) || isRequestCommand(notification)) return null;
+      if (!isBroadcast(notification)) return replayProblem(notification);
+      if (!isOpen('provider')) return 'It can’t be copied as curl, as the provider port is off.';
+      return `It can’t be copied as curl, as there is no push certificate for ${notification.topic || 'its bundle id'}.`;
+    }
 
     /* The same push from a shell: to the port it came in on, with the certificate that was issued for its topic; where
        there is none, as a test push, so that it always works as pasted. */
     function commandFor(notification) {
-      if (!mayPush(notification.topic)) {
-        const url = `${location.origin}/api/v1/push`;
-        return `curl -sS -H 'Content-Type: application/json' --data-raw ${quote(JSON.stringify(pushOf(notification)))} ${quote(url)}`;
-      }
-      return notification.interface === 'gateway' ? opensslCommand(notification) : curlCommand(notification);
+      if (isFrameCommand(notification)) return opensslCommand(notification);
+      if (isRequestCommand(notification)) return curlCommand(notification);
+      const url = `${location.origin}/api/v1/push`;
+      return `curl -sS -H 'Content-Type: application/json' --data-raw ${quote(JSON.stringify(pushOf(notification)))} ${quote(url)}`;
     }
 
     const identityOf = topic => [`${store.info.certs}/push/${topic}.pem`, `${store.info.certs}/push/${topic}.key`].map(quote);
@@ -124,8 +153,9 @@ extension Dashboard {
       const isText = hexOf(new TextEncoder().encode(textOf(bytes))) === hexOf(bytes);
       const fields = notification.headers.filter(({ name }) => !name.startsWith(':') && !['authorization', 'content-length'].includes(name))
         .map(({ name, value }) => `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`);
-      const target = notification.environment === environment ? [quote(`https://localhost:${ports.provider.port}/3/device/${notification.token}`)]
-        : [`--connect-to ::localhost:${ports.provider.port}`, quote(`https://${appleName('api', notification.environment)}/3/device/${notification.token}`)];
+      const way = isBroadcast(notification) ? fieldOf(notification, ':path') : `/3/device/${notification.token}`;
+      const target = notification.environment === environment ? [quote(`https://localhost:${ports.provider.port}${way}`)]
+        : [`--connect-to ::localhost:${ports.provider.port}`, quote(`https://${appleName('api', notification.environment)}${way}`)];
       return (isText ? '' : `printf '${octal(bytes)}' | `) + ['curl -sS --http2 -i', `--cacert ${quote(ca)}`, `--cert ${certificate}`, `--key ${key}`, ...fields,
         isText ? `--data-raw ${quote(textOf(bytes))}` : '--data-binary @-', ...target].join(' \\\n  ');
     }
@@ -142,11 +172,14 @@ extension Dashboard {
     }
 
     async function replay(notification) {
+      const problem = replayProblem(notification);
+      if (problem) return toast(problem);
       const again = await attempt(() => api('POST', '/api/v1/push', pushOf(notification), limits.push));
-      if (!again) return;
+      if (!again) return undefined;
       keep(again);
       changed('notifications');
       toast(again.verdict.accepted ? `Replayed as #${again.id}: ${again.state}` : `Replayed as #${again.id}: ${refusalOf(again)}`);
+      return undefined;
     }
 
     function editAndReplay(notification) {

@@ -24,7 +24,7 @@ extension Dashboard {
       show(deviceView.area, store.devices.length
         ? [found.length ? found.slice(0, deviceView.most).map(deviceCard) : empty('Nothing matches', 'Try a part of the UDID or the topic.'), more]
         : empty('No device yet', 'Start a simulated phone, or install an app on one that need not exist:',
-          h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app')), installForm());
+          commandBlock(deviceCommand())), installForm());
       return undefined;
     }
 

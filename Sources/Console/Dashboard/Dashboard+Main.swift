@@ -103,6 +103,8 @@ extension Dashboard {
       on('other', tick);
       setInterval(tick, 1000);
       on('loaded', drawAnew);
+      /* Empty lists name the ports and folders of this emulator. */
+      for (const draw of [drawList, drawTokens, drawDevices]) on('loaded', draw);
       route();
       watch();
     }

@@ -4,7 +4,7 @@ extension Dashboard {
     /* Apple's limits, in bytes. */
     function payloadLimit(notification) {
       if (notification.interface === 'gateway') return 2048;
-      return notification.pushType === 'voip' ? 5120 : 4096;
+      return isBroadcast(notification) ? 5120 : notification.pushType === 'voip' ? 5120 : 4096;
     }
 
     function payloadPanel(notification) {

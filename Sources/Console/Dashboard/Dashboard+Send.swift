@@ -16,8 +16,8 @@ extension Dashboard {
       const input = (name, attributes) => h('input', { id: `push-${name}`, name, value: draft[name] === undefined ? '' : String(draft[name]), ...attributes });
       const field = (name, label, element) => [h('label', { for: `push-${name}` }, label), element];
       const known = store.tokens.filter(row => row.state === 'active').reverse();
-      const token = input('token', { list: 'known-tokens', required: true, class: 'mono', autocomplete: 'off', spellcheck: 'false', value: draft.token || (known[0] ? known[0].token : '') });
-      const topic = input('topic', { required: true, value: draft.topic || (known[0] ? known[0].topic : ''), list: 'known-topics' });
+      const token = input('token', { list: 'known-tokens', required: true, class: 'mono', autocomplete: 'off', spellcheck: 'false', value: drafts.push ? draft.token : known[0] ? known[0].token : '' });
+      const topic = input('topic', { required: true, value: drafts.push ? draft.topic : known[0] ? known[0].topic : '', list: 'known-topics' });
       const protocol = h('select', { id: 'push-protocol', name: 'protocol' }, [['http2', 'HTTP/2'], ['legacy2', 'legacy, command 2'], ['legacy1', 'legacy, command 1'], ['legacy0', 'legacy, command 0']]
         .map(([value, text]) => h('option', { value, selected: value === (draft.protocol === 'legacy' ? `legacy${draft.command}` : 'http2') }, text)));
       const pushType = h('select', { id: 'push-pushType', name: 'pushType' }, ['alert', 'background', 'location', 'voip', 'complication', 'fileprovider', 'mdm', 'liveactivity', 'pushtotalk', 'widgets', 'controls']

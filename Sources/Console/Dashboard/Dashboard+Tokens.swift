@@ -24,7 +24,7 @@ extension Dashboard {
       if (!rows.length) {
         show(tokenView.area, store.tokens.length ? empty('Nothing matches', 'Try a part of the UDID, the topic or the token.')
           : empty('No token yet', 'A token is made when an app registers on a device. Start a simulated phone, or install an app on one:',
-            h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app'), installForm()), more);
+            commandBlock(deviceCommand()), installForm()), more);
         return;
       }
       show(tokenView.area, table(['Device', 'Topic', 'Environment', 'Install', 'Token', 'State', 'Actions'], rows.slice(0, tokenView.most).map(tokenRow)), more, installForm());

@@ -14,7 +14,8 @@ enum Dashboard {
   /// The script's parts in the order in which they use each other.
   static var script: String {
     [
-      "'use strict';", base, format, store, stream, list, preview, payload, raw, detail, tokens, present,
+      "'use strict';", base, format, store, stream, list, preview, payload, raw, detail, commands, tokens,
+      present,
       devices,
       send,
       panes, main,

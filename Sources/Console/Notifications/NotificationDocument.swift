@@ -35,6 +35,7 @@ struct NotificationDocument {
       ("priority", .integer(Int64(record.priority.rawValue))),
       ("expiration", .optional(record.expiration.map { Timestamp(seconds: Int64($0)) })),
       ("collapseId", .optional(Self.collapseId(record))),
+      ("channelId", .optional(Self.channelId(record))),
       ("payload", JSONText.compact(record.payload).map(JSONValue.verbatim) ?? .null),
       ("payloadBase64", .string(Base64.encode(record.payload))),
       ("verdict", Self.verdict(record.rejection, detail)), ("state", .string(record.state.name)),
@@ -44,6 +45,15 @@ struct NotificationDocument {
 
   private static func collapseId(_ record: JournalRecord) -> String? {
     record.fields.first { $0.name == "apns-collapse-id" }?.value
+  }
+
+  /// Of a broadcast, which has a channel in the place of a device token (`spec/provider-protocol.md` F.2).
+  private static func channelId(_ record: JournalRecord) -> String? {
+    guard record.presentedToken.isEmpty,
+      FieldBlock.value(of: ":path", in: record.fieldBlock).starts(with: "/4/broadcasts/".utf8)
+    else { return nil }
+    let id = FieldBlock.value(of: "apns-channel-id", in: record.fieldBlock)
+    return id.isEmpty ? nil : String(decoding: id, as: UTF8.self)
   }
 
   private static func verdict(_ rejection: Rejection?, _ detail: NotificationDetail?) -> JSONValue {

@@ -35,7 +35,8 @@ extension APISchemas {
       ("command", nullable("integer")), ("identifier", nullable("integer")), ("apnsId", nullable("string")),
       ("topic", nullable("string")), ("environment", environment), ("token", text),
       ("udid", nullable("string")), ("pushType", .words(PushType.allCases.map(\.name))), ("priority", whole),
-      ("expiration", nullable("string")), ("collapseId", nullable("string")), ("payload", [:]),
+      ("expiration", nullable("string")), ("collapseId", nullable("string")),
+      ("channelId", nullable("string")), ("payload", [:]),
       ("payloadBase64", text),
       (
         "verdict",

@@ -32,7 +32,8 @@ enum APISchemas {
       (
         "Info",
         object([
-          ("boot", boot), ("now", time), ("clock", object(clock)),
+          ("boot", boot), ("portsFile", nullable("string")), ("needsAccess", flag), ("now", time),
+          ("clock", object(clock)),
           ("counters", ["type": "object", "additionalProperties": whole]),
         ])
       ),

@@ -52,6 +52,8 @@ enum ConsoleService {
       ("environment", .string(emulator.options.environment.name)),
       ("listeners", .object(listeners)), ("ca", .string(emulator.ports.ca)),
       ("certs", .string(emulator.ports.certs)),
+      ("portsFile", .optional(emulator.options.portsFile.map(Emulator.absolute))),
+      ("needsAccess", .bool(emulator.consoleToken != nil)),
       ("certificates", .array(emulator.certs.issuedTopics().map(\.name).sorted().map(JSONValue.string))),
       ("lenient", .bool(emulator.options.isLenient)), ("ephemeral", .bool(emulator.options.isEphemeral)),
       ("seed", .string(String(emulator.seed))),
