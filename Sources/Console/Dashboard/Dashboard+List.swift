@@ -40,6 +40,8 @@ extension Dashboard {
         if (notification) rows.push(listRow(notification, index));
       }
       show(canvas, ids.length ? rows : emptyList());
+      /* A box without options has other content. */
+      element.setAttribute('role', ids.length ? 'listbox' : 'region');
       if (view.selected && $(`n${view.selected}`)) element.setAttribute('aria-activedescendant', `n${view.selected}`);
       else element.removeAttribute('aria-activedescendant');
       view.seen = Math.max(view.seen, ids[0] || 0);
@@ -53,7 +55,7 @@ extension Dashboard {
         onclick: () => select(notification.id),
       },
         h('span', { class: 'title' }, headline(notification)), notification.verdict.accepted ? stateBadge(notification.state) : h('span', { class: 'badge bad' }, refusalOf(notification)),
-        h('span', { class: 'under small faint' }, `${notification.topic || 'no topic'} → ${notification.udid || short(notification.token) || 'no token'}`),
+        h('span', { class: 'under small faint' }, `${notification.topic || 'no topic'} → ${notification.udid || (notification.channelId ? `channel ${notification.channelId}` : short(notification.token)) || 'no token'}`),
         h('span', { class: 'small faint when' }, `${interfaceName[notification.interface]} · ${clockTime(notification.receivedAt)}`));
       row.style.top = `${index * rowHeight}px`;
       return row;
@@ -62,10 +64,8 @@ extension Dashboard {
     function emptyList() {
       if (store.notifications.size) return empty('Nothing matches', 'Try fewer words, or clear the filters.');
       return empty('No notification yet', 'Point your provider here, or send a first push:',
-        h('div', { class: 'row' }, h('span', { class: 'space' }), h('a', { href: '#send' }, 'Send a test push'), h('span', { class: 'space' })),
-        h('pre', {}, 'apns-emulator device --udid my-phone --topic com.example.app'),
-        h('p', {}, 'makes a phone with a token; then'),
-        h('pre', {}, 'apns-emulator certs push --topic com.example.app\napns-emulator send --legacy 1 --topic com.example.app --token TOKEN --payload \'{"aps":{"alert":"Hello"}}\''));
+        commandBlock(pushCommand()), h('p', {}, 'The phone it names is a simulated one, which need not exist; this lets it connect and receive:'),
+        commandBlock(deviceCommand()), h('p', {}, 'No terminal at hand? ', h('a', { href: '#send' }, 'Send a test push'), ' from this page.'));
     }
 
     function select(id, focusDetail) {
@@ -96,7 +96,7 @@ extension Dashboard {
     }
 
     function notificationsPane(main, argument) {
-      view.count = h('span', { class: 'faint small', 'aria-label': 'Number of notifications' });
+      view.count = h('span', { class: 'faint small', role: 'status' });
       view.canvas = h('div', { class: 'canvas' });
       view.element = h('div', { id: 'list', role: 'listbox', tabindex: 0, 'aria-label': 'Notifications', onscroll: drawList, onkeydown: listKey }, view.canvas);
       view.detail = h('section', { id: 'detail', 'aria-label': 'Detail', tabindex: -1 });

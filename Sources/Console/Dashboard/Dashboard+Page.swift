@@ -17,7 +17,7 @@ extension Dashboard {
     <h1>apns-emulator</h1>
     <span id="environment" class="badge"></span>
     <span id="live" class="live" role="status">connecting</span>
-    <time id="now" aria-label="Emulator clock"></time>
+    <time id="now" title="Emulator clock"></time>
     <span class="space"></span>
     <a href="/docs">API</a>
     <button id="reset" type="button">Reset…</button>
@@ -26,7 +26,7 @@ extension Dashboard {
     </header>
     <div id="notices" role="status"></div>
     <nav id="nav" aria-label="Panes"></nav>
-    <main id="main" tabindex="-1"></main>
+    <main id="main" tabindex="0"></main>
     <div id="toasts" role="status" aria-live="polite"></div>
     <noscript>The dashboard needs JavaScript; the same is at /api/v1/ for programs.</noscript>
     </body>

@@ -57,7 +57,7 @@ extension Dashboard {
         lines.push('   '.repeat(width - line.length) + (line.length < 8 ? ' ' : '') + ' ');
         lines.push(Array.from(line, byte => byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·').join('') + '\n');
       }
-      return h('div', { class: 'hex', tabindex: 0, 'aria-label': 'Hex dump' }, lines);
+      return h('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': 'Hex dump' }, lines);
     }
 
     function rawPanel(notification) {

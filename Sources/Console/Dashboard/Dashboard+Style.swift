@@ -50,7 +50,7 @@ extension Dashboard {
     nav a:hover { background: var(--raised); }
     nav a[aria-current=page] { background: var(--accent); color: var(--accent-text); }
     nav .count { flex: none; font-size: .85rem; font-variant-numeric: tabular-nums; }
-    main { grid-area: main; min-height: 0; overflow: auto; outline: none; }
+    main { grid-area: main; min-height: 0; overflow: auto; outline-offset: -2px; }
     .skip { position: absolute; left: -99rem; }
     .skip:focus { left: .5rem; top: .5rem; z-index: 9; background: var(--panel); padding: .5rem; }
     :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
@@ -75,6 +75,11 @@ extension Dashboard {
     .token span { display: inline-block; }
     td code:not(.break, .token) { white-space: nowrap; }
     a { color: var(--accent); }
+    ::placeholder { color: var(--faint); opacity: 1; }
+    /* What is pressed is at least 24 pixels high and wide (WCAG 2.5.8). */
+    .tree summary { min-height: 24px; line-height: 24px; }
+    td a, button.plain, fieldset label, label.inline { display: inline-block; min-height: 24px; line-height: 24px; }
+    input[type=checkbox] { width: 24px; height: 24px; margin: 0; vertical-align: middle; }
     .faint { color: var(--faint); }
     .small { font-size: .85rem; }
     .badge {
@@ -102,6 +107,8 @@ extension Dashboard {
     .empty { padding: 3rem 1.5rem; text-align: center; color: var(--faint); max-width: 42rem; margin: auto; }
     .empty h2 { color: var(--text); margin-bottom: .5rem; }
     .empty pre { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; }
+    .command { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .5rem; align-items: center; }
+    .command p { grid-column: 1 / 3; margin: 0; }
     .empty form { text-align: left; justify-content: center; }
     pre {
       background: var(--raised); border-radius: .5rem; padding: .75rem; overflow: auto; margin: .5rem 0;
@@ -199,7 +206,6 @@ extension Dashboard {
     .parts .field { display: grid; grid-template-columns: 9rem minmax(0, 1fr) minmax(0, 26rem); gap: .75rem; margin: 0; align-items: baseline; }
     .equation { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .8rem 0 .4rem; }
     .equation .field { display: grid; }
-    .equation .field small { color: var(--faint); }
     .equation .out { display: flex; gap: .5rem; align-items: center; }
     .equation .result code { overflow-wrap: anywhere; }
     .changes { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1rem; margin: .4rem 0 .8rem; }
@@ -232,6 +238,8 @@ extension Dashboard {
     .message span { padding: .1rem 0; }
     .result { border-color: var(--accent); }
     .field { border-radius: .5rem; padding: .4rem .6rem; }
+    /* Faint is faint on the plain background only. */
+    .field .faint, .legend .faint, .hex [class^=f] { color: inherit; }
     .field.changed, .field.marked { box-shadow: inset 0 0 0 2px var(--warn); }
     form.grid { display: grid; grid-template-columns: 9rem minmax(0, 1fr); gap: .6rem 1rem; align-items: center; }
     form.grid .wide { grid-column: 1 / 3; }
