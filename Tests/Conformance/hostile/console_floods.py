@@ -8,12 +8,10 @@ import urllib.request
 
 from harness import TOPIC
 from legacy import Provider, framed
-from rig import MEBIBYTE, attackers
+from rig import attackers
 
 # Building an answer must not hold up others, however long it is: as long as a turn's other work takes.
 LONG_ANSWER_WAIT = 0.1
-# What `--memory` gives if nothing is said.
-MEMORY = 512 * MEBIBYTE
 
 
 def fill_history(lab, count, text=""):
@@ -47,7 +45,7 @@ def attack_pipelining(run):
     requests = request(lab, "GET", "/api/v1/openapi.json") * 500
     with run.beside(lab):
         attackers(1, pipeline, run.seconds, run, lab, requests)
-    run.grew(lab)
+    run.grew()
 
 
 def pipeline(_, end, run, lab, requests):
@@ -61,8 +59,8 @@ def pipeline(_, end, run, lab, requests):
 
 
 def attack_unread_answers(run):
-    count = 20 if run.is_short else 200
-    lab = run.quiet_lab()
+    count, memory = (30, 16) if run.is_short else (200, 128)
+    lab = run.small_lab(memory)
     fill_history(lab, 1000, "x" * 1900)
     connections = []
     with run.beside(lab):
@@ -74,7 +72,7 @@ def attack_unread_answers(run):
         time.sleep(min(run.seconds, 2))
     for plain in connections:
         plain.close()
-    run.grew(lab, MEMORY, "the default of --memory")
+    run.grew_within(memory)
 
 
 def attack_long_answers(run):

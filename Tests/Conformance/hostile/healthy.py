@@ -95,7 +95,10 @@ def main():
         emulator.ports = json.load(file)
     peer = Peer(emulator, float(sys.argv[2]))
     peer.run()
+    end = time.monotonic() + 2 * peer.patience
     while len(peer.waits) < 10:
+        if time.monotonic() > end:
+            sys.exit("the emulator is not even healthy to begin with")
         time.sleep(0.01)
     # The first pushes met a cold start; what is felt counts from here.
     del peer.waits[:], peer.livez[:]

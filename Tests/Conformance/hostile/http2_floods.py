@@ -5,7 +5,7 @@ import time
 
 from device_acknowledgements import register
 from legacy import Provider, framed
-from rig import MEBIBYTE, attackers
+from rig import attackers
 from wire import ENHANCE_YOUR_CALM, raw_frame
 
 DATA, HEADERS, WINDOW_UPDATE = 0, 1, 8
@@ -13,8 +13,6 @@ END_STREAM, END_HEADERS = 1, 4
 CONNECTIONS = 4
 # Bytes of header block in one frame, the most that HTTP/2 lets everybody send.
 BLOCK = 16_000
-# What `--memory` gives if nothing is said.
-MEMORY = 512 * MEBIBYTE
 # Seconds within which a request must have come whole: what web servers wait (nginx, Apache: 60).
 REQUEST_DEADLINE = 60
 
@@ -81,7 +79,7 @@ def flood(run, pieces):
     told = ", ".join(sorted({str(end) for end in ends.values()}))
     run.holds(
         "abusive connections ended with ENHANCE_YOUR_CALM", calm == CONNECTIONS, f"{calm} ({told})", f"{CONNECTIONS}")
-    run.grew(lab)
+    run.grew()
 
 
 def attack_half_open(run):
@@ -102,15 +100,13 @@ def attack_half_open(run):
         run.at_most(
             "first of 1,000 half-open streams given up after", waited, REQUEST_DEADLINE * 1.25, "s",
             "what web servers give a request", is_timed=False)
-        run.grew(lab)
+        run.grew()
 
 
 def attack_never_reading(run):
     """Devices that connect and read nothing more, while much is pushed to them."""
-    count, pushes = (4, 2000) if run.is_short else (60, 9000)
-    memory = 16 if run.is_short else 128
-    flags = ["--memory", f"{memory}M"] if run.has_flag("--memory") else []
-    lab = run.quiet_lab(*flags)
+    count, pushes, memory = (8, 4500, 16) if run.is_short else (60, 9000, 128)
+    lab = run.small_lab(memory)
     # Unread, but for what the two systems' sockets hold.
     devices = []
     for number in range(count):
@@ -125,6 +121,6 @@ def attack_never_reading(run):
                 provider.socket.settimeout(run.patience)
                 provider.send(framed(1, bytes(token), pad) * pushes)
                 provider.flush()
-    run.grew(lab, (memory + 64) * MEBIBYTE, f"--memory {memory}M" + ("" if flags else " (no such flag)"))
+    run.grew_within(memory)
     for device, _ in devices:
         device.close()

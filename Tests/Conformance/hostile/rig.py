@@ -21,6 +21,8 @@ WORST_WAIT = 0.5
 P99_WAIT = 0.1
 # What an attack that is refused may leave in memory, in bytes: the buffers of its connections, and what malloc keeps.
 ROOM = 64 * MEBIBYTE
+# What malloc may keep of memory that was given back, and what is not counted (a message on its way), in bytes.
+KEPT = 24 * MEBIBYTE
 # An attack that has grown the emulator by so much has won; it ends there, so that the machine survives it.
 LOST = 1 << 30
 
@@ -69,11 +71,11 @@ class Run:
     def quiet_lab(self, *flags, **options):
         return self.lab("--log-level", "error", *flags, **options)
 
-    @staticmethod
-    def has_flag(flag):
-        """Whether `serve` knows a flag."""
+    def small_lab(self, memory):
+        """One whose connections, queues and answers may take so many MiB together."""
         told = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, timeout=PATIENCE).stdout
-        return f"{flag} " in told
+        # Programs of the time before that flag are still worth a comparison.
+        return self.quiet_lab(*(["--memory", f"{memory}M"] if "--memory " in told else []))
 
     # What is found
 
@@ -93,10 +95,14 @@ class Run:
         self.checks.append(
             Check(what, f"{value:,.0f} {unit}", f"at least {bound:,.0f} {unit}: {reason}", value >= bound, is_timed))
 
-    def grew(self, lab, bound=ROOM, reason="buffers of a few connections"):
+    def grew(self, bound=ROOM, reason="buffers of a few connections"):
         """Growth of the emulator's memory since `watch` at its highest."""
         growth = max(0, self.peak - self.floor) / MEBIBYTE
         self.at_most("memory grew by", growth, bound / MEBIBYTE, "MiB", reason, is_timed=False)
+
+    def grew_within(self, memory):
+        """The same where so many MiB were allowed by `--memory`."""
+        self.grew(memory * MEBIBYTE + KEPT, f"--memory {memory}M, and what malloc keeps")
 
     def has_won(self):
         """Whether memory has grown so much that going on would only harm the machine."""
