@@ -127,6 +127,7 @@ extension Dashboard {
       margin: .75rem 0;
     }
     .row.tight { gap: .3rem; flex-wrap: nowrap; }
+    td > .row:not(.tight):not(:empty) { gap: .3rem; min-width: 11.5rem; }
     .row.more { padding: .8rem 0; justify-content: center; }
     .row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
     dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .25rem 1rem; margin: .5rem 0; }
@@ -258,7 +259,10 @@ extension Dashboard {
       header { flex-wrap: wrap; gap: .5rem; padding: .4rem .7rem; }
       header button { padding: .15rem .45rem; font-size: .85rem; }
       h1 { font-size: .9rem; }
-      #now { order: 9; width: 100%; }
+      /* Two lines: what and how it is; the clock and what can be done. */
+      header::after { content: ""; order: 1; flex-basis: 100%; }
+      header > :is(#now, a, button) { order: 2; }
+      #now { flex: 1; } header .space { display: none; }
       nav, [role=tablist] { scrollbar-width: none; }
       nav { display: flex; overflow-x: auto; padding: .3rem .4rem; border: 0; border-bottom: 1px solid var(--line); }
       nav a { gap: .4rem; white-space: nowrap; }
@@ -273,6 +277,7 @@ extension Dashboard {
       tbody tr { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: .6rem; margin-bottom: .6rem; padding: .25rem 0; }
       td { display: flex; gap: .75rem; border: 0; padding: .2rem .7rem; overflow-wrap: anywhere; }
       td[data-label]::before { content: attr(data-label); flex: 0 0 6.5rem; color: var(--faint); font-size: .85rem; }
+      td > .row:not(.tight):not(:empty) { min-width: 0; }
       tr.chosen td { background: none; } tr.chosen { border-color: var(--accent); }
       .token { min-width: 0; font-size: .85rem; }
       .split > section:first-child { border: 0; }
