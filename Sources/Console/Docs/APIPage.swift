@@ -35,7 +35,7 @@ enum APIPage {
     body.docs { grid-template: auto 1fr / minmax(0, 1fr); grid-template-areas: "head" "main"; }
     .docs main { padding: 0 1rem 3rem; }
     .docs main > * { max-width: 62rem; margin-inline: auto; }
-    .docs input[type=search] { width: 100%; margin: 1rem 0 0; }
+    .docs input[type=search] { display: block; width: 100%; margin: 1rem auto 0; }
     .operation { background: var(--panel); border: 1px solid var(--line); border-radius: .6rem; margin: .5rem 0; }
     .operation > summary { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; padding: .6rem .8rem; cursor: pointer; }
     .operation > summary code { overflow-wrap: anywhere; font-weight: 600; }
