@@ -78,6 +78,113 @@ struct HTTP2AbuseTests {
     #expect(ReadFrame.all(session.output()).filter { $0.stream == 1 }.map(\.type) == [1, 3])
   }
 
+  /// Frames that cost work and lead to nothing.
+  enum Idle: CaseIterable {
+    case emptyData, dataOfForgottenStream, windowOfConnection, windowOfStream, priority, settings, ping, pong
+    case unknown, unknownOfStream
+
+    var frame: [UInt8] {
+      switch self {
+      case .emptyData: RawFrame.data(1, [], isLast: false)
+      case .dataOfForgottenStream: RawFrame.data(3, [], isLast: false)
+      case .windowOfConnection: RawFrame.frame(8, 0, 0, RawFrame.word(1))
+      case .windowOfStream: RawFrame.frame(8, 0, 1, RawFrame.word(1))
+      case .priority: RawFrame.frame(2, 0, 1, RawFrame.word(0) + [7])
+      case .settings: RawFrame.settings
+      case .ping: RawFrame.ping()
+      case .pong: RawFrame.ping(1)
+      case .unknown: RawFrame.frame(0xfa, 0, 0, [])
+      case .unknownOfStream: RawFrame.frame(0x40, 0, 1, [])
+      }
+    }
+  }
+
+  /// Time gives nothing back.
+  private var strict: HTTP2Options {
+    var options = HTTP2Options()
+    (options.idleFrames, options.idleFramesPerSecond) = (1000, 0)
+    return options
+  }
+
+  @Test("a client that sends idle frames without end is told to calm down", arguments: Idle.allCases)
+  func idleFrames(_ kind: Idle) throws {
+    let session = try started(strict)
+    let opened = RawFrame.headers(1, RawFrame.pseudo, flags: RawFrame.endHeaders)
+    _ = session.receive(opened)
+    // Its header list is too long, so it is answered and reset, and its client has yet to hear of that.
+    if kind == .dataOfForgottenStream {
+      let field = ("x", String(repeating: "y", count: 9000))
+      _ = session.receive(RawFrame.headers(3, RawFrame.pseudo + [field], flags: RawFrame.endHeaders))
+    }
+    _ = session.output()
+    let burst = (0..<10).flatMap { _ in kind.frame }
+    var sent = 0
+    while !session.isTerminated, session.sentGoAway == nil, sent < 5000 {
+      #expect(session.receive(burst) == .taken)
+      _ = session.output()
+      sent += 10
+    }
+    #expect(session.sentGoAway?.errorCode == .enhanceYourCalm)
+    #expect(session.sentGoAway?.debugData.isEmpty == false)
+    #expect(session.isFinished)
+    #expect(sent <= 1010)
+  }
+
+  @Test("a header list that goes on behind its limit ends the connection, wherever it is cut")
+  func compressionBombWithoutEnd() throws {
+    let session = try started(strict)
+    let long = [UInt8](repeating: 0x61, count: 3000)
+    let insert: [UInt8] = [0x40, 1, 0x78, 0x7f] + [0xb9, 0x16] + long
+    let block = RawFrame.block(RawFrame.pseudo) + insert + [UInt8](repeating: 0xbe, count: 3000)
+    for stream in stride(from: UInt32(1), through: 7, by: 2) where !session.isTerminated {
+      _ = session.receive(RawFrame.frame(1, RawFrame.endHeaders | RawFrame.endStream, stream, block))
+      _ = session.output()
+    }
+    #expect(session.isTerminated && session.isFinished)
+    #expect(session.sentGoAway?.errorCode == .enhanceYourCalm)
+  }
+
+  @Test("requests pay for the frames in which they come: a client of many small ones is served on and on")
+  func smallFrames() throws {
+    let session = try started(strict)
+    let update = RawFrame.frame(8, 0, 0, RawFrame.word(1))
+    for stream in stride(from: UInt32(1), to: 2001, by: 2) {
+      var bytes = RawFrame.headers(stream, RawFrame.pseudo, flags: RawFrame.endHeaders)
+      for _ in 0..<60 { bytes += RawFrame.data(stream, [0x20], isLast: false) }
+      #expect(session.receive(bytes + RawFrame.data(stream, []) + update) == .taken)
+      let requests = session.takeRequests()
+      #expect(requests.count == 1)
+      for request in requests { session.respond(to: request, with: HTTP2Response(status: 200)) }
+      _ = session.output()
+    }
+    #expect(!session.isFinished)
+  }
+
+  @Test("a client that pings now and then is never out of allowance")
+  func allowanceOverTime() {
+    var options = HTTP2Options()
+    (options.idleFrames, options.idleFramesPerSecond) = (10, 4)
+    var allowance = HTTP2FrameAllowance(options, now: 0)
+    for _ in 0..<10 { allowance.charge() }
+    #expect(!allowance.isOverdrawn)
+    allowance.charge()
+    #expect(allowance.isOverdrawn)
+    allowance.timePassed(249_999_999)
+    #expect(allowance.isOverdrawn)
+    allowance.timePassed(250_000_000)
+    #expect(!allowance.isOverdrawn)
+    allowance.charge()
+    allowance.timePassed(499_999_999)
+    #expect(allowance.isOverdrawn)
+    allowance.timePassed(3_600_000_000_000)
+    for _ in 0..<10 { allowance.charge() }
+    #expect(!allowance.isOverdrawn)
+    allowance.charge()
+    #expect(allowance.isOverdrawn)
+    allowance.requestCame()
+    #expect(!allowance.isOverdrawn)
+  }
+
   @Test(
     "a request that HTTP forbids is reset, and the next one served",
     arguments: [

@@ -167,10 +167,19 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
       connection.send(frame)
     }
     // The session says it of its own accord where the client breaks the rules.
-    if session.isTerminated || session.sentGoAway != nil { beginEnding() }
+    if session.isTerminated || session.sentGoAway != nil {
+      if !isEnding, let violation = session.lastViolation { report(violation) }
+      beginEnding()
+    }
     if connection.queuedBytes >= Self.outputLimit { return connection.notifyWhenDrained() }
     // Output is left where a client without ALPN has yet to send its preface: it is to read why it must go.
     if session.isFinished || isEnding && session.openStreams == 0 && !session.hasOutput { connection.close() }
+  }
+
+  private func report(_ violation: HTTP2Violation) {
+    let sentence =
+      "\(violation.sentence) (frame type \(violation.frameType), stream \(violation.streamID))"
+    service.logger.log(.info, "provider connection refused", [("because", .string(sentence))])
   }
 
   /// Somebody speaks another protocol: say so in text that they can read, and where plain HTTP is understood. Who agreed

@@ -63,13 +63,13 @@ public final class HTTPConnection {
 
   private func readReady() {
     guard let base = loop.scratch.baseAddress else { return }
-    var budget = EventLoop.readBudget
-    while budget > 0, wantsInput {
+    var budget = ReadBudget()
+    while wantsInput {
       let count = recv(descriptor, base, loop.scratch.count, 0)
       if count > 0 {
-        budget -= count
         bytesRead += count
         received(UnsafeRawBufferPointer(start: base, count: count))
+        if budget.isSpent(count, on: loop) { break }
       } else if count == 0 {
         return peerEnded()
       } else {

@@ -1,13 +1,15 @@
 /// Follows the heads of the frames that a client sends, ahead of nghttp2, to see what that passes over in silence: it
 /// forgets a stream that has closed, and could keep only some of them at a price that every connection pays.
 ///
-/// What nghttp2 judges itself is left to it.
+/// What nghttp2 judges itself is left to it. Frames are counted here too, for nghttp2 tells of few that lead to nothing.
 struct HTTP2FrameWatch {
   /// A frame that the client may not send. Its head begins at `headOffset` of the bytes.
   struct Finding {
     enum Consequence {
       case streamError(HTTP2ErrorCode)
       case connectionError(HTTP2ErrorCode)
+      /// Unless requests before it or time have given some back, the allowance is used up.
+      case overdrawn
     }
 
     var consequence: Consequence
@@ -41,6 +43,9 @@ struct HTTP2FrameWatch {
   /// Only CONTINUATION may come; nghttp2 sees to that.
   private var isAmidBlock = false
   private var streams = HTTP2ClientStreams()
+  var allowance: HTTP2FrameAllowance
+
+  init(_ allowance: HTTP2FrameAllowance) { self.allowance = allowance }
 
   /// Goes on from `position`, and stops behind the head of a frame that is not allowed; nil at the end of the bytes.
   mutating func next(in bytes: UnsafeRawBufferPointer, from position: inout Int) -> Finding? {
@@ -84,6 +89,15 @@ struct HTTP2FrameWatch {
   }
 
   private mutating func judge() -> Finding? {
+    allowance.charge(head.type == HTTP2FrameType.settings ? HTTP2FrameAllowance.settingsPrice : 1)
+    if let finding = judgeStream() { return finding }
+    return allowance.isOverdrawn ? overdrawn : nil
+  }
+
+  /// What is to be said of the present frame if nothing has paid for it.
+  var overdrawn: Finding { finding(.overdrawn, "too many frames or header fields for what is asked") }
+
+  private mutating func judgeStream() -> Finding? {
     let (type, flags, streamID) = (head.type, head.flags, head.streamID)
     guard !isAmidBlock else {
       if type == HTTP2FrameType.continuation { isAmidBlock = flags & Self.endHeaders == 0 }
@@ -136,5 +150,6 @@ private enum HTTP2FrameType {
   static let data: UInt8 = 0
   static let headers: UInt8 = 1
   static let resetStream: UInt8 = 3
+  static let settings: UInt8 = 4
   static let continuation: UInt8 = 9
 }

@@ -26,8 +26,11 @@ extension HTTP2ServerSession {
   }
 
   func fieldCame(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-    guard let current, current.phase == .receiving else { return }
-    if !current.message.append(name: name, value: value) { current.isTooLarge = true }
+    guard let current, current.phase == .receiving else { return watch.allowance.charge() }
+    guard !current.message.append(name: name, value: value) else { return }
+    // One byte can stand for a field of four thousand (RFC 7541 7.3), and it is taken apart all the same.
+    if current.isTooLarge { watch.allowance.charge() }
+    current.isTooLarge = true
   }
 
   func dataCame(streamID: Int32, _ bytes: UnsafeRawBufferPointer) {
@@ -70,6 +73,7 @@ extension HTTP2ServerSession {
     request.phase = .delivered
     current = nil
     events.append(.request(request))
+    watch.allowance.requestCame()
   }
 
   private func settingsCame(_ header: nghttp2_frame_hd) {

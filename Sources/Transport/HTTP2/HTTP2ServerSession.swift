@@ -1,4 +1,5 @@
 import CNghttp2
+import Platform
 import PushModel
 
 /// The server's side of one HTTP/2 connection, without the connection: bytes in → events, answers → bytes.
@@ -35,7 +36,7 @@ public final class HTTP2ServerSession {
   /// Holds a SETTINGS frame while it is changed.
   let settingsFrame = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumSettingsFrame, alignment: 8)
   private var preface = HTTP2Preface()
-  private var watch = HTTP2FrameWatch()
+  var watch: HTTP2FrameWatch
   /// The client broke a rule and hears so in a GOAWAY; nothing that it sends is looked at any more.
   public private(set) var isTerminated = false
   private var failure: String?
@@ -64,6 +65,7 @@ public final class HTTP2ServerSession {
     guard let session else { return nil }
     self.options = options
     handle = session
+    watch = HTTP2FrameWatch(HTTP2FrameAllowance(options, now: SystemClock.monotonicNanoseconds()))
     let initial = min(options.settings.maximumConcurrentStreams, options.streamCeiling)
     streamLimit = HTTP2StreamLimit(initial: initial, ceiling: options.streamCeiling)
     nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
@@ -114,18 +116,32 @@ public final class HTTP2ServerSession {
       object(to: finding)
     }
     guard !isTerminated else { return .taken }
-    return feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed...]))
+    let status = feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed...]))
+    if watch.allowance.isOverdrawn { object(to: watch.overdrawn) }
+    return status
   }
 
   private func object(to finding: HTTP2FrameWatch.Finding) {
+    switch finding.consequence {
+    case .streamError(let code):
+      remember(finding)
+      submitReset(finding.streamID, code)
+    case .connectionError(let code): terminate(code, finding)
+    case .overdrawn:
+      watch.allowance.timePassed(SystemClock.monotonicNanoseconds())
+      if watch.allowance.isOverdrawn { terminate(.enhanceYourCalm, finding) }
+    }
+  }
+
+  private func terminate(_ code: HTTP2ErrorCode, _ finding: HTTP2FrameWatch.Finding) {
+    remember(finding)
+    goAway(code, debugData: Array("\(finding.sentence)".utf8))
+    isTerminated = true
+  }
+
+  private func remember(_ finding: HTTP2FrameWatch.Finding) {
     lastViolation = HTTP2Violation(
       streamID: finding.streamID, frameType: finding.frameType, sentence: "\(finding.sentence)")
-    switch finding.consequence {
-    case .streamError(let code): submitReset(finding.streamID, code)
-    case .connectionError(let code):
-      goAway(code, debugData: Array("\(finding.sentence)".utf8))
-      isTerminated = true
-    }
   }
 
   private func feedLibrary(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {

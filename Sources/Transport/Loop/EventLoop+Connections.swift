@@ -1,8 +1,4 @@
 extension EventLoop {
-  /// Most bytes one connection may read in a turn before others get theirs; what is left comes in the next turn.
-  /// Large, because one store transaction is paid per turn.
-  static let readBudget = 4 << 20
-
   /// Flushes what was queued in this turn. Runs after the turn-end hooks, so that nothing leaves before the commit.
   func flushConnections() {
     let waiting = unflushed
@@ -14,10 +10,11 @@ extension EventLoop {
   }
 
   /// Goes on with connections that stopped reading at their budget: their bytes sit in the TLS layer, where the
-  /// system's readiness can't see them.
-  func continueReading() {
-    let waiting = unread
-    unread.removeAll(keepingCapacity: true)
-    for connection in waiting { connection.readReady() }
+  /// system's readiness can't see them. Each reads once in a turn, whatever else calls for it.
+  func continueReading(_ waiting: [TLSConnection]) {
+    for connection in waiting { connection.readOnInTurn() }
   }
+
+  /// How long a connection may read in this turn.
+  var readShare: Int64 { max(readTimes.least, (readTimes.turn - timeRead) / Int64(max(1, busyReaders))) }
 }

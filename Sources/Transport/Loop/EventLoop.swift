@@ -12,7 +12,13 @@ public final class EventLoop {
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
   var unflushed: [TLSConnection] = []
   var unflushedHTTP: [HTTPConnection] = []
+  /// Who reads on in the next turn.
   var unread: [TLSConnection] = []
+  var readTimes = ReadBudget.Times()
+  /// How long connections that used up their share of this turn have read, in nanoseconds.
+  var timeRead: Int64 = 0
+  /// How many connections read on in this turn.
+  private(set) var busyReaders = 0
   var spareOutput: [UnsafeMutableRawBufferPointer] = []
   private var turnEnd: [() -> Void] = []
   private var isRunning = false
@@ -40,9 +46,12 @@ public final class EventLoop {
 
   /// Handles one batch of ready events, waiting for the first if `wait`.
   public func runTurn(wait: Bool = true) {
-    let mayWait = wait && unread.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
+    let readers = unread
+    unread = []
+    (busyReaders, timeRead) = (readers.count, 0)
+    let mayWait = wait && readers.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
     event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
-    continueReading()
+    continueReading(readers)
     for hook in turnEnd { hook() }
     flushConnections()
   }

@@ -31,23 +31,19 @@ extension TLSConnection {
     deadline = .max
     handler?.connectionOpened(self)
     // Application data may have come in the same segment as the end of the handshake.
-    if phase == .open { loop.unread.append(self) }
+    if phase == .open { queueReading() }
   }
 
   func readAll() {
     guard let base = loop.scratch.baseAddress else { return }
-    var budget = EventLoop.readBudget
+    var budget = ReadBudget()
     while phase == .open, !isPaused, !isStalled {
       ERR_clear_error()
       let count = SSL_read(ssl, base, Int32(loop.scratch.count))
       guard count > 0 else { return readFailed(count) }
       bytesRead += Int(count)
       handler?.connection(self, received: UnsafeRawBufferPointer(start: base, count: Int(count)))
-      budget -= Int(count)
-      if budget <= 0 {
-        loop.unread.append(self)
-        return
-      }
+      if budget.isSpent(Int(count), on: loop) { return queueReading() }
     }
   }
 
@@ -137,7 +133,7 @@ extension TLSConnection {
   /// Throws input away at the socket, undecrypted, until the peer has closed.
   func drainInput() {
     guard phase == .lingering, let base = loop.scratch.baseAddress else { return drainWhileClosing() }
-    var budget = EventLoop.readBudget
+    var budget = ReadBudget.byteLimit
     while budget > 0 {
       let count = recv(descriptor, base, loop.scratch.count, 0)
       if count > 0 {

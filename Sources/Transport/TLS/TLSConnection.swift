@@ -26,6 +26,7 @@ public final class TLSConnection {
   var phase: Phase
   var output = OutputBuffer()
   var isQueuedForFlush = false
+  private var isQueuedForReading = false
   private var readEvent: LoopEvent?
   private var writeEvent: LoopEvent?
   private var wantsDrainedCall = false
@@ -132,7 +133,7 @@ public final class TLSConnection {
 
   private func readOn() {
     readEvent?.start()
-    loop.unread.append(self)
+    queueReading()
   }
 
   /// Whether bytes wait for the system to have room: the TLS layer has to be given the same ones again.
@@ -194,10 +195,22 @@ public final class TLSConnection {
     switch phase {
     case .connecting: break
     case .handshaking: handshake()
-    case .open: readAll()
+    case .open: isQueuedForReading ? () : readAll()
     case .draining, .lingering: drainInput()
     case .closed: break
     }
+  }
+
+  /// Reads on in the next turn.
+  func queueReading() {
+    guard !isQueuedForReading else { return }
+    isQueuedForReading = true
+    loop.unread.append(self)
+  }
+
+  func readOnInTurn() {
+    isQueuedForReading = false
+    readReady()
   }
 
   func queueFlush() {

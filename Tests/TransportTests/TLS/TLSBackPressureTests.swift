@@ -77,6 +77,41 @@ extension LiveTests {
       stage.turn(until: "it is told again, with nothing queued") { queuedThen == [0, 0] }
     }
 
+    @Test(
+      "a connection that keeps the server busy reads one slice a turn, and others are served between them")
+    func slices() throws {
+      let stage = try Stage()
+      let (busy, busyServer) = try stage.pair()
+      let (healthy, healthyServer) = try stage.pair()
+      // No time at all: a slice ends when the clock is asked for the second time.
+      stage.loop.readTimes = .init(turn: 0, least: 0)
+      var reads: [Int] = []
+      busyServer.onReceived = { _, _ in reads[reads.count - 1] += 1 }
+      healthyServer.onReceived = { connection, bytes in connection.send(Array(bytes)) }
+      // Small records, so that the system takes many of them at once.
+      let record = [UInt8](repeating: 7, count: 100)
+      for _ in 0..<400 {
+        busy.send(record)
+        busy.connection?.flushNow()
+      }
+      healthy.send([1])
+      healthy.connection?.flushNow()
+      var turns = 0
+      while healthy.received.isEmpty, turns < 40 {
+        reads.append(0)
+        stage.loop.runTurn(wait: false)
+        turns += 1
+      }
+      #expect(healthy.received == [1] && turns < 40)
+      #expect(reads.allSatisfy { $0 <= 2 * ReadBudget.readsPerLook } && reads.contains { $0 > 0 })
+      #expect(busyServer.received.count < 400 * record.count)
+      stage.turn(until: "the busy one is through") {
+        reads.append(0)
+        return busyServer.received.count == 400 * record.count
+      }
+      #expect(stage.loop.unread.count <= 1)
+    }
+
     @Test("a connection that sends without end lets others be read in between")
     func fairness() throws {
       let stage = try Stage()
@@ -91,7 +126,7 @@ extension LiveTests {
       var readWhenServed = 0
       second.onReceived = { _, _ in readWhenServed = first.received.count }
       stage.turn(until: "all is here") { first.received.count == total && second.received == [1] }
-      #expect(readWhenServed <= EventLoop.readBudget + (1 << 16), "\(readWhenServed)")
+      #expect(readWhenServed <= ReadBudget.byteLimit + (1 << 16), "\(readWhenServed)")
     }
   }
 }

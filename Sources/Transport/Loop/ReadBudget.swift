@@ -1,0 +1,45 @@
+import Platform
+
+/// How much one connection may read in a turn before others get theirs; what is left comes in the next turn.
+///
+/// Bytes alone are no measure of work: 16 KiB may hold one request or 1800 empty frames. So the time counts as well, which a
+/// clock tells after every few reads.
+struct ReadBudget {
+  /// Most bytes. Large, because one store transaction is paid per turn.
+  static let byteLimit = 4 << 20
+  /// Reads for which the clock is not asked, unless one is longer than a TLS record.
+  static let readsPerLook = 4
+  static let recordSize = 16 << 10
+
+  /// For how long all connections together may read in a turn, in nanoseconds, and how much of it one has at least. Who
+  /// wants to hear from the emulator waits that long behind a busy client; a commit is paid as often.
+  struct Times {
+    var turn: Int64 = 20_000_000
+    var least: Int64 = 1_000_000
+  }
+
+  private var bytesLeft = byteLimit
+  private var reads = 0
+  private var firstLook: Int64 = 0
+
+  /// Takes note of a read that was handled; answers whether the connection has had its share of this turn.
+  @inline(__always)
+  mutating func isSpent(_ count: Int, on loop: EventLoop) -> Bool {
+    bytesLeft -= count
+    reads += 1
+    let isLook = reads % Self.readsPerLook == 0 || count > Self.recordSize
+    return bytesLeft <= 0 || isLook && isOutOfTime(loop)
+  }
+
+  @inline(never)
+  private mutating func isOutOfTime(_ loop: EventLoop) -> Bool {
+    let now = SystemClock.monotonicNanoseconds()
+    guard firstLook > 0 else {
+      firstLook = now
+      return false
+    }
+    guard now - firstLook >= loop.readShare else { return false }
+    loop.timeRead += now - firstLook
+    return true
+  }
+}
