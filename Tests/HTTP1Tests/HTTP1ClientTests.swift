@@ -82,6 +82,32 @@ import Testing
     }
   }
 
+  @Test("Interim answers are skipped, whatever fields they have, and however they are cut")
+  func interim() throws {
+    let bytes = Array(
+      ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nContent-Length: 3\r\n\r\n"
+        + "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok").utf8)
+    for chunk in [1, 7, bytes.count] {
+      var parser = HTTPResponseParser(limits: HTTPLimits(), isAnswerToHead: false)
+      var heads: [Int] = []
+      var body: [UInt8] = []
+      var ends = 0
+      for start in stride(from: 0, to: bytes.count, by: chunk) {
+        bytes[start..<min(start + chunk, bytes.count)].withUnsafeBytes { parser.receive($0) }
+        while let event = try parser.next() {
+          switch event {
+          case .head(let head):
+            heads.append(head.status)
+            #expect(head.field("link") == nil)
+          case .piece(let piece): body += piece
+          case .end: ends += 1
+          }
+        }
+      }
+      #expect(heads == [201] && body == Array("ok".utf8) && ends == 1)
+    }
+  }
+
   @Test("A refused connection names host and port")
   func refused() throws {
     let error = #expect(throws: SocketError.self) {

@@ -17,8 +17,13 @@ enum HTTP2ClientCallbacks {
         UnsafeRawBufferPointer(start: data, count: count))
       return 0
     }
-    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
-      if let frame { HTTP2ClientSession.of(user)?.frameEnded(frame) }
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { handle, frame, user in
+      guard let frame else { return 0 }
+      if frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+        HTTP2ClientStream.of(handle, frame.pointee.hd.stream_id)?.headersEnded()
+      } else {
+        HTTP2ClientSession.of(user)?.frameEnded(frame)
+      }
       return 0
     }
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { handle, streamID, code, user in

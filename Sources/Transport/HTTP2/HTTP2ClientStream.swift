@@ -25,6 +25,12 @@ public final class HTTP2ClientStream: HTTP2PooledStream {
     return digits.reduce(0) { $0 * 10 + Int($1) - 48 }
   }
 
+  /// A header block is whole. An interim answer (1xx) tells nothing of what becomes of the request, and its fields are not
+  /// the answer's (RFC 9110 15.2).
+  func headersEnded() {
+    if status / 100 == 1 { message.reset() }
+  }
+
   func reset() {
     message.reset()
     (streamID, context, head) = (0, 0, nil)
