@@ -108,6 +108,9 @@ extension Emulator {
 public enum EmulatorListeners {
   /// Bytes read from a gateway socket at once: few connections, much traffic.
   private static let gatewayReadAhead = 128 << 10
+  /// Between the last data and the TLS close, in nanoseconds: enough for a reader on the same machine or network to wake up
+  /// for the data alone, too little to be felt.
+  private static let closeDelay: Int64 = 20_000_000
 
   /// Gateway and feedback as they were then: TLS 1.2 at most, a client certificate required
   /// (`spec/provider-protocol.md` A.1, `spec/client-quirks.md`).
@@ -116,6 +119,7 @@ public enum EmulatorListeners {
     policy.maximum = .tls12
     policy.clientCertificate = .required
     policy.readAhead = gatewayReadAhead
+    policy.closeDelay = closeDelay
     return policy
   }
 }

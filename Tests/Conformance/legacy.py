@@ -36,7 +36,10 @@ class Provider:
         context.load_cert_chain(certificate, key)
         plain = socket.create_connection(emulator.address(listener), PATIENCE)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket = context.wrap_socket(plain, server_hostname=server_name)
+        self.socket = self.secured(context, plain, server_name)
+
+    def secured(self, context, plain, server_name):
+        return context.wrap_socket(plain, server_hostname=server_name)
 
     def send(self, frames):
         self.socket.sendall(frames)
@@ -61,3 +64,46 @@ class Provider:
 
     def __exit__(self, *_):
         self.close()
+
+
+class HalfClosingProvider(Provider):
+    """Ends its side of TLS and of TCP, and reads on. Python's TLS sockets can't, but the library below them can."""
+
+    def secured(self, context, plain, server_name):
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname=server_name)
+        self.socket = plain
+        self._carry(self.tls.do_handshake)
+        return plain
+
+    def send(self, frames):
+        self._carry(self.tls.write, frames)
+
+    def end_output(self):
+        try:
+            self.tls.unwrap()
+        except ssl.SSLWantReadError:
+            pass
+        self.socket.sendall(self.outgoing.read())
+        self.socket.shutdown(socket.SHUT_WR)
+
+    def read_to_end(self):
+        received = b""
+        try:
+            while chunk := self._carry(self.tls.read, 4096):
+                received += chunk
+        except ssl.SSLZeroReturnError:
+            pass
+        return received
+
+    def _carry(self, call, *arguments):
+        """Makes a call of the TLS library, with the bytes that it needs and gives."""
+        while True:
+            try:
+                return call(*arguments)
+            except ssl.SSLWantReadError:
+                self.socket.sendall(self.outgoing.read())
+                self.incoming.write(self.socket.recv(1 << 16)) or self.incoming.write_eof()
+            finally:
+                if self.outgoing.pending:
+                    self.socket.sendall(self.outgoing.read())

@@ -14,7 +14,7 @@ import pytest
 
 from courier import MESSAGE
 from harness import BINARY, PATIENCE, TOPIC, eventually
-from legacy import SERVER_NAME, Provider, enhanced, framed, simple
+from legacy import HalfClosingProvider, SERVER_NAME, Provider, enhanced, framed, simple
 from magic import Rules, magic
 from phone import Phone
 
@@ -247,6 +247,14 @@ def test_a_stalled_connection_does_not_hold_up_the_end(emulator, connect):
         assert below_tls(provider.socket) == b""
     except ConnectionResetError:
         pass
+
+
+def test_a_provider_that_has_ended_its_side_hears_a_delayed_error(emulator, rules, phone):
+    rules.add({"delayMs": 200, "reason": "BadDeviceToken"}, when={"next": 1}, interface="gateway")
+    with HalfClosingProvider(emulator, *emulator.push_certificate()) as provider:
+        provider.send(enhanced(7, phone.token, alert(7)))
+        provider.end_output()
+        assert provider.read_to_end() == packet(8, 7)
 
 
 # Test pushes

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from harness import PATIENCE, TOPIC, Emulator, eventually
-from legacy import Provider, enhanced, framed, simple
+from legacy import HalfClosingProvider, Provider, enhanced, framed, simple
 from magic import Rules, magic
 from phone import Phone, in_background
 from test_faults import below_tls
@@ -367,6 +367,21 @@ def test_a_capture_has_the_other_services_verdict(bridge, upstream, key_path, tm
     lines = [json.loads(line) for line in capture.read_text().splitlines()]
     assert [line.get("outcome") for line in lines if "frame" in line] == [
         None, {"status": 8, "reason": "BadDeviceToken", "identifier": 2}]
+
+
+def test_a_provider_that_has_ended_its_side_hears_a_late_error(bridge, upstream, key_path):
+    upstream.script = {1: "late"}
+    bridge.start(upstream.port, key_path)
+    with HalfClosingProvider(bridge.emulator, *bridge.emulator.push_certificate()) as provider:
+        provider.send(enhanced(1, tokens(1)[0], payload("late")) + enhanced(2, b"short", payload("bad")))
+        provider.end_output()
+        eventually(lambda: upstream.requests, "the first is under way")
+        upstream.release()
+        assert provider.read_to_end() == bytes.fromhex("080500000002")
+    with HalfClosingProvider(bridge.emulator, *bridge.emulator.push_certificate()) as provider:
+        provider.send(enhanced(3, tokens(3)[2], payload("good")))
+        provider.end_output()
+        assert provider.read_to_end() == b""
 
 
 def test_the_error_waits_for_those_before_it(bridge, upstream, key_path):

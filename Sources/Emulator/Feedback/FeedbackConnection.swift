@@ -32,6 +32,9 @@ final class FeedbackConnection: ConnectionHandler {
   /// Providers have nothing to say here.
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {}
 
+  /// A reader that ends its side at once still gets all of the list.
+  func connectionPeerEnded(_ connection: TLSConnection) {}
+
   /// Writes the next record's worth; after the last one has left, clears and closes.
   func connectionDrained(_ connection: TLSConnection) {
     guard nextTuple < tuples.count else {

@@ -28,6 +28,8 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   private var isAdvancing = false
   /// No more frames are taken: an error packet has been sent, or the emulator is ending.
   var isEnding = false
+  /// The provider has ended its side.
+  private var hasHeardAll = false
   /// What holds the first of those that wait up on purpose.
   var fault: ForwardFault?
 
@@ -62,6 +64,12 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     advance()
   }
 
+  /// It may still read, and hears of a rejection of what it sent.
+  func connectionPeerEnded(_ connection: TLSConnection) {
+    hasHeardAll = true
+    advance()
+  }
+
   func connectionClosed(_ connection: TLSConnection, reason: String) {
     self.connection = nil
     giveUpStalled()
@@ -80,6 +88,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     if waiting.isEmpty { waiting = [] }
     connection?.setPaused(!waiting.isEmpty && !isEnding)
     service.pump()
+    if hasHeardAll, waiting.isEmpty, window.isEmpty { connection?.close() }
     forgetIfDone()
   }
 

@@ -6,10 +6,14 @@ public protocol ConnectionHandler: AnyObject {
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer)
   /// Everything queued has left; asked for by `notifyWhenDrained`.
   func connectionDrained(_ connection: TLSConnection)
+  /// The peer has sent its TLS close: nothing more comes, and what is sent within `TLSConnection.halfClosedLimit` may still
+  /// be read. Whoever has nothing more to say closes, as happens if this is not implemented.
+  func connectionPeerEnded(_ connection: TLSConnection)
   /// The connection is gone, for good; called once, also when the handshake failed.
   func connectionClosed(_ connection: TLSConnection, reason: String)
 }
 
 extension ConnectionHandler {
   public func connectionDrained(_ connection: TLSConnection) {}
+  public func connectionPeerEnded(_ connection: TLSConnection) { connection.close() }
 }

@@ -37,7 +37,7 @@ extension TLSConnection {
   func readAll() {
     guard let base = loop.scratch.baseAddress else { return }
     var budget = ReadBudget()
-    while phase == .open, !isPaused, !isStalled {
+    while phase == .open, !isPaused, !isStalled, !peerHasEnded {
       ERR_clear_error()
       let count = SSL_read(ssl, base, Int32(loop.scratch.count))
       guard count > 0 else { return readFailed(count) }
@@ -55,12 +55,6 @@ extension TLSConnection {
     case SSL_ERROR_SYSCALL: abort("peer closed the connection without a TLS close")
     default: abort("TLS: \(TLSError.drained("read").sentence)")
     }
-  }
-
-  /// The peer has sent its TLS close: it will send nothing more, but may still read what is queued.
-  private func peerEnded() {
-    peerHasEnded = true
-    close()
   }
 
   func flush() {
@@ -114,10 +108,24 @@ extension TLSConnection {
 
   private func beginLinger() {
     if let breakage, breakage.endsRaw { return writeRaw(breakage) }
+    guard mustSettle else { return sendClose() }
+    settle { [unowned self] in settled() }
+  }
+
+  /// The time is over, or the peer has ended.
+  private func settled() {
+    endSettling()
+    sendClose()
+  }
+
+  private func sendClose() {
     ERR_clear_error()
     let status = SSL_shutdown(ssl)
     // Behind the last bytes there may be no room for the TLS close; without it the peer must take the end for a cut.
-    if status < 0, SSL_get_error(ssl, status) == SSL_ERROR_WANT_WRITE { return waitForWritable() }
+    if status < 0, SSL_get_error(ssl, status) == SSL_ERROR_WANT_WRITE {
+      isClosing = true
+      return waitForWritable()
+    }
     linger()
   }
 
@@ -148,8 +156,9 @@ extension TLSConnection {
 
   /// Output is still leaving: input is thrown away so that a peer that only writes can't block itself.
   private func drainWhileClosing() {
-    guard phase == .draining, let base = loop.scratch.baseAddress else { return }
+    guard phase == .draining || phase == .settling, let base = loop.scratch.baseAddress else { return }
     let count = recv(descriptor, base, loop.scratch.count, 0)
+    if count == 0, phase == .settling { return settled() }
     if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { abort("peer closed the connection") }
   }
 }

@@ -4,14 +4,15 @@ import Platform
 
 /// One TLS connection over a non-blocking socket, server or client side.
 ///
-///     connecting ─→ handshaking ─→ open ─→ draining ─→ lingering ─→ closed
-///                                   (closing: output leaves)  (input is thrown away)
+///     connecting ─→ handshaking ─→ open ─→ draining ─→ settling ─→ lingering ─→ closed
+///                          (closing: output leaves)  (if a delay  (input is thrown away)
+///                                                     is wanted)
 ///
 /// *Lingering* is why an error packet reaches its reader: a socket closed with unread input makes the kernel send
 /// a reset, which may destroy bytes in flight. So the write side ends first and input is drained until the peer is done
 /// (`spec/provider-protocol.md` A.3).
 public final class TLSConnection {
-  enum Phase { case connecting, handshaking, open, draining, lingering, closed }
+  enum Phase { case connecting, handshaking, open, draining, settling, lingering, closed }
 
   /// How long a handshake may take, in nanoseconds.
   public static let handshakeLimit: Int64 = 15_000_000_000
@@ -19,6 +20,9 @@ public final class TLSConnection {
   public static let drainLimit: Int64 = 30_000_000_000
   /// How long a closed connection's input is drained, in nanoseconds.
   public static let lingerLimit: Int64 = 5_000_000_000
+  /// How long an owner may go on answering a peer that has ended its side, in nanoseconds. Whether such a peer still reads
+  /// can't be told from here.
+  public static let halfClosedLimit: Int64 = 30_000_000_000
 
   let loop: EventLoop
   let ssl: OpaquePointer
@@ -29,6 +33,11 @@ public final class TLSConnection {
   private var isQueuedForReading = false
   private var readEvent: LoopEvent?
   private var writeEvent: LoopEvent?
+  private let closeDelay: Int64
+  /// The TLS close was begun, and waits for the system to have room.
+  var isClosing = false
+  /// Runs while the TLS close waits for its time.
+  private var settleTimer: LoopEvent?
   private var wantsDrainedCall = false
   /// The peer has sent its TLS close.
   var peerHasEnded = false
@@ -52,6 +61,7 @@ public final class TLSConnection {
     guard let ssl = SSL_new(context.pointer) else { throw TLSError.drained("make TLS connection") }
     (self.loop, self.ssl, self.descriptor) = (loop, ssl, descriptor)
     phase = isServer ? .handshaking : .connecting
+    closeDelay = context.policy.closeDelay
     SSL_set_fd(ssl, descriptor)
     if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
     deadline = SystemClock.monotonicNanoseconds() + Self.handshakeLimit
@@ -132,6 +142,7 @@ public final class TLSConnection {
   }
 
   private func readOn() {
+    guard !peerHasEnded else { return }
     readEvent?.start()
     queueReading()
   }
@@ -145,15 +156,17 @@ public final class TLSConnection {
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
   public func close() {
     guard !isStalled else { return abort("closed") }
-    guard phase == .open else { return phase == .draining || phase == .lingering ? () : abort("closed") }
+    guard phase == .open else { return isEnding ? () : abort("closed") }
     phase = .draining
     deadline = SystemClock.monotonicNanoseconds() + Self.drainLimit
     if isPaused {
       isPaused = false
-      readEvent?.start()
+      if !peerHasEnded { readEvent?.start() }
     }
     queueFlush()
   }
+
+  private var isEnding: Bool { [.draining, .settling, .lingering].contains(phase) }
 
   /// Ends it as a client that has what it came for: with a TLS close if the system takes one, and no wait for the peer.
   public func end() {
@@ -169,7 +182,8 @@ public final class TLSConnection {
     if reset { SocketCalls.setResetOnClose(descriptor) }
     readEvent?.cancel()
     writeEvent?.cancel()
-    (readEvent, writeEvent) = (nil, nil)
+    settleTimer?.cancel()
+    (readEvent, writeEvent, settleTimer) = (nil, nil, nil)
     output.release(to: loop)
     _ = Platform.close(descriptor)
     let owner = handler
@@ -196,7 +210,7 @@ public final class TLSConnection {
     case .connecting: break
     case .handshaking: handshake()
     case .open: isQueuedForReading ? () : readAll()
-    case .draining, .lingering: drainInput()
+    case .draining, .settling, .lingering: drainInput()
     case .closed: break
     }
   }
@@ -211,6 +225,36 @@ public final class TLSConnection {
   func readOnInTurn() {
     isQueuedForReading = false
     readReady()
+  }
+
+  /// The peer has sent its TLS close. Its end of the stream follows, and would wake the loop for ever.
+  func peerEnded() {
+    peerHasEnded = true
+    readEvent?.cancel()
+    deadline = SystemClock.monotonicNanoseconds() + Self.halfClosedLimit
+    if let handler { handler.connectionPeerEnded(self) } else { close() }
+  }
+
+  /// The present phase has lasted for too long.
+  func timeIsOver() {
+    if phase == .open { close() } else { abort("took too long") }
+  }
+
+  /// Whether the TLS close has to wait: behind data, and only where the protocol is not HTTP/2, whose ends are said in it.
+  var mustSettle: Bool {
+    closeDelay > 0 && bytesWritten > 0 && !peerHasEnded && !isClosing && alpn == nil
+  }
+
+  func settle(then finish: @escaping () -> Void) {
+    phase = .settling
+    settleTimer = LoopEvent(timerOn: loop, handler: finish)
+    settleTimer?.start(afterNanoseconds: closeDelay)
+  }
+
+  func endSettling() {
+    settleTimer?.cancel()
+    settleTimer = nil
+    phase = .draining
   }
 
   func queueFlush() {

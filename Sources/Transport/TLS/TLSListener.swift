@@ -89,7 +89,7 @@ public final class TLSListener {
   private func endOverdue() {
     let now = SystemClock.monotonicNanoseconds()
     for connection in connections.values {
-      if connection.deadline < now { connection.abort("took too long") }
+      if connection.deadline < now { connection.timeIsOver() }
       if connection.isStalled { connection.endIfPeerIsGone() }
     }
     acceptEvent?.start()

@@ -31,6 +31,9 @@ public struct TLSPolicy {
   public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
   /// Read ahead by this many bytes, for listeners with few connections and much traffic; 0 reads record by record.
   public var readAhead = 0
+  /// How long the TLS close keeps off the data before it, in nanoseconds, unless the peer ends first. Two libraries of Go
+  /// that find both in one read drop the data: an error packet, tuples of the feedback service.
+  public var closeDelay: Int64 = 0
 
   public init() {}
 }

@@ -115,14 +115,17 @@ extension LiveTests {
       #expect(try harness.readFeedback().isEmpty)
     }
 
-    @Test("a long list comes whole, no tuple across records, and is cleared once it was written")
-    func long() throws {
+    @Test(
+      "a long list comes whole, no tuple across records, and is cleared once it was written",
+      arguments: [false, true])
+    func long(endsItsSide: Bool) throws {
       let harness = try EmulatorHarness()
       let count = 3000
       let tokens = try harness.goneTokens(count)
       let client = try LegacyClient(harness, listener: "feedback", .app())
       var chunks: [Int] = []
       client.recorder.onReceived = { chunks.append($0.count) }
+      if endsItsSide { client.recorder.onOpened = { $0.endOutput() } }
       try client.open()
       var received = client.readToEnd()
       #expect(received.count == 38 * count)

@@ -1,3 +1,4 @@
+import COpenSSL
 import LegacyWire
 import PushModel
 import Testing
@@ -46,6 +47,11 @@ final class LegacyClient {
     #expect(recorder.sawClose, "\(recorder.endReason ?? "")", sourceLocation: sourceLocation)
     return recorder.received
   }
+}
+
+extension TLSConnection {
+  /// A half-close of TLS: says that nothing more comes, and reads on.
+  func endOutput() { SSL_shutdown(ssl) }
 }
 
 extension EmulatorHarness {

@@ -1,3 +1,4 @@
+import COpenSSL
 import Credentials
 import Foundation
 import Platform
@@ -99,6 +100,8 @@ final class Peer: ConnectionHandler {
   var onOpened: (TLSConnection) -> Void = { _ in }
   var onReceived: (TLSConnection, UnsafeRawBufferPointer) -> Void = { _, _ in }
   var onDrained: (TLSConnection) -> Void = { _ in }
+  /// Nil closes, as whoever has nothing more to say does.
+  var onPeerEnded: ((TLSConnection) -> Void)?
 
   var hasOpened: Bool { calls.contains("opened") }
   var hasEnded: Bool { endReason != nil }
@@ -121,6 +124,11 @@ final class Peer: ConnectionHandler {
     onDrained(connection)
   }
 
+  func connectionPeerEnded(_ connection: TLSConnection) {
+    calls.append("peer ended")
+    if let onPeerEnded { onPeerEnded(connection) } else { connection.close() }
+  }
+
   func connectionClosed(_ connection: TLSConnection, reason: String) {
     calls.append("closed")
     (endReason, sawClose) = (reason, connection.peerHasEnded)
@@ -128,6 +136,12 @@ final class Peer: ConnectionHandler {
 }
 
 extension TLSConnection {
+  /// A half-close of TLS: says that nothing more comes, and reads on. `ofTCP` ends the stream below as well.
+  func endOutput(ofTCP: Bool = false) {
+    SSL_shutdown(ssl)
+    if ofTCP { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+  }
+
   /// How much the kernel may hold of what this end writes, in bytes.
   func setSendBuffer(_ bytes: Int32) {
     var size = bytes
