@@ -116,6 +116,10 @@ public final class Emulator {
   /// Turns the loop until a signal (or `stop`) has ended it in order.
   public func run() {
     loop.run()
+    if let sentence = loop.failure, failure == nil {
+      failure = EmulatorError(.failed, sentence)
+      logger.log(.error, sentence)
+    }
     endTurn()
     capture?.finish()
     portsClaim?.giveUp()

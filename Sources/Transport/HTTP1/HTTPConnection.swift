@@ -55,6 +55,7 @@ public final class HTTPConnection {
     remoteAddress = SocketAddress.of(descriptor, peer: true)
     parser = HTTPRequestParser(limits: limits, remoteAddress: remoteAddress, localPort: localPort)
     readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
+    readEvent?.onFailure = { [unowned self] in abort() }
     readEvent?.start()
     setDeadline(isReserve ? limits.reserveTime : limits.idleTime)
   }

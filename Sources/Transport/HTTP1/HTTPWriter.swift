@@ -29,6 +29,8 @@ final class HTTPWriter {
   private let onReady: () -> Void
   private var buffer = OutputBuffer()
   private var writable: LoopEvent?
+  /// The system can't tell when there is room.
+  private var isUnwatched = false
   private var pieces: Pieces?
   private(set) var bytesWritten = 0
 
@@ -37,6 +39,10 @@ final class HTTPWriter {
     (self.loop, self.descriptor, self.onReady) = (loop, descriptor, onReady)
     writable = LoopEvent(loop, descriptor: descriptor, .write) { [unowned self] in
       writable?.cancel()
+      onReady()
+    }
+    writable?.onFailure = { [unowned self] in
+      isUnwatched = true
       onReady()
     }
   }
@@ -57,6 +63,7 @@ final class HTTPWriter {
 
   /// Writes what the system takes, or what is due.
   func write() -> Outcome {
+    if isUnwatched { return .failed }
     if let pieces { return write(pieces) }
     while !buffer.isEmpty {
       guard send(buffer.waiting) else { return refused() }

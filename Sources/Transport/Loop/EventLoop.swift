@@ -20,6 +20,13 @@ public final class EventLoop {
   /// How many connections read on in this turn.
   private(set) var busyReaders = 0
   var spareOutput: [UnsafeMutableRawBufferPointer] = []
+  /// Registrations that the system did not take. Weak, as their owners may let go of them.
+  private var failed: [WeakEvent] = []
+  private var hasNewFailure = false
+  /// For tests: what the system is not to take, by descriptor.
+  var refusal: ((Int32) -> Bool)?
+  /// Why the loop could not go on; `run()` returns then.
+  public private(set) var failure: String?
   private var turnEnd: [() -> Void] = []
   private var isRunning = false
 
@@ -49,16 +56,38 @@ public final class EventLoop {
     let readers = unread
     unread = []
     (busyReaders, timeRead) = (readers.count, 0)
-    let mayWait = wait && readers.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
-    event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
+    let mayWait =
+      wait && !hasNewFailure && readers.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
+    let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
+    if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
     continueReading(readers)
+    if !failed.isEmpty { settleFailures() }
     for hook in turnEnd { hook() }
     flushConnections()
+  }
+
+  @inline(__always)
+  func refuses(_ descriptor: Int32) -> Bool { refusal.map { $0(descriptor) } ?? false }
+
+  func remember(failed event: LoopEvent) {
+    failed.append(WeakEvent(event: event))
+    hasNewFailure = true
+  }
+
+  private func settleFailures() {
+    let failures = failed
+    (failed, hasNewFailure) = ([], false)
+    failed += failures.filter { $0.event?.settleFailure() ?? false }
+  }
+
+  private struct WeakEvent {
+    weak var event: LoopEvent?
   }
 
   /// Ends `run()` after the present turn.
   public func stop() {
     isRunning = false
-    event_base_loopbreak(base)
+    // It can fail only outside of a turn, and then there is nothing to break off.
+    _ = event_base_loopbreak(base)
   }
 }

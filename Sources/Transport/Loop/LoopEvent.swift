@@ -4,7 +4,8 @@ import Platform
 /// A registration with the loop: a socket's readiness, a timer or a signal.
 ///
 /// libevent holds an unretained pointer to this object; the object frees the registration when it goes, so the
-/// pointer never outlives it. The registration lies in the loop's memory, so the object keeps the loop.
+/// pointer never outlives it. The registration lies in the loop's memory, so the object keeps the loop. The system may refuse
+/// one (it has limits on what can be watched, and may be out of memory): see `onFailure`.
 public final class LoopEvent {
   /// What to wait for.
   public struct Interest: OptionSet, Sendable {
@@ -17,12 +18,19 @@ public final class LoopEvent {
   }
 
   private let loop: EventLoop
+  private let descriptor: Int32
+  private let interest: Interest
   private var event: OpaquePointer?
   private let handler: () -> Void
   /// When a timer may fire, by the monotonic clock in nanoseconds; 0 for at once and for what is no timer.
   private var due: Int64 = 0
-  /// Whether the registration is waiting.
+  /// Whether the registration is wanted.
   public private(set) var isActive = false
+  /// The system has not taken it, and the loop knows.
+  private var hasFailed = false
+  /// Called before the turn ends when the system does not take the registration, or in the next turn. Without it the loop
+  /// tries again in each turn.
+  public var onFailure: (() -> Void)?
 
   /// Waits for readiness of `descriptor` until cancelled.
   public convenience init(
@@ -43,7 +51,12 @@ public final class LoopEvent {
 
   private init(_ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void)
   {
-    (self.loop, self.handler) = (loop, handler)
+    (self.loop, self.descriptor, self.interest, self.handler) = (loop, descriptor, interest, handler)
+    makeEvent()
+  }
+
+  /// Nil again only if there is no memory.
+  private func makeEvent() {
     let owner = Unmanaged.passUnretained(self).toOpaque()
     event = event_new(
       loop.base, descriptor, interest.rawValue,
@@ -60,9 +73,9 @@ public final class LoopEvent {
 
   /// Begins to wait; a socket or signal registration stays until `cancel()`.
   public func start() {
-    guard let event, !isActive else { return }
-    event_add(event, nil)
+    guard !isActive else { return }
     isActive = true
+    add(nil)
   }
 
   /// Starts (or restarts) a timer. It never fires early.
@@ -73,15 +86,40 @@ public final class LoopEvent {
   }
 
   private func wait(_ nanoseconds: Int64) {
-    guard let event else { return }
     var time = timeval(
       tv_sec: .init(nanoseconds / 1_000_000_000), tv_usec: .init(nanoseconds % 1_000_000_000 / 1000))
-    event_add(event, &time)
     isActive = true
+    add(&time)
+  }
+
+  private func add(_ time: UnsafePointer<timeval>?) {
+    if event == nil { makeEvent() }
+    guard let event, !loop.refuses(descriptor), event_add(event, time) == 0 else { return failed() }
+    hasFailed = false
+  }
+
+  private func failed() {
+    guard !hasFailed else { return }
+    hasFailed = true
+    loop.remember(failed: self)
+  }
+
+  /// The turn in which the system did not take it is over. Answers whether it is to be asked again.
+  func settleFailure() -> Bool {
+    guard hasFailed, isActive else { return false }
+    if let onFailure {
+      (hasFailed, isActive) = (false, false)
+      onFailure()
+      return false
+    }
+    let isSocket = descriptor >= 0
+    if isSocket { add(nil) } else { wait(max(0, due - SystemClock.monotonicNanoseconds())) }
+    return hasFailed
   }
 
   /// libevent counts from the time at which the turn began, by a coarse clock; so it may be a little early.
   private func fired() {
+    guard isActive else { return }
     if due > 0 {
       let left = due - SystemClock.monotonicNanoseconds()
       if left > 0 { return wait(left + 999) }
@@ -92,8 +130,9 @@ public final class LoopEvent {
 
   /// Stops waiting.
   public func cancel() {
-    guard let event, isActive else { return }
-    event_del(event)
-    isActive = false
+    guard isActive else { return }
+    (isActive, hasFailed) = (false, false)
+    // If libevent fails at that it may still call, and is not heard.
+    if let event { _ = event_del(event) }
   }
 }

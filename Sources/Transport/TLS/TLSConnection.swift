@@ -66,6 +66,7 @@ public final class TLSConnection {
     if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
     deadline = SystemClock.monotonicNanoseconds() + Self.handshakeLimit
     readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
+    readEvent?.onFailure = { [unowned self] in unwatched() }
   }
 
   deinit {
@@ -266,9 +267,13 @@ public final class TLSConnection {
   func waitForWritable() {
     if writeEvent == nil {
       writeEvent = LoopEvent(loop, descriptor: descriptor, .write) { [unowned self] in writeReady() }
+      writeEvent?.onFailure = { [unowned self] in unwatched() }
     }
     writeEvent?.start()
   }
+
+  /// The system would never tell when the socket is ready: better an end than a connection that hangs.
+  private func unwatched() { abort("the system can't watch the socket") }
 
   func stopWaitingForWritable() { writeEvent?.cancel() }
 

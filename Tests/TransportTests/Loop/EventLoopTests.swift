@@ -123,6 +123,60 @@ struct EventLoopTests {
     loop.run()
     #expect(turns == 10)
   }
+
+  @Test(
+    "a timer that the system does not take is tried again in each turn, unless it was cancelled or let go")
+  func refusedTimers() throws {
+    let loop = try #require(EventLoop())
+    var fired: [String] = []
+    let heartbeat = LoopEvent(timerOn: loop) {}
+    let kept = LoopEvent(timerOn: loop) { fired.append("kept") }
+    let cancelled = LoopEvent(timerOn: loop) { fired.append("cancelled") }
+    var letGo: LoopEvent? = LoopEvent(timerOn: loop) { fired.append("let go") }
+    loop.refusal = { $0 < 0 }
+    kept.start(afterNanoseconds: 1)
+    cancelled.start(afterNanoseconds: 1)
+    letGo?.start(afterNanoseconds: 1)
+    for _ in 0..<5 { loop.runTurn(wait: false) }
+    #expect(fired.isEmpty)
+    cancelled.cancel()
+    letGo = nil
+    loop.refusal = nil
+    heartbeat.start(afterNanoseconds: 1_000_000)
+    turn(loop) { fired == ["kept"] }
+    for _ in 0..<5 { loop.runTurn(wait: false) }
+    #expect(fired == ["kept"])
+  }
+
+  @Test("who wants to know hears once that the system does not watch a socket, and in a turn")
+  func refusedSocket() throws {
+    let loop = try #require(EventLoop())
+    var ends: [Int32] = [0, 0]
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    defer { for end in ends { _ = Platform.close(end) } }
+    var (failures, readies) = (0, 0)
+    let event = LoopEvent(loop, descriptor: ends[0], .write) { readies += 1 }
+    event.onFailure = { failures += 1 }
+    var retried = 0
+    let patient = LoopEvent(loop, descriptor: ends[1], .write) { retried += 1 }
+    let refused = ends
+    loop.refusal = { refused.contains($0) }
+    event.start()
+    patient.start()
+    #expect(failures == 0)
+    loop.runTurn()
+    #expect(failures == 1 && !event.isActive)
+    loop.runTurn(wait: false)
+    #expect(failures == 1 && readies == 0 && retried == 0 && patient.isActive)
+    loop.refusal = nil
+    event.start()
+    turn(loop) { readies > 0 && retried > 0 }
+    event.cancel()
+    patient.cancel()
+    let counts = [readies, retried]
+    loop.runTurn(wait: false)
+    #expect(failures == 1 && [readies, retried] == counts)
+  }
 }
 
 /// Sees whether an object is still there.

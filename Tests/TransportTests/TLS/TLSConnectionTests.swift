@@ -112,6 +112,32 @@ extension LiveTests {
       #expect(server.received.count <= 1 << 16, "only what came with the first byte")
     }
 
+    @Test("a connection whose socket the system does not watch is ended with a reason, not left to hang")
+    func unwatched() throws {
+      enum Moment: CaseIterable { case accepted, readingOn, writing }
+      for moment in Moment.allCases {
+        var refused: Int32?
+        let stage = try Stage { server in
+          if moment == .accepted { refused = server.connection?.descriptor }
+        }
+        stage.loop.refusal = { $0 == refused }
+        if moment == .accepted {
+          _ = try stage.connect()
+          stage.turn(until: "the server gives up") { stage.servers.last?.hasEnded == true }
+        } else {
+          let (_, server) = try stage.pair()
+          let connection = try #require(server.connection)
+          connection.setSendBuffer(4096)
+          connection.setPaused(true)
+          refused = connection.descriptor
+          if moment == .readingOn { connection.setPaused(false) } else { server.send(pattern(8 << 20)) }
+          stage.turn(until: "the server gives up") { server.hasEnded }
+        }
+        #expect(stage.servers.last?.endReason == "the system can't watch the socket")
+        #expect(stage.open == 0)
+      }
+    }
+
     @Test("an end of stream without a TLS close, and a reset, are told as such")
     func rudeEnds() throws {
       for reset in [false, true] {
