@@ -102,8 +102,11 @@ class HalfClosingProvider(Provider):
             try:
                 return call(*arguments)
             except ssl.SSLWantReadError:
-                self.socket.sendall(self.outgoing.read())
+                self._flush()
                 self.incoming.write(self.socket.recv(1 << 16)) or self.incoming.write_eof()
             finally:
-                if self.outgoing.pending:
-                    self.socket.sendall(self.outgoing.read())
+                self._flush()
+
+    def _flush(self):
+        if self.outgoing.pending:
+            self.socket.sendall(self.outgoing.read())

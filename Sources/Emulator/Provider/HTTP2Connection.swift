@@ -30,6 +30,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   /// Output that may wait for a client that does not read, in bytes; beyond it nothing more is produced, which makes
   /// nghttp2's own limits on unread acknowledgements count.
   private static let outputLimit = 256 << 10
+  /// What a client that was told why it is given up may still send, in bytes: what was under way, not a flood.
+  private static let inputAfterTermination = 4 << 20
 
   private let service: ProviderService
   private unowned let connection: TLSConnection
@@ -171,9 +173,17 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
       if !isEnding, let violation = session.lastViolation { report(violation) }
       beginEnding()
     }
+    if session.isTerminated { return terminate(session) }
     if connection.queuedBytes >= Self.outputLimit { return connection.notifyWhenDrained() }
     // Output is left where a client without ALPN has yet to send its preface: it is to read why it must go.
     if session.isFinished || isEnding && session.openStreams == 0 && !session.hasOutput { connection.close() }
+  }
+
+  /// What nghttp2 has to say is not much, and nobody waits for a client to read it.
+  private func terminate(_ session: HTTP2ServerSession) {
+    session.drainOutput { connection.send($0) }
+    connection.inputAfterEnd = Self.inputAfterTermination
+    connection.close()
   }
 
   private func report(_ violation: HTTP2Violation) {

@@ -21,7 +21,7 @@ public struct HTTP2Options: Sendable {
   public var maximumContinuations = 8
   /// Frames that a client may send without a request coming of them, how many more each second, and how many more each
   /// request. A payload of 4 KiB in frames of 64 bytes is paid for.
-  public var idleFrames = 10_000
+  public var idleFrames = 20_000
   public var idleFramesPerSecond = 1000
   public var idleFramesPerRequest = 64
   /// PING frames that may wait for their acknowledgement before `ping` refuses to send more.

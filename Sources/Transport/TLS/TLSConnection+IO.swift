@@ -146,6 +146,7 @@ extension TLSConnection {
       let count = recv(descriptor, base, loop.scratch.count, 0)
       if count > 0 {
         budget -= count
+        guard mayGoOn(count) else { return }
       } else if count < 0, errno == EAGAIN || errno == EINTR {
         return
       } else {
@@ -154,10 +155,18 @@ extension TLSConnection {
     }
   }
 
+  /// False if the peer has been cut off for sending on and on.
+  private func mayGoOn(_ count: Int) -> Bool {
+    inputAfterEnd -= count
+    if inputAfterEnd < 0 { abort(endReason, reset: true) }
+    return inputAfterEnd >= 0
+  }
+
   /// Output is still leaving: input is thrown away so that a peer that only writes can't block itself.
   private func drainWhileClosing() {
     guard phase == .draining || phase == .settling, let base = loop.scratch.baseAddress else { return }
     let count = recv(descriptor, base, loop.scratch.count, 0)
+    if count > 0 { return _ = mayGoOn(count) }
     if count == 0, phase == .settling { return settled() }
     if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { abort("peer closed the connection") }
   }

@@ -39,6 +39,8 @@ public final class TLSConnection {
   /// Runs while the TLS close waits for its time.
   private var settleTimer: LoopEvent?
   private var wantsDrainedCall = false
+  /// How much may come after our end before the peer is cut off, in bytes.
+  public var inputAfterEnd = Int.max
   /// The peer has sent its TLS close.
   var peerHasEnded = false
   /// What the owner hears when the peer is done.
