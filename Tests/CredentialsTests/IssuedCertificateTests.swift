@@ -36,6 +36,30 @@ struct IssuedCertificateTests {
         == 3)
   }
 
+  /// `spec/provider-protocol.md` C.3: one that lists several topics implies none.
+  @Test("a single certificate names its topic in the subject alone, which pushes then need not name")
+  func single() throws {
+    let folder = try Fixture.folder()
+    let topics = [try topic("com.example.single")]
+    func parsed(isSingle: Bool) throws -> PushCertificate {
+      let issued = try folder.issuePushCertificate(
+        topics: topics, environments: .both, isSingle: isSingle, now: Fixture.now)
+      let pem = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
+      #expect((pem.extensionValue(CertificateExtension.topicsIdentifier) == nil) == isSingle)
+      #expect(folder.pushCertificates().first { $0.topic == topics[0] }?.isSingle == isSingle)
+      return try #require(PushCertificate.parse(der: pem.der))
+    }
+    let single = try parsed(isSingle: true)
+    #expect(single.topics.map(\.name) == topics && single.defaultTopic == topics[0])
+    #expect(single.environments == .both)
+    #expect(try parsed(isSingle: false).defaultTopic == nil)
+    #expect(throws: CredentialsError(.unsuitable, "")) {
+      try folder.issuePushCertificate(
+        topics: topics + [try topic("com.example.second")], environments: .both, isSingle: true,
+        now: Fixture.now)
+    }
+  }
+
   @Test("a push certificate without topic or environment is refused")
   func pushRefused() throws {
     let folder = try Fixture.folder()

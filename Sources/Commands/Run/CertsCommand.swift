@@ -10,15 +10,26 @@ enum CertsCommand {
   private static let team = Flag("team", .text("TEAM"), "team id, ten characters at Apple").required
   private static let keyId = Flag("key-id", .text("KEY"), "key id, ten characters; made up if absent")
 
-  static let pushFlags: [any FlagDescription] = [topics.required, environments, CommonFlags.certsOfEmulator]
+  private static let single = Flag(
+    "single", .toggle,
+    "for this one topic, which the certificate lists nowhere but in its subject: apns-topic may then be left out"
+  )
+
+  static let pushFlags: [any FlagDescription] = [
+    topics.required, environments, single, CommonFlags.certsOfEmulator,
+  ]
   static let keyFlags: [any FlagDescription] = [
     team, keyId, topics, environments, CommonFlags.certsOfEmulator,
   ]
   static let deviceFlags: [any FlagDescription] = [CommonFlags.udid, CommonFlags.certsOfEmulator]
 
   static func push(_ settings: Settings) throws -> ExitStatus {
+    let (names, isSingle) = (settings.all(topics), settings.isOn(single))
+    guard !isSingle || names.count == 1 else {
+      throw UsageError("--single expects one --topic, got \(names.count)", command: "certs push")
+    }
     let issued = try folder(settings).issuePushCertificate(
-      topics: settings.all(topics), environments: settings[environments] ?? .both, now: now())
+      topics: names, environments: settings[environments] ?? .both, isSingle: isSingle, now: now())
     for path in [issued.certificate, issued.key, issued.pkcs12] { try Output.line(path) }
     return .success
   }

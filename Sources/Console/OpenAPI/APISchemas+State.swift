@@ -47,7 +47,7 @@ extension APISchemas {
 
   private static var app: JSONValue {
     let certificate = closed([
-      ("environments", environments), ("moreTopics", list(pathPart("topic"))),
+      ("environments", environments), ("moreTopics", list(pathPart("topic"))), ("single", flag),
     ])
     return closed(
       [

@@ -18,9 +18,14 @@ public struct SavedCertificate: Equatable, Sendable {
   /// Further topics it is good for.
   public var moreTopics: [Topic]
   public var environments: [Environment]
+  /// Whether it is for the topic alone, and lists none.
+  public var isSingle: Bool
 
-  public init(topic: Topic, moreTopics: [Topic] = [], environments: [Environment]) {
-    (self.topic, self.moreTopics, self.environments) = (topic, moreTopics, environments)
+  public init(
+    topic: Topic, moreTopics: [Topic] = [], environments: [Environment], isSingle: Bool = false
+  ) {
+    (self.topic, self.moreTopics) = (topic, moreTopics)
+    (self.environments, self.isSingle) = (environments, isSingle)
   }
 }
 

@@ -20,10 +20,14 @@ struct SavedApp: Equatable {
   }
 
   private static func certificate(_ object: JSONObject, _ topic: Topic) throws -> SavedCertificate {
-    try object.check(allowing: ["environments", "moreTopics"])
+    try object.check(allowing: ["environments", "moreTopics", "single"])
+    let (more, isSingle) = (try object.topics("moreTopics") ?? [], try object.bool("single") ?? false)
+    guard !isSingle || more.isEmpty else {
+      throw ConsoleError.badRequest("\(object.path("single")): expected no moreTopics beside it")
+    }
     return SavedCertificate(
-      topic: topic, moreTopics: try object.topics("moreTopics") ?? [],
-      environments: try object.environments("environments") ?? Environment.allCases)
+      topic: topic, moreTopics: more,
+      environments: try object.environments("environments") ?? Environment.allCases, isSingle: isSingle)
   }
 
   var json: JSONValue { ["topic": .string(topic.name), "certificate": certificateJSON] }
@@ -31,6 +35,9 @@ struct SavedApp: Equatable {
   /// The environments alone say all of a certificate for one app.
   private var certificateJSON: JSONValue {
     guard let certificate else { return .null }
+    if certificate.isSingle {
+      return ["environments": .environments(certificate.environments), "single": true]
+    }
     guard !certificate.moreTopics.isEmpty else { return .environments(certificate.environments) }
     return [
       "environments": .environments(certificate.environments),

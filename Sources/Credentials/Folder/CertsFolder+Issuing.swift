@@ -21,13 +21,16 @@ extension CertsFolder {
   }
 
   /// Writes a push certificate for `topics` as PEM, key and PKCS#12, named after the first topic. One already there is
-  /// replaced: whoever asks again wants other topics or environments.
+  /// replaced: whoever asks again wants other topics or environments. `isSingle` issues one without a list of topics, for
+  /// the only one in `topics`: with it `apns-topic` may be left out (`spec/provider-protocol.md` C.3).
   @discardableResult
   public func issuePushCertificate(
-    topics: [Topic], environments: EnvironmentSet, team: String = defaultTeam, now: Timestamp
+    topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String = defaultTeam,
+    now: Timestamp
   ) throws(CredentialsError) -> IssuedPushCertificate {
     let root = try loadedRoot(now: now)
-    let pair = try KeyPair.push(topics: topics, environments: environments, team: team, by: root, now: now)
+    let pair = try KeyPair.push(
+      topics: topics, environments: environments, isSingle: isSingle, team: team, by: root, now: now)
     let name = topics.first?.name ?? ""
     let base = pushFolder + "/" + name
     let bundle = try PKCS12.encode(pair.certificate, key: pair.key, name: name)

@@ -7,6 +7,8 @@ extension CertsFolder {
     /// Further topics that it lists, without those that follow from a single one (`spec/provider-protocol.md` C.3).
     public var moreTopics: [Topic]
     public var environments: EnvironmentSet
+    /// It lists no topics, not even those that follow from the one.
+    public var isSingle: Bool
   }
 
   /// What was issued for providers with certificates. Files that are none are passed over.
@@ -20,7 +22,8 @@ extension CertsFolder {
       let names = parsed.topics.map(\.name).filter { $0 != topic }
       return ListedPushCertificate(
         topic: topic, moreTopics: implied.isSuperset(of: names) ? [] : names,
-        environments: parsed.environments)
+        environments: parsed.environments,
+        isSingle: leaf.extensionValue(CertificateExtension.topicsIdentifier) == nil)
     }
   }
 

@@ -27,12 +27,18 @@ extension KeyPair {
     return try make(template(subject, now: now, days: Lifetime.server, extensions), by: root)
   }
 
-  /// A push certificate as Apple's look (`spec/provider-protocol.md` C).
+  /// A push certificate as Apple's look (`spec/provider-protocol.md` C), or as they looked before 2015: with the topic in
+  /// the subject alone.
   static func push(
-    topics: [Topic], environments: EnvironmentSet, team: String, by root: KeyPair, now: Timestamp
+    topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String, by root: KeyPair,
+    now: Timestamp
   ) throws(CredentialsError) -> KeyPair {
     guard let first = topics.first else {
       throw CredentialsError(.unsuitable, "a push certificate needs a topic")
+    }
+    guard !isSingle || topics.count == 1 else {
+      throw CredentialsError(
+        .unsuitable, "a certificate of a single topic was asked for with \(topics.count)")
     }
     guard let kind = PushCertificateKind.issued(for: topics, in: environments) else {
       throw CredentialsError(.unsuitable, "a push certificate needs an environment")
@@ -46,9 +52,8 @@ extension KeyPair {
         .basicConstraints(isAuthority: false), .extendedKeyUsage(.clientAuthentication),
         .keyUsage(.digitalSignature),
       ]
-      + environments.environments.map(CertificateExtension.push) + [
-        .topics(PushTopic.listed(for: topics, isUniversal: kind == .universal))
-      ]
+      + environments.environments.map(CertificateExtension.push)
+      + (isSingle ? [] : [.topics(PushTopic.listed(for: topics, isUniversal: kind == .universal))])
     return try make(template(subject, now: now, days: Lifetime.push, extensions), by: root)
   }
 

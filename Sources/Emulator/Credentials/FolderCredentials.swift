@@ -13,7 +13,8 @@ final class FolderCredentials: CredentialIssuer {
   func certificates() -> [SavedCertificate] {
     folder.pushCertificates().map {
       SavedCertificate(
-        topic: $0.topic, moreTopics: $0.moreTopics, environments: $0.environments.environments)
+        topic: $0.topic, moreTopics: $0.moreTopics, environments: $0.environments.environments,
+        isSingle: $0.isSingle)
     }
   }
 
@@ -27,7 +28,8 @@ final class FolderCredentials: CredentialIssuer {
   func issue(_ certificate: SavedCertificate) throws {
     try folder.issuePushCertificate(
       topics: [certificate.topic] + certificate.moreTopics,
-      environments: EnvironmentSet(certificate.environments.map { EnvironmentSet($0) }), now: now())
+      environments: EnvironmentSet(certificate.environments.map { EnvironmentSet($0) }),
+      isSingle: certificate.isSingle, now: now())
   }
 
   func issue(_ key: SavedKey) throws {

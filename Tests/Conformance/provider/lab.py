@@ -14,7 +14,7 @@ APP_KEY, OTHER_APP_KEY = "APP123TOPC", "OTH456TOPC"
 OTHER_APP, NO_APP, INCAPABLE = "com.example.other", "com.example.unknown", "com.example.incapable"
 VOIP, LIVE_ACTIVITY = TOPIC + ".voip", TOPIC + ".push-type.liveactivity"
 PHONE, PRODUCTION_PHONE, GOING_PHONE = "probe-phone", "production-phone", "going-phone"
-UNIVERSAL, SINGLE = "com.example.universal", "com.example.single"
+UNIVERSAL, SINGLE, ALONE = "com.example.universal", "com.example.single", "com.example.alone"
 # The id of the example request (spec/provider-protocol.md J.3).
 ID = "11111111-2222-4333-8444-555555555555"
 
@@ -29,6 +29,7 @@ def prepare(emulator):
         emulator.run("certs", "key", "--team", team, "--key-id", key, *flags)
     emulator.push_certificate(TOPIC)
     emulator.push_certificate(SINGLE)
+    emulator.push_certificate(ALONE, "--single")
     emulator.push_certificate(UNIVERSAL, "--topic", UNIVERSAL + ".voip")
     for environment in ("sandbox", "production"):
         emulator.push_certificate(f"com.example.{environment}", "--environment", environment)
@@ -115,6 +116,7 @@ class Lab:
         for name, suffix in suffixes.items():
             self.prepared[name] = self.install(PHONE, TOPIC + suffix)
         self.prepared["universal voip"] = self.install(PHONE, UNIVERSAL + ".voip")
+        self.prepared[ALONE] = self.install(PHONE, ALONE)
         self.prepared["com.example.sandbox"] = self.install(PHONE, "com.example.sandbox")
         self.prepared["production"] = self.install(PRODUCTION_PHONE, TOPIC, "production")
         self.prepared["gone"] = self.remove(GOING_PHONE, TOPIC)

@@ -35,9 +35,11 @@ struct RandomState {
     case 9:
       if !issuer.issuedCertificates.contains(where: { $0.topic == topic }) {
         issuer.issue(
-          SavedCertificate(
-            topic: topic, moreTopics: next(2) == 0 ? [] : [try #require(Topic("more"))],
-            environments: [.sandbox]))
+          next(3) == 0
+            ? SavedCertificate(topic: topic, environments: [.production], isSingle: true)
+            : SavedCertificate(
+              topic: topic, moreTopics: next(2) == 0 ? [] : [try #require(Topic("more"))],
+              environments: [.sandbox]))
         issuer.issue(
           SavedKey(
             keyId: "K\(issuer.issuedKeys.count)", teamId: "T", topics: [topic],

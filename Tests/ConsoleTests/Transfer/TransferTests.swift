@@ -274,6 +274,10 @@ import Testing
       (#"{"version":1,"apps":[{"topic":"a b"}]}"#, "apps[0].topic"),
       (#"{"version":1,"apps":[{"topic":"a","certificate":"dev"}]}"#, "apps[0].certificate"),
       (
+        #"{"version":1,"apps":[{"topic":"a","certificate":{"moreTopics":["b"],"single":true}}]}"#,
+        "apps[0].certificate.single"
+      ),
+      (
         #"{"version":1,"apps":[{"topic":"a","certificate":{"moreTopics":["b","c d"]}}]}"#,
         "apps[0].certificate.moreTopics[1]"
       ),
