@@ -77,7 +77,8 @@ public final class Emulator {
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults,
       defaultEnvironment: options.environment,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
-    tokenVerifier = ProviderTokenVerifier(folder: certs, isLenient: options.isLenient)
+    tokenVerifier = ProviderTokenVerifier(
+      folder: certs, isLenient: options.isLenient, documentedOnly: options.provider.documentedTokens)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults)

@@ -15,8 +15,8 @@ struct ProviderTokenVerifierTests {
     folder = try TestToken.folder(in: home)
   }
 
-  private func verifier(isLenient: Bool = false) -> ProviderTokenVerifier {
-    ProviderTokenVerifier(folder: folder, isLenient: isLenient)
+  private func verifier(isLenient: Bool = false, documentedOnly: Bool = false) -> ProviderTokenVerifier {
+    ProviderTokenVerifier(folder: folder, isLenient: isLenient, documentedOnly: documentedOnly)
   }
 
   private func verify(
@@ -80,6 +80,57 @@ struct ProviderTokenVerifierTests {
   func numbers(_ iat: String) throws {
     let token = try TestToken.signed(claims: #"{"iss":"DEF123GHIJ","iat":\#(iat)}"#)
     #expect(rejection(verify(token)) == nil)
+  }
+
+  /// `spec/client-quirks.md`: what a PHP library that asks its key for ES512 sends, SHA-512 over P-256 in 132 bytes.
+  @Test(
+    "a token labelled ES512 over a P-256 key is taken with a note, unless only what is documented is wanted")
+  func mislabelled() throws {
+    let header = #"{"alg":"ES512","kid":"ABC123DEFG"}"#
+    let token = try TestToken.signed(header: header, hash: "SHA512", scalarByteCount: 66)
+    let note = try #require(try verify(token).get().deviation)
+    #expect(note.rejection == .invalidProviderToken)
+    #expect(note.explanation == #"alg is "ES512", the documents say "ES256" only"#)
+    #expect(rejection(verify(token, by: verifier(documentedOnly: true))) == .invalidProviderToken)
+    #expect(try verify(TestToken.raw).get().deviation == nil)
+  }
+
+  @Test("ES512 means SHA-512, and scalars that P-256 can have")
+  func mislabelledBadly() throws {
+    let header = #"{"alg":"ES512","kid":"ABC123DEFG"}"#
+    #expect(
+      rejection(verify(try TestToken.signed(header: header, scalarByteCount: 66))) == .invalidProviderToken)
+    let other = try TestToken.signed(
+      header: header, key: try .generateP256(), hash: "SHA512", scalarByteCount: 66)
+    #expect(rejection(verify(other)) == .invalidProviderToken)
+    #expect(rejection(verify(try TestToken.signed(hash: "SHA512"))) == .invalidProviderToken)
+    #expect(rejection(verify(try TestToken.signed(scalarByteCount: 66))) == .invalidProviderToken)
+    let good = try TestToken.signed(header: header, hash: "SHA512", scalarByteCount: 66)
+    let message = good.split(separator: ".").prefix(2).joined(separator: ".")
+    for place in [0, 33, 66, 99] {
+      var signature = try #require(Base64.decode(Array(good.split(separator: ".")[2].utf8)[...]))
+      signature[place] = 1
+      #expect(
+        rejection(verify(message + "." + Base64.encode(signature))) == .invalidProviderToken, "\(place)")
+    }
+  }
+
+  @Test("iat as a string is taken with a note, unless only what is documented is wanted")
+  func textualTime() throws {
+    let token = try TestToken.signed(claims: #"{"iss":"DEF123GHIJ","iat":"1700000000"}"#)
+    #expect(try verify(token).get().deviation?.explanation == "iat is a string, the documents say a number")
+    #expect(rejection(verify(token, by: verifier(documentedOnly: true))) == .invalidProviderToken)
+  }
+
+  /// RFC 7515 4.1.11: who does not understand what `crit` lists must refuse, and it must not be empty.
+  @Test(
+    "a token whose crit lists anything is refused, and so is a crit that lists nothing",
+    arguments: [#"["exp"]"#, #"["b64"]"#, "[]", #""exp""#, "null"])
+  func critical(_ value: String) throws {
+    let token = try TestToken.signed(
+      header: #"{"alg":"ES256","kid":"ABC123DEFG","exp":1,"b64":true,"crit":\#(value)}"#)
+    guard case .failure(let refusal) = verify(token) else { return #expect(Bool(false), "accepted") }
+    #expect(refusal.rejection == .invalidProviderToken && refusal.explanation.contains("crit"))
   }
 
   @Test("further members in header and claims do no harm")

@@ -54,11 +54,14 @@ enum TestToken {
   /// A token with any header and claims, signed with the key of J.2 unless told.
   static func signed(
     header: String = #"{"alg":"ES256","kid":"ABC123DEFG"}"#,
-    claims: String = #"{"iss":"DEF123GHIJ","iat":1700000000}"#, key: PrivateKey? = nil
+    claims: String = #"{"iss":"DEF123GHIJ","iat":1700000000}"#, key: PrivateKey? = nil,
+    hash: String = "SHA256", scalarByteCount: Int = 32
   ) throws -> String {
     let key = try key ?? #require(PrivateKey(pem: p8()))
     let message = Base64.encode(Array(header.utf8)) + "." + Base64.encode(Array(claims.utf8))
-    let der = try key.signature(over: Array(message.utf8), hash: "SHA256")
-    return message + "." + Base64.encode(try #require(ECDSASignature.raw(from: der)))
+    let der = try key.signature(over: Array(message.utf8), hash: hash)
+    let raw = try #require(ECDSASignature.raw(from: der))
+    let padding = [UInt8](repeating: 0, count: scalarByteCount - 32)
+    return message + "." + Base64.encode(padding + raw.prefix(32) + padding + raw.suffix(32))
   }
 }

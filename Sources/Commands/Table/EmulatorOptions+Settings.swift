@@ -67,6 +67,9 @@ extension EmulatorOptions {
       provider.binding.otherEnvironment = .badEnvironmentKeyIdInToken
     }
     provider.binding.updates.scope = (settings[ServeFlags.tokenUpdateScope] ?? .connection).scope
-    provider.binding.updates.tokensPerInterval = settings[ServeFlags.tokenUpdateLimit] ?? 1
+    if let limit = settings[ServeFlags.tokenUpdateLimit] {
+      provider.binding.updates.tokensPerInterval = limit
+    }
+    provider.documentedTokens = settings.isOn(ServeFlags.documentedTokens)
   }
 }

@@ -1,4 +1,5 @@
 import Broker
+import Credentials
 import Emulator
 import LegacyWire
 import Platform
@@ -88,10 +89,15 @@ enum ServeFlags {
     "what TooManyProviderTokenUpdates counts"
   ).setting
   static let tokenUpdateLimit = Flag(
-    "token-update-limit", ValueKind<Int>.number("N", 1...1000), default: "1",
+    "token-update-limit", ValueKind<Int>.number("N", 1...1000),
+    default: "\(TokenUpdatePolicy().tokensPerInterval)",
     "different provider tokens within 20 minutes before TooManyProviderTokenUpdates"
   ).setting
 
+  static let documentedTokens = Flag(
+    "documented-tokens", .toggle,
+    "refuse provider tokens that Apple serves but does not document: alg ES512, iat as a string"
+  ).setting
   static let tokenLifetime = Flag(
     "token-lifetime", .interval, "age at which a device token answers 410 ExpiredToken over HTTP/2"
   ).setting
@@ -155,7 +161,8 @@ enum ServeFlags {
       "Behaviour where Apple is silent",
       [
         tokenLength, payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout,
-        tokenUpdateScope, tokenUpdateLimit, tokenLifetime, withoutBroadcast, urgentBackground, suffixMismatch,
+        tokenUpdateScope, tokenUpdateLimit, documentedTokens, tokenLifetime, withoutBroadcast,
+        urgentBackground, suffixMismatch,
         documentedReasons,
       ]),
   ]

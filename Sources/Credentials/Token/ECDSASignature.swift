@@ -1,18 +1,20 @@
-/// The two forms of an ES256 signature: r and s side by side as RFC 7518 3.4 has it, and the ASN.1 DER that several
+/// The two forms of a signature on P-256: r and s side by side as RFC 7518 3.4 has it, and the ASN.1 DER that several
 /// libraries send (`spec/client-quirks.md`).
 enum ECDSASignature {
   /// Bytes of r, and of s.
-  private static let scalarByteCount = 32
+  static let scalarByteCount = 32
   /// Lengths that a DER signature may have: two INTEGERs of at least 1 and at most 33 bytes.
   private static let derByteCounts = 8...72
 
-  /// The DER form of a signature in either form; nil for anything else.
+  /// The DER form of a signature in either form, the raw one with scalars of `fieldByteCount` bytes; nil for anything else.
   ///
   /// 64 bytes are raw. A DER signature of that length needs r and s to be short by some 50 bits together: never.
-  static func der(from signature: [UInt8]) -> [UInt8]? {
-    if signature.count == 2 * scalarByteCount {
-      return DERWriter.sequence(
-        integer(signature.prefix(scalarByteCount)), integer(signature.suffix(scalarByteCount)))
+  static func der(from signature: [UInt8], fieldByteCount: Int = scalarByteCount) -> [UInt8]? {
+    if signature.count == 2 * fieldByteCount {
+      let halves = [signature.prefix(fieldByteCount), signature.suffix(fieldByteCount)]
+        .map { $0.drop { $0 == 0 } }
+      guard halves.allSatisfy({ $0.count <= scalarByteCount }) else { return nil }
+      return DERWriter.sequence(integer(halves[0]), integer(halves[1]))
     }
     guard derByteCounts.contains(signature.count), scalars(signature) != nil else { return nil }
     return signature

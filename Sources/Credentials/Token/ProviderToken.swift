@@ -15,6 +15,23 @@ public struct ProviderToken: Equatable, Sendable {
   let signature: [UInt8]
   /// What is signed: the bytes up to the second dot.
   let signedByteCount: Int
+  /// What the signature is for.
+  let algorithm: Algorithm
+  /// What the documents have against it although Apple evidently serves such tokens; nil for nothing.
+  let deviation: ProviderTokenRefusal?
+
+  /// What `alg` of the header may say.
+  enum Algorithm: String {
+    case es256 = "ES256"
+    /// SHA-512 over the same P-256 key, with scalars as long as the curve P-521 has them: what a PHP library sends that is
+    /// told ES512 and given Apple's key (`spec/client-quirks.md`).
+    case es512 = "ES512"
+
+    /// In OpenSSL's spelling.
+    var hash: String { self == .es256 ? "SHA256" : "SHA512" }
+    /// Bytes of each scalar of the raw form (RFC 7518 3.4).
+    var fieldByteCount: Int { self == .es256 ? ECDSASignature.scalarByteCount : 66 }
+  }
 
   /// Takes a token apart. Pure and bounded; made for fuzzing.
   public static func parse(_ compact: [UInt8]) -> Result<ProviderToken, ProviderTokenRefusal> {
@@ -32,19 +49,38 @@ public struct ProviderToken: Equatable, Sendable {
     let parts = compact.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw .invalid("the token does not have three parts between dots") }
     let header = try Self.object(parts[0], "header")
-    let algorithm = header.string("alg") ?? "none"
-    guard algorithm == "ES256" else {
-      throw .invalid("alg is \(Self.quoted(algorithm)), only \"ES256\" is accepted")
+    algorithm = try Self.algorithm(header)
+    // RFC 7515 4.1.11: whoever does not understand what it lists must refuse, and we understand nothing.
+    guard header.member("crit") == nil else {
+      throw .invalid("the header has crit, of which nothing is understood")
     }
     keyId = try Self.identifier(header, "kid", "header")
     let claims = try Self.object(parts[1], "claims")
     teamId = try Self.identifier(claims, "iss", "claims")
     issuedAt = try Self.issuedAt(claims)
-    guard let signature = Base64.decode(parts[2]), let der = ECDSASignature.der(from: signature) else {
-      throw .invalid("the signature is neither 64 raw bytes nor ASN.1 DER in Base64")
+    deviation = Self.deviation(algorithm, claims)
+    guard let signature = Base64.decode(parts[2]),
+      let der = ECDSASignature.der(from: signature, fieldByteCount: algorithm.fieldByteCount)
+    else {
+      throw .invalid(
+        "the signature is neither \(2 * algorithm.fieldByteCount) raw bytes nor ASN.1 DER in Base64, of a P-256 key"
+      )
     }
     self.signature = der
     signedByteCount = parts[0].count + 1 + parts[1].count
+  }
+
+  private static func algorithm(_ header: JSONValue) throws(ProviderTokenRefusal) -> Algorithm {
+    let name = header.string("alg") ?? "none"
+    guard let algorithm = Algorithm(rawValue: name) else {
+      throw .invalid("alg is \(quoted(name)), only \"ES256\" is accepted")
+    }
+    return algorithm
+  }
+
+  private static func deviation(_ algorithm: Algorithm, _ claims: JSONValue) -> ProviderTokenRefusal? {
+    if algorithm == .es512 { return .invalid("alg is \"ES512\", the documents say \"ES256\" only") }
+    return claims.string("iat") == nil ? nil : .invalid("iat is a string, the documents say a number")
   }
 
   private static func object(_ part: ArraySlice<UInt8>, _ name: String) throws(ProviderTokenRefusal)

@@ -9,6 +9,7 @@ public final class ProviderTokenVerifier {
 
   private let ring: ProviderKeyRing
   private let isLenient: Bool
+  private let documentedOnly: Bool
   /// Refused tokens remembered in one generation, as a count: a client that has a bad one sends it over and over, but
   /// anybody can make more.
   private static let refusedCapacity = 128
@@ -17,9 +18,10 @@ public final class ProviderTokenVerifier {
   private var cachedGeneration = 0
 
   /// Loads the keys of a prepared folder. In lenient mode a token of an unknown key is taken at its word.
-  public init(folder: CertsFolder, isLenient: Bool) {
+  /// `documentedOnly` refuses what Apple evidently serves but does not document (`ProviderToken.deviation`).
+  public init(folder: CertsFolder, isLenient: Bool, documentedOnly: Bool = false) {
     ring = ProviderKeyRing(folder: folder.keysFolder)
-    self.isLenient = isLenient
+    (self.isLenient, self.documentedOnly) = (isLenient, documentedOnly)
   }
 
   /// Files of the keys folder that hold no usable key.
@@ -82,6 +84,7 @@ public final class ProviderTokenVerifier {
     case .success(let parsed): token = parsed
     case .failure(let refusal): throw RefusedProviderToken(refusal, .malformed)
     }
+    if documentedOnly, let deviation = token.deviation { throw RefusedProviderToken(deviation, .malformed) }
     guard let key = ring.key(token.keyId) else {
       let refusal = ProviderTokenRefusal.invalid("key \(token.keyId) is not in the keys folder")
       guard isLenient else { throw RefusedProviderToken(refusal, .unknownKey) }
@@ -116,7 +119,7 @@ public final class ProviderTokenVerifier {
         .key(key.files))
     }
     let message = Array(bytes.prefix(token.signedByteCount))
-    guard key.publicKey.verifies(token.signature, over: message, hash: "SHA256") else {
+    guard key.publicKey.verifies(token.signature, over: message, hash: token.algorithm.hash) else {
       throw RefusedProviderToken(.invalid("the signature does not fit key \(token.keyId)"), .key(key.files))
     }
     return key.record

@@ -15,6 +15,8 @@ public final class VerifiedProviderToken: Sendable {
   public let fingerprint: [UInt8]
   /// What strict mode has against it, where lenient mode let it pass.
   public let leniency: ProviderTokenRefusal?
+  /// What the documents have against it although Apple evidently serves such tokens.
+  public let deviation: ProviderTokenRefusal?
 
   init(
     _ token: ProviderToken, key: ProviderKeyRecord, fingerprint: [UInt8],
@@ -28,6 +30,7 @@ public final class VerifiedProviderToken: Sendable {
     relatedKeyId = key.relatedKeyId
     self.fingerprint = fingerprint
     self.leniency = leniency
+    deviation = token.deviation
   }
 
   /// Whether its key may push to `topic`.

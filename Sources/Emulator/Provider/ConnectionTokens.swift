@@ -31,10 +31,17 @@ final class ConnectionTokens: ProviderTokenChecking {
       let grant = ProviderGrant(
         keyID: verified.keyId, teamID: verified.teamId,
         topics: verified.topics.isEmpty ? nil : verified.topics,
-        waiver: verified.leniency.map { Waiver(rejection: $0.rejection, explanation: $0.inContext) })
+        waiver: verified.waiver)
       latest = (verified, grant)
       return .granted(grant)
     }
+  }
+}
+
+extension VerifiedProviderToken {
+  fileprivate var waiver: Waiver? {
+    leniency.map { Waiver(rejection: $0.rejection, explanation: $0.inContext) }
+      ?? deviation.map { Waiver(.documents, rejection: $0.rejection, explanation: $0.inContext) }
   }
 }
 

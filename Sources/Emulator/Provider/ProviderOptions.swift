@@ -7,6 +7,8 @@ import Transport
 public struct ProviderOptions: Sendable {
   public var checks = ProviderCheckOptions()
   public var binding = ProviderConnectionBinding.Options()
+  /// Refuse provider tokens that Apple evidently serves but does not document: ES512 over P-256, `iat` as a string.
+  public var documentedTokens = false
   /// Lower the stream limit to 1 after a rejection, as Apple does (`spec/provider-protocol.md` D.1, K 14).
   public var throttlesRejections = false
   /// Pushes a second that one device token takes before `TooManyRequests`; nil for any number (K 13).

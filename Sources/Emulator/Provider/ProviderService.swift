@@ -212,7 +212,7 @@ extension Waiver {
   /// For log and inspection.
   var detail: NotificationDetail {
     let verdict = rejection.map { "answer \($0.reason)" } ?? "refuse the certificate"
-    return NotificationDetail(explanation.following("strict would \(verdict): "))
+    return NotificationDetail(explanation.following("\(authority.rawValue) would \(verdict): "))
   }
 }
 

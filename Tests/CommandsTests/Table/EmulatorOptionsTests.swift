@@ -44,7 +44,7 @@ struct EmulatorOptionsTests {
       ["--token-length", "1..32"],
       ["--payload-limit", "256"], ["--echo-empty-token"], ["--gone-grace", "1h"], ["--throttle-rejections"],
       ["--flood-limit", "5"], ["--idle-timeout", "90"], ["--token-update-scope", "off"],
-      ["--token-update-limit", "2"], ["--seed-data", "f"], ["--allow-host", "h"],
+      ["--token-update-limit", "1"], ["--documented-tokens"], ["--seed-data", "f"], ["--allow-host", "h"],
       ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
       ["--documented-reasons"], ["--no-explain"], ["--urgent-background"],
       ["--suffix-mismatch", "InvalidPushType"],

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from harness import TOPIC
 from identity import DER, bearer, flipped
 from lab import (
-    APP_KEY, ID, INCAPABLE, KEY, LIVE_ACTIVITY, NO_APP, OTHER_APP, OTHER_APP_KEY, OTHER_TEAM, OTHER_TEAMS_KEY,
+    ALONE, APP_KEY, ID, INCAPABLE, KEY, LIVE_ACTIVITY, NO_APP, OTHER_APP, OTHER_APP_KEY, OTHER_TEAM, OTHER_TEAMS_KEY,
     PRODUCTION_KEY, SANDBOX_KEY, SECOND_KEY, SINGLE, TEAM, UNIVERSAL, VOIP)
 from magic import Rules, magic
 from wire import NO_ERROR, PAYLOAD, PRODUCTION, SANDBOX, listed
@@ -371,10 +371,12 @@ TOKENS = [
     Probe("K.25", "key for another topic", refused(400, "TopicDisallowed"), other_key(OTHER_APP_KEY)),
     Probe("D.6", "topic of the key before device token", refused(400, "TopicDisallowed"),
         with_token(lambda lab: bearer(lab.keys[OTHER_APP_KEY].token()), **{":path": "/3/device/zz"})),
-    Probe("E", "a second token at once", refused(429, "TooManyProviderTokenUpdates"),
-        with_token(lambda lab: bearer(lab.key.token(age=1))), [push()]),
-    Probe("E", "the first token again after the second", refused(429, "TooManyProviderTokenUpdates"), push(),
+    Probe("E", "a second token at once", accepted(), with_token(lambda lab: bearer(lab.key.token(age=1))), [push()]),
+    Probe("E", "a third token at once", refused(429, "TooManyProviderTokenUpdates"),
+        with_token(lambda lab: bearer(lab.key.token(age=2))),
         [push(), with_token(lambda lab: bearer(lab.key.token(age=1)))]),
+    Probe("E", "the first token again after the third", refused(429, "TooManyProviderTokenUpdates"), push(),
+        [push(), *(with_token(lambda lab, age=age: bearer(lab.key.token(age=age))) for age in (1, 2))]),
     Probe("K.4", "a token of another team", INVALID, other_key(OTHER_TEAMS_KEY), [push()]),
     Probe("E", "an unrelated topic's key", refused(403, "UnrelatedKeyIdInToken"), other_key(OTHER_APP_KEY),
         [other_key(APP_KEY)]),
@@ -413,6 +415,7 @@ CERTIFICATES = [
         token="com.example.sandbox"),
     by_certificate("authorization beside it is ignored", names_only(TOPIC), accepted(), "D.2",
         authorization="bearer nonsense"),
+    by_certificate("issued for one topic alone, none named", shows(ALONE), accepted(), token=ALONE),
     by_certificate("a topic it does not list", names_only(TOPIC), refused(400, "TopicDisallowed"),
         apns_topic=OTHER_APP),
     by_certificate("another app's token", names_only(SINGLE), refused(400, "DeviceTokenNotForTopic"), "D.5"),
@@ -558,9 +561,10 @@ CHANNELS = [
     Probe("F.3", "expired token", channel_refused(403, "ExpiredProviderToken"),
         lambda lab: channel_request("POST", configuration(), authorization=bearer(lab.key.token(age=7200)))(lab),
         connection={"listener": "gateway"}),
-    Probe("F.3", "a second token at once", channel_refused(429, "TooManyProviderTokenUpdates"),
-        lambda lab: channel_request("POST", configuration(), authorization=bearer(lab.key.token(age=1)))(lab),
-        [channel_request("GET", path=f"/1/apps/{BUNDLE}/all-channels")], connection={"listener": "gateway"}),
+    Probe("F.3", "a third token at once", channel_refused(429, "TooManyProviderTokenUpdates"),
+        lambda lab: channel_request("POST", configuration(), authorization=bearer(lab.key.token(age=2)))(lab),
+        [lambda lab, age=age: channel_request("GET", path=f"/1/apps/{BUNDLE}/all-channels",
+        authorization=bearer(lab.key.token(age=age)))(lab) for age in (0, 1)], connection={"listener": "gateway"}),
     Probe("F.3", "another app's key", channel_refused(403, "TopicMismatch"),
         lambda lab: channel_request("POST", configuration(),
         authorization=bearer(lab.keys[OTHER_APP_KEY].token()))(lab), connection={"listener": "gateway"}),
@@ -653,8 +657,9 @@ BROADCASTS = [
         broadcast(authorization="bearer a.b.c")),
     broadcast_probe("expired token", channel_refused(403, "ExpiredProviderToken"),
         lambda lab: broadcast(authorization=bearer(lab.key.token(age=7200)))(lab)),
-    broadcast_probe("a second token at once", channel_refused(429, "TooManyProviderTokenUpdates"),
-        lambda lab: broadcast(authorization=bearer(lab.key.token(age=1)))(lab), before=[broadcast()]),
+    broadcast_probe("a third token at once", channel_refused(429, "TooManyProviderTokenUpdates"),
+        lambda lab: broadcast(authorization=bearer(lab.key.token(age=2)))(lab),
+        before=[broadcast(), lambda lab: broadcast(authorization=bearer(lab.key.token(age=1)))(lab)]),
     broadcast_probe("too many on one channel", channel_refused(429, "TooManyRequests"), broadcast(),
         before=[broadcast()], lab="flood", prepare=lambda lab: lab.prepare_channels()),
     broadcast_probe("without the capability", channel_refused(400, "FeatureNotEnabled"),
