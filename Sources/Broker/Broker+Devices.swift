@@ -21,6 +21,7 @@ extension Broker {
       if older.link !== link { older.outlet.endSession(reason: "the device connected again") }
     }
     noteKey(keyFingerprint, of: device, now: now)
+    link.inheritPatience(registry.devices[Int(device)].patienceLeft)
     let session = makeSession(device, environment, link, now)
     registry.setSession(session, of: device, in: environment)
     noteDevice(.connected, device, environment, now)
@@ -57,7 +58,10 @@ extension Broker {
     freeSessions.append(session.index)
     suspendChannels(session)
     noteDevice(.disconnected, session.device, session.environment, now)
-    registry.updateDevice(session.device) { $0.lastSeenAt = now }
+    registry.updateDevice(session.device) { row in
+      row.lastSeenAt = now
+      row.patienceLeft = session.link.patienceLeft
+    }
     if registry.devices[Int(session.device)].session(in: session.environment) === session {
       registry.setSession(nil, of: session.device, in: session.environment)
     }

@@ -23,6 +23,9 @@ public struct Device {
     if environment == .sandbox { sessions.sandbox = session } else { sessions.production = session }
   }
 
+  /// How long providers may still wait for it, in nanoseconds: connecting again does not make that more.
+  var patienceLeft = DeviceLink.patience
+
   /// Whether the device is connected in any environment.
   public var isOnline: Bool { sessions.sandbox != nil || sessions.production != nil }
 }

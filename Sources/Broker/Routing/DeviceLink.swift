@@ -23,7 +23,7 @@ public final class DeviceLink {
   /// Rows whose message waits in its slot for room in the window.
   var waiting: [Int32] = []
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
-  private var patienceLeft = DeviceLink.patience
+  private(set) var patienceLeft = DeviceLink.patience
   /// Waits are paid for until then.
   private var paidUntil = Instant.distantPast
   /// Strays that are put up with at present.
@@ -70,6 +70,9 @@ public final class DeviceLink {
     patienceLeft -= end.nanoseconds(since: start)
     paidUntil = end
   }
+
+  /// A device is on this connection that had so much patience left on its last one.
+  func inheritPatience(_ left: Int64) { patienceLeft = min(patienceLeft, left) }
 
   // MARK: Acknowledgements
 

@@ -171,6 +171,23 @@ final class BackpressureTests {
     }
   }
 
+  @Test("is not waited for any longer for having connected again")
+  func connectsAgain() throws {
+    let row = try lab.row()
+    let first = try lab.connect(enabling: [Lab.app])
+    for number in 0...DeviceLink.windowLimit / 2 { lab.push(row, "\(number)") }
+    waited(first, 1_000_000_000)
+    for isOrderly in [true, false] {
+      if isOrderly { try lab.disconnect(first) }
+      let phone = try lab.connect(enabling: [Lab.app])
+      for number in 0..<DeviceLink.windowLimit / 2 { lab.push(row, "\(number)") }
+      #expect(!lab.submit(row, "not waited for").isCongested)
+      guard !isOrderly else { continue }
+      lab.acknowledge(phone, 0)
+      #expect(lab.submit(row, "progress").isCongested)
+    }
+  }
+
   @Test("is charged once for the time that several providers wait at once")
   func severalProviders() throws {
     let row = try lab.row()
