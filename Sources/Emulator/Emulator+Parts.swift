@@ -27,6 +27,15 @@ extension Emulator {
     }
   }
 
+  static func makeLogger(_ options: EmulatorOptions, _ clock: EmulatorClock) throws -> Logger {
+    do {
+      return try Logger(
+        format: options.logFormat, level: options.logLevel, clock: clock, file: options.logFile)
+    } catch {
+      throw EmulatorError(.failed, "--log-file: \(error)")
+    }
+  }
+
   static func openStore(_ options: EmulatorOptions, _ broker: Broker) throws -> (any BrokerStore)? {
     guard !options.isEphemeral else { return nil }
     do {

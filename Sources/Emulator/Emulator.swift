@@ -58,7 +58,7 @@ public final class Emulator {
     portsClaim = try options.portsFile.map { try PortsFileClaim($0) }
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
     self.loop = loop
-    logger = Logger(format: options.logFormat, level: options.logLevel, clock: clock)
+    logger = try Self.makeLogger(options, clock)
     certs = CertsFolder(path: options.certs)
     try certs.prepare(now: clock.now())
     derivation = try IdentityDerivation(secret: Self.secret(options))
@@ -105,6 +105,7 @@ public final class Emulator {
   public func start() throws {
     SocketCalls.raiseOpenFileLimit()
     signal(SIGPIPE, SIG_IGN)
+    if options.handlesSignals { reopenFilesOnSignal() }
     loop.atTurnEnd { [unowned self] in endTurn() }
     try loadSeedData()
     try openListeners()
@@ -125,7 +126,7 @@ public final class Emulator {
     capture?.finish()
     portsClaim?.giveUp()
     store?.close()
-    logger.flush()
+    logger.finish()
   }
 
   /// Begins the orderly end. On the loop's thread.

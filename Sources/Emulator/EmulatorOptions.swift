@@ -43,6 +43,8 @@ public struct EmulatorOptions: Sendable {
   public var capture: CaptureOptions?
   public var logFormat = LogFormat.text
   public var logLevel = LogLevel.info
+  /// Where log lines are appended; nil for standard error.
+  public var logFile: String?
   /// SIGINT and SIGTERM end the emulator; off where it is a guest in another program.
   public var handlesSignals = true
   public var legacyLimits = LegacyLimits()

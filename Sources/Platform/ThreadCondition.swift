@@ -10,7 +10,7 @@ public final class ThreadCondition: @unchecked Sendable {
   public init() {
     pthread_mutex_init(mutex, nil)
     initializeTimed(something)
-    pthread_cond_init(room, nil)
+    initializeTimed(room)
   }
 
   deinit {
@@ -28,13 +28,15 @@ public final class ThreadCondition: @unchecked Sendable {
   /// Lets others have the lock until `signalSomething`. May return early; ask again.
   public func waitForSomething() { pthread_cond_wait(something, mutex) }
   /// The same for a limited time, in nanoseconds of a clock that never jumps.
-  public func waitForSomething(atMost nanoseconds: Int64) {
+  public func waitForSomething(atMost nanoseconds: Int64) { wait(something, nanoseconds) }
+
+  private func wait(_ condition: UnsafeMutablePointer<pthread_cond_t>, _ nanoseconds: Int64) {
     #if canImport(Darwin)
       var time = Self.time(nanoseconds)
-      pthread_cond_timedwait_relative_np(something, mutex, &time)
+      pthread_cond_timedwait_relative_np(condition, mutex, &time)
     #else
       var time = Self.time(SystemClock.monotonicNanoseconds() + nanoseconds)
-      pthread_cond_timedwait(something, mutex, &time)
+      pthread_cond_timedwait(condition, mutex, &time)
     #endif
   }
 
@@ -58,5 +60,7 @@ public final class ThreadCondition: @unchecked Sendable {
 
   /// Lets others have the lock until `signalRoom`. May return early; ask again.
   public func waitForRoom() { pthread_cond_wait(room, mutex) }
+  /// The same for a limited time, in nanoseconds of a clock that never jumps.
+  public func waitForRoom(atMost nanoseconds: Int64) { wait(room, nanoseconds) }
   public func signalRoom() { pthread_cond_signal(room) }
 }

@@ -45,7 +45,7 @@ class Emulator:
         with open(os.path.join(self.folder, "serve.log"), "ab") as log:
             self.process = subprocess.Popen(
                 arguments + list(flags), cwd=self.folder, env=self.environment | (environment or {}),
-                stdin=subprocess.DEVNULL, stdout=output or log, stderr=output or log, **options)
+                **{"stdin": subprocess.DEVNULL, "stdout": output or log, "stderr": output or log} | options)
         deadline = time.monotonic() + PATIENCE
         while not os.path.exists(self.ports_file):
             assert self.process.poll() is None, f"serve ended at once:\n{self.log()}"

@@ -15,11 +15,22 @@ enum Output {
     switch write(text, to: STDOUT_FILENO) {
     case 0: return true
     case EPIPE: return false
-    case let code: throw CommandFailure("can't write to standard output: \(SocketCalls.sentence(code))")
+    case let code: throw failure(code)
     }
   }
 
-  static func complain(_ text: String) { status("apns-emulator: \(text)\n") }
+  static func failure(_ code: Int32) -> CommandFailure {
+    CommandFailure("can't write to standard output: \(SocketCalls.sentence(code))")
+  }
+
+  /// Waits only so long for somebody to read it, in nanoseconds: `serve` must end with its status anyway.
+  static func complain(_ text: String) {
+    complaints.add(line: "apns-emulator: \(text)")
+    complaints.drain(within: complaintPatience)
+  }
+
+  private static let complaints = BackgroundOutput(STDERR_FILENO)
+  private static let complaintPatience: Int64 = 2_000_000_000
 
   /// Text on standard error as it is, for what is drawn over again.
   static func status(_ text: String) { _ = write(text, to: STDERR_FILENO) }

@@ -1,18 +1,24 @@
 import Emulator
+import Platform
 
 /// `serve`: starts, says where everything is, and runs until it is signalled.
 enum ServeCommand {
+  /// How long the beginning and the end wait for a banner that nobody reads, in nanoseconds.
+  private static let bannerPatience: Int64 = 200_000_000
+
   static func run(_ settings: Settings) throws -> ExitStatus {
     let emulator = try start(EmulatorOptions(settings))
-    do {
-      for line in Banner.lines(emulator) + ["ready"] { try Output.line(line) }
-    } catch {
+    let banner = BackgroundOutput(STDOUT_FILENO)
+    banner.add(line: (Banner.lines(emulator) + ["ready"]).joined(separator: "\n"))
+    banner.drain(within: bannerPatience)
+    if banner.failure != 0, banner.failure != EPIPE {
       // Whoever waits for it would wait for ever.
       emulator.stop()
       emulator.run()
-      throw error
+      throw Output.failure(banner.failure)
     }
     emulator.run()
+    banner.drain(within: bannerPatience)
     if let failure = emulator.failure { throw failure }
     return .success
   }

@@ -24,6 +24,7 @@ extension EmulatorOptions {
     seed = settings[ServeFlags.seed]
     logFormat = settings[ServeFlags.logFormat] ?? logFormat
     logLevel = settings[ServeFlags.logLevel] ?? logLevel
+    logFile = settings[ServeFlags.logFile]
     readCapture(settings)
     provider.explains = !settings.isOn(ServeFlags.noExplain)
     readDisputed(settings)

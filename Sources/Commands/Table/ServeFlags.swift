@@ -53,6 +53,9 @@ enum ServeFlags {
   static let logLevel = Flag(
     "log-level", ValueKind<LogLevel>.word, default: "info", "least level that is logged"
   ).setting
+  static let logFile = Flag(
+    "log-file", .file, "log lines are appended there instead of standard error; SIGHUP opens it again"
+  ).setting
 
   static let noExplain = Flag(
     "no-explain", .toggle, "leave the field apns-emulator-explanation out of refusals"
@@ -153,7 +156,7 @@ enum ServeFlags {
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),
-    FlagGroup("Log and inspection", [logFormat, logLevel, history, noExplain]),
+    FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),
     FlagGroup(
       "Forwarding", [forward, key, keyId, team, forwardCA, forwardName, forwardWindow, forwardQueue]),

@@ -32,6 +32,13 @@ final class CaptureMemory {
     base = .allocate(byteCount: capacity, alignment: 16)
   }
 
+  /// Takes out what was added since the count was this; not within a run.
+  func removeAll(from end: Int) {
+    run.frames = 0
+    run.firstCount = 0
+    count = min(count, end)
+  }
+
   /// Adds a frame that was accepted.
   @inline(__always)
   func append(_ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64) {

@@ -60,6 +60,7 @@ final class CaptureRecorder {
   /// Hands over what has come in, and tells of trouble. For the end of a turn.
   func turnEnded() {
     drain()
+    report = spool.release()
     guard report.failure != reported else { return }
     reported = report.failure
     if let failure = report.failure {
@@ -69,12 +70,19 @@ final class CaptureRecorder {
     }
   }
 
+  /// The turn could not be committed: nobody was told anything, and nothing was accepted.
+  func abandonTurn() {
+    spool.discardHeld()
+    nextId = broker.journal.nextId
+  }
+
   private func drain() {
     let journal = broker.journal
     let (first, end) = (max(nextId, journal.firstId), journal.nextId)
     nextId = end
     journal.drainsFrom = end + backlog
     spool.beginAdding()
+    spool.hold()
     if first < end {
       let now = elapsed
       for id in first..<end {
@@ -89,6 +97,7 @@ final class CaptureRecorder {
     // Else the end of the turn finds it, with its verdict.
     guard id < nextId, let record = broker.journal[id] else { return }
     spool.beginAdding()
+    spool.hold()
     add(record, elapsed)
     report = spool.endAdding()
   }
@@ -179,9 +188,16 @@ final class CaptureRecorder {
     report = spool.endAdding()
   }
 
+  /// Goes on in a new file if the capture was moved away, behind everything that has come so far.
+  func reopen() {
+    drain()
+    spool.reopen()
+  }
+
   /// Writes what is left, and ends.
   func finish() {
     drain()
+    report = spool.release()
     spool.end()
     thread.join()
     broker.journal.drain = {}

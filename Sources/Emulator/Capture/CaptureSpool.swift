@@ -20,6 +20,9 @@ final class CaptureSpool: @unchecked Sendable {
   private var isEnded = false
   private var writerWaits = false
   private var isGathering = false
+  private var wantsReopening = false
+  /// Where records begin that the turn has not committed, nil if there are none: the writer takes nothing meanwhile.
+  private var heldFrom: Int?
   private var report = CaptureReport()
 
   // MARK: The loop's side
@@ -41,14 +44,41 @@ final class CaptureSpool: @unchecked Sendable {
     if !isEnded { memory.append(frame, connection: connection, nanoseconds: nanoseconds) }
   }
 
+  /// Between `beginAdding` and `endAdding`: what follows may yet turn out never to have been accepted.
+  func hold() {
+    guard heldFrom == nil else { return }
+    memory.endRun()
+    heldFrom = memory.count
+  }
+
   /// Answers how the writer is doing.
+  @discardableResult
   func endAdding() -> CaptureReport {
     memory.endRun()
+    if heldFrom == nil { wakeWriter() }
+    defer { condition.unlock() }
+    return report
+  }
+
+  /// What was held is committed. Answers how the writer is doing.
+  func release() -> CaptureReport {
+    condition.lock()
+    heldFrom = nil
+    return endAdding()
+  }
+
+  /// What was held never was.
+  func discardHeld() {
+    condition.lock()
+    if let heldFrom { memory.removeAll(from: heldFrom) }
+    heldFrom = nil
+    endAdding()
+  }
+
+  private func wakeWriter() {
     if writerWaits ? memory.count > 0 : isGathering && memory.count > Self.gatheringLimit {
       condition.signalSomething()
     }
-    defer { condition.unlock() }
-    return report
   }
 
   /// Lets the writer finish what is there and end.
@@ -59,7 +89,17 @@ final class CaptureSpool: @unchecked Sendable {
     condition.unlock()
   }
 
+  /// Lets the writer look for a new file of the old name, behind everything that is there.
+  func reopen() {
+    condition.lock()
+    wantsReopening = true
+    condition.signalSomething()
+    condition.unlock()
+  }
+
   private func awaitRoom() {
+    // A turn ends, so what is held has a bound: what its connections could read.
+    guard heldFrom == nil else { return }
     memory.endRun()
     while memory.count > Self.byteLimit, !isEnded {
       condition.signalSomething()
@@ -69,26 +109,34 @@ final class CaptureSpool: @unchecked Sendable {
 
   // MARK: The writer's side
 
-  /// Gives `empty` for what has come meanwhile, waiting for it, and for more of it if traffic is heavy; nil when there
-  /// will be nothing more.
+  /// Gives `empty` for what has come meanwhile, waiting for it, and for more of it if traffic is heavy; nothing if the file is
+  /// to be opened again, nil when there will be nothing more.
   func take(inExchangeFor empty: CaptureMemory, _ report: CaptureReport, isHeavy: Bool) -> CaptureMemory? {
     condition.lock()
     defer { condition.unlock() }
     self.report = report
     if isHeavy { gather() }
     writerWaits = true
-    while memory.count == 0, !isEnded { condition.waitForSomething() }
+    while heldFrom != nil || memory.count == 0 && !wantsReopening && !isEnded { condition.waitForSomething() }
     writerWaits = false
-    guard memory.count > 0 else { return nil }
+    guard memory.count > 0 || wantsReopening else { return nil }
     let full = memory
     memory = empty
     condition.signalRoom()
     return full
   }
 
+  /// Whether the file is to be opened again, once everything taken before is written.
+  func takeReopening() -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    defer { wantsReopening = false }
+    return wantsReopening
+  }
+
   private func gather() {
     isGathering = true
-    if memory.count <= Self.gatheringLimit, !isEnded {
+    if memory.count <= Self.gatheringLimit, !isEnded, !wantsReopening {
       condition.waitForSomething(atMost: Self.gatheringTime)
     }
     isGathering = false

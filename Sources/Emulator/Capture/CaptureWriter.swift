@@ -20,6 +20,8 @@ final class CaptureWriter {
   private var pushesInEncoder = 0
   private var untold = 0
   private var retryAt: Int64 = 0
+  /// A new file was begun and has no header yet.
+  private var needsBeginning = false
   private var latest: Int64 = 0
   /// Connections that are open, for the beginning of the next file.
   private var open: [UInt32: CapturedConnection] = [:]
@@ -41,6 +43,7 @@ final class CaptureWriter {
       var position = 0
       while position < records.count { position = encode(records.bytes, position) }
       flush()
+      if spool.takeReopening() { reopen() }
       records.removeAll()
       empty = records
     }
@@ -105,7 +108,11 @@ final class CaptureWriter {
     guard !encoder.bytes.isEmpty else { return }
     guard report.failure == nil || SystemClock.monotonicNanoseconds() >= retryAt else { return lose() }
     do throws(CaptureFileError) {
-      if file.isFull { try beginNext() }
+      if file.isFull {
+        try file.rotate()
+        needsBeginning = true
+      }
+      if needsBeginning { try writeBeginning() }
       if untold > 0 { try tellOfLost() }
       try file.append(encoder.bytes)
       report.bytes += encoder.bytes.count
@@ -132,15 +139,27 @@ final class CaptureWriter {
     untold = 0
   }
 
+  /// The file may have been moved away; what was written before is in it, what follows goes to a new one.
+  private func reopen() {
+    do throws(CaptureFileError) {
+      guard try file.reopen() else { return }
+      needsBeginning = true
+      try writeBeginning()
+      report.failure = nil
+    } catch {
+      report.failure = error.sentence
+    }
+  }
+
   /// Every file stands for itself: it begins with a header and the connections that are open.
-  private func beginNext() throws(CaptureFileError) {
-    try file.rotate()
+  private func writeBeginning() throws(CaptureFileError) {
     let lines = CaptureEncoder()
     lines.header(startedAt: startedAt, software: EmulatorVersion.current)
     for number in open.keys.sorted() {
       if let connection = open[number] { lines.connection(connection, nanoseconds: latest) }
     }
     try file.append(lines.bytes)
+    needsBeginning = false
   }
 }
 

@@ -51,6 +51,6 @@ enum ConnectionDocument {
     }
     return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
       + (emulator.forward?.metrics ?? [])
-      + (emulator.capture?.metrics ?? [])
+      + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
   }
 }

@@ -1,7 +1,9 @@
 import Platform
 import PushModel
 
-/// Writes log lines to standard error, at the end of each turn. Text for people, JSON on request.
+/// Writes log lines to standard error or a file, at the end of each turn. Text for people, JSON on request.
+///
+/// Nobody waits for whoever should read them: lines that find no room are dropped, counted, and told of later.
 ///
 /// Nothing secret is ever handed to it: no key, no provider token, no payload (`design.md`, promise 6).
 public final class Logger {
@@ -12,14 +14,28 @@ public final class Logger {
   public let format: LogFormat
   public let level: LogLevel
   private let clock: EmulatorClock
+  private let output: BackgroundOutput
+  /// The log's file; nil for standard error.
+  private let file: String?
   private var buffer: [UInt8] = []
   private var secondBegan: Int64 = 0
   private var linesThisSecond = 0
   private var suppressed = 0
+  /// Lines that were left out because there were too many, and those that nobody took.
+  private(set) var suppressedTotal = 0
+  private(set) var unreadTotal = 0
+  /// Of `unreadTotal`, those that the log has told of.
+  private var unreadTold = 0
 
-  public init(format: LogFormat, level: LogLevel, clock: EmulatorClock) {
-    (self.format, self.level, self.clock) = (format, level, clock)
+  /// Writes to `file`, or to standard error without one. Throws if the file can't be opened.
+  public init(format: LogFormat, level: LogLevel, clock: EmulatorClock, file: String? = nil)
+    throws(SocketError)
+  {
+    (self.format, self.level, self.clock, self.file) = (format, level, clock, file)
+    output = if let file { try BackgroundOutput(appendingTo: file) } else { BackgroundOutput(STDERR_FILENO) }
   }
+
+  deinit { output.end() }
 
   public func isOn(_ level: LogLevel) -> Bool { level >= self.level }
 
@@ -31,29 +47,56 @@ public final class Logger {
   }
 
   /// Lines that were left out because there were too many.
-  public func countSuppressed(_ count: Int) { suppressed += count }
+  public func countSuppressed(_ count: Int) {
+    suppressed += count
+    suppressedTotal += count
+  }
 
   /// One line: what happened, then named values in order.
   public func log(_ level: LogLevel, _ event: String, _ fields: [(String, JSONValue)] = []) {
     guard isOn(level) else { return }
-    guard room() > 0 else { return suppressed += 1 }
+    guard room() > 0 else { return countSuppressed(1) }
     linesThisSecond += 1
     write(level, event, fields)
   }
 
-  /// Hands the lines of this turn to the system.
+  /// Hands on the lines of this turn; waits for nobody.
   public func flush() {
-    guard !buffer.isEmpty else { return }
-    buffer.withUnsafeBytes { bytes in
-      var rest = bytes
-      while let base = rest.baseAddress, !rest.isEmpty {
-        let count = Platform.write(STDERR_FILENO, base, rest.count)
-        guard count > 0 else { return }
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      }
-    }
+    guard !buffer.isEmpty || isOwingNotice else { return }
+    tellOfUnread()
+    unreadTotal = buffer.withUnsafeBytes { output.add($0) }
     buffer.removeAll(keepingCapacity: buffer.capacity < 1 << 20)
   }
+
+  /// Whether the log has yet to tell of lines that are missing.
+  var isOwingNotice: Bool { unreadTold < unreadTotal }
+
+  /// Says where lines are missing, as soon as there is room to say so.
+  private func tellOfUnread() {
+    let state = output.state
+    unreadTotal = state.dropped
+    guard state.dropped > unreadTold, state.hasRoom else { return }
+    let later = buffer
+    buffer = []
+    write(.warning, "log lines dropped", [("count", .integer(Int64(state.dropped - unreadTold)))])
+    buffer += later
+    unreadTold = state.dropped
+  }
+
+  /// Goes on in a new file if the log's file was moved away; throws if that can't be opened, and goes on in the old one.
+  public func reopen() throws(SocketError) {
+    if let file { try output.reopen(file) }
+  }
+
+  /// Gives the last lines a limited time to leave.
+  public func finish() {
+    flush()
+    output.drain(within: Self.patience)
+    unreadTotal = output.state.dropped
+  }
+
+  /// How long the last lines may take to leave, in nanoseconds.
+  private static let patience: Int64 = 500_000_000
 
   private func beginSecond(_ now: Int64) {
     secondBegan = now

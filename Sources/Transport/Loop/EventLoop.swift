@@ -29,9 +29,14 @@ public final class EventLoop {
   public private(set) var failure: String?
   private var turnEnd: [() -> Void] = []
   private var isRunning = false
+  private static let warnings = BackgroundOutput(STDERR_FILENO)
 
   /// Makes a loop; nil only if the system has no readiness interface, which no supported system lacks.
   public init?() {
+    // libevent would write its warnings to standard error itself, and wait for whoever reads that.
+    event_set_log_callback { _, text in
+      if let text { EventLoop.warnings.add(line: "libevent: \(String(cString: text))") }
+    }
     guard let base = event_base_new() else { return nil }
     self.base = base
   }

@@ -41,6 +41,7 @@ struct EmulatorOptionsTests {
       ["--environment", "production"], ["--lenient"], ["--legacy-tls"], ["--token-seed", "t"],
       ["--seed", "7"],
       ["--history", "1"], ["--capture", "f"], ["--log-format", "json"], ["--log-level", "error"],
+      ["--log-file", "f"],
       ["--token-length", "1..32"],
       ["--payload-limit", "256"], ["--echo-empty-token"], ["--gone-grace", "1h"], ["--throttle-rejections"],
       ["--flood-limit", "5"], ["--idle-timeout", "90"], ["--token-update-scope", "off"],
