@@ -40,7 +40,7 @@ extension Emulator {
     faults.publish = { [unowned console] in console.publish($0, $1) }
     consoleRoutes = console
     // After the commit, so that nobody hears of what a crash could still undo.
-    loop.atTurnEnd { console.turnEnded() }
+    loop.atTurnEnd { [unowned self] in if failure == nil { console.turnEnded() } }
     ports.listeners.append(("console", server.address))
   }
 

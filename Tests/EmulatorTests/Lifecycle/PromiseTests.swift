@@ -1,5 +1,6 @@
 import Broker
 import CourierWire
+import Foundation
 import LegacyWire
 import Platform
 import PushModel
@@ -191,6 +192,58 @@ extension LiveTests {
       harness.turn(until: "both are cut off") { client.recorder.hasEnded && provider.recorder.hasEnded }
       #expect(client.answers.isEmpty && provider.recorder.received.isEmpty && feedback.isEmpty)
       #expect(!client.recorder.sawClose && !provider.recorder.sawClose, "an orderly end would mean success")
+    }
+
+    /// With a short history the capture takes records before the turn ends.
+    @Test(
+      "nothing of the turn is claimed in the log, in the capture, by the console or to devices",
+      arguments: [4, 10_000])
+    func claimsNothing(history: Int) throws {
+      let folder = try TemporaryFolder()
+      let (log, capture) = (folder.path + "/log", folder.path + "/capture")
+      let harness = try EmulatorHarness(data: folder.path + "/data") {
+        $0.broker.history = history
+        ($0.logFile, $0.logLevel, $0.capture) = (log, .info, CaptureOptions(path: capture))
+        $0.consolePort = .number(0)
+      }
+      let away = try harness.offlineToken("phone-2")
+      let (device, token) = try harness.listener()
+      harness.passPause()
+      let watcher = try RawSocket(harness.address("console"))
+      watcher.send(Array("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+      let provider = try harness.provider()
+      provider.send((1...3).flatMap { Frames.full(away, id: $0, payload: Frames.text("good \($0)")) })
+      harness.turn(until: "they are accepted") { harness.broker.counters.accepted == 3 }
+      harness.settle()
+      var seen = ""
+      harness.turn(until: "the watcher hears of all three") {
+        seen += String(decoding: watcher.read(), as: UTF8.self)
+        return seen.split(separator: "\n").count { $0.hasPrefix("event: delivery") } >= 3
+      }
+
+      try spoil(harness)
+      provider.send(
+        (11...30).flatMap {
+          Frames.full($0 % 2 == 0 ? away : token, id: $0, payload: Frames.text("bad \($0)"))
+        })
+      harness.emulator.run()
+      #expect(harness.emulator.failure?.status == .storeUnusable)
+      harness.settle()
+      let later = String(decoding: watcher.read(), as: UTF8.self)
+      #expect(later.matches(of: /"id":(\d+)/).allSatisfy { (Int($0.1) ?? .max) <= 3 }, "\(later)")
+      #expect(device.messages.isEmpty)
+      let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      #expect(lines.count { $0.contains(" push state=stored") || $0.contains(" push id=") } == 3, "\(lines)")
+      let captured = try String(contentsOfFile: capture, encoding: .utf8)
+      for (text, isThere) in [("good 3", true), ("bad 11", false), ("bad 30", false)] {
+        #expect(frames(captured).contains { $0.contains(text) } == isThere, "\(text) in \(captured)")
+      }
+    }
+
+    /// The captured frames as text.
+    private func frames(_ capture: String) -> [String] {
+      capture.matches(of: /"([A-Za-z0-9+\/=]{40,})"/).compactMap { Data(base64Encoded: String($0.1)) }
+        .map { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test("what was accepted before is there for the next start, what was not answered is not")

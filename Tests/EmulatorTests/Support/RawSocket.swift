@@ -22,5 +22,16 @@ final class RawSocket {
     _ = bytes.withUnsafeBytes { SocketCalls.send(descriptor, $0) }
   }
 
+  /// What is there, without waiting; nothing after the end or a reset.
+  func read() -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = recv(descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
+      guard count > 0 else { return bytes }
+      bytes += chunk[..<count]
+    }
+  }
+
   func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 }
