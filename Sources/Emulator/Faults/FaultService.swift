@@ -83,16 +83,24 @@ final class FaultService {
   }
 
   private func report(_ decision: FaultEngine.Decision, _ point: FaultPoint) {
+    logger.log(.info, "fault", fields(decision, point, token: ShortToken.text))
+    tell(
+      "fault",
+      fields(decision, point) { Hex.encode($0) } + [("hits", .optional(engine[decision.name]?.hits))])
+  }
+
+  private func fields(
+    _ decision: FaultEngine.Decision, _ point: FaultPoint, token: (UnsafeRawBufferPointer) -> String
+  ) -> [(String, JSONValue)] {
     var fields: [(String, JSONValue)] = [
       ("name", .string(decision.name)), ("interface", .string(point.place.rawValue)),
       ("stage", .string(point.stage.rawValue)),
     ]
     if let topic = point.topic { fields.append(("topic", .string(topic))) }
-    if !point.token.isEmpty { fields.append(("token", .string(Hex.encode(point.token)))) }
+    if !point.token.isEmpty { fields.append(("token", .string(token(point.token)))) }
     if let connection = point.connection { fields.append(("connection", .string(connection))) }
     fields.append(("effect", decision.effects.document))
-    logger.log(.info, "fault", fields)
-    tell("fault", fields + [("hits", .optional(engine[decision.name]?.hits))])
+    return fields
   }
 }
 

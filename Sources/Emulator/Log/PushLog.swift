@@ -35,7 +35,7 @@ final class PushLog {
     if record.topic >= 0 {
       fields.append(("topic", .string(broker.registry.topics[Int(record.topic)].label)))
     }
-    fields.append(("token", .string(Self.shortened(record.presentedToken))))
+    fields.append(("token", .string(ShortToken.text(record.presentedToken))))
     fields.append(("bytes", .integer(Int64(record.payload.count))))
     let (sentence, outcome) = outcome(record)
     logger.log(.info, sentence, fields + outcome)
@@ -44,14 +44,10 @@ final class PushLog {
   private func outcome(_ record: JournalRecord) -> (String, [(String, JSONValue)]) {
     guard let rejection = record.rejection else { return ("push", [("state", .string(record.state.name))]) }
     let detail = broker.journal.detail(record.id)
-    let because = [("because", JSONValue.string(detail?.explanation ?? rejection.sentence))]
+    let because = [
+      ("because", JSONValue.string(ShortToken.shortening(in: detail?.explanation ?? rejection.sentence)))
+    ]
     if detail?.fault?.isAnswered == false { return ("push not answered", because) }
     return ("push rejected", [("reason", .string(rejection.reason))] + because)
-  }
-
-  /// Enough of a token to find it in the table.
-  private static func shortened(_ token: UnsafeRawBufferPointer) -> String {
-    let text = Hex.encode(token.prefix(8))
-    return token.count > 8 ? text + "…" : text
   }
 }

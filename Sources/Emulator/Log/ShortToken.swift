@@ -1,0 +1,39 @@
+import PushModel
+
+/// How the log writes device tokens: enough to find one in the table, too little to push to it.
+enum ShortToken {
+  /// Bytes that are shown, as a count.
+  private static let shown = 8
+
+  static func text(_ token: UnsafeRawBufferPointer) -> String {
+    let text = Hex.encode(token.prefix(shown))
+    return token.count > shown ? text + "…" : text
+  }
+
+  /// The same for whatever looks like one in a sentence: a run of more hexadecimal digits than are shown. Peers' values are
+  /// quoted in explanations, which are not only for the log.
+  static func shortening(in sentence: String) -> String {
+    var result: [UInt8] = []
+    var run = 0
+    var isShortened = false
+    for byte in sentence.utf8 {
+      run = isDigit(byte) ? run + 1 : 0
+      if run <= 2 * shown {
+        result.append(byte)
+      } else if run == 2 * shown + 1 {
+        result += "…".utf8
+        isShortened = true
+      }
+    }
+    return isShortened ? String(decoding: result, as: UTF8.self) : sentence
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}
