@@ -9,6 +9,8 @@ public struct BrokerChanges {
   public var messages: [Int32]
   /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
   public var foreignFeedback: [Int64] = []
+  /// Entries of `pendingForwards` that are to be written, or removed where there is none of the id.
+  public var pendingForwards: [Int64] = []
   /// Rows of channels that are to be written, or removed with their subscriptions (`ChannelTable.stored` answers nil).
   public var channels: [Int64] = []
   /// Subscriptions that are to be written or removed, after the channels.
@@ -18,7 +20,7 @@ public struct BrokerChanges {
 
   public var isEmpty: Bool {
     !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
-      && foreignFeedback.isEmpty && channels.isEmpty && subscriptions.isEmpty
+      && foreignFeedback.isEmpty && pendingForwards.isEmpty && channels.isEmpty && subscriptions.isEmpty
   }
 }
 
@@ -58,6 +60,7 @@ extension Broker {
       devices: registry.changes.devices, topics: registry.changes.topics,
       registrations: registry.changes.registrations, messages: dirtySlots, startsOver: startsOver)
     changes.foreignFeedback = foreignFeedback.takeChanges()
+    changes.pendingForwards = pendingForwards.takeChanges()
     (changes.channels, changes.subscriptions) = (channels.changes.channels, channels.changes.subscriptions)
     startsOver = false
     registry.changes = RegistryChanges()

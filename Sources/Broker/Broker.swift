@@ -18,6 +18,8 @@ public final class Broker {
   public var channels = ChannelTable()
   /// Tokens of another service that were found gone while forwarding.
   public internal(set) var foreignFeedback = ForeignFeedback()
+  /// What the gateway has read and another service is to decide about.
+  public var pendingForwards = PendingForwards()
   var slots = PlainTable<MessageSlot>()
   var sessions: [DeviceSession?] = []
   var freeSessions: [Int32] = []

@@ -11,13 +11,15 @@ struct ChannelTables {
   init(_ database: Database) throws(StoreError) {
     path = database.path
     writeChannel = try Statement(
-      database, "INSERT OR REPLACE INTO channel VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      database, "INSERT OR REPLACE INTO channel VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", isChecked: true)
     deleteChannel = try Statement(database, "DELETE FROM channel WHERE id = ?")
     deleteSubscribers = try Statement(database, "DELETE FROM subscription WHERE channel = ?")
-    writeSubscription = try Statement(database, "INSERT OR REPLACE INTO subscription VALUES (?, ?, ?)")
+    writeSubscription = try Statement(
+      database, "INSERT OR REPLACE INTO subscription VALUES (?, ?, ?, ?)", isChecked: true)
     deleteSubscription = try Statement(database, "DELETE FROM subscription WHERE channel = ? AND device = ?")
-    readChannels = try Statement(database, "SELECT * FROM channel ORDER BY id")
-    readSubscriptions = try Statement(database, "SELECT * FROM subscription ORDER BY channel, device")
+    readChannels = try Statement(database, "SELECT * FROM channel ORDER BY id", isChecked: true)
+    readSubscriptions = try Statement(
+      database, "SELECT * FROM subscription ORDER BY channel, device", isChecked: true)
   }
 
   // MARK: Writing

@@ -8,16 +8,10 @@ struct ForeignFeedbackTable {
 
   init(_ database: Database) throws(StoreError) {
     path = database.path
-    // Stores made before there was forwarding lack it; to programs of that time it is nothing.
-    try database.execute(
-      """
-      CREATE TABLE IF NOT EXISTS foreign_feedback (
-        id INTEGER PRIMARY KEY, token BLOB NOT NULL, topic INTEGER NOT NULL, environment INTEGER NOT NULL,
-        goneAt INTEGER NOT NULL)
-      """)
-    write = try Statement(database, "INSERT OR REPLACE INTO foreign_feedback VALUES (?, ?, ?, ?, ?)")
+    write = try Statement(
+      database, "INSERT OR REPLACE INTO foreign_feedback VALUES (?, ?, ?, ?, ?, ?)", isChecked: true)
     remove = try Statement(database, "DELETE FROM foreign_feedback WHERE id = ?")
-    read = try Statement(database, "SELECT * FROM foreign_feedback ORDER BY id")
+    read = try Statement(database, "SELECT * FROM foreign_feedback ORDER BY id", isChecked: true)
   }
 
   /// Writes the entries that changed. Inside a transaction.

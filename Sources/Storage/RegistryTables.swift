@@ -9,13 +9,15 @@ struct RegistryTables {
 
   init(_ database: Database) throws(StoreError) {
     path = database.path
-    writeTopic = try Statement(database, "INSERT OR REPLACE INTO topic VALUES (?, ?, ?)")
-    writeDevice = try Statement(database, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?)")
+    writeTopic = try Statement(database, "INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", isChecked: true)
+    writeDevice = try Statement(
+      database, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?)", isChecked: true)
     writeRegistration = try Statement(
-      database, "INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-    readTopics = try Statement(database, "SELECT * FROM topic ORDER BY id")
-    readDevices = try Statement(database, "SELECT * FROM device ORDER BY id")
-    readRegistrations = try Statement(database, "SELECT * FROM registration ORDER BY id")
+      database, "INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      isChecked: true)
+    readTopics = try Statement(database, "SELECT * FROM topic ORDER BY id", isChecked: true)
+    readDevices = try Statement(database, "SELECT * FROM device ORDER BY id", isChecked: true)
+    readRegistrations = try Statement(database, "SELECT * FROM registration ORDER BY id", isChecked: true)
   }
 
   // MARK: Writing

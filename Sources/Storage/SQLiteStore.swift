@@ -2,7 +2,7 @@ import Broker
 import Platform
 import PushModel
 
-/// Keeps the registry, the kept messages and the channels in one SQLite file, so that a stop at any moment loses nothing that was
+/// Keeps the registry, the kept messages, the channels and what is to be forwarded in one SQLite file, so that a stop at any moment loses nothing that was
 /// accepted (`design.md`, promise 1).
 ///
 /// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
@@ -14,6 +14,7 @@ public final class SQLiteStore: BrokerStore {
   var messages: MessageLog
   let registry: RegistryTables
   let foreignFeedback: ForeignFeedbackTable
+  let pendingForwards: PendingForwardTable
   let channels: ChannelTables
   private let begin: Statement
   private let end: Statement
@@ -31,12 +32,14 @@ public final class SQLiteStore: BrokerStore {
     StoreFolder.makeFile(path)
     database = try Database(path: path)
     try Schema.prepare(database)
+    try database.checkPages()
     begin = try Statement(database, "BEGIN IMMEDIATE")
     end = try Statement(database, "COMMIT")
     rollback = try Statement(database, "ROLLBACK")
     messages = try MessageLog(database)
     registry = try RegistryTables(database)
     foreignFeedback = try ForeignFeedbackTable(database)
+    pendingForwards = try PendingForwardTable(database)
     channels = try ChannelTables(database)
   }
 
@@ -45,6 +48,7 @@ public final class SQLiteStore: BrokerStore {
     try registry.load(into: broker)
     try foreignFeedback.load(into: broker)
     try messages.load(into: broker, path: path)
+    try pendingForwards.load(into: broker)
     try channels.load(into: broker)
   }
 
@@ -57,6 +61,7 @@ public final class SQLiteStore: BrokerStore {
       try registry.write(changes, of: broker.registry)
       try messages.write(changes.messages, of: broker)
       try foreignFeedback.write(changes.foreignFeedback, of: broker)
+      try pendingForwards.write(changes.pendingForwards, of: broker)
       try channels.write(changes, of: broker.channels)
     }
     (hasUncheckpointed, wasBusy) = (true, true)
@@ -66,7 +71,7 @@ public final class SQLiteStore: BrokerStore {
   public func wipe() throws(StoreError) {
     try transaction { () throws(StoreError) in
       try deleteDevices()
-      try database.execute("DELETE FROM channel")
+      try database.execute("DELETE FROM channel; DELETE FROM pending_forward")
     }
     (hasUncheckpointed, wasBusy) = (true, true)
   }

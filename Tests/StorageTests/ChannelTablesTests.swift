@@ -1,8 +1,9 @@
 import Broker
 import Platform
 import PushModel
-import Storage
 import Testing
+
+@testable import Storage
 
 @Suite("Channels in the store")
 struct ChannelTablesTests {
@@ -162,7 +163,7 @@ struct ChannelTablesTests {
     try fleet.restart()
     #expect(fleet.broker.channels.keys == [key(1)])
     let file = try closedPath(fleet)
-    #expect(try Raw.run(file, "PRAGMA user_version") == 2)
+    #expect(try Raw.run(file, "PRAGMA user_version") == Schema.version)
   }
 
   @Test(

@@ -44,9 +44,9 @@ struct MessageLog {
   private var buffer: SegmentBuffer
 
   init(_ database: Database) throws(StoreError) {
-    insert = try Statement(database, "INSERT INTO message_log VALUES (?, ?)")
+    insert = try Statement(database, "INSERT INTO message_log VALUES (?, ?, ?)", isChecked: true)
     delete = try Statement(database, "DELETE FROM message_log WHERE segment <= ?")
-    selectAll = try Statement(database, "SELECT segment, entries FROM message_log ORDER BY segment")
+    selectAll = try Statement(database, "SELECT * FROM message_log ORDER BY segment", isChecked: true)
     buffer = SegmentBuffer()
   }
 

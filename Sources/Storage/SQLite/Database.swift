@@ -32,6 +32,16 @@ final class Database {
     return try statement.step() ? statement.integer(0) : 0
   }
 
+  /// Throws if the pages don't fit together: SQLite itself looks no further than it needs, and would miss rows without a word.
+  func checkPages() throws(StoreError) {
+    let check = try Statement(self, "PRAGMA quick_check(1)")
+    guard try check.step() else { return }
+    let said = check.text(0)
+    guard said == "ok" else {
+      throw StoreError(code: .damaged, sentence: "the store \(path) is damaged: \(said)")
+    }
+  }
+
   /// Writes the write-ahead log back into the file, as far as nobody reads it.
   func checkpoint() throws(StoreError) {
     let status = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)

@@ -1,7 +1,7 @@
 /// The tables, and the number under which this program knows their shape.
 enum Schema {
   /// Counts changes of the tables; SQLite keeps it as `user_version`.
-  static let version: Int64 = 2
+  static let version: Int64 = 4
   /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
   static let applicationId: Int64 = 0x6170_6e73
 
@@ -17,6 +17,8 @@ enum Schema {
       feedback INTEGER NOT NULL, issuedAt INTEGER NOT NULL, goneAt INTEGER NOT NULL);
     CREATE TABLE message_log (segment INTEGER PRIMARY KEY, entries BLOB NOT NULL);
     \(channelTables)
+    \(pendingForwardTable)
+    \(rowChecks)
     PRAGMA application_id = \(applicationId);
     PRAGMA user_version = \(version);
     """
@@ -32,8 +34,30 @@ enum Schema {
       PRIMARY KEY (channel, device)) WITHOUT ROWID;
     """
 
+  /// Came with version 3.
+  private static let pendingForwardTable = """
+    CREATE TABLE pending_forward (
+      id INTEGER PRIMARY KEY, frame BLOB NOT NULL, topic TEXT NOT NULL, environment INTEGER NOT NULL,
+      apnsId TEXT NOT NULL, receivedAt INTEGER NOT NULL);
+    """
+
+  /// Some stores of version 2 had it before it belonged to a version.
+  private static let foreignFeedbackTable = """
+    CREATE TABLE IF NOT EXISTS foreign_feedback (
+      id INTEGER PRIMARY KEY, token BLOB NOT NULL, topic INTEGER NOT NULL, environment INTEGER NOT NULL,
+      goneAt INTEGER NOT NULL);
+    """
+
+  /// Came with version 4: the last column of each table (`RowCheck`), empty in rows that were there before.
+  private static let rowChecks =
+    foreignFeedbackTable
+    + [
+      "topic", "device", "registration", "message_log", "channel", "subscription", "foreign_feedback",
+      "pending_forward",
+    ].map { "\nALTER TABLE \($0) ADD COLUMN rowCheck INTEGER;" }.joined()
+
   /// What makes a file of each earlier version one of the next; the first is for version 1.
-  static let steps = [channelTables]
+  static let steps = [channelTables, pendingForwardTable, rowChecks]
 
   /// Before the first statement that reads the file.
   ///
