@@ -86,7 +86,7 @@ public final class Emulator {
       try ForwardService(
         loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,
         identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed,
-        faults: faults)
+        faults: faults, keepsQueue: !options.isEphemeral)
     }
     pushLog = PushLog(broker: broker, logger: logger)
     capture = try Self.makeCapture(options, broker, logger)
@@ -111,8 +111,20 @@ public final class Emulator {
     try openListeners()
     startHousekeeping()
     forward?.start()
+    if forward == nil { tellOfPendingForwards() }
     try portsClaim?.write(ports)
     shutdown = Shutdown(self)
+  }
+
+  private func tellOfPendingForwards() {
+    let count = broker.pendingForwards.count
+    guard count > 0 else { return }
+    logger.log(
+      .warning, "notifications wait to be forwarded",
+      [
+        ("count", .integer(Int64(count))),
+        ("because", "an earlier run took them; serve --forward sends them"),
+      ])
   }
 
   /// Turns the loop until a signal (or `stop`) has ended it in order.

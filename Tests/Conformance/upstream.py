@@ -35,7 +35,7 @@ class Upstream:
         self.script, self.otherwise = {}, 200
         # Statuses below 200 that go out before each answer.
         self.interim = ()
-        self.requests, self.taken, self.connections = [], [], 0
+        self.requests, self.taken, self.accepted, self.connections = [], [], [], 0
         self.lock, self.late = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
@@ -87,6 +87,8 @@ class _Connection:
         self.lock = threading.RLock()
         self.is_over = False
         self.last = 1 << 31
+        # Requests by stream.
+        self.requests = {}
 
     def close(self):
         self.is_over = True
@@ -124,6 +126,7 @@ class _Connection:
             fields = {text(name): text(value) for name, value in event.headers}
             if event.stream_id > self.last:
                 return
+            self.requests[event.stream_id] = fields
             with self.server.lock:
                 self.server.requests.append(fields)
                 number = len(self.server.requests)
@@ -167,6 +170,7 @@ class _Connection:
                 return
             if status == 200:
                 self.server.taken.append(path.rsplit("/", 1)[1])
+                self.server.accepted.append(self.requests[stream])
             for interim in self.server.interim:
                 self.h2.send_headers(stream, [(":status", str(interim))])
             body = json.dumps({"reason": reason}).encode() if reason else b""

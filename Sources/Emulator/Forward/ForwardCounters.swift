@@ -10,7 +10,7 @@ struct ForwardCounters {
   var dropped = 0
   var retries = 0
 
-  func metrics(queue: ForwardQueue, isConnected: Bool) -> [MetricFamily] {
+  func metrics(waiting: Int, underWay: Int, isConnected: Bool) -> [MetricFamily] {
     let outcomes = [
       ("delivered", delivered), ("rejected", rejected), ("gone", gone), ("expired", expired),
       ("dropped", dropped),
@@ -24,10 +24,10 @@ struct ForwardCounters {
         value: retries),
       MetricFamily(
         "apns_emulator_forward_queue", .gauge, "Notifications that wait to be forwarded or are on their way.",
-        value: queue.count),
+        value: waiting),
       MetricFamily(
         "apns_emulator_forward_under_way", .gauge, "Notifications whose answer is awaited.",
-        value: queue.underWayCount),
+        value: underWay),
       MetricFamily(
         "apns_emulator_forward_connected", .gauge, "Whether there is a connection to the other service.",
         value: isConnected ? 1 : 0),

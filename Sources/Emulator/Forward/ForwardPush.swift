@@ -12,7 +12,11 @@ struct ForwardPush {
   var id: UInt64
   /// Its id in the journal now: a provider that sends it again makes a new record.
   var record: UInt64
-  /// Number of the provider's connection, and its place there.
+  /// The id under which it outlives this process (`PendingForwards`).
+  var kept: Int64 = 0
+  /// It came before a restart.
+  var isRestored = false
+  /// Number of the provider's connection, and its place there; 0 if that went with an earlier process.
   var connection: Int
   var sequence: UInt64
   var token: [UInt8]

@@ -32,6 +32,17 @@ struct ForwardQueue {
     return true
   }
 
+  /// Takes one that was in a queue before, whether there is room or not.
+  mutating func restore(_ push: ForwardPush) {
+    pushes[push.id] = push
+    makeReady(push.id)
+  }
+
+  /// The ids under which those of a connection are kept.
+  func kept(of connection: Int) -> [Int64] {
+    pushes.values.filter { $0.connection == connection }.map(\.kept)
+  }
+
   /// The next one to be sent, which is on its way then.
   mutating func next(now: Int64) -> ForwardPush? {
     while let due = delayed.last, due.at <= now {

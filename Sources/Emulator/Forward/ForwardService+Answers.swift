@@ -75,6 +75,7 @@ extension ForwardService: UpstreamObserver {
     case .discarded: counters.gone += 1
     }
     finish(push, outcome, "forwarded to \(target): \(text)")
+    ended(push)
     if push.isThrownAway {
       noteThrownAway(push, isAccepted: rejection == nil)
     } else {
@@ -92,6 +93,7 @@ extension ForwardService: UpstreamObserver {
   func expire(_ push: ForwardPush) {
     counters.expired += 1
     finish(push, .expired, "its time ran out before \(target) took it")
+    ended(push)
     connections[push.connection]?.settled(push.sequence, nil, nil)
   }
 

@@ -36,6 +36,7 @@ extension ForwardService {
   func takeOver(_ id: UInt64, by push: ForwardPush) {
     guard let old = queue[id] else { return _ = queue.add(push) }
     finish(old, .discarded, "the provider sent it again, as \(push.record)")
+    broker.pendingForwards.remove(push.kept)
     broker.noteForwarded(push.record, now: clock.now())
     queue.update(id) {
       ($0.record, $0.connection, $0.sequence) = (push.record, push.connection, push.sequence)
@@ -46,11 +47,17 @@ extension ForwardService {
   /// The provider sends again what the other service has accepted; and once more, if there is an error before it again.
   func acceptAgain(_ push: ForwardPush, as id: UInt64) {
     finish(push, .delivered, "forwarded to \(target) already, as \(id)")
+    ended(push)
     connections[push.connection]?.settled(push.sequence, nil, push)
   }
 
   private func drop(_ push: ForwardPush) {
     counters.dropped += 1
     finish(push, .discarded, "not forwarded: an earlier one on the connection was rejected")
+    if let connection = connections[push.connection] {
+      connection.forget(kept: [push.kept])
+    } else {
+      ended(push)
+    }
   }
 }

@@ -9,8 +9,9 @@ import Transport
 /// A bridge for programs that only speak the binary protocol: what comes in over the gateway goes out over HTTP/2 to
 /// another service, whose answers come back as error packets and feedback.
 ///
-/// The queue is in memory. Success is silent on the gateway, so a provider knows of nothing lost with this process, as it
-/// knew of nothing lost with Apple's; an orderly end sends what there is time for, and tells each provider how far it got.
+/// Success is silent on the gateway, so providers take what was read for accepted: it is kept in the store until the other
+/// service has decided (`ForwardService+Restart.swift`). An orderly end sends what there is time for, tells each provider how
+/// far it got, and keeps the rest for the next start.
 final class ForwardService {
   /// How long providers are kept waiting for answers at the end, in nanoseconds: less than the whole end may take.
   private static let endPatience: Int64 = 1_500_000_000
@@ -40,9 +41,14 @@ final class ForwardService {
   var backoff: RetryBackoff
   var counters = ForwardCounters()
   var thrownAway = ThrownAwayPushes()
+  var restored = RestoredPushes()
+  /// There is a store.
+  private let keepsQueue: Bool
   var connections: [Int: ForwardingGatewayConnection] = [:]
   private var connectionCount = 0
   private var waitingForRoom: [ForwardingGatewayConnection] = []
+  /// Those whose next push must not overtake one from before a restart.
+  private var behindRestored: [ForwardingGatewayConnection] = []
   private var timer: LoopEvent?
   private var endTimer: LoopEvent?
   private var isPumping = false
@@ -56,8 +62,10 @@ final class ForwardService {
 
   init(
     loop: EventLoop, options: ForwardOptions, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
-    identities: ProviderIdentities, ownCA: String, logger: Logger, seed: UInt64, faults: FaultService
+    identities: ProviderIdentities, ownCA: String, logger: Logger, seed: UInt64, faults: FaultService,
+    keepsQueue: Bool
   ) throws {
+    self.keepsQueue = keepsQueue
     self.faults = faults
     (self.options, self.broker, self.clock, self.limits) = (options, broker, clock, limits)
     (self.identities, self.logger) = (identities, logger)
@@ -74,13 +82,21 @@ final class ForwardService {
     client.observer = self
   }
 
-  /// Looks whether the other service can be reached, so that a wrong address or CA is told at the start.
-  func start() { client.connect() }
+  /// Queues what an earlier run has left, and looks whether the other service can be reached, so that a wrong address or CA is
+  /// told at the start.
+  func start() {
+    restore()
+    client.connect()
+  }
 
   var target: String { options.target.description }
-  var metrics: [MetricFamily] { counters.metrics(queue: queue, isConnected: client.isConnected) }
+  var metrics: [MetricFamily] {
+    counters.metrics(waiting: waitingCount, underWay: queue.underWayCount, isConnected: client.isConnected)
+  }
   /// Whether nothing is left to do.
   var isIdle: Bool { queue.count == 0 && connections.isEmpty }
+  /// Those that wait or are on their way, as a count.
+  var waitingCount: Int { queue.count + restored.count }
 
   // MARK: Gateway side
 
@@ -93,25 +109,36 @@ final class ForwardService {
     identities.identify(connection, listener: "gateway")
   }
 
-  var hasRoom: Bool { !queue.isFull }
+  var hasRoom: Bool { waitingCount < queue.limit }
 
   /// The connection goes on once the queue has room.
   func waitForRoom(_ connection: ForwardingGatewayConnection) {
     if !waitingForRoom.contains(where: { $0 === connection }) { waitingForRoom.append(connection) }
   }
 
-  /// Takes a notification that has passed the gateway's own checks. Call only while there is room.
-  func take(_ submission: Submission, connection: Int, sequence: UInt64) {
+  /// The connection goes on once one from before a restart has ended.
+  func waitForRestored(_ connection: ForwardingGatewayConnection) {
+    if !behindRestored.contains(where: { $0 === connection }) { behindRestored.append(connection) }
+  }
+
+  /// With the next pump, which follows every answer.
+  func resumeBehindRestored() {
+    for connection in behindRestored { waitForRoom(connection) }
+    behindRestored = []
+  }
+
+  /// Takes a notification that has passed the gateway's own checks and is kept under an id. Call only while there is room.
+  func take(_ submission: Submission, kept: Int64, connection: Int, sequence: UInt64) {
     let now = clock.now()
     var submission = submission
-    submission.messageID = nextMessageID()
-    submission.pushType = PushType(forwarding: Array(submission.payload), to: name(submission.topic))
-    submission.detail = NotificationDetail(
-      explanation: "waits to be forwarded to \(target)", upstream: target)
+    prepare(
+      &submission, broker.pendingForwards[kept]?.messageID ?? nextMessageID(),
+      "waits to be forwarded to \(target)")
     var push = ForwardPush(
       submission, topicName: name(submission.topic), connection: connection, sequence: sequence, now: now)
     let found = thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds())
     if case .underWay(let id)? = found { submission.messageID = queue[id]?.messageID }
+    push.kept = kept
     push.record = broker.beginForward(submission, now: now)
     push.id = push.record
     switch found {
@@ -121,10 +148,17 @@ final class ForwardService {
     }
   }
 
-  private func name(_ topic: Int32) -> String { broker.registry.topics[Int(topic)].name?.name ?? "" }
+  /// What the gateway does not know of a push.
+  func prepare(_ submission: inout Submission, _ messageID: MessageID, _ explanation: String) {
+    submission.messageID = messageID
+    submission.pushType = PushType(forwarding: Array(submission.payload), to: name(submission.topic))
+    submission.detail = NotificationDetail(explanation: explanation, upstream: target)
+  }
+
+  func name(_ topic: Int32) -> String { broker.registry.topics[Int(topic)].name?.name ?? "" }
 
   /// A random UUID as clients make them: version 4, in lower case (`spec/provider-protocol.md` D.2).
-  private func nextMessageID() -> MessageID {
+  func nextMessageID() -> MessageID {
     let id = ids.next()
     return MessageID(high: id.high & ~0xf000 | 0x4000, low: id.low & (.max >> 2) | 1 << 63, upperCase: 0)
   }
@@ -231,10 +265,16 @@ final class ForwardService {
 
   private func endAll() {
     for connection in connections.values { connection.endNow() }
-    let lost = queue.count + connections.values.reduce(0) { $0 + $1.waitingCount }
-    if lost > 0 {
-      logger.log(.warning, "notifications were not forwarded", [("count", .integer(Int64(lost)))])
-    }
+    tellOfWaiting()
     client.shutDown()
+  }
+
+  /// Those whose providers will send them again don't count: they were told how far the gateway got.
+  private func tellOfWaiting() {
+    let left = broker.pendingForwards.count - connections.values.reduce(0) { $0 + $1.forgottenCount }
+    guard left > 0 else { return }
+    logger.log(
+      .warning, keepsQueue ? "notifications are kept for the next start" : "notifications were not forwarded",
+      [("count", .integer(Int64(left)))])
   }
 }

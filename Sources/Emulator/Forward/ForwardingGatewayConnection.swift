@@ -13,8 +13,11 @@ import Transport
 final class ForwardingGatewayConnection: ConnectionHandler {
   /// What has been read and not begun.
   private enum Waiting {
-    case frame([UInt8])
+    /// With the id under which it is kept; nil for one that will be refused.
+    case frame([UInt8], kept: Int64?)
     case failure(LegacyParseFailure)
+
+    var kept: Int64? { if case .frame(_, let kept) = self { kept } else { nil } }
   }
 
   let number: Int
@@ -25,6 +28,11 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   private var provider: GatewayProvider?
   private var waiting: ArraySlice<Waiting> = []
   var window: ForwardWindow
+  /// Kept ones that the provider is told it must send again, or that are to go wrong: they are kept until it has had the chance
+  /// to hear of that.
+  private var forgotten: [Int64] = []
+  /// The emulator is ending.
+  private var isShuttingDown = false
   private var isAdvancing = false
   /// No more frames are taken: an error packet has been sent, or the emulator is ending.
   var isEnding = false
@@ -38,7 +46,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     window = ForwardWindow(size: service.options.window)
   }
 
-  var waitingCount: Int { waiting.count }
+  var forgottenCount: Int { forgotten.count }
   var capturedAs: UInt32 { provider?.connection ?? 0 }
 
   // MARK: The provider's side
@@ -54,10 +62,12 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   }
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
-    guard provider != nil, !isEnding else { return }
+    guard let provider, !isEnding else { return }
     service.broker.noteRead()
     let failure = decoder.receive(bytes) {
-      waiting.append(.frame(Array($0.frame)))
+      let frame = Array($0.frame)
+      let isRefused = (LegacyCheck.rejection($0, service.limits) ?? provider.rejection) != nil
+      waiting.append(.frame(frame, kept: isRefused ? nil : service.keep(frame, of: provider)))
       return .goOn
     }
     if let failure { waiting.append(.failure(failure)) }
@@ -73,7 +83,16 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   func connectionClosed(_ connection: TLSConnection, reason: String) {
     self.connection = nil
     giveUpStalled()
+    forget(kept: [])
     advance()
+  }
+
+  /// These need not outlive the process once the connection is closed: until then its provider may not have heard of it.
+  func forget(kept: [Int64]) {
+    forgotten += kept
+    guard connection == nil else { return }
+    service.forget(kept: forgotten)
+    forgotten = []
   }
 
   // MARK: Going on
@@ -117,15 +136,16 @@ final class ForwardingGatewayConnection: ConnectionHandler {
         failure, decoder.malformedFrame, from: provider, now: service.clock.now())
       refuse(failure.command, failure.identifier, .protocolError)
       return true
-    case .frame(let bytes):
+    case .frame(let bytes, let kept):
       return bytes.withUnsafeBytes { bytes in
         guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return true }
-        return begin(notification, provider)
+        return begin(notification, kept, provider)
       }
     }
   }
 
-  private func begin(_ notification: LegacyNotification, _ provider: GatewayProvider) -> Bool {
+  private func begin(_ notification: LegacyNotification, _ kept: Int64?, _ provider: GatewayProvider) -> Bool
+  {
     var submission = provider.submission(notification)
     if let rejection = LegacyCheck.rejection(notification, service.limits) ?? provider.rejection {
       submission.detail = NotificationDetail(rejection, notification, service.limits)
@@ -139,11 +159,18 @@ final class ForwardingGatewayConnection: ConnectionHandler {
       service.waitForRoom(self)
       return false
     }
-    if let isDone = strike(notification, provider) { return isDone }
+    guard !service.restored.holds(notification.token) else {
+      service.waitForRestored(self)
+      return false
+    }
+    if let isDone = strike(notification, provider) {
+      if isDone, let kept { service.forget(kept: [kept]) }
+      return isDone
+    }
     let sequence = window.begin(
       command: notification.command.rawValue, identifier: notification.identifier,
       token: Array(submission.token))
-    service.take(submission, connection: number, sequence: sequence)
+    service.take(submission, kept: kept ?? 0, connection: number, sequence: sequence)
     return true
   }
 
@@ -170,13 +197,15 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered.
   func shutDown() {
     guard let connection, connection.isOpen else { return }
-    isEnding = true
+    (isEnding, isShuttingDown) = (true, true)
     dropWaiting()
     if window.isEmpty { endNow() }
   }
 
   func dropWaiting() {
+    let kept = waiting.compactMap(\.kept)
     waiting = []
+    forget(kept: kept)
     if let fault { service.faults.forget(self, fault.decision) }
     fault = nil
   }
@@ -185,7 +214,13 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   func endNow() {
     guard let connection, connection.isOpen else { return }
     isEnding = true
-    if let last = window.lastAccepted { connection.send(LegacyErrorPacket(.shutdown, last).bytes) }
+    if let last = window.lastAccepted {
+      connection.send(LegacyErrorPacket(.shutdown, last).bytes)
+      forgotten += service.kept(of: number)
+    } else if isShuttingDown {
+      // It hears nothing, and takes everything for accepted.
+      forgotten = []
+    }
     connection.close()
   }
 }
