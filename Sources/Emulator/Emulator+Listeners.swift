@@ -66,6 +66,7 @@ extension Emulator {
     let listener = try naming(name, number) {
       try TLSListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
     }
+    listener.name = name
     if let place = FaultPlace(rawValue: name) { faults.watch(listener, place) }
     listeners.append((name, listener))
     ports.listeners.append((name, listener.address))

@@ -108,6 +108,7 @@ public final class Emulator {
     if options.handlesSignals { reopenFilesOnSignal() }
     loop.atTurnEnd { [unowned self] in endTurn() }
     try loadSeedData()
+    limitMemory()
     try openListeners()
     startHousekeeping()
     forward?.start()
@@ -158,6 +159,17 @@ public final class Emulator {
     if let failure { throw failure }
   }
 
+  private func limitMemory() {
+    loop.limitMemory(to: options.memory) { [logger] victim in
+      logger.log(
+        .warning, "connection gave way, memory is short",
+        [
+          ("listener", .string(victim.listener)), ("remote", .string(victim.remoteAddress.description)),
+          ("bytes", .integer(Int64(victim.bytes))), ("idleMs", .integer(victim.idle / 1_000_000)),
+        ])
+    }
+  }
+
   /// Topics of issued certificates are known by name from the start (`design.md`, Identity).
   private func learnTopics() {
     for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
@@ -170,6 +182,7 @@ public final class Emulator {
       broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
       tokenVerifier.pickUpChanges()
       provider.endIdle()
+      loop.watchMemory()
       forward?.tick()
       writeBack()
       housekeeping?.start(afterNanoseconds: Self.housekeepingInterval)

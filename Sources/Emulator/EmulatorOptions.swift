@@ -2,6 +2,7 @@ import Broker
 import LegacyWire
 import Platform
 import PushModel
+import Transport
 
 /// Everything that `serve` can be told (`interface.md`, Commands). Defaults are those of the flags.
 public struct EmulatorOptions: Sendable {
@@ -41,6 +42,8 @@ public struct EmulatorOptions: Sendable {
   public var seed: UInt64?
   /// Where provider traffic is recorded; nil for nowhere.
   public var capture: CaptureOptions?
+  /// Most bytes that connections, streams, queues and answers may take together.
+  public var memory = MemoryBudget.standardLimit
   public var logFormat = LogFormat.text
   public var logLevel = LogLevel.info
   /// Where log lines are appended; nil for standard error.

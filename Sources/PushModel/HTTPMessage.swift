@@ -26,6 +26,8 @@ public final class HTTPMessage {
   let bodyLimit: Int
   private(set) var storage: UnsafeMutableRawPointer
   private var capacity: Int
+  /// Bytes held for fields and body.
+  public var storageBytes: Int { capacity }
   private var used = 0
   private(set) var entries: ContiguousArray<Entry> = []
   /// Index into `entries` of each known field's first occurrence, plus one; 0 for absent.

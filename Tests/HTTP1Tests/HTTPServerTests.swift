@@ -284,6 +284,55 @@ import Testing
     #expect(live.receive(slow) { _ in false }.hasPrefix("HTTP/1.1 408"))
   }
 
+  @Test("While memory is short requests wait, but for those on the reserve, and go on when there is room")
+  func shortOfMemory() throws {
+    var limits = HTTPLimits()
+    limits.connections = 1
+    let live = try echo(limits)
+    let client = try live.connect()
+    try #require(live.turn { live.server.openConnections.count == 1 })
+    let (memory, much) = (live.loop.memory, 1 << 30)
+    memory.limit = 1 << 20
+    // Held by somebody who can't give way, and nobody else is to be ended for it.
+    memory.change(by: 2 * much)
+    memory.noteHelpless()
+    memory.change(by: -much)
+    client.send(Self.get + Self.get)
+    let second = try live.connect()
+    second.send(Self.get)
+    #expect(live.receive(second) { _ in false }.hasSuffix("GET 0"))
+    #expect(live.server.openConnections.map(\.requestCount).reduce(0, +) <= 1)
+    client.read()
+    #expect(client.bytes.isEmpty)
+    memory.change(by: -much)
+    #expect(
+      live.receive(client) { $0.hasSuffix("GET 0") && $0.contains("GET 0HTTP/1.1 200") }.contains("200 OK"))
+  }
+
+  @Test("The budget knows what a client has sent, and what it has not read")
+  func counted() throws {
+    let live = try keeping()
+    let before = live.loop.memory.used
+    let client = try live.connect()
+    let count = 500_000
+    client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(count)\r\n\r\n")
+    var left = count
+    #expect(
+      live.turn {
+        left -= max(0, client.send(String(repeating: "x", count: left)))
+        return left == 0
+      })
+    try #require(live.turn { live.kept.exchanges.count == 1 })
+    #expect(live.loop.memory.used - before >= count)
+    live.kept.exchanges[0].respond(HTTPResponse(text: String(repeating: "y", count: 10 * count)))
+    // The request is given back, and the answer is held instead.
+    let used = live.loop.memory.used - before
+    #expect(used >= 10 * count && used <= 10 * count + 4 * OutputBuffer.chunk)
+    client.close(reset: true)
+    #expect(live.turn { live.server.openConnections.isEmpty })
+    #expect(live.loop.memory.used == before)
+  }
+
   @Test("Shutting down ends idle connections, lets an answer out and cuts streams")
   func shutDown() throws {
     let live = try keeping()
@@ -308,8 +357,8 @@ import Testing
     }
     let client = try live.connect()
     // Long, so that the system's buffers hold few of them.
-    let padding = String(repeating: "x", count: 4000)
-    let request = "GET /a HTTP/1.1\r\nHost: localhost\r\nX-Padding: \(padding)\r\n\r\n"
+    let body = String(repeating: "x", count: 16_000)
+    let request = "PUT /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     var (sent, refusals) = (0, 0)
     while refusals < 50, sent < 64 << 20 {
       let count = max(0, client.send(String(request.utf8.dropFirst(sent % request.utf8.count)) ?? ""))
@@ -320,7 +369,9 @@ import Testing
     }
     let served = try #require(live.server.openConnections.first)
     let taken = served.requestCount * request.utf8.count
-    #expect(served.bytesRead - taken <= live.server.limits.pipelined + live.loop.scratch.count)
+    #expect(
+      served.bytesRead - taken
+        <= live.server.limits.pipelined + live.loop.scratch.count + request.utf8.count)
     let whole = sent / request.utf8.count
     #expect(
       live.turn {

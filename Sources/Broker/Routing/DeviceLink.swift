@@ -32,6 +32,9 @@ public final class DeviceLink {
 
   public init(outlet: any CourierOutlet) { self.outlet = outlet }
 
+  /// What is held to remember what is under way, in bytes.
+  public var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
+
   /// A message is handed to the connection.
   @inline(__always)
   func noteSent(_ id: UInt64, _ row: Int32) { window.append(id, row) }

@@ -51,6 +51,15 @@ extension ValueKind where Value == Int {
   }
 }
 
+extension ValueKind where Value == Int {
+  /// A size of so many bytes or more; `text` says the same for people.
+  static func byteSize(from least: Int, _ text: String) -> ValueKind {
+    ValueKind("SIZE", expects: "a size such as 512M or 1G, at least \(text)") {
+      byteSize.parse($0).flatMap { $0 >= least ? $0 : nil }
+    }
+  }
+}
+
 extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
   /// One of the words that the type lists.
   static var word: ValueKind {

@@ -22,6 +22,7 @@ extension EmulatorOptions {
     legacyTLS = settings.isOn(ServeFlags.legacyTLS)
     tokenSeed = settings[ServeFlags.tokenSeed]
     seed = settings[ServeFlags.seed]
+    memory = settings[ServeFlags.memory] ?? memory
     logFormat = settings[ServeFlags.logFormat] ?? logFormat
     logLevel = settings[ServeFlags.logLevel] ?? logLevel
     logFile = settings[ServeFlags.logFile]

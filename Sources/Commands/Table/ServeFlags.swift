@@ -4,6 +4,7 @@ import Emulator
 import LegacyWire
 import Platform
 import PushModel
+import Transport
 
 /// Every flag of `serve` (`interface.md`, Commands). Each is also an environment variable and a configuration key.
 enum ServeFlags {
@@ -39,6 +40,10 @@ enum ServeFlags {
   static let history = Flag(
     "history", ValueKind<Int>.number("N", 1...Journal.maximumCapacity), default: "\(Journal.defaultCapacity)",
     "notifications kept for inspection"
+  ).setting
+  static let memory = Flag(
+    "memory", .byteSize(from: MemoryBudget.leastLimit, "8M"), default: "512M",
+    "what connections, streams, queues and answers may take together"
   ).setting
   static let capture = Flag("capture", .file, "record provider traffic there, for replay").setting
   static let captureRotate = Flag(
@@ -153,6 +158,7 @@ enum ServeFlags {
       "Listeners",
       [
         bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, legacyTLS, allowHost,
+        memory,
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),

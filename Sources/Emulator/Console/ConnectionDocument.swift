@@ -50,7 +50,28 @@ enum ConnectionDocument {
       samples.append(.init(Double(console.openConnections.count), [("listener", "console")]))
     }
     return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
+      + memoryMetrics(emulator, samples.map(\.labels))
       + (emulator.forward?.metrics ?? [])
       + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
+  }
+
+  private static func memoryMetrics(
+    _ emulator: Emulator, _ listeners: [[(name: String, value: String)]]
+  ) -> [MetricFamily] {
+    let memory = emulator.loop.memory
+    let gaveWay = listeners.map { labels in
+      MetricFamily.Sample(Double(memory.gaveWay[labels.first?.value ?? ""] ?? 0), labels)
+    }
+    return [
+      MetricFamily(
+        "apns_emulator_memory_used_bytes", .gauge, "Held for connections, streams, queues and answers.",
+        value: memory.used),
+      MetricFamily(
+        "apns_emulator_memory_limit_bytes", .gauge, "Most that may be held for them (--memory).",
+        value: memory.limit),
+      MetricFamily(
+        "apns_emulator_connections_gave_way_total", .counter,
+        "Connections that were ended because memory was short.", gaveWay),
+    ]
   }
 }

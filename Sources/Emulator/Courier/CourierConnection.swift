@@ -58,6 +58,7 @@ final class CourierConnection: ConnectionHandler {
     } catch {
       perform(session.decodingFailed(error), instant, now)
     }
+    countMemory()
     guard unsentBytes > Self.outputLimit else { return }
     connection.setPaused(true)
     connection.notifyWhenDrained()
@@ -105,6 +106,9 @@ final class CourierConnection: ConnectionHandler {
     service.logger.log(.debug, "device connection ended", [("because", .string(reason))])
   }
 
+  /// Says what is held besides the output.
+  private func countMemory() { connection.hold(decoder.heldByteCount + held.count + link.heldBytes) }
+
   func timePassed(_ now: Instant) {
     if let reason = session.timePassed(at: now) { close(reason) }
   }
@@ -136,6 +140,7 @@ final class CourierConnection: ConnectionHandler {
     guard !session.isClosed else { return }
     guard faults?.isDoomed != true else { return connection.abort("dropped by a fault", reset: true) }
     connection.flushNow()
+    countMemory()
     systemQueuedBytes = connection.systemQueuedBytes()
     guard hasAnswered else { return }
     hasAnswered = false

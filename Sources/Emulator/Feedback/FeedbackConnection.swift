@@ -9,6 +9,9 @@ final class FeedbackConnection: ConnectionHandler {
   /// Most tuple bytes in one TLS record: clients parse each chunk alone, so no tuple may cross a record.
   private static let recordLimit = 16_384
 
+  /// What one tuple costs until the list is written, in bytes: its row, time and token.
+  private static let tupleBytes = 100
+
   private let feedback: FeedbackService
   private var rows: [Int32] = []
   private var foreignIds: [Int64] = []
@@ -26,6 +29,7 @@ final class FeedbackConnection: ConnectionHandler {
     let foreign = broker.foreignFeedback(topics: provider.topics, environment: provider.environment)
     foreignIds = foreign.map(\.id)
     tuples = rows.map(tuple) + foreign.map { FeedbackTuple(goneAt: $0.goneAt, token: $0.token) }
+    connection.hold(tuples.count * Self.tupleBytes)
     connectionDrained(connection)
   }
 

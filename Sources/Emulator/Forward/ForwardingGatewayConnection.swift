@@ -72,6 +72,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     }
     if let failure { waiting.append(.failure(failure)) }
     advance()
+    connection.hold(decoder.heldBytes)
   }
 
   /// It may still read, and hears of a rejection of what it sent.

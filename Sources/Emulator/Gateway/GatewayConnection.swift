@@ -39,6 +39,7 @@ final class GatewayConnection: ConnectionHandler {
     gateway.broker.noteRead()
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
+    connection.hold(decoder.heldBytes)
     guard let failure else { return }
     if let faults, framesWait { faults.take(failure) } else { refuse(failure) }
   }
@@ -57,6 +58,9 @@ final class GatewayConnection: ConnectionHandler {
   func resume() {
     if !framesWait { connection.setPaused(false) }
   }
+
+  /// The provider learns how far it got.
+  func giveWay(_ connection: TLSConnection) { shutDown() }
 
   /// Maintenance: everything up to the last accepted notification went through (A.3, status 10).
   func shutDown() {

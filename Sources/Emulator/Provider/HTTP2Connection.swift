@@ -123,8 +123,10 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   private func beginEnding() { endingSince = endingSince ?? SystemClock.now() }
 
-  /// A request that was open at the GOAWAY and never ends can't hold the connection.
+  /// Requests and answers that don't become whole in time; and a request that was open at the GOAWAY and never ends can't
+  /// hold the connection.
   func endIfOverdue(_ now: Instant) {
+    endOverdueStreams(now)
     guard let endingSince, now.nanoseconds(since: endingSince) >= service.options.goAwayPatience,
       connection.isOpen
     else { return }
@@ -133,6 +135,40 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     responder?.answerHeld()
     writeOutput()
     connection.close()
+  }
+
+  private func endOverdueStreams(_ now: Instant) {
+    guard let session, connection.isOpen, !connection.isStalled else { return }
+    let overdue = session.endOverdue(now.nanoseconds)
+    if overdue.isAmidHeaders, !isEnding {
+      let reason = "a header block was not complete in time"
+      service.logger.log(.info, "provider connection closed", [("because", .string(reason))])
+      endCalmly(session, because: reason)
+    } else if overdue.streams > 0 {
+      service.logger.log(
+        .info, "streams reset",
+        [("count", .integer(Int64(overdue.streams))), ("because", .string("not complete in time"))])
+      writeOutput()
+    }
+  }
+
+  /// ENHANCE_YOUR_CALM with a reason, and the end; the client is told to send again what was not judged.
+  private func endCalmly(_ session: HTTP2ServerSession, because reason: String) {
+    session.goAway(.enhanceYourCalm, lastStreamID: highestServed, debugData: Array(reason.utf8))
+    beginEnding()
+    writeOutput()
+    connection.close()
+  }
+
+  /// Nobody can be told who does not read.
+  func giveWay(_ connection: TLSConnection) {
+    guard let session, hasHeard, !connection.isBlocked, !connection.isStalled else {
+      return connection.abort(TLSConnection.gaveWay, reset: true)
+    }
+    endCalmly(session, because: TLSConnection.gaveWay)
+    responder?.connectionClosed()
+    (self.session, responder) = (nil, nil)
+    connection.hold(0)
   }
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
@@ -165,6 +201,11 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   func writeOutput() {
     guard let session, connection.isOpen else { return }
+    writeFrames(of: session)
+    connection.hold(session.heldBytes)
+  }
+
+  private func writeFrames(of session: HTTP2ServerSession) {
     while connection.queuedBytes < Self.outputLimit, let frame = session.nextFrame() {
       connection.send(frame)
     }

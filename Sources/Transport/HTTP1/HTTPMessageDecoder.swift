@@ -41,6 +41,8 @@ struct HTTPMessageDecoder {
 
   /// Bytes that wait to be decoded.
   var waiting: Int { buffer.count - start }
+  /// Bytes held for them.
+  var heldBytes: Int { buffer.capacity }
   /// Whether a message has begun and is not whole.
   var isInside: Bool {
     if case .head = state { return waiting > 0 }

@@ -20,6 +20,8 @@ struct HTTPRequestParser {
 
   /// Bytes that wait to be parsed.
   var waiting: Int { decoder.waiting }
+  /// Bytes held for them and for the body of a request that is not whole.
+  var heldBytes: Int { decoder.heldBytes + (pending?.body.capacity ?? 0) }
   /// Whether a request has begun and is not whole.
   var isInside: Bool { decoder.isInside }
 

@@ -10,6 +10,8 @@ public final class HTTPServer {
   private static let backlog: Int32 = 1024
   private static let sweepInterval: Int64 = 1_000_000_000
 
+  /// What it is called, for whoever counts.
+  public var name = "console"
   /// Where it listens, with the real port.
   public let address: SocketAddress
   public let limits: HTTPLimits
@@ -40,6 +42,7 @@ public final class HTTPServer {
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     acceptEvent?.start()
     sweep?.start(afterNanoseconds: Self.sweepInterval)
+    loop.relief.add({ [weak self] in self?.name ?? "" }) { [weak self] in self?.openConnections ?? [] }
   }
 
   deinit {

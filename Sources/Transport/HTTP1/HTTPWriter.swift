@@ -48,6 +48,8 @@ final class HTTPWriter {
   }
 
   var isEmpty: Bool { buffer.isEmpty }
+  /// Bytes held for what waits.
+  var capacity: Int { buffer.capacity }
   /// Bytes that wait.
   var count: Int { buffer.count }
 

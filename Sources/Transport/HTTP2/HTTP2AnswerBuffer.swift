@@ -19,6 +19,9 @@ final class HTTP2AnswerBuffer {
 
   func reset() { setBody([]) }
 
+  /// Length of the body, in bytes.
+  var bodyBytes: Int { body.count }
+
   func setBody(_ bytes: [UInt8]) { (body, sent) = (bytes, 0) }
 
   /// The three digits of `status`.

@@ -47,6 +47,12 @@ struct HTTP2FrameWatch {
 
   init(_ allowance: HTTP2FrameAllowance) { self.allowance = allowance }
 
+  /// Whether a header block has begun and is not whole.
+  var isAmidHeaders: Bool {
+    let isOfBlock = head.type == HTTP2FrameType.headers || head.type == HTTP2FrameType.continuation
+    return isAmidBlock || payloadLeft > 0 && isOfBlock
+  }
+
   /// Goes on from `position`, and stops behind the head of a frame that is not allowed; nil at the end of the bytes.
   mutating func next(in bytes: UnsafeRawBufferPointer, from position: inout Int) -> Finding? {
     while true {

@@ -27,5 +27,12 @@ public struct HTTP2Options: Sendable {
   /// PING frames that may wait for their acknowledgement before `ping` refuses to send more.
   public static let maximumUnansweredPings = 8
 
+  /// From the beginning of a header block to its end, in nanoseconds. It is at most a few segments long.
+  public var headerTime: Int64 = 10_000_000_000
+  /// From the beginning of a request to its end, in nanoseconds; as long as over HTTP/1.1 (`HTTPLimits.requestTime`).
+  public var requestTime: Int64 = 30_000_000_000
+  /// For a client to take an answer, in nanoseconds; as long as over HTTP/1.1 (`HTTPLimits.stallTime`).
+  public var answerTime: Int64 = 60_000_000_000
+
   public init(settings: HTTP2Settings = .apple()) { self.settings = settings }
 }

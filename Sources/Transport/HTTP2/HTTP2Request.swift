@@ -26,13 +26,24 @@ public final class HTTP2Request: HTTP2PooledStream {
   /// nghttp2 has closed the stream.
   var isClosed = false
   let answer = HTTP2AnswerBuffer()
+  /// The phase at the last look at what is overdue, and since when it lasts; monotonic nanoseconds.
+  var seenPhase: Phase?
+  var seenAt: Int64 = 0
+  /// Bytes that its session counts for message and answer.
+  var countedBytes = 0
 
   init() {}
+
+  /// What a request costs without its message and answer, in bytes: three objects and their tables.
+  static let baseBytes = 768
+  /// Bytes held for message and answer.
+  var bufferBytes: Int { message.storageBytes + answer.bodyBytes }
 
   func reset() {
     message.reset()
     (streamID, context, phase) = (0, 0, .receiving)
     (isCancelled, isClosed, isTooLarge) = (false, false, false)
+    seenPhase = nil
     answer.reset()
   }
 }

@@ -3,6 +3,7 @@ import CNghttp2
 /// What nghttp2 tells about arriving frames.
 extension HTTP2ServerSession {
   func headersBegan(streamID: Int32, isRequest: Bool) {
+    headersSeenAt = 0
     // Trailers say nothing that APNs reads.
     guard isRequest else {
       current = nil
@@ -63,11 +64,26 @@ extension HTTP2ServerSession {
   }
 
   func recycleIfDone(_ request: HTTP2Request) {
-    if request.isClosed, request.phase != .delivered { requests.checkIn(request) }
+    guard request.isClosed, request.phase != .delivered else { return }
+    if requests.checkIn(request) { count(request) } else { forget(request) }
+  }
+
+  /// Brings what is counted for a request up to date.
+  @inline(__always)
+  func count(_ request: HTTP2Request) {
+    let bytes = request.bufferBytes
+    bufferBytes += bytes - request.countedBytes
+    request.countedBytes = bytes
+  }
+
+  private func forget(_ request: HTTP2Request) {
+    bufferBytes -= request.countedBytes
+    request.countedBytes = 0
   }
 
   private func messageFrameEnded(_ header: nghttp2_frame_hd) {
     guard let request = receiving(header.stream_id) else { return }
+    count(request)
     if request.isTooLarge { return refuseTooLarge(request) }
     guard Int32(header.flags) & Int32(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
     request.phase = .delivered

@@ -82,6 +82,7 @@ extension HTTP2ServerSession {
       return
     }
     request.answer.setBody(body)
+    count(request)
     var provider = nghttp2_data_provider()
     provider.source.ptr = Unmanaged.passUnretained(request).toOpaque()
     provider.read_callback = HTTP2ServerCallbacks.readAnswer

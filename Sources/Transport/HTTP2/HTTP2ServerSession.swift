@@ -27,6 +27,11 @@ public final class HTTP2ServerSession {
   var events: ContiguousArray<HTTP2Event> = []
   var nextEventIndex = 0
   var fieldList = HTTP2FieldList()
+  private let libraryMemory: HTTP2Memory
+  /// Bytes held by messages and answers.
+  var bufferBytes = 0
+  /// When the header block that is coming was first seen not to be whole; monotonic nanoseconds, 0 for not yet.
+  var headersSeenAt: Int64 = 0
   /// The highest stream taken for processing; what a GOAWAY promises.
   var lastTakenStreamID: Int32 = 0
   /// No stream above this one is served: what a GOAWAY said, or will say when the client reads again.
@@ -51,19 +56,28 @@ public final class HTTP2ServerSession {
   public internal(set) var lastViolation: HTTP2Violation?
   /// Whether the rest of a request has to come before anything can be answered.
   public var isAmidRequest: Bool { current?.phase == .receiving }
+  /// A header block has begun and is not whole: nothing else can come before.
+  var isAmidHeaders: Bool { watch.isAmidHeaders }
+  /// What this session holds, in bytes.
+  public var heldBytes: Int {
+    libraryMemory.bytes + bufferBytes + requests.count * HTTP2Request.baseBytes
+  }
   /// Streams open now: being received, judged or answered.
   public var openStreams: Int { requests.live.count }
 
   /// A new session with its SETTINGS queued; nil only when memory is exhausted.
   public init?(options: HTTP2Options = HTTP2Options()) {
     var session: OpaquePointer?
+    let counted = HTTP2Memory()
     HTTP2Library.withOptions(options) { library in
       HTTP2Library.withCallbacks(HTTP2ServerCallbacks.install) { callbacks in
-        _ = nghttp2_session_server_new2(&session, callbacks, nil, library)
+        counted.withFunctions { memory in
+          _ = nghttp2_session_server_new3(&session, callbacks, nil, library, memory)
+        }
       }
     }
     guard let session else { return nil }
-    self.options = options
+    (self.options, libraryMemory) = (options, counted)
     handle = session
     watch = HTTP2FrameWatch(HTTP2FrameAllowance(options, now: SystemClock.monotonicNanoseconds()))
     let initial = min(options.settings.maximumConcurrentStreams, options.streamCeiling)

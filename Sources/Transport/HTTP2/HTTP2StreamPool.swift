@@ -17,6 +17,9 @@ struct HTTP2StreamPool<Stream: HTTP2PooledStream> {
   private(set) var live: ContiguousArray<Stream> = []
   private var spare: ContiguousArray<Stream> = []
 
+  /// Streams in use and in wait.
+  var count: Int { live.count + spare.count }
+
   mutating func checkOut(streamID: Int32) -> Stream {
     let stream = spare.popLast() ?? Stream()
     stream.streamID = streamID
@@ -25,14 +28,19 @@ struct HTTP2StreamPool<Stream: HTTP2PooledStream> {
     return stream
   }
 
-  mutating func checkIn(_ stream: Stream) {
-    guard stream.slot < live.count, live[stream.slot] === stream, let last = live.popLast() else { return }
+  /// Answers whether it was kept for another use.
+  @discardableResult
+  mutating func checkIn(_ stream: Stream) -> Bool {
+    guard stream.slot < live.count, live[stream.slot] === stream, let last = live.popLast() else {
+      return false
+    }
     if last !== stream {
       last.slot = stream.slot
       live[stream.slot] = last
     }
-    guard spare.count < Self.spareLimit else { return }
+    guard spare.count < Self.spareLimit else { return false }
     stream.reset()
     spare.append(stream)
+    return true
   }
 }

@@ -27,6 +27,9 @@ public final class EventLoop {
   var refusal: ((Int32) -> Bool)?
   /// Why the loop could not go on; `run()` returns then.
   public private(set) var failure: String?
+  /// What peers may cost.
+  public let memory = MemoryBudget()
+  let relief: MemoryRelief
   private var turnEnd: [() -> Void] = []
   private var isRunning = false
   private static let warnings = BackgroundOutput(STDERR_FILENO)
@@ -39,6 +42,7 @@ public final class EventLoop {
     }
     guard let base = event_base_new() else { return nil }
     self.base = base
+    relief = MemoryRelief(memory)
   }
 
   deinit {
@@ -49,6 +53,15 @@ public final class EventLoop {
 
   /// Adds a hook that runs at the end of every turn, in the order of adding.
   public func atTurnEnd(_ hook: @escaping () -> Void) { turnEnd.append(hook) }
+
+  /// Sets how much all peers may hold, in bytes, and has connections give way when they hold more; each is told of.
+  public func limitMemory(to bytes: Int, onGaveWay: @escaping (MemoryVictim) -> Void) {
+    memory.limit = bytes
+    relief.onGaveWay = onGaveWay
+  }
+
+  /// Looks who moves bytes and who is idle. To be called about once a second.
+  public func watchMemory() { relief.look() }
 
   /// Runs turns until `stop()`.
   public func run() {
@@ -63,10 +76,12 @@ public final class EventLoop {
     (busyReaders, timeRead) = (readers.count, 0)
     let mayWait =
       wait && !hasNewFailure && readers.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
+      && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
     continueReading(readers)
     if !failed.isEmpty { settleFailures() }
+    if relief.isUrgent { relief.makeRoom() }
     for hook in turnEnd { hook() }
     flushConnections()
   }

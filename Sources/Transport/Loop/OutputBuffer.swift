@@ -2,6 +2,8 @@
 struct OutputBuffer {
   /// Size of a first buffer, in bytes; the loop keeps some of these for reuse.
   static let chunk = 64 << 10
+  /// Storage beyond this is given back in part when little of it is used, in bytes.
+  static let roomyLimit = 1 << 20
   /// How many free chunks the loop keeps.
   static let spareLimit = 64
 
@@ -9,6 +11,8 @@ struct OutputBuffer {
   private var head = 0
   private var tail = 0
 
+  /// Bytes of storage, used or not.
+  var capacity: Int { storage?.count ?? 0 }
   var isEmpty: Bool { head == tail }
   var count: Int { tail - head }
 
@@ -29,13 +33,26 @@ struct OutputBuffer {
   /// Forgets the first `count` bytes, and gives the storage back when nothing is left.
   mutating func consume(_ count: Int, to loop: EventLoop) {
     head += count
-    if head == tail { release(to: loop) }
+    if head == tail { return release(to: loop) }
+    if capacity > Self.roomyLimit, self.count < capacity / 4 { shrink(loop) }
+  }
+
+  /// A large answer of which little is left must not hold all of its memory until a slow peer has read the last byte.
+  private mutating func shrink(_ loop: EventLoop) {
+    guard let storage else { return }
+    let fresh = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: Self.capacity(for: count, growing: 0), alignment: 16)
+    fresh.copyMemory(from: waiting)
+    loop.memory.change(by: fresh.count - storage.count)
+    storage.deallocate()
+    (self.storage, head, tail) = (fresh, 0, count)
   }
 
   mutating func release(to loop: EventLoop) {
     (head, tail) = (0, 0)
     guard let storage else { return }
     self.storage = nil
+    loop.memory.change(by: -storage.count)
     if storage.count == Self.chunk, loop.spareOutput.count < Self.spareLimit {
       loop.spareOutput.append(storage)
     } else {
@@ -50,8 +67,9 @@ struct OutputBuffer {
     if needed <= Self.chunk, storage == nil, let spare = loop.spareOutput.popLast() {
       fresh = spare
     } else {
-      fresh = .allocate(byteCount: Self.capacity(for: needed), alignment: 16)
+      fresh = .allocate(byteCount: Self.capacity(for: needed, growing: capacity), alignment: 16)
     }
+    loop.memory.change(by: fresh.count - capacity)
     if !waiting.isEmpty { fresh.copyMemory(from: waiting) }
     storage?.deallocate()
     storage = fresh
@@ -59,9 +77,9 @@ struct OutputBuffer {
     return UnsafeMutableRawPointer(fresh.baseAddress.unsafelyUnwrapped + tail)
   }
 
-  private static func capacity(for needed: Int) -> Int {
-    var capacity = chunk
-    while capacity < needed { capacity *= 2 }
-    return capacity
+  /// Whole chunks; what grows already gets half as much again, so that many small appends copy little.
+  private static func capacity(for needed: Int, growing: Int) -> Int {
+    let wanted = max(needed, growing + growing / 2)
+    return (wanted + chunk - 1) / chunk * chunk
   }
 }

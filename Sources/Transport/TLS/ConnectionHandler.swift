@@ -11,9 +11,13 @@ public protocol ConnectionHandler: AnyObject {
   func connectionPeerEnded(_ connection: TLSConnection)
   /// The connection is gone, for good; called once, also when the handshake failed.
   func connectionClosed(_ connection: TLSConnection, reason: String)
+  /// Memory is short: the connection is to end, if its peer reads with a word that says why, and next to nothing may be held
+  /// for it afterwards.
+  func giveWay(_ connection: TLSConnection)
 }
 
 extension ConnectionHandler {
   public func connectionDrained(_ connection: TLSConnection) {}
   public func connectionPeerEnded(_ connection: TLSConnection) { connection.close() }
+  public func giveWay(_ connection: TLSConnection) { connection.abort(TLSConnection.gaveWay, reset: true) }
 }

@@ -28,7 +28,13 @@ public final class TLSConnection {
   let ssl: OpaquePointer
   let descriptor: Int32
   var phase: Phase
+  /// What a connection costs besides its output and what its owner holds, in bytes: the state of OpenSSL, this object and its
+  /// registrations. Measured with 400 idle device connections: 14.7 KiB each.
+  private static let baseBytes = 15 << 10
+
   var output = OutputBuffer()
+  private var share = MemoryShare()
+  var idleMark: IdleMark
   var isQueuedForFlush = false
   private var isQueuedForReading = false
   private var readEvent: LoopEvent?
@@ -66,12 +72,15 @@ public final class TLSConnection {
     closeDelay = context.policy.closeDelay
     SSL_set_fd(ssl, descriptor)
     if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
-    deadline = SystemClock.monotonicNanoseconds() + Self.handshakeLimit
+    let now = SystemClock.monotonicNanoseconds()
+    (deadline, idleMark) = (now + Self.handshakeLimit, IdleMark(now: now))
+    share.set(Self.baseBytes, in: loop.memory)
     readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
     readEvent?.onFailure = { [unowned self] in unwatched() }
   }
 
   deinit {
+    share.set(0, in: loop.memory)
     SSL_free(ssl)
     if phase != .closed { _ = Platform.close(descriptor) }
   }
@@ -151,7 +160,7 @@ public final class TLSConnection {
   }
 
   /// Whether bytes wait for the system to have room: the TLS layer has to be given the same ones again.
-  var isBlocked: Bool { writeEvent?.isActive ?? false }
+  public var isBlocked: Bool { writeEvent?.isActive ?? false }
 
   /// Acknowledges what was received: the peer may hold the rest back until then (Nagle's algorithm).
   public func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
@@ -188,6 +197,7 @@ public final class TLSConnection {
     settleTimer?.cancel()
     (readEvent, writeEvent, settleTimer) = (nil, nil, nil)
     output.release(to: loop)
+    share.set(0, in: loop.memory)
     _ = Platform.close(descriptor)
     let owner = handler
     handler = nil
@@ -204,6 +214,11 @@ public final class TLSConnection {
   /// Bytes that this system has taken and not sent, because the peer's is full. A system call.
   public func systemQueuedBytes() -> Int {
     phase == .open || phase == .draining ? SocketCalls.unsentBytes(descriptor) : 0
+  }
+
+  /// Says how much the owner holds for this connection now, in bytes, besides the output.
+  public func hold(_ bytes: Int) {
+    if phase != .closed { share.set(Self.baseBytes + bytes, in: loop.memory) }
   }
 
   // MARK: What the loop does
@@ -298,4 +313,22 @@ public final class TLSConnection {
     wantsDrainedCall = false
     handler?.connectionDrained(self)
   }
+}
+
+extension TLSConnection: MemoryHolder {
+  /// Most that a connection may still hold when it has been ended in order, in bytes: the last words to a peer that reads.
+  private static let lastWords = baseBytes + OutputBuffer.chunk
+
+  var heldBytes: Int { share.bytes + output.capacity }
+  var movedBytes: Int { output.isEmpty ? bytesRead &+ bytesWritten : bytesWritten }
+
+  func giveWay() {
+    let mayStillSpeak = phase == .open
+    if mayStillSpeak, let handler { handler.giveWay(self) }
+    guard phase == .open || !mayStillSpeak || heldBytes > Self.lastWords else { return }
+    abort(Self.gaveWay, reset: true)
+  }
+
+  /// Why a connection ended that gave way.
+  public static let gaveWay = "memory is short, and it held most for longest"
 }

@@ -7,6 +7,8 @@ public final class TLSListener {
   private static let backlog: Int32 = 4096
   private static let sweepInterval: Int64 = 1_000_000_000
 
+  /// What it is called, for whoever counts.
+  public var name = ""
   /// Where it listens, with the real port.
   public let address: SocketAddress
   /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
@@ -34,6 +36,7 @@ public final class TLSListener {
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     acceptEvent?.start()
     sweep?.start(afterNanoseconds: Self.sweepInterval)
+    loop.relief.add({ [weak self] in self?.name ?? "" }) { [weak self] in self?.openConnections ?? [] }
   }
 
   /// Open connections, in no order.

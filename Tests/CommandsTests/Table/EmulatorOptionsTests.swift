@@ -48,7 +48,7 @@ struct EmulatorOptionsTests {
       ["--token-update-limit", "1"], ["--documented-tokens"], ["--seed-data", "f"], ["--allow-host", "h"],
       ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
       ["--documented-reasons"], ["--no-explain"], ["--urgent-background"],
-      ["--suffix-mismatch", "InvalidPushType"],
+      ["--suffix-mismatch", "InvalidPushType"], ["--memory", "64M"],
     ])
   func everyFlag(words: [String]) throws {
     let options = EmulatorOptions(try Self.settings(["serve"] + words))

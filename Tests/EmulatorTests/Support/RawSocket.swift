@@ -33,5 +33,15 @@ final class RawSocket {
     }
   }
 
+  /// Adds what has come; answers whether the stream has ended.
+  func receive(into bytes: inout [UInt8]) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { return count == 0 || (errno != EAGAIN && errno != EINTR) }
+      bytes += buffer[..<count]
+    }
+  }
+
   func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 }

@@ -61,4 +61,22 @@ struct OutputBufferTests {
     for index in many.indices { many[index].release(to: loop) }
     #expect(loop.spareOutput.count == OutputBuffer.spareLimit)
   }
+
+  @Test("the loop's budget knows all storage, which is whole chunks and shrinks as a large answer is read")
+  func counted() throws {
+    let loop = try #require(EventLoop())
+    var (small, large) = (OutputBuffer(), OutputBuffer())
+    append([1], to: &small, loop)
+    #expect(loop.memory.used == OutputBuffer.chunk)
+    let count = 10 << 20
+    append(pattern(count), to: &large, loop)
+    #expect(loop.memory.used == OutputBuffer.chunk + count)
+    let left = 100_000
+    large.consume(count - left, to: loop)
+    #expect(Array(large.waiting) == pattern(left, from: count - left))
+    #expect(loop.memory.used == 3 * OutputBuffer.chunk)
+    large.consume(left, to: loop)
+    small.release(to: loop)
+    #expect(loop.memory.used == 0)
+  }
 }

@@ -1,0 +1,101 @@
+/// What all peers of a loop together may cost in memory: connections, streams, queues and answers. Only bookkeeping and the
+/// choice of who gives way; who holds what is said by `MemoryShare` and `OutputBuffer`, and ends are made by `MemoryRelief`.
+///
+///     comfortable ─ 7/8 of the limit ─→ strained: who sits on much and is idle gives way
+///                  ─ the limit ─→ exceeded: anybody does, and no further request of the console is taken up
+///
+/// Who holds most for longest gives way first: weight is bytes times idle time, so that a client that reads its large answer
+/// is outweighed by one that doesn't, and thousands of small quiet ones go last. The token map, kept messages and history
+/// have limits of their own and are not counted.
+public final class MemoryBudget {
+  /// One who may give way.
+  struct Candidate {
+    /// What it holds, in bytes.
+    var bytes: Int
+    /// Since when nothing has moved, in nanoseconds.
+    var idle: Int64
+  }
+
+  /// What `serve` allows unless told otherwise, in bytes.
+  public static let standardLimit = 512 << 20
+  /// The least that makes sense, in bytes: what one device that does not read may hold (`CourierConnection.outputLimit`).
+  public static let leastLimit = 8 << 20
+  /// Who has moved nothing for so long is idle, in nanoseconds: longer than a busy client's pauses, and short against the
+  /// time that it takes to fill memory.
+  static let patience: Int64 = 2_000_000_000
+  /// Who holds less gives way only to keep the limit, in bytes: a quiet device, not somebody's unread answer. One chunk of
+  /// output.
+  static let hoard = OutputBuffer.chunk
+  /// Idle time beyond this weighs no more, in nanoseconds: a device that has had nothing to say for hours must not outweigh
+  /// somebody who holds megabytes.
+  static let longestIdle: Int64 = 60_000_000_000
+
+  /// Most bytes that may be held; `.max` for no limit.
+  public var limit = Int.max
+  /// Bytes held now.
+  public private(set) var used = 0
+  /// How many have given way, by listener.
+  public private(set) var gaveWay: [String: Int] = [:]
+  /// What was held when nobody was found to give way: looking again is of no use before somebody holds more.
+  private var helplessAt = 0
+
+  /// Somebody holds more, or less.
+  @inline(__always)
+  func change(by bytes: Int) { used &+= bytes }
+
+  /// Whether more is held than may be: no more work is to be begun.
+  public var isExceeded: Bool { used > limit }
+  /// Whether those who have been idle are to give way.
+  var isStrained: Bool { used > comfort }
+  /// Whether somebody has to give way before anything else happens.
+  var needsRelief: Bool { used > limit && used > helplessAt }
+
+  /// Below this nobody gives way.
+  private var comfort: Int { limit - limit / 8 }
+  /// What the limit is kept to, so that room is made for more than the next connection.
+  private var goal: Int { limit - limit / 64 }
+
+  func countVictim(of listener: String) { gaveWay[listener, default: 0] += 1 }
+
+  /// Nobody could give way.
+  func noteHelpless() { helplessAt = used }
+  /// Somebody may have become able to.
+  func lookAgain() { helplessAt = 0 }
+
+  /// Who has to give way, as indices, heaviest first: of those who sit on much and are idle as many as bring comfort back; and
+  /// of everybody as many as the limit demands.
+  func victims(_ candidates: [Candidate]) -> [Int] {
+    guard isStrained else { return [] }
+    var order = candidates.indices.sorted { Self.weight(candidates[$0]) > Self.weight(candidates[$1]) }
+    var (left, victims) = (used, [Int]())
+    func take(downTo goal: Int, where mayGo: (Candidate) -> Bool) {
+      order.removeAll { index in
+        guard left > goal, candidates[index].bytes > 0, mayGo(candidates[index]) else { return false }
+        left -= candidates[index].bytes
+        victims.append(index)
+        return true
+      }
+    }
+    take(downTo: comfort) { $0.idle >= Self.patience && $0.bytes >= Self.hoard }
+    if left > limit { take(downTo: goal) { _ in true } }
+    return victims
+  }
+
+  /// Byte seconds; everybody counts as idle for one second at least.
+  private static func weight(_ candidate: Candidate) -> Int {
+    let seconds = min(max(0, candidate.idle), longestIdle) / 1_000_000_000
+    return candidate.bytes.multipliedReportingOverflow(by: Int(seconds) + 1).partialValue
+  }
+}
+
+/// What one connection holds, as the budget has it.
+struct MemoryShare {
+  private(set) var bytes = 0
+
+  @inline(__always)
+  mutating func set(_ count: Int, in budget: MemoryBudget) {
+    guard count != bytes else { return }
+    budget.change(by: count &- bytes)
+    bytes = count
+  }
+}

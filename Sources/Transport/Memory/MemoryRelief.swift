@@ -1,0 +1,110 @@
+import Platform
+
+/// A connection that can give memory back by ending.
+protocol MemoryHolder: AnyObject {
+  /// What it holds now, in bytes.
+  var heldBytes: Int { get }
+  /// Bytes that moved so far, in the direction that counts: while output waits, those that left.
+  var movedBytes: Int { get }
+  var idleMark: IdleMark { get set }
+  /// The other end.
+  var remoteAddress: SocketAddress { get }
+  /// Ends in a way that says why where that is possible, and holds next to nothing from now on.
+  func giveWay()
+}
+
+/// Since when a connection has moved nothing. Looked at once a second, so that moving bytes costs nothing for it.
+struct IdleMark {
+  private var moved = 0
+  private var since: Int64
+
+  /// `now` is monotonic, in nanoseconds.
+  init(now: Int64) { since = now }
+
+  mutating func look(moved: Int, now: Int64) {
+    guard moved != self.moved else { return }
+    (self.moved, since) = (moved, now)
+  }
+
+  /// In nanoseconds.
+  func idle(_ now: Int64) -> Int64 { now - since }
+}
+
+/// One who gave way, for the log.
+public struct MemoryVictim {
+  public let listener: String
+  public let remoteAddress: SocketAddress
+  /// What it held, in bytes.
+  public let bytes: Int
+  /// How long it had moved nothing, in nanoseconds.
+  public let idle: Int64
+}
+
+/// Makes connections of a loop give way when its memory budget is used up.
+final class MemoryRelief {
+  private struct Source {
+    let name: () -> String
+    let holders: () -> [any MemoryHolder]
+  }
+
+  private let budget: MemoryBudget
+  private var sources: [Source] = []
+  /// Told of each who gave way.
+  var onGaveWay: ((MemoryVictim) -> Void)?
+  /// Connections that wait for room before they take up their next request.
+  private var waiting: [HTTPConnection] = []
+
+  init(_ budget: MemoryBudget) { self.budget = budget }
+
+  /// Adds connections that may give way. `name` and `holders` must not keep their listener alive.
+  func add(_ name: @escaping () -> String, _ holders: @escaping () -> [any MemoryHolder]) {
+    sources.append(Source(name: name, holders: holders))
+  }
+
+  /// Looks at everybody's progress, and has the idle give way if memory is getting short.
+  func look() {
+    let now = SystemClock.monotonicNanoseconds()
+    for source in sources {
+      for holder in source.holders() { holder.idleMark.look(moved: holder.movedBytes, now: now) }
+    }
+    budget.lookAgain()
+    if budget.isStrained { relieve(now) }
+  }
+
+  // MARK: In each turn
+
+  /// Whether there is something to do before the loop may wait.
+  var isUrgent: Bool { budget.needsRelief || !waiting.isEmpty && !budget.isExceeded }
+
+  /// Runs before the hooks at the turn's end, so that what ends here is committed in the same turn.
+  func makeRoom() {
+    if budget.needsRelief { relieve(SystemClock.monotonicNanoseconds()) }
+    guard !waiting.isEmpty, !budget.isExceeded else { return }
+    let ready = waiting
+    waiting = []
+    for connection in ready { connection.roomIsBack() }
+  }
+
+  /// The connection goes on when there is room again.
+  func wait(_ connection: HTTPConnection) { waiting.append(connection) }
+
+  private func relieve(_ now: Int64) {
+    var holders: [(source: Int, holder: any MemoryHolder)] = []
+    for (index, source) in sources.enumerated() { holders += source.holders().map { (index, $0) } }
+    let candidates = holders.map {
+      MemoryBudget.Candidate(bytes: $0.holder.heldBytes, idle: $0.holder.idleMark.idle(now))
+    }
+    let victims = budget.victims(candidates)
+    for index in victims {
+      let (source, holder) = holders[index]
+      let name = sources[source].name()
+      let victim = MemoryVictim(
+        listener: name, remoteAddress: holder.remoteAddress, bytes: candidates[index].bytes,
+        idle: candidates[index].idle)
+      holder.giveWay()
+      budget.countVictim(of: name)
+      onGaveWay?(victim)
+    }
+    if budget.isExceeded, victims.isEmpty { budget.noteHelpless() }
+  }
+}

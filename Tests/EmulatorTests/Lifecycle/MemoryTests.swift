@@ -1,0 +1,222 @@
+import LegacyWire
+import Platform
+import PushModel
+import Testing
+
+@testable import Broker
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  /// Each with the least memory that can be asked for (8 MiB), and a healthy client that is served throughout.
+  @Suite("Memory, who gives way")
+  struct MemoryTests {
+    private func harness(
+      _ configure: (inout EmulatorOptions) -> Void = { _ in }
+    ) throws -> EmulatorHarness {
+      try EmulatorHarness {
+        $0.memory = MemoryBudget.leastLimit
+        configure(&$0)
+      }
+    }
+
+    private func gaveWay(_ harness: EmulatorHarness, _ listener: String) -> Int {
+      harness.loop.memory.gaveWay[listener] ?? 0
+    }
+
+    @Test("devices that never read give way, and their messages are kept and delivered when they come back")
+    func devices() throws {
+      let harness = try harness()
+      let provider = try harness.provider()
+      let (healthy, healthyToken) = try harness.listener("healthy")
+      let names = ["phone-1", "phone-2", "phone-3"]
+      let deaf = try names.map { try harness.listener($0) }
+      harness.passPause()
+      for connection in harness.connections("courier") { connection.setSendBuffer(4096) }
+      for (device, _) in deaf { device.connection.setPaused(true) }
+      // Two KiB each, so that two of the three fill the budget.
+      let filler = String(repeating: "x", count: 1900)
+      let count = 1600
+      var (sent, served) = (0, 0)
+      while sent < count {
+        for _ in 0..<100 {
+          sent += 1
+          for (_, token) in deaf {
+            provider.send(Frames.full(token, id: UInt32(sent), payload: Frames.text("\(filler)\(sent)")))
+          }
+        }
+        provider.send(Frames.full(healthyToken, id: UInt32(sent), payload: Frames.text("\(sent)")))
+        served += 1
+        healthy.acknowledgeAll(until: "the healthy one is served") { $0.payload == Frames.text("\(sent)") }
+      }
+      let all = UInt64(count * deaf.count + served)
+      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == all }
+      harness.turn(until: "somebody gives way") { gaveWay(harness, "courier") > 0 }
+      harness.turn(until: "the budget holds") { !harness.loop.memory.isExceeded }
+      #expect(!provider.recorder.hasEnded && !healthy.recorder.hasEnded)
+      #expect(gaveWay(harness, "gateway") == 0)
+      for (name, (device, _)) in zip(names, deaf) {
+        device.connection.setPaused(false)
+        let newest = Frames.text("\(filler)\(count)")
+        harness.settle()
+        guard device.recorder.hasEnded else {
+          device.acknowledgeAll(until: "the newest arrives") { $0.payload == newest }
+          continue
+        }
+        let (again, _) = try harness.listener(name)
+        again.waitForMessages(1)
+        #expect(again.messages.map(\.payload) == [newest])
+      }
+    }
+
+    @Test("half-open requests end with ENHANCE_YOUR_CALM when they take too much, and others are answered")
+    func halfOpenStreams() throws {
+      let harness = try harness()
+      let token = try harness.offlineToken()
+      let healthy = try HTTP2Client(harness, .app())
+      let attackers = try (0..<2).map { _ in try HalfOpen(harness) }
+      for round in 0..<1000 where gaveWay(harness, "provider") == 0 {
+        for attacker in attackers { attacker.openStream() }
+        if round % 50 == 0 { #expect(try healthy.answer(.push(token.hex)).status == 200) }
+        harness.loop.runTurn(wait: false)
+      }
+      harness.turn(until: "one gives way") { gaveWay(harness, "provider") > 0 }
+      harness.turn(until: "it has ended") { attackers.contains { $0.recorder.hasEnded } }
+      for attacker in attackers where attacker.recorder.hasEnded {
+        let goAway = try #require(HTTP2Frame.all(attacker.recorder.received).last { $0.type == 7 })
+        // Stream 0 was served last, and 11 is ENHANCE_YOUR_CALM (RFC 9113 6.8, 7).
+        #expect(goAway.hex.dropFirst(18).hasPrefix("000000000000000b"))
+        #expect(attacker.recorder.sawClose)
+      }
+      #expect(!healthy.recorder.hasEnded && !harness.loop.memory.isExceeded)
+      #expect(try healthy.answer(.push(token.hex)).status == 200)
+    }
+
+    @Test("requests and header blocks that never end are over in time, on connections that trickle too")
+    func overdue() throws {
+      let harness = try EmulatorHarness {
+        ($0.provider.http2.requestTime, $0.provider.http2.headerTime) = (50_000_000, 50_000_000)
+      }
+      let (body, headers) = (try HalfOpen(harness), try HalfOpen(harness))
+      body.openStream()
+      headers.openHeaders()
+      harness.turn(until: "the stream is reset") {
+        body.trickle()
+        return HTTP2Frame.all(body.recorder.received).contains {
+          $0.type == 3 && $0.hex.hasSuffix("0000000b")
+        }
+      }
+      harness.turn(until: "the connection ends") { headers.recorder.hasEnded }
+      let goAway = try #require(HTTP2Frame.all(headers.recorder.received).last { $0.type == 7 })
+      #expect(goAway.hex.dropFirst(18).hasPrefix("000000000000000b"))
+      #expect(!body.recorder.hasEnded)
+    }
+
+    @Test("uploads that stop half-way give way to others, and health is answered throughout")
+    func uploads() throws {
+      let harness = try harness { $0.consolePort = .number(0) }
+      let address = try harness.address("console")
+      let uploads = try (0..<4).map { _ in try RawSocket(address) }
+      let piece = [UInt8](repeating: 0x20, count: 64 << 10)
+      for upload in uploads {
+        upload.send(
+          Array(
+            ("POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+              + "Content-Length: 16000000\r\n\r\n").utf8))
+      }
+      for _ in 0..<400 where gaveWay(harness, "console") == 0 {
+        for upload in uploads { upload.send(piece) }
+        harness.loop.runTurn(wait: false)
+        #expect(try harness.get("/livez").hasPrefix("HTTP/1.1 200"))
+      }
+      #expect(gaveWay(harness, "console") > 0)
+      harness.turn(until: "the budget holds") { !harness.loop.memory.isExceeded }
+      let metrics = try harness.get("/metrics")
+      let limit = MemoryBudget.leastLimit
+      #expect(metrics.contains("\napns_emulator_memory_limit_bytes \(limit)\n"))
+      #expect(metrics.contains("\napns_emulator_memory_used_bytes "))
+      let count = gaveWay(harness, "console")
+      #expect(
+        metrics.contains("\napns_emulator_connections_gave_way_total{listener=\"console\"} \(count)\n"))
+      #expect(metrics.contains("\napns_emulator_connections_gave_way_total{listener=\"courier\"} 0\n"))
+    }
+
+    @Test("what is held is given back to the byte when everybody has gone")
+    func nothingLeft() throws {
+      let harness = try harness { $0.consolePort = .number(0) }
+      let before = harness.loop.memory.used
+      let (device, token) = try harness.listener()
+      let provider = try HTTP2Client(harness, .app())
+      #expect(try provider.answer(.push(token.hex)).status == 200)
+      let legacy = try harness.provider()
+      legacy.send(Array(Frames.full(token, id: 1).dropLast()))
+      #expect(try harness.get("/livez").hasPrefix("HTTP/1.1 200"))
+      #expect(harness.loop.memory.used > before)
+      device.waitForMessages(1)
+      for connection in [device.connection, provider.connection, legacy.connection] { connection.close() }
+      harness.turn(until: "all have gone") {
+        device.recorder.hasEnded && provider.recorder.hasEnded && legacy.recorder.hasEnded
+          && ["courier", "provider", "gateway"].allSatisfy { harness.connections($0).isEmpty }
+          && harness.emulator.console?.openConnections.isEmpty == true
+      }
+      #expect(harness.loop.memory.used == before)
+    }
+  }
+}
+
+/// A provider that begins requests and never ends them.
+private final class HalfOpen {
+  let recorder = Recorder()
+  private let connection: TLSConnection
+  private var stream: UInt32 = 1
+
+  init(_ harness: EmulatorHarness) throws {
+    connection = try harness.connect(
+      "provider", as: recorder, context: harness.context(.app()), alpn: ["h2"])
+    harness.turn(until: "TLS is up") { recorder.hasOpened }
+    connection.send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Self.frame(4, 0, 0, []))
+  }
+
+  /// HEADERS and most of a body, without END_STREAM.
+  func openStream() {
+    connection.send(
+      Self.frame(1, 4, stream, Self.block) + Self.frame(0, 0, stream, [UInt8](repeating: 0x20, count: 5000)))
+    stream += 2
+  }
+
+  /// HEADERS without END_HEADERS.
+  func openHeaders() { connection.send(Self.frame(1, 0, stream, Self.block)) }
+
+  /// One more byte of the body.
+  func trickle() { connection.send(Self.frame(0, 0, stream - 2, [0x20])) }
+
+  /// The pseudo-fields of a push, as literals without indexing (RFC 7541 6.2.2).
+  private static let block = fields([
+    (":method", "POST"), (":scheme", "https"), (":path", "/3/device/ab"), (":authority", "localhost"),
+  ])
+
+  private static func fields(_ fields: [(String, String)]) -> [UInt8] {
+    var block: [UInt8] = []
+    for (name, value) in fields { block += [0] + text(name) + text(value) }
+    return block
+  }
+
+  private static func text(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }
+
+  private static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
+    let length = UInt32(payload.count)
+    return [UInt8(length >> 16 & 255), UInt8(length >> 8 & 255), UInt8(length & 255), type, flags]
+      + (0..<4).map { UInt8(stream >> (24 - 8 * $0) & 255) } + payload
+  }
+}
+
+extension EmulatorHarness {
+  /// The whole answer to a GET on a new connection to the console.
+  fileprivate func get(_ path: String) throws -> String {
+    let socket = try RawSocket(try address("console"))
+    socket.send(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
+    var received: [UInt8] = []
+    turn(until: "\(path) is answered") { socket.receive(into: &received) }
+    return String(decoding: received, as: UTF8.self)
+  }
+}

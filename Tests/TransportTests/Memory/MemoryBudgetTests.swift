@@ -1,0 +1,95 @@
+import Testing
+
+@testable import Transport
+
+@Suite("Memory budget")
+struct MemoryBudgetTests {
+  private static let second: Int64 = 1_000_000_000
+
+  /// A budget of `limit` KiB whose use is what the candidates hold, in KiB.
+  private func victims(_ limit: Int, _ candidates: [(kibibytes: Int, idleSeconds: Int64)]) -> [Int] {
+    let budget = MemoryBudget()
+    budget.limit = limit << 10
+    budget.change(by: candidates.reduce(0) { $0 + $1.kibibytes } << 10)
+    return budget.victims(
+      candidates.map {
+        MemoryBudget.Candidate(bytes: $0.kibibytes << 10, idle: $0.idleSeconds * Self.second)
+      })
+  }
+
+  @Test("nobody gives way below seven eighths of the limit, however idle")
+  func comfortable() {
+    #expect(victims(800, [(300, 60), (400, 60)]) == [])
+  }
+
+  @Test(
+    "between that and the limit only those who are idle and hold much give way, as many as bring comfort back"
+  )
+  func strained() {
+    #expect(victims(800, [(400, 0), (200, 2), (100, 60), (80, 0)]) == [2])
+    #expect(victims(800, [(400, 0), (250, 2), (130, 0)]) == [1])
+    #expect(victims(800, [(400, 1), (400, 0)]) == [])
+    #expect(victims(800, [(400, 1), (300, 0), (60, 60), (40, 60)]) == [], "quiet devices stay")
+  }
+
+  @Test("beyond the limit the heaviest give way, and only as many as needed")
+  func exceeded() {
+    #expect(victims(800, [(300, 0), (900, 0), (100, 0)]) == [1])
+    #expect(victims(800, [(500, 0), (600, 0), (200, 5)]) == [2, 1])
+    #expect(victims(800, [(200, 3), (200, 9), (500, 0)]) == [1])
+    #expect(victims(800, [(500, 0), (400, 1), (15, 60)]) == [2, 1])
+  }
+
+  @Test("idle time counts up to a minute: a small device quiet for hours does not outweigh a hoard")
+  func quietDevices() {
+    let day: Int64 = 86_400
+    #expect(victims(2000, [(15, day), (1990, 0), (15, day)]) == [1])
+    // Among equals the idlest go first.
+    #expect(victims(40, [(15, 20), (15, 50), (15, 3)]) == [1])
+  }
+
+  @Test("memory that nobody can give back ends no more than there are")
+  func helpless() {
+    let budget = MemoryBudget()
+    budget.limit = 100
+    budget.change(by: 500)
+    #expect(budget.needsRelief && budget.isExceeded)
+    #expect(budget.victims([]) == [])
+    budget.noteHelpless()
+    #expect(!budget.needsRelief && budget.isExceeded, "looking again at once is of no use")
+    budget.change(by: 1)
+    #expect(budget.needsRelief)
+    budget.noteHelpless()
+    budget.lookAgain()
+    #expect(budget.needsRelief)
+    budget.change(by: -401)
+    #expect(!budget.needsRelief && !budget.isExceeded)
+  }
+
+  @Test("without a limit nobody ever gives way")
+  func unlimited() {
+    #expect(victims(.max, [(1 << 40, 1000)]) == [])
+  }
+
+  @Test("a share is counted once, however often it is said")
+  func share() {
+    let budget = MemoryBudget()
+    var share = MemoryShare()
+    for bytes in [100, 100, 40, 0, 70] {
+      share.set(bytes, in: budget)
+      #expect(budget.used == bytes && share.bytes == bytes)
+    }
+  }
+
+  @Test("who moves bytes is not idle, and idle time begins with the last that moved")
+  func idleMark() {
+    var mark = IdleMark(now: 10)
+    #expect(mark.idle(25) == 15)
+    mark.look(moved: 5, now: 30)
+    #expect(mark.idle(30) == 0)
+    mark.look(moved: 5, now: 50)
+    #expect(mark.idle(50) == 20)
+    mark.look(moved: 6, now: 60)
+    #expect(mark.idle(61) == 1)
+  }
+}
