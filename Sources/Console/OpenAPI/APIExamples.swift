@@ -117,8 +117,9 @@ enum APIExamples {
   static let named: [String: JSONValue] = [
     "Status": ["status": "live"],
     "Info": [
-      "version": "0.1.0", "boot": "m4xk2p9q", "environment": "sandbox",
-      "listeners": ["provider": ["host": "127.0.0.1", "port": 2197]], "ca": "/work/certs/ca.pem",
+      "version": "0.1.0", "boot": "m4xk2p9q", "portsFile": nil, "needsAccess": false,
+      "environment": "sandbox",
+      "listeners": ["provider": ["host": "127.0.0.1", "port": 2197]], "ca": "/home/me/certs/ca.pem",
       "now": .string(now), "clock": clock, "counters": ["received": 1, "accepted": 1, "delivered": 1],
     ],
     "Clock": clock, "ClockChange": ["advance": "1m"], "Reset": ["what": ["feedback"]],
@@ -196,7 +197,8 @@ enum APIExamples {
     ("id", 1), ("receivedAt", .string(now)), ("interface", "provider"), ("command", nil), ("identifier", nil),
     ("apnsId", "EC1BF194-B3B2-424B-89A9-5A918A6E6B5C"), ("topic", .string(topic)), ("environment", "sandbox"),
     ("token", .string(token)), ("udid", .string(udid)), ("pushType", "alert"), ("priority", 10),
-    ("expiration", nil), ("collapseId", nil), ("payload", aps), ("payloadBase64", .string(apsBase64)),
+    ("expiration", nil), ("collapseId", nil), ("channelId", nil), ("payload", aps),
+    ("payloadBase64", .string(apsBase64)),
     (
       "verdict",
       [

@@ -18,7 +18,7 @@ import Testing
         + #""identifier":42,"apnsId":null,"topic":"com.example.app","environment":"sandbox","#
         + #""token":"\#(token.hex)","udid":"phone","pushType":"alert","priority":10,"#
         + #""expiration":"2026-01-03T00:26:40.000Z","collapseId":null,"#
-        + #""payload":{"aps":{"alert":"Hello"}},"payloadBase64":"eyJhcHMiOnsiYWxlcnQiOiJIZWxsbyJ9fQ==","#
+        + #""channelId":null,"payload":{"aps":{"alert":"Hello"}},"payloadBase64":"eyJhcHMiOnsiYWxlcnQiOiJIZWxsbyJ9fQ==","#
         + #""verdict":{"accepted":true,"status":200,"reason":null,"legacyStatus":0,"explanation":null,"fault":null},"#
         + #""state":"stored","timeline":[{"at":"2026-01-02T03:04:05.000Z","event":"received","#
         + #""detail":"by the gateway interface"},{"at":"2026-01-02T03:04:05.000Z","event":"verified","#

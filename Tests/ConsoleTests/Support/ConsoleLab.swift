@@ -23,6 +23,7 @@ final class ConsoleLab {
     self.clock = clock
     context = ConsoleContext(broker: broker, environment: .sandbox, now: { clock.now })
     context.clock = clock
+    context.info = { [("portsFile", .null), ("needsAccess", false)] }
     context.makeTimer = { [timers] in timers.make($0, $1) }
     prepare(context)
   }

@@ -82,7 +82,7 @@ extension LiveTests {
       let provider = try harness.provider()
       let count = DeviceLink.windowLimit
       provider.send((1...count).flatMap { Frames.full(token, id: UInt32($0), payload: Frames.text("\($0)")) })
-      device.waitForMessages(1000)
+      harness.turn(until: "all are taken") { harness.broker.counters.received == UInt64(count) }
       let strays = (0..<1000).flatMap { Acknowledgement(messageId: 0x7000_0000 + UInt32($0)).encoded }
       device.send(strays)
       device.roundTrip()
