@@ -30,13 +30,13 @@ public struct FileReplacement {
   /// Whether a plain file is there.
   public var isPlain: Bool { kind == S_IFREG && !Self.isDescriptor(path) }
 
-  private var kind: mode_t? { existing.map { $0.st_mode & S_IFMT } }
+  private var kind: FileMode? { existing.map { $0.st_mode & S_IFMT } }
 
   /// Writes all of it. A new file gets `permissions` less the umask; one that is replaced passes its own on, unless
   /// `isSecret`. `isDurable` waits for the disk. `beforeReplacing` gets the new file's descriptor when all is written and
   /// nothing has its name yet. What fails leaves everything as it was, but for what a device or pipe has taken.
   public func write(
-    _ bytes: [UInt8], permissions: mode_t, isSecret: Bool = false, isDurable: Bool = false,
+    _ bytes: [UInt8], permissions: FileMode, isSecret: Bool = false, isDurable: Bool = false,
     beforeReplacing: (Int32) -> Void = { _ in }
   ) throws(SocketError) {
     guard isReplaceable else { return try writeInto(bytes) }

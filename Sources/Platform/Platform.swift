@@ -6,3 +6,6 @@
 #elseif canImport(Darwin)
   @_exported import Darwin
 #endif
+
+/// Permissions of a file, as `open(2)` takes them.
+public typealias FileMode = mode_t
