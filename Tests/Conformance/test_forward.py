@@ -559,9 +559,9 @@ def test_an_ending_emulator_tells_how_far_it_got(bridge, upstream, key_path):
 def test_what_an_ending_emulator_could_not_send_is_in_the_log(bridge, upstream, key_path):
     upstream.otherwise = "late"
     bridge.start(upstream.port, key_path)
-    with bridge.provider() as provider:
+    with HalfClosingProvider(bridge.emulator, *bridge.emulator.push_certificate()) as provider:
         provider.send(burst(5))
-        provider.socket.unwrap()
+        provider.end_output()
     eventually(lambda: len(upstream.paths) == 5, "they are under way")
     assert bridge.emulator.stop() == 0
     assert "notifications are kept for the next start count=5" in bridge.emulator.log()

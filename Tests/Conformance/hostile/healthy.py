@@ -78,6 +78,9 @@ class Peer:
 
     def report(self):
         end = time.monotonic() + self.patience
+        # An attack may be over before a single push was made beside it.
+        while not self.waits and time.monotonic() < end:
+            time.sleep(0.01)
         self.over.set()
         while self.sent and time.monotonic() < end:
             time.sleep(0.01)

@@ -22,7 +22,7 @@ P99_WAIT = 0.1
 # What an attack that is refused may leave in memory, in bytes: the buffers of its connections, and what malloc keeps.
 ROOM = 64 * MEBIBYTE
 # What malloc may keep of memory that was given back, and what is not counted (a message on its way), in bytes.
-KEPT = 24 * MEBIBYTE
+KEPT = 48 * MEBIBYTE
 # An attack that has grown the emulator by so much has won; it ends there, so that the machine survives it.
 LOST = 1 << 30
 
