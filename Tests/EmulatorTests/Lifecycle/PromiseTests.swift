@@ -76,16 +76,17 @@ extension LiveTests {
       let served = try #require(harness.connections("provider").first)
       served.setSendBuffer(4096)
       client.connection.setPaused(true)
+      client.connection.setReceiveBuffer(4096)
       for _ in 0..<900 { client.send(.push(token.hex)) }
-      harness.turn(until: "the output is full") {
-        harness.broker.counters.accepted == 900 && served.queuedBytes > 0
-      }
+      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == 900 }
+      harness.turn(until: "the output is full") { served.queuedBytes > 0 }
       let spy = try harness.spyOnStore()
       var written: [Int] = []
       spy.onCommit = { _ in written.append(served.bytesWritten) }
       client.send(.push(token.hex))
       // Its request leaves for the kernel, and so do the answers that the client has not read.
       harness.loop.flushConnections()
+      client.connection.setReceiveBuffer(1 << 20)
       client.connection.setPaused(false)
       client.connection.readReady()
       // The order of events that is the worst: first the new request, then room for output, in one turn.

@@ -46,4 +46,10 @@ extension TLSConnection {
     var size = bytes
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
   }
+
+  /// How much the kernel may hold of what this end has not read, in bytes.
+  func setReceiveBuffer(_ bytes: Int32) {
+    var size = bytes
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+  }
 }
