@@ -71,7 +71,7 @@ struct HTTP2AbuseTests {
     // One long value enters the dynamic table, then one-byte references to it (index 62) repeat it.
     let long = [UInt8](repeating: 0x61, count: 3000)
     let insert: [UInt8] = [0x40, 1, 0x78, 0x7f] + [0xb9, 0x16] + long
-    let block = RawFrame.block(RawFrame.pseudo) + insert + [UInt8](repeating: 0xbe, count: 8000)
+    let block = RawFrame.block(RawFrame.pseudo) + insert + [UInt8](repeating: 0xbe, count: 1000)
     let status = session.receive(RawFrame.frame(1, RawFrame.endHeaders | RawFrame.endStream, 1, block))
     #expect(status == .taken)
     #expect(session.takeRequests().isEmpty)
@@ -141,6 +141,26 @@ struct HTTP2AbuseTests {
       _ = session.output()
     }
     #expect(session.isTerminated && session.isFinished)
+    #expect(session.sentGoAway?.errorCode == .enhanceYourCalm)
+  }
+
+  @Test("bytes that each stand for thousands end the connection before many of them were looked at")
+  func costlyFields() throws {
+    let session = try started(strict)
+    let long = [UInt8](repeating: 0x61, count: 3000)
+    let insert: [UInt8] = [0x40, 1, 0x78, 0x7f] + [0xb9, 0x16] + long
+    _ = session.receive(RawFrame.headers(1, RawFrame.pseudo, flags: RawFrame.endHeaders | RawFrame.endStream))
+    _ = session.receive(
+      RawFrame.frame(1, RawFrame.endHeaders | RawFrame.endStream, 3, RawFrame.block(RawFrame.pseudo) + insert)
+    )
+    _ = session.output()
+    #expect(!session.isTerminated)
+    // 3001 bytes are worth 12 empty frames, so that 1000 allow some 80 of these fields, and no block of 512 more.
+    let flood = [UInt8](repeating: 0xbe, count: 16_000)
+    _ = session.receive(RawFrame.frame(1, RawFrame.endHeaders | RawFrame.endStream, 5, flood))
+    #expect(session.isTerminated)
+    #expect(session.watch.allowance.left >= -12 * HTTP2FrameWatch.usualBlock)
+    _ = session.output()
     #expect(session.sentGoAway?.errorCode == .enhanceYourCalm)
   }
 

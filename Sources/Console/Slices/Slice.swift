@@ -10,7 +10,7 @@ struct Slice {
   /// Bytes of JSON written for one unit.
   static let bytesWritten = 16
   /// Bytes of a payload searched for one unit.
-  static let bytesSearched = 512
+  static let bytesSearched = 4096
 
   private(set) var left: Int
 

@@ -22,6 +22,8 @@ final class WaitBoard: SlicedWork {
     let key: Key?
     let states: [NotificationState]
     let steady: NotificationFilter
+    /// What must be in the payload.
+    let texts: [ByteSearch]
     var waits: [NotificationWait] = []
 
     init(_ filter: NotificationFilter) {
@@ -29,6 +31,14 @@ final class WaitBoard: SlicedWork {
       key = Key(filter)
       states = filter.conditions.compactMap { if case .state(let state) = $0 { state } else { nil } }
       steady = NotificationFilter(filter.conditions.filter { !$0.mayChange })
+      texts = filter.conditions.compactMap { if case .text(let search) = $0 { search } else { nil } }
+    }
+
+    /// False if what it searches can't be in a payload of these pairs, so that nothing else need be looked at.
+    func isWorthALook(_ pairs: BytePairs?, _ slice: inout Slice) -> Bool {
+      guard let pairs, !texts.isEmpty else { return true }
+      slice.spend(Slice.look)
+      return texts.allSatisfy { $0.mayBeIn(pairs) }
     }
 
     /// Whether an event makes a notification match. One that came counts as it is now; a change counts even if the
@@ -48,6 +58,10 @@ final class WaitBoard: SlicedWork {
   private var withoutKey: [Group] = []
   /// Groups by the kind of their key, as counts: what nobody asks for is not looked up.
   private var counts = (token: 0, udid: 0, topic: 0)
+  /// Groups that search payloads.
+  private var searchingGroups = 0
+  /// From so many searching groups on, a payload is looked through once for all of them.
+  private static let searchesTogether = 8
   private(set) var count = 0
   /// The event to be looked at next.
   private var nextEvent: UInt64 = 0
@@ -87,6 +101,7 @@ final class WaitBoard: SlicedWork {
     groups[filter.conditions] = group
     if let key = group.key { byKey[key, default: []].append(group) } else { withoutKey.append(group) }
     countKeys(group.key, 1)
+    if !group.texts.isEmpty { searchingGroups += 1 }
     return group
   }
 
@@ -103,6 +118,7 @@ final class WaitBoard: SlicedWork {
   private func remove(_ group: Group) {
     groups[group.filter.conditions] = nil
     countKeys(group.key, -1)
+    if !group.texts.isEmpty { searchingGroups -= 1 }
     guard let key = group.key else { return withoutKey.removeAll { $0 === group } }
     byKey[key]?.removeAll { $0 === group }
     if byKey[key]?.isEmpty == true { byKey[key] = nil }
@@ -144,9 +160,12 @@ final class WaitBoard: SlicedWork {
       let record = broker.journal.shown(event.subject)
     else { return }
     if event.kind == .notification { nextId = max(nextId, record.id + 1) }
-    for group in withoutKey { evaluate(group, event, record, &slice) }
+    let pairs = searchingGroups >= Self.searchesTogether ? BytePairs(record.payload) : nil
+    for group in withoutKey where group.isWorthALook(pairs, &slice) { evaluate(group, event, record, &slice) }
     for key in keys(record) {
-      for group in byKey[key] ?? [] { evaluate(group, event, record, &slice) }
+      for group in byKey[key] ?? [] where group.isWorthALook(pairs, &slice) {
+        evaluate(group, event, record, &slice)
+      }
     }
   }
 

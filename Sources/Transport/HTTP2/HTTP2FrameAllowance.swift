@@ -4,11 +4,13 @@
 struct HTTP2FrameAllowance {
   /// SETTINGS is answered, and may touch every open stream.
   static let settingsPrice = 16
+  /// Bytes of a useless header field that cost as much as an empty frame: nghttp2 checks two in a nanosecond.
+  static let fieldBytes = 256
 
   private let capacity: Int
   private let perSecond: Int
   private let perRequest: Int
-  private var left: Int
+  private(set) var left: Int
   /// Up to when time has been paid out; monotonic nanoseconds.
   private var paidUntil: Int64
 

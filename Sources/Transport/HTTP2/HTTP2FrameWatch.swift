@@ -43,6 +43,10 @@ struct HTTP2FrameWatch {
   /// Only CONTINUATION may come; nghttp2 sees to that.
   private var isAmidBlock = false
   private var streams = HTTP2ClientStreams()
+  /// A header block longer than those of requests has come: what follows goes to nghttp2 in small pieces.
+  private(set) var hasSeenLongBlock = false
+  /// The longest header block, in bytes, that need not be looked at twice. Those of provider libraries take some 300.
+  static let usualBlock = 512
   var allowance: HTTP2FrameAllowance
 
   init(_ allowance: HTTP2FrameAllowance) { self.allowance = allowance }
@@ -105,6 +109,9 @@ struct HTTP2FrameWatch {
 
   private mutating func judgeStream() -> Finding? {
     let (type, flags, streamID) = (head.type, head.flags, head.streamID)
+    if head.length > Self.usualBlock, type == HTTP2FrameType.headers || type == HTTP2FrameType.continuation {
+      hasSeenLongBlock = true
+    }
     guard !isAmidBlock else {
       if type == HTTP2FrameType.continuation { isAmidBlock = flags & Self.endHeaders == 0 }
       return nil

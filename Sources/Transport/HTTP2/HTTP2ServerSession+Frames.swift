@@ -27,11 +27,15 @@ extension HTTP2ServerSession {
   }
 
   func fieldCame(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-    guard let current, current.phase == .receiving else { return watch.allowance.charge() }
+    guard let current, current.phase == .receiving else { return charge(name, value) }
     guard !current.message.append(name: name, value: value) else { return }
-    // One byte can stand for a field of four thousand (RFC 7541 7.3), and it is taken apart all the same.
-    if current.isTooLarge { watch.allowance.charge() }
+    if current.isTooLarge { charge(name, value) }
     current.isTooLarge = true
+  }
+
+  /// One byte can stand for a field of four thousand (RFC 7541 7.3), and nghttp2 looks at each of its bytes all the same.
+  private func charge(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    watch.allowance.charge(1 + (name.count + value.count) / HTTP2FrameAllowance.fieldBytes)
   }
 
   func dataCame(streamID: Int32, _ bytes: UnsafeRawBufferPointer) {

@@ -125,14 +125,19 @@ public final class HTTP2ServerSession {
     var (fed, position) = (0, 0)
     while !isTerminated, let finding = watch.next(in: bytes, from: &position) {
       let status = feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed..<max(fed, finding.headOffset)]))
-      guard status == .taken else { return status }
+      guard status == .taken, !isTerminated else { return status }
       fed = max(fed, finding.headOffset)
       object(to: finding)
     }
     guard !isTerminated else { return .taken }
-    let status = feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed...]))
-    if watch.allowance.isOverdrawn { object(to: watch.overdrawn) }
-    return status
+    return feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed...]))
+  }
+
+  /// Whether the allowance is used up, with what time has given back.
+  private func isOverdrawn() -> Bool {
+    guard watch.allowance.isOverdrawn else { return false }
+    watch.allowance.timePassed(SystemClock.monotonicNanoseconds())
+    return watch.allowance.isOverdrawn
   }
 
   private func object(to finding: HTTP2FrameWatch.Finding) {
@@ -141,9 +146,7 @@ public final class HTTP2ServerSession {
       remember(finding)
       submitReset(finding.streamID, code)
     case .connectionError(let code): terminate(code, finding)
-    case .overdrawn:
-      watch.allowance.timePassed(SystemClock.monotonicNanoseconds())
-      if watch.allowance.isOverdrawn { terminate(.enhanceYourCalm, finding) }
+    case .overdrawn: break  // Not with what the bytes before it gave back, or the session would be over.
     }
   }
 
@@ -158,7 +161,20 @@ public final class HTTP2ServerSession {
       streamID: finding.streamID, frameType: finding.frameType, sentence: "\(finding.sentence)")
   }
 
+  /// Ends the session when the allowance is used up, also amid a long header block: few bytes of it can mean much work.
   private func feedLibrary(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+    let size = watch.hasSeenLongBlock ? HTTP2FrameWatch.usualBlock : bytes.count
+    var rest = bytes
+    repeat {
+      let status = feedPiece(UnsafeRawBufferPointer(rebasing: rest.prefix(size)))
+      guard status == .taken else { return status }
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(size))
+    } while !rest.isEmpty && !isOverdrawn()
+    if isOverdrawn() { terminate(.enhanceYourCalm, watch.overdrawn) }
+    return .taken
+  }
+
+  private func feedPiece(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
     let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let result = nghttp2_session_mem_recv(handle, base, bytes.count)
     guard result < 0 else { return .taken }
