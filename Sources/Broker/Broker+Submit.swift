@@ -108,18 +108,16 @@ extension Broker {
     let parts = Self.store(submission, in: &box)
     record.initialize(
       to: JournalRecord(
-        id: id, receivedAt: now, arrivedAt: meter.instant, interface: submission.interface,
-        command: submission.command,
+        id: id, receivedAt: now, arrivedAt: meter.instant, storedAt: .never, sentAt: .never,
+        endedAt: rejection == nil ? .never : now, box: box, messageID: submission.messageID,
+        interface: submission.interface, command: submission.command, environment: submission.environment,
+        pushType: submission.pushType, priority: submission.priority, rejection: rejection,
+        state: rejection == nil ? .discarded : .rejected, expiration: submission.expiration,
         identifier: submission.identifier, registration: registration, topic: submission.topic,
-        environment: submission.environment, pushType: submission.pushType, priority: submission.priority,
-        expiration: submission.expiration, messageID: submission.messageID,
-        connection: submission.connection,
-        credential: submission.credential, rejection: rejection,
-        state: rejection == nil ? .discarded : .rejected,
-        storedAt: .never, sentAt: .never, endedAt: rejection == nil ? .never : now, tokenStart: parts.token,
+        connection: submission.connection, credential: submission.credential, tokenStart: parts.token,
         tokenCount: UInt32(truncatingIfNeeded: submission.token.count), payloadStart: parts.payload,
         payloadCount: UInt32(truncatingIfNeeded: submission.payload.count),
-        fieldsCount: UInt32(truncatingIfNeeded: submission.fields.count), box: box))
+        fieldsCount: UInt32(truncatingIfNeeded: submission.fields.count)))
     if let detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
     if id >= journal.drainsFrom { journal.drain() }

@@ -16,5 +16,8 @@ extension EventLoop {
   }
 
   /// How long a connection may read in this turn.
-  var readShare: Int64 { max(readTimes.least, (readTimes.turn - timeRead) / Int64(max(1, busyReaders))) }
+  var readShare: Int64 {
+    let turn = isQuiet ? readTimes.quietTurn : readTimes.turn
+    return max(readTimes.least, (turn - timeRead) / Int64(max(1, busyReaders)))
+  }
 }

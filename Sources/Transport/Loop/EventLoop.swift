@@ -19,6 +19,10 @@ public final class EventLoop {
   var timeRead: Int64 = 0
   /// How many connections read on in this turn.
   private(set) var busyReaders = 0
+  /// Sockets that became ready in this turn, but for those of busy readers.
+  var wakeups = 0
+  /// Turns since a socket did, as a count.
+  private var quietTurns = 0
   var spareOutput: [UnsafeMutableRawBufferPointer] = []
   /// Registrations that the system did not take. Weak, as their owners may let go of them.
   private var failed: [WeakEvent] = []
@@ -73,12 +77,13 @@ public final class EventLoop {
   public func runTurn(wait: Bool = true) {
     let readers = unread
     unread = []
-    (busyReaders, timeRead) = (readers.count, 0)
+    (busyReaders, timeRead, wakeups) = (readers.count, 0, 0)
     let mayWait =
       wait && !hasNewFailure && readers.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
       && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
+    quietTurns = wakeups == 0 ? quietTurns + 1 : 0
     continueReading(readers)
     if !failed.isEmpty { settleFailures() }
     if relief.isUrgent { relief.makeRoom() }
@@ -88,6 +93,9 @@ public final class EventLoop {
 
   @inline(__always)
   func refuses(_ descriptor: Int32) -> Bool { refusal.map { $0(descriptor) } ?? false }
+
+  /// Whether only busy readers have had anything to say for a while.
+  var isQuiet: Bool { quietTurns >= ReadBudget.turnsUntilQuiet }
 
   func remember(failed event: LoopEvent) {
     failed.append(WeakEvent(event: event))

@@ -125,6 +125,7 @@ public final class LoopEvent {
       if left > 0 { return wait(left + 999) }
       due = 0
     }
+    if descriptor >= 0 { loop.wakeups += 1 }
     handler()
   }
 

@@ -227,7 +227,8 @@ public final class TLSConnection {
     switch phase {
     case .connecting: break
     case .handshaking: handshake()
-    case .open: isQueuedForReading ? () : readAll()
+    case .open where isQueuedForReading: loop.wakeups -= 1
+    case .open: readAll()
     case .draining, .settling, .lingering: drainInput()
     case .closed: break
     }
@@ -240,6 +241,7 @@ public final class TLSConnection {
     loop.unread.append(self)
   }
 
+  /// Called in a turn after the sockets' events.
   func readOnInTurn() {
     isQueuedForReading = false
     readReady()

@@ -84,7 +84,7 @@ extension LiveTests {
       let (busy, busyServer) = try stage.pair()
       let (healthy, healthyServer) = try stage.pair()
       // No time at all: a slice ends when the clock is asked for the second time.
-      stage.loop.readTimes = .init(turn: 0, least: 0)
+      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
       var reads: [Int] = []
       busyServer.onReceived = { _, _ in reads[reads.count - 1] += 1 }
       healthyServer.onReceived = { connection, bytes in connection.send(Array(bytes)) }
