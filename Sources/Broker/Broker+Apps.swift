@@ -4,7 +4,8 @@ extension Broker {
   /// What a person does to an app on a phone. Answers the token afterwards, nil where there is none (removed).
   ///
   /// Removing (or reinstalling, or erasing) only abandons the token: providers learn of it when the device is tried
-  /// and reports it (`spec/provider-protocol.md` B, H). An update keeps the token.
+  /// and reports it (`Documentation/binary-protocol.md#feedback`,
+  /// `Documentation/provider-api.md#storage-and-delivery`). An update keeps the token.
   public func change(
     _ change: AppChange, device: Int32, topic: Int32, environment: Environment, now: Timestamp
   ) -> DeviceToken? {

@@ -29,7 +29,8 @@ extension Broker {
     return Connected(session: session, baseToken: baseToken, tokenWasKnown: offeredBaseToken == baseToken)
   }
 
-  /// Another key is another identity, which has another base token (`spec/device-courier.md` 6).
+  /// Another key is another identity, which has another base token
+  /// (`Documentation/device-protocol.md#tokens-and-sessions`).
   private func noteKey(_ fingerprint: [UInt8], of device: Int32, now: Timestamp) {
     registry.updateDevice(device) { row in
       row.lastSeenAt = now
@@ -95,8 +96,9 @@ extension Broker {
     }
   }
 
-  /// The device says which topics it wants: the whole set, replacing the earlier one (`spec/device-courier.md` 4.3).
-  /// Kept messages of topics that are newly wanted go out; answers how many there were.
+  /// The device says which topics it wants: the whole set, replacing the earlier one
+  /// (`Documentation/device-protocol.md#filter`). Kept messages of topics that are newly wanted go out; answers how
+  /// many there were.
   @discardableResult
   public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
     // What an ended session still had to say must not claim messages for whoever has its number now.
@@ -169,7 +171,7 @@ extension Broker {
   }
 
   /// The device has acknowledged a message. Status 0 means accepted; with any other it was not delivered and is kept
-  /// for the next connection (`spec/device-courier.md` 4.5, 11).
+  /// for the next connection (`Documentation/device-protocol.md#acknowledgement`, `#minimal-server`).
   @discardableResult
   public func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp)
     -> AcknowledgementOutcome

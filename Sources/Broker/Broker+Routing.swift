@@ -49,7 +49,7 @@ extension Broker {
   }
 
   /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never
-  /// kept; none at all means 30 days (K 18).
+  /// kept; none at all means 30 days (`Documentation/provider-api.md#open-questions`).
   @inline(__always)
   static func expiry(_ expiration: UInt32?, _ now: Timestamp) -> Timestamp {
     let latest = now.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)

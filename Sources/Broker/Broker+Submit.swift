@@ -3,9 +3,10 @@ import PushModel
 extension Broker {
   /// Takes a notification: looks the token up, then hands it to the device or keeps it.
   ///
-  /// The last of a provider's checks (`spec/provider-protocol.md` A.3 status 8, D.6 step 6). On the binary interface a
-  /// token whose app is gone is taken and dropped, as the feedback service is where that is told (B); over HTTP it is
-  /// 410.
+  /// The last of a provider's checks (`Documentation/binary-protocol.md#statuses`, 8,
+  /// `Documentation/provider-api.md#order-of-checks` step 6). On the binary interface a token whose app is gone is
+  /// taken and dropped, as the feedback service is where that is told (`Documentation/binary-protocol.md#feedback`);
+  /// over HTTP it is 410.
   @inline(__always)
   public func submit(_ submission: Submission, now: Timestamp) -> SubmissionResult {
     submit(submission.plain, detail: submission.detail, now: now)
@@ -66,7 +67,8 @@ extension Broker {
     return submission.interface == .gateway ? .badDeviceToken : .deviceTokenNotForTopic
   }
 
-  /// When 410 begins for a token whose app was reported gone (`spec/provider-protocol.md` H, `gone_grace`).
+  /// When 410 begins for a token whose app was reported gone (`Documentation/provider-api.md#storage-and-delivery`,
+  /// `gone_grace`).
   public func goneTakesEffect(_ registration: Registration) -> Timestamp {
     registration.goneAt.adding(nanoseconds: options.goneGraceSeconds * 1_000_000_000)
   }

@@ -4,7 +4,7 @@ import PushModel
 /// remembers what happened. No I/O and no clock: time is an argument, peers are `CourierOutlet`s.
 ///
 /// Used from one thread. Whatever changes in a turn is handed to the store by `takeChanges` before anything of it
-/// becomes visible to a peer (`design.md`, promise 1).
+/// becomes visible to a peer (`Sources/ARCHITECTURE.md#promises` 1).
 public final class Broker {
   public let registry: Registry
   public let journal: Journal

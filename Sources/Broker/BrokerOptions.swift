@@ -4,7 +4,8 @@ import PushModel
 public struct BrokerOptions: Sendable {
   /// How many notifications are remembered for inspection, as a count.
   public var history = Journal.defaultCapacity
-  /// How long after the device's report 410 begins, in seconds (`spec/provider-protocol.md` H, `gone_grace`).
+  /// How long after the device's report 410 begins, in seconds (`Documentation/provider-api.md#storage-and-delivery`,
+  /// `gone_grace`).
   public var goneGraceSeconds: Int64 = 0
 
   public init() {}

@@ -3,7 +3,7 @@ import Transport
 
 /// Requests of devices and providers, which are answered elsewhere.
 extension Console {
-  /// `POST /deviceservices/deviceActivation` (`spec/device-courier.md` 5)
+  /// `POST /deviceservices/deviceActivation` (`Documentation/device-protocol.md#activation`)
   func activateDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
     guard let activate = context.activate else { throw ConsoleError.unavailable("there is no activation") }
     let (status, contentType, body) = activate(request.http.body)

@@ -27,7 +27,7 @@ public final class ConsoleContext {
   public var info: () -> [(String, JSONValue)] = { [] }
   /// Why the emulator is not ready; nil when it is.
   public var unreadiness: () -> String? = { nil }
-  /// Device activation: the form's bytes → status, content type, body (`spec/device-courier.md` 5).
+  /// Device activation: the form's bytes → status, content type, body (`Documentation/device-protocol.md#activation`).
   public var activate: ((_ formBody: [UInt8]) -> (status: Int, contentType: String, body: [UInt8]))?
   /// The provider request in plain HTTP/1.1: any request below `/3/` or `/4/`, answered as over HTTP/2.
   /// The answer goes to the closure, or the exchange is ended in another way.
@@ -49,7 +49,7 @@ public final class ConsoleContext {
   public var credentials: (any CredentialIssuer)?
   /// What goes wrong on purpose.
   public var faults: FaultEngine?
-  /// Every open connection (`interface.md`, connections), each to be described when its turn comes.
+  /// Every open connection (`README.md#console-api`), each to be described when its turn comes.
   public var connections: () -> [() -> JSONValue] = { [] }
   /// Metrics besides those of the broker.
   public var metrics: () -> [MetricFamily] = { [] }

@@ -87,7 +87,7 @@ extension Emulator {
   }
 
   /// The provider API: a client certificate is asked for and may be absent; ALPN `h2`, or none at all
-  /// (`spec/provider-protocol.md` D.1, `spec/client-quirks.md`).
+  /// (`Documentation/provider-api.md#connection`, `#what-clients-do`).
   private func providerPolicy() -> TLSPolicy {
     var policy = TLSPolicy()
     policy.clientCertificate = .optional
@@ -114,7 +114,7 @@ public enum EmulatorListeners {
   private static let closeDelay: Int64 = 20_000_000
 
   /// Gateway and feedback as they were then: TLS 1.2 at most, a client certificate required
-  /// (`spec/provider-protocol.md` A.1, `spec/client-quirks.md`).
+  /// (`Documentation/binary-protocol.md#transport`, `#what-clients-do`).
   public static var gatewayTransport: TLSPolicy {
     var policy = TLSPolicy()
     policy.maximum = .tls12

@@ -3,7 +3,8 @@ import Storage
 
 extension Emulator {
   /// The end of a turn: what changed is committed, then devices get their messages, and only then do providers hear
-  /// anything and does the log say so (`design.md`, promise 1). Provider output is flushed by the loop after this.
+  /// anything and does the log say so (`Sources/ARCHITECTURE.md#promises` 1). Provider output is flushed by the loop
+  /// after this.
   ///
   /// After a commit that failed nothing of the turn is claimed anywhere: not to devices, in the log, in the capture or by the
   /// console.

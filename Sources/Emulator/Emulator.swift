@@ -41,7 +41,7 @@ public final class Emulator {
   /// The console's listener; nil while it is off.
   var console: HTTPServer?
   var consoleRoutes: Console?
-  /// Drives every random choice (`design.md`, promise 5).
+  /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   public let seed: UInt64
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
   public let consoleToken: String?
@@ -170,7 +170,7 @@ public final class Emulator {
     }
   }
 
-  /// Topics of issued certificates are known by name from the start (`design.md`, Identity).
+  /// Topics of issued certificates are known by name from the start (`README.md#how-tokens-come-to-be`).
   private func learnTopics() {
     for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
   }

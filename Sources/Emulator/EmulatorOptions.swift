@@ -4,7 +4,7 @@ import Platform
 import PushModel
 import Transport
 
-/// Everything that `serve` can be told (`interface.md`, Commands). Defaults are those of the flags.
+/// Everything that `serve` can be told (`README.md#flags-of-serve`). Defaults are those of the flags.
 public struct EmulatorOptions: Sendable {
   /// Where one listener opens: a port (0 means any free one), or not at all.
   public enum Port: Equatable, Sendable {
@@ -30,7 +30,7 @@ public struct EmulatorOptions: Sendable {
   public var seedData: String?
   /// Host names that the console answers to besides loopback's.
   public var allowedHosts: [String] = []
-  /// Where the server name does not say (`design.md`, Listeners).
+  /// Where the server name does not say (`README.md#what-is-emulated`).
   public var environment = Environment.sandbox
   /// Accept what can't be verified, and record what strict would have said.
   public var isLenient = false

@@ -1,7 +1,7 @@
 import PushModel
 
-/// What goes wrong, one or several at once (`interface.md`, faults). They reach the wire: whoever owns the connection
-/// carries them out.
+/// What goes wrong, one or several at once (`README.md#breaking-things`). They reach the wire: whoever owns the
+/// connection carries them out.
 public struct FaultEffects: Equatable, Sendable {
   /// Holds the push up: it is taken, and answered, when the delay is over.
   public struct Delay: Equatable, Sendable {

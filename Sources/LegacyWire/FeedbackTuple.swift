@@ -1,6 +1,7 @@
 import PushModel
 
-/// One entry of the feedback service: this token's app was found gone at that time (`spec/provider-protocol.md` B).
+/// One entry of the feedback service: this token's app was found gone at that time
+/// (`Documentation/binary-protocol.md#feedback`).
 public struct FeedbackTuple: Equatable, Sendable {
   /// UNIX seconds.
   public var timestamp: UInt32

@@ -1,7 +1,7 @@
 import PushModel
 
-/// The checks inside a parsed frame, in the order of `spec/provider-protocol.md` A.3: token missing (2), token size (5),
-/// payload missing (4), payload size (7). Whether the token is known (8) is the broker's.
+/// The checks inside a parsed frame, in the order of `Documentation/binary-protocol.md#checks`: token missing (2),
+/// token size (5), payload missing (4), payload size (7). Whether the token is known (8) is the broker's.
 public enum LegacyCheck {
   /// The first rule that `notification` breaks, or nil.
   @inlinable

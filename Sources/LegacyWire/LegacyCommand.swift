@@ -1,4 +1,4 @@
-/// First byte of a frame on the binary interface (`spec/provider-protocol.md` A.2, A.3).
+/// First byte of a frame on the binary interface (`Documentation/binary-protocol.md#frames`, `#error-packet`).
 @frozen
 public enum LegacyCommand: UInt8, Sendable, CaseIterable {
   /// Token and payload only.
@@ -9,7 +9,7 @@ public enum LegacyCommand: UInt8, Sendable, CaseIterable {
   case frame = 2
 }
 
-/// Item ids inside a command 2 frame (A.2).
+/// Item ids inside a command 2 frame (`Documentation/binary-protocol.md#items`).
 @usableFromInline
 enum LegacyItem {
   @usableFromInline static let token: UInt8 = 1

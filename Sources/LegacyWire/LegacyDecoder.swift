@@ -5,9 +5,9 @@ import PushModel
 ///     length unknown ──(enough bytes for the length fields)──→ length known ──(whole frame)──→ length unknown
 ///           └──────────────(unknown command, impossible length)──────────────→ failed, for good
 ///
-/// TLS records and TCP segments have no meaning (`spec/provider-protocol.md` A.1): any split gives the same frames.
-/// Whole frames are read in place; only a frame that is cut by the end of the input is copied, so the decoder owns at
-/// most `LegacyLimits.frame` bytes, and none between frames.
+/// TLS records and TCP segments have no meaning (`Documentation/binary-protocol.md#transport`): any split gives the
+/// same frames. Whole frames are read in place; only a frame that is cut by the end of the input is copied, so the
+/// decoder owns at most `LegacyLimits.frame` bytes, and none between frames.
 public struct LegacyDecoder {
   /// What the owner wants after a notification.
   @frozen
@@ -28,7 +28,8 @@ public struct LegacyDecoder {
   /// Takes the next bytes and hands over each whole notification, in order, until `body` says stop.
   ///
   /// Returns the parse failure, with the identifier if it was read before, for the error packet. After a failure or a
-  /// stop the decoder ignores all further input (A.3: everything after the reported frame is thrown away).
+  /// stop the decoder ignores all further input (`Documentation/binary-protocol.md#error-packet`: everything after the
+  /// reported frame is thrown away).
   @inlinable
   public mutating func receive(
     _ bytes: UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next

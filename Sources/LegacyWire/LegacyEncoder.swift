@@ -1,6 +1,6 @@
 import PushModel
 
-/// Builds frames as providers send them (`spec/provider-protocol.md` A.2).
+/// Builds frames as providers send them (`Documentation/binary-protocol.md#frames`).
 public enum LegacyEncoder {
   /// Command 0. Token and payload are cut to 65,535 bytes, the most their length fields can say.
   public static func simple(token: [UInt8], payload: [UInt8]) -> [UInt8] {

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The six bytes that tell a provider which notification failed (`spec/provider-protocol.md` A.3).
+/// The six bytes that tell a provider which notification failed (`Documentation/binary-protocol.md#error-packet`).
 public struct LegacyErrorPacket: Equatable, Sendable {
   static let command: UInt8 = 8
   /// Its length, in bytes.

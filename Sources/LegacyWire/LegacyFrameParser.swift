@@ -1,6 +1,6 @@
 import PushModel
 
-/// Reads single frames of the binary interface (`spec/provider-protocol.md` A.2). Keeps nothing.
+/// Reads single frames of the binary interface (`Documentation/binary-protocol.md#frames`). Keeps nothing.
 public enum LegacyFrameParser {
   /// What stands at the beginning of some bytes.
   @frozen

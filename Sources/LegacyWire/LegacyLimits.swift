@@ -10,12 +10,13 @@ public struct LegacyLimits: Sendable {
   /// How much is kept of a malformed frame whose length is unknown, in bytes: a few lines of what came instead.
   static let keptOfMalformed = 1024
 
-  /// Token lengths that are well formed, in bytes (operator's choice; `spec/provider-protocol.md` A.3 answers 5 to a
-  /// token of 1 or 31 bytes, A.4 allows up to 100).
+  /// Token lengths that are well formed, in bytes (operator's choice; `Documentation/binary-protocol.md#error-packet`
+  /// answers 5 to a token of 1 or 31 bytes, `Documentation/binary-protocol.md#limits` allows up to 100).
   public var tokenLengths: ClosedRange<Int> = DeviceToken.byteCount...Limits.longestToken
   /// Largest payload, in bytes (operator's choice; 256 before 2014).
   public var payload = Limits.legacyPayload
-  /// Answer an empty token with identifier 0, as Apple was seen to do (A.3 status 2; K 9).
+  /// Answer an empty token with identifier 0, as Apple was seen to do (`Documentation/binary-protocol.md#statuses`, 2;
+  /// `Documentation/binary-protocol.md#open-questions`).
   public var forgetsIdentifierOfEmptyToken = true
 
   public init() {}

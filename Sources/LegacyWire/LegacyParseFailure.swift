@@ -1,6 +1,7 @@
 import PushModel
 
-/// A frame that can't be parsed: status 128, with the identifier if it was read before (A.2, K 8).
+/// A frame that can't be parsed: status 128, with the identifier if it was read before
+/// (`Documentation/binary-protocol.md#frames`, `#open-questions`).
 public struct LegacyParseFailure: Error, Equatable, Sendable {
   /// What was wrong, and where.
   public enum Code: Equatable, Sendable {
@@ -17,7 +18,7 @@ public struct LegacyParseFailure: Error, Equatable, Sendable {
   public var code: Code
   /// Echoed in the error packet; 0 where none was read.
   public var identifier: UInt32
-  /// The frame's command: after command 0 the connection just closes (A.3).
+  /// The frame's command: after command 0 the connection just closes (`Documentation/binary-protocol.md#error-packet`).
   public var command: UInt8
 
   @usableFromInline

@@ -7,21 +7,23 @@ public protocol DeviceDirectory: AnyObject {
   /// A number for a topic, so that its name is looked up once and not for every request.
   func handle(of topic: Topic) -> Int32
   /// What a token is worth for a topic in an environment. Of several truths the first in the order of
-  /// `DeviceTokenStanding` counts (`spec/provider-protocol.md` D.6).
+  /// `DeviceTokenStanding` counts (`Documentation/provider-api.md#order-of-checks`).
   func standing(
     of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding
-  /// Whether this push would be one too many in a row for its device (D.5 `TooManyRequests`, K 13). Called only for requests
-  /// that pass everything else.
+  /// Whether this push would be one too many in a row for its device (`Documentation/provider-api.md#reasons`
+  /// `TooManyRequests`, `Documentation/provider-api.md#open-questions`). Called only for requests that pass everything
+  /// else.
   func isFlooded(_ token: DeviceToken) -> Bool
 }
 
 /// What the token map knows of a token.
 public enum DeviceTokenStanding: Equatable, Sendable {
   case unknown
-  /// Issued in the other environment; the answer is the same as for an unknown one (K 23).
+  /// Issued in the other environment; the answer is the same as for an unknown one
+  /// (`Documentation/provider-api.md#open-questions`).
   case otherEnvironment
-  /// The app reported gone; the answer carries the time (D.4).
+  /// The app reported gone; the answer carries the time (`Documentation/provider-api.md#response`).
   case unregistered(since: Timestamp)
   /// Expired; the answer carries the time.
   case expired(since: Timestamp)

@@ -1,12 +1,13 @@
 import PushModel
 
-/// Makes the ids of requests that brought none, the same ones from the same seed (`design.md`, promise 5).
+/// Makes the ids of requests that brought none, the same ones from the same seed (`Sources/ARCHITECTURE.md#promises`
+/// 5).
 public final class MessageIDGenerator {
   private var state: UInt64
 
   public init(seed: UInt64) { state = seed }
 
-  /// Upper case and not a version-4 UUID, as Apple's are (`spec/provider-protocol.md` D.4).
+  /// Upper case and not a version-4 UUID, as Apple's are (`Documentation/provider-api.md#response`).
   public func next() -> MessageID { MessageID(high: nextWord(), low: nextWord()) }
 
   /// SplitMix64: a counter and a mixing function (Steele, Lea, Flood 2014).

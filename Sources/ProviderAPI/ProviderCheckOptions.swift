@@ -2,13 +2,15 @@ import PushModel
 
 /// Where Apple's behaviour is disputed or a user may want it otherwise.
 public struct ProviderCheckOptions: Sendable {
-  /// Accept what can't be verified, and note what strict would have answered (`design.md`, Credentials).
+  /// Accept what can't be verified, and note what strict would have answered (`README.md#flags-of-serve`).
   public var isLenient = false
-  /// `background` with an explicit priority of 10 is `BadPriority` (`spec/provider-protocol.md` G.1, K 20).
+  /// `background` with an explicit priority of 10 is `BadPriority` (`Documentation/provider-api.md#what-apns-looks-at`,
+  /// `#open-questions`).
   public var refusesUrgentBackground = true
-  /// Apple's documented word where another one was seen on the wire (`spec/provider-protocol.md` F.3).
+  /// Apple's documented word where another one was seen on the wire (`Documentation/provider-api.md#channel-reasons`).
   public var usesDocumentedReasons = false
-  /// What to answer when the topic's suffix is not the push type's; nil accepts (J.3, last row).
+  /// What to answer when the topic's suffix is not the push type's; nil accepts
+  /// (`Documentation/provider-api.md#example-push`, last row).
   public var suffixMismatch: Rejection?
 
   public init() {}

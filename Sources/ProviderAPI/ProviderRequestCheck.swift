@@ -1,7 +1,7 @@
 import PushModel
 
 /// Decides about the pushes of one connection: accepted, or refused for the first reason in Apple's order
-/// (`spec/provider-protocol.md` D.6).
+/// (`Documentation/provider-api.md#order-of-checks`).
 ///
 /// Make one for each connection (each request, on the console): it holds the connection's identity, and what the connection
 /// has shown. Pure: time, token map, keys and randomness are given to it.
@@ -18,7 +18,7 @@ public final class ProviderRequestCheck {
     policies = Self.order(directory)
   }
 
-  /// Apple's order. Authentication before the token is certain, the rest is the sheet's advice.
+  /// Apple's order. Authentication before the token is certain, the rest is the documentation's advice.
   private static func order(_ directory: any DeviceDirectory) -> PolicyList {
     PolicyList(policies: [
       MethodPolicy(), PathPolicy.device, RepeatedFieldPolicy(),
@@ -33,7 +33,8 @@ public final class ProviderRequestCheck {
     ])
   }
 
-  /// Whether a request of this connection has shown a valid provider token, so that it may open more streams (D.1).
+  /// Whether a request of this connection has shown a valid provider token, so that it may open more streams
+  /// (`Documentation/provider-api.md#settings`).
   public var hasAuthenticated: Bool { context.hasAuthenticated }
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.

@@ -1,10 +1,10 @@
 import PushModel
 
-/// How many streams a connection may open, by what it has shown (`spec/provider-protocol.md` D.1).
+/// How many streams a connection may open, by what it has shown (`Documentation/provider-api.md#settings`).
 public struct StreamThrottle: Equatable, Sendable {
   /// Streams before a valid provider token, and after a rejection where rejections throttle.
   public static let reduced = 1
-  /// Streams otherwise (K 14).
+  /// Streams otherwise (`Documentation/provider-api.md#open-questions`).
   public static let full = 1000
 
   /// Whether a rejection lowers the limit until the next accepted push, as Apple does.
@@ -23,7 +23,7 @@ public struct StreamThrottle: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - authenticated: whether the connection has shown a valid token by now.
-  ///   - rejection: nil for an accepted push. 410 does not count as an error (D.1).
+  ///   - rejection: nil for an accepted push. 410 does not count as an error (`Documentation/provider-api.md#settings`).
   public mutating func requestJudged(authenticated: Bool, rejection: Rejection?) -> Int? {
     // A lenient check accepts pushes without a token.
     let isNew = !hasAuthenticated && (authenticated || rejection == nil)

@@ -1,6 +1,6 @@
 /// A device token as this emulator issues them: exactly 32 bytes.
 ///
-/// Providers may present tokens of 1 to 100 bytes (`spec/provider-protocol.md` A.4); one that is not
+/// Providers may present tokens of 1 to 100 bytes (`Documentation/binary-protocol.md#limits`); one that is not
 /// 32 bytes long is well formed but never registered here, so it has no `DeviceToken`.
 @frozen
 public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {

@@ -22,7 +22,7 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
   }
 
   /// The environment that a TLS server name asks for, or nil if it names none of Apple's services
-  /// (`design.md`, Listeners): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
+  /// (`README.md#what-is-emulated`): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
   /// are the sandbox, every other name below `push.apple.com` is production.
   public init?(serverName: String) {
     let name = serverName.lowercased()

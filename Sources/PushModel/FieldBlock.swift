@@ -1,5 +1,5 @@
 /// Header fields as one piece of memory, for remembering them cheaply: two lengths of 16 bits, name, value, and so on.
-/// The value of `authorization` is never among them (`design.md`, promise 6); its name keeps its place.
+/// The value of `authorization` is never among them (`Sources/ARCHITECTURE.md#promises` 6); its name keeps its place.
 public enum FieldBlock {
   /// Largest block, in bytes: a full header list, whose fields count 32 bytes each where this needs four.
   public static let byteLimit = HTTPMessage.fieldListLimit

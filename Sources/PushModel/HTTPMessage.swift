@@ -4,7 +4,7 @@
 /// Buffers that it lends stay valid until the message is changed or reset. Names are stored in lower case.
 public final class HTTPMessage {
   /// Most bytes of header fields kept, counted as HTTP/2 counts them: name, value and 32 a field. Apple announces
-  /// this number (`spec/provider-protocol.md` D.1).
+  /// this number (`Documentation/provider-api.md#connection`).
   public static let fieldListLimit = 8000
   /// What HTTP/2 adds to the length of each field when it counts a list, in bytes (RFC 9113 6.5.2).
   public static let fieldOverhead = 32

@@ -1,5 +1,5 @@
 /// A UUID as `apns-id` and its kin carry it, with the letter case in which it was written, so that it can be echoed
-/// exactly as sent (`spec/provider-protocol.md` D.2).
+/// exactly as sent (`Documentation/provider-api.md#request`).
 @frozen
 public struct MessageID: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
   /// Length of the canonical form `8-4-4-4-12`, in bytes.
@@ -10,7 +10,8 @@ public struct MessageID: Hashable, Sendable, BitwiseCopyable, CustomStringConver
   /// Bit n: the nth digit, if it is a letter, is written in upper case.
   public let upperCase: UInt32
 
-  /// The UUID of two words; upper case unless told otherwise, as Apple makes them (D.4).
+  /// The UUID of two words; upper case unless told otherwise, as Apple makes them
+  /// (`Documentation/provider-api.md#response`).
   @inlinable
   public init(high: UInt64, low: UInt64, upperCase: UInt32 = .max) {
     (self.high, self.low, self.upperCase) = (high, low, upperCase)

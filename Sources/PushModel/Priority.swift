@@ -1,4 +1,5 @@
-/// How urgently a notification goes out (`spec/provider-protocol.md` A.4, D.2).
+/// How urgently a notification goes out (`Documentation/binary-protocol.md#limits`,
+/// `Documentation/provider-api.md#request`).
 @frozen
 public enum Priority: UInt8, Sendable, CaseIterable, Hashable {
   /// Power above all; never wakes the device. HTTP/2 only.

@@ -1,5 +1,5 @@
-/// The header fields that the provider API reads or writes (`spec/provider-protocol.md` D.2, D.4, F.1, F.2),
-/// with HTTP/2's pseudo-fields. Both transports and the checks share this table.
+/// The header fields that the provider API reads or writes (`Documentation/provider-api.md#request`, `#response`,
+/// `#channel-management`, `#broadcast`), with HTTP/2's pseudo-fields. Both transports and the checks share this table.
 @frozen
 public enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
   case method = 0, scheme, authority, path, status
@@ -32,7 +32,8 @@ public enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// Whether a second occurrence is an error (D.6): pseudo-fields, `authorization` and everything of APNs.
+  /// Whether a second occurrence is an error (`Documentation/provider-api.md#order-of-checks`): pseudo-fields,
+  /// `authorization` and everything of APNs.
   @inlinable public var mustBeSingle: Bool { self != .contentType }
 
   /// Recognises a lower-case name; nil for one that APNs ignores. Length and one byte leave a single candidate.

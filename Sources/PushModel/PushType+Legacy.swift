@@ -1,6 +1,7 @@
 extension PushType {
   /// The kind that the binary interface leaves unsaid: certificates for one kind tell it by their topic, the rest follows
-  /// from the payload (`spec/provider-protocol.md` D.3, G.2). What can't be read counts as something to show.
+  /// from the payload (`Documentation/provider-api.md#push-types`, `#keys`). What can't be read counts as something to
+  /// show.
   public init(forwarding payload: [UInt8], to topic: String) {
     let kinds = [PushType.voip, .complication, .fileprovider, .location, .pushtotalk]
     if let kind = kinds.first(where: { topic.hasSuffix($0.topicSuffix) }) {

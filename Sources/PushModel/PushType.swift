@@ -1,4 +1,4 @@
-/// The kinds of push that `apns-push-type` may name (`spec/provider-protocol.md` D.3).
+/// The kinds of push that `apns-push-type` may name (`Documentation/provider-api.md#push-types`).
 @frozen
 public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
   case alert = 0
@@ -53,6 +53,6 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
     }
   }
 
-  /// Largest payload over HTTP/2, in bytes (D.2).
+  /// Largest payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
   public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
 }

@@ -1,6 +1,6 @@
 extension Rejection {
   /// The rejection that a status byte of the binary protocol stands for; one that nobody has documented is an unknown
-  /// error (`spec/provider-protocol.md` A.3).
+  /// error (`Documentation/binary-protocol.md#error-packet`).
   public init(legacyStatus status: UInt8) {
     self =
       switch status {

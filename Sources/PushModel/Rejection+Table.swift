@@ -6,8 +6,9 @@ extension Rejection {
     var sentence: String
   }
 
-  /// Sources: `spec/provider-protocol.md` D.5 (device push), F.3 (channels), A.3 (status bytes).
-  /// Reasons that the binary interface can't express map to 1, processing error, or to their nearest status.
+  /// Sources: `Documentation/provider-api.md#reasons` (device push), `Documentation/provider-api.md#channel-reasons`
+  /// (channels), `Documentation/binary-protocol.md#error-packet` (status bytes). Reasons that the binary interface
+  /// can't express map to 1, processing error, or to their nearest status.
   var row: Row {
     switch self {
     case .badCollapseId: Row(400, "BadCollapseId", 128, "the collapse id is longer than 64 bytes")

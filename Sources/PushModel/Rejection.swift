@@ -15,10 +15,10 @@ public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable 
   case payloadTooLarge
   case tooManyProviderTokenUpdates, tooManyRequests
   case internalServerError, serviceUnavailable, shutdown
-  // Channels and broadcast (F.3)
+  // Channels and broadcast (`Documentation/provider-api.md#channel-reasons`)
   case badChannelId, badRequestParams, badRequestPayload, cannotCreateChannelConfig, channelNotRegistered
   case featureNotEnabled, missingChannelId, missingChannelQueueSize, missingPushType, topicMismatch
-  // Binary interface only (A.3)
+  // Binary interface only (`Documentation/binary-protocol.md#error-packet`)
   case invalidTokenSize, invalidTopicSize, protocolError, unknownError
 
   /// HTTP status code.

@@ -1,4 +1,4 @@
-/// What a push is about: a bundle id, with a suffix for some push types (`spec/provider-protocol.md` D.3).
+/// What a push is about: a bundle id, with a suffix for some push types (`Documentation/provider-api.md#push-types`).
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
   /// The topic as providers write it.
   public let name: String

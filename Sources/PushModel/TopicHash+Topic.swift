@@ -1,6 +1,6 @@
 extension TopicHash {
-  /// The SHA-1 over the UTF-8 of a topic's name (`spec/device-courier.md` 4.3). It names a topic and protects nothing, and
-  /// short names are all that is ever hashed, so the pure modules need no library for it.
+  /// The SHA-1 over the UTF-8 of a topic's name (`Documentation/device-protocol.md#filter`). It names a topic and
+  /// protects nothing, and short names are all that is ever hashed, so the pure modules need no library for it.
   public init(_ topic: Topic) {
     let digest = SHA1.digest(of: topic.name.utf8)
     let bytes = (

@@ -1,5 +1,5 @@
 /// SHA-1 over a topic's UTF-8: all that the device protocol carries of a topic
-/// (`spec/device-courier.md` 4.3).
+/// (`Documentation/device-protocol.md#filter`).
 @frozen
 public struct TopicHash: Hashable, Sendable, BitwiseCopyable {
   /// Length of a SHA-1 digest, in bytes.

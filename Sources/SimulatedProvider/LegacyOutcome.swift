@@ -2,7 +2,7 @@ import LegacyWire
 import PushModel
 
 /// What a legacy provider learns of what it sent: nothing, an error packet, or a connection that ended
-/// (`spec/provider-protocol.md` A.3).
+/// (`Documentation/binary-protocol.md#error-packet`).
 public enum LegacyOutcome: Equatable, Sendable {
   /// Nothing came within the time that was waited, which is how success looks.
   case silence

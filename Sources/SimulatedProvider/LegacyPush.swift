@@ -16,7 +16,7 @@ public struct LegacyPush: Sendable {
     (self.command, self.token, self.payload, self.identifier) = (command, token, payload, identifier)
   }
 
-  /// As on the wire (`spec/provider-protocol.md` A.2).
+  /// As on the wire (`Documentation/binary-protocol.md#frames`).
   public var frame: [UInt8] {
     switch command {
     case .simple: LegacyEncoder.simple(token: token, payload: payload)

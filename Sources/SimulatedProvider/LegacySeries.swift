@@ -12,8 +12,8 @@ public struct LegacySeries: Sendable {
     (self.count, self.firstIdentifier, self.nanoseconds) = (count, firstIdentifier, nanoseconds)
   }
 
-  /// How many were accepted, as far as the provider can know (`spec/provider-protocol.md` A.3): those before the one that
-  /// the packet names, with it for status 10. nil if nothing tells.
+  /// How many were accepted, as far as the provider can know (`Documentation/binary-protocol.md#error-packet`): those
+  /// before the one that the packet names, with it for status 10. nil if nothing tells.
   public func accepted(_ outcome: LegacyOutcome) -> Int? {
     switch outcome {
     case .silence: return count

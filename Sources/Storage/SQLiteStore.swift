@@ -3,7 +3,7 @@ import Platform
 import PushModel
 
 /// Keeps the registry, the kept messages, the channels and what is to be forwarded in one SQLite file, so that a stop at any moment loses nothing that was
-/// accepted (`design.md`, promise 1).
+/// accepted (`Sources/ARCHITECTURE.md#promises` 1).
 ///
 /// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
 /// visible. After an error nothing more may be written: what is on disk is the state after the last commit.

@@ -217,7 +217,7 @@ struct LastMessageTests {
     #expect(try lab.enable(names, on: phone) == 1)
     #expect(phone.texts == ["1"] && phone.received.map(\.storageFlags) == [3])
     #expect(lab.state(late) == .expired)
-    // The device is told that nothing is stored (`spec/device-courier.md` 6).
+    // The device is told that nothing is stored (`Documentation/device-protocol.md#tokens-and-sessions`).
     #expect(try lab.enable(names, on: lab.connect("other")) == 0)
   }
 

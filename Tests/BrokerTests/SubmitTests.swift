@@ -60,7 +60,7 @@ struct SubmitTests {
     let http = lab.submit(row, "{}", interface: .provider)
     #expect(http.rejection == .unregistered)
     #expect(http.goneAt == since)
-    // 410 comes before the topic (D.6 step 6).
+    // 410 comes before the topic (`Documentation/provider-api.md#order-of-checks` step 6).
     let other = lab.submit(row, "{}", interface: .provider, topic: try lab.topic("a.two"))
     #expect(other.rejection == .unregistered)
     #expect(other.goneAt == since)

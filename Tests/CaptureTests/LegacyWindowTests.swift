@@ -58,7 +58,8 @@ struct LegacyWindowTests {
     #expect(silences == 2)
   }
 
-  @Test("shutdown names the last that was accepted (A.3, status 10)")
+  /// `Documentation/binary-protocol.md#statuses`, 10.
+  @Test("shutdown names the last that was accepted")
   mutating func shutdown() {
     for number: UInt32 in 1...3 { add(Self.framed(number)) }
     _ = window.takeBurst(limit: .max)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Pushes in the words of the other protocol")
 struct PushTranslationTests {
-  /// `spec/provider-protocol.md` A.2, "full": token T, payload P, identifier 42, expiry 1700000000, priority 10.
+  /// `Documentation/binary-protocol.md#frames`, "full": token T, payload P, identifier 42, expiry 1700000000, priority
+  /// 10.
   private static let full =
     "020000004e010020000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f0200167b22617073223a7b22616c657274223a224869227d7d0300040000002a0400046553f1000500010a"
   private static let token = Array<UInt8>(0..<32)
@@ -16,7 +17,8 @@ struct PushTranslationTests {
     frame.withUnsafeBytes { PushTranslation.request(from: $0, topic: "com.example.app", mapping) }
   }
 
-  @Test("a frame becomes a request with the certificate's topic (D.2)")
+  /// `Documentation/provider-api.md#request`.
+  @Test("a frame becomes a request with the certificate's topic")
   func frame() throws {
     let request = try #require(Self.request(Hex.decode(Self.full) ?? []))
     #expect(request.path == "/3/device/000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f")
@@ -28,7 +30,8 @@ struct PushTranslationTests {
       ])
   }
 
-  @Test("a payload that shows nothing is a background push, which must have priority 5 (D.3)")
+  /// `Documentation/provider-api.md#push-types`.
+  @Test("a payload that shows nothing is a background push, which must have priority 5")
   func background() throws {
     let payload = Array(#"{"aps":{"content-available":1}}"#.utf8)
     let request = try #require(Self.request(LegacyEncoder.simple(token: Self.token, payload: payload)))
@@ -107,7 +110,8 @@ struct OutcomeComparisonTests {
     CapturedOutcome(status: status, reason: reason)
   }
 
-  @Test("a status of the binary protocol is any reason that the table gives it (A.3, D.5)")
+  /// `Documentation/binary-protocol.md#error-packet`, `Documentation/provider-api.md#reasons`.
+  @Test("a status of the binary protocol is any reason that the table gives it")
   func acrossProtocols() {
     let invalid = CapturedOutcome(status: 8, identifier: 1)
     #expect(Self.equal(invalid, .legacy, Self.http(400, "BadDeviceToken"), .http))

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Commands
 
-/// Sections of our fact sheets mean nothing to users: they get the rule in words, and the name of a page that they can read.
+/// Where the sources cite `Documentation` means nothing to users: they get the rule in words, and the name of Apple's page.
 @Suite("What users read")
 struct VisibleTextTests {
-  /// "(D.6)", "(C.3, E)", "A.4", "K 18", "spec/…", "design.md".
+  /// "(D.6)", "(C.3, E)", "A.4", "K 18", "spec/…", "design.md", "Documentation/….md#…".
   private static func codes(in text: String) -> [String] {
     let code =
-      /\([A-K](?:[.,][^)]*)?\)|\b[A-K]\.[0-9]+\b|\b[DK] [0-9]{1,2}\b|\bspec\/|\b(?:design|interface|ux|style|cluster)\.md\b/
+      /\([A-K](?:[.,][^)]*)?\)|\b[A-K]\.[0-9]+\b|\b[DK] [0-9]{1,2}\b|\bspec\/|\b(?:design|interface|ux|style|cluster)\.md\b|\bDocumentation\/[^ ]+#/
     return text.matches(of: code).map { String($0.output) }
   }
 
@@ -18,6 +18,7 @@ struct VisibleTextTests {
   func search() {
     for text in [
       "payload (D.2): expected", "topics (C.3, E)", "token (E)", "see A.4", "K 18", "spec/ux.md", "design.md",
+      "see Documentation/provider-api.md#reasons",
     ] {
       #expect(!Self.codes(in: text).isEmpty, "\(text)")
     }

@@ -18,7 +18,7 @@ def make_channel(emulator):
 
 
 def broadcast(emulator, payload, channel=CHANNEL):
-    """As a provider sends it (spec/provider-protocol.md F.2); answers it as the console tells it."""
+    """As a provider sends it (`Documentation/provider-api.md#broadcast`); answers it as the console tells it."""
     certificate, key = emulator.push_certificate()
     fields = {"apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": "10",
               "apns-expiration": "1900000000"}

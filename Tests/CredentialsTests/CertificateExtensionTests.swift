@@ -3,7 +3,7 @@ import Testing
 
 @testable import Credentials
 
-/// Expected bytes: `spec/provider-protocol.md` C.3.
+/// Expected bytes: `Documentation/provider-api.md#topics-extension`.
 @Suite("Certificate extensions")
 struct CertificateExtensionTests {
   static let topicsValue = """

@@ -59,7 +59,7 @@ struct DeviceIdentityTests {
     #expect(device.leniency == nil)
   }
 
-  /// `spec/device-courier.md` 5 and 7: time 1700000000000 is 0x18bcfe56800.
+  /// `Documentation/device-protocol.md#authentication`, `#hex-examples`: time 1700000000000 is 0x18bcfe56800.
   @Test("a nonce holds the time in milliseconds after a zero")
   func nonce() throws {
     let sample = try bytes("00 0000018bcfe56800 1122334455667788")

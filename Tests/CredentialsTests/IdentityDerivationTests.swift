@@ -10,7 +10,7 @@ struct IdentityDerivationTests {
     try IdentityDerivation(secret: TokenSecret(seed: seed))
   }
 
-  /// `spec/device-courier.md` 4.3.
+  /// `Documentation/device-protocol.md#filter`.
   @Test(
     "a topic's hash is the SHA-1 of its UTF-8",
     arguments: [

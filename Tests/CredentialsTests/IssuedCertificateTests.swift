@@ -36,7 +36,7 @@ struct IssuedCertificateTests {
         == 3)
   }
 
-  /// `spec/provider-protocol.md` C.3: one that lists several topics implies none.
+  /// `Documentation/provider-api.md#topics-extension`: one that lists several topics implies none.
   @Test("a single certificate names its topic in the subject alone, which pushes then need not name")
   func single() throws {
     let folder = try Fixture.folder()

@@ -38,7 +38,8 @@ struct ProviderConnectionBindingTests {
     #expect(admit(try token(), &binding, after: 10_000) == nil)
   }
 
-  /// One Perl library's documented way is to send a second token at once (`spec/client-quirks.md`).
+  /// One Perl library's documented way is to send a second token at once
+  /// (`Documentation/provider-api.md#what-clients-do`).
   @Test("the first renewal is free, a third token within twenty minutes is too many, later it is fine")
   func renewal() throws {
     var binding = ProviderConnectionBinding()

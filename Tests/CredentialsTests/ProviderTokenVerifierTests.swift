@@ -29,8 +29,9 @@ struct ProviderTokenVerifierTests {
     if case .failure(let refusal) = result { refusal.rejection } else { nil }
   }
 
-  /// `spec/provider-protocol.md` J.2.
-  @Test("the sheet's tokens are good, signed raw and in DER", arguments: [TestToken.raw, TestToken.der])
+  /// `Documentation/provider-api.md#example-token`.
+  @Test(
+    "the documentation's tokens are good, signed raw and in DER", arguments: [TestToken.raw, TestToken.der])
   func vectors(_ text: String) throws {
     let token = try verify(text).get()
     #expect(token.keyId == "ABC123DEFG" && token.teamId == "DEF123GHIJ")
@@ -40,7 +41,7 @@ struct ProviderTokenVerifierTests {
     #expect(token.fingerprint.count == 32)
   }
 
-  /// J.2: 3599 s is fine, 3601 s is not.
+  /// `Documentation/provider-api.md#example-token`: 3599 s is fine, 3601 s is not.
   @Test("a token ends after an hour, remembered or not")
   func age() throws {
     let verifier = verifier()
@@ -82,7 +83,8 @@ struct ProviderTokenVerifierTests {
     #expect(rejection(verify(token)) == nil)
   }
 
-  /// `spec/client-quirks.md`: what a PHP library that asks its key for ES512 sends, SHA-512 over P-256 in 132 bytes.
+  /// `Documentation/provider-api.md#what-clients-do`: what a PHP library that asks its key for ES512 sends, SHA-512
+  /// over P-256 in 132 bytes.
   @Test(
     "a token labelled ES512 over a P-256 key is taken with a note, unless only what is documented is wanted")
   func mislabelled() throws {

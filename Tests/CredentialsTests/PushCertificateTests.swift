@@ -29,7 +29,7 @@ struct PushCertificateTests {
     #expect(certificate.namesTopic)
   }
 
-  /// `spec/provider-protocol.md` C.1.
+  /// `Documentation/provider-api.md#subject`.
   @Test(
     "a certificate for one topic of a special kind has that kind's name",
     arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Credentials
 
-/// Provider tokens of `spec/provider-protocol.md` J.2, and others made to be wrong in one way.
+/// Provider tokens of `Documentation/provider-api.md#example-token`, and others made to be wrong in one way.
 enum TestToken {
   static let keyId = "ABC123DEFG"
   static let team = "DEF123GHIJ"
@@ -16,7 +16,8 @@ enum TestToken {
     "eyJhbGciOiJFUzI1NiIsImtpZCI6IkFCQzEyM0RFRkcifQ.eyJpc3MiOiJERUYxMjNHSElKIiwiaWF0IjoxNzAwMDAwMDAwfQ"
     + ".MEQCIHqTdn1XMoXSNtxnoyBHbodnLhjYFtIwpFMZB8z01cnbAiBdP2xFaOgr6FbqUREmcM0E5Jfx9NhckM9D6L_cEH3xCg"
 
-  /// The key of J.2 as PKCS#8 PEM: scalar and public point are the sheet's.
+  /// The key of `Documentation/provider-api.md#example-token` as PKCS#8 PEM: scalar and public point are the
+  /// documentation's.
   static func p8() throws -> [UInt8] {
     let scalar = (1...32).map { UInt8($0) }
     let point = try bytes(
@@ -35,7 +36,7 @@ enum TestToken {
     return Array("-----BEGIN \(name)-----\n\(text)\n-----END \(name)-----\n".utf8)
   }
 
-  /// A certs folder whose only key is that of J.2.
+  /// A certs folder whose only key is that of `Documentation/provider-api.md#example-token`.
   static func folder(in home: TemporaryFolder, record: String? = nil) throws -> CertsFolder {
     let folder = CertsFolder(path: home.path)
     try FileManager.default.createDirectory(atPath: folder.keysFolder, withIntermediateDirectories: true)
@@ -51,7 +52,8 @@ enum TestToken {
     try write(Array(record.utf8), to: folder.keysFolder + "/\(keyId).json")
   }
 
-  /// A token with any header and claims, signed with the key of J.2 unless told.
+  /// A token with any header and claims, signed with the key of `Documentation/provider-api.md#example-token` unless
+  /// told.
   static func signed(
     header: String = #"{"alg":"ES256","kid":"ABC123DEFG"}"#,
     claims: String = #"{"iss":"DEF123GHIJ","iat":1700000000}"#, key: PrivateKey? = nil,

@@ -7,7 +7,8 @@ import Testing
 struct HTTP2ControlTests {
   private let wrongEnvironment = Array(#"{"reason":"BadCertificateEnvironment"}"#.utf8)
 
-  @Test("says goodbye for a wrong environment with Apple's bytes (C.4)")
+  /// `Documentation/provider-api.md#environment-mismatch`.
+  @Test("says goodbye for a wrong environment with Apple's bytes")
   func badCertificateEnvironment() throws {
     let session = try #require(HTTP2ServerSession())
     _ = session.output()

@@ -5,8 +5,9 @@ import Testing
 
 @Suite("HTTP/2 server session")
 struct HTTP2ServerSessionTests {
+  /// `Documentation/provider-api.md#settings`.
   @Test(
-    "announces Apple's SETTINGS byte for byte (D.1)",
+    "announces Apple's SETTINGS byte for byte",
     arguments: [
       (
         HTTP2Settings.apple(streams: 1),

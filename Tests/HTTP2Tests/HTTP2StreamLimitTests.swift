@@ -22,7 +22,8 @@ struct HTTP2StreamLimitTests {
     #expect(session.takeRequests().map(\.streamID) == [1, 3, 5])
   }
 
-  @Test("ends the connection over an acknowledged limit, in Apple's words (D.1)")
+  /// `Documentation/provider-api.md#settings`.
+  @Test("ends the connection over an acknowledged limit, in Apple's words")
   func violated() throws {
     let session = try session(streams: 1)
     _ = session.receive(

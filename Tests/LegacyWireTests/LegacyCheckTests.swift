@@ -20,50 +20,50 @@ struct LegacyCheckTests {
     return packet
   }
 
-  @Test("answers the deliberately bad frames of the sheet")
-  func sheet() {
-    #expect(answer(Sheet.pushyFlush) == Sheet.bytes("080200000000"))
-    #expect(answer(Sheet.javaProbe) == Sheet.bytes("080500000000"))
-    #expect(answer(Sheet.withoutToken) == Sheet.bytes("08020000002a"))
-    #expect(answer(Sheet.withoutPayload) == Sheet.bytes("08040000002a"))
-    #expect(answer(Sheet.shortToken) == Sheet.bytes("08050000002a"))
-    #expect(answer(Sheet.full) == nil)
+  @Test("answers the deliberately bad frames of the documentation")
+  func badFrames() {
+    #expect(answer(Example.pushyFlush) == Example.bytes("080200000000"))
+    #expect(answer(Example.javaProbe) == Example.bytes("080500000000"))
+    #expect(answer(Example.withoutToken) == Example.bytes("08020000002a"))
+    #expect(answer(Example.withoutPayload) == Example.bytes("08040000002a"))
+    #expect(answer(Example.shortToken) == Example.bytes("08050000002a"))
+    #expect(answer(Example.full) == nil)
   }
 
   @Test("echoes the identifier of an empty token when the operator wants that")
   func emptyTokenIdentifier() {
     var limits = LegacyLimits()
     limits.forgetsIdentifierOfEmptyToken = false
-    #expect(answer(Sheet.pushyFlush, limits) == Sheet.bytes("08020000002a"))
+    #expect(answer(Example.pushyFlush, limits) == Example.bytes("08020000002a"))
   }
 
   @Test("takes payloads up to the limit and answers 7 above it")
   func payloadSize() {
     let fits = LegacyEncoder.frame(
-      token: Sheet.token, payload: [UInt8](repeating: 0x20, count: 2048), identifier: 42)
+      token: Example.token, payload: [UInt8](repeating: 0x20, count: 2048), identifier: 42)
     let tooLarge = LegacyEncoder.frame(
-      token: Sheet.token, payload: [UInt8](repeating: 0x20, count: 2049), identifier: 42)
+      token: Example.token, payload: [UInt8](repeating: 0x20, count: 2049), identifier: 42)
     #expect(answer(fits) == nil)
-    #expect(answer(tooLarge) == Sheet.bytes("08070000002a"))
+    #expect(answer(tooLarge) == Example.bytes("08070000002a"))
   }
 
   @Test("lets the operator set the token lengths")
   func tokenLengths() {
     var limits = LegacyLimits()
     let long = LegacyEncoder.frame(
-      token: [UInt8](repeating: 1, count: 100), payload: Sheet.payload, identifier: 42)
+      token: [UInt8](repeating: 1, count: 100), payload: Example.payload, identifier: 42)
     #expect(answer(long, limits) == nil)
     limits.tokenLengths = 32...32
-    #expect(answer(long, limits) == Sheet.bytes("08050000002a"))
+    #expect(answer(long, limits) == Example.bytes("08050000002a"))
     limits.tokenLengths = 1...100
-    #expect(answer(Sheet.shortToken, limits) == nil)
+    #expect(answer(Example.shortToken, limits) == nil)
   }
 
   @Test("checks token before payload, and missing before size")
   func order() {
     let everythingWrong = LegacyEncoder.frame(token: nil, payload: nil, identifier: 42)
-    #expect(answer(everythingWrong) == Sheet.bytes("08020000002a"))
+    #expect(answer(everythingWrong) == Example.bytes("08020000002a"))
     let shortTokenNoPayload = LegacyEncoder.frame(token: [1], payload: [], identifier: 42)
-    #expect(answer(shortTokenNoPayload) == Sheet.bytes("08050000002a"))
+    #expect(answer(shortTokenNoPayload) == Example.bytes("08050000002a"))
   }
 }

@@ -5,42 +5,45 @@ import Testing
 @Suite("Legacy decoder")
 struct LegacyDecoderTests {
   static let good: [[UInt8]] = [
-    Sheet.simple, Sheet.enhanced, Sheet.enhancedWithoutStorage, Sheet.full, Sheet.idFirst, Sheet.minimal,
+    Example.simple, Example.enhanced, Example.enhancedWithoutStorage, Example.full, Example.idFirst,
+    Example.minimal,
   ]
 
-  @Test("reads command 0 of the sheet")
+  @Test("reads command 0 of the documentation")
   func simple() throws {
-    let heard = try #require(Recorder.hearing(Sheet.simple).heard.first)
-    #expect(Sheet.simple.count == 59)
+    let heard = try #require(Recorder.hearing(Example.simple).heard.first)
+    #expect(Example.simple.count == 59)
     #expect(heard.command == .simple)
-    #expect(heard.token == Sheet.token)
-    #expect(heard.payload == Sheet.payload)
+    #expect(heard.token == Example.token)
+    #expect(heard.payload == Example.payload)
     #expect(heard.identifier == 0)
     #expect(heard.expiration == nil)
     #expect(heard.priority == .immediate)
   }
 
-  @Test("reads command 1 of the sheet")
+  @Test("reads command 1 of the documentation")
   func enhanced() throws {
-    let heard = Recorder.hearing(Sheet.enhanced + Sheet.enhancedWithoutStorage).heard
+    let heard = Recorder.hearing(Example.enhanced + Example.enhancedWithoutStorage).heard
     try #require(heard.count == 2)
     #expect(heard[0].identifier == 42)
     #expect(heard[0].expiration == 1_700_000_000)
     #expect(heard[1].identifier == 43)
     #expect(heard[1].expiration == 0)
-    #expect(heard.map(\.payload) == [Sheet.payload, Sheet.payload])
+    #expect(heard.map(\.payload) == [Example.payload, Example.payload])
   }
 
   @Test("reads command 2 with items in any order and the optional ones absent")
   func frames() throws {
-    let heard = Recorder.hearing(Sheet.full + Sheet.idFirst + Sheet.minimal).heard
+    let heard = Recorder.hearing(Example.full + Example.idFirst + Example.minimal).heard
     try #require(heard.count == 3)
     #expect(heard.map(\.identifier) == [42, 42, 0])
     #expect(heard.map(\.expiration) == [1_700_000_000, 1_700_000_000, nil])
     #expect(
-      heard.allSatisfy { $0.token == Sheet.token && $0.payload == Sheet.payload && $0.priority == .immediate }
+      heard.allSatisfy {
+        $0.token == Example.token && $0.payload == Example.payload && $0.priority == .immediate
+      }
     )
-    #expect(heard.map(\.frame) == [Sheet.full, Sheet.idFirst, Sheet.minimal])
+    #expect(heard.map(\.frame) == [Example.full, Example.idFirst, Example.minimal])
   }
 
   @Test("gives the same notifications at every split and byte by byte")
@@ -67,34 +70,35 @@ struct LegacyDecoderTests {
   static let malformed: [Malformed] = [
     Malformed(name: "unknown command", bytes: [0x47], failure: .unknownCommand(0x47)),
     Malformed(
-      name: "error packet sent back", bytes: Sheet.bytes("08080000002a"), failure: .unknownCommand(8)),
-    Malformed(name: "frame length 0", bytes: Sheet.bytes("02 00000000"), failure: .frameLength(0)),
-    Malformed(name: "frame length of 4 GB", bytes: Sheet.bytes("02 ffffffff"), failure: .frameLength(.max)),
+      name: "error packet sent back", bytes: Example.bytes("08080000002a"), failure: .unknownCommand(8)),
+    Malformed(name: "frame length 0", bytes: Example.bytes("02 00000000"), failure: .frameLength(0)),
+    Malformed(name: "frame length of 4 GB", bytes: Example.bytes("02 ffffffff"), failure: .frameLength(.max)),
     Malformed(
-      name: "item overruns", bytes: Sheet.bytes("02 0000000b 0300040000002a 01 0020 00"),
+      name: "item overruns", bytes: Example.bytes("02 0000000b 0300040000002a 01 0020 00"),
       failure: .itemOverruns(id: 1, length: 32, left: 1), identifier: 42),
     Malformed(
-      name: "bytes left over", bytes: Sheet.bytes("02 00000009 0300040000002a 0100"),
+      name: "bytes left over", bytes: Example.bytes("02 00000009 0300040000002a 0100"),
       failure: .truncatedItem(left: 2), identifier: 42),
     Malformed(
-      name: "unknown item", bytes: Sheet.bytes("02 0000000b 0300040000002a 060001ff"),
+      name: "unknown item", bytes: Example.bytes("02 0000000b 0300040000002a 060001ff"),
       failure: .unknownItem(6),
       identifier: 42),
-    Malformed(name: "item 0", bytes: Sheet.bytes("02 00000003 000000"), failure: .unknownItem(0)),
+    Malformed(name: "item 0", bytes: Example.bytes("02 00000003 000000"), failure: .unknownItem(0)),
     Malformed(
-      name: "duplicate item", bytes: Sheet.bytes("02 0000000e 0300040000002a 0300040000002b"),
+      name: "duplicate item", bytes: Example.bytes("02 0000000e 0300040000002a 0300040000002b"),
       failure: .duplicateItem(3), identifier: 42),
     Malformed(
-      name: "identifier of 3 bytes", bytes: Sheet.bytes("02 00000006 030003000000"),
+      name: "identifier of 3 bytes", bytes: Example.bytes("02 00000006 030003000000"),
       failure: .itemLength(id: 3, length: 3)),
     Malformed(
-      name: "expiry of 8 bytes", bytes: Sheet.bytes("02 0000000b 0400080000000000000000"),
+      name: "expiry of 8 bytes", bytes: Example.bytes("02 0000000b 0400080000000000000000"),
       failure: .itemLength(id: 4, length: 8)),
     Malformed(
-      name: "empty priority", bytes: Sheet.bytes("02 00000003 050000"), failure: .itemLength(id: 5, length: 0)
+      name: "empty priority", bytes: Example.bytes("02 00000003 050000"),
+      failure: .itemLength(id: 5, length: 0)
     ),
     Malformed(
-      name: "priority 1", bytes: Sheet.bytes("02 0000000b 0300040000002a 05000101"), failure: .priority(1),
+      name: "priority 1", bytes: Example.bytes("02 0000000b 0300040000002a 05000101"), failure: .priority(1),
       identifier: 42),
   ]
 
@@ -102,12 +106,12 @@ struct LegacyDecoderTests {
     "answers a malformed frame once, with the identifier read before, at every split", arguments: malformed)
   func malformedFrames(_ each: Malformed) {
     for cut in 0...each.bytes.count {
-      var recorder = Recorder.hearing(Sheet.full + each.bytes, cuts: [Sheet.full.count + cut])
+      var recorder = Recorder.hearing(Example.full + each.bytes, cuts: [Example.full.count + cut])
       #expect(recorder.failure?.code == each.failure)
       #expect(recorder.failure?.identifier == each.identifier)
       recorder.failure = nil
-      recorder.feed(Sheet.full)
-      #expect(recorder.heard.map(\.frame) == [Sheet.full], "nothing later is processed")
+      recorder.feed(Example.full)
+      #expect(recorder.heard.map(\.frame) == [Example.full], "nothing later is processed")
       #expect(recorder.failure == nil)
     }
   }
@@ -116,7 +120,7 @@ struct LegacyDecoderTests {
   func stops() {
     var decoder = LegacyDecoder()
     var count = 0
-    for piece in [Sheet.full + Sheet.idFirst + Sheet.minimal, Sheet.full] {
+    for piece in [Example.full + Example.idFirst + Example.minimal, Example.full] {
       let failure = piece.withUnsafeBytes { bytes in
         decoder.receive(bytes) { _ in
           count += 1
@@ -131,11 +135,11 @@ struct LegacyDecoderTests {
   @Test("holds at most one frame, and refuses an impossible length before its bytes come")
   func bounded() {
     var recorder = Recorder()
-    recorder.feed(Sheet.bytes("01 0000002a 6553f100 ffff"))
+    recorder.feed(Example.bytes("01 0000002a 6553f100 ffff"))
     for _ in 0..<100 { recorder.feed([UInt8](repeating: 0xff, count: 1000)) }
     #expect(recorder.decoder.heldBytes <= LegacyLimits.frame)
     var refused = Recorder()
-    refused.feed(Sheet.bytes("02 0fffffff"))
+    refused.feed(Example.bytes("02 0fffffff"))
     #expect(refused.failure?.code == .frameLength(0x0fff_ffff))
     #expect(refused.decoder.heldBytes == 0)
   }

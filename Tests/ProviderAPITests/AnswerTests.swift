@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Answers")
 struct AnswerTests {
-  @Test("say the reason in Apple's bytes (D.4)")
+  /// `Documentation/provider-api.md#response`.
+  @Test("say the reason in Apple's bytes")
   func body() {
     let body = ErrorBody.bytes(.badDeviceToken)
     #expect(body == Array(#"{"reason":"BadDeviceToken"}"#.utf8))
@@ -16,7 +17,8 @@ struct AnswerTests {
     }
   }
 
-  @Test("carry the time in milliseconds with 410 only (D.4)")
+  /// `Documentation/provider-api.md#response`.
+  @Test("carry the time in milliseconds with 410 only")
   func timestamp() throws {
     let body = ErrorBody.bytes(.unregistered, goneAt: Timestamp(seconds: 1_700_000_000))
     #expect(body == Array(#"{"reason":"Unregistered","timestamp":1700000000000}"#.utf8))
@@ -40,7 +42,8 @@ struct AnswerTests {
     }
   }
 
-  @Test("carry an id made here, upper case, where the request has none or a bad one (D.4)")
+  /// `Documentation/provider-api.md#response`.
+  @Test("carry an id made here, upper case, where the request has none or a bad one")
   func made() throws {
     let (first, second) = (Sample.check(), Sample.check())
     var ids: Set<String> = []

@@ -8,7 +8,7 @@ struct BroadcastTests {
   private static let unstored = FakeChannels.unstored?.text ?? ""
   private static let stored = FakeChannels.stored?.text ?? ""
 
-  /// The request of F.2, with some fields set to another value, or removed (nil).
+  /// The request of `Documentation/provider-api.md#broadcast`, with some fields set to another value, or removed (nil).
   private static func message(_ changes: [(String, String?)] = [], body: Int = 20) -> HTTPMessage {
     var fields = [
       (":method", "POST"), (":path", "/4/broadcasts/apps/com.example.app"), ("authorization", "bearer good"),
@@ -29,7 +29,8 @@ struct BroadcastTests {
     FakeChannels().broadcastCheck().judge(message, now: Sample.now)
   }
 
-  @Test("is accepted with everything it says (F.2)")
+  /// `Documentation/provider-api.md#broadcast`.
+  @Test("is accepted with everything it says")
   func accepted() {
     guard case .accepted(let accepted) = judge(Self.message()) else {
       Issue.record("refused")
@@ -80,7 +81,7 @@ struct BroadcastTests {
       rejection: .topicMismatch),
   ]
 
-  @Test("gives the answer of F.2 and F.3", arguments: probes)
+  @Test("gives the documented answer", arguments: probes)
   func probe(_ probe: Probe) {
     switch judge(Self.message(probe.changes, body: probe.body)) {
     case .accepted: #expect(probe.rejection == nil)
@@ -88,7 +89,8 @@ struct BroadcastTests {
     }
   }
 
-  @Test("takes its id from apns-id where a client uses that (F.2)")
+  /// `Documentation/provider-api.md#broadcast`.
+  @Test("takes its id from apns-id where a client uses that")
   func apnsID() {
     let other = "22222222-2222-4333-8444-555555555555"
     guard case .accepted(let accepted) = judge(Self.message([("apns-request-id", nil), ("apns-id", other)]))
@@ -99,7 +101,8 @@ struct BroadcastTests {
     #expect(accepted.requestID.description == other)
   }
 
-  @Test("is refused where its channel has had too many, whatever else is right (F.3)")
+  /// `Documentation/provider-api.md#channel-reasons`.
+  @Test("is refused where its channel has had too many, whatever else is right")
   func flooded() {
     let channels = FakeChannels()
     channels.flooded = FakeChannels.stored

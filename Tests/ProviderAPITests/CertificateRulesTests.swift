@@ -6,7 +6,8 @@ import Testing
 struct CertificateRulesTests {
   private static let universal = ["com.example.app", "com.example.app.voip", "com.example.app.complication"]
 
-  /// C.3: which topic of which push type a certificate may use; nil for 200.
+  /// `Documentation/provider-api.md#topics-extension`: which topic of which push type a certificate may use; nil for
+  /// 200.
   struct Rule: CustomTestStringConvertible, Sendable {
     var topics: [String]
     var implied: String?
@@ -49,7 +50,8 @@ struct CertificateRulesTests {
       type: "mdm"),
   ]
 
-  @Test("may use the topics that the certificate gives (C.3)", arguments: rules)
+  /// `Documentation/provider-api.md#topics-extension`.
+  @Test("may use the topics that the certificate gives", arguments: rules)
   func coverage(_ rule: Rule) {
     let directory = Sample.directory()
     directory.standings[Sample.token(Sample.token)]?["com.apple.mgmt.External.1234"] = .active
@@ -58,7 +60,8 @@ struct CertificateRulesTests {
     #expect(check.judge(message, now: Sample.now).rejected?.rejection == rule.rejection)
   }
 
-  @Test("need no provider token and ignore a bad one (D.2)")
+  /// `Documentation/provider-api.md#request`.
+  @Test("need no provider token and ignore a bad one")
   func authorizationIgnored() {
     let check = Sample.check(Sample.certificate())
     for value in [nil, "bearer bad", "nonsense"] {
@@ -67,7 +70,8 @@ struct CertificateRulesTests {
     }
   }
 
-  @Test("are refused in the other environment, once for the connection and for each request (C.4, D.5)")
+  /// `Documentation/provider-api.md#environment-mismatch`, `#reasons`.
+  @Test("are refused in the other environment, once for the connection and for each request")
   func environment() {
     let certificate = ProviderCertificate(
       topics: [Sample.topic("com.example.app")], impliedTopic: nil, environments: [.production])

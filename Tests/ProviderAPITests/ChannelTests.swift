@@ -2,7 +2,8 @@ import ProviderAPI
 import PushModel
 import Testing
 
-/// A channel management request, and the reason for which F.3 refuses it; nil for success.
+/// A channel management request, and the reason for which `Documentation/provider-api.md#channel-reasons` refuses it;
+/// nil for success.
 struct ChannelCase: CustomTestStringConvertible, Sendable {
   static let path = "/1/apps/com.example.app/channels"
   static let list = "/1/apps/com.example.app/all-channels"
@@ -50,7 +51,8 @@ struct ChannelTests {
   private static let configuration = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
   private static let stored = FakeChannels.stored?.text ?? ""
 
-  @Test("creates, reads, lists and deletes a channel (F.1)")
+  /// `Documentation/provider-api.md#channel-management`.
+  @Test("creates, reads, lists and deletes a channel")
   func lifeCycle() throws {
     let handler = FakeChannels().handler()
     let id = "11111111-2222-4333-8444-555555555555"
@@ -73,7 +75,8 @@ struct ChannelTests {
     #expect(handler.answer(delete.message, now: Sample.now).rejected?.rejection == .channelNotRegistered)
   }
 
-  /// F.3, and the paths that another client uses (K 24).
+  /// `Documentation/provider-api.md#channel-reasons`, and the paths that another client uses
+  /// (`Documentation/provider-api.md#open-questions`).
   static let refusals: [ChannelCase] = [
     .path("/1/apps/com.example.app/channel", .badPath),
     .path("/1/apps/com.example.app/channels/AAAA", .badPath),
@@ -118,7 +121,7 @@ struct ChannelTests {
     .body("push type", #"{"message-storage-policy":1,"push-type":"alert"}"#, .invalidPushType),
   ]
 
-  @Test("refuses with the reasons of F.3", arguments: refusals)
+  @Test("refuses with its reasons", arguments: refusals)
   func refusal(_ probe: ChannelCase) {
     let channels = FakeChannels()
     channels.disabled = [Sample.topic("com.disabled")]
@@ -138,8 +141,9 @@ struct ChannelTests {
     #expect(answer.rejected?.rejection == .cannotCreateChannelConfig)
   }
 
+  /// `Documentation/provider-api.md#open-questions`.
   @Test(
-    "takes the push type in any letter case (K 3)",
+    "takes the push type in any letter case",
     arguments: ["LiveActivity", "Liveactivity", "liveactivity"])
   func letterCase(_ type: String) {
     let body = "{\"push-type\":\"\(type)\",\"message-storage-policy\":0}"

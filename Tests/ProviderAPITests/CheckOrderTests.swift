@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Order of checks")
 struct CheckOrderTests {
-  /// One fault for each step of D.6, in that order, each independent of the others. A request with several must get the
-  /// answer to the first.
+  /// One fault for each step of `Documentation/provider-api.md#order-of-checks`, in that order, each independent of the
+  /// others. A request with several must get the answer to the first.
   private struct Fault {
     var changes: [(String, String?)] = []
     var extra: [(String, String)] = []
@@ -28,7 +28,8 @@ struct CheckOrderTests {
     Fault(body: [], rejection: .payloadEmpty),
   ]
 
-  @Test("answers the earlier of any two faults (D.6)")
+  /// `Documentation/provider-api.md#order-of-checks`.
+  @Test("answers the earlier of any two faults")
   func pairs() {
     for (index, first) in Self.faults.enumerated() {
       for second in Self.faults[(index + 1)...] {

@@ -32,7 +32,7 @@ struct ProviderRequestCheckTests {
     ("apns-push-type", "voip"), ("apns-topic", "com.example.app.voip"),
   ]
 
-  /// J.3, row by row.
+  /// `Documentation/provider-api.md#example-push`, row by row.
   static let probes = [
     ProbeCase("as it is", is: 200),
     ProbeCase("no authorization", [("authorization", nil)], is: 403, "MissingProviderToken"),
@@ -59,7 +59,8 @@ struct ProviderRequestCheckTests {
     ProbeCase("VoIP topic, alert type", [("apns-topic", "com.example.app.voip")], is: 200),
   ]
 
-  /// D.2, D.3, D.5 and client quirks beyond J.3.
+  /// `Documentation/provider-api.md#request`, `#push-types`, `#reasons` and client quirks beyond
+  /// `Documentation/provider-api.md#example-push`.
   static let further = [
     ProbeCase("Bearer", [("authorization", "Bearer good")], is: 200),
     ProbeCase("BEARER and blanks", [("authorization", "BEARER   good ")], is: 200),
@@ -137,7 +138,7 @@ struct ProviderRequestCheckTests {
     ProbeCase("content-type twice", extra: [("content-type", "a"), ("content-type", "b")], is: 200),
   ]
 
-  /// Every field that must be single, repeated (D.6).
+  /// Every field that must be single, repeated (`Documentation/provider-api.md#order-of-checks`).
   static let repetitions =
     [
       "authorization", "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-id", ":path",
@@ -163,7 +164,8 @@ struct ProviderRequestCheckTests {
     #expect(explanation?.expected.isEmpty != true && explanation?.got.isEmpty != true)
   }
 
-  @Test("accepts every push type with its topic (D.3)", arguments: PushType.allCases)
+  /// `Documentation/provider-api.md#push-types`.
+  @Test("accepts every push type with its topic", arguments: PushType.allCases)
   func pushTypes(_ type: PushType) throws {
     let changes = [("apns-push-type", type.name), ("apns-topic", "com.example.app\(type.topicSuffix)")]
     let message = Sample.message(changes + [("apns-priority", "5")])
@@ -199,7 +201,8 @@ struct ProviderRequestCheckTests {
     #expect(accepted.messageID != MessageID(Sample.id))
   }
 
-  @Test("finds a token of the other environment bad (K 23)")
+  /// `Documentation/provider-api.md#open-questions`.
+  @Test("finds a token of the other environment bad")
   func otherEnvironment() {
     let verdict = Sample.check(environment: .production).judge(Sample.message(), now: Sample.now)
     #expect(verdict.rejected?.rejection == .badDeviceToken)
@@ -251,7 +254,8 @@ struct ProviderRequestCheckTests {
     #expect(check.hasAuthenticated)
   }
 
-  @Test("refuses a urgent background push only if told to (K 20)")
+  /// `Documentation/provider-api.md#open-questions`.
+  @Test("refuses a urgent background push only if told to")
   func urgentBackground() {
     var options = ProviderCheckOptions()
     options.refusesUrgentBackground = false
@@ -259,8 +263,9 @@ struct ProviderRequestCheckTests {
     #expect(Sample.check(options: options).judge(message, now: Sample.now).accepted != nil)
   }
 
+  /// `Documentation/provider-api.md#example-push`, last row.
   @Test(
-    "compares suffix and push type if told to (J.3, last row)",
+    "compares suffix and push type if told to",
     arguments: [
       ("alert", "com.example.app.voip", true), ("voip", "com.example.app", true),
       ("voip", "com.example.app.voip", false), ("alert", "com.example.app", false),

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Stream throttle")
 struct StreamThrottleTests {
-  @Test("raises a token connection from 1 to 1000 with its first valid token (D.1)")
+  /// `Documentation/provider-api.md#settings`.
+  @Test("raises a token connection from 1 to 1000 with its first valid token")
   func token() {
     var throttle = StreamThrottle(usesTokens: true)
     #expect(throttle.limit == 1)
@@ -25,7 +26,8 @@ struct StreamThrottleTests {
     #expect(change == nil)
   }
 
-  @Test("drops to 1 after a rejection and back after an acceptance, if told to; 410 changes nothing (D.1)")
+  /// `Documentation/provider-api.md#settings`.
+  @Test("drops to 1 after a rejection and back after an acceptance, if told to; 410 changes nothing")
   func rejections() {
     var throttle = StreamThrottle(usesTokens: false, throttlesRejections: true)
     let steps = [Rejection?](arrayLiteral: .unregistered, .badDeviceToken, .badTopic, .unregistered, nil, nil)

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Topic hash")
 struct TopicHashTests {
-  /// The first two are in `spec/device-courier.md` 4.3; the others, made with sha1sum, cross the edges of a block.
+  /// The first two are in `Documentation/device-protocol.md#filter`; the others, made with sha1sum, cross the edges of
+  /// a block.
   @Test(
     "is the SHA-1 of the topic's name",
     arguments: [

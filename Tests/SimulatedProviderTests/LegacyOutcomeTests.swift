@@ -3,7 +3,7 @@ import PushModel
 import SimulatedProvider
 import Testing
 
-/// What comes back is that of `spec/provider-protocol.md` A.3.
+/// What comes back is that of `Documentation/binary-protocol.md#error-packet`.
 @Suite("Outcomes of a legacy push")
 struct LegacyOutcomeTests {
   @Test("silence is success")
@@ -25,7 +25,7 @@ struct LegacyOutcomeTests {
   }
 
   @Test(
-    "every status of the sheet is explained",
+    "every status of the documentation is explained",
     arguments: [1, 2, 3, 4, 5, 6, 7, 8, 10, 128, 255] as [UInt8])
   func explanation(status: UInt8) {
     let outcome = LegacyOutcome(received: [0x08, status, 0, 0, 0, 0x2a], isClosed: true)

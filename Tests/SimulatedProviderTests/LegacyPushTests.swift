@@ -3,7 +3,7 @@ import PushModel
 import SimulatedProvider
 import Testing
 
-/// Expected bytes are those of `spec/provider-protocol.md` A.2.
+/// Expected bytes are those of `Documentation/binary-protocol.md#frames`.
 @Suite("Pushes of a legacy provider")
 struct LegacyPushTests {
   private static let token = [UInt8](0...31)

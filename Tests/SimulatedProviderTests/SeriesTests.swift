@@ -11,7 +11,8 @@ struct SeriesTests {
     .error(LegacyErrorPacket(status: status, identifier: identifier))
   }
 
-  @Test("what was accepted is what came before the packet's, with it for a shutdown (A.3)")
+  /// `Documentation/binary-protocol.md#error-packet`.
+  @Test("what was accepted is what came before the packet's, with it for a shutdown")
   func accepted() {
     #expect(series.accepted(.silence) == 10)
     #expect(series.accepted(.closed) == nil)

@@ -64,7 +64,8 @@ final class DeviceLoad: ConnectionHandler {
     connectNext(connection)
   }
 
-  /// Writes `0b 0000000b 04 0004 <id> 08 0001 00`, the shortest receipt (`spec/device-courier.md` 7).
+  /// Writes `0b 0000000b 04 0004 <id> 08 0001 00`, the shortest receipt
+  /// (`Documentation/device-protocol.md#hex-examples`).
   private func acknowledge(_ frame: CourierFrame, on connection: TLSConnection) -> Int {
     var items = frame.items
     while let item = try? items.next() {

@@ -89,8 +89,9 @@ extension Broker {
 
   // MARK: Providers
 
-  /// Sends a broadcast to everybody who listens, and keeps it if the channel does so (F.1: for at most eight hours).
-  /// Answers how many devices it was sent to.
+  /// Sends a broadcast to everybody who listens, and keeps it if the channel does so
+  /// (`Documentation/provider-api.md#channel-management`: for at most eight hours). Answers how many devices it was
+  /// sent to.
   @discardableResult
   public func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, now: Timestamp

@@ -1,7 +1,7 @@
 import PushModel
 
-/// The broadcast channels of all apps, and which devices listen to them (`spec/provider-protocol.md` F,
-/// `spec/device-courier.md` 8).
+/// The broadcast channels of all apps, and which devices listen to them
+/// (`Documentation/provider-api.md#channels-and-broadcast`, `Documentation/device-protocol.md#channels`).
 ///
 /// A channel that stores keeps its newest broadcast itself. A subscription remembers how far its device got, so that a
 /// device that comes back gets what it missed whether or not it says again what it listens to.

@@ -91,7 +91,7 @@ public struct ForeignFeedback {
 
 extension Broker {
   /// A push was forwarded to a service that says the token is gone: providers learn it from the feedback service
-  /// (`spec/provider-protocol.md` B).
+  /// (`Documentation/binary-protocol.md#feedback`).
   public func noteForeignGone(
     token: [UInt8], topic: Int32, environment: Environment, goneAt: Timestamp
   ) {

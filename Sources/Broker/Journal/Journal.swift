@@ -1,6 +1,7 @@
 import PushModel
 
-/// The newest notifications, in a ring: looking at the past must not grow without bound (`ux.md`, bounded memory).
+/// The newest notifications, in a ring: looking at the past must not grow without bound
+/// (`Sources/ARCHITECTURE.md#promises` 3).
 public final class Journal {
   /// Default of `--history`, as a count.
   public static let defaultCapacity = 10_000

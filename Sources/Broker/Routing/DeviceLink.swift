@@ -90,7 +90,8 @@ public final class DeviceLink {
   }
 
   /// Counts a stray; false when there are too many. Each message may be acknowledged twice, and the last one as often as
-  /// the device likes: known clients do both (`spec/device-courier.md` 4.5, 10.4).
+  /// the device likes: known clients do both (`Documentation/device-protocol.md#acknowledgement`,
+  /// `#quiet-after-an-answer`).
   func putsUpWithStray(_ messageId: UInt32) -> Bool {
     guard messageId != lastAcknowledged else { return true }
     straysLeft = max(straysLeft - 1, -1)

@@ -6,7 +6,7 @@ import PushModel
 ///       └──── accepted, device there ───────────────────────────────────────┘ └─ connection ends ─→ kept
 ///
 /// A newer message overwrites an older one in any state, which is all of the rule "one per token and topic"
-/// (`design.md`, promise 2; `spec/provider-protocol.md` H).
+/// (`Sources/ARCHITECTURE.md#promises` 2; `Documentation/provider-api.md#storage-and-delivery`).
 struct MessageSlot: BitwiseCopyable {
   enum State: UInt8 { case empty, kept, inFlight }
 

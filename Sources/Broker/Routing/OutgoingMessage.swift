@@ -11,7 +11,8 @@ public struct OutgoingMessage {
   public var expiry: UInt32
   public var receivedAt: Timestamp
   public var priority: Priority
-  /// 0 for a fresh one, 1 for one from storage, 3 for the last of those (`spec/device-courier.md` 4.4, 6).
+  /// 0 for a fresh one, 1 for one from storage, 3 for the last of those (`Documentation/device-protocol.md#message`,
+  /// `#tokens-and-sessions`).
   public var storageFlags: UInt8
   /// `apns-id` as 16 bytes; both zero for none.
   public var apnsId: (UInt64, UInt64)

@@ -8,7 +8,7 @@ public struct CapturedOutcome: Equatable, Sendable {
   public var reason: String?
   /// Identifier in the error packet; nil over HTTP, in silence, and where no packet came.
   public var identifier: UInt32?
-  /// The gateway closed the connection without a packet (command 0; `spec/provider-protocol.md` A.3).
+  /// The gateway closed the connection without a packet (command 0; `Documentation/binary-protocol.md#error-packet`).
   public var isClosed = false
   /// `apns-id` of the answer.
   public var messageID: MessageID?

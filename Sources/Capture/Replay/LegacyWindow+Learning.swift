@@ -44,7 +44,7 @@ extension LegacyWindow {
     compact()
   }
 
-  /// Only a bad command 0 ends a connection without a packet (A.3).
+  /// Only a bad command 0 ends a connection without a packet (`Documentation/binary-protocol.md#error-packet`).
   private mutating func closed(_ settle: (Settled) -> Void) -> Bool {
     rejected(candidates { $0.isSimple }, settle) {
       var outcome = CapturedOutcome(status: 0)

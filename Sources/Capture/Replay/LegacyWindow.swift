@@ -3,15 +3,16 @@ import PushModel
 
 /// What a sender of the binary protocol must remember: frames that were sent, or wait to be, and of which nothing is
 /// known yet. Success is silent, an error names an identifier, and everything after that frame is lost and must be sent
-/// again on a new connection (`spec/provider-protocol.md` A.3).
+/// again on a new connection (`Documentation/binary-protocol.md#error-packet`).
 ///
 ///     appended ─→ unsent ─→ sent ─┬─ fence answered ─→ accepted
 ///                             ↑   ├─ its error ─→ rejected; those before it accepted
 ///                             └───┴─ error of an earlier one, or connection lost
 ///
 /// A *fence* is a frame that must be refused, with an identifier of its own: its error packet says that everything before
-/// it was accepted (as Apple's clients of the time made sure, A.3 "Deliberately bad frames"). Frames without an
-/// identifier of their own get one between them and their like if they were refused when recorded.
+/// it was accepted (as Apple's clients of the time made sure,
+/// `Documentation/binary-protocol.md#deliberately-bad-frames`). Frames without an identifier of their own get one
+/// between them and their like if they were refused when recorded.
 ///
 /// Frames that met silence are kept together as they came, unread, until something else than silence is heard.
 public struct LegacyWindow {

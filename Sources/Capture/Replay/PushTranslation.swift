@@ -21,15 +21,15 @@ public struct ReplayRequest: Equatable, Sendable {
 public enum PushTranslation {
   private static let devicePath = "/3/device/"
 
-  /// The frame as a request, its topic being that of the certificate (`spec/provider-protocol.md` D.2, D.3); nil if the
-  /// frame can't be parsed.
+  /// The frame as a request, its topic being that of the certificate (`Documentation/provider-api.md#request`,
+  /// `#push-types`); nil if the frame can't be parsed.
   public static func request(
     from frame: UnsafeRawBufferPointer, topic: String, _ mapping: ReplayMapping
   ) -> ReplayRequest? {
     guard case .notification(let notification) = LegacyFrameParser.next(in: frame) else { return nil }
     let payload = notification.payload.map { Array($0) } ?? []
     let type = PushType(forwarding: payload, to: topic)
-    // Background pushes must not ask for more (D.3).
+    // Background pushes must not ask for more (`Documentation/provider-api.md#push-types`).
     let priority = type == .background ? Priority.conserving : notification.priority
     var fields = [
       (name: "apns-topic", value: mapping.topic(topic)), (name: "apns-push-type", value: type.name),

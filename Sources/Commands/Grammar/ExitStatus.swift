@@ -1,4 +1,4 @@
-/// How the program ends (`interface.md`, Commands).
+/// How the program ends (`README.md#flags-of-serve`).
 struct ExitStatus: RawRepresentable, Equatable, Sendable {
   let rawValue: Int32
 

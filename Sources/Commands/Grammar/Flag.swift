@@ -1,4 +1,4 @@
-/// One flag of the table (`interface.md`, Commands): its name finds the value, its kind gives the value a type.
+/// One flag of the table (`README.md#flags-of-serve`): its name finds the value, its kind gives the value a type.
 struct Flag<Value: Sendable>: FlagDescription {
   let name: String
   let kind: ValueKind<Value>

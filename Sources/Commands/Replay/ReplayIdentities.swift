@@ -7,7 +7,7 @@ import Transport
 /// Who replayed pushes come from: push certificates by topic, and provider tokens signed anew.
 final class ReplayIdentities {
   /// Age at which a provider token is made anew, in seconds: within the hour that it holds, and not too often
-  /// (`spec/provider-protocol.md` E).
+  /// (`Documentation/provider-api.md#provider-tokens`).
   private static let renewalAge: Int64 = 45 * 60
   /// Age of a token that must have expired, in seconds.
   private static let expiredAge: Int64 = 2 * 3600

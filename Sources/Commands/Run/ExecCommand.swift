@@ -1,7 +1,7 @@
 import Emulator
 import Platform
 
-/// `exec`: an emulator on free ports for the life of one command (`interface.md`, Commands).
+/// `exec`: an emulator on free ports for the life of one command (`README.md#flags-of-serve`).
 ///
 /// The command decides when it is over: signals go to it, and the emulator leaves after it.
 enum ExecCommand {

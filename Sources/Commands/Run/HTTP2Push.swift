@@ -143,7 +143,7 @@ final class HTTP2Push: ConnectionHandler {
     client.stop()
   }
 
-  /// The whole connection was refused (`spec/provider-protocol.md` D.1, GOAWAY).
+  /// The whole connection was refused (`Documentation/provider-api.md#goaway`, GOAWAY).
   private func take(_ debugData: [UInt8]) {
     let reason = JSONReader.read(debugData)?["reason"] ?? .string(String(decoding: debugData, as: UTF8.self))
     answer = .object(

@@ -6,7 +6,7 @@ import Platform
 import PushModel
 import Transport
 
-/// Every flag of `serve` (`interface.md`, Commands). Each is also an environment variable and a configuration key.
+/// Every flag of `serve` (`README.md#flags-of-serve`). Each is also an environment variable and a configuration key.
 enum ServeFlags {
   static let config = Flag("config", .file, "a JSON file whose keys are these flags")
   static let bind = Flag("bind", .address, default: "127.0.0.1", "address of all listeners").setting
@@ -66,7 +66,7 @@ enum ServeFlags {
     "no-explain", .toggle, "leave the field apns-emulator-explanation out of refusals"
   ).setting
 
-  // Where Apple is silent (`spec/provider-protocol.md` K)
+  // Where Apple is silent (`Documentation/provider-api.md#open-questions`)
   static let tokenLength = Flag(
     "token-length", ValueKind<ClosedRange<Int>>.span("N..M", within: 1...Limits.longestToken),
     default: "32..100",

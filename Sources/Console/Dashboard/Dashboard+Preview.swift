@@ -1,5 +1,5 @@
 extension Dashboard {
-  /// What a phone would show (`spec/device-behaviour.md`, Presentation, Silent push, Service extension).
+  /// What a phone would show (`Documentation/device-behaviour.md#presentation`, `#silent-push`, `#service-extension`).
   static let preview = #"""
     function previewPanel(notification) {
       const payload = notification.payload;

@@ -1,5 +1,5 @@
 extension Dashboard {
-  /// Bytes as they came; the fields of a binary frame are marked (`spec/provider-protocol.md` A.2).
+  /// Bytes as they came; the fields of a binary frame are marked (`Documentation/binary-protocol.md#frames`).
   static let raw = #"""
     const itemNames = { 1: 'device token', 2: 'payload', 3: 'identifier', 4: 'expiration', 5: 'priority' };
     const number = bytes => bytes.reduce((value, byte) => value * 256 + byte, 0);

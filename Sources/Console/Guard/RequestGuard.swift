@@ -1,7 +1,7 @@
 import PushModel
 import Transport
 
-/// What a request must be before its handler sees it (`ux.md`, safety).
+/// What a request must be before its handler sees it (`Sources/ARCHITECTURE.md#promises` 7).
 struct RequestGuard {
   var hosts: HostPolicy
   /// Demanded of everybody when the console is bound beyond loopback; nil for none.

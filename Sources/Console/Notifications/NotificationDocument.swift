@@ -1,7 +1,7 @@
 import Broker
 import PushModel
 
-/// A notification as the API shows it (`interface.md`, A notification).
+/// A notification as the API shows it (`README.md#console-api`).
 struct NotificationDocument {
   let broker: Broker
 
@@ -26,7 +26,7 @@ struct NotificationDocument {
       ("receivedAt", .string(record.receivedAt.rfc3339)),
       ("interface", .string(record.interface.name)),
       ("command", isFrame ? .integer(Int64(record.command)) : .null),
-      // Command 0 has no identifier (`spec/provider-protocol.md` A.2).
+      // Command 0 has no identifier (`Documentation/binary-protocol.md#frames`).
       ("identifier", isFrame && record.command > 0 ? .integer(Int64(record.identifier)) : .null),
       ("apnsId", .optional(record.messageID?.description)), ("topic", .optional(record.topicLabel(broker))),
       ("environment", .string(record.environment.name)),
@@ -47,7 +47,7 @@ struct NotificationDocument {
     record.fields.first { $0.name == "apns-collapse-id" }?.value
   }
 
-  /// Of a broadcast, which has a channel in the place of a device token (`spec/provider-protocol.md` F.2).
+  /// Of a broadcast, which has a channel in the place of a device token (`Documentation/provider-api.md#broadcast`).
   private static func channelId(_ record: JournalRecord) -> String? {
     guard record.presentedToken.isEmpty,
       FieldBlock.value(of: ":path", in: record.fieldBlock).starts(with: "/4/broadcasts/".utf8)

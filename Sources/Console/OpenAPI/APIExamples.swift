@@ -226,8 +226,8 @@ enum APIExamples {
 
   // MARK: Activation
 
-  /// What a device posts (`spec/device-courier.md` 5): a property list in a form, with another one in it that has the
-  /// certificate request.
+  /// What a device posts (`Documentation/device-protocol.md#activation`): a property list in a form, with another one
+  /// in it that has the certificate request.
   private static var activationForm: String {
     let information = plist(
       "<key>UniqueDeviceID</key><string>\(udid)</string>" + data("DeviceCertRequest", csr))

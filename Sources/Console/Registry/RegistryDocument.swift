@@ -18,7 +18,7 @@ struct RegistryDocument {
       "install": .integer(Int64(registration.install)), "state": .string(Self.state(registration)),
       "issuedAt": .string(registration.issuedAt.rfc3339), "goneAt": .optional(goneAt),
       "online": .bool(device.session(in: registration.environment) != nil),
-      // Removed apps stay active until the device reports them (`spec/provider-protocol.md` B).
+      // Removed apps stay active until the device reports them (`Documentation/binary-protocol.md#feedback`).
       "installed": .bool(registration.isActive && !registration.isAbandoned),
     ]
   }

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 
 extension Console {
-  /// Everything that the console answers (`interface.md`, Console).
+  /// Everything that the console answers (`README.md#console-api`).
   static var routeTable: [Route] {
     healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
       + faultRoutes

@@ -1,7 +1,7 @@
 import PushModel
 import Transport
 
-/// Why a request to the console is refused; becomes `{"error": {"code": …, "message": …}}` (`interface.md`, Console).
+/// Why a request to the console is refused; becomes `{"error": {"code": …, "message": …}}` (`README.md#console-api`).
 struct ConsoleError: Error, Equatable, CustomStringConvertible {
   var status: Int
   var code: String

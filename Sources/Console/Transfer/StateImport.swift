@@ -245,7 +245,7 @@ struct StateImport {
     }
   }
 
-  /// How long a broadcast is kept at most, in seconds (`spec/provider-protocol.md` F.1).
+  /// How long a broadcast is kept at most, in seconds (`Documentation/provider-api.md#channel-management`).
   private static let broadcastSeconds: Int64 = 8 * 3600
 
   private func importBroadcast(_ message: SavedMessage, _ key: ChannelTable.Key, _ now: Timestamp) {

@@ -1,7 +1,7 @@
 import PushModel
 
-/// A device asks for its certificate (`spec/device-courier.md` 5): a form with one field that holds a property list,
-/// which holds another one with the certificate request in it.
+/// A device asks for its certificate (`Documentation/device-protocol.md#activation`): a form with one field that holds
+/// a property list, which holds another one with the certificate request in it.
 public struct ActivationRequest: Equatable, Sendable {
   public var udid: UDID
   /// The certificate request, PEM.

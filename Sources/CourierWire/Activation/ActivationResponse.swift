@@ -1,6 +1,6 @@
 import PushModel
 
-/// The page that answers an activation (`spec/device-courier.md` 5).
+/// The page that answers an activation (`Documentation/device-protocol.md#activation`).
 public enum ActivationResponse {
   /// The content type of the page.
   public static let contentType = "text/html"

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The server's answer to a channel subscription (`spec/device-courier.md` 8).
+/// The server's answer to a channel subscription (`Documentation/device-protocol.md#channels`).
 public struct ChannelConfirmation: CourierCommandValue {
   public static let command = CourierCommand.channels
 

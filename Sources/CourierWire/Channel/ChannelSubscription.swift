@@ -1,6 +1,6 @@
 import PushModel
 
-/// A device joins and leaves broadcast channels (`spec/device-courier.md` 8).
+/// A device joins and leaves broadcast channels (`Documentation/device-protocol.md#channels`).
 public struct ChannelSubscription: CourierCommandValue {
   public static let command = CourierCommand.channels
 

@@ -1,4 +1,4 @@
-/// One broadcast channel as a device sees it (`spec/device-courier.md` 8).
+/// One broadcast channel as a device sees it (`Documentation/device-protocol.md#channels`).
 public struct CourierChannel: Hashable, Sendable {
   public var id: [UInt8]
   /// When its last message was sent, nanoseconds since 1970.

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The receipt of a message (`spec/device-courier.md` 4.5), matched by message id alone.
+/// The receipt of a message (`Documentation/device-protocol.md#acknowledgement`), matched by message id alone.
 @frozen
 public struct Acknowledgement: CourierCommandValue {
   public static let command = CourierCommand.acknowledgement

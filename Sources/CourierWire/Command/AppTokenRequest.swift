@@ -1,6 +1,6 @@
 import PushModel
 
-/// A device asks for the token of one of its apps (`spec/device-courier.md` 4.9).
+/// A device asks for the token of one of its apps (`Documentation/device-protocol.md#app-token`).
 public struct AppTokenRequest: CourierCommandValue {
   public static let command = CourierCommand.appTokenRequest
 

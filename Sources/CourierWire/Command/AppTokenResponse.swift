@@ -1,6 +1,6 @@
 import PushModel
 
-/// The token of one app, or a refusal (`spec/device-courier.md` 4.9).
+/// The token of one app, or a refusal (`Documentation/device-protocol.md#app-token`).
 public struct AppTokenResponse: CourierCommandValue {
   public static let command = CourierCommand.appTokenResponse
 

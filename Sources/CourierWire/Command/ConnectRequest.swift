@@ -1,6 +1,6 @@
 import PushModel
 
-/// What a device says of itself first (`spec/device-courier.md` 4.1). Nothing in it has been verified.
+/// What a device says of itself first (`Documentation/device-protocol.md#connect`). Nothing in it has been verified.
 public struct ConnectRequest: CourierCommandValue {
   public static let command = CourierCommand.connect
 
@@ -17,9 +17,9 @@ public struct ConnectRequest: CourierCommandValue {
   public var hardwareModel: String?
   /// The device certificate in DER.
   public var certificate: [UInt8]?
-  /// 17 bytes: 0, milliseconds since 1970, 8 random bytes (5).
+  /// 17 bytes: 0, milliseconds since 1970, 8 random bytes (`Documentation/device-protocol.md#authentication`).
   public var nonce: [UInt8]?
-  /// `01 01`, then RSA-SHA1 over the nonce (5).
+  /// `01 01`, then RSA-SHA1 over the nonce (`Documentation/device-protocol.md#authentication`).
   public var signature: [UInt8]?
   public var protocolVersion: UInt16?
   public var redirectCount: UInt16?

@@ -1,6 +1,7 @@
 import PushModel
 
-/// The server's answer to connect (`spec/device-courier.md` 4.2). The defaults are what real clients were seen to need.
+/// The server's answer to connect (`Documentation/device-protocol.md#connected`). The defaults are what real clients
+/// were seen to need.
 public struct ConnectedResponse: CourierCommandValue {
   public static let command = CourierCommand.connected
 

@@ -1,6 +1,6 @@
 import PushModel
 
-/// A notification on its way to a device (`spec/device-courier.md` 4.4).
+/// A notification on its way to a device (`Documentation/device-protocol.md#message`).
 public struct CourierMessage: CourierCommandValue {
   public static let command = CourierCommand.message
 

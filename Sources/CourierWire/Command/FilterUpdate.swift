@@ -1,6 +1,7 @@
 import PushModel
 
-/// The topics a device wants, replacing everything it said before for that base token (`spec/device-courier.md` 4.3).
+/// The topics a device wants, replacing everything it said before for that base token
+/// (`Documentation/device-protocol.md#filter`).
 public struct FilterUpdate: CourierCommandValue {
   public static let command = CourierCommand.filter
 

@@ -1,5 +1,5 @@
-/// A device asks whether the server is still there (`spec/device-courier.md` 4.6). Every item is optional, and a
-/// server needs none of them to answer.
+/// A device asks whether the server is still there (`Documentation/device-protocol.md#keep-alive`). Every item is
+/// optional, and a server needs none of them to answer.
 public struct KeepAlive: CourierCommandValue {
   public static let command = CourierCommand.keepAlive
 

@@ -1,4 +1,4 @@
-/// The server is still there (`spec/device-courier.md` 4.6).
+/// The server is still there (`Documentation/device-protocol.md#keep-alive`).
 public struct KeepAliveAnswer: CourierCommandValue {
   public static let command = CourierCommand.keepAliveAnswer
 

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Nothing is stored for this device (`spec/device-courier.md` 4.7). Sent after a filter.
+/// Nothing is stored for this device (`Documentation/device-protocol.md#no-storage`). Sent after a filter.
 public struct NoStorage: CourierCommandValue {
   public static let command = CourierCommand.noStorage
 

@@ -1,4 +1,5 @@
-/// Whether the device is in use (`spec/device-courier.md` 4.10). Some clients never send it; nothing may wait for it.
+/// Whether the device is in use (`Documentation/device-protocol.md#set-state`). Some clients never send it; nothing may
+/// wait for it.
 public struct SetState: CourierCommandValue {
   public static let command = CourierCommand.setState
 

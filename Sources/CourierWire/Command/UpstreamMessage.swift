@@ -1,7 +1,7 @@
 import PushModel
 
-/// A message from a device to the service (`spec/device-courier.md` 4.4): topic and token stand the other way round.
-/// Here it is only acknowledged.
+/// A message from a device to the service (`Documentation/device-protocol.md#message`): topic and token stand the other
+/// way round. Here it is only acknowledged.
 public struct UpstreamMessage: CourierCommandValue {
   public static let command = CourierCommand.message
 

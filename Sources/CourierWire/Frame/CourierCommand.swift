@@ -1,4 +1,4 @@
-/// The commands of the device protocol (`spec/device-courier.md` 3).
+/// The commands of the device protocol (`Documentation/device-protocol.md#commands`).
 ///
 /// Bytes that are not listed here are read by their length and skipped.
 @frozen

@@ -1,4 +1,4 @@
-/// Cuts the bytes of a device connection into frames (`spec/device-courier.md` 2), in any segmentation.
+/// Cuts the bytes of a device connection into frames (`Documentation/device-protocol.md#framing`), in any segmentation.
 ///
 /// Frames that lie whole in the input are lent from there; only the beginning of an unfinished one is kept, and
 /// memory for it grows with what has arrived, not with what was announced. Between frames nothing is held.

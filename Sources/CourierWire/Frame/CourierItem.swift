@@ -1,5 +1,5 @@
-/// The item ids of every command in one place (`spec/device-courier.md` 4). Ids from 0xe0 are private to this
-/// emulator: Apple's highest known id is 29, and every client and server skips what it does not know.
+/// The item ids of every command in one place (`Documentation/device-protocol.md#commands`). Ids from 0xe0 are private
+/// to this emulator: Apple's highest known id is 29, and every client and server skips what it does not know.
 ///
 /// | private | in | value |
 /// |---|---|---|
@@ -8,7 +8,7 @@
 /// | 0xe2 | app-token request | the token that the device remembers for the topic; the answer is `statusRemoved` if that app is gone |
 /// | command 0x70 | server to device | 1 topic hash, 2 action, 3 topic name |
 public enum CourierItem {
-  /// 0x07, section 4.1.
+  /// 0x07, `Documentation/device-protocol.md#connect`.
   public enum Connect: UInt8, Sendable {
     case baseToken = 1
     case state = 2
@@ -31,7 +31,7 @@ public enum CourierItem {
     case topicName = 0xe1
   }
 
-  /// 0x08, section 4.2.
+  /// 0x08, `Documentation/device-protocol.md#connected`.
   public enum Connected: UInt8, Sendable {
     case status = 1
     case serverMetadata = 2
@@ -45,7 +45,7 @@ public enum CourierItem {
     case serverTime = 10
   }
 
-  /// 0x09, section 4.3.
+  /// 0x09, `Documentation/device-protocol.md#filter`.
   public enum Filter: UInt8, Sendable {
     case baseToken = 1
     case enabled = 2
@@ -55,7 +55,7 @@ public enum CourierItem {
     case nonWaking = 6
   }
 
-  /// 0x0a, section 4.4. On the way up, 1 is the topic and 2 the sender's base token.
+  /// 0x0a, `Documentation/device-protocol.md#message`. On the way up, 1 is the topic and 2 the sender's base token.
   public enum Message: UInt8, Sendable {
     case token = 1
     case topic = 2
@@ -73,14 +73,14 @@ public enum CourierItem {
     case channel = 29
   }
 
-  /// 0x0b, section 4.5.
+  /// 0x0b, `Documentation/device-protocol.md#acknowledgement`.
   public enum Acknowledgement: UInt8, Sendable {
     case token = 1
     case messageId = 4
     case status = 8
   }
 
-  /// 0x0c, section 4.6.
+  /// 0x0c, `Documentation/device-protocol.md#keep-alive`.
   public enum KeepAlive: UInt8, Sendable {
     case connectionMethod = 1
     case systemVersion = 2
@@ -89,17 +89,17 @@ public enum CourierItem {
     case interval = 5
   }
 
-  /// 0x0d, section 4.6.
+  /// 0x0d, `Documentation/device-protocol.md#keep-alive`.
   public enum KeepAliveAnswer: UInt8, Sendable {
     case response = 1
   }
 
-  /// 0x0e, section 4.7.
+  /// 0x0e, `Documentation/device-protocol.md#no-storage`.
   public enum NoStorage: UInt8, Sendable {
     case baseToken = 1
   }
 
-  /// 0x11, section 4.9.
+  /// 0x11, `Documentation/device-protocol.md#app-token`.
   public enum AppTokenRequest: UInt8, Sendable {
     case baseToken = 1
     case topic = 2
@@ -108,7 +108,7 @@ public enum CourierItem {
     case heldToken = 0xe2
   }
 
-  /// 0x12, section 4.9.
+  /// 0x12, `Documentation/device-protocol.md#app-token`.
   public enum AppTokenResponse: UInt8, Sendable {
     case status = 1
     case appToken = 2
@@ -116,13 +116,13 @@ public enum CourierItem {
     case appId = 4
   }
 
-  /// 0x14, section 4.10.
+  /// 0x14, `Documentation/device-protocol.md#set-state`.
   public enum SetState: UInt8, Sendable {
     case state = 1
     case interval = 2
   }
 
-  /// 0x1d, section 8: the request has 1, 2, 3, the confirmation 1, 3, 4.
+  /// 0x1d, `Documentation/device-protocol.md#channels`: the request has 1, 2, 3, the confirmation 1, 3, 4.
   public enum Channels: UInt8, Sendable {
     case index = 1
     case update = 2

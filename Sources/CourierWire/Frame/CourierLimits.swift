@@ -1,6 +1,6 @@
 /// Limits of one device connection, each with its unit and reason.
 public enum CourierLimits {
-  /// Command byte and length in front of every frame, in bytes (`spec/device-courier.md` 2).
+  /// Command byte and length in front of every frame, in bytes (`Documentation/device-protocol.md#framing`).
   public static let headerByteCount = 5
   /// Id and length in front of every item, in bytes (2).
   public static let itemHeaderByteCount = 3
@@ -18,15 +18,19 @@ public enum CourierLimits {
   /// All bytes taken before the first identity is accepted: a connect with a few small commands around it.
   public static let bytesBeforeConnect = 2 * frameBeforeConnect
   /// How long a connected device may be silent, in nanoseconds. Real ones were seen to ask after 15 to 20 minutes, and
-  /// 25 is the least that works (`spec/device-courier.md` 4.6).
+  /// 25 is the least that works (`Documentation/device-protocol.md#keep-alive`).
   public static let idleNanoseconds: Int64 = 30 * 60 * 1_000_000_000
-  /// Nothing unsolicited follows an answer to connect, app-token request or keep-alive for so long, in nanoseconds (10.4).
+  /// Nothing unsolicited follows an answer to connect, app-token request or keep-alive for so long, in nanoseconds
+  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
   public static let quietNanoseconds: Int64 = 20 * 1_000_000
-  /// Identities of one connection, as a count. A Mac has one for itself and one for each user (4.1).
+  /// Identities of one connection, as a count. A Mac has one for itself and one for each user
+  /// (`Documentation/device-protocol.md#connect`).
   public static let identitiesPerConnection = 16
-  /// How long a client waits for the answer to connect or keep-alive, in nanoseconds (4.6: two clients take 15 s).
+  /// How long a client waits for the answer to connect or keep-alive, in nanoseconds
+  /// (`Documentation/device-protocol.md#keep-alive`: two clients take 15 s).
   public static let answerNanoseconds: Int64 = 15 * 1_000_000_000
-  /// Default time between keep-alives of a client, in nanoseconds (4.6: most send one a minute).
+  /// Default time between keep-alives of a client, in nanoseconds (`Documentation/device-protocol.md#keep-alive`: most
+  /// send one a minute).
   public static let keepAliveNanoseconds: Int64 = 60 * 1_000_000_000
   /// Message ids that a client remembers to tell repetitions, as a count.
   public static let rememberedMessages = 4096

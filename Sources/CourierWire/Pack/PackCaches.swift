@@ -1,5 +1,6 @@
-/// What one direction of a packed connection remembers, so that it need not be sent again (`spec/device-courier.md` 9).
-/// Both ends keep the same by the same rules; the newest entry has index 0.
+/// What one direction of a packed connection remembers, so that it need not be sent again
+/// (`Documentation/device-protocol.md#packed-form`). Both ends keep the same by the same rules; the newest entry has
+/// index 0.
 struct PackCaches {
   private let capacity: Int
   /// Oldest first.
@@ -22,7 +23,7 @@ struct PackCaches {
   }
 
   /// Whether an encoded value is small enough to be remembered. What happens to a larger one that is said to be cached
-  /// is disputed (9), so none is.
+  /// is disputed (`Documentation/device-protocol.md#packed-form`), so none is.
   func fits(_ value: [UInt8]) -> Bool { Self.cost(value) <= capacity }
 
   /// Remembers an encoded value that fits; the oldest ones go.

@@ -1,5 +1,6 @@
-/// Cuts a stream of bytes in the packed form into commands of the plain one (`spec/device-courier.md` 9). Keeps what it has
-/// of a message until the rest comes, and the caches of its direction.
+/// Cuts a stream of bytes in the packed form into commands of the plain one
+/// (`Documentation/device-protocol.md#packed-form`). Keeps what it has of a message until the rest comes, and the
+/// caches of its direction.
 ///
 /// Nobody else here knows the packed form: sessions and brokers see the same frames in both.
 public struct PackDecoder {

@@ -1,5 +1,5 @@
-/// Turns frames of the plain form into the packed one (`spec/device-courier.md` 9), and keeps the caches of its direction.
-/// Frames must leave in the order in which they were packed.
+/// Turns frames of the plain form into the packed one (`Documentation/device-protocol.md#packed-form`), and keeps the
+/// caches of its direction. Frames must leave in the order in which they were packed.
 public struct PackEncoder {
   private var caches: PackCaches
 

@@ -1,5 +1,5 @@
 /// How items of the plain form appear in the packed one: numbers of fixed width are integers there, and what is sent again
-/// and again is cached (`spec/device-courier.md` 4, 9).
+/// and again is cached (`Documentation/device-protocol.md#commands`, `#packed-form`).
 enum PackItems {
   /// Width of a number in the plain form, in bytes; nil for what is no number.
   static func width(command: UInt8, item: UInt8) -> Int? {
@@ -52,7 +52,8 @@ enum PackItems {
     }
   }
 
-  /// Whether the value is worth a place in the cache: tokens and topics are (9).
+  /// Whether the value is worth a place in the cache: tokens and topics are
+  /// (`Documentation/device-protocol.md#packed-form`).
   static func isCached(command: UInt8, item: UInt8) -> Bool {
     switch CourierCommand(rawValue: command) {
     case .connect, .noStorage: item == 1

@@ -1,12 +1,12 @@
-/// Limits of the packed form, each with its unit and reason (`spec/device-courier.md` 9).
+/// Limits of the packed form, each with its unit and reason (`Documentation/device-protocol.md#packed-form`).
 public enum PackLimits {
   /// Bytes of a value cache unless the protocol's name says otherwise (1: `apns-pack-v1:4096:4096`).
   public static let cacheByteCount = 4096
   /// Largest value cache that a client may ask for by that name, in bytes: each connection holds two.
   public static let largestCacheByteCount = 16 * 1024
-  /// What an entry of a value cache costs besides its bytes (9).
+  /// What an entry of a value cache costs besides its bytes (`Documentation/device-protocol.md#packed-form`).
   static let cacheEntryByteCount = 32
-  /// Entries of a key cache (9).
+  /// Entries of a key cache (`Documentation/device-protocol.md#packed-form`).
   static let keyCount = 32
   /// Longest key, in bytes: keys of structured payloads are short words, and a cache of them must not be a store.
   static let keyByteCount = 255

@@ -1,5 +1,5 @@
 /// A name of the packed form in ALPN: `apns-pack-v1`, perhaps with the sizes of the two value caches in bytes, the
-/// client's outgoing one first (`spec/device-courier.md` 1).
+/// client's outgoing one first (`Documentation/device-protocol.md#alpn`).
 ///
 ///     PackName("apns-pack-v1:4096:8192")?.outgoing  // 4096
 public struct PackName: Equatable, Sendable {

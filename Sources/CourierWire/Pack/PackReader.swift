@@ -1,5 +1,5 @@
 /// Reads the elements of the packed form from the bytes of one message; never reads past them
-/// (`spec/device-courier.md` 9).
+/// (`Documentation/device-protocol.md#packed-form`).
 struct PackReader {
   private let bytes: [UInt8]
   private(set) var position = 0

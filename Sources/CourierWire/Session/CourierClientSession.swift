@@ -12,8 +12,8 @@ import PushModel
 /// ```
 ///
 /// It keeps at most one app-token request on its way: answers name only a topic, and one known client takes the first answer
-/// for its own (`spec/device-courier.md` 10.4). Nobody's memory of the connection outlives it: base token and apps are kept by
-/// the owner.
+/// for its own (`Documentation/device-protocol.md#quiet-after-an-answer`). Nobody's memory of the connection outlives
+/// it: base token and apps are kept by the owner.
 public struct CourierClientSession {
   var state = State.opened
   /// The first is on its way, the others wait for its answer. (Outside the state, like `recent`, so that neither is copied

@@ -37,8 +37,8 @@ extension CourierServerSession {
     return reason
   }
 
-  /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again (4.2).
-  /// `date` is the world's, which the device is told.
+  /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again
+  /// (`Documentation/device-protocol.md#connected`). `date` is the world's, which the device is told.
   public mutating func identityAccepted(
     _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {
@@ -59,7 +59,8 @@ extension CourierServerSession {
       ConnectedResponse(status: 0, baseToken: tokenWasKnown ? nil : baseToken, at: date).encoded)
   }
 
-  /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple (4.2).
+  /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple
+  /// (`Documentation/device-protocol.md#connected`).
   public mutating func identityRefused(date: Timestamp) -> VerdictAction {
     switch state {
     case .verifying: break
@@ -106,7 +107,8 @@ extension CourierServerSession {
     return .close(reason)
   }
 
-  /// An answer goes out now: what nobody asked for has to wait a moment (10.4).
+  /// An answer goes out now: what nobody asked for has to wait a moment
+  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
   mutating func keepQuiet(from now: Instant) {
     holdUntil = now.adding(nanoseconds: CourierLimits.quietNanoseconds)
   }

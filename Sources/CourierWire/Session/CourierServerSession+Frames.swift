@@ -89,7 +89,8 @@ extension CourierServerSession {
     return action
   }
 
-  /// What a device sends upward is acknowledged and goes no further (11).
+  /// What a device sends upward is acknowledged and goes no further
+  /// (`Documentation/device-protocol.md#minimal-server`).
   private mutating func messageReceived(_ message: UpstreamMessage) -> FrameAction {
     onBehalf(of: nil, .message, otherwise: .nothing) { _ in
       .send(Acknowledgement(messageId: message.messageId).encodedStatusFirst)

@@ -11,15 +11,17 @@ import PushModel
 ///                 closed
 /// ```
 ///
-/// Where the diagram lies: an established connection may verify further identities meanwhile (4.1: a Mac sends one connect
-/// per user), and the others go on undisturbed. Keep-alive is answered in every state but `closed`.
+/// Where the diagram lies: an established connection may verify further identities meanwhile
+/// (`Documentation/device-protocol.md#connect`: a Mac sends one connect per user), and the others go on undisturbed.
+/// Keep-alive is answered in every state but `closed`.
 ///
 /// The owner does TLS, verification and routing. It calls `bytesReceived` once for each read, then `acknowledgement(in:)` and
-/// `frameReceived` for each frame, and does what the answers say. Section numbers are those of `spec/device-courier.md`.
+/// `frameReceived` for each frame, and does what the answers say.
 public struct CourierServerSession: ~Copyable {
   var state: State
-  /// Until when nothing unsolicited may be written (10.4). A flat time rather than "until the next frame": some client
-  /// acknowledges from one task and pings from another, so that a frame does not show it has read our answer.
+  /// Until when nothing unsolicited may be written (`Documentation/device-protocol.md#quiet-after-an-answer`). A flat
+  /// time rather than "until the next frame": some client acknowledges from one task and pings from another, so that a
+  /// frame does not show it has read our answer.
   public internal(set) var holdUntil = Instant.distantPast
   /// Whether a simulated device of ours is on the other side.
   public internal(set) var isSimulatedDevice = false

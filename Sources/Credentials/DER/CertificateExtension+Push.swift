@@ -1,6 +1,6 @@
 import PushModel
 
-/// Apple's extensions of push certificates (`spec/provider-protocol.md` C.2).
+/// Apple's extensions of push certificates (`Documentation/provider-api.md#extensions`).
 extension CertificateExtension {
   /// 1.2.840.113635.100.6.3, the arc of the three below.
   private static let pushArc: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x63, 0x64, 0x06, 0x03]

@@ -1,9 +1,10 @@
 import PushModel
 
-/// The topics of a push certificate, extension 1.2.840.113635.100.6.3.6 (`spec/provider-protocol.md` C.3): a
-/// sequence in which each topic's name is followed by the sequence of its kinds.
+/// The topics of a push certificate, extension 1.2.840.113635.100.6.3.6
+/// (`Documentation/provider-api.md#topics-extension`): a sequence in which each topic's name is followed by the
+/// sequence of its kinds.
 enum TopicsExtension {
-  /// Most topics read from one certificate; Apple allows a key 400 (`spec/provider-protocol.md` E).
+  /// Most topics read from one certificate; Apple allows a key 400 (`Documentation/provider-api.md#provider-tokens`).
   static let maximumTopics = 1000
   /// Most kinds read for one topic; three are known.
   static let maximumKinds = 16

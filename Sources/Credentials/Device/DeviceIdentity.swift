@@ -3,7 +3,7 @@ import PushModel
 
 /// A device's certificate with its private key: what a simulated device proves itself with.
 public final class DeviceIdentity {
-  /// The certificate, item 12 of a connect command (`spec/device-courier.md` 4.1).
+  /// The certificate, item 12 of a connect command (`Documentation/device-protocol.md#connect`).
   public let certificateDER: [UInt8]
   /// Subject CN.
   public let name: String
@@ -35,7 +35,7 @@ public final class DeviceIdentity {
   }
 
   /// Item 14 of a connect command: the algorithm's two bytes, then the signature over the nonce alone
-  /// (`spec/device-courier.md` 5).
+  /// (`Documentation/device-protocol.md#authentication`).
   public func sign(nonce: [UInt8]) throws(CredentialsError) -> [UInt8] {
     DeviceIdentityVerifier.signaturePrefix + (try key.signature(over: nonce, hash: "SHA1"))
   }

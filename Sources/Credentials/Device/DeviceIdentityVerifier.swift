@@ -1,12 +1,12 @@
 import COpenSSL
 import PushModel
 
-/// Checks certificate, nonce and signature of a connect command (`spec/device-courier.md` 5) against our device
-/// authority and those in `trust/`. In lenient mode an unknown authority, a certificate out of its time, a wrong clock
-/// and a repeated proof pass, with the reason kept; a wrong signature never does.
+/// Checks certificate, nonce and signature of a connect command (`Documentation/device-protocol.md#authentication`)
+/// against our device authority and those in `trust/`. In lenient mode an unknown authority, a certificate out of its
+/// time, a wrong clock and a repeated proof pass, with the reason kept; a wrong signature never does.
 public final class DeviceIdentityVerifier {
   /// How far the nonce may be from the emulator's clock, in seconds. Apple's tolerance is unknown
-  /// (`spec/device-courier.md` 5); this is what signed timestamps elsewhere commonly get.
+  /// (`Documentation/device-protocol.md#authentication`); this is what signed timestamps elsewhere commonly get.
   public static let defaultToleranceSeconds: Int64 = 900
   /// What a signature begins with: RSA and SHA-1.
   static let signaturePrefix: [UInt8] = [1, 1]

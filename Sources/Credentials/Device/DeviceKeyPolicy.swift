@@ -1,4 +1,4 @@
-/// Which keys a device may have (`spec/device-courier.md` 5).
+/// Which keys a device may have (`Documentation/device-protocol.md#authentication`).
 enum DeviceKeyPolicy {
   /// RSA modulus, in bits: macOS uses 1024. Above the upper bound one verification costs too much.
   static let bits = 1024...4096

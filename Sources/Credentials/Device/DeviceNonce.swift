@@ -2,7 +2,7 @@ import COpenSSL
 import PushModel
 
 /// What a device signs to prove itself: a zero, the time in milliseconds, eight random bytes
-/// (`spec/device-courier.md` 5).
+/// (`Documentation/device-protocol.md#authentication`).
 public enum DeviceNonce {
   /// Length, in bytes.
   public static let byteCount = 17

@@ -3,7 +3,7 @@ import PushModel
 
 /// What a device brings to its activation: a new key, and the request to certify it.
 public struct DeviceRequest {
-  /// PKCS#10 in PEM, the value of `DeviceCertRequest` (`spec/device-courier.md` 5).
+  /// PKCS#10 in PEM, the value of `DeviceCertRequest` (`Documentation/device-protocol.md#activation`).
   public let csrPEM: [UInt8]
   /// The private key in PEM, unencrypted. Stays with the device.
   public let keyPEM: [UInt8]

@@ -3,7 +3,8 @@ import Platform
 import PushModel
 
 extension CertsFolder {
-  /// Team id in certificates when none is given; ten characters, as Apple's have (`spec/provider-protocol.md` C.1).
+  /// Team id in certificates when none is given; ten characters, as Apple's have
+  /// (`Documentation/provider-api.md#subject`).
   public static let defaultTeam = "EMULATOR01"
 
   /// Files of a push certificate.
@@ -22,7 +23,7 @@ extension CertsFolder {
 
   /// Writes a push certificate for `topics` as PEM, key and PKCS#12, named after the first topic. One already there is
   /// replaced: whoever asks again wants other topics or environments. `isSingle` issues one without a list of topics, for
-  /// the only one in `topics`: with it `apns-topic` may be left out (`spec/provider-protocol.md` C.3).
+  /// the only one in `topics`: with it `apns-topic` may be left out (`Documentation/provider-api.md#topics-extension`).
   @discardableResult
   public func issuePushCertificate(
     topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String = defaultTeam,

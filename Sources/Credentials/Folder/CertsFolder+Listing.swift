@@ -4,7 +4,8 @@ extension CertsFolder {
   /// A push certificate that lies in the folder, by the name of its file.
   public struct ListedPushCertificate: Equatable, Sendable {
     public var topic: Topic
-    /// Further topics that it lists, without those that follow from a single one (`spec/provider-protocol.md` C.3).
+    /// Further topics that it lists, without those that follow from a single one
+    /// (`Documentation/provider-api.md#topics-extension`).
     public var moreTopics: [Topic]
     public var environments: EnvironmentSet
     /// It lists no topics, not even those that follow from the one.

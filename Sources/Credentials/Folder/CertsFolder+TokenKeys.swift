@@ -3,7 +3,7 @@ import Platform
 import PushModel
 
 extension CertsFolder {
-  /// Length of Apple's key ids, in characters (`spec/provider-protocol.md` E).
+  /// Length of Apple's key ids, in characters (`Documentation/provider-api.md#provider-tokens`).
   static let keyIdLength = 10
 
   /// A token key as it lies in the folder.

@@ -1,7 +1,7 @@
 import Platform
 import PushModel
 
-/// The folder of key material (`interface.md`, Certs folder): made on first start, loaded ever after.
+/// The folder of key material (`certs/README.md`): made on first start, loaded ever after.
 public final class CertsFolder {
   /// As given; everything below is this and a name.
   public let path: String

@@ -27,8 +27,8 @@ extension KeyPair {
     return try make(template(subject, now: now, days: Lifetime.server, extensions), by: root)
   }
 
-  /// A push certificate as Apple's look (`spec/provider-protocol.md` C), or as they looked before 2015: with the topic in
-  /// the subject alone.
+  /// A push certificate as Apple's look (`Documentation/provider-api.md#certificates`), or as they looked before 2015:
+  /// with the topic in the subject alone.
   static func push(
     topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String, by root: KeyPair,
     now: Timestamp
@@ -57,7 +57,8 @@ extension KeyPair {
     return try make(template(subject, now: now, days: Lifetime.push, extensions), by: root)
   }
 
-  /// The certificate of one device for a key that stays with the device (`spec/device-courier.md` 5).
+  /// The certificate of one device for a key that stays with the device
+  /// (`Documentation/device-protocol.md#authentication`).
   static func deviceCertificate(
     udid: UDID, publicKey: PublicKey, by authority: KeyPair, now: Timestamp
   ) throws(CredentialsError) -> Certificate {
@@ -78,7 +79,7 @@ extension KeyPair {
     static let authority: Int64 = 3650
     /// The longest that Apple's own TLS clients accept of a server.
     static let server: Int64 = 825
-    /// About 13 months (`spec/provider-protocol.md` C.1).
+    /// About 13 months (`Documentation/provider-api.md#subject`).
     static let push: Int64 = 395
     static let device: Int64 = 1095
   }

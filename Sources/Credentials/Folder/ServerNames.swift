@@ -1,5 +1,7 @@
 /// The names that the server certificate answers to: this machine, and every Apple host name of the five listeners
-/// (`design.md`, Listeners; `spec/provider-protocol.md` A.1, B, D.1, F; `spec/device-courier.md` 1).
+/// (`README.md#what-is-emulated`; `Documentation/binary-protocol.md#transport`, `#feedback`,
+/// `Documentation/provider-api.md#connection`, `#channels-and-broadcast`;
+/// `Documentation/device-protocol.md#transport`).
 enum ServerNames {
   private static let domains = ["push.apple.com", "sandbox.push.apple.com"]
   private static let services = [

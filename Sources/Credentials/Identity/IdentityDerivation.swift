@@ -1,6 +1,7 @@
 import PushModel
 
-/// How tokens come to be: HMAC-SHA256 under the emulator's secret over what a token stands for (`design.md`, Identity).
+/// How tokens come to be: HMAC-SHA256 under the emulator's secret over what a token stands for
+/// (`README.md#how-tokens-come-to-be`).
 ///
 /// The message is a label of fixed length that says which kind of token it is, then fields of fixed length, and the
 /// UDID last, so that no two inputs share an encoding:
@@ -23,7 +24,7 @@ public final class IdentityDerivation {
     message.reserveCapacity(Self.appLabel.count + 5 + TopicHash.byteCount + UDID.maximumByteCount)
   }
 
-  /// SHA-1 of the topic's UTF-8 (`spec/device-courier.md` 4.3).
+  /// SHA-1 of the topic's UTF-8 (`Documentation/device-protocol.md#filter`).
   public func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
 
   /// The token of a topic on a device, for its n-th install.

@@ -19,7 +19,7 @@ final class PrivateKey {
     return PrivateKey(owning: handle)
   }
 
-  /// A new key on P-256, the only curve of provider tokens (`spec/provider-protocol.md` E).
+  /// A new key on P-256, the only curve of provider tokens (`Documentation/provider-api.md#provider-tokens`).
   static func generateP256() throws(CredentialsError) -> PrivateKey {
     guard let handle = shim_generate_p256() else { throw OpenSSLError.take("make a P-256 key") }
     return PrivateKey(owning: handle)

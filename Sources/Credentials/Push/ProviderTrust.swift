@@ -1,9 +1,9 @@
 import COpenSSL
 import PushModel
 
-/// Decides whether a provider's certificate is good (`spec/provider-protocol.md` A.5): issued by our authority or one in
-/// `trust/`, valid by the emulator's clock, for clients, and a push certificate. In lenient mode whatever names a topic
-/// passes and the reason is kept.
+/// Decides whether a provider's certificate is good (`Documentation/binary-protocol.md#client-certificate`): issued by
+/// our authority or one in `trust/`, valid by the emulator's clock, for clients, and a push certificate. In lenient
+/// mode whatever names a topic passes and the reason is kept.
 public final class ProviderTrust {
   /// Most verdicts remembered; far more than providers, or handshakes under way at once.
   private static let maximumRecent = 1024

@@ -1,8 +1,8 @@
 import COpenSSL
 import PushModel
 
-/// What a provider's certificate says about it (`spec/provider-protocol.md` C). Nothing here is verified; that is
-/// `ProviderTrust`.
+/// What a provider's certificate says about it (`Documentation/provider-api.md#certificates`). Nothing here is
+/// verified; that is `ProviderTrust`.
 public struct PushCertificate: Hashable, Sendable {
   /// The topics it may push to: those of the topics extension, else the one in the subject's UID; empty if neither
   /// names any.
@@ -53,7 +53,8 @@ public struct PushCertificate: Hashable, Sendable {
   /// Whether it may push to `topic`.
   public func covers(_ topic: Topic) -> Bool { topics.contains { $0.name == topic } }
 
-  /// The topic of an HTTP/2 request that names none: nil when there are several to choose from (C.3).
+  /// The topic of an HTTP/2 request that names none: nil when there are several to choose from
+  /// (`Documentation/provider-api.md#topics-extension`).
   public var defaultTopic: Topic? { topics.count > 1 ? nil : impliedTopic ?? topics.first?.name }
 
   private static func listedTopics(_ certificate: Certificate) -> [PushTopic]? {

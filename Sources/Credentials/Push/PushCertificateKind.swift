@@ -1,6 +1,7 @@
 import PushModel
 
-/// Apple's kinds of push certificates, told apart by the beginning of the common name (`spec/provider-protocol.md` C.1).
+/// Apple's kinds of push certificates, told apart by the beginning of the common name
+/// (`Documentation/provider-api.md#subject`).
 public enum PushCertificateKind: Sendable, CaseIterable, Hashable {
   case developmentIOS, productionIOS, developmentMac, productionMac, universal, sandbox
   case voip, watchKit, website, pass, mdm

@@ -11,11 +11,12 @@ public struct PushTopic: Hashable, Sendable {
     self.kinds = kinds
   }
 
-  /// A topic with the kind that its suffix tells (`spec/provider-protocol.md` C.3, D.3).
+  /// A topic with the kind that its suffix tells (`Documentation/provider-api.md#topics-extension`, `#push-types`).
   public init(_ name: Topic) { self.init(name: name, kinds: [Self.kind(of: name)]) }
 
   /// What a new certificate for `topics` lists. In a universal one a single bundle id gets its VoIP and complication
-  /// topics too, as Apple's have them (C.3); of several, and in the older single kinds, each stands for itself.
+  /// topics too, as Apple's have them (`Documentation/provider-api.md#topics-extension`); of several, and in the older
+  /// single kinds, each stands for itself.
   static func listed(for topics: [Topic], isUniversal: Bool) -> [PushTopic] {
     guard isUniversal, topics.count == 1, let base = topics.first, kind(of: base) == "app" else {
       return topics.map { PushTopic($0) }

@@ -1,5 +1,5 @@
 /// Base64 as it occurs in provider tokens: the URL alphabet without padding, and what some clients send instead
-/// (`spec/provider-protocol.md` E: padded, standard alphabet).
+/// (`Documentation/provider-api.md#provider-tokens`: padded, standard alphabet).
 enum Base64 {
   /// The bytes that `text` stands for, in either alphabet, padded or not; nil for anything else.
   ///

@@ -1,5 +1,5 @@
 /// The two forms of a signature on P-256: r and s side by side as RFC 7518 3.4 has it, and the ASN.1 DER that several
-/// libraries send (`spec/client-quirks.md`).
+/// libraries send (`Documentation/provider-api.md#what-clients-do`).
 enum ECDSASignature {
   /// Bytes of r, and of s.
   static let scalarByteCount = 32

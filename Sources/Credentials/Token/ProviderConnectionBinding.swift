@@ -1,18 +1,20 @@
 import PushModel
 
 /// What one connection's provider tokens must have in common: the first accepted one binds the connection to its team
-/// and key family (`spec/provider-protocol.md` E, Key kinds).
+/// and key family (`Documentation/provider-api.md#key-kinds`).
 ///
 /// What can't follow is refused before it is counted as an update: a token of an unrelated key is always a different
-/// token, and with the counting first (D.6 3) its own reason could hardly be seen.
+/// token, and with the counting first (`Documentation/provider-api.md#order-of-checks` step 3) its own reason could
+/// hardly be seen.
 public struct ProviderConnectionBinding {
   /// Where observations and documents disagree.
   public struct Options: Equatable, Sendable {
     public var updates = TokenUpdatePolicy()
     /// The reason for a key of the other environment: the word on the wire, or `.badEnvironmentKeyIdInToken` as
-    /// documented (K 1).
+    /// documented (`Documentation/provider-api.md#open-questions`).
     public var otherEnvironment = Rejection.badEnvironmentKeyInToken
-    /// The reason for a token of another team; `.forbidden` is conceivable (K 4).
+    /// The reason for a token of another team; `.forbidden` is conceivable
+    /// (`Documentation/provider-api.md#open-questions`).
     public var otherTeam = Rejection.invalidProviderToken
 
     public init() {}

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What `keys/<KEY>.json` says about a token key (`interface.md`, Certs folder; `spec/provider-protocol.md` E, Key kinds).
+/// What `keys/<KEY>.json` says about a token key (`certs/README.md`; `Documentation/provider-api.md#key-kinds`).
 public struct ProviderKeyRecord: Equatable, Sendable {
   public var keyId: String
   public var teamId: String

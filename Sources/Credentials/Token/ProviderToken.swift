@@ -1,6 +1,6 @@
 import PushModel
 
-/// A provider token (JWT in compact form) taken apart, not verified (`spec/provider-protocol.md` E).
+/// A provider token (JWT in compact form) taken apart, not verified (`Documentation/provider-api.md#provider-tokens`).
 public struct ProviderToken: Equatable, Sendable {
   /// Longest token taken, in bytes. Real ones have about 200; HTTP/2 header lists end at 8,000 or so.
   public static let maximumByteCount = 4096
@@ -24,7 +24,7 @@ public struct ProviderToken: Equatable, Sendable {
   enum Algorithm: String {
     case es256 = "ES256"
     /// SHA-512 over the same P-256 key, with scalars as long as the curve P-521 has them: what a PHP library sends that is
-    /// told ES512 and given Apple's key (`spec/client-quirks.md`).
+    /// told ES512 and given Apple's key (`Documentation/provider-api.md#what-clients-do`).
     case es512 = "ES512"
 
     /// In OpenSSL's spelling.

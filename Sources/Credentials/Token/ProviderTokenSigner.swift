@@ -1,6 +1,6 @@
 import PushModel
 
-/// Makes provider tokens, as a provider does (`spec/provider-protocol.md` E).
+/// Makes provider tokens, as a provider does (`Documentation/provider-api.md#provider-tokens`).
 public final class ProviderTokenSigner {
   private let key: PrivateKey
   private let keyId: String

@@ -1,10 +1,11 @@
 import PushModel
 
-/// Verifies provider tokens with the keys of the keys folder (`spec/provider-protocol.md` E).
+/// Verifies provider tokens with the keys of the keys folder (`Documentation/provider-api.md#provider-tokens`).
 public final class ProviderTokenVerifier {
   /// How old a token may be, in seconds (E: renew at least once per 60 minutes).
   public static let maximumAgeSeconds: Int64 = 3600
-  /// How far in the future `iat` may lie, in seconds (E: "within an hour"; K 5).
+  /// How far in the future `iat` may lie, in seconds (E: "within an hour";
+  /// `Documentation/provider-api.md#open-questions`).
   public static let maximumAheadSeconds: Int64 = 3600
 
   private let ring: ProviderKeyRing

@@ -1,7 +1,7 @@
 import PushModel
 
 /// Which provider tokens came first in the last twenty minutes, for `TooManyProviderTokenUpdates`
-/// (`spec/provider-protocol.md` E, Times; K 12).
+/// (`Documentation/provider-api.md#renewal`; `#open-questions`).
 struct TokenUpdateLog {
   private struct Use {
     var fingerprint: [UInt8]

@@ -1,5 +1,5 @@
 /// When a provider renews its token too often. The observations disagree, so each part can be set
-/// (`spec/provider-protocol.md` E, K 12).
+/// (`Documentation/provider-api.md#provider-tokens`, `#open-questions`).
 public struct TokenUpdatePolicy: Equatable, Sendable {
   /// What is counted together.
   public enum Scope: Sendable, CaseIterable {

@@ -1,7 +1,8 @@
 import Platform
 import PushModel
 
-/// The one clock that drives every expiry (`design.md`, promise 5). Follows the system's until it is moved or frozen.
+/// The one clock that drives every expiry (`Sources/ARCHITECTURE.md#promises` 5). Follows the system's until it is
+/// moved or frozen.
 public final class EmulatorClock {
   /// How far it is from the system's clock, in nanoseconds.
   public private(set) var offset: Int64 = 0

@@ -2,7 +2,7 @@ import Console
 import PushModel
 import Transport
 
-/// Open connections as the console shows them (`interface.md`, connections).
+/// Open connections as the console shows them (`README.md#console-api`).
 enum ConnectionDocument {
   static func all(_ emulator: Emulator) -> [() -> JSONValue] {
     let secure = emulator.listeners.flatMap { name, listener in

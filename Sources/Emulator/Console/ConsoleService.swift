@@ -60,7 +60,7 @@ enum ConsoleService {
     ]
   }
 
-  /// Hands a device the certificate it asks for (`spec/device-courier.md` 5).
+  /// Hands a device the certificate it asks for (`Documentation/device-protocol.md#activation`).
   private static func activate(
     _ form: [UInt8], _ certs: CertsFolder, _ now: Timestamp
   ) -> (status: Int, contentType: String, body: [UInt8]) {

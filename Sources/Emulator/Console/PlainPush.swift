@@ -3,7 +3,7 @@ import ProviderAPI
 import PushModel
 import Transport
 
-/// The provider request in plain HTTP/1.1 on the console: the same checks, the same answers (`interface.md`, Console).
+/// The provider request in plain HTTP/1.1 on the console: the same checks, the same answers (`README.md#console-api`).
 enum PlainPush {
   /// Fields of HTTP/1.1 that HTTP/2 does not know.
   private static let connectionFields: Set<String> = [

@@ -72,7 +72,8 @@ extension CourierConnection: CourierOutlet {
     write(held.take())
   }
 
-  /// Whether what nobody asked for may be sent now, or has to wait behind an answer (`spec/device-courier.md` 10.4).
+  /// Whether what nobody asked for may be sent now, or has to wait behind an answer
+  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
   private func mayPush(_ now: Instant) -> Bool { !hasAnswered && session.mayPush(at: now) }
 
   private func isStruck(_ message: OutgoingMessage) -> Bool {

@@ -1,7 +1,7 @@
 import CourierWire
 import Transport
 
-/// The names that the device protocol goes by in ALPN, and what each means (`spec/device-courier.md` 1).
+/// The names that the device protocol goes by in ALPN, and what each means (`Documentation/device-protocol.md#alpn`).
 ///
 /// | name | framing | who the device is |
 /// |---|---|---|

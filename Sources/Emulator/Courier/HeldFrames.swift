@@ -1,6 +1,7 @@
 import Transport
 
-/// Frames for a device that nobody asked for and that came too soon after an answer (`spec/device-courier.md` 10.4).
+/// Frames for a device that nobody asked for and that came too soon after an answer
+/// (`Documentation/device-protocol.md#quiet-after-an-answer`).
 struct HeldFrames {
   private(set) var bytes: [UInt8] = []
   private var release: LoopEvent?

@@ -7,7 +7,7 @@ extension DeviceIdentityVerifier {
   /// Verifies a connect command. By the system's clock: the device signs with its own, which nobody can move.
   ///
   /// A device that was asked for its certificate in the TLS handshake says no more about itself
-  /// (`spec/device-courier.md` 1, `apns-security-v2`); one that does is believed by what it says.
+  /// (`Documentation/device-protocol.md#alpn`, `apns-security-v2`); one that does is believed by what it says.
   func verify(
     _ request: ConnectRequest, handshakeCertificate: [UInt8]?, _ logger: Logger
   ) -> Result<VerifiedDevice, DeviceRefusal> {

@@ -5,7 +5,7 @@ extension ProviderTrust {
   /// What makes a legacy handshake fail, and the log line for it; nil lets the client in.
   ///
   /// A certificate without a topic or an environment passes: its provider gets status 3 for each frame, or a silent
-  /// close (`spec/provider-protocol.md` A.3, A.5).
+  /// close (`Documentation/binary-protocol.md#error-packet`, `#client-certificate`).
   func handshakeError(
     _ leaf: [UInt8], _ intermediates: [[UInt8]], at now: Timestamp, _ logger: Logger
   ) -> Int32? {

@@ -17,7 +17,8 @@ extension FaultEngine.Decision {
     }
     if isFrame, let legacy = effects.legacy { return .refused(Rejection(legacyStatus: legacy.status)) }
     if let rejection { return .refused(rejection) }
-    // On the binary interface a server that goes says so by an error packet (`spec/provider-protocol.md` A.3).
+    // On the binary interface a server that goes says so by an error packet
+    // (`Documentation/binary-protocol.md#error-packet`).
     if effects.goAway != nil { return isFrame ? .refused(.shutdown) : .unanswered }
     return effects.halfCloses ? .unanswered : .takenUp
   }

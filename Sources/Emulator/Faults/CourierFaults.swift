@@ -7,8 +7,8 @@ import Transport
 ///
 /// *drop*: the message is not sent, and the connection ends with a TCP RST at the end of the turn, as the broker must not
 /// lose a session amid handing it something. The message is kept then, before its provider hears anything
-/// (`design.md`, promise 1). *stall*: nothing more leaves or is heard until the rule is switched off; what is queued
-/// waits in the connection's output, which the broker stores as it does for a device that does not read.
+/// (`Sources/ARCHITECTURE.md#promises` 1). *stall*: nothing more leaves or is heard until the rule is switched off;
+/// what is queued waits in the connection's output, which the broker stores as it does for a device that does not read.
 final class CourierFaults {
   private let service: FaultService
   private unowned let connection: TLSConnection

@@ -144,8 +144,8 @@ final class GatewayFaults {
     return .stop
   }
 
-  /// A server that goes names the last notification that it took (`spec/provider-protocol.md` A.3, status 10); any other
-  /// error names the one that is wrong.
+  /// A server that goes names the last notification that it took (`Documentation/binary-protocol.md#statuses`, 10); any
+  /// other error names the one that is wrong.
   private func refuse(
     _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ rejection: Rejection,
     _ packet: FaultEffects.LegacyError

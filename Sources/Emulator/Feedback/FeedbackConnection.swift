@@ -4,7 +4,7 @@ import PushModel
 import Transport
 
 /// One reader of the feedback service: writes the list of the certificate's topics straight after the handshake, then
-/// ends. The list is cleared once it was written whole (`spec/provider-protocol.md` B).
+/// ends. The list is cleared once it was written whole (`Documentation/binary-protocol.md#feedback`).
 final class FeedbackConnection: ConnectionHandler {
   /// Most tuple bytes in one TLS record: clients parse each chunk alone, so no tuple may cross a record.
   private static let recordLimit = 16_384

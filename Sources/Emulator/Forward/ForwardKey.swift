@@ -5,7 +5,7 @@ import PushModel
 /// The token key that a bridge signs with: the file, and whose it is.
 enum ForwardKey {
   /// Reads the key; what the options leave open is taken from the names and files of a keys folder
-  /// (`interface.md`, Certs folder).
+  /// (`certs/README.md`).
   static func signer(_ options: ForwardOptions) throws -> ProviderTokenSigner {
     let file = options.key.split(separator: "/").last.map(String.init) ?? options.key
     let isNamed = file.hasPrefix("AuthKey_") && file.hasSuffix(".p8")

@@ -59,7 +59,8 @@ struct ForwardPush {
     messageID = submission.messageID ?? MessageID(high: 0, low: 0)
   }
 
-  /// Until when a notification is tried: to its expiration, 30 days if it has none (`spec/provider-protocol.md` K 18).
+  /// Until when a notification is tried: to its expiration, 30 days if it has none
+  /// (`Documentation/provider-api.md#open-questions`).
   static func expiry(_ expiration: UInt32?, received: Timestamp) -> Timestamp {
     let latest = received.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
     guard let expiration else { return latest }
@@ -69,9 +70,10 @@ struct ForwardPush {
 
   var path: String { "/3/device/\(Hex.encode(token))" }
 
-  /// The request's header fields (`spec/provider-protocol.md` D.2).
+  /// The request's header fields (`Documentation/provider-api.md#request`).
   func head(authority: String, providerToken: String) -> HTTP2RequestHead {
-    // Background pushes must not ask for more (D.3); the binary interface never minded.
+    // Background pushes must not ask for more (`Documentation/provider-api.md#push-types`); the binary interface never
+    // minded.
     let urgency = type == .background ? Priority.conserving : priority
     var fields = [
       (name: "authorization", value: "bearer \(providerToken)"), (name: "apns-topic", value: topicName),

@@ -138,7 +138,7 @@ extension ForwardService: UpstreamObserver {
     return counters.delivered > before
   }
 
-  /// A connection on which a token has expired stays of no use (`spec/provider-protocol.md` E, Times).
+  /// A connection on which a token has expired stays of no use (`Documentation/provider-api.md#renewal`).
   private func renewToken(for push: ForwardPush, _ text: String) {
     let isNewer = push.tokenNumber < tokens.number
     guard isNewer || (try? tokens.expired(now: Self.worldTime)) == true else {

@@ -4,8 +4,9 @@ import PushModel
 
 /// What follows a rejected notification on its connection.
 extension ForwardService {
-  /// A notification on the connection was rejected. Those behind it that wait are thrown away, as the gateway does (A.3); those
-  /// that are under way or were accepted can't be called back, so that they are known when the provider sends them again.
+  /// A notification on the connection was rejected. Those behind it that wait are thrown away, as the gateway does
+  /// (`Documentation/binary-protocol.md#error-packet`); those that are under way or were accepted can't be called back,
+  /// so that they are known when the provider sends them again.
   func throwAway(of connection: Int, accepted: [ForwardPush]) {
     for push in queue.removeWaiting(where: { $0.connection == connection }) { drop(push) }
     let now = SystemClock.monotonicNanoseconds()

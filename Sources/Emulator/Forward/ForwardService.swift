@@ -157,7 +157,7 @@ final class ForwardService {
 
   func name(_ topic: Int32) -> String { broker.registry.topics[Int(topic)].name?.name ?? "" }
 
-  /// A random UUID as clients make them: version 4, in lower case (`spec/provider-protocol.md` D.2).
+  /// A random UUID as clients make them: version 4, in lower case (`Documentation/provider-api.md#request`).
   func nextMessageID() -> MessageID {
     let id = ids.next()
     return MessageID(high: id.high & ~0xf000 | 0x4000, low: id.low & (.max >> 2) | 1 << 63, upperCase: 0)

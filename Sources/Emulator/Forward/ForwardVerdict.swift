@@ -1,6 +1,6 @@
 import PushModel
 
-/// What an answer of the other service means for a notification (`spec/provider-protocol.md` D.4, D.5).
+/// What an answer of the other service means for a notification (`Documentation/provider-api.md#response`, `#reasons`).
 enum ForwardVerdict: Equatable {
   case delivered
   /// The token is gone since then; nil if the answer does not say.
@@ -29,7 +29,7 @@ enum ForwardVerdict: Equatable {
   }
 
   /// Unknown words are status 255. So is a shutdown that claims to be a verdict: its status byte would say that the
-  /// notification was accepted (A.3).
+  /// notification was accepted (`Documentation/binary-protocol.md#error-packet`).
   private static func rejection(_ reason: String?) -> Rejection {
     guard let rejection = reason.flatMap({ Rejection(reason: $0) }), rejection != .shutdown else {
       return .unknownError

@@ -7,7 +7,8 @@ import PushModel
 ///                 └──── rejected, and all before it accepted ─→ the error packet; the rest is thrown away
 ///
 /// Answers come in any order, but an error packet says that everything before it was accepted
-/// (`spec/provider-protocol.md` A.3), so a rejection waits for those before it. From the moment that it is known, nothing more begins.
+/// (`Documentation/binary-protocol.md#error-packet`), so a rejection waits for those before it. From the moment that it
+/// is known, nothing more begins.
 struct ForwardWindow {
   /// How a connection ends after a rejection.
   struct Ending {
@@ -42,7 +43,7 @@ struct ForwardWindow {
   private var firstSequence: UInt64 = 0
   private var hasRejection = false
   /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
-  /// has one: a library that is told 0 resends for ever (`spec/client-quirks.md`).
+  /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
   private(set) var lastAccepted: UInt32?
 
   init(size: Int) { self.size = max(1, size) }

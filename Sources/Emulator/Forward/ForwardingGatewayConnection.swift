@@ -184,7 +184,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   // MARK: The end
 
   /// The error packet, then nothing more: what waits is thrown away. What is under way already can't be called back. A bad
-  /// command 0 gets no packet (`spec/provider-protocol.md` A.3).
+  /// command 0 gets no packet (`Documentation/binary-protocol.md#error-packet`).
   func end(_ ending: ForwardWindow.Ending) {
     isEnding = true
     dropWaiting()
@@ -211,7 +211,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     fault = nil
   }
 
-  /// Everything up to the last accepted notification went through (A.3, status 10).
+  /// Everything up to the last accepted notification went through (`Documentation/binary-protocol.md#statuses`, 10).
   func endNow() {
     guard let connection, connection.isOpen else { return }
     isEnding = true

@@ -3,8 +3,8 @@ import PushModel
 /// Gives out the provider token to send, and a new one in good time.
 ///
 /// Apple wants a token renewed at least once an hour and at most once in 20 minutes
-/// (`spec/provider-protocol.md` E, Times). Time is the world's, not the emulator's movable clock: the other service judges
-/// the token by its own.
+/// (`Documentation/provider-api.md#renewal`). Time is the world's, not the emulator's movable clock: the other service
+/// judges the token by its own.
 struct ProviderTokenSource {
   /// Age at which a new token is made, in seconds: as most libraries do, well before the hour is over.
   static let renewalAge: Int64 = 45 * 60

@@ -3,8 +3,8 @@ import PushModel
 /// How long to wait before the next try: doubling, with half of it random so that many do not come back in step.
 struct RetryBackoff {
   /// The first wait at most, in nanoseconds. Apple asks for 15 minutes after a 500 or 503
-  /// (`spec/provider-protocol.md` D.5); a program that waits for its gateway would take that for a dead one, so the first tries
-  /// come soon and then ever more rarely.
+  /// (`Documentation/provider-api.md#reasons`); a program that waits for its gateway would take that for a dead one, so
+  /// the first tries come soon and then ever more rarely.
   static let first: Int64 = 500_000_000
   /// The longest wait, in nanoseconds.
   static let longest: Int64 = 60_000_000_000

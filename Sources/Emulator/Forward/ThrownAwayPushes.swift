@@ -3,10 +3,10 @@ import PushModel
 /// Notifications that their provider takes for thrown away, because one before them on their connection was rejected, and that
 /// had been forwarded already, since answers take their time.
 ///
-/// The provider is to send them again (`spec/provider-protocol.md` A.3). The first that looks like one of these is it: it takes over
-/// what is under way, or counts as accepted if the other service has accepted it. So each arrives once, and many notifications of a
-/// connection may be under way at a time. Whether two look alike, token, payload, priority and topic say; not the expiration, which
-/// some providers compute when they send.
+/// The provider is to send them again (`Documentation/binary-protocol.md#error-packet`). The first that looks like one
+/// of these is it: it takes over what is under way, or counts as accepted if the other service has accepted it. So each
+/// arrives once, and many notifications of a connection may be under way at a time. Whether two look alike, token,
+/// payload, priority and topic say; not the expiration, which some providers compute when they send.
 struct ThrownAwayPushes {
   /// How long one is remembered, in nanoseconds. Providers resend at once, some when their next batch is due.
   static let memory: Int64 = 600_000_000_000

@@ -5,8 +5,8 @@ import Transport
 /// Keeps a connection to the other service: makes one when there is work, uses it as long as it lasts, and makes the next
 /// one when the peer says that it is leaving.
 ///
-/// One connection at a time takes requests (Apple grants a thousand at once, `spec/provider-protocol.md` D.1); those that are
-/// leaving finish theirs.
+/// One connection at a time takes requests (Apple grants a thousand at once, `Documentation/provider-api.md#settings`);
+/// those that are leaving finish theirs.
 final class UpstreamClient {
   private let loop: EventLoop
   private let options: ForwardOptions

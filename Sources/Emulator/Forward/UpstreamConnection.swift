@@ -22,7 +22,8 @@ protocol UpstreamObserver: AnyObject {
 ///     connecting ─ TLS, SETTINGS ─→ ready ─ GOAWAY ─→ leaving ─ last answer ─→ ended
 ///         └──────────── refused, lost, silent for too long ──────────────────────↑
 final class UpstreamConnection: ConnectionHandler {
-  /// Most requests at a time, as a count: what Apple grants (`spec/provider-protocol.md` D.1), even where the peer names no limit.
+  /// Most requests at a time, as a count: what Apple grants (`Documentation/provider-api.md#settings`), even where the
+  /// peer names no limit.
   static let streamLimit = 1000
   /// How long a request may go without any sign of life on the connection, in nanoseconds. Apple answers within a second;
   /// a dead connection would otherwise hold its requests for a quarter of an hour of TCP retransmissions.

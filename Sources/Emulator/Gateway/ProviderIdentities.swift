@@ -6,7 +6,8 @@ import Transport
 /// Who a certificate-authenticated connection belongs to.
 enum GatewayIdentification {
   case provider(GatewayProvider)
-  /// The certificate is for the other environment: close without a word (`spec/provider-protocol.md` A.5).
+  /// The certificate is for the other environment: close without a word
+  /// (`Documentation/binary-protocol.md#client-certificate`).
   case wrongEnvironment
 }
 

@@ -5,7 +5,7 @@ import PushModel
 ///
 /// Nobody waits for whoever should read them: lines that find no room are dropped, counted, and told of later.
 ///
-/// Nothing secret is ever handed to it: no key, no provider token, no payload (`design.md`, promise 6).
+/// Nothing secret is ever handed to it: no key, no provider token, no payload (`Sources/ARCHITECTURE.md#promises` 6).
 public final class Logger {
   /// Most lines in one second; what is over is counted and said in one line. A log must not slow the gateway down or
   /// fill a disk.

@@ -42,7 +42,7 @@ final class BrokerDirectory: DeviceDirectory {
 }
 
 /// Counts pushes to each device token (or broadcasts to each channel) within a second; off unless the operator gives a limit
-/// (`spec/provider-protocol.md` K 13).
+/// (`Documentation/provider-api.md#open-questions`).
 struct FloodGate<Target: Hashable> {
   /// Most targets counted at once; the count starts over when there are more.
   private static var targetLimit: Int { 100_000 }

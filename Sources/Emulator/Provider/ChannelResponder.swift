@@ -3,7 +3,7 @@ import ProviderAPI
 import PushModel
 import Transport
 
-/// Answers channel management on the gateway and feedback ports (`spec/provider-protocol.md` F.1).
+/// Answers channel management on the gateway and feedback ports (`Documentation/provider-api.md#channel-management`).
 final class ChannelResponder: HTTP2Responder {
   private let identity: ProviderIdentity
   private let environment: Environment

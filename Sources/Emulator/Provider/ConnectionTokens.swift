@@ -3,7 +3,7 @@ import ProviderAPI
 import PushModel
 
 /// Judges the provider tokens of one connection: the signature and age of each, then whether it may follow those the
-/// connection has shown before (`spec/provider-protocol.md` E).
+/// connection has shown before (`Documentation/provider-api.md#provider-tokens`).
 final class ConnectionTokens: ProviderTokenChecking {
   private let verifier: ProviderTokenVerifier
   private let environment: Environment

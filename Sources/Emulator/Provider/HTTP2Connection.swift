@@ -25,7 +25,7 @@ extension HTTP2Responder {
 /// One HTTP/2 connection of a provider: TLS bytes to requests, answers back.
 ///
 /// Answers are queued while the turn runs and leave after its commit, so a 200 never precedes the store
-/// (`design.md`, promise 1).
+/// (`Sources/ARCHITECTURE.md#promises` 1).
 final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   /// Output that may wait for a client that does not read, in bytes; beyond it nothing more is produced, which makes
   /// nghttp2's own limits on unread acknowledgements count.
@@ -98,7 +98,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     service.logger.log(.debug, "provider connection ended", [("because", .string(reason))])
   }
 
-  /// GOAWAY with the reason of a server that goes (`ux.md`, signals); open streams end first.
+  /// GOAWAY with the reason of a server that goes (`README.md#flags-of-serve`); open streams end first.
   func shutDown() { end(.shutdown) }
 
   /// Ends the connection if nothing was heard for longer than the operator allows.

@@ -1,7 +1,8 @@
 import PushModel
 
 /// What a client hears that does not speak HTTP/2: Apple's server says so in plain text with a hex dump
-/// (`spec/provider-protocol.md` D.1). A client of HTTP/1 gets the same text as a proper answer, so that it shows it.
+/// (`Documentation/provider-api.md#connection`). A client of HTTP/1 gets the same text as a proper answer, so that it
+/// shows it.
 enum OtherProtocolAnswer {
   /// How much of what came is shown, in bytes.
   static let shownBytes = 24

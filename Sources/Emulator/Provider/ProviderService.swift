@@ -75,7 +75,7 @@ final class ProviderService {
         verifier: verifier, environment: environment, options: options.binding, teamUpdates: teamUpdates))
   }
 
-  /// The sandbox tells an id for its delivery log besides (`spec/provider-protocol.md` D.4).
+  /// The sandbox tells an id for its delivery log besides (`Documentation/provider-api.md#response`).
   func uniqueID(in environment: Environment) -> MessageID? {
     environment == .sandbox ? uniqueIDs.next() : nil
   }
@@ -186,8 +186,9 @@ final class ProviderService {
   func remember(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = endpoint }
   func forget(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = nil }
 
-  /// Ends connections that were idle for longer than the operator allows; there is no limit unless one is given (K 11).
-  /// Also those that were told to go and did not. To be called about once a second.
+  /// Ends connections that were idle for longer than the operator allows; there is no limit unless one is given
+  /// (`Documentation/provider-api.md#open-questions`). Also those that were told to go and did not. To be called about
+  /// once a second.
   func endIdle(now: Instant = SystemClock.now()) {
     for endpoint in connections.values { endpoint.endIfOverdue(now) }
     guard let seconds = options.idleSeconds else { return }

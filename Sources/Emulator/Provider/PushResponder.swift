@@ -70,7 +70,8 @@ extension ProviderIdentity {
     return certificate.impliedTopic?.name ?? certificate.topics.map(\.name).min()
   }
 
-  /// Why a connection of this provider can't go on in `environment` (`spec/provider-protocol.md` C.4).
+  /// Why a connection of this provider can't go on in `environment`
+  /// (`Documentation/provider-api.md#environment-mismatch`).
   func connectionRejection(in environment: Environment) -> Rejection? {
     guard case .certificate(let certificate) = self else { return nil }
     return certificate.connectionRejection(in: environment)

@@ -1,7 +1,7 @@
 import Transport
 
 /// A connection on a port that speaks two protocols: ALPN `h2` is channel management, anything else the binary protocol
-/// that had the port first (`design.md`, Listeners).
+/// that had the port first (`README.md#what-is-emulated`).
 final class SharedPortConnection: ConnectionHandler {
   private let makeLegacy: (TLSConnection) -> any ConnectionHandler
   private let makeChannels: (TLSConnection) -> any ConnectionHandler

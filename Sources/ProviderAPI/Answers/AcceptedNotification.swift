@@ -6,7 +6,7 @@ public struct AcceptedNotification {
   public var topic: Topic
   /// What `DeviceDirectory.handle(of:)` answered for the topic.
   public var topicHandle: Int32
-  /// nil if the request named none; Apple wants one only from watchOS 6 on (`spec/provider-protocol.md` D.2).
+  /// nil if the request named none; Apple wants one only from watchOS 6 on (`Documentation/provider-api.md#request`).
   public var pushType: PushType?
   public var priority: Priority
   /// UNIX seconds as sent, 0 for "try once"; nil if the request has none.

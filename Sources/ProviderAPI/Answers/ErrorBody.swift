@@ -1,6 +1,7 @@
 import PushModel
 
-/// The JSON that says why: body of an error answer, and debug data of a GOAWAY (`spec/provider-protocol.md` D.4, D.1).
+/// The JSON that says why: body of an error answer, and debug data of a GOAWAY
+/// (`Documentation/provider-api.md#response`, `#goaway`).
 public enum ErrorBody {
   /// All bodies without a time, made once.
   private static let plain: [[UInt8]] = (0...UInt8.max).map { value in

@@ -1,6 +1,6 @@
 import PushModel
 
-/// A broadcast that passed every check (`spec/provider-protocol.md` F.2).
+/// A broadcast that passed every check (`Documentation/provider-api.md#broadcast`).
 public struct AcceptedBroadcast {
   public var bundle: Topic
   public var channel: ChannelID

@@ -1,9 +1,9 @@
 import PushModel
 
 /// Decides about the broadcasts of one connection: accepted, or refused for the first reason in an order like that of
-/// device pushes (`spec/provider-protocol.md` F.2, F.3, D.6).
+/// device pushes (`Documentation/provider-api.md#broadcast`, `#channel-reasons`, `#order-of-checks`).
 public final class BroadcastCheck {
-  /// One of Apple's samples names the request by `apns-id` (F.2).
+  /// One of Apple's samples names the request by `apns-id` (`Documentation/provider-api.md#broadcast`).
   private static let idFields: [ProviderField] = [.apnsRequestId, .apnsId]
 
   private let context: RequestContext

@@ -1,6 +1,7 @@
 import PushModel
 
-/// `apns-push-type` of a broadcast is there and is `liveactivity`, in any letter case (F.2).
+/// `apns-push-type` of a broadcast is there and is `liveactivity`, in any letter case
+/// (`Documentation/provider-api.md#broadcast`).
 struct BroadcastPushTypePolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let value = context.message[.apnsPushType], !value.isEmpty else {

@@ -1,6 +1,7 @@
 import PushModel
 
-/// The bundle id in the path is one, without a push type's suffix, this provider's, and enabled for broadcasts (F.3).
+/// The bundle id in the path is one, without a push type's suffix, this provider's, and enabled for broadcasts
+/// (`Documentation/provider-api.md#channel-reasons`).
 struct BundlePolicy: RequestPolicy {
   let directory: any ChannelDirectory
 

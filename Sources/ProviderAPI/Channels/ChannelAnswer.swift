@@ -1,6 +1,6 @@
 import PushModel
 
-/// The answer to a channel management request (`spec/provider-protocol.md` F.1).
+/// The answer to a channel management request (`Documentation/provider-api.md#channel-management`).
 public struct ChannelAnswer: Sendable {
   public var status: Int
   /// Goes out as `apns-request-id`.

@@ -1,13 +1,16 @@
 import PushModel
 
-/// The body that makes a channel: `{"message-storage-policy":1,"push-type":"LiveActivity"}` (F.1).
+/// The body that makes a channel: `{"message-storage-policy":1,"push-type":"LiveActivity"}`
+/// (`Documentation/provider-api.md#channel-management`).
 enum ChannelConfiguration {
-  /// The only push type that can be broadcast; compared without case, as Apple prints it in several (F.2, K 3).
+  /// The only push type that can be broadcast; compared without case, as Apple prints it in several
+  /// (`Documentation/provider-api.md#broadcast`, `#open-questions`).
   static let pushType: StaticString = "liveactivity"
 
   /// The storage policy that the body asks for, or what is wrong with it.
   ///
-  /// A storage policy that is none has a reason of its own that Apple does not document (F.3).
+  /// A storage policy that is none has a reason of its own that Apple does not document
+  /// (`Documentation/provider-api.md#channel-reasons`).
   static func read(
     _ body: UnsafeRawBufferPointer, byteCount: Int, options: ProviderCheckOptions
   ) throws(Refusal) -> ChannelStorage {

@@ -1,6 +1,7 @@
 import PushModel
 
-/// What happens to broadcasts for devices that are away (`spec/provider-protocol.md` F.1). Can't be changed later.
+/// What happens to broadcasts for devices that are away (`Documentation/provider-api.md#channel-management`). Can't be
+/// changed later.
 public enum ChannelStorage: Int, Sendable, CaseIterable {
   case none = 0
   /// The newest is kept, for at most eight hours.
@@ -17,14 +18,15 @@ public protocol ChannelDirectory: AnyObject {
   func storage(of channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> ChannelStorage?
   /// Removes a channel for good; false if there is no such channel.
   func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool
-  /// Whether this broadcast would be one too many in a row for its channel (F.3 `TooManyRequests`). Called only for
-  /// requests that pass everything else.
+  /// Whether this broadcast would be one too many in a row for its channel
+  /// (`Documentation/provider-api.md#channel-reasons` `TooManyRequests`). Called only for requests that pass everything
+  /// else.
   func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool
   /// All channels of a bundle id.
   func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID]
 }
 
-/// Limits on channels (`spec/provider-protocol.md` F.1).
+/// Limits on channels (`Documentation/provider-api.md#channel-management`).
 public enum ChannelLimits {
   /// Channels of one bundle id in one environment.
   public static let channels = 10_000

@@ -1,6 +1,7 @@
 import PushModel
 
-/// The channel has not had too many broadcasts in a row (F.3, D.6 step 8).
+/// The channel has not had too many broadcasts in a row (`Documentation/provider-api.md#channel-reasons`,
+/// `#order-of-checks` step 8).
 struct ChannelFloodPolicy: RequestPolicy {
   let directory: any ChannelDirectory
 

@@ -1,5 +1,5 @@
 /// Names a broadcast channel: base64 that the server makes up. Its size must not be assumed
-/// (`spec/provider-protocol.md` F.1).
+/// (`Documentation/provider-api.md#channel-management`).
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
   /// As in `apns-channel-id`.
   public let text: String

@@ -1,6 +1,7 @@
 import PushModel
 
-/// `apns-channel-id` names a channel of the bundle id (F.1, F.2, F.3).
+/// `apns-channel-id` names a channel of the bundle id (`Documentation/provider-api.md#channel-management`,
+/// `#broadcast`, `#channel-reasons`).
 struct ChannelPolicy: RequestPolicy {
   let directory: any ChannelDirectory
 

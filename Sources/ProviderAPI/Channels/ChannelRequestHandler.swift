@@ -1,6 +1,7 @@
 import PushModel
 
-/// Answers the channel management requests of one connection (`spec/provider-protocol.md` F.1, F.3).
+/// Answers the channel management requests of one connection (`Documentation/provider-api.md#channel-management`,
+/// `#channel-reasons`).
 public final class ChannelRequestHandler {
   private let context: RequestContext
   private let directory: any ChannelDirectory

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What a channel management request asks for, by path and method (F.1).
+/// What a channel management request asks for, by path and method (`Documentation/provider-api.md#channel-management`).
 enum ChannelRoute: Equatable {
   case create, read, delete, list
 

@@ -1,6 +1,7 @@
 import PushModel
 
-/// A channel that stores nothing takes only broadcasts that are not to be stored (F.2).
+/// A channel that stores nothing takes only broadcasts that are not to be stored
+/// (`Documentation/provider-api.md#broadcast`).
 struct UnstoredExpirationPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard context.channel?.storage == ChannelStorage.none, let expiration = context.expiration,

@@ -1,10 +1,11 @@
 import PushModel
 
-/// What a verified push certificate allows (`spec/provider-protocol.md` C).
+/// What a verified push certificate allows (`Documentation/provider-api.md#certificates`).
 public struct ProviderCertificate: Sendable {
   /// The topics it lists.
   public let topics: Set<Topic>
-  /// The topic of requests that name none: the subject's UID, if the certificate is for a single topic (C.3).
+  /// The topic of requests that name none: the subject's UID, if the certificate is for a single topic
+  /// (`Documentation/provider-api.md#topics-extension`).
   public let impliedTopic: Topic?
   public let environments: Set<Environment>
   /// What strict has against it, where lenient let its handshake pass.
@@ -17,10 +18,11 @@ public struct ProviderCertificate: Sendable {
     self.waiver = waiver
   }
 
-  /// Push types that only a provider token can use (C.3, D.3).
+  /// Push types that only a provider token can use (`Documentation/provider-api.md#topics-extension`, `#push-types`).
   static let tokenOnly: Set<PushType> = [.location, .liveactivity]
-  /// Suffixes that a bundle id may be given without being listed: of those in D.3, neither VoIP and complication,
-  /// which C.3 wants listed, nor what is for tokens only.
+  /// Suffixes that a bundle id may be given without being listed: of those in
+  /// `Documentation/provider-api.md#push-types`, neither VoIP and complication, which
+  /// `Documentation/provider-api.md#topics-extension` wants listed, nor what is for tokens only.
   static let derivedSuffixes = [PushType.fileprovider, .pushtotalk, .widgets, .controls].map(\.topicSuffix)
 
   func covers(_ topic: Topic, _ pushType: PushType?) -> Bool {
@@ -29,7 +31,7 @@ public struct ProviderCertificate: Sendable {
   }
 
   /// Why a connection with this certificate can't go on in `environment`, or nil. The answer to it on HTTP/2 is GOAWAY
-  /// with `ErrorBody.bytes` as debug data (C.4).
+  /// with `ErrorBody.bytes` as debug data (`Documentation/provider-api.md#environment-mismatch`).
   public func connectionRejection(in environment: Environment) -> Rejection? {
     environments.contains(environment) ? nil : .badCertificateEnvironment
   }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What a valid provider token allows (`spec/provider-protocol.md` E).
+/// What a valid provider token allows (`Documentation/provider-api.md#provider-tokens`).
 ///
 /// Make one for each token and hand out the same object again while the token is the same: topics found allowed are
 /// remembered under it.

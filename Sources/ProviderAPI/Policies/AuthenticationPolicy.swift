@@ -1,6 +1,7 @@
 import PushModel
 
-/// The provider is somebody (D.6 step 3; C.4, E). A certificate was verified by TLS; a token is verified here.
+/// The provider is somebody (`Documentation/provider-api.md#order-of-checks` step 3; `#environment-mismatch`,
+/// `#provider-tokens`). A certificate was verified by TLS; a token is verified here.
 struct AuthenticationPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     switch context.identity {
@@ -44,7 +45,7 @@ struct AuthenticationPolicy: RequestPolicy {
     }
   }
 
-  /// What follows `bearer` in any letter case (D.2), blanks around it left out.
+  /// What follows `bearer` in any letter case (`Documentation/provider-api.md#request`), blanks around it left out.
   private static func bearerToken(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     let scheme: StaticString = "bearer "
     guard value.hasPrefix(scheme, ignoringCase: true) else { return nil }

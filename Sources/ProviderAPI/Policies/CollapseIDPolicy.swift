@@ -1,6 +1,6 @@
 import PushModel
 
-/// `apns-collapse-id` has at most 64 bytes (D.6 step 4).
+/// `apns-collapse-id` has at most 64 bytes (`Documentation/provider-api.md#order-of-checks` step 4).
 struct CollapseIDPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let value = context.message[.apnsCollapseId] else { return nil }

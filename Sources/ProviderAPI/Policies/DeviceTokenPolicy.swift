@@ -1,6 +1,7 @@
 import PushModel
 
-/// The path names a device token that is good for the topic here and now (D.6 step 6).
+/// The path names a device token that is good for the topic here and now
+/// (`Documentation/provider-api.md#order-of-checks` step 6).
 struct DeviceTokenPolicy: RequestPolicy {
   let directory: any DeviceDirectory
 

@@ -1,8 +1,8 @@
 import PushModel
 
-/// `apns-expiration` is a number of UNIX seconds (D.6 step 4).
+/// `apns-expiration` is a number of UNIX seconds (`Documentation/provider-api.md#order-of-checks` step 4).
 struct ExpirationPolicy: RequestPolicy {
-  /// Whether a request must have one (broadcasts, F.2).
+  /// Whether a request must have one (broadcasts, `Documentation/provider-api.md#broadcast`).
   let isRequired: Bool
   /// Digits that surely fit 64 bits.
   private static let maximumDigits = 18

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The device has not had too many pushes in a row (D.6 step 8).
+/// The device has not had too many pushes in a row (`Documentation/provider-api.md#order-of-checks` step 8).
 struct FloodPolicy: RequestPolicy {
   let directory: any DeviceDirectory
 

@@ -1,6 +1,7 @@
 import PushModel
 
-/// An id of the request's own is a UUID (D.2). It was read before; this is where a bad one is answered (D.6 step 2).
+/// An id of the request's own is a UUID (`Documentation/provider-api.md#request`). It was read before; this is where a
+/// bad one is answered (`Documentation/provider-api.md#order-of-checks` step 2).
 struct MessageIDPolicy: RequestPolicy {
   let fields: [ProviderField]
 

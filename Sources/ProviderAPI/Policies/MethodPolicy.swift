@@ -1,6 +1,6 @@
 import PushModel
 
-/// Pushes and broadcasts are POST (D.6 step 1).
+/// Pushes and broadcasts are POST (`Documentation/provider-api.md#order-of-checks` step 1).
 struct MethodPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     let method = context.message[.method]

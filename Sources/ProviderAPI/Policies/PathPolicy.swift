@@ -1,10 +1,11 @@
 import PushModel
 
-/// The path is a prefix and one more part, which may be empty as far as this rule goes (D.6 step 1).
+/// The path is a prefix and one more part, which may be empty as far as this rule goes
+/// (`Documentation/provider-api.md#order-of-checks` step 1).
 struct PathPolicy: RequestPolicy {
-  /// Of pushes to a device (D.2).
+  /// Of pushes to a device (`Documentation/provider-api.md#request`).
   static let device = PathPolicy(prefix: "/3/device/", rest: "<token>", rule: Rule.path)
-  /// Of broadcasts (F.2).
+  /// Of broadcasts (`Documentation/provider-api.md#broadcast`).
   static let broadcast = PathPolicy(
     prefix: "/4/broadcasts/apps/", rest: "<bundle id>", rule: Rule.broadcastPath)
 

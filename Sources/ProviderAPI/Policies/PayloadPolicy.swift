@@ -1,6 +1,7 @@
 import PushModel
 
-/// There is a body, and it is not too large for the push type (D.6 step 7). What is in it does not matter (G.1, K 7).
+/// There is a body, and it is not too large for the push type (`Documentation/provider-api.md#order-of-checks` step 7).
+/// What is in it does not matter (`Documentation/provider-api.md#what-apns-looks-at`, `#open-questions`).
 struct PayloadPolicy: RequestPolicy {
   /// A limit of its own (broadcasts); nil for the push type's.
   let limit: Int?

@@ -1,8 +1,9 @@
 import PushModel
 
-/// `apns-priority` is 10, 5 or 1, and not 10 for a background push (D.6 step 4).
+/// `apns-priority` is 10, 5 or 1, and not 10 for a background push (`Documentation/provider-api.md#order-of-checks`
+/// step 4).
 struct PriorityPolicy: RequestPolicy {
-  /// Whether a request must have one (broadcasts, F.2).
+  /// Whether a request must have one (broadcasts, `Documentation/provider-api.md#broadcast`).
   let isRequired: Bool
 
   func refusal(_ context: RequestContext) -> Refusal? {

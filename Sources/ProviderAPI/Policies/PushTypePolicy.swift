@@ -1,6 +1,7 @@
 import PushModel
 
-/// `apns-push-type`, if given, is one of D.3 (D.6 step 4).
+/// `apns-push-type`, if given, is one of `Documentation/provider-api.md#push-types`
+/// (`Documentation/provider-api.md#order-of-checks` step 4).
 struct PushTypePolicy: RequestPolicy {
   private static let names = PushType.allCases.map(\.name).joined(separator: ", ")
 

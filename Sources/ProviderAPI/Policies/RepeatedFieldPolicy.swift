@@ -1,6 +1,6 @@
 import PushModel
 
-/// No field that APNs reads comes twice (D.6 step 1).
+/// No field that APNs reads comes twice (`Documentation/provider-api.md#order-of-checks` step 1).
 struct RepeatedFieldPolicy: RequestPolicy {
   /// Fields that may come twice: APNs does not read them.
   private static let harmless = ProviderFieldSet(.contentType)

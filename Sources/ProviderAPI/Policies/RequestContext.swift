@@ -42,7 +42,8 @@ final class RequestContext {
     (collapseID, topic, token, channel) = (nil, nil, nil, nil)
     pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
     if !waived.isEmpty { waived = [] }
-    // Read before anything can be refused, so that every answer can echo it (D.6).
+    // Read before anything can be refused, so that every answer can echo it
+    // (`Documentation/provider-api.md#order-of-checks`).
     ownMessageID = idFields.lazy.compactMap { message[$0] }.first.flatMap { MessageID($0) }
   }
 

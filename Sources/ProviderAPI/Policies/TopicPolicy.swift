@@ -1,6 +1,7 @@
 import PushModel
 
-/// There is a topic, it is well formed, and this provider may push to it (D.6 step 5; C.3, D.3).
+/// There is a topic, it is well formed, and this provider may push to it
+/// (`Documentation/provider-api.md#order-of-checks` step 5; `#topics-extension`, `#push-types`).
 struct TopicPolicy: RequestPolicy {
   let directory: any DeviceDirectory
 
@@ -24,7 +25,7 @@ struct TopicPolicy: RequestPolicy {
     return nil
   }
 
-  /// A certificate for a single topic implies it (C.3).
+  /// A certificate for a single topic implies it (`Documentation/provider-api.md#topics-extension`).
   private func implied(_ context: RequestContext) -> Refusal? {
     guard case .certificate(let certificate) = context.identity, let topic = certificate.impliedTopic else {
       return Refusal(

@@ -29,7 +29,7 @@ public struct DeviceNotification: Equatable, Sendable {
   }
 
   /// The identifier in canonical form. Sources disagree whether it travels as 16 bytes or as text
-  /// (`spec/device-courier.md` 4.4), so both are read.
+  /// (`Documentation/device-protocol.md#message`), so both are read.
   private static func identifier(_ bytes: [UInt8]) -> String? {
     switch bytes.count {
     case 16:

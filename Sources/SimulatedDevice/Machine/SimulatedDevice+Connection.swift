@@ -26,7 +26,7 @@ extension SimulatedDevice {
     retryLater("activation failed: \(reason)", now, &actions)
   }
 
-  /// The nonce is as `spec/device-courier.md` 5 has it.
+  /// The nonce is as `Documentation/device-protocol.md#authentication` has it.
   mutating func transportOpened(_ date: Timestamp, _ actions: inout [DeviceAction]) {
     guard case .connecting = phase else { return }
     var nonce: [UInt8] = [0]

@@ -40,7 +40,8 @@ extension SimulatedDevice {
     }
   }
 
-  /// The order is that of real clients: state, topics, then tokens (`spec/device-courier.md` 6).
+  /// The order is that of real clients: state, topics, then tokens
+  /// (`Documentation/device-protocol.md#tokens-and-sessions`).
   private mutating func connected(
     _ response: ConnectedResponse, _ now: Instant, _ actions: inout [DeviceAction]
   ) {

@@ -7,8 +7,8 @@ import PushModel
 ///        └─ bad request, too slow ─────────────────────────────────────────┘
 ///
 /// Answers leave at the end of the loop's turn, so a client hears of nothing that the store has not committed
-/// (`design.md`, promise 1). *Lingering* throws input away after our side has ended: closing a socket with unread
-/// input would reset it and could destroy the answer (RFC 9112 9.6).
+/// (`Sources/ARCHITECTURE.md#promises` 1). *Lingering* throws input away after our side has ended: closing a socket
+/// with unread input would reset it and could destroy the answer (RFC 9112 9.6).
 public final class HTTPConnection {
   enum Phase { case reading, answering, draining, lingering, closed }
 

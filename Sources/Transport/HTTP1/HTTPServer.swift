@@ -5,7 +5,8 @@ import Platform
 /// Ours instead of libevent's `evhttp`, measured with 2.1.12: a client that sends one byte while its long poll is
 /// being answered (with reading on, which is the only way to notice that it goes) ends the process in
 /// `evhttp_read_cb: illegal connection state`; a request may dribble in for ever; 400 and 413 are answered in
-/// HTML that can't be replaced; and connections can't be counted or limited. That breaks promise 3 of `design.md`.
+/// HTML that can't be replaced; and connections can't be counted or limited. That breaks promise 3
+/// (`Sources/ARCHITECTURE.md#promises`).
 public final class HTTPServer {
   private static let backlog: Int32 = 1024
   private static let sweepInterval: Int64 = 1_000_000_000

@@ -2,7 +2,8 @@ import PushModel
 
 /// One exchange on a client session. The object serves another one after its event was taken.
 public final class HTTP2ClientStream: HTTP2PooledStream {
-  /// Most bytes of an answer kept: a list of ten thousand channels (`spec/provider-protocol.md` F.1).
+  /// Most bytes of an answer kept: a list of ten thousand channels
+  /// (`Documentation/provider-api.md#channel-management`).
   public static let answerBodyLimit = 1 << 20
 
   /// Header fields and body of the answer.

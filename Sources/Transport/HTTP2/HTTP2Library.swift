@@ -28,7 +28,8 @@ enum HTTP2Library {
   static func withOptions(_ body: (OpaquePointer) -> Void) {
     var options: OpaquePointer?
     guard nghttp2_option_new(&options) == 0, let options else { return }
-    // Priorities are ignored (D.1), so closed streams need not be kept in their tree.
+    // Priorities are ignored (`Documentation/provider-api.md#connection`), so closed streams need not be kept in their
+    // tree.
     nghttp2_option_set_no_closed_streams(options, 1)
     body(options)
     nghttp2_option_del(options)

@@ -8,7 +8,7 @@ public struct HTTP2Response: Sendable {
   /// Goes out as `idField` says: `apns-id`, or `apns-request-id` for channels.
   public var messageID: MessageID?
   public var idField = ProviderField.apnsId
-  /// Goes out as `apns-unique-id`; only the sandbox sends it (`spec/provider-protocol.md` D.4).
+  /// Goes out as `apns-unique-id`; only the sandbox sends it (`Documentation/provider-api.md#response`).
   public var uniqueID: MessageID?
   /// Why the request was refused: goes out as `apns-emulator-explanation`, which Apple does not have.
   public var explanation: Explanation?

@@ -13,7 +13,8 @@ import PushModel
 /// nghttp2 holds unretained pointers to this object (its user data) and to live requests (stream user data); this object
 /// frees the nghttp2 session when it goes and keeps the requests in its pool, so neither pointer outlives its object.
 public final class HTTP2ServerSession {
-  /// What Apple's Netty says to a client that opens more streams than allowed (`spec/provider-protocol.md` D.1).
+  /// What Apple's Netty says to a client that opens more streams than allowed
+  /// (`Documentation/provider-api.md#settings`).
   public static let streamsViolatedText = "Maximum active streams violated for this endpoint."
 
   public let options: HTTP2Options

@@ -1,12 +1,13 @@
 import CNghttp2
 
-/// What a server announces in its SETTINGS frame (`spec/provider-protocol.md` D.1).
+/// What a server announces in its SETTINGS frame (`Documentation/provider-api.md#settings`).
 public struct HTTP2Settings: Sendable, Equatable {
-  /// Streams that a client may have open before it has shown a valid provider token (D.1).
+  /// Streams that a client may have open before it has shown a valid provider token
+  /// (`Documentation/provider-api.md#settings`).
   public static let streamsBeforeToken = 1
-  /// Streams that a client may have open otherwise (D.1, K 14).
+  /// Streams that a client may have open otherwise (`Documentation/provider-api.md#settings`, `#open-questions`).
   public static let streams = 1000
-  /// Streams that Apple allowed in 2016 (D.1).
+  /// Streams that Apple allowed in 2016 (`Documentation/provider-api.md#settings`).
   public static let streamsIn2016 = 500
 
   public var headerTableSize: UInt32 = 4096

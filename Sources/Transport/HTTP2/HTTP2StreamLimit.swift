@@ -1,4 +1,5 @@
-/// How many streams the client may have open, as announced and as acknowledged (`spec/provider-protocol.md` D.1).
+/// How many streams the client may have open, as announced and as acknowledged
+/// (`Documentation/provider-api.md#settings`).
 ///
 /// A client is bound by a limit only from its acknowledgement on; then one stream too many is a violation that ends the
 /// connection. Between a lowered limit and its acknowledgement a stream too many is only refused. A raised limit counts

@@ -5,7 +5,7 @@ import Platform
 ///
 /// A *turn* is: wait until something is ready, handle all of it, run the turn-end hooks (the store commits there),
 /// then write what was queued. State changed in a turn becomes visible to peers only after the hooks
-/// (`design.md`, promise 1).
+/// (`Sources/ARCHITECTURE.md#promises` 1).
 public final class EventLoop {
   let base: OpaquePointer
   /// Where every connection reads to; valid until the next read.

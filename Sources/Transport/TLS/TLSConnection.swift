@@ -10,7 +10,7 @@ import Platform
 ///
 /// *Lingering* is why an error packet reaches its reader: a socket closed with unread input makes the kernel send
 /// a reset, which may destroy bytes in flight. So the write side ends first and input is drained until the peer is done
-/// (`spec/provider-protocol.md` A.3).
+/// (`Documentation/binary-protocol.md#error-packet`).
 public final class TLSConnection {
   enum Phase { case connecting, handshaking, open, draining, settling, lingering, closed }
 

@@ -68,7 +68,7 @@ public final class TLSContext {
   }
 
   /// No session tickets and no session cache: clients that `select()` before a read mistake a TLS 1.3 ticket for
-  /// data (`spec/client-quirks.md`), and every connection must show its certificate.
+  /// data (`Documentation/binary-protocol.md#what-clients-do`), and every connection must show its certificate.
   private func configureServer() {
     SSL_CTX_set_options(pointer, shim_SSL_OP_NO_TICKET | shim_SSL_OP_NO_RENEGOTIATION)
     SSL_CTX_set_num_tickets(pointer, 0)

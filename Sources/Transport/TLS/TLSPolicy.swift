@@ -26,8 +26,9 @@ public struct TLSPolicy {
   /// Chooses one of the protocol names that the client offers, or none.
   public var selectALPN: (([String]) -> String?)?
   /// What another ALPN name than none makes of `clientCertificate`; nil leaves it. Channel management shares the
-  /// gateway's port, and its clients may bring a provider token instead (`spec/provider-protocol.md` F.1); newer devices
-  /// show their certificate inside (`spec/device-courier.md` 1).
+  /// gateway's port, and its clients may bring a provider token instead
+  /// (`Documentation/provider-api.md#channel-management`); newer devices show their certificate inside
+  /// (`Documentation/device-protocol.md#transport`).
   public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
   /// Read ahead by this many bytes, for listeners with few connections and much traffic; 0 reads record by record.
   public var readAhead = 0

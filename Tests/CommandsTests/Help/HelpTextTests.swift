@@ -40,7 +40,7 @@ struct HelpTextTests {
       .first { $0.hasPrefix("usage:") }.map(String.init)
   }
 
-  @Test("the overview names every command of interface.md that there is, and the exit statuses")
+  @Test("the overview names every command, and the exit statuses")
   func overview() throws {
     let text = try #require(HelpText.text(for: "", CommandTable.commands))
     for name in [

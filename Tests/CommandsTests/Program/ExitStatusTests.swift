@@ -4,7 +4,7 @@ import Testing
 
 @testable import Commands
 
-/// The program as it was built: exit statuses and sentences (`interface.md`, Commands).
+/// The program as it was built: exit statuses and sentences (`README.md#flags-of-serve`).
 @Suite("Exit statuses")
 struct ExitStatusTests {
   private static func run(_ words: String..., environment: [String: String] = [:]) throws

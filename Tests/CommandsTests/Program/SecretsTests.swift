@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `design.md`, promise 6: whatever is said, and however much of it, keys, provider tokens and payloads are not in it.
+/// `Sources/ARCHITECTURE.md#promises` 6: whatever is said, and however much of it, keys, provider tokens and payloads
+/// are not in it.
 @Suite("Promise 6: no secret in a log")
 struct SecretsTests {
   @Test(

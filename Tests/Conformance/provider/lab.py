@@ -15,7 +15,7 @@ OTHER_APP, NO_APP, INCAPABLE = "com.example.other", "com.example.unknown", "com.
 VOIP, LIVE_ACTIVITY = TOPIC + ".voip", TOPIC + ".push-type.liveactivity"
 PHONE, PRODUCTION_PHONE, GOING_PHONE = "probe-phone", "production-phone", "going-phone"
 UNIVERSAL, SINGLE, ALONE = "com.example.universal", "com.example.single", "com.example.alone"
-# The id of the example request (spec/provider-protocol.md J.3).
+# The id of the example request (`Documentation/provider-api.md#example-push`).
 ID = "11111111-2222-4333-8444-555555555555"
 
 
@@ -90,7 +90,7 @@ class Lab:
     # Requests
 
     def fields(self, token=None, **changes):
-        """The example request of J.3, changed."""
+        """The example request of `Documentation/provider-api.md#example-push`, changed."""
         defaults = {
             "authorization": bearer(self.jwt), "apns_priority": "10", "apns_expiration": "0", "apns_id": ID}
         return push_fields(self.token if token is None else token, **(defaults | changes))

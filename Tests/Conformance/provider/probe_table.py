@@ -129,11 +129,11 @@ def over_http1(lab, probe):
 def lines(results):
     """The table, and a line that sums it."""
     width = max(len(result.probe.name) for result in results) + 2
-    yield f"{'section':14}{'probe':{width}}{'expected':36}{'over HTTP/2':36}console"
+    yield f"{'section':24}{'probe':{width}}{'expected':36}{'over HTTP/2':36}console"
     for result in results:
         expected, got = str(result.probe.expected), str(result.got)
         verdict = "right" if result.is_right else "WRONG"
-        asked = f"{result.probe.section:14}{result.probe.name:{width}}"
+        asked = f"{result.probe.section:24}{result.probe.name:{width}}"
         yield f"{asked}{clip(expected)}{clip(got)}{result.console:8}{verdict}"
         if not result.is_right:
             yield f"{'':14}expected {result.probe.expected!r}"
@@ -147,7 +147,7 @@ def lines(results):
 
 
 def reasons():
-    """For each table of the sheet: all its reasons, as pairs with the table's name."""
+    """For each table of the documentation: all its reasons, as pairs with the table's name."""
     return {
         table: [(table, word) for words in by_status.values() for word in words.split()]
         for table, by_status in REASONS.items()}

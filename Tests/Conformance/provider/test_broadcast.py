@@ -1,5 +1,7 @@
-"""A broadcast reaches the devices that listen to its channel, and no others (spec/provider-protocol.md F,
-spec/device-courier.md 8)."""
+"""A broadcast reaches the devices that listen to its channel, and no others.
+
+`Documentation/provider-api.md#channels-and-broadcast`, `Documentation/device-protocol.md#channels`.
+"""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""How a connection begins: preface, ALPN, SETTINGS (RFC 9113 3.4, 6.5; spec/provider-protocol.md D.1)."""
+"""How a connection begins: preface, ALPN, SETTINGS (RFC 9113 3.4, 6.5; `Documentation/provider-api.md#connection`)."""
 
 import pytest
 from hyperframe.frame import PingFrame, SettingsFrame

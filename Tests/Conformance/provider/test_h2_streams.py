@@ -235,7 +235,7 @@ def test_goaway_of_four_bytes(lab):
 
 
 def test_goaway_for_a_certificate_of_the_other_environment(lab):
-    """Byte for byte as in spec/provider-protocol.md C.4, and nothing is served behind it."""
+    """Byte for byte as in `Documentation/provider-api.md#environment-mismatch`, and nothing is served behind it."""
     certificate = lab.emulator.push_certificate("com.example.production")
     with lab.connect(certificate=certificate) as connection:
         connection.request(lab.fields(authorization=None, apns_topic=None))
@@ -294,7 +294,7 @@ def survives(connection):
 
 
 def test_priorities_are_ignored(lab, unharmed):
-    """Trees of priorities as browsers once built them (spec/provider-protocol.md D.1), and RFC 9218's."""
+    """Trees of priorities as browsers once built them (`Documentation/provider-api.md#connection`), and RFC 9218's."""
     unharmed.accepted = 1
     with lab.connect() as connection:
         connection.send(*[PriorityFrame(stream, depends_on=0, stream_weight=200) for stream in (3, 5, 7, 9, 11)])

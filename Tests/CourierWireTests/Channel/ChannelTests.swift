@@ -6,8 +6,8 @@ import Testing
 struct ChannelTests {
   private let token = DeviceToken(loading: 1)
 
-  /// `spec/device-courier.md` 8, put together by hand.
-  @Test("a subscription is the small message that the sheet describes")
+  /// `Documentation/device-protocol.md#channels`, put together by hand.
+  @Test("a subscription is the small message that the documentation describes")
   func layout() throws {
     let subscription = ChannelSubscription(
       index: 2,

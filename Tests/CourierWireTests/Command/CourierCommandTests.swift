@@ -2,7 +2,7 @@ import CourierWire
 import PushModel
 import Testing
 
-/// What the examples of the sheet do not show: every item, and items that are odd.
+/// What the examples of the documentation do not show: every item, and items that are odd.
 @Suite("Courier commands")
 struct CourierCommandTests {
   private let token = DeviceToken(loading: 1)

@@ -2,8 +2,9 @@ import CourierWire
 import PushModel
 import Testing
 
-/// `spec/device-courier.md` 7, both ways: the bytes are read as the value, and the value is written as the bytes.
-@Suite("Examples of the sheet")
+/// `Documentation/device-protocol.md#hex-examples`, both ways: the bytes are read as the value, and the value is
+/// written as the bytes.
+@Suite("Examples of the documentation")
 struct CourierVectorTests {
   private let baseToken: DeviceToken
   private let appToken: DeviceToken
@@ -81,7 +82,7 @@ struct CourierVectorTests {
     try expect(SetState.active, Vectors.setState)
   }
 
-  @Test("the hashes of both topics that the sheet names")
+  @Test("the hashes of both topics that the documentation names")
   func topicHashes() throws {
     #expect(TopicHash(try #require(Topic("com.example.app"))) == topic)
     let madrid = TopicHash(try #require(Topic("com.apple.madrid")))

@@ -5,7 +5,7 @@ import Testing
 struct CourierDecoderTests {
   private let stream = Array(Vectors.all.joined())
 
-  @Test("reads every example of the sheet from one piece")
+  @Test("reads every example of the documentation from one piece")
   func whole() throws {
     var decoder = CourierDecoder()
     #expect(try decoder.frames(in: stream) == Vectors.allFrames)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CourierWire
 
-/// The hex examples of `spec/device-courier.md` 9, each beside the same command in the plain form.
+/// The hex examples of `Documentation/device-protocol.md#packed-form`, each beside the same command in the plain form.
 enum PackVectors {
   private static let token = Vectors.baseTokenHex
   private static let topic = Vectors.topicHex
@@ -51,7 +51,7 @@ extension PackDecoder {
   }
 }
 
-@Suite("The packed form, as in the sheet")
+@Suite("The packed form, as in the documentation")
 struct PackVectorTests {
   @Test("a number that fits its bits is one byte, others go on in groups of seven")
   func numbers() throws {

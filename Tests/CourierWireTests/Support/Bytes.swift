@@ -1,7 +1,7 @@
 import CourierWire
 import PushModel
 
-/// Bytes written as in the spec sheet: hexadecimal with blanks anywhere; unreadable text fails the comparison.
+/// Bytes written as in the documentation: hexadecimal with blanks anywhere; unreadable text fails the comparison.
 func bytes(_ hex: String) -> [UInt8] {
   Hex.decode(hex.filter { !$0.isWhitespace }) ?? []
 }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The hex examples of `spec/device-courier.md` 7.
+/// The hex examples of `Documentation/device-protocol.md#hex-examples`.
 enum Vectors {
   static let baseTokenHex = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
   static let appTokenHex = "404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f"

@@ -21,7 +21,7 @@ extension LiveTests {
       let token = try #require(welcome.baseToken)
       let time = try #require(welcome.serverTime)
       #expect(abs(Int64(time) - Site.now.milliseconds) < 60_000)
-      // spec/device-courier.md 7, "connected".
+      // `Documentation/device-protocol.md#hex-examples`, "connected".
       let expected =
         "08 00000048 01 0001 00 03 0020 \(token.hex) 04 0002 1000 05 0002 0002 06 0004 0000000c"
         + "08 0002 3c00 0a 0008"
@@ -206,7 +206,7 @@ extension LiveTests {
       let production = try harness.offlineToken(serverName: Self.production)
       let phone = try harness.offlineToken("phone-2", serverName: Self.sandbox)
       #expect(Set([token, other, production, phone]).count == 4)
-      // spec/device-courier.md 4.9: code 0, token, topic.
+      // `Documentation/device-protocol.md#app-token`: code 0, token, topic.
       let topic = "a003f1da17993ee51f2b3ceef6c6153afa8f3ec2"
       let answer = device.frames.first { $0.command == 0x12 }
       #expect(answer?.bytes == bytes("12 0000003e 01 0001 00 02 0020 \(token.hex) 03 0014 \(topic)"))

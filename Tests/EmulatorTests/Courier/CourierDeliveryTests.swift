@@ -28,7 +28,8 @@ extension LiveTests {
       device.waitForMessages(1)
       let message = device.messages[0]
       let frame = try #require(device.frames.first { $0.command == 0x0a })
-      // spec/device-courier.md 4.4: token, topic, payload, id, expiry, time in nanoseconds, flags, priority.
+      // `Documentation/device-protocol.md#message`: token, topic, payload, id, expiry, time in nanoseconds, flags,
+      // priority.
       let expected =
         "01 0020 \(token.hex) 02 0014 a003f1da17993ee51f2b3ceef6c6153afa8f3ec2"
         + "03 0016 7b22617073223a7b22616c657274223a224869227d7d"

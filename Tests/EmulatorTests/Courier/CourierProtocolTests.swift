@@ -17,7 +17,8 @@ extension LiveTests {
       return ClientCertificate(certificate: base + ".pem", key: base + ".key")
     }
 
-    /// A device that says no more in connect than what every device says (`spec/device-courier.md` 1, 4.1): items 2 and 5.
+    /// A device that says no more in connect than what every device says (`Documentation/device-protocol.md#transport`,
+    /// `#connect`): items 2 and 5.
     private func old(
       _ harness: EmulatorHarness, alpn: [String], certificate: ClientCertificate?
     ) throws -> DeviceClient {
@@ -124,8 +125,8 @@ extension LiveTests {
       #expect(again.messages[0].payload == Frames.text("kept") && again.messages[0].isFromStore)
     }
 
-    /// `spec/device-courier.md` 9: `0c 00` asks, and an empty `0d` answers.
-    @Test("the bytes of the packed form are those of the sheet, in any pieces")
+    /// `Documentation/device-protocol.md#packed-form`: `0c 00` asks, and an empty `0d` answers.
+    @Test("the bytes of the packed form are those of the documentation, in any pieces")
     func packedBytes() throws {
       let harness = try EmulatorHarness()
       let device = try DeviceClient(harness, alpn: ["apns-pack-v1"])

@@ -8,7 +8,8 @@ import Testing
 @testable import Transport
 
 extension LiveTests {
-  /// Some client dies of a frame that comes right behind an answer (`spec/device-courier.md` 10.4).
+  /// Some client dies of a frame that comes right behind an answer
+  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
   @Suite("Courier, the pause after an answer")
   struct CourierQuietTests {
     private static let pause: Int64 = 20_000_000

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A frame as a request")
 struct ForwardPushTests {
-  /// `spec/provider-protocol.md` D.3 and G.2.
+  /// `Documentation/provider-api.md#push-types`, `#keys`.
   @Test(
     "the push type follows from topic and payload",
     arguments: [

@@ -9,7 +9,8 @@ struct ForwardVerdictTests {
     ForwardVerdict(status: status, body: Array(body.utf8))
   }
 
-  /// `spec/provider-protocol.md` D.5, the column "retry", and A.3 for the status bytes.
+  /// `Documentation/provider-api.md#reasons`, the column "retry", and `Documentation/binary-protocol.md#error-packet`
+  /// for the status bytes.
   @Test(
     "each reason is a rejection with its status byte, unknown ones 255",
     arguments: [

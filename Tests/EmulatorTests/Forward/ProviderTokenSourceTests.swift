@@ -3,7 +3,7 @@ import Testing
 
 @testable import Emulator
 
-/// `spec/provider-protocol.md` E, Times: at least once an hour, at most once in 20 minutes.
+/// `Documentation/provider-api.md#renewal`: at least once an hour, at most once in 20 minutes.
 @Suite("The provider token of a bridge")
 struct ProviderTokenSourceTests {
   private struct NoKey: Error {}

@@ -1,6 +1,6 @@
 import Testing
 
-/// A frame that the gateway refuses, and the packet that says so (`spec/provider-protocol.md` A.3).
+/// A frame that the gateway refuses, and the packet that says so (`Documentation/binary-protocol.md#statuses`).
 struct BadFrame: CustomTestStringConvertible {
   var testDescription: String
   var frame: [UInt8]

@@ -11,7 +11,7 @@ import Testing
 @testable import Transport
 
 extension LiveTests {
-  /// `design.md`, promise 1: what a provider hears (or does not hear) of success is true after a crash.
+  /// `Sources/ARCHITECTURE.md#promises` 1: what a provider hears (or does not hear) of success is true after a crash.
   @Suite("Promise 1: committed before it is visible")
   struct PromiseTests {
     /// Watches the store: at each commit of a message nothing of the turn may have reached these clients.

@@ -7,7 +7,7 @@ import Testing
 @testable import Transport
 
 extension LiveTests {
-  /// Broadcasts (`spec/provider-protocol.md` F.2), from the provider to the devices that listen.
+  /// Broadcasts (`Documentation/provider-api.md#broadcast`), from the provider to the devices that listen.
   @Suite("Broadcasts")
   struct BroadcastTests {
     private static let path = "/4/broadcasts/apps/\(Site.topic)"

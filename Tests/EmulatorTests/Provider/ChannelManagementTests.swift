@@ -7,7 +7,8 @@ import Testing
 @testable import Transport
 
 extension LiveTests {
-  /// Channel management (`spec/provider-protocol.md` F.1) and the reasons of F.3.
+  /// Channel management (`Documentation/provider-api.md#channel-management`) and the reasons of
+  /// `Documentation/provider-api.md#channel-reasons`.
   @Suite("Channels")
   struct ChannelManagementTests {
     static let ownID = "11111111-2222-4333-8444-555555555555"

@@ -29,7 +29,8 @@ extension LiveTests.ProviderAnswerTests {
 
   static func body(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x20, count: count) }
 
-  /// J.3, and the rest of D.5 by one change each.
+  /// `Documentation/provider-api.md#example-push`, and the rest of `Documentation/provider-api.md#reasons` by one
+  /// change each.
   static let rows: [Row] = [
     Row("nothing", 200) { _, _ in },
     // Method, path, repeated fields

@@ -7,7 +7,8 @@ import Testing
 @testable import Transport
 
 extension LiveTests {
-  /// Each row of `spec/provider-protocol.md` J.3 and each reason of D.5 that a client can reach, over the wire.
+  /// Each row of `Documentation/provider-api.md#example-push` and each reason of
+  /// `Documentation/provider-api.md#reasons` that a client can reach, over the wire.
   @Suite("Provider API, answers")
   struct ProviderAnswerTests {
     static let ownID = "11111111-2222-4333-8444-555555555555"
@@ -51,7 +52,7 @@ extension LiveTests {
       if status != 200 { #expect(answer["content-type"] == "application/json") }
     }
 
-    /// Upper case, in the form of a UUID (D.4).
+    /// Upper case, in the form of a UUID (`Documentation/provider-api.md#response`).
     private static func isMadeByServer(_ id: String?) -> Bool {
       guard let id, UUID(uuidString: id) != nil else { return false }
       return id == id.uppercased() && id != ownID.uppercased()
@@ -110,7 +111,7 @@ extension LiveTests {
       let legacy = try harness.provider()
       legacy.send(Frames.full(stage.token, id: 1))
       harness.turn(until: "it is taken") { harness.broker.counters.accepted == 2 }
-      // The life of the token is looked at before its topic (D.6 step 6).
+      // The life of the token is looked at before its topic (`Documentation/provider-api.md#order-of-checks` step 6).
       var other = request
       other["apns-topic"] = "com.example.other"
       #expect(try client.answer(other).text == answer.text)
@@ -199,7 +200,8 @@ extension LiveTests {
       let second = try stage.harness.offlineToken(topic: "com.example.second")
       let cases: [(ClientCertificate, DeviceToken, String?, Int, String?)] = [
         (try .sandbox(), stage.token, nil, 200, nil), (try .sandbox(), stage.token, Site.topic, 200, nil),
-        // A universal certificate lists its VoIP and complication topics too (C.3).
+        // A universal certificate lists its VoIP and complication topics too
+        // (`Documentation/provider-api.md#topics-extension`).
         (try .app(), stage.token, nil, 400, "MissingTopic"), (try .app(), stage.token, Site.topic, 200, nil),
         (try .app(), stage.otherApp, "com.example.other", 400, "TopicDisallowed"),
         (try .several(), stage.token, nil, 400, "MissingTopic"),

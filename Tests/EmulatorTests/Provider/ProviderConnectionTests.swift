@@ -8,7 +8,7 @@ import Testing
 extension LiveTests {
   @Suite("Provider API, connections")
   struct ProviderConnectionTests {
-    // spec/provider-protocol.md D.1
+    // `Documentation/provider-api.md#connection`
     private static let oneStream =
       "00001e040000000000000100001000000300000001" + "00040000ffff000500004000000600001f40"
     private static let thousandStreams =
@@ -91,7 +91,7 @@ extension LiveTests {
         harness.turn(until: "the connection ends") { client.recorder.hasEnded }
         #expect(client.recorder.sawClose)
         #expect(client.frames.first?.hex == Self.thousandStreams)
-        // spec/provider-protocol.md C.4
+        // `Documentation/provider-api.md#environment-mismatch`
         #expect(
           client.frames.filter(\.isGoAway).map(\.hex) == [
             "00002e0700000000000000000000000000"
@@ -248,7 +248,7 @@ extension LiveTests {
       let harness = try EmulatorHarness { $0.provider.goAwayPatience = isOver ? 0 : .max }
       let client = try HTTP2Client(harness)
       #expect(try client.answer(.push("zz")).status == 403)
-      // The same on two streams, where one is allowed (D.1).
+      // The same on two streams, where one is allowed (`Documentation/provider-api.md#connection`).
       for stream in ["00000003", "00000005"] {
         client.connection.send(bytes("000011 01 04 \(stream) 83 87 0101 61 040a 2f332f6465766963652f"))
       }

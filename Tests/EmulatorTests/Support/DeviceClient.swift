@@ -223,7 +223,8 @@ extension EmulatorHarness {
     return client
   }
 
-  /// Until pushes go out at once again: they wait 20 ms behind an answer (`spec/device-courier.md` 10.4).
+  /// Until pushes go out at once again: they wait 20 ms behind an answer
+  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
   func passPause() { turn(milliseconds: 25) }
 
   /// The token of an app on a device, which is offline afterwards.

@@ -1,15 +1,15 @@
 import LegacyWire
 import PushModel
 
-/// Frames of the binary interface. Bytes are the sheet's (`spec/provider-protocol.md` A.2, A.3); only tokens that must
-/// be registered are put in.
+/// Frames of the binary interface. Bytes are the documentation's (`Documentation/binary-protocol.md#frames`,
+/// `#error-packet`); only tokens that must be registered are put in.
 enum Frames {
-  /// The sheet's token T, which is registered nowhere.
+  /// The documentation's token T, which is registered nowhere.
   static let unknownToken = (0..<32).map { UInt8($0) }
-  /// The sheet's payload P.
+  /// The documentation's payload P.
   static let payload = bytes("7b22617073223a7b22616c657274223a224869227d7d")
 
-  /// A command 2 frame with all items, as in A.2.
+  /// A command 2 frame with all items, as in `Documentation/binary-protocol.md#frames`.
   static func full(_ token: DeviceToken, id: UInt32, payload: [UInt8] = payload, expiry: UInt32 = .max)
     -> [UInt8]
   {

@@ -11,7 +11,8 @@ struct ProviderRequest {
   var fields: [(name: String, value: String)] = []
   var body = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
-  /// The sheet's push (`spec/provider-protocol.md` J.3), kept for a while so that devices may be away.
+  /// The documentation's push (`Documentation/provider-api.md#example-push`), kept for a while so that devices may be
+  /// away.
   static func push(_ token: String, authorization: String? = nil) -> ProviderRequest {
     var request = ProviderRequest(path: "/3/device/" + token)
     if let authorization { request.fields.append(("authorization", authorization)) }

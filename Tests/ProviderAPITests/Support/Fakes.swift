@@ -49,7 +49,7 @@ final class FakeTokens: ProviderTokenChecking {
   }
 }
 
-/// The request of `spec/provider-protocol.md` J.3, and changes of it.
+/// The request of `Documentation/provider-api.md#example-push`, and changes of it.
 enum Sample {
   static let token = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
   static let gone = String(repeating: "ee", count: 32)

@@ -3,7 +3,7 @@ import PushModel
 import SimulatedDevice
 import Testing
 
-/// `interface.md`, Device output.
+/// `README.md#a-push-to-a-simulated-phone`.
 @Suite("Device events")
 struct DeviceEventTests {
   private let topic: Topic

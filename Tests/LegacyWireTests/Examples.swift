@@ -1,7 +1,7 @@
 import PushModel
 
-/// The byte vectors of `spec/provider-protocol.md`, typed from the sheet.
-enum Sheet {
+/// The byte vectors of `Documentation/binary-protocol.md#frames`, typed from the documentation.
+enum Example {
   static let token = Array(UInt8(0)...31)
   static let payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
   static let T = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
@@ -25,9 +25,9 @@ enum Sheet {
     020000003c010020000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f0200167b22617073223a7b22616c657274\
     223a224869227d7d
     """)
-  /// pushy 0.4.3 `KnownBadPushNotification` (A.3).
+  /// pushy 0.4.3 `KnownBadPushNotification` (`Documentation/binary-protocol.md#deliberately-bad-frames`).
   static let pushyFlush = bytes("02 00000018 0300040000002a 010000 020000 04000400000000 0500010a")
-  /// java-apns `testConnection` (A.3).
+  /// java-apns `testConnection` (`Documentation/binary-protocol.md#deliberately-bad-frames`).
   static let javaProbe = bytes("01 00000000 00000000 0001 00 0001 00")
   static let withoutToken = bytes("02 00000020 02 0016 \(P) 03 0004 0000002a")
   static let withoutPayload = bytes("02 0000002a 01 0020 \(T) 03 0004 0000002a")
