@@ -2,7 +2,7 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run test bench format fuzz build lint conformance crash hostile torture soak clean
+.PHONY: help run test bench format dashboard fuzz build lint conformance crash hostile torture soak clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -20,6 +20,9 @@ bench: build ## load generators, each beside the limit of what the machine can d
 
 format: ## lay out all sources as .swift-format says
 	@$(SWIFT) format --in-place --recursive --parallel Sources Tests Package.swift
+
+dashboard: ## take the files of Sources/Dashboard/Web over into the Swift source that the binary has them from
+	@.ci/embed
 
 fuzz: ## a minute of bad input for each decoder, under the address sanitizer; FUZZ_SECONDS=600 for more
 	@.ci/install run

@@ -42,7 +42,8 @@ let package = Package(
     library("Storage", ["Broker", "Platform", "PushModel", "CSQLite"]),
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
     library("Faults", ["PushModel"]),
-    library("Console", ["Broker", "Faults", "PushModel", "Transport"]),
+    .target(name: "Dashboard", exclude: ["Web"]),
+    library("Console", ["Broker", "Dashboard", "Faults", "PushModel", "Transport"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),
     library(
@@ -72,7 +73,7 @@ let package = Package(
     tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
     tests("Credentials", ["COpenSSL", "Credentials", "PushModel"]),
     tests("Faults", ["Faults", "PushModel"]),
-    tests("Console", ["Broker", "Console", "Faults", "PushModel", "Transport"]),
+    tests("Console", ["Broker", "Console", "Dashboard", "Faults", "PushModel", "Transport"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),

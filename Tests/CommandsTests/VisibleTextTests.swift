@@ -54,7 +54,7 @@ struct VisibleTextTests {
         console=http://$APNS_EMULATOR_CONSOLE
         curl -sf $api/openapi.json
         curl -sf $console/metrics
-        curl -sf $console/ $console/dashboard.js $console/dashboard.css
+        curl -sf $console/ $console/dashboard/payload.js $console/dashboard/style.css
         push() { curl -s -d "$body" -H "$field" "$@" >/dev/null; }
         token=abababababababababababababababababababababababababababababababab
         for field in 'apns-topic: com.example.app' 'apns-topic: a b' 'apns-priority: 7' 'apns-push-type: x' 'apns-id: 7'; do

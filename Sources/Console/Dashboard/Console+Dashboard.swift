@@ -1,26 +1,46 @@
+import Dashboard
 import PushModel
 import Transport
 
+/// The pages for a browser: the dashboard, and the API to be tried.
 extension Console {
   static var dashboardRoutes: [Route] {
     [
-      .get("/", "Dashboard") { _, _ in asset("text/html; charset=utf-8", Dashboard.page) }.hidden,
-      .get("/dashboard.css", "Style of the dashboard") { _, _ in
-        asset("text/css; charset=utf-8", Dashboard.style)
-      }.hidden,
-      .get("/dashboard.js", "Script of the dashboard") { _, _ in
-        asset("text/javascript; charset=utf-8", Dashboard.script)
+      .get("/", "Dashboard") { console, _ in try console.page("index.html") }.hidden,
+      .get("/docs", "The API, to be tried") { console, _ in try console.page("docs.html") }.hidden,
+      .get("/dashboard/{file}", "Scripts and styles of both") { console, request in
+        try console.asset(console.webFile(request.part("file")))
       }.hidden,
     ]
   }
 
-  /// A file of a page, under the policy that allows nothing but this server's.
-  static func asset(_ type: String, _ text: String) -> HTTPResponse {
+  /// Allows this server's scripts, styles and API, and nothing else: what a provider sends is shown, so it must never be
+  /// able to become a program.
+  static let contentPolicy = [
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+  ].joined(separator: "; ")
+
+  /// What both pages begin with, then the page's own part: between them they have no tag that HTML lets one leave out.
+  private func page(_ name: String) throws -> HTTPResponse {
+    let page = try webFile(name)
+    return asset(WebFile(contentType: page.contentType, text: try webFile("head.html").text + page.text))
+  }
+
+  private func webFile(_ name: String) throws -> WebFile {
+    guard let file = WebFile(named: name) else {
+      throw ConsoleError.notFound("the dashboard has no file \(ConsoleError.quoted(name))")
+    }
+    return file
+  }
+
+  private func asset(_ file: WebFile) -> HTTPResponse {
     HTTPResponse(
       status: 200,
       fields: [
-        HTTPField("Content-Type", type), HTTPField("Content-Security-Policy", Dashboard.contentPolicy),
+        HTTPField("Content-Type", file.contentType), HTTPField("Content-Security-Policy", Self.contentPolicy),
         HTTPField("Referrer-Policy", "no-referrer"), HTTPField("Cache-Control", "no-cache"),
-      ], body: Array(text.utf8))
+      ], body: Array(file.text.utf8))
   }
 }

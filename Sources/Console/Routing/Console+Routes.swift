@@ -6,7 +6,7 @@ extension Console {
   static var routeTable: [Route] {
     healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
       + faultRoutes
-      + peerRoutes + dashboardRoutes + docsRoutes
+      + peerRoutes + dashboardRoutes
   }
 
   private static var healthRoutes: [Route] {

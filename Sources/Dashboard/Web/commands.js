@@ -1,0 +1,35 @@
+/* Commands that work as printed, wherever they are pasted and however the emulator was started. */
+const defaultPorts = { gateway: 2195, feedback: 2196, provider: 2197, courier: 5223, console: 8790 };
+
+const word = text => /^[\w@%+=:,./-]+$/.test(text) ? text : quote(text);
+
+/* A ports file of our own, for an emulator on other ports that wrote none. */
+const ownPortsFile = ({ listeners }) => `/tmp/apns-emulator-${listeners.console.port}.json`;
+
+const isDefault = ({ listeners }) => Object.entries(defaultPorts).every(([name, port]) => listeners[name] && listeners[name].port === port && listeners[name].host === '127.0.0.1');
+
+/* Flags by which a command finds this emulator and its certificates. */
+function reach() {
+  const { info } = store;
+  if (!info) return '';
+  const file = info.portsFile || (isDefault(info) ? null : ownPortsFile(info));
+  return file ? ` --ports-file ${word(file)}` : ` --certs ${word(info.certs)}`;
+}
+
+/* What must be done first, once, in the same shell. */
+function preparation() {
+  const { info } = store;
+  if (!info || info.portsFile || isDefault(info)) return '';
+  const document = { ...info.listeners, ca: info.ca, certs: info.certs };
+  return `printf '%s' ${quote(JSON.stringify(document))} > ${word(ownPortsFile(info))}\n`;
+}
+
+const access = () => store.info && store.info.needsAccess ? ' --access "$ACCESS"' : '';
+
+const deviceCommand = () => `${preparation()}apns-emulator device --udid my-phone --topic com.example.app${reach()}`;
+const pushCommand = () => `${preparation()}apns-emulator push my-phone com.example.app '{"aps":{"alert":"Hello"}}'${reach()}${access()}`;
+
+function commandBlock(text) {
+  return h('div', { class: 'command' }, h('pre', { tabindex: 0, role: 'group', 'aria-label': 'Command' }, text), button('Copy', () => copy(text, 'Command')),
+    text.includes('$ACCESS') ? h('p', { class: 'small' }, 'ACCESS is what serve printed behind “access=”.') : null);
+}

@@ -1,0 +1,54 @@
+/* Devices: what is connected, what they want, what waits for them. */
+const deviceView = { area: null, text: '', most: 100, step: 100 };
+const devicesAreShown = () => deviceView.area && deviceView.area.isConnected;
+
+function devicesPane(main) {
+  deviceView.area = h('div', { class: 'pane' });
+  show(main, h('div', { class: 'bar' }, h('h2', {}, 'Devices'),
+    h('input', { type: 'search', id: 'search', placeholder: 'UDID or topic', 'aria-label': 'Search devices', value: deviceView.text,
+      oninput: event => { deviceView.text = event.target.value.trim().toLowerCase(); drawDevices(); } })), deviceView.area);
+  /* What was an empty list may have changed since. */
+  if (store.devices && !store.devices.length) store.devices = null;
+  drawDevices();
+  const load = () => loadDevices().catch(error => { if (devicesAreShown()) show(deviceView.area, failed('Not here', error, load)); });
+  load();
+}
+
+function drawDevices() {
+  if (!devicesAreShown()) return;
+  if (!store.devices) return show(deviceView.area, h('p', { class: 'faint' }, 'Loading…'));
+  const found = store.devices.filter(device => `${device.udid} ${device.topics.map(app => app.topic).join(' ')}`.toLowerCase().includes(deviceView.text));
+  const more = moreRow(deviceView, found.length, { loaded: store.devices.length, next: store.nextDevice, all: store.info && store.info.counters.devices, load: loadDevices }, drawDevices);
+  show(deviceView.area, store.devices.length
+    ? [found.length ? found.slice(0, deviceView.most).map(deviceCard) : empty('Nothing matches', 'Try a part of the UDID or the topic.'), more]
+    : empty('No device yet', 'Start a simulated phone, or install an app on one that need not exist:',
+      commandBlock(deviceCommand())), installForm());
+  return undefined;
+}
+
+function deviceCard(device) {
+  const act = (action, done) => attempt(async () => { await api('POST', path('devices', device.udid, action)); await loadDevices(); }, done);
+  return h('section', { class: 'card', 'aria-label': `Device ${device.udid}` },
+    h('div', { class: 'row' }, h('h2', {}, device.udid), onlineDot(device.online),
+      h('span', { class: 'faint small' }, device.connections.map(each => `${each.environment} since ${dateTime(each.connectedAt)}`).join(', ') || `last seen ${dateTime(device.lastSeenAt)}`),
+      h('span', { class: 'space' }),
+      button('Take offline', () => act('disconnect', 'Disconnected; a real client comes back by itself'), { disabled: !device.online }),
+      button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })),
+    device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', 'Actions'], device.topics.map(app => appRow(device, app)))
+      : h('p', { class: 'faint' }, 'No app has registered.'),
+    device.keptMessages.length ? [h('h3', {}, 'Kept until it returns, or sent and not acknowledged'), table(['Notification', 'Topic', 'Received', 'Expires', 'Payload'], device.keptMessages.map(keptRow))] : null);
+}
+
+function appRow(device, app) {
+  const row = { ...app, udid: device.udid };
+  const state = app.state === 'gone' ? 'gone' : app.installed ? 'installed' : 'removed, not yet reported';
+  return h('tr', {}, cells(app.topic, app.environment, h('a', { href: `#tokens/${app.token}` }, tokenText(app.token)), String(app.install), state,
+    app.enabled ? h('span', { class: 'good' }, 'yes') : h('span', { class: 'faint' }, 'no')), h('td', {}, h('div', { class: 'row' }, appActions(row, device.topics.filter(each => each.topic === app.topic && each.environment === app.environment), () => loadDevices()))));
+}
+
+function keptRow(message) {
+  return h('tr', {}, cells(store.notifications.has(message.id) ? h('a', { href: `#notifications/${message.id}` }, `#${message.id}`) : `#${message.id}`,
+    message.topic, dateTime(message.receivedAt), dateTime(message.expiresAt), h('code', { class: 'break' }, message.payload === null ? message.payloadBase64 : JSON.stringify(message.payload).slice(0, 160))));
+}
+
+on('devices', drawDevices);

@@ -1,0 +1,73 @@
+/* Times, bytes, and the words for states. */
+/* Times are those of the API and the log, in UTC as the clock above, wherever the reader is. */
+function clockTime(text) {
+  const time = new Date(text);
+  return isNaN(time) ? String(text) : time.toISOString().slice(11, 23);
+}
+
+function dateTime(text) {
+  if (!text) return '–';
+  const time = new Date(text);
+  return isNaN(time) ? String(text) : time.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+function duration(milliseconds) {
+  const seconds = Math.abs(milliseconds) / 1000;
+  if (seconds < 1) return `${Math.round(milliseconds)} ms`;
+  const sign = milliseconds < 0 ? '-' : '';
+  const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
+  const parts = [days && `${days} d`, hours && `${hours} h`, minutes && `${minutes} min`, !days && `${+(seconds % 60).toFixed(1)} s`];
+  return sign + parts.filter(Boolean).slice(0, 3).join(' ');
+}
+
+/* A count where there is little room: 10,000 is the history's length, a million tokens are possible. */
+const compact = count => count < 100000 ? String(count) : count.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+const short = token => token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-4)}` : token;
+
+/* A whole token: in one line, in halves where that is too wide, on a phone in quarters. */
+const tokenText = token => h('code', { class: 'token' }, (token.match(/.{1,32}/g) || []).map(half => h('span', {}, half.match(/.{1,16}/g).map(part => h('span', {}, part)))));
+
+function bytesOf(base64) {
+  const text = atob(base64 || '');
+  return Uint8Array.from(text, character => character.charCodeAt(0));
+}
+
+function base64Of(bytes) {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+const textOf = bytes => new TextDecoder().decode(bytes);
+
+const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rejected: 'bad', expired: 'warn', replaced: 'warn', discarded: 'warn' };
+const stateBadge = state => h('span', { class: `badge ${stateClass[state] || ''}` }, state);
+
+/* Why it was not taken: the reason that the provider was told, or the fault that left it without one. */
+const refusalOf = ({ verdict }) => verdict.reason || (verdict.fault ? `fault ${verdict.fault.name}` : 'no reason');
+const outcomeOf = notification => notification.verdict.accepted ? 'Accepted'
+  : notification.verdict.status === null ? `Not answered: ${refusalOf(notification)}` : `Rejected: ${refusalOf(notification)}`;
+
+const sentence = text => text.replace(/^./, letter => letter.toUpperCase());
+
+const onlineDot = isOnline => h('span', { class: `dot ${isOnline ? 'on' : ''}` }, isOnline ? 'online' : 'offline');
+
+const interfaceName = { gateway: 'gateway', provider: 'HTTP/2', console: 'console' };
+
+/* What a list shows of a payload: the words of its alert, or what else it is. */
+function headline(notification) {
+  const payload = notification.payload;
+  const aps = payload && typeof payload === 'object' ? payload.aps : null;
+  const alert = aps && typeof aps === 'object' ? aps.alert : null;
+  if (typeof alert === 'string') return alert;
+  if (alert && typeof alert === 'object') {
+    const words = [alert.title, alert.subtitle, alert.body, alert['loc-key']].filter(part => typeof part === 'string');
+    if (words.length) return words.join(' · ');
+  }
+  if (payload === null) return notification.payloadBase64 ? 'payload that is not JSON' : 'no payload';
+  if (aps && aps['content-available'] === 1) return 'silent push';
+  if (aps && aps.badge !== undefined) return `badge ${aps.badge}`;
+  return JSON.stringify(payload);
+}

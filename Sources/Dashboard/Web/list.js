@@ -1,0 +1,125 @@
+/* The list of notifications: only the rows in view exist, so that ten thousand scroll as ten. */
+const rowHeight = 62;
+const filters = { text: '', state: '', interface: '', verdict: '' };
+const view = { ids: [], selected: null, seen: 0, element: null, canvas: null, count: null, split: null, detail: null };
+
+/* Words that must all be there; in quotes, a phrase. */
+const searchWords = text => (text.toLowerCase().match(/"[^"]*"?|\S+/g) || []).map(word => word.replaceAll('"', ''));
+
+function wanted(notification) {
+  return (!filters.state || notification.state === filters.state)
+    && (!filters.interface || notification.interface === filters.interface)
+    && (!filters.verdict || notification.verdict.accepted === (filters.verdict === 'accepted'))
+    && searchWords(filters.text).every(word => notification.haystack.includes(word));
+}
+
+function refilter() {
+  const before = view.ids.length ? view.ids[0] : 0;
+  view.ids = Array.from(store.notifications.values()).filter(wanted).map(each => each.id).sort((a, b) => b - a);
+  if (!view.element) return;
+  /* New rows come in at the top; who has scrolled down keeps what they look at. */
+  const added = view.ids.findIndex(id => id <= before);
+  if (view.element.scrollTop > rowHeight && added > 0) view.element.scrollTop += added * rowHeight;
+  drawList();
+}
+
+function drawList() {
+  const { element, canvas, ids } = view;
+  if (!element || !element.isConnected) return;
+  const total = store.notifications.size;
+  view.count.textContent = ids.length === total ? '' : `${ids.length} of ${total}`;
+  canvas.style.height = `${ids.length * rowHeight}px`;
+  const first = Math.max(0, Math.floor(element.scrollTop / rowHeight) - 5);
+  const last = Math.min(ids.length, first + Math.ceil(element.clientHeight / rowHeight) + 10);
+  const rows = [];
+  for (let index = first; index < last; index += 1) {
+    const notification = store.notifications.get(ids[index]);
+    /* Gone since the list was filtered; it is about to be again. */
+    if (notification) rows.push(listRow(notification, index));
+  }
+  show(canvas, ids.length ? rows : emptyList());
+  /* A box without options has other content. */
+  element.setAttribute('role', ids.length ? 'listbox' : 'region');
+  if (view.selected && $(`n${view.selected}`)) element.setAttribute('aria-activedescendant', `n${view.selected}`);
+  else element.removeAttribute('aria-activedescendant');
+  view.seen = Math.max(view.seen, ids[0] || 0);
+}
+
+function listRow(notification, index) {
+  const isNew = view.seen && notification.id > view.seen;
+  const row = h('div', {
+    class: `item ${isNew ? 'new' : ''}`, role: 'option', id: `n${notification.id}`,
+    'aria-selected': String(notification.id === view.selected), 'aria-posinset': index + 1, 'aria-setsize': view.ids.length,
+    onclick: () => select(notification.id),
+  },
+    h('span', { class: 'title' }, headline(notification)), notification.verdict.accepted ? stateBadge(notification.state) : h('span', { class: 'badge bad' }, refusalOf(notification)),
+    h('span', { class: 'under small faint' }, `${notification.topic || 'no topic'} → ${notification.udid || (notification.channelId ? `channel ${notification.channelId}` : short(notification.token)) || 'no token'}`),
+    h('span', { class: 'small faint when' }, `${interfaceName[notification.interface]} · ${clockTime(notification.receivedAt)}`));
+  row.style.top = `${index * rowHeight}px`;
+  return row;
+}
+
+function emptyList() {
+  if (store.notifications.size) return empty('Nothing matches', 'Try fewer words, or clear the filters.');
+  return empty('No notification yet', 'Point your provider here, or send a first push:',
+    commandBlock(pushCommand()), h('p', {}, 'The phone it names is a simulated one, which need not exist; this lets it connect and receive:'),
+    commandBlock(deviceCommand()), h('p', {}, 'No terminal at hand? ', h('a', { href: '#send' }, 'Send a test push'), ' from this page.'));
+}
+
+function select(id, focusDetail) {
+  view.selected = id;
+  view.split.classList.toggle('open', id !== null);
+  const index = view.ids.indexOf(id);
+  if (index >= 0) {
+    const { element } = view;
+    const top = index * rowHeight;
+    if (top < element.scrollTop) element.scrollTop = top;
+    if (top + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight - element.clientHeight;
+  }
+  drawList();
+  history.replaceState(null, '', id === null ? '#notifications' : `#notifications/${id}`);
+  showDetail(id);
+  if (focusDetail) view.detail.focus();
+}
+
+function move(step) {
+  const index = view.ids.indexOf(view.selected);
+  const next = index < 0 ? 0 : Math.min(view.ids.length - 1, Math.max(0, index + step));
+  if (view.ids.length) select(view.ids[next]);
+}
+
+function choice(label, name, options) {
+  return h('select', { 'aria-label': label, onchange: event => { filters[name] = event.target.value; refilter(); }, value: filters[name] },
+    h('option', { value: '' }, label), options.map(([value, text]) => h('option', { value, selected: filters[name] === value }, text || value)));
+}
+
+function notificationsPane(main, argument) {
+  view.count = h('span', { class: 'faint small', role: 'status' });
+  view.canvas = h('div', { class: 'canvas' });
+  view.element = h('div', { id: 'list', role: 'listbox', tabindex: 0, 'aria-label': 'Notifications', onscroll: drawList, onkeydown: listKey }, view.canvas);
+  view.detail = h('section', { id: 'detail', 'aria-label': 'Detail', tabindex: -1 });
+  view.split = h('div', { class: 'split' },
+    h('section', {},
+      h('div', { class: 'bar filters' },
+        h('input', { type: 'search', id: 'search', placeholder: 'Search; "quoted phrases"', 'aria-label': 'Search', value: filters.text,
+          oninput: event => { filters.text = event.target.value.trim(); refilter(); } }),
+        button('Clear', () => confirmed('Forget all notifications?', 'Forget', () => attempt(async () => {
+          await api('DELETE', '/api/v1/notifications'); store.notifications.clear(); select(null); refilter(); }))),
+        choice('Any state', 'state', Object.keys(stateClass).map(state => [state])),
+        choice('Any interface', 'interface', Object.entries(interfaceName)),
+        choice('Any verdict', 'verdict', [['accepted'], ['rejected']]), view.count),
+      view.element),
+    view.detail);
+  show(main, view.split);
+  refilter();
+  select(argument ? Number(argument) : null);
+}
+
+function listKey(event) {
+  const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10, Home: -1e9, End: 1e9 };
+  if (event.metaKey || event.ctrlKey || event.altKey) return;
+  if (event.key in steps) { event.preventDefault(); move(steps[event.key]); }
+  if (event.key === 'Enter' && view.selected !== null) select(view.selected, true);
+}
+
+on('notifications', refilter);

@@ -1,0 +1,31 @@
+/* The payload as a tree, and how much of the limit it takes. */
+/* Apple's limits, in bytes. */
+function payloadLimit(notification) {
+  if (notification.interface === 'gateway') return 2048;
+  return isBroadcast(notification) ? 5120 : notification.pushType === 'voip' ? 5120 : 4096;
+}
+
+function payloadPanel(notification) {
+  const bytes = bytesOf(notification.payloadBase64);
+  const limit = payloadLimit(notification);
+  const size = h('p', {}, h('meter', { min: 0, max: limit, high: limit * 0.9, value: Math.min(bytes.length, limit), 'aria-label': 'Payload size' }),
+    h('span', { class: bytes.length > limit ? 'bad' : '' }, ` ${bytes.length} of ${limit} bytes`));
+  const text = textOf(bytes);
+  return [size,
+    notification.payload === null ? h('p', { class: 'bad' }, bytes.length ? 'This is not JSON.' : 'The payload is empty.') : h('div', { class: 'tree' }, treeNode(null, notification.payload)),
+    h('h3', {}, 'As it came'), h('pre', { class: 'break' }, text),
+    h('div', { class: 'row' }, button('Copy payload', () => copy(text, 'Payload')))];
+}
+
+function treeNode(name, value) {
+  const label = name === null ? [] : [h('span', { class: 'k' }, name), ': '];
+  if (value !== null && typeof value === 'object') {
+    const entries = Object.entries(value);
+    const isList = Array.isArray(value);
+    const about = isList ? `[${entries.length}]` : `{${entries.length}}`;
+    return h('details', { open: true }, h('summary', {}, label, h('span', { class: 'faint' }, about)),
+      entries.map(([key, child]) => treeNode(key, child)));
+  }
+  const kind = typeof value === 'string' ? 'str' : typeof value === 'number' ? 'num' : 'faint';
+  return h('div', {}, label, h('span', { class: kind }, JSON.stringify(value)));
+}
