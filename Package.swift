@@ -42,7 +42,7 @@ let package = Package(
     library("Storage", ["Broker", "Platform", "PushModel", "CSQLite"]),
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
     library("Faults", ["PushModel"]),
-    .target(name: "Dashboard", exclude: ["Web"]),
+    .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library("Console", ["Broker", "Dashboard", "Faults", "PushModel", "Transport"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),

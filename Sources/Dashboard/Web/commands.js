@@ -1,7 +1,10 @@
 /* Commands that work as printed, wherever they are pasted and however the emulator was started. */
-const defaultPorts = { gateway: 2195, feedback: 2196, provider: 2197, courier: 5223, console: 8790 };
+import { button, h } from './dom.js';
+import { copy } from './notices.js';
+import { quote, word } from './shell.js';
+import { store } from './store.js';
 
-const word = text => /^[\w@%+=:,./-]+$/.test(text) ? text : quote(text);
+const defaultPorts = { gateway: 2195, feedback: 2196, provider: 2197, courier: 5223, console: 8790 };
 
 /* A ports file of our own, for an emulator on other ports that wrote none. */
 const ownPortsFile = ({ listeners }) => `/tmp/apns-emulator-${listeners.console.port}.json`;
@@ -24,12 +27,11 @@ function preparation() {
   return `printf '%s' ${quote(JSON.stringify(document))} > ${word(ownPortsFile(info))}\n`;
 }
 
-const access = () => store.info && store.info.needsAccess ? ' --access "$ACCESS"' : '';
+const access = () => store.info?.needsAccess ? ' --access "$ACCESS"' : '';
+export const deviceCommand = () => `${preparation()}apns-emulator device --udid my-phone --topic com.example.app${reach()}`;
+export const pushCommand = () => `${preparation()}apns-emulator push my-phone com.example.app '{"aps":{"alert":"Hello"}}'${reach()}${access()}`;
 
-const deviceCommand = () => `${preparation()}apns-emulator device --udid my-phone --topic com.example.app${reach()}`;
-const pushCommand = () => `${preparation()}apns-emulator push my-phone com.example.app '{"aps":{"alert":"Hello"}}'${reach()}${access()}`;
-
-function commandBlock(text) {
+export function commandBlock(text) {
   return h('div', { class: 'command' }, h('pre', { tabindex: 0, role: 'group', 'aria-label': 'Command' }, text), button('Copy', () => copy(text, 'Command')),
     text.includes('$ACCESS') ? h('p', { class: 'small' }, 'ACCESS is what serve printed behind “access=”.') : null);
 }

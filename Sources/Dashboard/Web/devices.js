@@ -1,8 +1,22 @@
 /* Devices: what is connected, what they want, what waits for them. */
-const deviceView = { area: null, text: '', most: 100, step: 100 };
-const devicesAreShown = () => deviceView.area && deviceView.area.isConnected;
+import { api, path } from './api.js';
+import { appActions } from './apps.js';
+import { commandBlock, deviceCommand } from './commands.js';
+import { button, cells, empty, h, show, table } from './dom.js';
+import { dateTime } from './format.js';
+import { loadDevices } from './loading.js';
+import { onlineDot, tokenText } from './marks.js';
+import { moreRow } from './more.js';
+import { attempt, confirmed, failed } from './notices.js';
+import { on, store } from './store.js';
+import { installForm } from './tokens.js';
 
-function devicesPane(main) {
+export const deviceView = { area: null, text: '', most: 100, step: 100 };
+
+const devicesAreShown = () => deviceView.area?.isConnected;
+store.wantsDevices = devicesAreShown;
+
+export function devicesPane(main) {
   deviceView.area = h('div', { class: 'pane' });
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Devices'),
     h('input', { type: 'search', id: 'search', placeholder: 'UDID or topic', 'aria-label': 'Search devices', value: deviceView.text,
@@ -14,11 +28,11 @@ function devicesPane(main) {
   load();
 }
 
-function drawDevices() {
+export function drawDevices() {
   if (!devicesAreShown()) return;
   if (!store.devices) return show(deviceView.area, h('p', { class: 'faint' }, 'Loading…'));
   const found = store.devices.filter(device => `${device.udid} ${device.topics.map(app => app.topic).join(' ')}`.toLowerCase().includes(deviceView.text));
-  const more = moreRow(deviceView, found.length, { loaded: store.devices.length, next: store.nextDevice, all: store.info && store.info.counters.devices, load: loadDevices }, drawDevices);
+  const more = moreRow(deviceView, found.length, { loaded: store.devices.length, next: store.nextDevice, all: store.info?.counters.devices, load: loadDevices }, drawDevices);
   show(deviceView.area, store.devices.length
     ? [found.length ? found.slice(0, deviceView.most).map(deviceCard) : empty('Nothing matches', 'Try a part of the UDID or the topic.'), more]
     : empty('No device yet', 'Start a simulated phone, or install an app on one that need not exist:',

@@ -1,3 +1,9 @@
+/* The page that shows the API and lets one try it: made from the description, so that the two can't differ. */
+import { api } from './api.js';
+import { $, button, empty, h, show } from './dom.js';
+import { attempt, copy } from './notices.js';
+import { quote } from './shell.js';
+
 /* Longest answer that is shown, in characters: more would stop the browser. */
 const shownLimit = 200000;
 
@@ -52,13 +58,11 @@ function request(path, method, fields, body, type) {
   return { target, options };
 }
 
-const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;
-
 function curl({ target, options }) {
   const words = ['curl', '-i', '-X', options.method];
-  for (const [name, value] of Object.entries(options.headers)) words.push('-H', quoted(`${name}: ${value}`));
-  if (options.body) words.push('--data-binary', quoted(options.body));
-  return [...words, quoted(location.origin + target)].join(' ');
+  for (const [name, value] of Object.entries(options.headers)) words.push('-H', quote(`${name}: ${value}`));
+  if (options.body) words.push('--data-binary', quote(options.body));
+  return [...words, quote(location.origin + target)].join(' ');
 }
 
 /* Sends, and shows what comes as it comes: a stream has no end. */

@@ -1,17 +1,18 @@
-/* Times, bytes, and the words for states. */
+/* Times, bytes, and the words for states; no elements. */
+
 /* Times are those of the API and the log, in UTC as the clock above, wherever the reader is. */
-function clockTime(text) {
+export function clockTime(text) {
   const time = new Date(text);
-  return isNaN(time) ? String(text) : time.toISOString().slice(11, 23);
+  return Number.isNaN(time.getTime()) ? String(text) : time.toISOString().slice(11, 23);
 }
 
-function dateTime(text) {
+export function dateTime(text) {
   if (!text) return '–';
   const time = new Date(text);
-  return isNaN(time) ? String(text) : time.toISOString().slice(0, 19).replace('T', ' ');
+  return Number.isNaN(time.getTime()) ? String(text) : time.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-function duration(milliseconds) {
+export function duration(milliseconds) {
   const seconds = Math.abs(milliseconds) / 1000;
   if (seconds < 1) return `${Math.round(milliseconds)} ms`;
   const sign = milliseconds < 0 ? '-' : '';
@@ -21,43 +22,36 @@ function duration(milliseconds) {
 }
 
 /* A count where there is little room: 10,000 is the history's length, a million tokens are possible. */
-const compact = count => count < 100000 ? String(count) : count.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 });
+export const compact = count => count < 100000 ? String(count) : count.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-const short = token => token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-4)}` : token;
+export const short = token => token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-4)}` : token;
 
-/* A whole token: in one line, in halves where that is too wide, on a phone in quarters. */
-const tokenText = token => h('code', { class: 'token' }, (token.match(/.{1,32}/g) || []).map(half => h('span', {}, half.match(/.{1,16}/g).map(part => h('span', {}, part)))));
-
-function bytesOf(base64) {
+export function bytesOf(base64) {
   const text = atob(base64 || '');
   return Uint8Array.from(text, character => character.charCodeAt(0));
 }
 
-function base64Of(bytes) {
+export function base64Of(bytes) {
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
 }
 
-const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
-const textOf = bytes => new TextDecoder().decode(bytes);
-
-const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rejected: 'bad', expired: 'warn', replaced: 'warn', discarded: 'warn' };
-const stateBadge = state => h('span', { class: `badge ${stateClass[state] || ''}` }, state);
+export const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+export const textOf = bytes => new TextDecoder().decode(bytes);
+export const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rejected: 'bad', expired: 'warn', replaced: 'warn', discarded: 'warn' };
 
 /* Why it was not taken: the reason that the provider was told, or the fault that left it without one. */
-const refusalOf = ({ verdict }) => verdict.reason || (verdict.fault ? `fault ${verdict.fault.name}` : 'no reason');
-const outcomeOf = notification => notification.verdict.accepted ? 'Accepted'
+export const refusalOf = ({ verdict }) => verdict.reason || (verdict.fault ? `fault ${verdict.fault.name}` : 'no reason');
+
+export const outcomeOf = notification => notification.verdict.accepted ? 'Accepted'
   : notification.verdict.status === null ? `Not answered: ${refusalOf(notification)}` : `Rejected: ${refusalOf(notification)}`;
 
-const sentence = text => text.replace(/^./, letter => letter.toUpperCase());
-
-const onlineDot = isOnline => h('span', { class: `dot ${isOnline ? 'on' : ''}` }, isOnline ? 'online' : 'offline');
-
-const interfaceName = { gateway: 'gateway', provider: 'HTTP/2', console: 'console' };
+export const sentence = text => text.replace(/^./, letter => letter.toUpperCase());
+export const interfaceName = { gateway: 'gateway', provider: 'HTTP/2', console: 'console' };
 
 /* What a list shows of a payload: the words of its alert, or what else it is. */
-function headline(notification) {
+export function headline(notification) {
   const payload = notification.payload;
   const aps = payload && typeof payload === 'object' ? payload.aps : null;
   const alert = aps && typeof aps === 'object' ? aps.alert : null;

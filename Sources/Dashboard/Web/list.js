@@ -1,19 +1,28 @@
 /* The list of notifications: only the rows in view exist, so that ten thousand scroll as ten. */
+import { api } from './api.js';
+import { commandBlock, deviceCommand, pushCommand } from './commands.js';
+import { showDetail } from './detail.js';
+import { $, button, empty, h, show } from './dom.js';
+import { clockTime, headline, interfaceName, refusalOf, short, stateClass } from './format.js';
+import { stateBadge } from './marks.js';
+import { attempt, confirmed } from './notices.js';
+import { on, soon, store } from './store.js';
+
 const rowHeight = 62;
-const filters = { text: '', state: '', interface: '', verdict: '' };
-const view = { ids: [], selected: null, seen: 0, element: null, canvas: null, count: null, split: null, detail: null };
+export const filters = { text: '', state: '', interface: '', verdict: '' };
+export const view = { ids: [], selected: null, seen: 0, element: null, canvas: null, count: null, split: null, detail: null };
 
 /* Words that must all be there; in quotes, a phrase. */
-const searchWords = text => (text.toLowerCase().match(/"[^"]*"?|\S+/g) || []).map(word => word.replaceAll('"', ''));
+export const searchWords = text => (text.toLowerCase().match(/"[^"]*"?|\S+/g) || []).map(word => word.replaceAll('"', ''));
 
-function wanted(notification) {
+export function wanted(notification) {
   return (!filters.state || notification.state === filters.state)
     && (!filters.interface || notification.interface === filters.interface)
     && (!filters.verdict || notification.verdict.accepted === (filters.verdict === 'accepted'))
     && searchWords(filters.text).every(word => notification.haystack.includes(word));
 }
 
-function refilter() {
+export function refilter() {
   const before = view.ids.length ? view.ids[0] : 0;
   view.ids = Array.from(store.notifications.values()).filter(wanted).map(each => each.id).sort((a, b) => b - a);
   if (!view.element) return;
@@ -23,7 +32,7 @@ function refilter() {
   drawList();
 }
 
-function drawList() {
+export function drawList() {
   const { element, canvas, ids } = view;
   if (!element || !element.isConnected) return;
   const total = store.notifications.size;
@@ -66,7 +75,7 @@ function emptyList() {
     commandBlock(deviceCommand()), h('p', {}, 'No terminal at hand? ', h('a', { href: '#send' }, 'Send a test push'), ' from this page.'));
 }
 
-function select(id, focusDetail) {
+export function select(id, focusDetail) {
   view.selected = id;
   view.split.classList.toggle('open', id !== null);
   const index = view.ids.indexOf(id);
@@ -78,8 +87,13 @@ function select(id, focusDetail) {
   }
   drawList();
   history.replaceState(null, '', id === null ? '#notifications' : `#notifications/${id}`);
-  showDetail(id);
+  showSelected();
   if (focusDetail) view.detail.focus();
+}
+
+function showSelected() {
+  const id = view.selected;
+  return showDetail(view.detail, id, () => view.selected === id, () => select(null));
 }
 
 function move(step) {
@@ -93,7 +107,7 @@ function choice(label, name, options) {
     h('option', { value: '' }, label), options.map(([value, text]) => h('option', { value, selected: filters[name] === value }, text || value)));
 }
 
-function notificationsPane(main, argument) {
+export function notificationsPane(main, argument) {
   view.count = h('span', { class: 'faint small', role: 'status' });
   view.canvas = h('div', { class: 'canvas' });
   view.element = h('div', { id: 'list', role: 'listbox', tabindex: 0, 'aria-label': 'Notifications', onscroll: drawList, onkeydown: listKey }, view.canvas);
@@ -115,7 +129,7 @@ function notificationsPane(main, argument) {
   select(argument ? Number(argument) : null);
 }
 
-function listKey(event) {
+export function listKey(event) {
   const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10, Home: -1e9, End: 1e9 };
   if (event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.key in steps) { event.preventDefault(); move(steps[event.key]); }
@@ -123,3 +137,10 @@ function listKey(event) {
 }
 
 on('notifications', refilter);
+on('detail', id => { if (id === view.selected && view.detail && view.detail.isConnected) soon('detail', showSelected); });
+/* Numbers of the boot before mean something else now. */
+on('anew', () => {
+  view.seen = 0;
+  refilter();
+  if (view.element?.isConnected) select(null);
+});

@@ -1,11 +1,16 @@
 /* The payload as a tree, and how much of the limit it takes. */
+import { button, h } from './dom.js';
+import { bytesOf, textOf } from './format.js';
+import { copy } from './notices.js';
+import { isBroadcast } from './resend.js';
+
 /* Apple's limits, in bytes. */
-function payloadLimit(notification) {
+export function payloadLimit(notification) {
   if (notification.interface === 'gateway') return 2048;
   return isBroadcast(notification) ? 5120 : notification.pushType === 'voip' ? 5120 : 4096;
 }
 
-function payloadPanel(notification) {
+export function payloadPanel(notification) {
   const bytes = bytesOf(notification.payloadBase64);
   const limit = payloadLimit(notification);
   const size = h('p', {}, h('meter', { min: 0, max: limit, high: limit * 0.9, value: Math.min(bytes.length, limit), 'aria-label': 'Payload size' }),

@@ -1,7 +1,13 @@
 /* One app on one phone for a room full of people: the whole token in large type, that of the install before beside it. */
+import { api, path } from './api.js';
+import { appActions, installsOf, standing, stateOf } from './apps.js';
+import { button, empty, h, show } from './dom.js';
+import { copy, failed } from './notices.js';
+import { on, soon, store } from './store.js';
+
 const presentation = { area: null, token: null };
 
-function presentPane(main, argument) {
+export function presentPane(main, argument) {
   const active = store.tokens.filter(row => row.state === 'active');
   presentation.token = argument || (active.length ? active[active.length - 1].token : null);
   presentation.area = h('div', { class: 'present' });
@@ -10,7 +16,7 @@ function presentPane(main, argument) {
 }
 
 /* Both installs that are compared: the newest, and the one that was asked for or else the one before. */
-function pairOf(group, token) {
+export function pairOf(group, token) {
   const newest = group[group.length - 1];
   const chosen = group.find(row => row.token === token);
   return { newest, before: chosen && chosen !== newest ? chosen : group[group.length - 2] };
@@ -55,9 +61,9 @@ function tokenSlide(title, row, kind) {
     h('code', { class: 'digits' }, row.token.match(/.{1,8}/g).map(group => h('span', {}, group))));
 }
 
-function moral(before, newest) {
+export function moral(before, newest) {
   const differing = Array.from(newest.token).filter((digit, index) => digit !== before.token[index]).length;
   return `Same phone, same app: only the install number changed, and ${differing} of 64 digits are others. A provider that still has the old token must learn the new one from the app.`;
 }
 
-on('tokens', () => { if (presentation.area && presentation.area.isConnected) soon('present', drawPresentation); });
+on('tokens', () => { if (presentation.area?.isConnected) soon('present', drawPresentation); });

@@ -1,5 +1,8 @@
 /* What a phone would show (Documentation/device-behaviour.md, Presentation, Silent push, Service extension). */
-function previewPanel(notification) {
+import { empty, h } from './dom.js';
+import { emulatorNow } from './store.js';
+
+export function previewPanel(notification) {
   const payload = notification.payload;
   const aps = payload && typeof payload === 'object' && payload.aps && typeof payload.aps === 'object' ? payload.aps : null;
   const notes = [];
@@ -23,7 +26,7 @@ function previewPanel(notification) {
       ? 'mutable-content: a service extension may change it first, within 30 s.' : 'mutable-content has no effect without a title, subtitle or body.');
   }
   if (notification.collapseId) notes.push(`Replaces a shown notification with the collapse id ${notification.collapseId}.`);
-  notes.push(...soundNotes(aps), ...wordNotes(aps, alert));
+  notes.push(...soundNotes(aps), ...wordNotes(alert));
   return [isSilent || !alert ? silentPhone(aps) : lockScreen(notification, aps, alert), previewNotes(notes)];
 }
 
@@ -43,15 +46,15 @@ function soundNotes(aps) {
 }
 
 /* Keys of Localizable.strings are filled with their arguments; without the app's strings the key itself shows. */
-function wordNotes(aps, alert) {
+function wordNotes(alert) {
   const notes = [];
   for (const name of ['title-loc-key', 'subtitle-loc-key', 'loc-key']) {
-    if (alert && alert[name]) notes.push(`${name} is looked up in the app’s strings for the phone’s language; a missing key shows itself.`);
+    if (alert?.[name]) notes.push(`${name} is looked up in the app’s strings for the phone’s language; a missing key shows itself.`);
   }
   return notes;
 }
 
-function localized(alert, text, key, args) {
+export function localized(alert, text, key, args) {
   if (typeof alert[text] === 'string') return alert[text];
   if (typeof alert[key] !== 'string') return '';
   const values = Array.isArray(alert[args]) ? alert[args] : [];
@@ -65,7 +68,7 @@ function phone(...content) {
     h('div', { class: 'date' }, now.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long' })), content);
 }
 
-function appName(topic) {
+export function appName(topic) {
   const parts = (topic || 'app').replace(/\.(voip|voip-ptt|complication|location-query|push-type\..*|pushkit\..*)$/, '').split('.');
   return parts[parts.length - 1].replace(/[-_]+/g, ' ').replace(/^./, letter => letter.toUpperCase());
 }

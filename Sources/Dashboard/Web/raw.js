@@ -1,9 +1,13 @@
 /* Bytes as they came; the fields of a binary frame are marked (Documentation/binary-protocol.md, Frames). */
+import { button, empty, h, isNarrow } from './dom.js';
+import { bytesOf, dateTime, hexOf, short } from './format.js';
+import { copy } from './notices.js';
+
 const itemNames = { 1: 'device token', 2: 'payload', 3: 'identifier', 4: 'expiration', 5: 'priority' };
 const number = bytes => bytes.reduce((value, byte) => value * 256 + byte, 0);
 
 /* Fields of a frame: {start, count, name, value, color}. What is cut off or unknown stays unmarked. */
-function frameFields(bytes) {
+export function frameFields(bytes) {
   const fields = [];
   let at = 0;
   const take = (count, name, value, color) => {
@@ -51,14 +55,14 @@ function hexDump(bytes, fields) {
   for (let start = 0; start < bytes.length; start += width) {
     const line = bytes.slice(start, start + width);
     lines.push(h('span', { class: 'off' }, start.toString(16).padStart(4, '0') + '  '));
-    line.forEach((byte, index) => lines.push(h('span', { class: colors[start + index] ? `f${colors[start + index]}` : '' }, byte.toString(16).padStart(2, '0')), index === 7 ? '  ' : ' '));
+    for (const [index, byte] of line.entries()) lines.push(h('span', { class: colors[start + index] ? `f${colors[start + index]}` : '' }, byte.toString(16).padStart(2, '0')), index === 7 ? '  ' : ' ');
     lines.push('   '.repeat(width - line.length) + (line.length < 8 ? ' ' : '') + ' ');
     lines.push(Array.from(line, byte => byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·').join('') + '\n');
   }
   return h('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': 'Hex dump' }, lines);
 }
 
-function rawPanel(notification) {
+export function rawPanel(notification) {
   const bytes = bytesOf(notification.rawBase64);
   const isFrame = notification.interface === 'gateway';
   const fields = isFrame ? frameFields(bytes) : [];

@@ -1,5 +1,11 @@
 /* Sends a test push on either protocol. */
-const drafts = { push: null };
+import { api, limits } from './api.js';
+import { button, h, show } from './dom.js';
+import { base64Of, outcomeOf } from './format.js';
+import { attempt } from './notices.js';
+import { changed, keep, store } from './store.js';
+
+export const drafts = { push: null };
 
 const templates = {
   Alert: { aps: { alert: { title: 'Hello', body: 'A test push' }, sound: 'default' } },
@@ -9,7 +15,7 @@ const templates = {
   Thread: { aps: { alert: 'One of many', 'thread-id': 'chat', 'interruption-level': 'time-sensitive' } },
 };
 
-function sendPane(main) {
+export function sendPane(main) {
   const draft = drafts.push || {};
   const input = (name, attributes) => h('input', { id: `push-${name}`, name, value: draft[name] === undefined ? '' : String(draft[name]), ...attributes });
   const field = (name, label, element) => [h('label', { for: `push-${name}` }, label), element];

@@ -3,7 +3,13 @@
    A browser opens six connections to a host, so a stream for each tab would leave the seventh nothing to ask with.
    Whoever holds a lock reads the stream and tells the others; the lock passes on by itself when its tab goes. Each tab
    knows the last event that it saw, so the next reader begins there, and nobody takes an event twice. */
-const stream = {
+import { limits, Unreachable } from './api.js';
+import { $ } from './dom.js';
+import { events, happen, loadAll, startedAnew, trouble } from './loading.js';
+import { notices } from './notices.js';
+import { soon, store } from './store.js';
+
+export const stream = {
   name: 'apns-emulator events',
   /* Browsers have them on loopback and over TLS. Elsewhere each tab reads for itself, while it is looked at. */
   isShared: 'locks' in navigator && 'BroadcastChannel' in window,
@@ -12,10 +18,10 @@ const stream = {
   position: null, state: 'connecting',
 };
 
-const positionOf = id => ({ boot: id.slice(0, id.lastIndexOf('-')), number: Number(id.slice(id.lastIndexOf('-') + 1)) });
-const idOf = position => position ? `${position.boot}-${position.number}` : null;
+export const positionOf = id => ({ boot: id.slice(0, id.lastIndexOf('-')), number: Number(id.slice(id.lastIndexOf('-') + 1)) });
+export const idOf = position => position ? `${position.boot}-${position.number}` : null;
 
-function joinStream() {
+export function joinStream() {
   if (!stream.isShared) { if (!document.hidden && !stream.source) readStream(); return; }
   if (stream.channel) return askReader();
   stream.channel = new BroadcastChannel(stream.name);
@@ -26,7 +32,7 @@ function joinStream() {
 
 /* For a page that is left or frozen: a connection or a lock would keep others waiting, and it out of the browser's
    memory of pages. */
-function leaveStream() {
+export function leaveStream() {
   clearTimeout(stream.patience);
   const { wish, release, channel } = stream;
   Object.assign(stream, { wish: null, release: null, channel: null });
@@ -127,7 +133,7 @@ function stand(state) {
   if (state === 'reconnecting') trouble(new Unreachable('The connection to the emulator is lost.'));
 }
 
-function watch() {
+export function watch() {
   addEventListener('pagehide', leaveStream);
   addEventListener('pageshow', event => { if (event.persisted) joinStream(); });
   document.addEventListener('freeze', leaveStream);

@@ -12,7 +12,7 @@ import Testing
       ("/docs", "text/html; charset=utf-8", "<!doctype html>"),
       ("/dashboard/style.css", "text/css; charset=utf-8", ":root"),
       ("/dashboard/docs.css", "text/css; charset=utf-8", "body.docs"),
-      ("/dashboard/main.js", "text/javascript; charset=utf-8", "/* Panes"),
+      ("/dashboard/main.js", "text/javascript; charset=utf-8", "/* The beginning"),
     ])
   func assets(path: String, type: String, start: String) throws {
     let response = try ConsoleLab().ask("GET", path)

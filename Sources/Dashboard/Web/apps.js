@@ -1,0 +1,29 @@
+/* Apps on devices, and what a person can do to them. */
+import { api, path } from './api.js';
+import { button } from './dom.js';
+import { dateTime } from './format.js';
+import { loadTokens } from './loading.js';
+import { attempt } from './notices.js';
+
+/* All installs of an app on a device, oldest first. */
+export async function installsOf({ udid, topic, environment }) {
+  const words = new URLSearchParams({ udid, topic, environment });
+  return (await api('GET', `/api/v1/tokens?${words}`)).tokens.sort((a, b) => a.install - b.install);
+}
+
+export const stateOf = row => row.state === 'gone' ? `gone since ${dateTime(row.goneAt)}` : row.installed ? 'active' : 'app removed, not yet reported';
+export const standing = row => row.state === 'gone' ? 'bad' : row.installed ? 'good' : 'warn';
+function appPath(row, action) { return path('devices', row.udid, 'apps', row.topic, action) + `?environment=${row.environment}`; }
+
+/* What a person can do to the app, if this is its newest install; `then` gets the row of the token that it has afterwards. */
+export function appActions(row, installs, then) {
+  const act = (action, done) => () => attempt(async () => {
+    const after = await api('POST', appPath(row, action));
+    await loadTokens();
+    if (then) then(after);
+  }, done);
+  if (installs.some(other => other.install > row.install)) return null;
+  if (!row.installed) return button('Install again', act('install', 'Installed: another token'));
+  return [button('Update', act('update', 'Updated: the token stays')), button('Reinstall', act('reinstall', 'Reinstalled: another token')),
+    button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' })];
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { asciiOf } from '../../Sources/Dashboard/Web/derivation.js';
+import { inWords } from '../../Sources/Dashboard/Web/faults.js';
+import { filters, searchWords, wanted } from '../../Sources/Dashboard/Web/list.js';
+import { payloadLimit } from '../../Sources/Dashboard/Web/payload.js';
+import { moral, pairOf } from '../../Sources/Dashboard/Web/present.js';
+import { appName, localized } from '../../Sources/Dashboard/Web/preview.js';
+
+test('a search takes words, and phrases in quotes, closed or not', () => {
+  assert.deepEqual(searchWords('One "two  three" fo"ur "five six'), ['one', 'two  three', 'fo"ur', 'five six'].map(each => each.replaceAll('"', '')));
+  assert.deepEqual(searchWords('  '), []);
+});
+
+test('a list shows what all filters want', t => {
+  t.after(() => Object.assign(filters, { text: '', state: '', interface: '', verdict: '' }));
+  const notification = { state: 'sent', interface: 'provider', verdict: { accepted: true }, haystack: 'good morning' };
+  const shown = wish => { Object.assign(filters, { text: '', state: '', interface: '', verdict: '' }, wish); return wanted(notification); };
+  assert.ok([{}, { text: 'morning good' }, { state: 'sent', verdict: 'accepted' }, { interface: 'provider' }].every(shown));
+  assert.ok(![{ text: 'good night' }, { text: '"morning good"' }, { state: 'stored' }, { verdict: 'rejected' }, { interface: 'gateway' }].some(shown));
+});
+
+test('each kind of push has its limit', () => {
+  const limit = more => payloadLimit({ interface: 'provider', pushType: 'alert', headers: [], ...more });
+  assert.equal(limit(), 4096);
+  assert.equal(limit({ pushType: 'voip' }), 5120);
+  assert.equal(limit({ interface: 'gateway' }), 2048);
+  assert.equal(limit({ headers: [{ name: ':path', value: '/4/broadcasts/apps/x' }] }), 5120);
+});
+
+test('an app is called by the end of its bundle id', () => {
+  assert.deepEqual(['com.example.my-app', 'com.example.app.voip', null, 'com.example.app.push-type.liveactivity'].map(appName), ['My app', 'App', 'App', 'App']);
+});
+
+test('localized words show their key and arguments, plain ones win', () => {
+  const of = alert => localized(alert, 'body', 'loc-key', 'loc-args');
+  assert.equal(of({ 'loc-key': 'NEWS', 'loc-args': ['a', 'b'] }), 'NEWS (a, b)');
+  assert.equal(of({ 'loc-key': 'NEWS' }), 'NEWS');
+  assert.equal(of({ body: 'Plain', 'loc-key': 'NEWS' }), 'Plain');
+  assert.equal(of({}), '');
+});
+
+test('a rule is said as a person would say it', () => {
+  assert.equal(inWords({ effect: { reason: 'ServiceUnavailable' } }), 'always: ServiceUnavailable');
+  assert.equal(inWords({ when: { next: 1 }, effect: { delayMs: 500, reset: true } }), 'the next one: 500 ms late, TCP reset');
+  assert.equal(inWords({ when: { probability: 0.25 }, effect: { courier: 'drop' } }), '25 % of them: the device is lost at delivery');
+});
+
+test('the newest install is compared with the one asked for, or the one before', () => {
+  const [one, two, three] = ['aa', 'ab', 'bb'].map((token, index) => ({ token, install: index + 1 }));
+  assert.deepEqual(pairOf([one, two, three], 'aa'), { newest: three, before: one });
+  assert.deepEqual(pairOf([one, two, three], 'bb'), { newest: three, before: two });
+  assert.deepEqual(pairOf([one], 'aa'), { newest: one, before: undefined });
+  assert.match(moral(one, two), / 1 of 64 digits /);
+});
+
+test('only letters of a field are shown as letters', () => {
+  assert.equal(asciiOf('00' + Buffer.from('abc~').toString('hex') + '7fff'), 'abc~');
+});
