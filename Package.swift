@@ -49,7 +49,8 @@ let package = Package(
     library(
       "Emulator",
       [
-        "Broker", "Capture", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire", "Platform",
+        "Broker", "Capture", "Console", "CourierWire", "Credentials", "Dashboard", "Faults", "LegacyWire",
+        "Platform",
         "ProviderAPI", "PushModel", "Storage", "Transport",
       ]),
     library(

@@ -1,4 +1,5 @@
 import Broker
+import Dashboard
 import Faults
 import PushModel
 import Transport
@@ -23,6 +24,8 @@ public final class ConsoleContext {
   public var allowedHosts: [String] = []
   /// Demanded of everybody but health checks, devices and providers; nil for none. For listeners beyond loopback.
   public var accessToken: String?
+  /// A file of the dashboard by its name; nil where there is none of that name.
+  public var webFile: (_ name: String) throws -> WebFile? = { WebFile(named: $0) }
   /// The first members of `/api/v1/info`: version, environment, listeners, CA, seed.
   public var info: () -> [(String, JSONValue)] = { [] }
   /// Why the emulator is not ready; nil when it is.

@@ -107,6 +107,7 @@ public final class Emulator {
     signal(SIGPIPE, SIG_IGN)
     if options.handlesSignals { reopenFilesOnSignal() }
     loop.atTurnEnd { [unowned self] in endTurn() }
+    try options.dashboard.map(DashboardFolder.init)?.check()
     try loadSeedData()
     limitMemory()
     try openListeners()

@@ -28,6 +28,8 @@ public struct EmulatorOptions: Sendable {
   public var portsFile: String?
   /// A saved state, loaded before anything is opened; nil for none.
   public var seedData: String?
+  /// Folder that the dashboard's files are read from; nil for those in the binary.
+  public var dashboard: String?
   /// Host names that the console answers to besides loopback's.
   public var allowedHosts: [String] = []
   /// Where the server name does not say (`README.md#what-is-emulated`).

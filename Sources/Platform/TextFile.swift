@@ -8,6 +8,24 @@ public enum TextFile {
     guard let file = path == "-" ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "r") else {
       throw SocketError.last("read", path)
     }
+    return try contents(of: file, path, limit: limit)
+  }
+
+  /// Reads a plain file of at most `limit` bytes. Never waits for somebody, as opening or reading a pipe would.
+  public static func readPlain(_ path: String, limit: Int) throws -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0, let file = fdopen(descriptor, "r") else { throw SocketError.last("read", path) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      fclose(file)
+      throw SocketError(operation: "read", address: path, sentence: "it is no plain file")
+    }
+    return try contents(of: file, path, limit: limit)
+  }
+
+  private static func contents(
+    of file: UnsafeMutablePointer<FILE>, _ path: String, limit: Int
+  ) throws -> [UInt8] {
     defer { fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)

@@ -16,6 +16,7 @@ extension EmulatorOptions {
     isEphemeral = settings.isOn(ServeFlags.ephemeral)
     portsFile = settings[ServeFlags.portsFile]
     seedData = settings[ServeFlags.seedData]
+    dashboard = settings[ServeFlags.dashboard]
     allowedHosts = settings.all(ServeFlags.allowHost)
     environment = settings[ServeFlags.environment] ?? environment
     isLenient = settings.isOn(ServeFlags.lenient)

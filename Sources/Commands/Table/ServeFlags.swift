@@ -22,6 +22,9 @@ enum ServeFlags {
   static let ephemeral = Flag("ephemeral", .toggle, "nothing on disk but certificates").setting
   static let portsFile = Flag("ports-file", .file, "written once every listener accepts").setting
   static let seedData = Flag("seed-data", .file, "a saved state (see export), loaded before ready").setting
+  static let dashboard = Flag(
+    "dashboard", .folder, "the dashboard's files are read from there at each request, for work on them"
+  ).setting
   static let allowHost = Flag(
     "allow-host", .address, "a further host name that the console answers to"
   ).repeatable.setting
@@ -160,7 +163,7 @@ enum ServeFlags {
         bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, legacyTLS, allowHost,
         memory,
       ]),
-    FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData]),
+    FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),

@@ -29,10 +29,12 @@ extension Console {
   }
 
   private func webFile(_ name: String) throws -> WebFile {
-    guard let file = WebFile(named: name) else {
-      throw ConsoleError.notFound("the dashboard has no file \(ConsoleError.quoted(name))")
+    do {
+      if let file = try context.webFile(name) { return file }
+    } catch {
+      throw ConsoleError.notFound("\(error)")
     }
-    return file
+    throw ConsoleError.notFound("the dashboard has no file \(ConsoleError.quoted(name))")
   }
 
   private func asset(_ file: WebFile) -> HTTPResponse {

@@ -17,6 +17,7 @@ enum ConsoleService {
     context.bindHost = emulator.options.bind
     context.allowedHosts = emulator.options.allowedHosts
     context.accessToken = emulator.consoleToken
+    if let path = emulator.options.dashboard { context.webFile = DashboardFolder(path: path).file }
     // Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
     context.credentials = FolderCredentials(
       emulator.certs, now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
