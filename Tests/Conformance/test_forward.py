@@ -334,6 +334,19 @@ def test_a_fault_breaks_the_providers_connection_and_what_was_before_goes_out(br
     assert struck["verdict"]["status"] is None and struck["verdict"]["fault"]["effect"] == effect
 
 
+def test_a_refusal_and_half_a_close(bridge, upstream, key_path):
+    """As on the gateway itself: the packet, then our side ends, and the provider may go on writing."""
+    bridge.start(upstream.port, key_path)
+    Rules(bridge.emulator).add({"reason": "BadDeviceToken", "halfClose": True}, token=tokens(2)[1].hex())
+    with bridge.provider() as provider:
+        provider.send(burst(2))
+        assert provider.read_to_end() == bytes.fromhex("080800000002")
+        for _ in range(30):
+            provider.send(burst(1))
+            time.sleep(0.002)
+    assert upstream.taken == [tokens(1)[0].hex()]
+
+
 def test_a_stalled_provider_goes_on_when_its_rule_is_switched_off(bridge, upstream, key_path):
     bridge.start(upstream.port, key_path)
     rules = Rules(bridge.emulator)

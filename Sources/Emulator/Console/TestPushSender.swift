@@ -47,14 +47,14 @@ enum TestPushSender {
     _ message: HTTPMessage, now: Timestamp
   ) {
     guard let decision else { return _ = requests.act(judged, on: message, now: now) }
-    switch decision.outcome(inFrames: false) {
-    case .refused(let rejection):
-      let refusal = decision.refusal(judged.messageID, rejection, now: now)
-      _ = requests.reject(refusal, judged, message, now: now, fault: decision.struck(isAnswered: true))
-    case .unanswered: requests.swallow(judged, message, decision, decision.words, now: now)
-    case .takenUp where decision.isMagic && judged.lacksOnlyToken:
+    switch FaultPlan(decision, on: .streams).fate {
+    case .refuse(let refusal):
+      let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
+      _ = requests.reject(refused, judged, message, now: now, fault: decision.struck(isAnswered: true))
+    case .take where decision.isMagic && judged.lacksOnlyToken:
       _ = requests.acceptAnyway(judged, message, now: now)
-    case .takenUp: _ = requests.act(judged, on: message, now: now)
+    case .take: _ = requests.act(judged, on: message, now: now)
+    default: requests.swallow(judged, message, decision, decision.words, now: now)
     }
   }
 
@@ -144,10 +144,10 @@ extension Gateway {
     now: Timestamp
   ) {
     var submission = provider.submission(notification)
-    switch decision?.outcome(inFrames: true) {
-    case .refused(let rejection)?: return record(submission, decision, rejection, now)
-    case .unanswered?: return record(submission, decision, nil, now)
-    case .takenUp?, nil: break
+    switch decision.map({ FaultPlan($0, on: .frames).fate }) {
+    case .take?, nil: break
+    case .refuse(let refusal)?: return record(submission, decision, refusal.rejection, now)
+    case _?: return record(submission, decision, nil, now)
     }
     if let early = LegacyCheck.rejection(notification, limits) ?? provider.rejection {
       submission.detail = detail(early, notification, provider)

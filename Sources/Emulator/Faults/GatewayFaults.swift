@@ -41,11 +41,11 @@ final class GatewayFaults {
     guard service.mayStrike(notification.token),
       let decision = service.decide(point(notification, provider))
     else { return nil }
-    if decision.effects.stalls || decision.delayMilliseconds > 0 {
-      hold(notification, decision)
-      return .goOn
-    }
-    return carryOut(decision, notification)
+    let plan = FaultPlan(decision, on: .frames)
+    guard let hold = plan.hold else { return carryOut(plan, decision, notification) }
+    frames += notification.frame
+    self.hold(hold, plan, decision)
+    return .goOn
   }
 
   /// A frame that can't be parsed waits like the others.
@@ -66,35 +66,32 @@ final class GatewayFaults {
 
   // MARK: Waiting
 
-  private func hold(_ notification: LegacyNotification, _ decision: FaultEngine.Decision) {
+  private func hold(_ hold: FaultPlan.Hold, _ plan: FaultPlan, _ decision: FaultEngine.Decision) {
     self.decision = decision
-    frames += notification.frame
-    guard decision.effects.stalls else {
+    switch hold {
+    case .delay(let milliseconds):
       connection.setPaused(true)
-      timer = service.timer(decision.delayMilliseconds) { [unowned self] in goOn(decision) }
-      return
-    }
-    connection.setStalled(true)
-    service.hold(self, by: decision) { [unowned self] in
-      connection.setStalled(false)
-      var rest = decision
-      rest.effects.stalls = false
-      goOn(rest)
+      timer = service.timer(milliseconds) { [unowned self] in goOn(plan, decision) }
+    case .stall:
+      connection.setStalled(true)
+      service.hold(self, by: decision) { [unowned self] in
+        connection.setStalled(false)
+        goOn(plan, decision)
+      }
     }
   }
 
   /// Takes up what waited: the first frame with what the fault still wants, the others as though they came now.
-  private func goOn(_ first: FaultEngine.Decision) {
+  private func goOn(_ plan: FaultPlan, _ decision: FaultEngine.Decision) {
     let (bytes, failure) = (frames, failure)
-    (frames, self.failure, decision, timer) = ([], nil, nil, nil)
-    var first: FaultEngine.Decision? = first
+    (frames, self.failure, self.decision, timer) = ([], nil, nil, nil)
+    var isFirst = true
     var decoder = LegacyDecoder()
     var hasEnded = false
     _ = bytes.withUnsafeBytes { bytes in
       decoder.receive(bytes) { notification in
-        let struck = first
-        first = nil
-        let next = struck.map { carryOut($0, notification) } ?? owner.take(notification)
+        let next = isFirst ? carryOut(plan, decision, notification) : owner.take(notification)
+        isFirst = false
         hasEnded = next == .stop
         return next
       }
@@ -106,56 +103,39 @@ final class GatewayFaults {
 
   // MARK: Effects
 
-  /// There are no streams here: to end one is to reset the connection.
-  private func carryOut(_ decision: FaultEngine.Decision, _ notification: LegacyNotification)
-    -> LegacyDecoder.Next
-  {
-    let effects = decision.effects
-    if let dribble = effects.dribble {
-      connection.dribble(
-        bytes: dribble.bytes, everyNanoseconds: dribble.everyMilliseconds * 1_000_000)
-    }
-    if effects.resetsConnection || effects.resetStream != nil {
-      return swallow(decision, notification) { connection.abort("reset by a fault", reset: true) }
-    }
-    if !decision.garbage.isEmpty {
-      return swallow(decision, notification) { connection.close(sendingRaw: decision.garbage) }
-    }
-    if let legacy = effects.legacy {
-      return refuse(decision, notification, Rejection(legacyStatus: legacy.status), legacy)
-    }
-    if let reason = effects.reason {
-      return refuse(decision, notification, reason, .init(status: reason.legacyStatus))
-    }
-    if effects.goAway != nil {
-      return refuse(decision, notification, .shutdown, .init(status: Rejection.shutdown.legacyStatus))
-    }
-    if effects.halfCloses { return swallow(decision, notification) { connection.halfClose() } }
-    // A delay or a dribble alone.
-    return decision.isMagic ? owner.takeAnyway(notification) : owner.process(notification)
-  }
-
-  private func swallow(
-    _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ end: () -> Void
+  private func carryOut(
+    _ plan: FaultPlan, _ decision: FaultEngine.Decision, _ notification: LegacyNotification
   ) -> LegacyDecoder.Next {
-    owner.record(
-      notification, .internalServerError, decision.explanation, fault: decision.struck(isAnswered: false))
-    end()
-    return .stop
+    var next = LegacyDecoder.Next.stop
+    for step in plan.steps {
+      switch step {
+      case .dribble(let dribble):
+        connection.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+      case .take: next = decision.isMagic ? owner.takeAnyway(notification) : owner.process(notification)
+      case .refuse(let refusal): refuse(refusal, decision, notification)
+      case .swallow:
+        owner.record(
+          notification, .internalServerError, decision.explanation, fault: decision.struck(isAnswered: false))
+      case .reset, .resetStream: connection.abort("reset by a fault", reset: true)
+      case .garbage(let bytes): connection.close(sendingRaw: bytes)
+      case .halfClose: connection.halfClose()
+      case .close, .goAway: connection.close()
+      }
+    }
+    return next
   }
 
   /// A server that goes names the last notification that it took (`Documentation/binary-protocol.md#statuses`, 10); any
   /// other error names the one that is wrong.
   private func refuse(
-    _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ rejection: Rejection,
-    _ packet: FaultEffects.LegacyError
-  ) -> LegacyDecoder.Next {
+    _ refusal: FaultRefusal, _ decision: FaultEngine.Decision, _ notification: LegacyNotification
+  ) {
     // A bad command 0 gets no packet, but as ever its close is the answer.
-    owner.record(notification, rejection, decision.explanation, fault: decision.struck(isAnswered: true))
-    let isShutdown = packet.status == Rejection.shutdown.legacyStatus
+    owner.record(
+      notification, refusal.rejection, decision.explanation, fault: decision.struck(isAnswered: true))
+    let isShutdown = refusal.status == Rejection.shutdown.legacyStatus
     let own = isShutdown ? owner.lastAccepted ?? 0 : notification.identifier
-    let answer = LegacyErrorPacket(status: packet.status, identifier: packet.identifier ?? own)
-    owner.end(answer, command: notification.command.rawValue, waitsForPeer: decision.effects.halfCloses)
-    return .stop
+    let packet = LegacyErrorPacket(status: refusal.status, identifier: refusal.identifier ?? own)
+    owner.send(packet, command: notification.command.rawValue)
   }
 }

@@ -14,6 +14,7 @@ final class PlainFault {
   private let message: HTTPMessage
   private let judged: JudgedRequest
   private let decision: FaultEngine.Decision
+  private let plan: FaultPlan
   private let reply: (HTTPResponse) -> Void
   private var timer: LoopEvent?
 
@@ -23,17 +24,16 @@ final class PlainFault {
     reply: @escaping (HTTPResponse) -> Void
   ) {
     (self.decision, self.service, self.exchange) = (decision, service, exchange)
+    plan = FaultPlan(decision, on: .exchange)
     (self.requests, self.message, self.judged, self.reply) = (requests, message, judged, reply)
   }
 
   func begin() {
     exchange.onGone = { self.giveUp() }
-    if decision.effects.stalls {
-      service.hold(self, by: decision) { [unowned self] in carryOut() }
-    } else if decision.delayMilliseconds > 0 {
-      timer = service.timer(decision.delayMilliseconds) { [unowned self] in carryOut() }
-    } else {
-      carryOut()
+    switch plan.hold {
+    case .stall?: service.hold(self, by: decision) { [unowned self] in carryOut() }
+    case .delay(let milliseconds)?: timer = service.timer(milliseconds) { [unowned self] in carryOut() }
+    case nil: carryOut()
     }
   }
 
@@ -46,35 +46,32 @@ final class PlainFault {
   }
 
   private func carryOut() {
-    let effects = decision.effects
-    if let dribble = effects.dribble {
-      exchange.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyMilliseconds * 1_000_000)
-    }
-    if effects.resetsConnection || effects.resetStream != nil { return breakOff(.reset) }
-    if !decision.garbage.isEmpty { return breakOff(.garbage(decision.garbage)) }
     let now = service.clock.now()
-    if let rejection = decision.rejection ?? (effects.goAway == nil ? nil : .shutdown) {
-      let refusal = decision.refusal(judged.messageID, rejection, now: now)
-      let struck = decision.struck(isAnswered: true)
-      answer(requests.reject(refusal, judged, message, now: now, fault: struck).0)
-    } else if effects.halfCloses {
-      breakOff(.end)
-    } else if decision.isMagic, judged.lacksOnlyToken {
-      answer(requests.acceptAnyway(judged, message, now: now))
-    } else {
-      answer(requests.act(judged, on: message, now: now).0)
+    for step in plan.steps {
+      switch step {
+      case .dribble(let dribble):
+        exchange.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+      case .take where decision.isMagic && judged.lacksOnlyToken:
+        answer(requests.acceptAnyway(judged, message, now: now))
+      case .take: answer(requests.act(judged, on: message, now: now).0)
+      case .refuse(let refusal):
+        let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
+        let struck = decision.struck(isAnswered: true)
+        answer(requests.reject(refused, judged, message, now: now, fault: struck).0)
+      case .swallow: swallow(decision.words)
+      case .reset, .resetStream: exchange.end(by: .reset)
+      case .garbage(let bytes): exchange.end(by: .garbage(bytes))
+      case .halfClose: exchange.end(by: .end)
+      // The answer says so.
+      case .close, .goAway: break
+      }
     }
   }
 
   private func answer(_ response: HTTP2Response) {
     var plain = HTTPResponse(response)
-    plain.endsConnection = decision.effects.goAway != nil || decision.effects.halfCloses
+    plain.endsConnection = plan.steps.last == .close
     reply(plain)
-  }
-
-  private func breakOff(_ breakage: HTTPBreakage) {
-    swallow(decision.words)
-    exchange.end(by: breakage)
   }
 
   private func swallow(_ words: Explanation) {

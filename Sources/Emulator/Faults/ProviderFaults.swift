@@ -10,6 +10,7 @@ final class ProviderFaults {
   private struct Held {
     var struck: any StruckRequest
     var decision: FaultEngine.Decision
+    var plan: FaultPlan
     /// nil while it waits for its rule to be switched off.
     var timer: LoopEvent?
   }
@@ -28,21 +29,21 @@ final class ProviderFaults {
 
   /// A fault has the request: it is answered by the fault, or never.
   func strike(_ struck: any StruckRequest, _ decision: FaultEngine.Decision) {
-    if decision.effects.stalls {
-      stall(Held(struck: struck, decision: decision))
-    } else if decision.delayMilliseconds > 0 {
-      delay(Held(struck: struck, decision: decision))
-    } else {
-      carryOut(decision, struck)
+    let plan = FaultPlan(decision, on: .streams)
+    let entry = Held(struck: struck, decision: decision, plan: plan)
+    switch plan.hold {
+    case .stall?: stall(entry)
+    case .delay(let milliseconds)?: delay(entry, milliseconds)
+    case nil: carryOut(entry)
     }
   }
 
   // MARK: Waiting
 
-  private func delay(_ entry: Held) {
+  private func delay(_ entry: Held, _ milliseconds: Int64) {
     let key = ObjectIdentifier(entry.struck.request)
     held[key] = entry
-    held[key]?.timer = service.timer(entry.decision.delayMilliseconds) { [unowned self] in proceed(key) }
+    held[key]?.timer = service.timer(milliseconds) { [unowned self] in proceed(key) }
   }
 
   private func stall(_ entry: Held) {
@@ -68,7 +69,7 @@ final class ProviderFaults {
       give(up: entry, "the provider cancelled")
       return session.drop(entry.struck.request)
     }
-    carryOut(entry.decision, entry.struck)
+    carryOut(entry)
   }
 
   /// What is delayed is answered now: there is no later.
@@ -92,42 +93,34 @@ final class ProviderFaults {
 
   // MARK: Effects
 
-  private func carryOut(_ decision: FaultEngine.Decision, _ struck: any StruckRequest) {
-    let effects = decision.effects
-    if let dribble = effects.dribble {
-      connection.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyMilliseconds * 1_000_000)
-    }
-    if effects.resetsConnection || !decision.garbage.isEmpty || effects.resetStream != nil {
-      return breakOff(decision, struck)
-    }
-    if let rejection = decision.rejection {
-      struck.refuse(rejection, decision, on: session)
-    } else if effects.goAway != nil {
-      struck.swallow(decision, decision.words)
-    } else if effects.halfCloses {
-      struck.swallow(decision, decision.words)
-      session.drop(struck.request)
-    } else {
-      struck.carryOut(decision, on: session)
-    }
-    if let goAway = effects.goAway { turnAway(struck.request, goAway) }
-    if effects.halfCloses {
-      owner?.writeOutput()
+  private func carryOut(_ entry: Held) {
+    for step in entry.plan.steps { carryOut(step, entry.decision, entry.struck) }
+  }
+
+  private func carryOut(_ step: FaultStep, _ decision: FaultEngine.Decision, _ struck: any StruckRequest) {
+    switch step {
+    case .dribble(let dribble):
+      connection.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+    case .take: struck.carryOut(decision, on: session)
+    case .refuse(let refusal): struck.refuse(refusal.rejection, decision, on: session)
+    case .swallow: struck.swallow(decision, decision.words)
+    case .resetStream(let code): session.reset(struck.request, HTTP2ErrorCode(rawValue: code))
+    case .goAway(let goAway): turnAway(struck.request, goAway)
+    case .reset: connection.abort("reset by a fault", reset: true)
+    case .garbage(let bytes):
+      drop(struck.request)
+      connection.close(sendingRaw: bytes)
+    case .halfClose:
+      drop(struck.request)
       connection.halfClose()
+    case .close: connection.close()
     }
   }
 
-  private func breakOff(_ decision: FaultEngine.Decision, _ struck: any StruckRequest) {
-    struck.swallow(decision, decision.words)
-    if decision.effects.resetsConnection {
-      connection.abort("reset by a fault", reset: true)
-    } else if !decision.garbage.isEmpty {
-      session.drop(struck.request)
-      owner?.writeOutput()
-      connection.close(sendingRaw: decision.garbage)
-    } else if let code = decision.effects.resetStream {
-      session.reset(struck.request, HTTP2ErrorCode(rawValue: code))
-    }
+  /// It will not be answered; what else is there to say leaves before the connection ends.
+  private func drop(_ request: HTTP2Request) {
+    if request.isUnanswered { session.drop(request) }
+    owner?.writeOutput()
   }
 
   /// The provider is told that what came up to here is served, unless it was struck, and that all else is to be sent

@@ -71,11 +71,6 @@ extension FaultService {
 }
 
 extension FaultEngine.Decision {
-  /// The reason that an HTTP provider is told, if the fault is an answer.
-  var rejection: Rejection? {
-    effects.reason ?? effects.legacy.map { Rejection(legacyStatus: $0.status) }
-  }
-
   /// The refusal of a request for a reason that is not in it.
   func refusal(_ messageID: MessageID, _ rejection: Rejection, now: Timestamp) -> RejectedRequest {
     RejectedRequest(

@@ -15,6 +15,8 @@ struct ForwardWindow {
     var command: UInt8
     var status: UInt8
     var identifier: UInt32
+    /// The provider may still write, as a fault wants it.
+    var halfCloses: Bool
     /// Those that the other service has accepted, while the provider takes them for thrown away.
     var thrownAway: [ForwardPush]
   }
@@ -24,7 +26,7 @@ struct ForwardWindow {
       case pending
       case accepted(ForwardPush?)
       /// With the status byte.
-      case rejected(UInt8)
+      case rejected(UInt8, halfCloses: Bool)
     }
 
     var command: UInt8
@@ -69,14 +71,15 @@ struct ForwardWindow {
   mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, _ push: ForwardPush? = nil) -> Ending? {
     guard sequence >= firstSequence, sequence - firstSequence < UInt64(entries.count) else { return nil }
     entries[Int(sequence - firstSequence)].state =
-      rejection.map { .rejected($0.legacyStatus) } ?? .accepted(push)
+      rejection.map { .rejected($0.legacyStatus, halfCloses: false) } ?? .accepted(push)
     if rejection != nil { hasRejection = true }
     return settleFirst()
   }
 
   /// One that is refused with this status before it began; `identifier` is nil for that of the last one accepted.
-  mutating func refuse(command: UInt8, status: UInt8, identifier: UInt32?) -> Ending? {
-    entries.append(Entry(command: command, identifier: identifier, token: [], state: .rejected(status)))
+  mutating func refuse(command: UInt8, status: UInt8, identifier: UInt32?, halfCloses: Bool) -> Ending? {
+    let state = Entry.State.rejected(status, halfCloses: halfCloses)
+    entries.append(Entry(command: command, identifier: identifier, token: [], state: state))
     hasRejection = true
     return settleFirst()
   }
@@ -86,7 +89,7 @@ struct ForwardWindow {
       switch first.state {
       case .pending: return nil
       case .accepted: pass(first)
-      case .rejected(let status): return end(first, status)
+      case .rejected(let status, let halfCloses): return end(first, status, halfCloses)
       }
     }
     return nil
@@ -98,12 +101,12 @@ struct ForwardWindow {
     firstSequence += 1
   }
 
-  private mutating func end(_ entry: Entry, _ status: UInt8) -> Ending {
+  private mutating func end(_ entry: Entry, _ status: UInt8, _ halfCloses: Bool) -> Ending {
     let thrownAway = entries.compactMap(\.accepted)
     firstSequence += UInt64(entries.count)
     entries = []
     return Ending(
       command: entry.command, status: status, identifier: entry.identifier ?? lastAccepted ?? 0,
-      thrownAway: thrownAway)
+      halfCloses: halfCloses, thrownAway: thrownAway)
   }
 }

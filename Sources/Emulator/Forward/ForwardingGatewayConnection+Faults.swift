@@ -12,15 +12,15 @@ extension ForwardingGatewayConnection {
     if let fault {
       guard fault.isOver else { return false }
       self.fault = nil
-      return carryOut(fault.decision, notification, provider)
+      return carryOut(fault.plan, fault.decision, notification, provider)
     }
     guard service.faults.mayStrike(notification.token),
       let decision = service.faults.decide(point(notification, provider))
     else { return nil }
-    guard decision.effects.stalls || decision.delayMilliseconds > 0 else {
-      return carryOut(decision, notification, provider)
-    }
-    hold(decision)
+    let plan = FaultPlan(decision, on: .frames)
+    guard let hold = plan.hold else { return carryOut(plan, decision, notification, provider) }
+    fault = ForwardFault(decision: decision, plan: plan)
+    self.hold(hold, decision)
     return false
   }
 
@@ -41,18 +41,16 @@ extension ForwardingGatewayConnection {
   // MARK: Waiting
 
   /// Those behind it wait too, as they do on the gateway.
-  private func hold(_ decision: FaultEngine.Decision) {
-    var rest = decision
-    rest.effects.stalls = false
-    fault = ForwardFault(decision: rest)
-    guard decision.effects.stalls else {
-      fault?.timer = service.faults.timer(decision.delayMilliseconds) { [unowned self] in proceed() }
-      return
-    }
-    connection?.setStalled(true)
-    service.faults.hold(self, by: decision) { [unowned self] in
-      connection?.setStalled(false)
-      proceed()
+  private func hold(_ hold: FaultPlan.Hold, _ decision: FaultEngine.Decision) {
+    switch hold {
+    case .delay(let milliseconds):
+      fault?.timer = service.faults.timer(milliseconds) { [unowned self] in proceed() }
+    case .stall:
+      connection?.setStalled(true)
+      service.faults.hold(self, by: decision) { [unowned self] in
+        connection?.setStalled(false)
+        proceed()
+      }
     }
   }
 
@@ -64,23 +62,30 @@ extension ForwardingGatewayConnection {
 
   // MARK: Effects
 
+  /// Nil if it is to be forwarded after all.
   private func carryOut(
-    _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ provider: GatewayProvider
+    _ plan: FaultPlan, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
+    _ provider: GatewayProvider
   ) -> Bool? {
-    if let dribble = decision.effects.dribble {
-      connection?.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyMilliseconds * 1_000_000)
-    }
-    switch decision.outcome(inFrames: true) {
-    case .refused(let rejection):
-      record(decision, notification, provider, rejection)
-      refuse(decision, notification, rejection)
-    case .unanswered:
-      record(decision, notification, provider, nil)
-      breakOff(decision)
-    case .takenUp:
+    for step in plan.steps {
+      switch step {
+      case .dribble(let dribble):
+        connection?.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
       // A magic token is nobody's elsewhere either.
-      guard decision.isMagic else { return nil }
-      accept(notification, provider)
+      case .take:
+        guard decision.isMagic else { return nil }
+        accept(notification, provider)
+      case .refuse(let refusal):
+        record(decision, notification, provider, refusal.rejection)
+        refuse(refusal, notification, halfCloses: plan.steps.last == .halfClose)
+        // The connection ends once those before it are answered.
+        return true
+      case .swallow: record(decision, notification, provider, nil)
+      case .reset, .resetStream: breakOff { $0.abort("reset by a fault", reset: true) }
+      case .garbage(let bytes): breakOff { $0.close(sendingRaw: bytes) }
+      case .halfClose: breakOff { $0.halfClose() }
+      case .close, .goAway: breakOff { $0.close() }
+      }
     }
     return true
   }
@@ -97,15 +102,12 @@ extension ForwardingGatewayConnection {
   }
 
   /// The packet waits for the answers to those before it. A server that goes names the last that it took
-  /// (`Documentation/binary-protocol.md#statuses`, 10).
-  private func refuse(
-    _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ rejection: Rejection
-  ) {
-    let status = decision.effects.legacy?.status ?? rejection.legacyStatus
-    let own = status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
+  /// (`spec/provider-protocol.md` A.3, status 10).
+  private func refuse(_ refusal: FaultRefusal, _ notification: LegacyNotification, halfCloses: Bool) {
+    let own = refusal.status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
     let ending = window.refuse(
-      command: notification.command.rawValue, status: status,
-      identifier: decision.effects.legacy?.identifier ?? own)
+      command: notification.command.rawValue, status: refusal.status, identifier: refusal.identifier ?? own,
+      halfCloses: halfCloses)
     if let ending { end(ending) }
   }
 
@@ -117,17 +119,11 @@ extension ForwardingGatewayConnection {
   }
 
   /// The connection goes wrong, and nothing more can be said on it.
-  private func breakOff(_ decision: FaultEngine.Decision) {
+  private func breakOff(_ end: (TLSConnection) -> Void) {
     isEnding = true
     dropWaiting()
     guard let connection else { return }
     self.connection = nil
-    if decision.effects.resetsConnection || decision.effects.resetStream != nil {
-      connection.abort("reset by a fault", reset: true)
-    } else if !decision.garbage.isEmpty {
-      connection.close(sendingRaw: decision.garbage)
-    } else {
-      connection.halfClose()
-    }
+    end(connection)
   }
 }

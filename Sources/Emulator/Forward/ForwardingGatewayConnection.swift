@@ -192,7 +192,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     if ending.command != LegacyCommand.simple.rawValue {
       connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
     }
-    connection?.close()
+    if ending.halfCloses { connection?.halfClose() } else { connection?.close() }
   }
 
   /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered.

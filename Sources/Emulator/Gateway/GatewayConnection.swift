@@ -7,14 +7,14 @@ import Transport
 ///
 ///     TLS up ─→ identified ─ frames accepted, in silence ─→ identified
 ///        │            └─ first bad frame ─→ six bytes, orderly close; nothing later is looked at
-///        └─ certificate for the other environment: silent close (`Documentation/binary-protocol.md#client-certificate`)
+///        └─ certificate for the other environment: silent close (spec/provider-protocol.md A.5)
 final class GatewayConnection: ConnectionHandler {
   private let gateway: Gateway
   private unowned let connection: TLSConnection
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
   /// Identifier of the last accepted notification that has one, for status 10; nil before the first. Command 0 has none,
-  /// and a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
+  /// and a library that is told 0 resends for ever (`spec/client-quirks.md`).
   private(set) var lastAccepted: UInt32?
   /// What goes wrong here on purpose; nil until something does.
   private var faults: GatewayFaults?
@@ -62,8 +62,7 @@ final class GatewayConnection: ConnectionHandler {
   /// The provider learns how far it got.
   func giveWay(_ connection: TLSConnection) { shutDown() }
 
-  /// Maintenance: everything up to the last accepted notification went through
-  /// (`Documentation/binary-protocol.md#statuses`, 10).
+  /// Maintenance: everything up to the last accepted notification went through (A.3, status 10).
   func shutDown() {
     guard connection.isOpen else { return }
     gateway.broker.gatewayAnswers()
@@ -132,11 +131,15 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   /// The packet and the close leave after the turn's commit, in one write and an orderly end. A bad command 0 gets no
-  /// packet (`Documentation/binary-protocol.md#error-packet`).
-  func end(_ packet: LegacyErrorPacket, command: UInt8, waitsForPeer: Bool = false) {
+  /// packet (A.3).
+  private func end(_ packet: LegacyErrorPacket, command: UInt8) {
+    send(packet, command: command)
+    connection.close()
+  }
+
+  func send(_ packet: LegacyErrorPacket, command: UInt8) {
     gateway.broker.gatewayAnswers()
     if command != LegacyCommand.simple.rawValue { connection.send(packet.bytes) }
-    if waitsForPeer { connection.halfClose() } else { connection.close() }
   }
 
   /// Called for each frame of what has already been read.

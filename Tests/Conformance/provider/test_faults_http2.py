@@ -391,6 +391,14 @@ def test_an_answer_and_half_a_close(lab, rules, connection):
     assert connection.answers[stream].status == 500 and not connection.was_reset
 
 
+def test_a_stream_reset_comes_before_garbage(lab, rules, connection):
+    """As on the gateway, where it is the connection that is reset; the table is in FaultPlan."""
+    rules.add({"garbage": 9, "rstStream": 7}, when={"next": 1})
+    struck = connection.request(fields(lab))
+    connection.wait(lambda frame: type(frame).__name__ == "RstStreamFrame" and frame.stream_id == struck)
+    assert connection.answer(connection.request(fields(lab))).status == 200
+
+
 def test_garbage_breaks_the_tls_of_its_reader(lab, connection):
     connection.request(fields(lab, magic("garbage=50").hex()))
     with pytest.raises(ssl.SSLError):
