@@ -73,15 +73,8 @@ extension Broker {
     registration.goneAt.adding(nanoseconds: options.goneGraceSeconds * 1_000_000_000)
   }
 
-  /// Remembers a notification that is accepted and goes nowhere.
-  public func recordAccepted(_ submission: Submission, now: Timestamp) {
-    counters.accepted += 1
-    meter.countAccepted(submission.interface)
-    _ = record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)
-  }
-
-  /// Remembers a broadcast, which has no token.
-  func recordBroadcast(_ submission: Submission, now: Timestamp) -> UInt64 {
+  /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
+  public func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
     counters.accepted += 1
     meter.countAccepted(submission.interface)
     return record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)

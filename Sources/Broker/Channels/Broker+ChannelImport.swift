@@ -42,7 +42,7 @@ extension Broker {
     now: Timestamp
   ) {
     guard let row = channels.row(key), channels.channels[row]?.storesNewest == true else { return }
-    let id = recordBroadcast(submission, now: sentAt)
+    let id = recordAccepted(submission, now: sentAt)
     let broadcast = ChannelTable.Broadcast(
       id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: sentAt,
       expiresAt: expiresAt, expiry: submission.expiration ?? 0)

@@ -89,24 +89,23 @@ extension Broker {
 
   // MARK: Providers
 
-  /// Sends a broadcast to everybody who listens, and keeps it if the channel does so
-  /// (`Documentation/provider-api.md#channel-management`: for at most eight hours). Answers how many devices it was
-  /// sent to.
+  /// Sends a broadcast to everybody who listens, and keeps it if the channel does so (F.1: for at most eight hours).
+  /// Answers its id in the history.
   @discardableResult
   public func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, now: Timestamp
-  ) -> Int {
-    let id = recordBroadcast(submission, now: now)
+  ) -> UInt64 {
+    let id = recordAccepted(submission, now: now)
     let latest = now.adding(nanoseconds: storageSeconds * 1_000_000_000)
     let broadcast = ChannelTable.Broadcast(
       id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: now,
       expiresAt: min(Timestamp(seconds: Int64(submission.expiration ?? 0)), latest),
       expiry: submission.expiration ?? 0)
-    guard let row = channels.row(key), let channel = channels.channels[row] else { return 0 }
+    guard let row = channels.row(key), let channel = channels.channels[row] else { return id }
     if broadcast.expiresAt > now { channels.keep(broadcast, in: row) }
     for session in channel.listeners { send(broadcast, key, row, to: session) }
     finishBroadcast(id, count: channel.listeners.count, isStored: channel.storesNewest, now: now)
-    return channel.listeners.count
+    return id
   }
 
   private func send(

@@ -35,4 +35,8 @@ public struct SubmissionResult {
   public var goneAt: Timestamp?
   /// The device is behind: the provider may be slowed down.
   public var isCongested = false
+
+  public init(id: UInt64, rejection: Rejection? = nil, goneAt: Timestamp? = nil, isCongested: Bool = false) {
+    (self.id, self.rejection, self.goneAt, self.isCongested) = (id, rejection, goneAt, isCongested)
+  }
 }

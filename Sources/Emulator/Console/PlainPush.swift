@@ -28,7 +28,7 @@ enum PlainPush {
     {
       return PlainFault(decision, service.faults, exchange, requests, message, judged, reply: reply).begin()
     }
-    reply(HTTPResponse(requests.act(judged, on: message, now: now).0))
+    if let response = requests.act(judged, on: message, now: now).response { reply(HTTPResponse(response)) }
   }
 
   private static func message(_ request: HTTPRequest) -> HTTPMessage {

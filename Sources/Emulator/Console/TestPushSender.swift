@@ -36,25 +36,13 @@ enum TestPushSender {
       faults.mayStrike(message)
       ? faults.decide(message, judged, .console, requests.identity, connection: nil) : nil
     faults.after(decision) {
-      carryOut(decision, requests, judged, message, now: emulator.clock.now())
+      let now = emulator.clock.now()
+      let outcome =
+        decision.map {
+          requests.carryOut(FaultPlan($0, on: .streams).fate, $0, judged, message, now: now)
+        } ?? requests.act(judged, on: message, now: now)
       emulator.capture?.connectionClosed(number)
-      done(emulator.broker.journal.nextId - 1)
-    }
-  }
-
-  private static func carryOut(
-    _ decision: FaultEngine.Decision?, _ requests: ProviderRequests, _ judged: JudgedRequest,
-    _ message: HTTPMessage, now: Timestamp
-  ) {
-    guard let decision else { return _ = requests.act(judged, on: message, now: now) }
-    switch FaultPlan(decision, on: .streams).fate {
-    case .refuse(let refusal):
-      let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
-      _ = requests.reject(refused, judged, message, now: now, fault: decision.struck(isAnswered: true))
-    case .take where decision.isMagic && judged.lacksOnlyToken:
-      _ = requests.acceptAnyway(judged, message, now: now)
-    case .take: _ = requests.act(judged, on: message, now: now)
-    default: requests.swallow(judged, message, decision, decision.words, now: now)
+      done(outcome.id)
     }
   }
 
@@ -78,48 +66,40 @@ enum TestPushSender {
   // MARK: The binary protocol
 
   private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64) -> Void) {
-    guard let topic = emulator.broker.registry.topic(named: push.topic) else {
-      return done(emulator.broker.journal.nextId - 1)
-    }
+    // Topics are known once somebody has named them.
+    let topic = emulator.broker.registry.topic(named: push.topic) ?? -1
     var provider = GatewayProvider(topic: topic, environment: push.environment, topics: [topic])
     provider.connection = emulator.capture?.gatewayOpened(provider) ?? 0
     let bytes = bytes(push)
-    let decision = decide(bytes, push.topic.name, emulator.faults)
+    let decision = bytes.withUnsafeBytes { bytes -> FaultEngine.Decision? in
+      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return nil }
+      return emulator.faults.decide(notification, topic: push.topic.name, connection: nil)
+    }
     emulator.faults.after(decision) { [provider] in
-      carryOut(decision, bytes, provider, emulator)
+      let id = submit(bytes, from: provider, decision, emulator)
       emulator.capture?.connectionClosed(provider.connection)
-      done(emulator.broker.journal.nextId - 1)
+      done(id)
     }
   }
 
-  private static func decide(_ frame: [UInt8], _ topic: String, _ faults: FaultService)
-    -> FaultEngine.Decision?
-  {
-    frame.withUnsafeBytes { bytes in
-      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes),
-        faults.mayStrike(notification.token)
-      else { return nil }
-      var point = FaultPoint(.push, at: .gateway)
-      (point.topic, point.priority) = (topic, notification.priority)
-      if let token = notification.token { point.token = token }
-      return faults.decide(point)
-    }
-  }
-
-  private static func carryOut(
-    _ decision: FaultEngine.Decision?, _ frame: [UInt8], _ provider: GatewayProvider, _ emulator: Emulator
-  ) {
-    let now = emulator.clock.now()
-    var decoder = LegacyDecoder()
+  private static func submit(
+    _ frame: [UInt8], from provider: GatewayProvider, _ decision: FaultEngine.Decision?, _ emulator: Emulator
+  ) -> UInt64 {
+    let (gateway, now) = (emulator.gateway, emulator.clock.now())
+    var (decoder, id) = (LegacyDecoder(), UInt64(0))
     let failure = frame.withUnsafeBytes { bytes in
       decoder.receive(bytes) { notification in
-        emulator.gateway.submit(notification, from: provider, decision, now: now)
+        let result =
+          decision.map {
+            gateway.carryOut(FaultPlan($0, on: .frames).fate, $0, notification, from: provider, now: now)
+          } ?? gateway.submit(notification, from: provider, now: now)
+        id = result.id
         return .stop
       }
     }
-    if let failure {
-      emulator.gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: now)
-    }
+    return failure.map {
+      gateway.recordFailure($0, decoder.malformedFrame, from: provider, now: now)
+    } ?? id
   }
 
   private static func bytes(_ push: TestPush) -> [UInt8] {
@@ -134,38 +114,5 @@ enum TestPushSender {
         token: push.token, payload: push.payload, identifier: push.identifier, expiration: push.expiration,
         priority: push.priority)
     }
-  }
-}
-
-extension Gateway {
-  /// Checks and submits one notification that did not come over a connection, or does what a fault wants.
-  func submit(
-    _ notification: LegacyNotification, from provider: GatewayProvider, _ decision: FaultEngine.Decision?,
-    now: Timestamp
-  ) {
-    var submission = provider.submission(notification)
-    switch decision.map({ FaultPlan($0, on: .frames).fate }) {
-    case .take?, nil: break
-    case .refuse(let refusal)?: return record(submission, decision, refusal.rejection, now)
-    case _?: return record(submission, decision, nil, now)
-    }
-    if let early = LegacyCheck.rejection(notification, limits) ?? provider.rejection {
-      submission.detail = detail(early, notification, provider)
-      _ = broker.recordRejection(submission, early, now: now)
-      return
-    }
-    guard decision?.isMagic != true else { return broker.recordAccepted(submission, now: now) }
-    let result = broker.submit(submission, now: now)
-    guard let rejection = result.rejection else { return }
-    broker.journal.attach(detail(rejection, notification, provider), to: result.id)
-  }
-
-  private func record(
-    _ submission: Submission, _ decision: FaultEngine.Decision?, _ rejection: Rejection?, _ now: Timestamp
-  ) {
-    var submission = submission
-    submission.detail = NotificationDetail(
-      explanation: decision?.explanation, fault: decision?.struck(isAnswered: rejection != nil))
-    _ = broker.recordRejection(submission, rejection ?? .internalServerError, now: now)
   }
 }

@@ -1,6 +1,8 @@
 import Broker
 import Console
 import Faults
+import LegacyWire
+import Platform
 import ProviderAPI
 import PushModel
 import Transport
@@ -118,5 +120,26 @@ extension FaultEngine.Decision {
   /// As the history has it.
   func struck(isAnswered: Bool) -> StruckFault {
     StruckFault(name: name, effect: effects.document, isAnswered: isAnswered)
+  }
+}
+
+/// Frames as faults see them.
+extension FaultService {
+  /// What strikes a frame for `topic`, if anything; `connection` is where it came from.
+  func decide(_ notification: LegacyNotification, topic: String?, connection: SocketAddress?) -> FaultEngine
+    .Decision?
+  {
+    guard mayStrike(notification.token) else { return nil }
+    var point = FaultPoint(.push, at: .gateway)
+    if let token = notification.token { point.token = token }
+    (point.topic, point.priority, point.connection) = (topic, notification.priority, connection?.description)
+    return decide(point)
+  }
+}
+
+extension NotificationDetail {
+  /// Why a push was refused or swallowed that a fault has struck.
+  convenience init(_ decision: FaultEngine.Decision, isAnswered: Bool) {
+    self.init(explanation: decision.explanation, fault: decision.struck(isAnswered: isAnswered))
   }
 }

@@ -38,9 +38,9 @@ final class GatewayFaults {
       frames += notification.frame
       return .goOn
     }
-    guard service.mayStrike(notification.token),
-      let decision = service.decide(point(notification, provider))
-    else { return nil }
+    let decision = service.decide(
+      notification, topic: owner.topicName(provider), connection: connection.remoteAddress)
+    guard let decision else { return nil }
     let plan = FaultPlan(decision, on: .frames)
     guard let hold = plan.hold else { return carryOut(plan, decision, notification) }
     frames += notification.frame
@@ -54,14 +54,6 @@ final class GatewayFaults {
   func connectionClosed() {
     if let decision { service.forget(self, decision) }
     (decision, timer, frames) = (nil, nil, [])
-  }
-
-  private func point(_ notification: LegacyNotification, _ provider: GatewayProvider) -> FaultPoint {
-    var point = FaultPoint(.push, at: .gateway)
-    point.topic = owner.topicName(provider)
-    if let token = notification.token { point.token = token }
-    (point.priority, point.connection) = (notification.priority, connection.remoteAddress.description)
-    return point
   }
 
   // MARK: Waiting
@@ -111,11 +103,9 @@ final class GatewayFaults {
       switch step {
       case .dribble(let dribble):
         connection.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
-      case .take: next = decision.isMagic ? owner.takeAnyway(notification) : owner.process(notification)
+      case .take: next = owner.take(decision, notification)
       case .refuse(let refusal): refuse(refusal, decision, notification)
-      case .swallow:
-        owner.record(
-          notification, .internalServerError, decision.explanation, fault: decision.struck(isAnswered: false))
+      case .swallow: owner.note(step, decision, notification)
       case .reset, .resetStream: connection.abort("reset by a fault", reset: true)
       case .garbage(let bytes): connection.close(sendingRaw: bytes)
       case .halfClose: connection.halfClose()
@@ -131,8 +121,7 @@ final class GatewayFaults {
     _ refusal: FaultRefusal, _ decision: FaultEngine.Decision, _ notification: LegacyNotification
   ) {
     // A bad command 0 gets no packet, but as ever its close is the answer.
-    owner.record(
-      notification, refusal.rejection, decision.explanation, fault: decision.struck(isAnswered: true))
+    owner.note(.refuse(refusal), decision, notification)
     let isShutdown = refusal.status == Rejection.shutdown.legacyStatus
     let own = isShutdown ? owner.lastAccepted ?? 0 : notification.identifier
     let packet = LegacyErrorPacket(status: refusal.status, identifier: refusal.identifier ?? own)

@@ -42,23 +42,16 @@ final class PlainFault {
     timer = nil
     var words = decision.words
     words.got += ", and the provider went before it was over"
-    swallow(words)
+    requests.swallow(judged, message, decision, words, now: service.clock.now())
   }
 
   private func carryOut() {
-    let now = service.clock.now()
     for step in plan.steps {
       switch step {
       case .dribble(let dribble):
         exchange.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
-      case .take where decision.isMagic && judged.lacksOnlyToken:
-        answer(requests.acceptAnyway(judged, message, now: now))
-      case .take: answer(requests.act(judged, on: message, now: now).0)
-      case .refuse(let refusal):
-        let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
-        let struck = decision.struck(isAnswered: true)
-        answer(requests.reject(refused, judged, message, now: now, fault: struck).0)
-      case .swallow: swallow(decision.words)
+      case .take, .refuse, .swallow:
+        answer(requests.carryOut(step, decision, judged, message, now: service.clock.now()).response)
       case .reset, .resetStream: exchange.end(by: .reset)
       case .garbage(let bytes): exchange.end(by: .garbage(bytes))
       case .halfClose: exchange.end(by: .end)
@@ -68,13 +61,10 @@ final class PlainFault {
     }
   }
 
-  private func answer(_ response: HTTP2Response) {
+  private func answer(_ response: HTTP2Response?) {
+    guard let response else { return }
     var plain = HTTPResponse(response)
     plain.endsConnection = plan.steps.last == .close
     reply(plain)
-  }
-
-  private func swallow(_ words: Explanation) {
-    requests.swallow(judged, message, decision, words, now: service.clock.now())
   }
 }

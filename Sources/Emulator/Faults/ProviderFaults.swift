@@ -88,7 +88,7 @@ final class ProviderFaults {
   private func give(up entry: Held, _ reason: String) {
     var words = entry.decision.words
     words.got += ", and \(reason) before it was over"
-    entry.struck.swallow(entry.decision, words)
+    entry.struck.giveUp(entry.decision, words)
   }
 
   // MARK: Effects
@@ -101,9 +101,7 @@ final class ProviderFaults {
     switch step {
     case .dribble(let dribble):
       connection.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
-    case .take: struck.carryOut(decision, on: session)
-    case .refuse(let refusal): struck.refuse(refusal.rejection, decision, on: session)
-    case .swallow: struck.swallow(decision, decision.words)
+    case .take, .refuse, .swallow: struck.carryOut(step, decision, on: session)
     case .resetStream(let code): session.reset(struck.request, HTTP2ErrorCode(rawValue: code))
     case .goAway(let goAway): turnAway(struck.request, goAway)
     case .reset: connection.abort("reset by a fault", reset: true)

@@ -14,9 +14,9 @@ extension ForwardingGatewayConnection {
       self.fault = nil
       return carryOut(fault.plan, fault.decision, notification, provider)
     }
-    guard service.faults.mayStrike(notification.token),
-      let decision = service.faults.decide(point(notification, provider))
-    else { return nil }
+    let topic = provider.topic < 0 ? nil : service.broker.registry.topics[Int(provider.topic)].label
+    let decision = service.faults.decide(notification, topic: topic, connection: connection?.remoteAddress)
+    guard let decision else { return nil }
     let plan = FaultPlan(decision, on: .frames)
     guard let hold = plan.hold else { return carryOut(plan, decision, notification, provider) }
     fault = ForwardFault(decision: decision, plan: plan)
@@ -28,14 +28,6 @@ extension ForwardingGatewayConnection {
   func giveUpStalled() {
     guard let fault, fault.timer == nil, !fault.isOver else { return }
     dropWaiting()
-  }
-
-  private func point(_ notification: LegacyNotification, _ provider: GatewayProvider) -> FaultPoint {
-    var point = FaultPoint(.push, at: .gateway)
-    point.topic = provider.topic < 0 ? nil : service.broker.registry.topics[Int(provider.topic)].label
-    if let token = notification.token { point.token = token }
-    (point.priority, point.connection) = (notification.priority, connection?.remoteAddress.description)
-    return point
   }
 
   // MARK: Waiting
@@ -95,8 +87,7 @@ extension ForwardingGatewayConnection {
     _ rejection: Rejection?
   ) {
     var submission = provider.submission(notification)
-    submission.detail = NotificationDetail(
-      explanation: decision.explanation, fault: decision.struck(isAnswered: rejection != nil))
+    submission.detail = NotificationDetail(decision, isAnswered: rejection != nil)
     _ = service.broker.recordRejection(
       submission, rejection ?? .internalServerError, now: service.clock.now())
   }
@@ -112,7 +103,7 @@ extension ForwardingGatewayConnection {
   }
 
   private func accept(_ notification: LegacyNotification, _ provider: GatewayProvider) {
-    service.broker.recordAccepted(provider.submission(notification), now: service.clock.now())
+    _ = service.broker.recordAccepted(provider.submission(notification), now: service.clock.now())
     let sequence = window.begin(
       command: notification.command.rawValue, identifier: notification.identifier, token: [])
     if let ending = window.settle(sequence, nil) { end(ending) }

@@ -133,7 +133,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     guard let provider, !isEnding else { return false }
     switch next {
     case .failure(let failure):
-      service.broker.recordFailure(
+      _ = service.broker.recordFailure(
         failure, decoder.malformedFrame, from: provider, now: service.clock.now())
       refuse(failure.command, failure.identifier, .protocolError)
       return true

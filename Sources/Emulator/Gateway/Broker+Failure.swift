@@ -6,7 +6,7 @@ extension Broker {
   /// A frame that can't be parsed is remembered too, with as much of it as was understood.
   func recordFailure(
     _ failure: LegacyParseFailure, _ frame: [UInt8], from provider: GatewayProvider, now: Timestamp
-  ) {
+  ) -> UInt64 {
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     var submission = Submission(
       interface: .gateway, topic: provider.topic, environment: provider.environment, token: nothing,
@@ -15,9 +15,9 @@ extension Broker {
     submission.identifier = failure.identifier
     submission.detail = NotificationDetail(explanation: failure.sentence)
     submission.connection = provider.connection
-    frame.withUnsafeBytes {
+    return frame.withUnsafeBytes {
       submission.frame = $0
-      _ = recordRejection(submission, .protocolError, now: now)
+      return recordRejection(submission, .protocolError, now: now)
     }
   }
 }

@@ -1,5 +1,6 @@
 import Broker
 import Credentials
+import Faults
 import LegacyWire
 import Platform
 import PushModel
@@ -63,8 +64,63 @@ final class Gateway {
 
   func recordFailure(
     _ failure: LegacyParseFailure, _ frame: [UInt8], from provider: GatewayProvider, now: Timestamp
-  ) {
+  ) -> UInt64 {
     broker.recordFailure(failure, frame, from: provider, now: now)
+  }
+
+  // MARK: What becomes of a frame
+
+  /// Checks a notification and submits it.
+  @inline(__always)
+  func submit(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
+    -> SubmissionResult
+  {
+    if let early = LegacyCheck.rejection(notification, limits) ?? provider.rejection {
+      return refuse(notification, early, detail(early, notification, provider), from: provider, now: now)
+    }
+    let result = broker.submit(provider.plain(notification), detail: provider.waived, now: now)
+    if let rejection = result.rejection {
+      broker.journal.attach(detail(rejection, notification, provider), to: result.id)
+    }
+    return result
+  }
+
+  /// Does what a fault wants of one.
+  func carryOut(
+    _ fate: FaultStep, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
+    from provider: GatewayProvider, now: Timestamp
+  ) -> SubmissionResult {
+    switch fate {
+    case .take where decision.isMagic: return takeAnyway(notification, from: provider, now: now)
+    case .take: return submit(notification, from: provider, now: now)
+    case .refuse(let refusal):
+      let detail = NotificationDetail(decision, isAnswered: true)
+      return refuse(notification, refusal.rejection, detail, from: provider, now: now)
+    default:
+      let detail = NotificationDetail(decision, isAnswered: false)
+      return refuse(notification, .internalServerError, detail, from: provider, now: now)
+    }
+  }
+
+  /// Accepts what no device is there for.
+  private func takeAnyway(
+    _ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp
+  ) -> SubmissionResult {
+    if let early = LegacyCheck.rejection(notification, limits) ?? provider.rejection {
+      return refuse(notification, early, detail(early, notification, provider), from: provider, now: now)
+    }
+    return SubmissionResult(id: broker.recordAccepted(provider.submission(notification), now: now))
+  }
+
+  @inline(never)
+  private func refuse(
+    _ notification: LegacyNotification, _ rejection: Rejection, _ detail: NotificationDetail,
+    from provider: GatewayProvider, now: Timestamp
+  ) -> SubmissionResult {
+    var submission = provider.submission(notification)
+    submission.detail = detail
+    let id = broker.recordRejection(submission, rejection, now: now)
+    return SubmissionResult(id: id, rejection: rejection)
   }
 
   // MARK: Slowing providers down

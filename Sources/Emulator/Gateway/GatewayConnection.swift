@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import LegacyWire
 import PushModel
 import Transport
@@ -95,27 +96,15 @@ final class GatewayConnection: ConnectionHandler {
   private func process(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
-    if let early = LegacyCheck.rejection(notification, gateway.limits) ?? provider.rejection {
-      return refuse(notification, early, from: provider, now: now)
-    }
-    let result = gateway.broker.submit(provider.plain(notification), detail: provider.waived, now: now)
-    if let rejection = result.rejection {
-      gateway.broker.journal.attach(gateway.detail(rejection, notification, provider), to: result.id)
-      return answer(notification, rejection)
-    }
+    goOn(notification, gateway.submit(notification, from: provider, now: now))
+  }
+
+  @inline(__always)
+  private func goOn(_ notification: LegacyNotification, _ result: SubmissionResult) -> LegacyDecoder.Next {
+    if let rejection = result.rejection { return answer(notification, rejection) }
     if notification.command != .simple { lastAccepted = notification.identifier }
     if result.isCongested { slowDown(for: notification.token) }
     return .goOn
-  }
-
-  @inline(never)
-  private func refuse(
-    _ notification: LegacyNotification, _ rejection: Rejection, from provider: GatewayProvider, now: Timestamp
-  ) -> LegacyDecoder.Next {
-    var submission = provider.submission(notification)
-    submission.detail = gateway.detail(rejection, notification, provider)
-    _ = gateway.broker.recordRejection(submission, rejection, now: now)
-    return answer(notification, rejection)
   }
 
   private func answer(_ notification: LegacyNotification, _ rejection: Rejection) -> LegacyDecoder.Next {
@@ -126,7 +115,7 @@ final class GatewayConnection: ConnectionHandler {
 
   func refuse(_ failure: LegacyParseFailure) {
     guard let provider else { return }
-    gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
+    _ = gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
     end(LegacyErrorPacket(.protocolError, failure.identifier), command: failure.command)
   }
 
@@ -157,31 +146,18 @@ extension GatewayConnection {
     provider.map { take(notification, from: $0, now: gateway.clock.now()) } ?? .stop
   }
 
-  /// As though no fault had struck.
-  func process(_ notification: LegacyNotification) -> LegacyDecoder.Next {
-    provider.map { process(notification, from: $0, now: gateway.clock.now()) } ?? .stop
-  }
-
-  /// Accepts what no device is there for.
-  func takeAnyway(_ notification: LegacyNotification) -> LegacyDecoder.Next {
+  /// Takes it after all, or answers as the checks do.
+  func take(_ decision: FaultEngine.Decision, _ notification: LegacyNotification) -> LegacyDecoder.Next {
     guard let provider else { return .stop }
-    if let early = LegacyCheck.rejection(notification, gateway.limits) ?? provider.rejection {
-      record(notification, early, gateway.detail(early, notification, provider).explanation)
-      return answer(notification, early)
-    }
-    gateway.broker.recordAccepted(provider.submission(notification), now: gateway.clock.now())
-    if notification.command != .simple { lastAccepted = notification.identifier }
-    return .goOn
+    let result = gateway.carryOut(
+      .take, decision, notification, from: provider, now: gateway.clock.now())
+    return goOn(notification, result)
   }
 
-  func record(
-    _ notification: LegacyNotification, _ rejection: Rejection, _ explanation: String?,
-    fault: StruckFault? = nil
-  ) {
+  /// Remembers what a fault wants of it.
+  func note(_ fate: FaultStep, _ decision: FaultEngine.Decision, _ notification: LegacyNotification) {
     guard let provider else { return }
-    var submission = provider.submission(notification)
-    submission.detail = NotificationDetail(explanation: explanation, fault: fault)
-    _ = gateway.broker.recordRejection(submission, rejection, now: gateway.clock.now())
+    _ = gateway.carryOut(fate, decision, notification, from: provider, now: gateway.clock.now())
   }
 
   func topicName(_ provider: GatewayProvider) -> String? {

@@ -69,12 +69,12 @@ final class BrokerChannels: ChannelDirectory {
 }
 
 extension ProviderService {
-  /// Hands an accepted broadcast to the broker.
+  /// Hands an accepted broadcast to the broker; answers its id in the history, 0 if its channel has gone meanwhile.
   func broadcast(
     _ accepted: AcceptedBroadcast, _ message: HTTPMessage, environment: Environment, now: Timestamp,
     source: PushSource
-  ) {
-    guard let key = channels.key(accepted.channel, accepted.bundle, environment) else { return }
+  ) -> UInt64 {
+    guard let key = channels.key(accepted.channel, accepted.bundle, environment) else { return 0 }
     var submission = Submission(
       interface: .provider, topic: key.topic, environment: environment, token: .init(start: nil, count: 0),
       payload: accepted.payload)
@@ -85,6 +85,6 @@ extension ProviderService {
     submission.detail = accepted.waived.first?.detail
     submission.priority = accepted.priority
     submission.expiration = UInt32(clamping: accepted.expiration)
-    broker.broadcast(submission, to: key, storageSeconds: ChannelLimits.storageSeconds, now: now)
+    return broker.broadcast(submission, to: key, storageSeconds: ChannelLimits.storageSeconds, now: now)
   }
 }

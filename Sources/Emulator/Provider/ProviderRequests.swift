@@ -10,6 +10,15 @@ enum JudgedRequest {
   case broadcast(BroadcastVerdict)
 }
 
+/// What became of a request.
+struct ProviderOutcome {
+  /// The notification's id in the history.
+  var id: UInt64
+  /// What its provider is told; nil for nothing, as a fault wants it.
+  var response: HTTP2Response?
+  var rejection: Rejection?
+}
+
 /// Judges the requests of one provider and acts on them, whichever HTTP they come by.
 final class ProviderRequests {
   let service: ProviderService
@@ -48,72 +57,90 @@ final class ProviderRequests {
     return check.hasAuthenticated
   }
 
-  /// Does what the verdict says; answers what the provider is told, and the rejection, if any.
-  func act(_ judged: JudgedRequest, on message: HTTPMessage, now: Timestamp) -> (HTTP2Response, Rejection?) {
+  /// Does what the verdict says.
+  func act(_ judged: JudgedRequest, on message: HTTPMessage, now: Timestamp) -> ProviderOutcome {
     switch judged {
     case .push(.accepted(let accepted)):
       let result = service.submit(
         accepted, message, interface: interface, environment: environment, now: now, source: source(message))
-      guard let rejection = result.rejection else { return (success(judged, accepted.messageID), nil) }
+      guard let rejection = result.rejection else { return success(judged, result.id) }
       // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
       var refused = check.refuse(message, rejection, got: Phrase(rejection.sentence))
       refused.goneAt = result.goneAt
-      return (refusal(refused, judged), rejection)
+      return refusal(refused, judged, result.id)
     case .broadcast(.accepted(let accepted)):
-      service.broadcast(
+      let id = service.broadcast(
         accepted, message, environment: environment, now: now, source: source(message))
-      return (success(judged, accepted.requestID), nil)
+      return success(judged, id)
     case .push(.rejected(let rejected)), .broadcast(.rejected(let rejected)):
       return reject(rejected, judged, message, now: now)
     }
   }
 
+  /// Does what a fault wants of a push: a magic token that asks for no refusal is taken, though it is nobody's.
+  func carryOut(
+    _ fate: FaultStep, _ decision: FaultEngine.Decision, _ judged: JudgedRequest, _ message: HTTPMessage,
+    now: Timestamp
+  ) -> ProviderOutcome {
+    switch fate {
+    case .take where decision.isMagic && judged.lacksOnlyToken:
+      return success(judged, acceptAnyway(judged, message, now: now))
+    case .take: return act(judged, on: message, now: now)
+    case .refuse(let refusal):
+      let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
+      return reject(refused, judged, message, now: now, fault: decision.struck(isAnswered: true))
+    default: return ProviderOutcome(id: swallow(judged, message, decision, decision.words, now: now))
+    }
+  }
+
   /// Remembers a refusal and answers it.
-  func reject(
+  private func reject(
     _ rejected: RejectedRequest, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp,
     fault: StruckFault? = nil
-  ) -> (HTTP2Response, Rejection?) {
-    service.record(
+  ) -> ProviderOutcome {
+    let id = service.record(
       rejected, message, interface: interface, environment: environment, now: now, source: source(message),
       fault: fault)
-    return (refusal(rejected, judged), rejected.rejection)
+    return refusal(rejected, judged, id)
   }
 
   /// Remembers a push that a fault left without an answer.
+  @discardableResult
   func swallow(
     _ judged: JudgedRequest, _ message: HTTPMessage, _ decision: FaultEngine.Decision, _ words: Explanation,
     now: Timestamp
-  ) {
+  ) -> UInt64 {
     let unanswered = RejectedRequest(.internalServerError, messageID: judged.messageID, explanation: words)
-    service.record(
+    return service.record(
       unanswered, message, interface: interface, environment: environment, now: now, source: source(message),
       fault: decision.struck(isAnswered: false))
   }
 
   /// Remembers a push as accepted that no device is there for.
-  func acceptAnyway(_ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp) -> HTTP2Response {
+  private func acceptAnyway(_ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp) -> UInt64 {
     service.recordAccepted(
       message, messageID: judged.messageID, interface: interface, environment: environment, now: now,
       source: source(message))
-    return success(judged, judged.messageID)
   }
 
   private func source(_ message: HTTPMessage) -> PushSource {
     PushSource(connection: number, message, service.capture)
   }
 
-  private func success(_ judged: JudgedRequest, _ id: MessageID) -> HTTP2Response {
-    var response = HTTP2Response(status: 200, messageID: id, uniqueID: service.uniqueID(in: environment))
+  private func success(_ judged: JudgedRequest, _ id: UInt64) -> ProviderOutcome {
+    var response = HTTP2Response(
+      status: 200, messageID: judged.messageID, uniqueID: service.uniqueID(in: environment))
     response.idField = judged.idField
-    return response
+    return ProviderOutcome(id: id, response: response)
   }
 
-  private func refusal(_ rejected: RejectedRequest, _ judged: JudgedRequest) -> HTTP2Response {
+  private func refusal(_ rejected: RejectedRequest, _ judged: JudgedRequest, _ id: UInt64) -> ProviderOutcome
+  {
     var response = HTTP2Response(
       status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
     response.idField = judged.idField
     if service.options.explains { response.explanation = rejected.explanation }
-    return response
+    return ProviderOutcome(id: id, response: response, rejection: rejected.rejection)
   }
 }
 

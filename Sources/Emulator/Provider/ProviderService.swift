@@ -106,7 +106,7 @@ final class ProviderService {
   func recordAccepted(
     _ message: HTTPMessage, messageID: MessageID, interface: Interface, environment: Environment,
     now: Timestamp, source: PushSource
-  ) {
+  ) -> UInt64 {
     withSubmission(message, messageID, interface, environment, source) {
       broker.recordAccepted($0, now: now)
     }
@@ -116,19 +116,19 @@ final class ProviderService {
   func record(
     _ rejected: RejectedRequest, _ message: HTTPMessage, interface: Interface, environment: Environment,
     now: Timestamp, source: PushSource, fault: StruckFault? = nil
-  ) {
+  ) -> UInt64 {
     withSubmission(message, rejected.messageID, interface, environment, source) {
       var submission = $0
       submission.detail = NotificationDetail(rejected.explanation, fault: fault)
-      _ = broker.recordRejection(submission, rejected.rejection, now: now)
+      return broker.recordRejection(submission, rejected.rejection, now: now)
     }
   }
 
   /// Lends as much of a request as can be told without its verdict.
   private func withSubmission(
     _ message: HTTPMessage, _ messageID: MessageID, _ interface: Interface, _ environment: Environment,
-    _ source: PushSource, _ body: (Submission) -> Void
-  ) {
+    _ source: PushSource, _ body: (Submission) -> UInt64
+  ) -> UInt64 {
     Self.withPathToken(message) { token in
       var submission = Submission(
         interface: interface, topic: topic(message), environment: environment, token: token,
@@ -137,7 +137,7 @@ final class ProviderService {
       submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.pushType = message[.apnsPushType].flatMap { PushType($0) } ?? .alert
-      body(submission)
+      return body(submission)
     }
   }
 
@@ -152,15 +152,16 @@ final class ProviderService {
   }
 
   /// Lends the token of the path as bytes, or nothing if it is not hexadecimal.
-  private static func withPathToken(_ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Void) {
+  private static func withPathToken<Answer>(
+    _ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Answer
+  ) -> Answer {
     let digits = 2 * DeviceToken.byteCount
     if let path = message[.path], path.count > digits, path[path.count - digits - 1] == UInt8(ascii: "/"),
       let token = DeviceToken(hexDigits: UnsafeRawBufferPointer(rebasing: path.suffix(digits)))
     {
-      token.withUnsafeBytes(body)
-    } else {
-      pathToken(message).withUnsafeBytes(body)
+      return token.withUnsafeBytes(body)
     }
+    return pathToken(message).withUnsafeBytes(body)
   }
 
   /// The token of the path as bytes, or nothing if it is not hexadecimal.

@@ -30,16 +30,16 @@ final class PushResponder: HTTP2Responder {
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
     let judged = requests.judge(request.message, now: now)
     if service.faults.mayStrike(request.message), struck(request, judged, session) { return }
-    let (response, rejection) = requests.act(judged, on: request.message, now: now)
-    answer(request, judged, response, rejection, session)
+    answer(request, judged, requests.act(judged, on: request.message, now: now), session)
   }
 
   func answer(
-    _ request: HTTP2Request, _ judged: JudgedRequest, _ response: HTTP2Response, _ rejection: Rejection?,
+    _ request: HTTP2Request, _ judged: JudgedRequest, _ outcome: ProviderOutcome,
     _ session: HTTP2ServerSession
   ) {
+    guard let response = outcome.response else { return }
     let isAuthenticated = requests.hasAuthenticated(judged)
-    if let limit = throttle.requestJudged(authenticated: isAuthenticated, rejection: rejection) {
+    if let limit = throttle.requestJudged(authenticated: isAuthenticated, rejection: outcome.rejection) {
       session.setMaximumConcurrentStreams(limit)
     }
     session.respond(to: request, with: response)
