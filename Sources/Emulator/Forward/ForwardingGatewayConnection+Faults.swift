@@ -93,7 +93,7 @@ extension ForwardingGatewayConnection {
   }
 
   /// The packet waits for the answers to those before it. A server that goes names the last that it took
-  /// (`spec/provider-protocol.md` A.3, status 10).
+  /// (`Documentation/binary-protocol.md#statuses`, 10).
   private func refuse(_ refusal: FaultRefusal, _ notification: LegacyNotification, halfCloses: Bool) {
     let own = refusal.status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
     let ending = window.refuse(

@@ -8,14 +8,14 @@ import Transport
 ///
 ///     TLS up ─→ identified ─ frames accepted, in silence ─→ identified
 ///        │            └─ first bad frame ─→ six bytes, orderly close; nothing later is looked at
-///        └─ certificate for the other environment: silent close (spec/provider-protocol.md A.5)
+///        └─ certificate for the other environment: silent close (`Documentation/binary-protocol.md#client-certificate`)
 final class GatewayConnection: ConnectionHandler {
   private let gateway: Gateway
   private unowned let connection: TLSConnection
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
   /// Identifier of the last accepted notification that has one, for status 10; nil before the first. Command 0 has none,
-  /// and a library that is told 0 resends for ever (`spec/client-quirks.md`).
+  /// and a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
   private(set) var lastAccepted: UInt32?
   /// What goes wrong here on purpose; nil until something does.
   private var faults: GatewayFaults?
@@ -63,7 +63,8 @@ final class GatewayConnection: ConnectionHandler {
   /// The provider learns how far it got.
   func giveWay(_ connection: TLSConnection) { shutDown() }
 
-  /// Maintenance: everything up to the last accepted notification went through (A.3, status 10).
+  /// Maintenance: everything up to the last accepted notification went through
+  /// (`Documentation/binary-protocol.md#statuses`, 10).
   func shutDown() {
     guard connection.isOpen else { return }
     gateway.broker.gatewayAnswers()
@@ -120,7 +121,7 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   /// The packet and the close leave after the turn's commit, in one write and an orderly end. A bad command 0 gets no
-  /// packet (A.3).
+  /// packet (`Documentation/binary-protocol.md#error-packet`).
   private func end(_ packet: LegacyErrorPacket, command: UInt8) {
     send(packet, command: command)
     connection.close()
