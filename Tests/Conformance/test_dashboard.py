@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import urllib.error
 import urllib.request
@@ -450,6 +451,23 @@ def test_a_name_that_only_looks_like_ours_is_refused(emulator):
         with pytest.raises(urllib.error.HTTPError) as refusal:
             urllib.request.urlopen(request)
         assert refusal.value.code == 403
+
+
+def test_with_an_access_token_one_address_opens_all_of_it(chromium, stopped_emulator):
+    """Page, style, modules and stream: each is refused without the cookie that the address gives."""
+    emulator = stopped_emulator.start("--ephemeral", "--bind", "0.0.0.0")
+    port = emulator.address("console")[1]
+    [access] = re.findall(r"/\?access=(\S+)", emulator.log())
+    chromium.open(f"http://127.0.0.1:{port}/")
+    assert "access token" in chromium.text()
+    chromium.complaints.clear()
+    chromium.open(f"http://127.0.0.1:{port}/?access={access}")
+    chromium.until("document.getElementById('live')?.textContent === 'live' && store.info?.needsAccess")
+    assert chromium.script("location.search") == ""
+    assert chromium.script("[...document.styleSheets].every(each => each.cssRules.length)")
+    chromium.open("about:blank")
+    # The refusal is no page of ours, so the browser asks for its icon.
+    assert [each for each in chromium.complaints if not each.get("entry", {}).get("url", "").endswith("/favicon.ico")] == []
 
 
 def test_a_strange_page_can_not_write(chromium, emulator):
