@@ -1,7 +1,7 @@
 import PushModel
 
-/// Starting over without a restart (`README.md#console-api`). What other parts hold by index stays valid: topics are
-/// kept.
+/// Starting over without a restart (`Documentation/console-api.md`). What other parts hold by index stays valid: topics
+/// are kept.
 extension Broker {
   /// Drops every message that waits for a device, and the broadcasts that channels keep; those on their way stay.
   public func dropKeptMessages(now: Timestamp) {

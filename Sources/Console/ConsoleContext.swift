@@ -52,7 +52,7 @@ public final class ConsoleContext {
   public var credentials: (any CredentialIssuer)?
   /// What goes wrong on purpose.
   public var faults: FaultEngine?
-  /// Every open connection (`README.md#console-api`), each to be described when its turn comes.
+  /// Every open connection (`Documentation/console-api.md`), each to be described when its turn comes.
   public var connections: () -> [() -> JSONValue] = { [] }
   /// Metrics besides those of the broker.
   public var metrics: () -> [MetricFamily] = { [] }

@@ -171,7 +171,8 @@ public final class Emulator {
     }
   }
 
-  /// Topics of issued certificates are known by name from the start (`README.md#how-tokens-come-to-be`).
+  /// Topics of issued certificates are known by name from the start
+  /// (`Documentation/credentials.md#how-tokens-come-to-be`).
   private func learnTopics() {
     for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
   }

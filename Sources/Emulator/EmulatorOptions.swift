@@ -4,7 +4,7 @@ import Platform
 import PushModel
 import Transport
 
-/// Everything that `serve` can be told (`README.md#flags-of-serve`). Defaults are those of the flags.
+/// Everything that `serve` can be told (`Documentation/commands.md#flags-of-serve`). Defaults are those of the flags.
 public struct EmulatorOptions: Sendable {
   /// Where one listener opens: a port (0 means any free one), or not at all.
   public enum Port: Equatable, Sendable {

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What goes wrong, one or several at once (`README.md#breaking-things`). They reach the wire: whoever owns the
+/// What goes wrong, one or several at once (`Documentation/faults.md#rules`). They reach the wire: whoever owns the
 /// connection carries them out.
 public struct FaultEffects: Equatable, Sendable {
   /// Holds the push up: it is taken, and answered, when the delay is over.

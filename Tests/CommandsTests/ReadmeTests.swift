@@ -3,42 +3,61 @@ import Testing
 
 @testable import Commands
 
-@Suite("The README")
+/// The README, and those pages of `Documentation` that tell how to use the program.
+@Suite("The README and its pages")
 struct ReadmeTests {
   private static let variables = [
     "$token": String(repeating: "00", count: 32), "$topic": "com.example.app",
   ]
 
-  private let text: String
+  private let readme: String
+  /// By name.
+  private let pages: [String: String]
 
   init() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    text = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    let folder = root.appending(path: "Documentation")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    pages = try Dictionary(
+      uniqueKeysWithValues: files.filter { $0.pathExtension == "md" }.map {
+        ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8))
+      })
   }
 
-  @Test("every command line in it is one that the program takes")
+  @Test("every command line in them is one that the program takes")
   func commandLines() throws {
-    let lines = commands()
-    #expect(lines.count > 8)
+    #expect(commands(readme).count > 4)
+    let lines = ([readme] + pages.values).flatMap(commands)
+    #expect(lines.count > 24)
     let parser = CommandLineParser(commands: CommandTable.commands, environment: [:], readFile: { _ in [] })
     for line in lines {
       #expect(throws: Never.self, "\(line)") { _ = try parser.parse(words(line)) }
     }
   }
 
-  @Test("it names every flag of serve and no other")
+  @Test("every page is one click away from the README")
+  func links() {
+    for name in pages.keys where name != "README.md" {
+      #expect(readme.contains("](Documentation/\(name))"), "\(name)")
+    }
+  }
+
+  @Test("every flag of serve has its place, and no other")
   func serveFlags() throws {
+    let text = try #require(pages["commands.md"])
     let start = try #require(text.range(of: "## Flags of serve"))
-    let end = try #require(text[start.upperBound...].range(of: "Exit status"))
+    let end = try #require(text[start.upperBound...].range(of: "## Exit status"))
     let section = text[start.upperBound..<end.lowerBound].split(separator: "\n")
       .filter { $0.hasPrefix("| `--") }.joined(separator: "\n")
     let named = Set(section.matches(of: /--[a-z-]+/).map { String($0.output.dropFirst(2)) })
     #expect(named == Set(ServeFlags.all.filter(\.isSetting).map(\.name)))
   }
 
-  @Test("it says each default port")
-  func ports() {
+  @Test("each default port is told")
+  func ports() throws {
+    let text = try #require(pages["commands.md"])
     for flag in [
       ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
       ServeFlags.consolePort,
@@ -47,8 +66,9 @@ struct ReadmeTests {
     }
   }
 
-  @Test("its test script passes as it stands", .timeLimit(.minutes(2)))
+  @Test("the README's test script passes as it stands", .timeLimit(.minutes(2)))
   func script() throws {
+    let text = readme
     let start = try #require(text.range(of: "```sh\n"))
     let end = try #require(text[start.upperBound...].range(of: "```"))
     let shell = try #require(ForeignProgram.find("sh"))
@@ -66,7 +86,7 @@ struct ReadmeTests {
   }
 
   /// What follows `apns-emulator` in blocks of code, up to what the shell would take for itself.
-  private func commands() -> [String] {
+  private func commands(_ text: String) -> [String] {
     var isFenced = false
     var lines: [String] = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -1,4 +1,4 @@
-"""Device tokens that make something go wrong without set-up, and fault rules: as the README describes them."""
+"""Device tokens that make something go wrong without set-up, and fault rules: as `Documentation/faults.md` describes them."""
 
 
 def magic(word):

@@ -130,3 +130,14 @@ def test_the_page_fits_a_phone_and_the_dark(page):
     assert page.script("document.documentElement.scrollWidth") <= 390
     shot(page, "docs-phone")
     assert page.complaints == []
+
+
+def test_the_page_on_metrics_names_each(emulator):
+    with urllib.request.urlopen("http://%s:%s/metrics" % emulator.address("console"), timeout=PATIENCE) as answer:
+        lines = answer.read().decode().splitlines()
+    said = {line.split()[2].removeprefix("apns_emulator_") for line in lines if line.startswith("# HELP ")}
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "metrics.md")) as file:
+        rows = [line.split("|")[1] for line in file if line.startswith("| `")]
+    named = {word for row in rows for word in row.split("`")[1::2]}
+    assert len(said) > 20 and said <= named
+    assert {name.split("_")[0] for name in named - said} <= {"capture", "forward", "forwarded"}

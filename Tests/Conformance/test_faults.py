@@ -392,13 +392,12 @@ def test_garbage_by_a_magic_token_breaks_the_tls_of_its_reader(connect):
         provider.socket.recv(6)
 
 
-# As the README has it
+# As the documentation has it
 
 
-def test_the_commands_of_the_readme_work_as_printed(emulator):
-    with open(os.path.join(os.path.dirname(__file__), "..", "..", "README.md")) as file:
-        section = file.read().split("## Breaking things\n")[1].split("\n## ")[0]
-    script = "\n".join(line.strip() for line in section.splitlines() if line.startswith("    "))
+def test_the_documented_commands_work_as_printed(emulator):
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "faults.md")) as file:
+        script = "\n".join(line.strip() for line in file if line.startswith("    "))
     assert "curl -i" in script
     emulator.push_certificate()
     result = subprocess.run(
@@ -552,7 +551,7 @@ def post(emulator, token, listener="console", **headers):
     [("Unregistered", 410, "Unregistered"), ("TooManyRequests", 429, "TooManyRequests"),
      ("legacy=7", 413, "PayloadTooLarge"), ("goaway=Shutdown", 503, "Shutdown")])
 def test_plain_requests_get_their_reason(emulator, word, status, reason):
-    """Without any key or set-up, as the README has it."""
+    """Without any key or set-up, as the documentation has it."""
     answered, fields, body = post(emulator, magic(word))
     assert (answered, json.loads(body)["reason"]) == (status, reason)
     assert fields["apns-emulator-explanation"] == f"magic token: expected a token that was issued, got !{word}"

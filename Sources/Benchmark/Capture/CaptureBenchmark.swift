@@ -5,7 +5,7 @@ import PushModel
 import Transport
 
 /// `bench capture`: what watching costs (an open event stream, a capture and a full history against none of them), and
-/// how fast a capture is replayed beside the load generator (`README.md`, Speed).
+/// how fast a capture is replayed beside the load generator (`Documentation/speed.md`).
 public struct CaptureBenchmark {
   /// How much to do.
   public struct Options: Sendable {

@@ -6,7 +6,7 @@ import PushModel
 import Transport
 
 /// `bench gateway`: how many binary frames a second are taken and stored, or delivered, beside a TLS sink that only
-/// reads the same bytes (`README.md`, Speed).
+/// reads the same bytes (`Documentation/speed.md`).
 public struct GatewayBenchmark {
   /// How much to do.
   public struct Options: Sendable {

@@ -11,7 +11,7 @@ struct H2Load {
     var answered: Int
   }
 
-  /// Eight connections of a hundred streams, as the issue asks (`README.md`, Speed).
+  /// Eight connections of a hundred streams (`Documentation/speed.md`).
   private static let shape = ["-c", "8", "-m", "100", "-t", "1"]
 
   /// File with one URI a line; its host and port are the first one's.

@@ -5,7 +5,7 @@ import PushModel
 import Transport
 
 /// `bench provider`: requests a second over HTTP/2 with provider tokens, everything verified, beside `nghttpd` that gets
-/// the same requests and checks nothing (`README.md`, Speed).
+/// the same requests and checks nothing (`Documentation/speed.md`).
 public struct ProviderBenchmark {
   /// How much to do.
   public struct Options: Sendable {

@@ -1,4 +1,4 @@
-/// Where a notification is on its way (`README.md#console-api`).
+/// Where a notification is on its way (`Documentation/console-api.md`).
 @frozen
 public enum NotificationState: UInt8, Sendable, CaseIterable {
   /// Refused, or struck by a fault that gave no answer; see the verdict.

@@ -7,7 +7,7 @@ public struct Registration: BitwiseCopyable {
   public var device: Int32
   /// Index of the topic.
   public var topic: Int32
-  /// Counts the installs of the app on the device: 1, 2, … (`README.md#how-tokens-come-to-be`).
+  /// Counts the installs of the app on the device: 1, 2, … (`Documentation/credentials.md#how-tokens-come-to-be`).
   public var install: Int32
   public var environment: Environment
   /// The app is no longer on the phone (removed, reinstalled or erased), but the phone has not reported it yet.

@@ -1,6 +1,7 @@
 import PushModel
 
-/// How tokens come to be (`README.md#how-tokens-come-to-be`). Implemented by `Credentials`; the registry only asks.
+/// How tokens come to be (`Documentation/credentials.md#how-tokens-come-to-be`). Implemented by `Credentials`; the
+/// registry only asks.
 public protocol TokenDerivation {
   /// SHA-1 of the topic's UTF-8.
   func topicHash(_ topic: Topic) -> TopicHash

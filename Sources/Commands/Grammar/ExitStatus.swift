@@ -1,4 +1,4 @@
-/// How the program ends (`README.md#flags-of-serve`).
+/// How the program ends (`Documentation/commands.md#exit-status`).
 struct ExitStatus: RawRepresentable, Equatable, Sendable {
   let rawValue: Int32
 

@@ -1,4 +1,5 @@
-/// One flag of the table (`README.md#flags-of-serve`): its name finds the value, its kind gives the value a type.
+/// One flag of the table (`Documentation/commands.md#flags-of-serve`): its name finds the value, its kind gives the
+/// value a type.
 struct Flag<Value: Sendable>: FlagDescription {
   let name: String
   let kind: ValueKind<Value>

@@ -1,6 +1,6 @@
 import Benchmark
 
-/// `bench`: measurements with a reference in the same run (`README.md`, Speed).
+/// `bench`: measurements with a reference in the same run (`Documentation/speed.md`).
 enum BenchCommand {
   private static let frames = count("frames", "20000000", "frames to offline tokens and to the sink")
   private static let online = count("online-frames", "4000000", "frames to online tokens")

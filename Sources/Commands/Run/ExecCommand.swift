@@ -1,7 +1,7 @@
 import Emulator
 import Platform
 
-/// `exec`: an emulator on free ports for the life of one command (`README.md#flags-of-serve`).
+/// `exec`: an emulator on free ports for the life of one command (`Documentation/commands.md#exec`).
 ///
 /// The command decides when it is over: signals go to it, and the emulator leaves after it.
 enum ExecCommand {

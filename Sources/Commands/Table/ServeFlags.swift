@@ -6,7 +6,8 @@ import Platform
 import PushModel
 import Transport
 
-/// Every flag of `serve` (`README.md#flags-of-serve`). Each is also an environment variable and a configuration key.
+/// Every flag of `serve` (`Documentation/commands.md#flags-of-serve`). Each is also an environment variable and a
+/// configuration key.
 enum ServeFlags {
   static let config = Flag("config", .file, "a JSON file whose keys are these flags")
   static let bind = Flag("bind", .address, default: "127.0.0.1", "address of all listeners").setting

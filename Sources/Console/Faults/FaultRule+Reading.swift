@@ -1,7 +1,7 @@
 import Faults
 import PushModel
 
-/// Rules as requests write them (`README.md#breaking-things`).
+/// Rules as requests write them (`Documentation/faults.md#rules`).
 extension FaultRule {
   static let memberNames = ["name", "preset", "match", "when", "effect", "enabled", "hits", "seen"]
 

@@ -1,7 +1,7 @@
 import Broker
 import PushModel
 
-/// A notification as the API shows it (`README.md#console-api`).
+/// A notification as the API shows it (`Documentation/console-api.md`).
 struct NotificationDocument {
   let broker: Broker
 

@@ -1,7 +1,7 @@
 import Broker
 import PushModel
 
-/// What notifications a request is about: every condition must hold (`README.md#console-api`).
+/// What notifications a request is about: every condition must hold (`Documentation/console-api.md`).
 struct NotificationFilter {
   /// One condition, named as in the query.
   enum Condition: Hashable {

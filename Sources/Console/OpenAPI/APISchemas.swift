@@ -1,6 +1,6 @@
 import PushModel
 
-/// The shapes of the API's documents, in JSON Schema (`README.md#console-api`).
+/// The shapes of the API's documents, in JSON Schema (`Documentation/console-api.md`).
 enum APISchemas {
   static var all: [(String, JSONValue)] {
     general + registry + notifications + faults + savedState

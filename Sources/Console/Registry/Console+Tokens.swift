@@ -37,7 +37,7 @@ extension Console {
     return HTTPResponse(json: .object(members + [("derivation", derivation(row))]))
   }
 
-  /// How the token comes to be (`README.md#how-tokens-come-to-be`). The key stays a secret.
+  /// How the token comes to be (`Documentation/credentials.md#how-tokens-come-to-be`). The key stays a secret.
   private func derivation(_ row: Int32) -> JSONValue {
     let registration = broker.registry[registration: row]
     let (udid, hash) = (

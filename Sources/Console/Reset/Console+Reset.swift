@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Transport
 
-/// What can be reset (`README.md#console-api`), in the order in which it is done.
+/// What can be reset (`Documentation/console-api.md`), in the order in which it is done.
 enum ResetPart: String, CaseIterable {
   case faults, clock, feedback, store, channels, devices, notifications
 }

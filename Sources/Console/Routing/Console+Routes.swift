@@ -2,7 +2,7 @@ import Broker
 import PushModel
 
 extension Console {
-  /// Everything that the console answers (`README.md#console-api`).
+  /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
     healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
       + faultRoutes

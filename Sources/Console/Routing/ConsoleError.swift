@@ -1,7 +1,8 @@
 import PushModel
 import Transport
 
-/// Why a request to the console is refused; becomes `{"error": {"code": …, "message": …}}` (`README.md#console-api`).
+/// Why a request to the console is refused; becomes `{"error": {"code": …, "message": …}}`
+/// (`Documentation/console-api.md`).
 struct ConsoleError: Error, Equatable, CustomStringConvertible {
   var status: Int
   var code: String

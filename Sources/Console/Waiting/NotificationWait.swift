@@ -2,7 +2,8 @@ import Broker
 import PushModel
 import Transport
 
-/// One client that waits for notifications (`README.md#console-api`): what it asks for, and what was found so far.
+/// One client that waits for notifications (`Documentation/console-api.md`): what it asks for, and what was found so
+/// far.
 ///
 /// It first looks through what came before (`isScanning`), while `WaitBoard` tells it of what comes and changes from then
 /// on. What came before counts first.

@@ -1,7 +1,7 @@
 import PushModel
 
 /// How tokens come to be: HMAC-SHA256 under the emulator's secret over what a token stands for
-/// (`README.md#how-tokens-come-to-be`).
+/// (`Documentation/credentials.md#how-tokens-come-to-be`).
 ///
 /// The message is a label of fixed length that says which kind of token it is, then fields of fixed length, and the
 /// UDID last, so that no two inputs share an encoding:

@@ -2,7 +2,8 @@ import COpenSSL
 import Platform
 import PushModel
 
-/// The 32 bytes under which all tokens are made (`README.md#how-tokens-come-to-be`). Not shown in any description.
+/// The 32 bytes under which all tokens are made (`Documentation/credentials.md#how-tokens-come-to-be`). Not shown in
+/// any description.
 public struct TokenSecret {
   /// Length, in bytes.
   static let byteCount = 32

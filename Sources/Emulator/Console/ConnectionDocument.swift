@@ -2,7 +2,7 @@ import Console
 import PushModel
 import Transport
 
-/// Open connections as the console shows them (`README.md#console-api`).
+/// Open connections as the console shows them (`Documentation/console-api.md`).
 enum ConnectionDocument {
   static func all(_ emulator: Emulator) -> [() -> JSONValue] {
     let secure = emulator.listeners.flatMap { name, listener in

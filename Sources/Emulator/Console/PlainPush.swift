@@ -3,7 +3,8 @@ import ProviderAPI
 import PushModel
 import Transport
 
-/// The provider request in plain HTTP/1.1 on the console: the same checks, the same answers (`README.md#console-api`).
+/// The provider request in plain HTTP/1.1 on the console: the same checks, the same answers
+/// (`Documentation/console-api.md`).
 enum PlainPush {
   /// Fields of HTTP/1.1 that HTTP/2 does not know.
   private static let connectionFields: Set<String> = [

@@ -1,7 +1,7 @@
 import Platform
 import PushModel
 
-/// Where a running emulator can be reached (`README.md#in-ci-exec`).
+/// Where a running emulator can be reached (`Documentation/commands.md#ports-file`).
 public struct PortsFile: Sendable {
   /// Listeners by name, in the order of the file; a listener that is off is absent.
   public var listeners: [(name: String, address: SocketAddress)] = []

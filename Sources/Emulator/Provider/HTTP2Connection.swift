@@ -98,7 +98,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     service.logger.log(.debug, "provider connection ended", [("because", .string(reason))])
   }
 
-  /// GOAWAY with the reason of a server that goes (`README.md#flags-of-serve`); open streams end first.
+  /// GOAWAY with the reason of a server that goes (`Documentation/commands.md#flags-of-serve`); open streams end first.
   func shutDown() { end(.shutdown) }
 
   /// Ends the connection if nothing was heard for longer than the operator allows.

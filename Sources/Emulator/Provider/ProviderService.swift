@@ -223,7 +223,7 @@ extension CertificateVerdict {
   var waiver: Waiver? {
     guard isAccepted, let problem else { return nil }
     let explanation = Explanation(
-      rule: "handshake (README: Certificates)", expected: "a certificate that is good here and now",
+      rule: "handshake (Documentation: Certificates)", expected: "a certificate that is good here and now",
       got: Phrase(problem.sentence))
     return Waiver(rejection: nil, explanation: explanation)
   }

@@ -1,7 +1,7 @@
 import PushModel
 
 extension DeviceEvent {
-  /// One JSON object without a line break, as scripts read it (`README.md#a-push-to-a-simulated-phone`).
+  /// One JSON object without a line break, as scripts read it (`Documentation/commands.md#by-hand`).
   public var jsonLine: String { json.text }
 
   private var json: JSONValue {

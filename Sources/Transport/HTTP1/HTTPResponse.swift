@@ -18,7 +18,7 @@ public struct HTTPResponse: Sendable {
       status: status, fields: [HTTPField("Content-Type", "application/json")] + fields, body: json.encoded)
   }
 
-  /// An error in the shape of `README.md#console-api`.
+  /// An error in the shape of `Documentation/console-api.md`.
   public init(status: Int, error code: String, _ message: String, fields: [HTTPField] = []) {
     self.init(
       status: status, json: ["error": ["code": .string(code), "message": .string(message)]], fields: fields)

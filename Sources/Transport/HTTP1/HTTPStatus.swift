@@ -2,7 +2,7 @@
 enum HTTPStatus {
   static func phrase(_ status: Int) -> String { table[status]?.phrase ?? "Status" }
 
-  /// The `code` of an error that the server itself answers (`README.md#console-api`).
+  /// The `code` of an error that the server itself answers (`Documentation/console-api.md`).
   static func errorCode(_ status: Int) -> String { table[status]?.code ?? "error" }
 
   private static let table: [Int: (phrase: String, code: String)] = [

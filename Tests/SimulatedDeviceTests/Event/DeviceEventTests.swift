@@ -3,7 +3,7 @@ import PushModel
 import SimulatedDevice
 import Testing
 
-/// `README.md#a-push-to-a-simulated-phone`.
+/// `Documentation/commands.md#by-hand`.
 @Suite("Device events")
 struct DeviceEventTests {
   private let topic: Topic
