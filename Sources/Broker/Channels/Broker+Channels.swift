@@ -89,8 +89,8 @@ extension Broker {
 
   // MARK: Providers
 
-  /// Sends a broadcast to everybody who listens, and keeps it if the channel does so (F.1: for at most eight hours).
-  /// Answers its id in the history.
+  /// Sends a broadcast to everybody who listens, and keeps it if the channel does so
+  /// (`Documentation/provider-api.md#channel-management`: for at most eight hours). Answers its id in the history.
   @discardableResult
   public func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, now: Timestamp
