@@ -7,6 +7,9 @@ import Testing
 /// Where the sources cite `Documentation` means nothing to users: they get the rule in words, and the name of Apple's page.
 @Suite("What users read")
 struct VisibleTextTests {
+  private static let sources = URL(filePath: #filePath).appending(path: "../../../Sources")
+    .standardizedFileURL
+
   /// "(D.6)", "(C.3, E)", "A.4", "K 18", "spec/…", "design.md", "Documentation/….md#…".
   private static func codes(in text: String) -> [String] {
     let code =
@@ -48,13 +51,16 @@ struct VisibleTextTests {
   func emulator() throws {
     let program = try BuiltProgram()
     defer { program.remove() }
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path + "/Dashboard/Web")
+      .filter { !$0.hasPrefix(".") }.joined(separator: " ")
     let result = try program.exec(
       ["--log-level", "debug"],
       script: """
         console=http://$APNS_EMULATOR_CONSOLE
         curl -sf $api/openapi.json
         curl -sf $console/metrics
-        curl -sf $console/ $console/dashboard/payload.js $console/dashboard/style.css
+        curl -sf $console/ $console/docs
+        for file in \(files); do curl -sf $console/dashboard/$file; done
         push() { curl -s -d "$body" -H "$field" "$@" >/dev/null; }
         token=abababababababababababababababababababababababababababababababab
         for field in 'apns-topic: com.example.app' 'apns-topic: a b' 'apns-priority: 7' 'apns-push-type: x' 'apns-id: 7'; do
@@ -74,9 +80,8 @@ struct VisibleTextTests {
 
   @Test("nor any text in the sources")
   func literals() throws {
-    let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Sources")
-    let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    let files = try #require(
+      FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil))
     var count = 0
     for case let file as URL in files where file.pathExtension == "swift" {
       for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
