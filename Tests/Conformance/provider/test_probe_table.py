@@ -1,5 +1,8 @@
 """Every row of the probe table, as a test of its own. The table itself is printed at the end of the run."""
 
+import os
+import re
+
 import pytest
 
 import probe_table
@@ -33,3 +36,15 @@ def test_every_reason_is_reached():
     reached = probe_table.reached(probe_table.results)
     missing = {reason for table in probe_table.reasons().values() for reason in table} - reached
     assert not missing
+
+
+def test_sections_are_headings():
+    """What the first column says can be looked up."""
+    folder = os.path.join(os.path.dirname(__file__), "..", "..", "..", "Documentation")
+    headings = set()
+    for page in ("provider-api.md", "binary-protocol.md"):
+        with open(os.path.join(folder, page)) as file:
+            headings |= {
+                re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").strip().lower()).replace(" ", "-")
+                for line in file if line.startswith("#")}
+    assert {probe.section for probe in ALL} - headings == set()
