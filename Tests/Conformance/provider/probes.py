@@ -311,7 +311,7 @@ TYPES = [
 # Provider tokens (E)
 
 
-def jwt(name, expected, section="E", before=(), **token):
+def jwt(name, expected, section="provider-tokens", before=(), **token):
     return Probe(section, name, expected, with_token(lambda lab: bearer(lab.key.token(**token))), list(before))
 
 
@@ -327,7 +327,8 @@ TOKENS = [
     jwt("standard alphabet, padded", accepted(), padded=True, standard=True),
     jwt("DER, standard alphabet, padded", accepted(), form=DER, padded=True, standard=True),
     jwt("typ JWT", accepted(), header={"typ": "JWT"}),
-    Probe("E", "iat a float", accepted(), with_token(lambda lab: bearer(lab.key.token(claims={"iat": time.time()})))),
+    Probe("provider-tokens", "iat a float", accepted(),
+        with_token(lambda lab: bearer(lab.key.token(claims={"iat": time.time()})))),
     Probe("what-clients-do", "iat a string of digits", accepted(),
         with_token(lambda lab: bearer(lab.key.token(claims={"iat": str(int(time.time()))})))),
     jwt("iat an old string of digits", refused(403, "ExpiredProviderToken"), claims={"iat": "1700000000"}),
@@ -340,9 +341,9 @@ TOKENS = [
     jwt("61 minutes ahead", INVALID, "open-questions", age=-3660),
     jwt("alg none", INVALID, header={"alg": "none"}),
     jwt("alg HS256", INVALID, header={"alg": "HS256"}),
-    Probe("E", "alg ES384, curve P-384", INVALID, with_token(lambda lab: bearer(
+    Probe("provider-tokens", "alg ES384, curve P-384", INVALID, with_token(lambda lab: bearer(
         lab.key.token(header={"alg": "ES384"}, key=ec.generate_private_key(ec.SECP384R1()))))),
-    Probe("E", "alg ES256, curve P-384", INVALID,
+    Probe("provider-tokens", "alg ES256, curve P-384", INVALID,
         with_token(lambda lab: bearer(lab.key.token(key=ec.generate_private_key(ec.SECP384R1()))))),
     jwt("alg missing", INVALID, header={"alg": None}),
     jwt("alg in small letters", INVALID, header={"alg": "es256"}),
@@ -353,42 +354,46 @@ TOKENS = [
     jwt("iss missing", INVALID, claims={"iss": None}),
     jwt("iss of another team", INVALID, claims={"iss": OTHER_TEAM}),
     jwt("kid and iss swapped", INVALID, header={"kid": TEAM}, claims={"iss": KEY}),
-    Probe("E", "kid of another key", INVALID,
+    Probe("provider-tokens", "kid of another key", INVALID,
         with_token(lambda lab: bearer(lab.key.token(header={"kid": SECOND_KEY})))),
-    Probe("E", "one bit of the header changed", INVALID, with_token(lambda lab: bearer(flipped(lab.key.token(), 0)))),
-    Probe("E", "one bit of the claims changed", INVALID, with_token(lambda lab: bearer(flipped(lab.key.token(), 1)))),
-    Probe("E", "one bit of the signature changed", INVALID,
+    Probe("provider-tokens", "one bit of the header changed", INVALID,
+        with_token(lambda lab: bearer(flipped(lab.key.token(), 0)))),
+    Probe("provider-tokens", "one bit of the claims changed", INVALID,
+        with_token(lambda lab: bearer(flipped(lab.key.token(), 1)))),
+    Probe("provider-tokens", "one bit of the signature changed", INVALID,
         with_token(lambda lab: bearer(flipped(lab.key.token(), 2)))),
-    Probe("E", "signature cut", INVALID, with_token(lambda lab: bearer(lab.key.token()[:-4]))),
-    Probe("E", "signature missing", INVALID, with_token(lambda lab: bearer(lab.key.token().rpartition(".")[0] + "."))),
-    Probe("E", "two parts", INVALID, with_token(lambda lab: bearer(lab.key.token().rpartition(".")[0]))),
-    Probe("E", "four parts", INVALID, with_token(lambda lab: bearer(lab.key.token() + ".x"))),
-    Probe("E", "words", INVALID, push(authorization="bearer a provider token")),
-    Probe("E", "7,000 bytes", INVALID, push(authorization="bearer " + "a" * 7000)),
-    Probe("E", "a second key of the team", accepted(), other_key(SECOND_KEY)),
-    Probe("E", "key for the sandbox", accepted(), other_key(SANDBOX_KEY)),
+    Probe("provider-tokens", "signature cut", INVALID, with_token(lambda lab: bearer(lab.key.token()[:-4]))),
+    Probe("provider-tokens", "signature missing", INVALID,
+        with_token(lambda lab: bearer(lab.key.token().rpartition(".")[0] + "."))),
+    Probe("provider-tokens", "two parts", INVALID, with_token(lambda lab: bearer(lab.key.token().rpartition(".")[0]))),
+    Probe("provider-tokens", "four parts", INVALID, with_token(lambda lab: bearer(lab.key.token() + ".x"))),
+    Probe("provider-tokens", "words", INVALID, push(authorization="bearer a provider token")),
+    Probe("provider-tokens", "7,000 bytes", INVALID, push(authorization="bearer " + "a" * 7000)),
+    Probe("key-kinds", "a second key of the team", accepted(), other_key(SECOND_KEY)),
+    Probe("key-kinds", "key for the sandbox", accepted(), other_key(SANDBOX_KEY)),
     Probe("open-questions", "key for production, in the sandbox", refused(403, "BadEnvironmentKeyInToken"),
         other_key(PRODUCTION_KEY)),
-    Probe("E", "key for the topic", accepted(), other_key(APP_KEY)),
+    Probe("key-kinds", "key for the topic", accepted(), other_key(APP_KEY)),
     Probe("open-questions", "key for another topic", refused(400, "TopicDisallowed"), other_key(OTHER_APP_KEY)),
     Probe("order-of-checks", "topic of the key before device token", refused(400, "TopicDisallowed"),
         with_token(lambda lab: bearer(lab.keys[OTHER_APP_KEY].token()), **{":path": "/3/device/zz"})),
-    Probe("E", "a second token at once", accepted(), with_token(lambda lab: bearer(lab.key.token(age=1))), [push()]),
-    Probe("E", "a third token at once", refused(429, "TooManyProviderTokenUpdates"),
+    Probe("renewal", "a second token at once", accepted(), with_token(lambda lab: bearer(lab.key.token(age=1))),
+        [push()]),
+    Probe("renewal", "a third token at once", refused(429, "TooManyProviderTokenUpdates"),
         with_token(lambda lab: bearer(lab.key.token(age=2))),
         [push(), with_token(lambda lab: bearer(lab.key.token(age=1)))]),
-    Probe("E", "the first token again after the third", refused(429, "TooManyProviderTokenUpdates"), push(),
+    Probe("renewal", "the first token again after the third", refused(429, "TooManyProviderTokenUpdates"), push(),
         [push(), *(with_token(lambda lab, age=age: bearer(lab.key.token(age=age))) for age in (1, 2))]),
     Probe("open-questions", "a token of another team", INVALID, other_key(OTHER_TEAMS_KEY), [push()]),
-    Probe("E", "an unrelated topic's key", refused(403, "UnrelatedKeyIdInToken"), other_key(OTHER_APP_KEY),
+    Probe("key-kinds", "an unrelated topic's key", refused(403, "UnrelatedKeyIdInToken"), other_key(OTHER_APP_KEY),
         [other_key(APP_KEY)]),
-    Probe("E", "a team's key after a topic's", refused(403, "UnrelatedKeyIdInToken"), other_key(KEY),
+    Probe("key-kinds", "a team's key after a topic's", refused(403, "UnrelatedKeyIdInToken"), other_key(KEY),
         [other_key(APP_KEY)]),
-    Probe("E", "an expired token before a good one", accepted(), push(),
+    Probe("renewal", "an expired token before a good one", accepted(), push(),
         [with_token(lambda lab: bearer(lab.key.token(age=7200)))]),
 ]
 
-# Certificates (C)
+# Certificates (`Documentation/provider-api.md#certificates`)
 
 
 def shows(name):

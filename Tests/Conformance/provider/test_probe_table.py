@@ -42,7 +42,7 @@ def test_sections_are_headings():
     """What the first column says can be looked up."""
     folder = os.path.join(os.path.dirname(__file__), "..", "..", "..", "Documentation")
     headings = set()
-    for page in ("provider-api.md", "binary-protocol.md"):
+    for page in ("provider-api.md", "binary-protocol.md", "faults.md"):
         with open(os.path.join(folder, page)) as file:
             headings |= {
                 re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").strip().lower()).replace(" ", "-")
