@@ -88,7 +88,8 @@ struct CitationTests {
   @Test("citations of pages elsewhere are found, and nothing else is taken for one")
   func outsideExamples() throws {
     for text in [
-      "/// (D.6)", "// `spec/x.md` A", "# F.1", "provider-protocol", "`interface.md`, Commands", "(K 18)",
+      "/// (D.6)", "// `spec/x.md` A", "# F.1", "// x (E, Times)", "provider-protocol",
+      "`interface.md`, Commands", "(K 18)",
     ] {
       #expect(try !Citation.outside(in: text).isEmpty, "\(text)")
     }
@@ -176,6 +177,7 @@ private struct Citation: CustomStringConvertible {
     let pattern =
       #"\b(?:provider-protocol|device-courier|client-quirks)\b|\bspec/[a-z-]+\.md"#
       + #"|\b(?:design|interface|ux|style|cluster)\.md\b|\b[A-K]\.[0-9]+\b|\b[DK] [0-9]{1,2}\b"#
+      + #"|(?://|#) .*\([A-K](?:, [^)]*)?\)"#
     return try groups(of: pattern, in: text).compactMap(\.first).compactMap { $0 }
   }
 

@@ -25,7 +25,8 @@ public struct ProviderConnectionBinding {
   private var updates = TokenUpdateLog()
   private var bound: VerifiedProviderToken?
   private var latest: VerifiedProviderToken?
-  /// A token too many has come: the connection is unusable until time has passed, whichever token comes (E, Times).
+  /// A token too many has come: the connection is unusable until time has passed, whichever token comes
+  /// (`Documentation/provider-api.md#renewal`).
   private var isHeldUp = false
 
   /// Not bound yet. `teamUpdates` is shared by all connections.

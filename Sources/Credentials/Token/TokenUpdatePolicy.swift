@@ -10,7 +10,7 @@ public struct TokenUpdatePolicy: Equatable, Sendable {
 
   public var scope = Scope.connection
   /// Different tokens that may come first within the interval. The first renewal is free: a Perl library sends its second
-  /// token at once, and no field report names fewer (E, Times).
+  /// token at once, and no field report names fewer (`Documentation/provider-api.md#renewal`).
   public var tokensPerInterval = 2
   /// In seconds (E: no more than once per 20 minutes).
   public var intervalSeconds: Int64 = 1200

@@ -308,7 +308,7 @@ TYPES = [
     Probe("reasons", "voip token for the app itself", refused(400, "DeviceTokenNotForTopic"), for_token("voip")),
 ]
 
-# Provider tokens (E)
+# Provider tokens (`Documentation/provider-api.md#provider-tokens`)
 
 
 def jwt(name, expected, section="provider-tokens", before=(), **token):
