@@ -26,6 +26,11 @@ public enum CourierLimits {
   /// Identities of one connection, as a count. A Mac has one for itself and one for each user
   /// (`Documentation/device-protocol.md#connect`).
   public static let identitiesPerConnection = 16
+  /// Most connects on one connection within `connectsNanoseconds`, as a count: each is a signature to be checked. Four for
+  /// each identity; a Mac sends one when a person logs in.
+  public static let connectsPerConnection = 4 * identitiesPerConnection
+  /// Ten minutes.
+  public static let connectsNanoseconds: Int64 = 600_000_000_000
   /// How long a client waits for the answer to connect or keep-alive, in nanoseconds
   /// (`Documentation/device-protocol.md#keep-alive`: two clients take 15 s).
   public static let answerNanoseconds: Int64 = 15 * 1_000_000_000

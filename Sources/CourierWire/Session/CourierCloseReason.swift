@@ -16,6 +16,8 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
   case identityRefused
   /// More identities than `CourierLimits.identitiesPerConnection`.
   case tooManyIdentities
+  /// More connects than `CourierLimits.connectsPerConnection`.
+  case tooManyConnects
   /// It acknowledged too much of what it was never sent.
   case tooManyStrayAcknowledgements
 
@@ -29,6 +31,7 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
     case .idle: "nothing was heard for too long"
     case .identityRefused: "the identity was refused"
     case .tooManyIdentities: "too many identities on one connection"
+    case .tooManyConnects: "too many connects on one connection"
     case .tooManyStrayAcknowledgements: "it acknowledged too many messages that it was not sent"
     }
   }

@@ -46,7 +46,7 @@ extension CourierServerSession {
   ) throws(CourierProtocolError) -> FrameAction {
     guard !isClosed else { return .nothing }
     switch frame.command {
-    case .connect: return connectReceived(try ConnectRequest(frame))
+    case .connect: return connectReceived(try ConnectRequest(frame), at: now)
     case .filter: return filterReceived(try FilterUpdate(frame))
     case .appTokenRequest: return tokenRequested(try AppTokenRequest(frame), at: now)
     case .message: return messageReceived(try UpstreamMessage(frame))
@@ -58,12 +58,16 @@ extension CourierServerSession {
     }
   }
 
-  private mutating func connectReceived(_ request: ConnectRequest) -> FrameAction {
+  private mutating func connectReceived(_ request: ConnectRequest, at now: Instant) -> FrameAction {
     switch state {
     case .awaitingConnect(let stranger):
       state = .verifying(stranger)
       return .verify(request)
     case .established(var established) where !established.isVerifying:
+      guard established.takesConnect(at: now) else {
+        state = .closed
+        return .close(.tooManyConnects)
+      }
       established.isVerifying = true
       state = .established(established)
       return .verify(request)

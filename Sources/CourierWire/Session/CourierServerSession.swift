@@ -58,6 +58,22 @@ public struct CourierServerSession: ~Copyable {
     /// Whether a further identity is being verified.
     var isVerifying = false
     var lastHeard: Instant
+    /// Connects since `connectsSince`, as a count.
+    private var connects = 0
+    private var connectsSince: Instant
+
+    init(first: DeviceToken, lastHeard now: Instant) {
+      (self.first, lastHeard, connectsSince) = (first, now, now)
+    }
+
+    /// Counts a further connect; false once there are more than a device may send.
+    mutating func takesConnect(at now: Instant) -> Bool {
+      if now >= connectsSince.adding(nanoseconds: CourierLimits.connectsNanoseconds) {
+        (connects, connectsSince) = (0, now)
+      }
+      connects += 1
+      return connects < CourierLimits.connectsPerConnection
+    }
 
     var identityCount: Int { 1 + others.count }
 

@@ -45,6 +45,28 @@ struct CourierServerSessionFactsTests {
     }
   }
 
+  @Test("connects without end close the connection, and those of ten minutes ago don't count")
+  func connects() {
+    var session = Table.session(in: .verifyingAnother)
+    var now = start
+    // One has been received to get here.
+    for _ in 2..<CourierLimits.connectsPerConnection {
+      _ = session.identityAccepted(request, baseToken: token, tokenWasKnown: true, at: now, date: date)
+      #expect(session.receive(request, at: now) == .verify(request))
+    }
+    _ = session.identityAccepted(request, baseToken: token, tokenWasKnown: true, at: now, date: date)
+    now = start.adding(nanoseconds: CourierLimits.connectsNanoseconds)
+    #expect(session.receive(request, at: now) == .verify(request))
+    for _ in 2..<CourierLimits.connectsPerConnection {
+      _ = session.identityAccepted(request, baseToken: token, tokenWasKnown: true, at: now, date: date)
+      #expect(session.receive(request, at: now) == .verify(request))
+    }
+    _ = session.identityAccepted(request, baseToken: token, tokenWasKnown: true, at: now, date: date)
+    #expect(session.receive(request, at: now) == .close(.tooManyConnects))
+    let isClosed = session.isClosed
+    #expect(isClosed)
+  }
+
   @Test("the same identity may connect again; more than sixteen are too many")
   func identities() {
     var session = Table.session(in: .verifyingAnother)
