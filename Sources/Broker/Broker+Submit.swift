@@ -39,14 +39,6 @@ extension Broker {
     ).id
   }
 
-  /// Whether the token is good for this topic, for a caller that has more checks to do before it submits.
-  public func check(_ submission: Submission, now: Timestamp) -> (rejection: Rejection, goneAt: Timestamp?)? {
-    guard let row = lookUp(submission.token) else { return (.badDeviceToken, nil) }
-    let registration = registry.registrations[Int(row)]
-    guard let rejection = mismatch(submission.plain, registration, now) else { return nil }
-    return (rejection, rejection == .unregistered ? registration.goneAt : nil)
-  }
-
   @inline(__always)
   func lookUp(_ token: UnsafeRawBufferPointer) -> Int32? {
     guard token.count == DeviceToken.byteCount, let base = token.baseAddress else { return nil }

@@ -11,11 +11,4 @@ public enum ProcessStatus {
     guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
     return pages * Int(getpagesize())
   }
-
-  /// CPU time that this process has used, in nanoseconds.
-  public static func cpuNanoseconds() -> Int64 {
-    var value = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &value)
-    return Int64(value.tv_sec) &* 1_000_000_000 &+ Int64(value.tv_nsec)
-  }
 }

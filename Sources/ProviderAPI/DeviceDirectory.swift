@@ -2,9 +2,7 @@ import PushModel
 
 /// What the checks ask of the token map. Implemented over the broker.
 public protocol DeviceDirectory: AnyObject {
-  /// Changes whenever topic handles handed out before have lost their meaning.
-  var epoch: Int { get }
-  /// A number for a topic, so that its name is looked up once and not for every request.
+  /// A number for a topic, so that its name is looked up once and not for every request. It stays the topic's for good.
   func handle(of topic: Topic) -> Int32
   /// What a token is worth for a topic in an environment. Of several truths the first in the order of
   /// `DeviceTokenStanding` counts (`Documentation/provider-api.md#order-of-checks`).

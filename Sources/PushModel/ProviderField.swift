@@ -32,10 +32,6 @@ public enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// Whether a second occurrence is an error (`Documentation/provider-api.md#order-of-checks`): pseudo-fields,
-  /// `authorization` and everything of APNs.
-  @inlinable public var mustBeSingle: Bool { self != .contentType }
-
   /// Recognises a lower-case name; nil for one that APNs ignores. Length and one byte leave a single candidate.
   @inlinable
   public init?(lowercaseName name: UnsafeRawBufferPointer) {

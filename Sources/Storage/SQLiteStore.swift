@@ -67,15 +67,6 @@ public final class SQLiteStore: BrokerStore {
     (hasUncheckpointed, wasBusy) = (true, true)
   }
 
-  /// Forgets everything, for a reset. The caller starts over with an empty broker.
-  public func wipe() throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try deleteDevices()
-      try database.execute("DELETE FROM channel; DELETE FROM pending_forward")
-    }
-    (hasUncheckpointed, wasBusy) = (true, true)
-  }
-
   private func deleteDevices() throws(StoreError) {
     try database.execute(
       """

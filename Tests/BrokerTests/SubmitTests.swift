@@ -82,25 +82,6 @@ struct SubmitTests {
     #expect(lab.kept(row) == nil)
   }
 
-  @Test("asking about a token gives the same answer as pushing to it, and leaves no trace")
-  func check() throws {
-    let row = try lab.row()
-    let token = lab.broker.registry[registration: row].token.bytes
-    func ask(topic: Int32, environment: Environment = .sandbox) -> Rejection? {
-      lab.submission(to: token, "", topic: topic, environment: environment, interface: .provider) {
-        lab.broker.check($0, now: lab.now)?.rejection
-      }
-    }
-    #expect(ask(topic: 0) == nil)
-    #expect(ask(topic: 1) == .deviceTokenNotForTopic)
-    #expect(ask(topic: 0, environment: .production) == .badDeviceToken)
-    lab.broker.reportGone(row, now: lab.now)
-    #expect(ask(topic: 0) == .unregistered)
-    #expect(ask(topic: 1) == .unregistered)
-    #expect(lab.broker.journal.nextId == 1)
-    #expect(lab.broker.counters.received == 0)
-  }
-
   @Test("what was refused before its token was looked up is remembered with its row")
   func recordRejection() throws {
     let row = try lab.row()

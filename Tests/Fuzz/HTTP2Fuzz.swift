@@ -26,9 +26,7 @@ struct HTTP2Fuzz: FuzzTarget {
     _ sent: inout Int
   ) {
     guard !session.isFinished, case .taken = session.receive(piece) else { return }
-    while let event = session.nextEvent() {
-      if case .request(let request) = event { answer(request, session, check) }
-    }
+    while let request = session.nextRequest() { answer(request, session, check) }
     sent += session.drainOutput { _ in }
   }
 
@@ -47,7 +45,6 @@ struct HTTP2Fuzz: FuzzTarget {
 
 /// A token map in which every token is good.
 private final class AnyDevices: DeviceDirectory {
-  let epoch = 0
   func handle(of topic: Topic) -> Int32 { 0 }
   func standing(
     of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp

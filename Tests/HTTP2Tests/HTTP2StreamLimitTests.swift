@@ -98,15 +98,20 @@ struct HTTP2StreamLimitTests {
     let pair = try HTTP2Pair(HTTP2Options(settings: .apple(streams: 1)))
     pair.exchange()
     for context in 0..<50 { pair.submit(context: context) }
-    var limit = 1
     pair.exchange { _ in
-      limit = limit == 1 ? 1000 : 1
-      pair.server.setMaximumConcurrentStreams(limit)
+      pair.server.setMaximumConcurrentStreams(pair.server.maximumConcurrentStreams + 1)
       return HTTP2Response(status: 200)
     }
-    let outcomes = pair.outcomes()
-    #expect(outcomes.count == 50)
-    #expect(outcomes.values.allSatisfy { $0.status == 200 || $0 == .reset(.refusedStream) })
+    #expect(pair.outcomes().values.map(\.status) == [Int?](repeating: 200, count: 50))
+    #expect(pair.server.maximumConcurrentStreams == 51)
+    // Nothing is open when a limit is lowered, so nothing crosses it.
+    for limit in [1000, 1, 3] {
+      pair.server.setMaximumConcurrentStreams(limit)
+      pair.exchange()
+      for context in 0..<20 { pair.submit(context: context) }
+      pair.exchange { _ in HTTP2Response(status: 200) }
+      #expect(pair.outcomes().values.map(\.status) == [Int?](repeating: 200, count: 20), "\(limit)")
+    }
     #expect(pair.client.peerGoAway == nil)
   }
 

@@ -123,17 +123,6 @@ struct ChannelTablesTests {
     #expect(fleet.broker.channels.subscriberCount(key(1)) == 0)
   }
 
-  @Test("are gone when the store is wiped")
-  func wiped() throws {
-    let fleet = try Fleet(path: path)
-    try fleet.register(1)
-    fleet.broker.channels.create(key(1), storesNewest: true)
-    try fleet.commit()
-    try fleet.store.wipe()
-    try fleet.restart()
-    #expect(fleet.broker.channels.keys.isEmpty)
-  }
-
   @Test("find room in a store of the version before them, which keeps all it has")
   func olderVersion() throws {
     // As version 1 made it.

@@ -209,22 +209,6 @@ struct SQLiteStoreTests {
     #expect(error.code == .damaged)
   }
 
-  @Test("forgets everything when it is wiped, and goes on")
-  func wipe() throws {
-    let fleet = try Fleet(path: path)
-    try fleet.register(2)
-    fleet.push(1, "message")
-    try fleet.commit()
-    try fleet.store.wipe()
-    fleet.broker = Broker(derivation: PlainDerivation())
-    try fleet.register(1, from: 5)
-    fleet.push(0, "after")
-    try fleet.commit()
-    try fleet.restart()
-    #expect(fleet.broker.registry.devices.map(\.udid.text) == ["device-5"])
-    #expect(fleet.kept(0) == "after")
-  }
-
   @Test("starts over when the broker forgot its devices, topics apart")
   func startsOver() throws {
     let fleet = try Fleet(path: path)

@@ -25,8 +25,6 @@ struct Flag<Value: Sendable>: FlagDescription {
   var required: Flag { changed { $0.isRequired = true } }
   /// The same flag, which the environment and the configuration file may say too.
   var setting: Flag { changed { $0.isSetting = true } }
-  /// The same flag, on the command line only.
-  var unlisted: Flag { changed { $0.isSetting = false } }
   /// The same flag with another default.
   func defaulting(to text: String?) -> Flag { changed { $0.defaultText = text } }
 

@@ -11,8 +11,6 @@ public struct CourierProtocolError: Error, Equatable, Sendable, CustomStringConv
     case itemMalformed
     /// An item without which the command means nothing is absent.
     case itemMissing
-    /// The frame is another command than the one to be read.
-    case wrongCommand
   }
 
   public let code: Code

@@ -16,8 +16,6 @@ final class BrokerDirectory: DeviceDirectory {
     tokenLifetime = options.tokenLifetimeSeconds.map { Timestamp(seconds: $0).nanoseconds }
   }
 
-  private(set) var epoch = 0
-
   func handle(of topic: Topic) -> Int32 { broker.registry.topic(named: topic) ?? -1 }
 
   func standing(

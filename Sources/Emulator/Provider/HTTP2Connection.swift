@@ -173,8 +173,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
     // A fault may have ended the connection, or have it stand still.
-    while connection.isOpen, !connection.isStalled, let event = session.nextEvent() {
-      guard case .request(let request) = event else { continue }
+    while connection.isOpen, !connection.isStalled, let request = session.nextRequest() {
       guard request.streamID <= highestAllowed else {
         session.drop(request)
         continue

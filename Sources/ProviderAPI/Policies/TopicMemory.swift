@@ -23,15 +23,6 @@ struct TopicMemory {
 
   private var entries: [Entry] = []
   private var next = 0
-  private var epoch = 0
-
-  /// Forgets everything if handles have lost their meaning.
-  mutating func validate(_ epoch: Int) {
-    guard epoch != self.epoch else { return }
-    self.epoch = epoch
-    entries.removeAll()
-    next = 0
-  }
 
   func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?)
     -> RememberedTopic?

@@ -6,7 +6,6 @@ struct TopicPolicy: RequestPolicy {
   let directory: any DeviceDirectory
 
   func refusal(_ context: RequestContext) -> Refusal? {
-    context.topics.validate(directory.epoch)
     guard let bytes = context.message[.apnsTopic], !bytes.isEmpty else { return implied(context) }
     if let known = context.topics.find(bytes, context.pushType, context.grant) {
       context.topic = known

@@ -24,8 +24,6 @@ public struct HTTP2Options: Sendable {
   public var idleFrames = 20_000
   public var idleFramesPerSecond = 1000
   public var idleFramesPerRequest = 64
-  /// PING frames that may wait for their acknowledgement before `ping` refuses to send more.
-  public static let maximumUnansweredPings = 8
 
   /// From the beginning of a header block to its end, in nanoseconds. It is at most a few segments long.
   public var headerTime: Int64 = 10_000_000_000

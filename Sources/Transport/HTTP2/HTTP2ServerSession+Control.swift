@@ -31,19 +31,6 @@ extension HTTP2ServerSession {
     HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
   }
 
-  /// First step of a graceful end: asks the client to open no more streams, without refusing those already on their way.
-  /// Follow with `goAway` when `pingAcknowledged` came or patience ended.
-  public func shutdownNotice() { nghttp2_submit_shutdown_notice(handle) }
-
-  /// Sends a PING; false if too many are unanswered.
-  @discardableResult
-  public func ping() -> Bool {
-    guard unansweredPings < HTTP2Options.maximumUnansweredPings else { return false }
-    unansweredPings += 1
-    nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-    return true
-  }
-
   /// nghttp2 is told twice the ceiling: it would break the connection over an acknowledged limit with words of its own,
   /// and refuse streams sent before the first acknowledgement. Who goes on opening streams after ours it does end. The
   /// true limit is written in as the frame leaves.

@@ -48,7 +48,6 @@ extension HTTP2ServerSession {
     switch nghttp2_frame_type(UInt32(header.type)) {
     case NGHTTP2_HEADERS, NGHTTP2_DATA: messageFrameEnded(header)
     case NGHTTP2_SETTINGS: settingsCame(header)
-    case NGHTTP2_PING: pingCame(header)
     case NGHTTP2_GOAWAY: peerGoAway = HTTP2Library.goAway(frame.pointee.goaway)
     default: break
     }
@@ -92,20 +91,13 @@ extension HTTP2ServerSession {
     guard Int32(header.flags) & Int32(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
     request.phase = .delivered
     current = nil
-    events.append(.request(request))
+    arrivals.append(request)
     watch.allowance.requestCame()
   }
 
   private func settingsCame(_ header: nghttp2_frame_hd) {
     guard Int32(header.flags) & Int32(NGHTTP2_FLAG_ACK.rawValue) != 0 else { return }
     if let next = streamLimit.acknowledge() { submitSettings(limit: next) }
-    events.append(.streamLimitAcknowledged)
-  }
-
-  private func pingCame(_ header: nghttp2_frame_hd) {
-    guard Int32(header.flags) & Int32(NGHTTP2_FLAG_ACK.rawValue) != 0, unansweredPings > 0 else { return }
-    unansweredPings -= 1
-    events.append(.pingAcknowledged)
   }
 
   private func refuse(_ request: HTTP2Request) {

@@ -2,9 +2,9 @@ import CNghttp2
 import Platform
 import PushModel
 
-/// The server's side of one HTTP/2 connection, without the connection: bytes in → events, answers → bytes.
+/// The server's side of one HTTP/2 connection, without the connection: bytes in → requests, answers → bytes.
 ///
-///     receive(bytes) ─→ nextEvent() … respond(to:with:) ─→ nextFrame() … until nil
+///     receive(bytes) ─→ nextRequest() … respond(to:with:) ─→ nextFrame() … until nil
 ///
 /// HPACK, flow control, CONTINUATION, padding, trailers, PING and SETTINGS acknowledgement are nghttp2's work. This class
 /// adds Apple's stream limit (`HTTP2StreamLimit`), errors for frames on streams that are over (`HTTP2FrameWatch`), bounded
@@ -25,8 +25,9 @@ public final class HTTP2ServerSession {
   var unsentLimits: [Int] = []
   /// The request whose frames are arriving.
   var current: HTTP2Request?
-  var events: ContiguousArray<HTTP2Event> = []
-  var nextEventIndex = 0
+  /// Whole requests that were not yet taken, from `nextArrival` on.
+  var arrivals: ContiguousArray<HTTP2Request> = []
+  private var nextArrival = 0
   var fieldList = HTTP2FieldList()
   private let libraryMemory: HTTP2Memory
   /// Bytes held by messages and answers.
@@ -47,8 +48,6 @@ public final class HTTP2ServerSession {
   public private(set) var isTerminated = false
   private var failure: String?
 
-  /// PING frames of ours that the client has not acknowledged.
-  public internal(set) var unansweredPings = 0
   /// The client's GOAWAY, if it sent one.
   public internal(set) var peerGoAway: HTTP2GoAway?
   /// The last GOAWAY that was sent, ours or nghttp2's own with its reason.
@@ -108,17 +107,17 @@ public final class HTTP2ServerSession {
     }
   }
 
-  /// The next thing that happened, oldest first; nil when there is nothing.
-  public func nextEvent() -> HTTP2Event? {
-    guard nextEventIndex < events.count else {
-      if nextEventIndex > 0 {
-        events.removeAll(keepingCapacity: true)
-        nextEventIndex = 0
+  /// The next whole request, oldest first; nil when there is none. It must be answered once with `respond` or `reset`.
+  public func nextRequest() -> HTTP2Request? {
+    guard nextArrival < arrivals.count else {
+      if nextArrival > 0 {
+        arrivals.removeAll(keepingCapacity: true)
+        nextArrival = 0
       }
       return nil
     }
-    defer { nextEventIndex += 1 }
-    return events[nextEventIndex]
+    defer { nextArrival += 1 }
+    return arrivals[nextArrival]
   }
 
   /// nghttp2 has seen everything before a frame that is found fault with.

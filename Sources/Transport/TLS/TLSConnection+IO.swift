@@ -8,7 +8,8 @@ extension TLSConnection {
     let status = SSL_do_handshake(ssl)
     guard status != 1 else { return opened() }
     switch SSL_get_error(ssl, status) {
-    case SSL_ERROR_WANT_READ: flushHandshakeIfNeeded()
+    // OpenSSL writes to the socket itself, so nothing is left behind when it waits for input.
+    case SSL_ERROR_WANT_READ: break
     case SSL_ERROR_WANT_WRITE: waitForWritable()
     case SSL_ERROR_SYSCALL: abort("handshake ended: peer closed the connection")
     default: handshakeFailed("handshake failed: \(TLSError.drained("TLS").sentence)")
@@ -22,9 +23,6 @@ extension TLSConnection {
     endReason = reason
     linger()
   }
-
-  /// OpenSSL writes to the socket itself, so nothing is left behind when it waits for input.
-  private func flushHandshakeIfNeeded() {}
 
   private func opened() {
     phase = .open

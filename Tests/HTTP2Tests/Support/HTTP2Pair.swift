@@ -35,9 +35,8 @@ final class HTTP2Pair {
     var isMoving = true
     while isMoving {
       isMoving = clientToServer()
-      while let event = server.nextEvent() {
-        guard case .request(let request) = event, let response = answer?(request) else { continue }
-        server.respond(to: request, with: response)
+      while let request = server.nextRequest() {
+        if let response = answer?(request) { server.respond(to: request, with: response) }
       }
       if serverToClient() { isMoving = true }
     }
@@ -101,9 +100,7 @@ extension HTTP2ServerSession {
   /// All requests that are complete.
   func takeRequests() -> [HTTP2Request] {
     var requests: [HTTP2Request] = []
-    while let event = nextEvent() {
-      if case .request(let request) = event { requests.append(request) }
-    }
+    while let request = nextRequest() { requests.append(request) }
     return requests
   }
 }

@@ -3,7 +3,6 @@ import PushModel
 
 /// A token map with a few tokens.
 final class FakeDirectory: DeviceDirectory {
-  var epoch = 0
   var topics: [Topic] = []
   var handleCalls = 0
   var standingCalls = 0

@@ -1,13 +1,3 @@
-/// What came out of bytes given to a server session.
-public enum HTTP2Event {
-  /// A whole request; it must be answered once with `respond` or `reset`.
-  case request(HTTP2Request)
-  /// The client has acknowledged a `ping` of ours.
-  case pingAcknowledged
-  /// The client has acknowledged a stream limit.
-  case streamLimitAcknowledged
-}
-
 /// What became of bytes given to a session.
 public enum HTTP2ReceiveStatus: Equatable, Sendable {
   /// Taken. Output may wait, and `isFinished` says whether the connection is to be closed after it.
