@@ -1,69 +1,212 @@
-/// Base64 (RFC 4648, section 4), as payloads and certificates appear in JSON and property lists.
+/// Base64 (RFC 4648) for everybody who reads or writes it, at the speed of the gateway: a table look-up for twelve bits at a
+/// time there, a word for each of four characters back.
 public enum Base64 {
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  /// How a text may be spelled.
+  @frozen
+  public enum Form: Sendable {
+    /// The standard alphabet (section 4), padded, and bits left over are zero: no two texts stand for the same bytes.
+    case strict
+    /// The same, but the URL alphabet (section 5) too, and padding may be missing: provider tokens, in which clients send
+    /// either (`Documentation/provider-api.md#provider-tokens`).
+    case webToken
+    /// The standard alphabet with any white space, padding or bits left over: what people and property lists hold.
+    case forgiving
+  }
 
-  /// `bytes` with padding and without line breaks.
+  /// `bytes` in the standard alphabet, padded and without line breaks.
   public static func encode(_ bytes: some Collection<UInt8>) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    var group: UInt32 = 0
-    var count = 0
-    for byte in bytes {
-      (group, count) = (group << 8 | UInt32(byte), count + 1)
-      if count == 3 {
-        append(group, digits: 4, to: &text)
-        (group, count) = (0, 0)
+    let text = bytes.withContiguousStorageIfAvailable { bytes in
+      String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { output in
+        output.baseAddress.map { encode(UnsafeRawBufferPointer(bytes), to: $0) } ?? 0
       }
     }
-    if count > 0 { append(group << UInt32(24 - 8 * count), digits: count + 1, to: &text) }
-    return String(decoding: text, as: UTF8.self)
+    return text ?? encode(Array(bytes))
   }
 
-  private static func append(_ group: UInt32, digits: Int, to text: inout [UInt8]) {
-    for digit in 0..<4 {
-      let value = Int(group >> UInt32(18 - 6 * digit) & 63)
-      text.append(digit < digits ? alphabet[value] : UInt8(ascii: "="))
-    }
+  /// `bytes` in the URL alphabet without padding, as JSON web tokens have it (RFC 7515 2).
+  public static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
+    String(decoding: encode(bytes).utf8.prefix { $0 != padding }.map(urlCharacter), as: UTF8.self)
   }
 
-  /// The bytes that ASCII `text` spells. White space is skipped and padding may be missing; nil for a foreign
-  /// character, a lone last digit, or anything after the padding.
-  public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var (group, count, isPadded): (UInt32, Int, Bool) = (0, 0, false)
-    for character in text where !isWhiteSpace(character) {
-      if character == UInt8(ascii: "=") {
-        isPadded = true
-        continue
-      }
-      guard !isPadded, let value = value(of: character) else { return nil }
-      (group, count) = (group << 6 | value, count + 1)
-      if count == 4 {
-        bytes.append(contentsOf: [UInt8(group >> 16), UInt8(group >> 8 & 255), UInt8(group & 255)])
-        (group, count) = (0, 0)
-      }
+  /// The bytes that ASCII `text` stands for in the given form; nil if it is not of that form.
+  public static func decode(_ text: some Sequence<UInt8>, _ form: Form = .forgiving) -> [UInt8]? {
+    var digits = digits(of: text, form)
+    var added = 0
+    if form != .strict, digits.last != padding {
+      added = -digits.count & 3
+      // Where bits may be left over, they are those of a character that is thrown away.
+      digits += repeatElement(form == .forgiving ? alphabet[0] : padding, count: added)
     }
-    switch count {
-    case 1: return nil
-    case 2: bytes.append(UInt8(group >> 4))
-    case 3: bytes.append(contentsOf: [UInt8(group >> 10), UInt8(group >> 2 & 255)])
-    default: break
-    }
+    guard form != .forgiving || added < 3, var bytes = decodeStrictly(digits) else { return nil }
+    if form == .forgiving { bytes.removeLast(added) }
     return bytes
   }
 
-  private static func isWhiteSpace(_ character: UInt8) -> Bool {
-    character == 0x20 || (0x09...0x0d).contains(character)
+  /// The text in the standard alphabet, without what the form lets be skipped.
+  private static func digits(of text: some Sequence<UInt8>, _ form: Form) -> [UInt8] {
+    switch form {
+    case .strict: return Array(text)
+    case .webToken: return text.map(standardCharacter)
+    case .forgiving:
+      var digits = text.filter { $0 != 0x20 && !(0x09...0x0d).contains($0) }
+      while digits.last == padding { digits.removeLast() }
+      return digits
+    }
   }
 
-  private static func value(of character: UInt8) -> UInt32? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
-    case UInt8(ascii: "+"): 62
-    case UInt8(ascii: "/"): 63
-    default: nil
+  private static func decodeStrictly(_ digits: [UInt8]) -> [UInt8]? {
+    var isWhole = true
+    let bytes = [UInt8](unsafeUninitializedCapacity: decodedLimit(digits.count) + slack) { output, count in
+      let decoded = digits.withUnsafeBytes { text in
+        output.baseAddress.flatMap { decode(text, to: $0) }
+      }
+      (count, isWhole) = (decoded ?? 0, decoded != nil)
     }
+    return isWhole ? bytes : nil
+  }
+
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let padding = UInt8(ascii: "=")
+
+  /// What the URL alphabet has in place of a character of the standard one.
+  private static func urlCharacter(_ character: UInt8) -> UInt8 {
+    switch character {
+    case UInt8(ascii: "+"): UInt8(ascii: "-")
+    case UInt8(ascii: "/"): UInt8(ascii: "_")
+    default: character
+    }
+  }
+
+  private static func standardCharacter(_ character: UInt8) -> UInt8 {
+    switch character {
+    case UInt8(ascii: "-"): UInt8(ascii: "+")
+    case UInt8(ascii: "_"): UInt8(ascii: "/")
+    default: character
+    }
+  }
+
+  // MARK: Memory
+
+  /// Two characters for each twelve bits, the first in the lower byte. Allocated once for the life of the process.
+  nonisolated(unsafe) private static let pairs: UnsafePointer<UInt16> = {
+    let table = UnsafeMutablePointer<UInt16>.allocate(capacity: 4096)
+    for value in 0..<4096 {
+      let pair = UInt16(alphabet[value >> 6]) | UInt16(alphabet[value & 63]) << 8
+      (table + value).initialize(to: pair.littleEndian)
+    }
+    return UnsafePointer(table)
+  }()
+
+  /// The twelve bits that two characters stand for, the first in the lower byte; `foreign` where one stands for nothing.
+  /// What is used of it fits the first cache. Allocated once for the life of the process.
+  nonisolated(unsafe) private static let values: UnsafePointer<UInt16> = {
+    let table = UnsafeMutablePointer<UInt16>.allocate(capacity: 1 << 16)
+    table.initialize(repeating: foreign, count: 1 << 16)
+    for (high, first) in alphabet.enumerated() {
+      for (low, second) in alphabet.enumerated() {
+        table[Int(first) | Int(second) << 8] = UInt16(high << 6 | low)
+      }
+    }
+    return UnsafePointer(table)
+  }()
+  private static let foreign: UInt16 = 0xf000
+
+  /// Writes the text of `bytes` in the standard alphabet, padded; answers its length, four for each three bytes begun.
+  @inline(__always)
+  public static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer) -> Int {
+    guard let input = bytes.baseAddress else { return 0 }
+    let (count, table) = (bytes.count, pairs)
+    var (from, to) = (0, 0)
+    // Six bytes from a word of eight, as long as there is one.
+    while from &+ 8 <= count {
+      let word = UInt64(bigEndian: (input + from).loadUnaligned(as: UInt64.self))
+      let text =
+        UInt64(table[Int(word &>> 52)]) | UInt64(table[Int(word &>> 40 & 4095)]) &<< 16
+        | UInt64(table[Int(word &>> 28 & 4095)]) &<< 32 | UInt64(table[Int(word &>> 16 & 4095)]) &<< 48
+      (output + to).storeBytes(of: text, as: UInt64.self)
+      (from, to) = (from &+ 6, to &+ 8)
+    }
+    while from < count {
+      encodeGroup(bytes, from, output + to)
+      (from, to) = (from &+ 3, to &+ 4)
+    }
+    return to
+  }
+
+  /// One group of up to three bytes.
+  private static func encodeGroup(
+    _ bytes: UnsafeRawBufferPointer, _ start: Int, _ output: UnsafeMutableRawPointer
+  ) {
+    let left = min(3, bytes.count - start)
+    var group: UInt32 = 0
+    for index in 0..<3 { group = group << 8 | (index < left ? UInt32(bytes[start + index]) : 0) }
+    for digit in 0..<4 {
+      let character = digit <= left ? alphabet[Int(group >> UInt32(18 - 6 * digit) & 63)] : padding
+      output.storeBytes(of: character, toByteOffset: digit, as: UInt8.self)
+    }
+  }
+
+  /// Most bytes that a text of `count` characters stands for.
+  public static func decodedLimit(_ count: Int) -> Int { count / 4 * 3 }
+
+  /// Bytes behind what `decodedLimit` says that may be written to, as rubbish.
+  public static let slack = 8
+
+  /// Writes the bytes of a text of the strict form to `output`, which has room for `decodedLimit` and `slack`;
+  /// answers how many there are, or nil if it is no such text.
+  @inline(__always)
+  public static func decode(_ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer) -> Int? {
+    var read = 0
+    let written = decodePrefix(text, to: output, &read)
+    return read == text.count ? written : nil
+  }
+
+  /// The same for the padded text that `text` begins with, up to whatever can't belong to it; `read` says where that is.
+  /// Apart from its caller, so that all its values stay in registers.
+  @inline(never)
+  public static func decodePrefix(
+    _ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer, _ read: inout Int
+  ) -> Int? {
+    read = 0
+    guard let input = text.baseAddress else { return 0 }
+    let table = values
+    var (from, to) = (0, 0)
+    while from &+ 8 <= text.count {
+      let word = UInt64(littleEndian: (input + from).loadUnaligned(as: UInt64.self))
+      let (first, second) = (table[Int(word & 0xffff)], table[Int(word &>> 16 & 0xffff)])
+      let (third, fourth) = (table[Int(word &>> 32 & 0xffff)], table[Int(word &>> 48)])
+      guard first | second | third | fourth < foreign else { break }
+      let high = UInt64(first) &<< 52 | UInt64(second) &<< 40
+      let group = high | UInt64(third) &<< 28 | UInt64(fourth) &<< 16
+      (output + to).storeBytes(of: group.bigEndian, as: UInt64.self)
+      (from, to) = (from &+ 8, to &+ 6)
+    }
+    // At most one whole group, and one that is padded.
+    while from &+ 4 <= text.count, let count = decodeGroup(input + from, output + to) {
+      (from, to) = (from &+ 4, to &+ count)
+      if count < 3 { break }
+    }
+    read = from
+    return to
+  }
+
+  /// A group that may be padded, up to three bytes.
+  private static func decodeGroup(_ text: UnsafeRawPointer, _ output: UnsafeMutableRawPointer) -> Int? {
+    var word = UInt32(littleEndian: text.loadUnaligned(as: UInt32.self))
+    var count = 3
+    // Padding is read as the character for nothing.
+    while count > 1, word &>> UInt32(8 * count) & 0xff == UInt32(padding) {
+      word ^= UInt32(padding ^ alphabet[0]) &<< UInt32(8 * count)
+      count -= 1
+    }
+    let (high, low) = (values[Int(word & 0xffff)], values[Int(word &>> 16)])
+    guard high | low < foreign else { return nil }
+    let group = UInt32(high) << 12 | UInt32(low)
+    for index in 0..<count {
+      output.storeBytes(
+        of: UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * index)), toByteOffset: index, as: UInt8.self)
+    }
+    // What padding stands for must have been nothing.
+    return group & (count == 3 ? 0 : count == 2 ? 0xff : 0xffff) == 0 ? count : nil
   }
 }

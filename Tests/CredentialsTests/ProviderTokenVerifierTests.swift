@@ -110,10 +110,10 @@ struct ProviderTokenVerifierTests {
     let good = try TestToken.signed(header: header, hash: "SHA512", scalarByteCount: 66)
     let message = good.split(separator: ".").prefix(2).joined(separator: ".")
     for place in [0, 33, 66, 99] {
-      var signature = try #require(Base64.decode(Array(good.split(separator: ".")[2].utf8)[...]))
+      var signature = try #require(Base64.decode(good.split(separator: ".")[2].utf8, .webToken))
       signature[place] = 1
       #expect(
-        rejection(verify(message + "." + Base64.encode(signature))) == .invalidProviderToken, "\(place)")
+        rejection(verify(message + "." + Base64.encodeForURL(signature))) == .invalidProviderToken, "\(place)")
     }
   }
 
@@ -217,10 +217,10 @@ struct ProviderTokenVerifierTests {
     let message = TestToken.raw.split(separator: ".").prefix(2).joined(separator: ".")
     let key = try #require(PrivateKey(pem: TestToken.p8()))
     let otherHash = try key.signature(over: Array(message.utf8), hash: "SHA384")
-    #expect(rejection(verify(message + "." + Base64.encode(otherHash))) == .invalidProviderToken)
-    let zeros = Base64.encode([UInt8](repeating: 0, count: 64))
+    #expect(rejection(verify(message + "." + Base64.encodeForURL(otherHash))) == .invalidProviderToken)
+    let zeros = Base64.encodeForURL([UInt8](repeating: 0, count: 64))
     #expect(rejection(verify(message + "." + zeros)) == .invalidProviderToken)
-    let ones = Base64.encode([UInt8](repeating: 255, count: 64))
+    let ones = Base64.encodeForURL([UInt8](repeating: 255, count: 64))
     #expect(rejection(verify(message + "." + ones)) == .invalidProviderToken)
   }
 

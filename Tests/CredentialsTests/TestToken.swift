@@ -60,10 +60,10 @@ enum TestToken {
     hash: String = "SHA256", scalarByteCount: Int = 32
   ) throws -> String {
     let key = try key ?? #require(PrivateKey(pem: p8()))
-    let message = Base64.encode(Array(header.utf8)) + "." + Base64.encode(Array(claims.utf8))
+    let message = Base64.encodeForURL(Array(header.utf8)) + "." + Base64.encodeForURL(Array(claims.utf8))
     let der = try key.signature(over: Array(message.utf8), hash: hash)
     let raw = try #require(ECDSASignature.raw(from: der))
     let padding = [UInt8](repeating: 0, count: scalarByteCount - 32)
-    return message + "." + Base64.encode(padding + raw.prefix(32) + padding + raw.suffix(32))
+    return message + "." + Base64.encodeForURL(padding + raw.prefix(32) + padding + raw.suffix(32))
   }
 }

@@ -1,9 +1,7 @@
 import Faults
 import PushModel
 
-@testable import Capture
-
-/// Small forms that appear in the text of others: Base64 by both decoders, hexadecimal, times, header fields, magic
+/// Small forms that appear in the text of others: Base64 in all its forms, hexadecimal, times, header fields, magic
 /// tokens.
 struct TextFuzz: FuzzTarget {
   func take(_ input: UnsafeRawBufferPointer) {
@@ -18,15 +16,17 @@ struct TextFuzz: FuzzTarget {
     }
   }
 
-  /// What the fast decoder takes, the plain one takes alike; what is encoded is decoded.
+  /// What the strict form takes, the others take alike, and it is how those bytes are written; what is encoded is decoded.
   private func base64(_ input: UnsafeRawBufferPointer) {
-    let room = FastBase64.decodedLimit(input.count) + FastBase64.slack
-    let output = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 8)
-    defer { output.deallocate() }
-    if let start = output.baseAddress, let count = FastBase64.decode(input, to: start) {
-      precondition(Base64.decode(input)?.elementsEqual(output[..<count]) == true)
+    if let bytes = Base64.decode(input, .strict) {
+      precondition(Base64.decode(input, .forgiving) == bytes && Base64.decode(input, .webToken) == bytes)
+      precondition(Base64.encode(bytes).utf8.elementsEqual(input))
     }
-    precondition(Base64.decode(Base64.encode(input).utf8)?.elementsEqual(input) == true)
+    if let bytes = Base64.decode(input, .webToken) {
+      precondition(Base64.decode(Base64.encodeForURL(bytes).utf8, .webToken) == bytes)
+    }
+    if let bytes = Base64.decode(input) { precondition(bytes.count <= Base64.decodedLimit(input.count + 3)) }
+    precondition(Base64.decode(Base64.encode(input).utf8, .strict)?.elementsEqual(input) == true)
   }
 
   private func hexadecimal(_ input: UnsafeRawBufferPointer) {

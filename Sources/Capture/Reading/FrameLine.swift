@@ -101,8 +101,8 @@ struct FrameLine {
   private mutating func base64(into text: CaptureText) -> CaptureEntry.Piece? {
     let input = UnsafeRawBufferPointer(start: base + position, count: end &- position)
     var read = 0
-    let piece = text.extend(atMost: FastBase64.decodedLimit(input.count) &+ FastBase64.slack) {
-      FastBase64.decodePrefix(input, to: $0, &read)
+    let piece = text.extend(atMost: Base64.decodedLimit(input.count) &+ Base64.slack) {
+      Base64.decodePrefix(input, to: $0, &read)
     }
     position &+= read
     return piece

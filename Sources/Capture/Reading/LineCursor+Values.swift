@@ -7,8 +7,8 @@ extension LineCursor {
     skipBlanks()
     let start = position
     let (digits, isEscaped) = try string()
-    let written = text.extend(atMost: FastBase64.decodedLimit(digits.count) + FastBase64.slack) {
-      isEscaped ? nil : FastBase64.decode(digits, to: $0)
+    let written = text.extend(atMost: Base64.decodedLimit(digits.count) + Base64.slack) {
+      isEscaped ? nil : Base64.decode(digits, to: $0)
     }
     guard let written else {
       position = start

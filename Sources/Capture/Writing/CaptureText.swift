@@ -74,7 +74,7 @@ final class CaptureText {
   func base64(_ bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count / 3 * 4 + 6)
     byte(UInt8(ascii: "\""))
-    count &+= FastBase64.encode(bytes, to: base + count)
+    count &+= Base64.encode(bytes, to: base + count)
     byte(UInt8(ascii: "\""))
   }
 

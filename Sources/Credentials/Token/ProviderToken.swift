@@ -59,7 +59,7 @@ public struct ProviderToken: Equatable, Sendable {
     teamId = try Self.identifier(claims, "iss", "claims")
     issuedAt = try Self.issuedAt(claims)
     deviation = Self.deviation(algorithm, claims)
-    guard let signature = Base64.decode(parts[2]),
+    guard let signature = Base64.decode(parts[2], .webToken),
       let der = ECDSASignature.der(from: signature, fieldByteCount: algorithm.fieldByteCount)
     else {
       throw .invalid(
@@ -86,7 +86,7 @@ public struct ProviderToken: Equatable, Sendable {
   private static func object(_ part: ArraySlice<UInt8>, _ name: String) throws(ProviderTokenRefusal)
     -> JSONValue
   {
-    guard let text = Base64.decode(part), let value = JSONReader.read(text), case .object = value else {
+    guard let text = Base64.decode(part, .webToken), let value = JSONReader.read(text), case .object = value else {
       throw .invalid("the \(name) is not a JSON object in Base64")
     }
     return value

@@ -20,11 +20,11 @@ public final class ProviderTokenSigner {
   public func token(at now: Timestamp) throws(CredentialsError) -> String {
     let header: JSONValue = ["alg": "ES256", "kid": .string(keyId)]
     let claims: JSONValue = ["iss": .string(teamId), "iat": .integer(now.seconds)]
-    let message = Base64.encode(header.encoded) + "." + Base64.encode(claims.encoded)
+    let message = Base64.encodeForURL(header.encoded) + "." + Base64.encodeForURL(claims.encoded)
     let der = try key.signature(over: Array(message.utf8), hash: "SHA256")
     guard let signature = ECDSASignature.raw(from: der) else {
       throw CredentialsError(.cryptography, "OpenSSL made an unreadable signature")
     }
-    return message + "." + Base64.encode(signature)
+    return message + "." + Base64.encodeForURL(signature)
   }
 }
