@@ -46,7 +46,8 @@ static int range_count;
 
 static int add_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
-  static const char *const names[] = {"/libssl", "/libcrypto", "/libnghttp2", "/libevent", "/libsqlite3"};
+  static const char *const names[] = {"/libssl", "/libcrypto", "/libnghttp2", "/libevent", "/libsqlite3",
+                                      "/libexpat"};
   for (size_t name = 0; name < sizeof names / sizeof *names; name++) {
     if (!strstr(info->dlpi_name, names[name])) continue;
     for (int part = 0; part < info->dlpi_phnum && range_count < MOST_RANGES; part++) {

@@ -48,6 +48,15 @@ struct PropertyListTests {
         ]))
   }
 
+  @Test("is read behind line breaks, in pieces and in the character set that it names")
+  func otherSpelling() {
+    #expect(
+      read("\r\n <?xml version=\"1.0\"?><string>a<!-- b --><![CDATA[<c>]]></string>\n") == .string("a<c>"))
+    let latin = Array("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><string>".utf8) + [0xe9]
+    #expect(PropertyList(document: latin + Array("</string>".utf8)) == .string("\u{e9}"))
+    #expect(PropertyList(document: Array("<string>".utf8) + [0xe9] + Array("</string>".utf8)) == nil)
+  }
+
   @Test(
     "is nil when it is broken",
     arguments: [
@@ -55,16 +64,29 @@ struct PropertyListTests {
       "<dict><string>a</string></dict>",
       "<string>a", "<string>a</data>", "<string>&foo;</string>", "<string>&amp</string>", "<data>*</data>",
       "<string>&#xd800;</string>", "<string>&#99999999999;</string>", "<other/>", "<!-- ", "<",
-      "<array><true/>",
+      "<array><true/>", "<true>x</true>", "<plist><true/><true/></plist>",
+      "<dict><key>a</key><key>b</key></dict>",
+      "<key>a</key>", "<array><key>a</key></array>", "<string><true/></string>", "<true/>x",
+      "<!DOCTYPE plist PUBLIC \"a\" \"b\"><string>&foo;</string>", "<string>\u{0}</string>",
     ])
   func broken(text: String) { #expect(read(text) == nil) }
 
   @Test("expands no entity of its own and nests no deeper than its limit")
   func bombs() {
-    #expect(
-      read("<!DOCTYPE x [<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><string>&b;</string>") == nil)
-    let depth = 100_000
-    #expect(
-      read(String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)) == nil)
+    let types = [
+      "<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">", "<!ENTITY % a \"<!ENTITY b 'b'>\">%a;",
+      "<!ENTITY b SYSTEM \"file:///etc/passwd\">", "<!ATTLIST string a CDATA \"aaaa\">",
+    ]
+    for type in types {
+      #expect(read("<!DOCTYPE x [\(type)]><string>&b;</string>") == nil, "\(type)")
+      #expect(read("<!DOCTYPE x [\(type)]><string>b</string>") == nil, "\(type)")
+    }
+    func nested(_ depth: Int) -> PropertyList? {
+      read(
+        "<plist>" + String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
+          + "</plist>")
+    }
+    #expect(nested(PropertyList.maximumDepth) != nil)
+    #expect(nested(PropertyList.maximumDepth + 1) == nil && nested(100_000) == nil)
   }
 }
