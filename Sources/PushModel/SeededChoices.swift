@@ -1,9 +1,10 @@
 /// A repeatable source of choices: a counter, scrambled (the SplitMix64 generator of Steele, Lea and Flood, 2014). Not for
 /// secrets.
+@frozen
 public struct SeededChoices: RandomNumberGenerator, Sendable {
-  private var counter: UInt64
+  @usableFromInline var counter: UInt64
 
-  public init(seed: UInt64) { counter = seed }
+  @inlinable public init(seed: UInt64) { counter = seed }
 
   /// A source for one rule of a run: the run's seed and the rule's name decide.
   public init(seed: UInt64, name: String) {
@@ -12,6 +13,7 @@ public struct SeededChoices: RandomNumberGenerator, Sendable {
     counter = seed ^ hash
   }
 
+  @inlinable
   public mutating func next() -> UInt64 {
     counter &+= 0x9e37_79b9_7f4a_7c15
     var value = counter

@@ -13,8 +13,8 @@ public final class SQLiteStore: BrokerStore {
   let database: Database
   var messages: MessageLog
   let registry: RegistryTables
-  let foreignFeedback: ForeignFeedbackTable
-  let pendingForwards: PendingForwardTable
+  let foreignFeedback: EntryTable<ForeignFeedback.Entry>
+  let pendingForwards: EntryTable<PendingForwards.Entry>
   let channels: ChannelTables
   private let begin: Statement
   private let end: Statement
@@ -38,8 +38,8 @@ public final class SQLiteStore: BrokerStore {
     rollback = try Statement(database, "ROLLBACK")
     messages = try MessageLog(database)
     registry = try RegistryTables(database)
-    foreignFeedback = try ForeignFeedbackTable(database)
-    pendingForwards = try PendingForwardTable(database)
+    foreignFeedback = try EntryTable(database)
+    pendingForwards = try EntryTable(database)
     channels = try ChannelTables(database)
   }
 

@@ -38,7 +38,7 @@ final class ForwardService {
   private let ids: MessageIDGenerator
   var queue: ForwardQueue
   var tokens: ProviderTokenSource
-  var backoff: RetryBackoff
+  var backoff: Backoff
   var counters = ForwardCounters()
   var thrownAway = ThrownAwayPushes()
   var restored = RestoredPushes()
@@ -73,7 +73,7 @@ final class ForwardService {
     tokens = ProviderTokenSource { try signer.token(at: $0) }
     queue = ForwardQueue(limit: options.queueLimit)
     ids = MessageIDGenerator(seed: seed ^ 0x666f_7277_6172_6431)
-    backoff = RetryBackoff(seed: seed ^ 0x666f_7277_6172_6432)
+    backoff = Backoff.forwarding(seed: seed ^ 0x666f_7277_6172_6432)
     client = try UpstreamClient(
       loop: loop, options: options, ownCA: ownCA, logger: logger, seed: seed ^ 0x666f_7277_6172_6433)
     timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }

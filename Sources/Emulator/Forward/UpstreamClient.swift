@@ -14,7 +14,7 @@ final class UpstreamClient {
   private let trust: String
   private let logger: Logger
   private let resolver: AddressResolver
-  private var backoff: RetryBackoff
+  private var backoff: Backoff
   private var current: UpstreamConnection?
   private var leaving: [UpstreamConnection] = []
   /// Addresses of the target that have not been tried since it was looked up.
@@ -34,7 +34,7 @@ final class UpstreamClient {
   init(loop: EventLoop, options: ForwardOptions, ownCA: String, logger: Logger, seed: UInt64) throws {
     (self.loop, self.options, self.logger) = (loop, options, logger)
     resolver = AddressResolver(loop: loop)
-    backoff = RetryBackoff(seed: seed)
+    backoff = Backoff.forwarding(seed: seed)
     let ca = options.ca ?? (options.target.isLoopback ? ownCA : nil)
     trust = ca.map { "the CA \($0)" } ?? "a CA that this system trusts"
     do {
@@ -173,5 +173,14 @@ final class UpstreamClient {
   private func retryNow() {
     isWaiting = false
     if hasWork() { connect() }
+  }
+}
+
+extension Backoff {
+  /// Between tries to reach the other service or to have it take a push. Apple asks for 15 minutes after a 500 or 503
+  /// (`Documentation/provider-api.md#reasons`); a program that waits for its gateway would take that for a dead one, so the first
+  /// tries come soon and then ever more rarely.
+  static func forwarding(seed: UInt64) -> Backoff {
+    Backoff(first: 500_000_000, longest: 60_000_000_000, seed: seed)
   }
 }

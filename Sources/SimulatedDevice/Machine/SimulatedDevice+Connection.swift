@@ -99,12 +99,13 @@ extension SimulatedDevice {
 
   /// Tells why there is no connection, and waits.
   mutating func retryLater(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
-    if let connectedSince, now >= connectedSince.adding(nanoseconds: Backoff.stableNanoseconds) {
-      backoff.reset()
+    if let connectedSince, now >= connectedSince.adding(nanoseconds: Self.stableNanoseconds) {
+      failures = 0
     }
+    failures += 1
     endSession()
     actions.append(.emit(.disconnected(reason: reason)))
-    phase = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
+    phase = .waiting(until: now.adding(nanoseconds: backoff.wait(after: failures)))
   }
 
   mutating func endSession() {

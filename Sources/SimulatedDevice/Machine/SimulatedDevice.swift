@@ -28,6 +28,12 @@ public struct SimulatedDevice: ~Copyable {
 
   /// How long opening a TLS connection may take, in nanoseconds.
   static let openingNanoseconds: Int64 = 15 * 1_000_000_000
+  /// The first wait before connecting again at most, in nanoseconds.
+  static let firstWaitNanoseconds: Int64 = 1_000_000_000
+  /// The longest wait, in nanoseconds. A person who has restarted the emulator should not wait longer than this.
+  static let longestWaitNanoseconds: Int64 = 60 * 1_000_000_000
+  /// A connection that has lasted so long was a success, in nanoseconds; what ends sooner counts as another failure.
+  static let stableNanoseconds: Int64 = 10 * 1_000_000_000
   /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
   public static let maximumApps = 1000
   /// Names of topics told in connect, as a count: the frame has to stay below the limit for strangers. The others are
@@ -44,8 +50,10 @@ public struct SimulatedDevice: ~Copyable {
   var needsActivation: Bool
   /// Tokens that were told in this run.
   var announced: [Topic: DeviceToken] = [:]
-  var backoff = Backoff()
-  var random: SplitMix64
+  var backoff: Backoff
+  /// Attempts in a row that came to nothing.
+  var failures = 0
+  var random: SeededChoices
   let keepAliveNanoseconds: Int64
   private var scheduledWake: Instant?
 
@@ -57,7 +65,8 @@ public struct SimulatedDevice: ~Copyable {
   ) {
     self.state = state
     needsActivation = !isActivated
-    random = SplitMix64(seed: seed)
+    random = SeededChoices(seed: seed)
+    backoff = Backoff(first: Self.firstWaitNanoseconds, longest: Self.longestWaitNanoseconds, seed: seed)
     self.keepAliveNanoseconds = keepAliveNanoseconds
     session = CourierClientSession(keepAliveNanoseconds: keepAliveNanoseconds)
     for topic in topics { _ = addApp(topic) }
