@@ -36,3 +36,10 @@ public enum LegacyEncoder {
     return BigEndian.bytes(UInt16(cut.count)) + cut
   }
 }
+
+/// Integers in network order.
+enum BigEndian {
+  static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+  }
+}

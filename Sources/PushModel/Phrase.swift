@@ -71,3 +71,53 @@ extension Phrase.Piece {
     }
   }
 }
+
+extension Phrase: ExpressibleByStringInterpolation {
+  public init(stringLiteral text: String) { self.init(text) }
+
+  public init(stringInterpolation: StringInterpolation) { self.init(stringInterpolation.pieces) }
+
+  /// Collects the pieces of a literal.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    var pieces: [Piece] = []
+
+    public init(literalCapacity: Int, interpolationCount: Int) {
+      pieces.reserveCapacity(2 * interpolationCount + 1)
+    }
+
+    public mutating func appendLiteral(_ text: String) {
+      if !text.isEmpty { pieces.append(.text(text)) }
+    }
+
+    public mutating func appendInterpolation(_ text: String) { pieces.append(.text(text)) }
+
+    public mutating func appendInterpolation(_ text: StaticString) { pieces.append(.text(text.description)) }
+
+    public mutating func appendInterpolation(_ number: some BinaryInteger) {
+      pieces.append(.number(Int64(clamping: number)))
+    }
+
+    /// Shown as RFC 3339.
+    public mutating func appendInterpolation(_ moment: Timestamp) { pieces.append(.moment(moment)) }
+
+    public mutating func appendInterpolation(_ phrase: Phrase) { pieces += phrase.list }
+  }
+}
+
+/// Pages of Apple's documentation, by their titles, for people who want to read on.
+public enum ApplePage: String, CaseIterable, Sendable {
+  case sendingRequests = "Sending notification requests to APNs"
+  case handlingResponses = "Handling notification responses from APNs"
+  case tokenConnection = "Establishing a token-based connection to APNs"
+  case certificateConnection = "Establishing a certificate-based connection to APNs"
+  case managingChannels = "Sending channel management requests to APNs"
+  case broadcasting = "Sending broadcast push notification requests to APNs"
+  case handlingErrors = "Handling error responses from APNs"
+  /// Of the archived Local and Remote Notification Programming Guide.
+  case binaryInterface = "Binary Provider API"
+}
+
+extension Phrase {
+  /// A rule in words, with the page that states it.
+  public init(rule words: String, _ page: ApplePage) { self.init("\(words) (Apple: \(page.rawValue))") }
+}

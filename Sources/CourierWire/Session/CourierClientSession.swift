@@ -15,25 +15,25 @@ import PushModel
 /// for its own (`Documentation/device-protocol.md#quiet-after-an-answer`). Nobody's memory of the connection outlives
 /// it: base token and apps are kept by the owner.
 public struct CourierClientSession {
-  var state = State.opened
+  private var state = State.opened
   /// The first is on its way, the others wait for its answer. (Outside the state, like `recent`, so that neither is copied
   /// with it.)
-  var tokenRequests: [AppTokenRequest] = []
-  var recent = RecentMessages()
+  private var tokenRequests: [AppTokenRequest] = []
+  private var recent = RecentMessages()
   private let keepAliveNanoseconds: Int64
 
   public init(keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
     self.keepAliveNanoseconds = max(keepAliveNanoseconds, 1)
   }
 
-  enum State {
+  private enum State {
     case opened
     case connecting(answerBy: Instant)
     case connected(Connected)
     case closed
   }
 
-  struct Connected {
+  private struct Connected {
     /// When the next keep-alive is due.
     var keepAliveAt: Instant
     /// Until when anything has to be heard, after a keep-alive.
@@ -122,7 +122,108 @@ public struct CourierClientSession {
   /// The transport has ended, or the owner ends it.
   public mutating func connectionClosed() { state = .closed }
 
-  func connected(at now: Instant) -> Connected {
+  private func connected(at now: Instant) -> Connected {
     Connected(keepAliveAt: now.adding(nanoseconds: keepAliveNanoseconds))
+  }
+
+  // MARK: Frames
+
+  /// What a frame means to the owner.
+  public enum FrameAction: Equatable {
+    case nothing
+    /// The server knows us; a token in it replaces the remembered one.
+    case connected(ConnectedResponse)
+    /// A token, or none. Write `next`, which may be empty.
+    case tokenAnswered(AppTokenResponse, for: AppTokenRequest, next: [UInt8])
+    /// A notification. Write the acknowledgement in any case; a repeated one has been seen on this connection.
+    case notification(CourierMessage, acknowledgement: [UInt8], isRepeated: Bool)
+    /// Nothing is stored for us.
+    case nothingStored
+    case appStateChanged(AppStateChange)
+    case channelsConfirmed(ChannelConfirmation)
+    /// End the connection.
+    case close(CloseReason)
+  }
+
+  /// A whole frame has arrived.
+  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
+    do throws(CourierProtocolError) {
+      switch state {
+      case .connecting: return try connectAnswered(frame, at: now)
+      case .connected(var connected):
+        connected.answerBy = nil
+        state = .connected(connected)
+        return try read(frame)
+      case .opened, .closed: return .nothing
+      }
+    } catch {
+      return decodingFailed(error)
+    }
+  }
+
+  /// The bytes could not be cut into frames.
+  public mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
+    state = .closed
+    return .close(.protocolError(error))
+  }
+
+  private mutating func connectAnswered(
+    _ frame: CourierFrame, at now: Instant
+  ) throws(CourierProtocolError) -> FrameAction {
+    guard frame.command == .connected else { return .nothing }
+    let response = try ConnectedResponse(frame)
+    guard response.status == ConnectedResponse.statusAccepted else {
+      state = .closed
+      return .close(.refused(status: response.status))
+    }
+    state = .connected(connected(at: now))
+    return .connected(response)
+  }
+
+  private mutating func read(_ frame: CourierFrame) throws(CourierProtocolError) -> FrameAction {
+    switch frame.command {
+    case .message: return notification(try CourierMessage(frame))
+    case .appTokenResponse: return tokenAnswered(try AppTokenResponse(frame))
+    case .noStorage: return .nothingStored
+    case .appState: return .appStateChanged(try AppStateChange(frame))
+    case .channels: return .channelsConfirmed(try ChannelConfirmation(frame))
+    default: return .nothing
+    }
+  }
+
+  private mutating func notification(_ message: CourierMessage) -> FrameAction {
+    let acknowledgement = Acknowledgement(messageId: message.messageId, token: message.token)
+    let isRepeated = !recent.insert(message.messageId)
+    return .notification(message, acknowledgement: acknowledgement.encoded, isRepeated: isRepeated)
+  }
+
+  /// An answer nobody asked for, or for another topic than asked, is none.
+  private mutating func tokenAnswered(_ response: AppTokenResponse) -> FrameAction {
+    guard let request = tokenRequests.first, response.topic ?? request.topic == request.topic else {
+      return .nothing
+    }
+    tokenRequests.removeFirst()
+    let next = tokenRequests.first?.encoded ?? []
+    return .tokenAnswered(response, for: request, next: next)
+  }
+}
+
+/// The last message ids of a connection.
+struct RecentMessages {
+  private var ids: Set<UInt32> = []
+  private var ring: [UInt32] = []
+  private var oldest = 0
+
+  /// Remembers `id`; false if it is remembered already. Forgets the oldest when there are too many.
+  mutating func insert(_ id: UInt32) -> Bool {
+    guard ids.insert(id).inserted else { return false }
+    if ring.count < CourierLimits.rememberedMessages {
+      ring.append(id)
+    } else {
+      ids.remove(ring[oldest])
+      ring[oldest] = id
+      oldest = (oldest + 1) % ring.count
+    }
+    return true
   }
 }

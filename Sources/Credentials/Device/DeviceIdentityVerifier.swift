@@ -123,3 +123,23 @@ public final class DeviceIdentityVerifier {
     }
   }
 }
+
+/// Which keys a device may have (`Documentation/device-protocol.md#authentication`).
+enum DeviceKeyPolicy {
+  /// RSA modulus, in bits: macOS uses 1024. Above the upper bound one verification costs too much.
+  static let bits = 1024...4096
+
+  static func accepts(_ key: PublicKey) -> Bool { key.isRSA && bits.contains(key.bits) }
+
+  /// What is wanted, for error sentences.
+  static let sentence = "an RSA key of \(bits.lowerBound) to \(bits.upperBound) bits"
+}
+
+/// A device that has proved who it is.
+public struct VerifiedDevice: Equatable, Sendable {
+  public var udid: UDID
+  /// SHA-256 over the public key (SubjectPublicKeyInfo): another key is another identity.
+  public var keyFingerprint: [UInt8]
+  /// What strict mode has against it, where lenient mode let it pass.
+  public var leniency: DeviceRefusal?
+}

@@ -86,7 +86,8 @@ public struct ProviderToken: Equatable, Sendable {
   private static func object(_ part: ArraySlice<UInt8>, _ name: String) throws(ProviderTokenRefusal)
     -> JSONValue
   {
-    guard let text = Base64.decode(part, .webToken), let value = JSONReader.read(text), case .object = value else {
+    guard let text = Base64.decode(part, .webToken), let value = JSONReader.read(text), case .object = value
+    else {
       throw .invalid("the \(name) is not a JSON object in Base64")
     }
     return value
@@ -113,4 +114,10 @@ public struct ProviderToken: Equatable, Sendable {
 
   /// For messages: what a peer wrote, short and without control characters.
   private static func quoted(_ text: String) -> String { JSONValue.string(String(text.prefix(32))).text }
+
+  /// What stands for the tokens of a key where they must not appear: 32 hexadecimal digits, the same on every machine.
+  public static func digest(keyId: String, teamId: String) -> String {
+    let message = ["apns-emulator", teamId, keyId].joined(separator: "\0")
+    return Hex.encode(Digests.sha256(Array(message.utf8)).prefix(16))
+  }
 }

@@ -19,3 +19,113 @@ public enum DeviceEvent: Equatable, Sendable {
   /// The connection has ended, or did not come about.
   case disconnected(reason: String)
 }
+
+/// A notification that has reached the device.
+public struct DeviceNotification: Equatable, Sendable {
+  public var topic: Topic
+  /// The token it was addressed to.
+  public var token: DeviceToken
+  /// The provider's identifier, if the service tells it.
+  public var apnsId: String?
+  /// 1, 5 or 10.
+  public var priority: UInt8?
+  /// When the service would have given it up; nil for never.
+  public var expiration: Timestamp?
+  public var payload: [UInt8]
+  /// Whether the service kept it while the device was away.
+  public var isFromStore: Bool
+
+  public init(_ message: CourierMessage, topic: Topic) {
+    self.topic = topic
+    token = message.token
+    apnsId = message.tracingIdentifier.flatMap(Self.identifier)
+    priority = message.priority
+    expiration = message.expiry.flatMap { seconds in
+      seconds == CourierMessage.noExpiry ? nil : Timestamp(seconds: Int64(seconds))
+    }
+    payload = message.payload
+    isFromStore = message.isFromStore
+  }
+
+  /// The identifier in canonical form. Sources disagree whether it travels as 16 bytes or as text
+  /// (`Documentation/device-protocol.md#message`), so both are read.
+  private static func identifier(_ bytes: [UInt8]) -> String? {
+    switch bytes.count {
+    case 16:
+      let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
+      return groups.map { Hex.encode(bytes[$0]) }.joined(separator: "-")
+    case 36: return String(validating: bytes, as: UTF8.self)
+    default: return nil
+    }
+  }
+}
+
+extension DeviceEvent {
+  /// One JSON object without a line break, as scripts read it (`Documentation/commands.md#by-hand`).
+  public var jsonLine: String { json.text }
+
+  private var json: JSONValue {
+    switch self {
+    case .activated(let udid): ["event": "activated", "udid": .string(udid.text)]
+    case .connected(let baseToken): ["event": "connected", "baseToken": .string(baseToken.hex)]
+    case .token(let topic, let token):
+      ["event": "token", "topic": .string(topic.name), "token": .string(token.hex)]
+    case .tokenRefused(let topic, let status):
+      ["event": "tokenRefused", "topic": .string(topic.name), "status": .integer(Int64(status))]
+    case .notification(let notification): notification.json
+    case .app(let topic, let action):
+      ["event": "app", "topic": .string(topic.name), "action": .string(action.name)]
+    case .erased(let udid): ["event": "erased", "udid": .string(udid.text)]
+    case .disconnected(let reason): ["event": "disconnected", "reason": .string(reason)]
+    }
+  }
+}
+
+extension DeviceNotification {
+  fileprivate var json: JSONValue {
+    [
+      "event": "notification", "topic": .string(topic.name), "token": .string(token.hex),
+      "apnsId": .optional(apnsId), "priority": .optional(priority), "expiration": .optional(expiration),
+      "payload": JSONText.compact(payload).map(JSONValue.verbatim) ?? .null,
+      "payloadBase64": .string(Base64.encode(payload)), "fromStore": .bool(isFromStore),
+    ]
+  }
+}
+
+extension DeviceEvent {
+  /// One line for people.
+  public var textLine: String {
+    switch self {
+    case .activated(let udid): "activated     \(udid)"
+    case .connected(let baseToken): "connected     base token \(baseToken.hex)"
+    case .token(let topic, let token): "token         \(topic)  \(token.hex)"
+    case .tokenRefused(let topic, let status): "no token      \(topic)  refused with status \(status)"
+    case .notification(let notification): "notification  \(notification.text)"
+    case .app(let topic, let action): "app           \(topic)  \(action.name)"
+    case .erased(let udid): "erased        \(udid)"
+    case .disconnected(let reason): "disconnected  \(DeviceNotification.printable(reason))"
+    }
+  }
+}
+
+extension DeviceNotification {
+  fileprivate var text: String {
+    let content =
+      JSONText.compact(payload).map { Self.printable(String(decoding: $0, as: UTF8.self)) }
+      ?? "\(payload.count) bytes that are not JSON"
+    return "\(topic)  \(content)\(isFromStore ? "  (kept while away)" : "")"
+  }
+
+  /// Text that cannot drive a terminal: control characters, which JSON allows above U+007E, are written as numbers.
+  fileprivate static func printable(_ text: String) -> String {
+    var printable = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        printable.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+      default: printable.append(scalar)
+      }
+    }
+    return String(printable)
+  }
+}

@@ -16,7 +16,7 @@ import PushModel
 /// A remembered base token that the service refuses is forgotten and the next attempt comes at once; an identity refused without
 /// a token is activated anew. `stop` leads to `stopped` from everywhere.
 public struct SimulatedDevice: ~Copyable {
-  enum Phase: Equatable {
+  private enum Phase: Equatable {
     case idle
     case activating
     case connecting(giveUpAt: Instant)
@@ -27,34 +27,34 @@ public struct SimulatedDevice: ~Copyable {
   }
 
   /// How long opening a TLS connection may take, in nanoseconds.
-  static let openingNanoseconds: Int64 = 15 * 1_000_000_000
+  private static let openingNanoseconds: Int64 = 15 * 1_000_000_000
   /// The first wait before connecting again at most, in nanoseconds.
-  static let firstWaitNanoseconds: Int64 = 1_000_000_000
+  private static let firstWaitNanoseconds: Int64 = 1_000_000_000
   /// The longest wait, in nanoseconds. A person who has restarted the emulator should not wait longer than this.
-  static let longestWaitNanoseconds: Int64 = 60 * 1_000_000_000
+  private static let longestWaitNanoseconds: Int64 = 60 * 1_000_000_000
   /// A connection that has lasted so long was a success, in nanoseconds; what ends sooner counts as another failure.
-  static let stableNanoseconds: Int64 = 10 * 1_000_000_000
+  private static let stableNanoseconds: Int64 = 10 * 1_000_000_000
   /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
   public static let maximumApps = 1000
   /// Names of topics told in connect, as a count: the frame has to stay below the limit for strangers. The others are
   /// told with the app-token request.
-  static let topicNamesInConnect = 32
+  private static let topicNamesInConnect = 32
 
   /// What it remembers.
-  public internal(set) var state: DeviceState
-  var phase = Phase.idle
-  var session: CourierClientSession
-  var decoder = CourierDecoder()
+  public private(set) var state: DeviceState
+  private var phase = Phase.idle
+  private var session: CourierClientSession
+  private var decoder = CourierDecoder()
   /// Since when the service has known it on this connection.
-  var connectedSince: Instant?
-  var needsActivation: Bool
+  private var connectedSince: Instant?
+  private var needsActivation: Bool
   /// Tokens that were told in this run.
-  var announced: [Topic: DeviceToken] = [:]
-  var backoff: Backoff
+  private var announced: [Topic: DeviceToken] = [:]
+  private var backoff: Backoff
   /// Attempts in a row that came to nothing.
-  var failures = 0
-  var random: SeededChoices
-  let keepAliveNanoseconds: Int64
+  private var failures = 0
+  private var random: SeededChoices
+  private let keepAliveNanoseconds: Int64
   private var scheduledWake: Instant?
 
   /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
@@ -110,6 +110,314 @@ public struct SimulatedDevice: ~Copyable {
     case .waiting(let until): until
     case .online: session.nextWake
     case .idle, .activating, .signing, .stopped: nil
+    }
+  }
+
+  // MARK: Coming into contact and staying there
+
+  /// The next step towards a connection.
+  private mutating func proceed(_ now: Instant, _ actions: inout [DeviceAction]) {
+    if needsActivation {
+      phase = .activating
+      actions.append(.activate(state.udid))
+    } else {
+      phase = .connecting(giveUpAt: now.adding(nanoseconds: Self.openingNanoseconds))
+      actions.append(.connect)
+    }
+  }
+
+  private mutating func activated(_ now: Instant, _ actions: inout [DeviceAction]) {
+    guard phase == .activating else { return }
+    needsActivation = false
+    actions.append(.emit(.activated(state.udid)))
+    proceed(now, &actions)
+  }
+
+  private mutating func activationFailed(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
+    guard phase == .activating else { return }
+    retryLater("activation failed: \(reason)", now, &actions)
+  }
+
+  /// The nonce is as `Documentation/device-protocol.md#authentication` has it.
+  private mutating func transportOpened(_ date: Timestamp, _ actions: inout [DeviceAction]) {
+    guard case .connecting = phase else { return }
+    var nonce: [UInt8] = [0]
+    withUnsafeBytes(of: UInt64(clamping: date.milliseconds).bigEndian) { nonce.append(contentsOf: $0) }
+    withUnsafeBytes(of: random.next()) { nonce.append(contentsOf: $0) }
+    phase = .signing(nonce: nonce)
+    actions.append(.sign(nonce: nonce))
+  }
+
+  private mutating func signed(
+    _ certificate: [UInt8], _ signature: [UInt8], _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
+    guard case .signing(let nonce) = phase else { return }
+    var request = ConnectRequest()
+    request.baseToken = state.baseToken
+    (request.state, request.flags) = (1, 0x41)
+    (request.carrier, request.protocolVersion) = ("WiFi", 11)
+    (request.systemVersion, request.systemBuild, request.hardwareModel) = ("18.0", "22A3354", "iPhone17,1")
+    (request.certificate, request.nonce, request.signature) = (certificate, nonce, signature)
+    request.simulatedDevice = 1
+    request.topicNames = state.apps.prefix(Self.topicNamesInConnect).map(\.topic)
+    session = CourierClientSession(keepAliveNanoseconds: keepAliveNanoseconds)
+    decoder = CourierDecoder()
+    phase = .online
+    actions.append(.send(session.connect(request, at: now)))
+  }
+
+  private mutating func transportClosed(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
+    switch phase {
+    case .connecting, .signing, .online: retryLater(reason, now, &actions)
+    case .idle, .activating, .waiting, .stopped: break
+    }
+  }
+
+  private mutating func timePassed(_ now: Instant, _ actions: inout [DeviceAction]) {
+    switch phase {
+    case .connecting(let giveUpAt) where now >= giveUpAt:
+      actions.append(.disconnect)
+      retryLater("the courier did not take the connection", now, &actions)
+    case .waiting(let until) where now >= until: proceed(now, &actions)
+    case .online: sessionTimePassed(now, &actions)
+    case .idle, .activating, .connecting, .signing, .waiting, .stopped: break
+    }
+  }
+
+  private mutating func sessionTimePassed(_ now: Instant, _ actions: inout [DeviceAction]) {
+    switch session.timePassed(at: now) {
+    case .nothing: break
+    case .send(let bytes): actions.append(.send(bytes))
+    case .close(let reason): hangUp(reason, now, &actions)
+    }
+  }
+
+  /// Ends the connection from this side.
+  private mutating func hangUp(
+    _ reason: CourierClientSession.CloseReason, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
+    actions.append(.disconnect)
+    guard case .refused = reason else { return retryLater(reason.description, now, &actions) }
+    guard state.baseToken != nil else {
+      needsActivation = true
+      return retryLater(reason.description, now, &actions)
+    }
+    state.baseToken = nil
+    actions.append(.persist(state))
+    actions.append(.emit(.disconnected(reason: reason.description)))
+    endSession()
+    proceed(now, &actions)
+  }
+
+  /// Tells why there is no connection, and waits.
+  private mutating func retryLater(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
+    if let connectedSince, now >= connectedSince.adding(nanoseconds: Self.stableNanoseconds) {
+      failures = 0
+    }
+    failures += 1
+    endSession()
+    actions.append(.emit(.disconnected(reason: reason)))
+    phase = .waiting(until: now.adding(nanoseconds: backoff.wait(after: failures)))
+  }
+
+  private mutating func endSession() {
+    connectedSince = nil
+    session.connectionClosed()
+    decoder = CourierDecoder()
+  }
+
+  private mutating func stop(_ actions: inout [DeviceAction]) {
+    if session.isConnected { actions.append(.emit(.disconnected(reason: "stopped"))) }
+    switch phase {
+    case .connecting, .signing, .online: actions.append(.disconnect)
+    case .idle, .activating, .waiting, .stopped: break
+    }
+    endSession()
+    phase = .stopped
+  }
+
+  // MARK: What the courier says
+
+  private mutating func received(
+    _ bytes: UnsafeRawBufferPointer, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
+    var input = bytes
+    while case .online = phase, let action = nextFrame(in: &input, now) {
+      carryOut(action, now, &actions)
+    }
+  }
+
+  /// The meaning of the next frame; nil when all of `input` is used up.
+  private mutating func nextFrame(
+    in input: inout UnsafeRawBufferPointer, _ now: Instant
+  ) -> CourierClientSession.FrameAction? {
+    do throws(CourierProtocolError) {
+      let frame = try decoder.next(&input, limit: CourierLimits.frameAfterConnect)
+      return frame.map { session.frameReceived($0, at: now) }
+    } catch {
+      return session.decodingFailed(error)
+    }
+  }
+
+  private mutating func carryOut(
+    _ action: CourierClientSession.FrameAction, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
+    switch action {
+    case .nothing, .nothingStored, .channelsConfirmed: break
+    case .connected(let response): connected(response, now, &actions)
+    case .tokenAnswered(let response, let request, let next):
+      tokenAnswered(response, request, next, &actions)
+    case .notification(let message, let acknowledgement, let isRepeated):
+      actions.append(.send(acknowledgement))
+      if !isRepeated { notify(message, &actions) }
+    case .appStateChanged(let change): appStateChanged(change, now, &actions)
+    case .close(let reason): hangUp(reason, now, &actions)
+    }
+  }
+
+  /// The order is that of real clients: state, topics, then tokens
+  /// (`Documentation/device-protocol.md#tokens-and-sessions`).
+  private mutating func connected(
+    _ response: ConnectedResponse, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
+    guard let baseToken = response.baseToken ?? state.baseToken else {
+      let error = CourierProtocolError(.itemMissing, "connected without a base token")
+      return hangUp(.protocolError(error), now, &actions)
+    }
+    if state.baseToken != baseToken {
+      state.baseToken = baseToken
+      actions.append(.persist(state))
+    }
+    connectedSince = now
+    let requests = session.requestTokens(state.tokenRequests)
+    actions.append(.emit(.connected(baseToken: baseToken)))
+    actions.append(.send(SetState.active.encoded + filter + requests))
+  }
+
+  /// A notification for an app that is not there is acknowledged like any other, and nobody sees it.
+  private mutating func notify(_ message: CourierMessage, _ actions: inout [DeviceAction]) {
+    guard let app = state.apps.first(where: { $0.hash == message.topic }) else { return }
+    actions.append(.emit(.notification(DeviceNotification(message, topic: app.topic))))
+  }
+}
+
+/// Apps come, go and get tokens.
+extension SimulatedDevice {
+  /// The topics of all apps that have a token.
+  private var filter: [UInt8] {
+    let enabled = state.apps.filter { $0.token != nil }.map(\.hash)
+    return session.command(FilterUpdate(baseToken: state.baseToken, enabled: enabled))
+  }
+
+  private mutating func tokenAnswered(
+    _ response: AppTokenResponse, _ request: AppTokenRequest, _ next: [UInt8],
+    _ actions: inout [DeviceAction]
+  ) {
+    guard let index = state.apps.firstIndex(where: { $0.hash == request.topic }) else {
+      return send(next, &actions)
+    }
+    let topic = state.apps[index].topic
+    guard let token = response.appToken else {
+      if response.status == AppTokenResponse.statusRemoved {
+        remove(topic, &actions)
+      } else {
+        actions.append(.emit(.tokenRefused(topic, status: response.status)))
+      }
+      return send(next, &actions)
+    }
+    var bytes: [UInt8] = []
+    if state.apps[index].token != token {
+      state.apps[index].token = token
+      actions.append(.persist(state))
+      bytes = filter
+    }
+    // The filter goes out before anybody can learn the token and push to it.
+    send(bytes + next, &actions)
+    if announced.updateValue(token, forKey: topic) != token { actions.append(.emit(.token(topic, token))) }
+  }
+
+  private mutating func appStateChanged(
+    _ change: AppStateChange, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
+    if change.action == .erased { return erase(now, &actions) }
+    let known = state.apps.first { $0.hash == change.topic }?.topic
+    guard let topic = known ?? change.topicName else { return }
+    switch change.action {
+    case .removed: remove(topic, &actions)
+    case .installed: install(topic, &actions)
+    case .reinstalled: reinstall(topic, &actions)
+    case .updated: if known != nil { actions.append(.emit(.app(topic, .updated))) }
+    case .erased: break
+    }
+  }
+
+  /// An app that is there already asks for its token again.
+  private mutating func install(_ topic: Topic, _ actions: inout [DeviceAction]) {
+    if addApp(topic) {
+      actions.append(.persist(state))
+      actions.append(.emit(.app(topic, .installed)))
+    }
+    requestToken(of: topic, &actions)
+  }
+
+  private mutating func remove(_ topic: Topic, _ actions: inout [DeviceAction]) {
+    guard let index = state.apps.firstIndex(where: { $0.topic == topic }) else { return }
+    state.apps.remove(at: index)
+    announced[topic] = nil
+    actions.append(.persist(state))
+    send(filter, &actions)
+    actions.append(.emit(.app(topic, .removed)))
+  }
+
+  private mutating func reinstall(_ topic: Topic, _ actions: inout [DeviceAction]) {
+    guard let index = state.apps.firstIndex(where: { $0.topic == topic }) else {
+      return install(topic, &actions)
+    }
+    state.apps[index].token = nil
+    announced[topic] = nil
+    actions.append(.persist(state))
+    send(filter, &actions)
+    actions.append(.emit(.app(topic, .reinstalled)))
+    requestToken(of: topic, &actions)
+  }
+
+  /// Everything that Apple gave the device is gone; the apps come back as from a backup and get new tokens.
+  private mutating func erase(_ now: Instant, _ actions: inout [DeviceAction]) {
+    state.baseToken = nil
+    for index in state.apps.indices { state.apps[index].token = nil }
+    announced = [:]
+    needsActivation = true
+    actions.append(.persist(state))
+    actions.append(.emit(.erased(state.udid)))
+    actions.append(.disconnect)
+    endSession()
+    proceed(now, &actions)
+  }
+
+  /// False if it is there already, or there are too many.
+  private mutating func addApp(_ topic: Topic) -> Bool {
+    guard state.apps.count < Self.maximumApps, !state.apps.contains(where: { $0.topic == topic }) else {
+      return false
+    }
+    state.apps.append(DeviceState.App(topic: topic))
+    return true
+  }
+
+  private mutating func requestToken(of topic: Topic, _ actions: inout [DeviceAction]) {
+    send(session.requestTokens(state.tokenRequests.filter { $0.topicName == topic }), &actions)
+  }
+
+  private func send(_ bytes: [UInt8], _ actions: inout [DeviceAction]) {
+    if !bytes.isEmpty { actions.append(.send(bytes)) }
+  }
+}
+
+extension DeviceState {
+  /// Asks for the token of every app.
+  var tokenRequests: [AppTokenRequest] {
+    apps.map { app in
+      AppTokenRequest(
+        baseToken: baseToken, topic: app.hash, topicName: app.topic, heldToken: app.token)
     }
   }
 }

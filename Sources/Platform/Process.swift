@@ -1,0 +1,96 @@
+/// The variables that this process was started with.
+public enum ProcessEnvironment {
+  public static var variables: [String: String] {
+    var result: [String: String] = [:]
+    var entry = environ
+    while let text = entry.pointee {
+      let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { result[String(parts[0])] = String(parts[1]) }
+      entry += 1
+    }
+    return result
+  }
+
+  /// Sets a variable for this process and its children.
+  public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
+}
+
+/// What the system knows about a process.
+public enum ProcessStatus {
+  /// Resident memory in bytes; nil where the system has no `/proc`.
+  public static func residentBytes(_ pid: Int32) -> Int? {
+    guard let file = fopen("/proc/\(pid)/statm", "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let fields = text.split(separator: " ")
+    guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
+    return pages * Int(getpagesize())
+  }
+}
+
+/// Which signals wait instead of arriving.
+public enum SignalMask {
+  /// Lets every signal arrive. A process inherits the mask of whoever started it, and some starters (Foundation's
+  /// `Process` among them) block nearly everything while they do.
+  public static func clear() {
+    var none = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, nil)
+  }
+}
+
+/// The descriptors 0, 1 and 2.
+public enum StandardDescriptors {
+  /// Opens nothing in the place of those that this process was started without: the next file or socket would get their
+  /// numbers, and what is meant for people would be written into it.
+  public static func fill() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free number, which is this one.
+      _ = open("/dev/null", O_RDWR)
+    }
+  }
+}
+
+/// A program that shares this one's input and output.
+public struct Subprocess {
+  public let pid: pid_t
+
+  /// Starts `words`, looking for the program in PATH.
+  public init(_ words: [String]) throws {
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var child = pid_t()
+    let status = SpawnAttributes().lend {
+      posix_spawnp(&child, words.first ?? "", nil, $0, &arguments, environ)
+    }
+    guard status == 0 else {
+      throw SocketError(
+        operation: "run", address: words.first ?? "", sentence: SocketCalls.sentence(status), code: status)
+    }
+    pid = child
+  }
+
+  /// How it ended, as a shell tells it: its exit status, or 128 and the signal; nil while it runs.
+  public func exitStatus() -> Int32? {
+    var status: Int32 = 0
+    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+    let signal = status & 0x7f
+    return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+  }
+
+  public func send(signal: Int32) { kill(pid, signal) }
+}
+
+/// The terminal that this process was started from, if it was.
+public enum Terminal {
+  /// Whether this process belongs to the group that the terminal's signals go to. Asks the terminal itself: standard input
+  /// may be a pipe.
+  public static var isInForeground: Bool {
+    let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    guard terminal >= 0 else { return false }
+    defer { close(terminal) }
+    return tcgetpgrp(terminal) == getpgrp()
+  }
+}
