@@ -68,14 +68,15 @@ let package = Package(
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
 
+    .target(name: "TestSupport", dependencies: ["Broker", "PushModel"], path: "Tests/TestSupport"),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
     tests("Capture", ["Capture", "LegacyWire", "PushModel"]),
-    tests("Broker", ["Broker", "PushModel"]),
-    tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage"]),
-    tests("Credentials", ["COpenSSL", "Credentials", "PushModel"]),
+    tests("Broker", ["Broker", "PushModel", "TestSupport"]),
+    tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage", "TestSupport"]),
+    tests("Credentials", ["COpenSSL", "Credentials", "PushModel", "TestSupport"]),
     tests("Faults", ["Faults", "PushModel"]),
-    tests("Console", ["Broker", "Console", "Dashboard", "Faults", "PushModel", "Transport"]),
+    tests("Console", ["Broker", "Console", "Dashboard", "Faults", "PushModel", "TestSupport", "Transport"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
@@ -88,7 +89,7 @@ let package = Package(
       "Emulator",
       [
         "Broker", "COpenSSL", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform",
-        "ProviderAPI", "PushModel", "Storage", "Transport",
+        "ProviderAPI", "PushModel", "Storage", "TestSupport", "Transport",
       ]),
   ],
   swiftLanguageModes: [.v6]

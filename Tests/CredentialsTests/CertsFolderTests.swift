@@ -1,6 +1,7 @@
 import COpenSSL
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -87,7 +88,7 @@ struct CertsFolderTests {
 
   @Test("says which folder can't be made")
   func unwritable() throws {
-    let home = try TemporaryFolder()
+    let home = ScratchFolder()
     try write([], to: home.path + "/file")
     let error = try #require(throws: CredentialsError.self) {
       try CertsFolder(path: home.path + "/file/certs").prepare(now: Fixture.now)
@@ -118,8 +119,8 @@ struct CertsFolderTests {
     #expect(X509_verify(server.handle, root.key.handle) == 1)
   }
 
-  private func copyOfShared() throws -> TemporaryFolder {
-    let copy = try TemporaryFolder()
+  private func copyOfShared() throws -> ScratchFolder {
+    let copy = ScratchFolder()
     let source = try Fixture.folder()
     for name in ["ca", "server", "device-ca"] {
       for suffix in [".pem", ".key"] {

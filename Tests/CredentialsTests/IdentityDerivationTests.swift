@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -72,7 +73,7 @@ struct IdentityDerivationTests {
 
   @Test("a kept secret is made once, readable by its owner only, and gives the same tokens again")
   func keptSecret() throws {
-    let folder = try TemporaryFolder()
+    let folder = ScratchFolder()
     let first = try TokenSecret.kept(inFolder: folder.path)
     let path = folder.path + "/token.secret"
     #expect(try permissions(of: path) == 0o600)
@@ -83,7 +84,7 @@ struct IdentityDerivationTests {
 
   @Test("a damaged secret file is named and left alone", arguments: ["", "00ff", "no hexadecimal digits"])
   func damagedSecret(_ content: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = ScratchFolder()
     let path = folder.path + "/token.secret"
     try write(Array(content.utf8), to: path)
     let error = try #require(throws: CredentialsError.self) { try TokenSecret.kept(inFolder: folder.path) }

@@ -1,6 +1,7 @@
 import COpenSSL
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -73,7 +74,7 @@ struct IssuedCertificateTests {
 
   @Test("issuing prepares an empty folder first")
   func preparesFirst() throws {
-    let home = try TemporaryFolder()
+    let home = ScratchFolder()
     let folder = CertsFolder(path: home.path + "/certs")
     try folder.issueTokenKey(team: "DEF123GHIJ", keyId: "ABC123DEFG", now: Fixture.now)
     #expect(FileSystem.exists(folder.caCertificate) && FileSystem.exists(folder.serverKey))

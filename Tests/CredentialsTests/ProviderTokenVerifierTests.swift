@@ -1,17 +1,18 @@
 import COpenSSL
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
 
 @Suite("Provider token verifier")
 struct ProviderTokenVerifierTests {
-  private let home: TemporaryFolder
+  private let home: ScratchFolder
   private let folder: CertsFolder
 
   init() throws {
-    home = try TemporaryFolder()
+    home = ScratchFolder()
     folder = try TestToken.folder(in: home)
   }
 
@@ -113,7 +114,8 @@ struct ProviderTokenVerifierTests {
       var signature = try #require(Base64.decode(good.split(separator: ".")[2].utf8, .webToken))
       signature[place] = 1
       #expect(
-        rejection(verify(message + "." + Base64.encodeForURL(signature))) == .invalidProviderToken, "\(place)")
+        rejection(verify(message + "." + Base64.encodeForURL(signature))) == .invalidProviderToken, "\(place)"
+      )
     }
   }
 
@@ -234,7 +236,7 @@ struct ProviderTokenVerifierTests {
 
   @Test("a key that is dropped in while we run is found")
   func droppedIn() throws {
-    let home = try TemporaryFolder()
+    let home = ScratchFolder()
     let folder = CertsFolder(path: home.path)
     try FileManager.default.createDirectory(atPath: folder.keysFolder, withIntermediateDirectories: true)
     let verifier = ProviderTokenVerifier(folder: folder, isLenient: false)

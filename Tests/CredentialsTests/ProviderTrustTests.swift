@@ -1,6 +1,7 @@
 import COpenSSL
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -49,7 +50,7 @@ struct ProviderTrustTests {
 
   @Test("an accepted chain is not verified again for a minute, but never past the certificate's end")
   func remembered() throws {
-    let home = try TemporaryFolder()
+    let home = ScratchFolder()
     let folder = CertsFolder(path: home.path + "/certs")
     try folder.prepare(now: Fixture.now)
     let authority = try TestCertificate.foreignAuthority()
@@ -93,7 +94,7 @@ struct ProviderTrustTests {
     "an authority put into the trust folder is accepted without a restart, directly or through an intermediate"
   )
   func trustFolder() throws {
-    let home = try TemporaryFolder()
+    let home = ScratchFolder()
     let folder = CertsFolder(path: home.path + "/certs")
     try folder.prepare(now: Fixture.now)
     let trust = try trust(folder)
@@ -110,7 +111,7 @@ struct ProviderTrustTests {
 
   @Test("a single certificate put into the trust folder is accepted, its authority is not")
   func trustedLeaf() throws {
-    let home = try TemporaryFolder()
+    let home = ScratchFolder()
     let folder = CertsFolder(path: home.path + "/certs")
     try folder.prepare(now: Fixture.now)
     let authority = try TestCertificate.foreignAuthority()
@@ -123,7 +124,7 @@ struct ProviderTrustTests {
 
   @Test("a file in the trust folder that holds no certificate is named, the others count")
   func damagedTrust() throws {
-    let home = try TemporaryFolder()
+    let home = ScratchFolder()
     let folder = CertsFolder(path: home.path + "/certs")
     try folder.prepare(now: Fixture.now)
     let authority = try TestCertificate.foreignAuthority()

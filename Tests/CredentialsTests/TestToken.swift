@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -37,7 +38,7 @@ enum TestToken {
   }
 
   /// A certs folder whose only key is that of `Documentation/provider-api.md#example-token`.
-  static func folder(in home: TemporaryFolder, record: String? = nil) throws -> CertsFolder {
+  static func folder(in home: ScratchFolder, record: String? = nil) throws -> CertsFolder {
     let folder = CertsFolder(path: home.path)
     try FileManager.default.createDirectory(atPath: folder.keysFolder, withIntermediateDirectories: true)
     try install(in: folder, record: record)

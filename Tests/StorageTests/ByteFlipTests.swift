@@ -1,6 +1,7 @@
 import Broker
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -26,10 +27,10 @@ struct ByteFlipTests {
     "it starts with what was accepted, or says that it is damaged; never anything else",
     arguments: [true, false])
   func flips(isWrittenBack: Bool) throws {
-    let folder = TemporaryFolder()
+    let folder = ScratchFolder()
     let (fleet, committed) = try filled(folder)
     if isWrittenBack { try fleet.store.database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
-    let original = TemporaryFolder()
+    let original = ScratchFolder()
     try original.copy(from: folder)
     let files = ["store.db", "store.db-wal"].filter { original.size(of: $0) > 0 }
     let environment = ProcessEnvironment.variables
@@ -37,7 +38,7 @@ struct ByteFlipTests {
     let count = environment["FLIPS"].flatMap { Int($0) } ?? 250
     var refused = 0
     for round in 0..<count {
-      let copy = TemporaryFolder()
+      let copy = ScratchFolder()
       try copy.copy(from: original)
       let flips = (0..<Int.random(in: 1...3, using: &chance)).map { _ in
         let file = files[Int.random(in: 0..<files.count, using: &chance)]
@@ -63,10 +64,10 @@ struct ByteFlipTests {
 
   @Test("a flipped byte of a kept message is found wherever it is")
   func payload() throws {
-    let folder = TemporaryFolder()
+    let folder = ScratchFolder()
     let (fleet, _) = try filled(folder)
     try fleet.store.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    let original = TemporaryFolder()
+    let original = ScratchFolder()
     try original.copy(from: folder)
     let bytes = try original.bytes(of: "store.db")
     let needle = Array("message of 7".utf8)
@@ -75,7 +76,7 @@ struct ByteFlipTests {
     }
     let place = try #require(places.last)
     for offset in place..<place + needle.count {
-      let copy = TemporaryFolder()
+      let copy = ScratchFolder()
       try copy.copy(from: original)
       try copy.flip("store.db", offset, 1)
       let error = #expect(throws: StoreError.self) { try Fleet(path: copy.file("store.db")) }
@@ -84,7 +85,7 @@ struct ByteFlipTests {
   }
 
   /// A store with something in each table, and what it holds.
-  private func filled(_ folder: TemporaryFolder) throws -> (Fleet, Committed) {
+  private func filled(_ folder: ScratchFolder) throws -> (Fleet, Committed) {
     let fleet = try Fleet(path: folder.file("store.db"))
     var committed = Committed()
     try fleet.register(Int(Self.devices))
@@ -113,7 +114,7 @@ struct ByteFlipTests {
     return (fleet, committed)
   }
 
-  private func compare(_ folder: TemporaryFolder, _ committed: Committed, _ flips: Comment) throws {
+  private func compare(_ folder: ScratchFolder, _ committed: Committed, _ flips: Comment) throws {
     let fleet = try Fleet(path: folder.file("store.db"))
     let registry = fleet.broker.registry
     #expect(registry.devices.allSatisfy { committed.udids.contains($0.udid.text) }, flips)
@@ -133,7 +134,7 @@ struct ByteFlipTests {
   }
 }
 
-extension TemporaryFolder {
+extension ScratchFolder {
   fileprivate func flip(_ name: String, _ offset: Int, _ bits: UInt8) throws {
     let descriptor = open(file(name), O_RDWR)
     try #require(descriptor >= 0)

@@ -1,13 +1,14 @@
 import Broker
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Storage
 
 @Suite("Channels in the store")
 struct ChannelTablesTests {
-  let folder = TemporaryFolder()
+  let folder = ScratchFolder()
   private let connections = Connections()
   var path: String { folder.file("store.db") }
 
@@ -26,7 +27,7 @@ struct ChannelTablesTests {
     }
   }
 
-  private func connect(_ fleet: Fleet, _ phone: Listener, enabling: Bool = true) throws -> DeviceSession {
+  private func connect(_ fleet: Fleet, _ phone: Phone, enabling: Bool = true) throws -> DeviceSession {
     connections.all.append(phone)
     let udid = try #require(UDID("device-0"))
     let connected = fleet.broker.connect(
@@ -46,7 +47,7 @@ struct ChannelTablesTests {
     for (id, stores) in [(1, true), (2, false), (3, true)] as [(UInt8, Bool)] {
       fleet.broker.channels.create(key(id), storesNewest: stores)
     }
-    let phone = Listener(fleet.now)
+    let phone = Phone(connectedAt: fleet.now)
     let session = try connect(fleet, phone)
     #expect(fleet.broker.join(session, key(1), seenUntil: fleet.now, now: fleet.now))
     fleet.now = fleet.now.adding(nanoseconds: 5)
@@ -65,9 +66,9 @@ struct ChannelTablesTests {
     #expect(newest.expiry == 1_700_000_900 && fleet.broker.journal.nextId == newest.id + 1)
     #expect(channels.newest(key(3)) == nil)
     #expect(channels.subscriberCount(key(1)) == 1 && channels.subscriberCount(key(3)) == 0)
-    let back = Listener(fleet.now)
+    let back = Phone(connectedAt: fleet.now)
     _ = try connect(fleet, back)
-    #expect(back.texts == ["newest"])
+    #expect(back.broadcasts == ["newest"])
   }
 
   @Test("are as they were committed last, when the process is killed")
@@ -79,7 +80,7 @@ struct ChannelTablesTests {
     try fleet.commit()
     broadcast("not committed", fleet, 1)
     fleet.broker.channels.create(key(2), storesNewest: true)
-    let copies = TemporaryFolder()
+    let copies = ScratchFolder()
     try copies.copy(from: folder)
     let survivor = try Fleet(path: copies.file("store.db"))
     #expect(survivor.broker.channels.keys == [key(1)])
@@ -90,7 +91,7 @@ struct ChannelTablesTests {
   func deleted() throws {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
-    let session = try connect(fleet, Listener(fleet.now))
+    let session = try connect(fleet, Phone(connectedAt: fleet.now))
     for id in 1...2 as ClosedRange<UInt8> {
       fleet.broker.channels.create(key(id), storesNewest: true)
       #expect(fleet.broker.join(session, key(id), seenUntil: nil, now: fleet.now))
@@ -113,7 +114,7 @@ struct ChannelTablesTests {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
     fleet.broker.channels.create(key(1), storesNewest: true)
-    let session = try connect(fleet, Listener(fleet.now))
+    let session = try connect(fleet, Phone(connectedAt: fleet.now))
     #expect(fleet.broker.join(session, key(1), seenUntil: nil, now: fleet.now))
     try fleet.commit()
     fleet.broker.forgetDevices(now: fleet.now)
@@ -168,7 +169,7 @@ struct ChannelTablesTests {
       let fleet = try Fleet(path: path)
       try fleet.register(1)
       fleet.broker.channels.create(key(1), storesNewest: true)
-      let session = try connect(fleet, Listener(fleet.now))
+      let session = try connect(fleet, Phone(connectedAt: fleet.now))
       #expect(fleet.broker.join(session, key(1), seenUntil: nil, now: fleet.now))
       broadcast("kept", fleet, 1)
       try fleet.commit()
@@ -180,34 +181,14 @@ struct ChannelTablesTests {
 
   /// The file, once the fleet has let go of it.
   private func closedPath(_ fleet: Fleet) throws -> String {
-    let other = TemporaryFolder()
+    let other = ScratchFolder()
     fleet.store.close()
     fleet.store = try SQLiteStore(path: other.file("store.db"))
     return path
   }
 }
 
-/// A device's connection that remembers which broadcasts came.
-private final class Listener: CourierOutlet {
-  private(set) lazy var link = DeviceLink(outlet: self)
-  private(set) var texts: [String] = []
-  private let now: Timestamp
-
-  init(_ now: Timestamp) { self.now = now }
-
-  func deliver(_ message: OutgoingMessage) {}
-  func deliver(
-    _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
-  ) {
-    texts.append(String(decoding: broadcast.payload, as: UTF8.self))
-  }
-  var unsentBytes: Int { 0 }
-  var systemQueuedBytes: Int { 0 }
-  func endSession(reason: String) {}
-  func appChanged(_ topic: TopicHash, _ change: AppChange) {}
-}
-
 /// The broker does not own connections.
 private final class Connections {
-  var all: [Listener] = []
+  var all: [Phone] = []
 }

@@ -1,11 +1,12 @@
 import Broker
 import PushModel
 import Storage
+import TestSupport
 import Testing
 
 @Suite("Feedback on foreign tokens in the store")
 struct ForeignFeedbackTableTests {
-  let folder = TemporaryFolder()
+  let folder = ScratchFolder()
   var path: String { folder.file("store.db") }
 
   private func note(_ token: [UInt8], _ fleet: Fleet, at seconds: Int64) {

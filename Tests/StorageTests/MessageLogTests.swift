@@ -1,11 +1,12 @@
 import Broker
 import PushModel
 import Storage
+import TestSupport
 import Testing
 
 @Suite("The log of kept messages")
 struct MessageLogTests {
-  let folder = TemporaryFolder()
+  let folder = ScratchFolder()
   var path: String { folder.file("store.db") }
 
   @Test("keeps the newest of each registration")
@@ -114,7 +115,7 @@ struct MessageLogTests {
 
   /// Entries in the log, taken from its size: all of this suite's are small. Looks at a copy, as the store is in use.
   private func entries() throws -> Int {
-    let copies = TemporaryFolder()
+    let copies = ScratchFolder()
     try copies.copy(from: folder)
     return try Int(Raw.run(copies.file("store.db"), "SELECT sum(length(entries)) FROM message_log")) / 50
   }

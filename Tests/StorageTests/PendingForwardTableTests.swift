@@ -1,11 +1,12 @@
 import Broker
 import PushModel
 import Storage
+import TestSupport
 import Testing
 
 @Suite("What waits to be forwarded in the store")
 struct PendingForwardTableTests {
-  let folder = TemporaryFolder()
+  let folder = ScratchFolder()
   var path: String { folder.file("store.db") }
 
   private func add(_ text: String, _ fleet: Fleet) -> Int64 {
@@ -49,7 +50,7 @@ struct PendingForwardTableTests {
     try fleet.register(2)
     fleet.push(1, "kept")
     try fleet.commit()
-    let folder = TemporaryFolder()
+    let folder = ScratchFolder()
     try folder.copy(from: self.folder)
     try Raw.run(
       folder.file("store.db"), "DROP TABLE pending_forward; \(Self.withoutChecks) PRAGMA user_version = 2")
@@ -67,7 +68,7 @@ struct PendingForwardTableTests {
     _ = add("one", fleet)
     try fleet.commit()
     for change in ["environment = 7", "apnsId = 'x'", "topic = ''", "id = 0"] {
-      let folder = TemporaryFolder()
+      let folder = ScratchFolder()
       try folder.copy(from: self.folder)
       try Raw.run(folder.file("store.db"), "UPDATE pending_forward SET \(change)")
       let error = #expect(throws: StoreError.self) { try Fleet(path: folder.file("store.db")) }

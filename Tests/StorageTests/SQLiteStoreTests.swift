@@ -2,11 +2,12 @@ import Broker
 import Platform
 import PushModel
 import Storage
+import TestSupport
 import Testing
 
 @Suite("The store")
 struct SQLiteStoreTests {
-  let folder = TemporaryFolder()
+  let folder = ScratchFolder()
   var path: String { folder.file("store.db") }
 
   @Test("makes its folder, and those above it, for this user alone")
@@ -53,7 +54,7 @@ struct SQLiteStoreTests {
   @Test("gives back a device's identity, key and times")
   func device() throws {
     let fleet = try Fleet(path: path)
-    let phone = Phone(fleet.now)
+    let phone = Phone(connectedAt: fleet.now)
     let udid = try #require(UDID("device-0"))
     _ = fleet.broker.connect(
       udid, keyFingerprint: [1, 2, 3], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
@@ -78,7 +79,7 @@ struct SQLiteStoreTests {
   func gone() throws {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
-    let phone = Phone(fleet.now)
+    let phone = Phone(connectedAt: fleet.now)
     let udid = try #require(UDID("device-0"))
     _ = fleet.broker.connect(
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
@@ -133,7 +134,7 @@ struct SQLiteStoreTests {
     fleet.push(1, "not committed")
     _ = fleet.broker.takeChanges()
     // What a killed process leaves: the two files as they are, without anything that closing would do.
-    let copies = TemporaryFolder()
+    let copies = ScratchFolder()
     try copies.copy(from: folder)
     let survivor = try Fleet(path: copies.file("store.db"))
     #expect(survivor.kept(0) == "committed")
@@ -157,7 +158,7 @@ struct SQLiteStoreTests {
 
   @Test("refuses a file that is no database")
   func text() throws {
-    folder.write(String(repeating: "this is not a database\n", count: 100), to: "store.db")
+    try folder.write(String(repeating: "this is not a database\n", count: 100), to: "store.db")
     let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
     #expect(error.code == .notADatabase)
   }
@@ -182,7 +183,7 @@ struct SQLiteStoreTests {
 
   @Test("says where it can't write")
   func unwritable() throws {
-    folder.write("a file, no folder", to: "store.db")
+    try folder.write("a file, no folder", to: "store.db")
     let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path + "/inside/store.db") }
     #expect(error.code == .notWritable)
     #expect(error.sentence.contains(path))
@@ -254,21 +255,4 @@ private struct Row: Equatable {
     ]
     isAbandoned = row.isAbandoned
   }
-}
-
-/// A device's connection that takes everything.
-private final class Phone: CourierOutlet {
-  private(set) lazy var link = DeviceLink(outlet: self)
-  private let now: Timestamp
-
-  init(_ now: Timestamp) { self.now = now }
-
-  func deliver(_ message: OutgoingMessage) {}
-  func deliver(
-    _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
-  ) {}
-  var unsentBytes: Int { 0 }
-  var systemQueuedBytes: Int { 0 }
-  func endSession(reason: String) {}
-  func appChanged(_ topic: TopicHash, _ change: AppChange) {}
 }

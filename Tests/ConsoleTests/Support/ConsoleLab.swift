@@ -1,5 +1,6 @@
 import Broker
 import PushModel
+import TestSupport
 import Testing
 import Transport
 
@@ -12,7 +13,7 @@ final class ConsoleLab {
   let context: ConsoleContext
   let clock: LabClock
   let timers = LabTimers()
-  private var phones: [FakePhone] = []
+  private var phones: [Phone] = []
   lazy var console = Console(context)
 
   init(history: Int = 100, _ prepare: (ConsoleContext) -> Void = { _ in }) {
@@ -111,8 +112,8 @@ final class ConsoleLab {
   }
 
   /// Connects a device that wants some topics.
-  func connect(_ udid: String = "phone", enabling apps: [String] = [app]) throws -> FakePhone {
-    let phone = FakePhone(now)
+  func connect(_ udid: String = "phone", enabling apps: [String] = [app]) throws -> Phone {
+    let phone = Phone(connectedAt: now)
     phones.append(phone)
     let udid = try #require(UDID(udid))
     let connected = broker.connect(

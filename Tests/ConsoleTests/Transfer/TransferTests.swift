@@ -1,6 +1,7 @@
 import Broker
 import Faults
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Console
@@ -153,7 +154,7 @@ import Testing
     try load(
       #"{"version":1,"devices":[{"udid":"phone","apps":[{"topic":"\#(app)","message":{"payload":{}}}]}]}"#,
       into: lab)
-    #expect(phone.received == [1])
+    #expect(phone.messageIds == [1])
   }
 
   @Test("A device that listens to a channel gets what it missed elsewhere, and nothing twice")

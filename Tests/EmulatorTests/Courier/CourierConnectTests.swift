@@ -1,6 +1,7 @@
 import CourierWire
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -264,7 +265,7 @@ extension LiveTests {
 /// A device identity of an authority that nobody here knows.
 private enum ForeignDevice {
   static func identity() throws -> DeviceIdentity {
-    let folder = try TemporaryFolder()
+    let folder = ScratchFolder()
     let path = folder.path + "/certs"
     let certs = CertsFolder(path: path)
     try certs.prepare(now: Site.now)

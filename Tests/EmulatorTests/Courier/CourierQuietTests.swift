@@ -2,6 +2,7 @@ import Broker
 import CourierWire
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -99,7 +100,7 @@ extension LiveTests {
 
     @Test("the pause begins when the answer leaves, however long the store takes")
     func slowStore() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path)
       let (device, token) = try harness.listener()
       let provider = try harness.provider()

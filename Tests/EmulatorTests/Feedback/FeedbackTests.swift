@@ -2,6 +2,7 @@ import Broker
 import LegacyWire
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -196,7 +197,7 @@ extension EmulatorHarness {
   /// Many devices that have reported the app gone. Their connections are of no matter here.
   func goneTokens(_ count: Int) throws -> [DeviceToken] {
     let topic = try #require(Topic(Site.topic).flatMap { broker.registry.topic(named: $0) })
-    let outlet = DeafOutlet()
+    let outlet = Phone(connectedAt: clock.now())
     return try (0..<count).map { index in
       let link = DeviceLink(outlet: outlet)
       let udid = try #require(UDID("gone-\(index)"))
@@ -219,14 +220,4 @@ extension EmulatorHarness {
       return token
     }
   }
-}
-
-/// A device connection that takes everything.
-private final class DeafOutlet: CourierOutlet {
-  var unsentBytes: Int { 0 }
-  var systemQueuedBytes: Int { 0 }
-  func deliver(_ message: OutgoingMessage) {}
-  func deliver(_: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash) {}
-  func endSession(reason: String) {}
-  func appChanged(_ topic: TopicHash, _ change: AppChange) {}
 }

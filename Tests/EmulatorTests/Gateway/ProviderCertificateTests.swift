@@ -2,6 +2,7 @@ import Foundation
 import LegacyWire
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -74,7 +75,7 @@ extension LiveTests {
 
     @Test("a certificate of another authority is accepted as soon as that authority lies in trust/")
     func trust() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let certs = folder.path + "/certs"
       try FileManager.default.copyItem(atPath: Site.path(), toPath: certs)
       let harness = try EmulatorHarness(certs: certs)

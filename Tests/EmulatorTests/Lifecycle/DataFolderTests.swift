@@ -1,11 +1,12 @@
 import Emulator
+import TestSupport
 import Testing
 
 @Suite("The data folder")
 struct DataFolderTests {
   @Test("one that can't be made or is no folder is a store that can't be used", arguments: ["a/b", "ca.pem"])
   func unusable(name: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = ScratchFolder()
     var options = EmulatorOptions()
     (options.certs, options.data) = (folder.path, "\(folder.path)/\(name)")
     options.gatewayPort = .off

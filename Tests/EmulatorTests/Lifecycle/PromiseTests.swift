@@ -4,6 +4,7 @@ import Foundation
 import LegacyWire
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -36,7 +37,7 @@ extension LiveTests {
 
     @Test("an error packet, which says that those before were accepted, leaves after their commit")
     func errorPacket() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path)
       let token = try harness.offlineToken()
       let provider = try harness.provider()
@@ -48,7 +49,7 @@ extension LiveTests {
 
     @Test("a 200 leaves after the commit, one by one and many at once")
     func answers() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path)
       let token = try harness.offlineToken()
       let client = try HTTP2Client(harness, .app())
@@ -68,7 +69,7 @@ extension LiveTests {
 
     @Test("a 200 that finds the connection's output full does not overtake the commit when room is made")
     func fullOutput() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path)
       let token = try harness.offlineToken()
       let client = try HTTP2Client(harness, .app())
@@ -101,7 +102,7 @@ extension LiveTests {
 
     @Test("a device hears its new token after the commit")
     func deviceToken() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path)
       let device = try harness.device()
       harness.settle()
@@ -113,7 +114,7 @@ extension LiveTests {
 
     @Test("whatever a provider was told is in the store of a process killed then")
     func crash() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path) { $0.tokenSeed = nil }
       let token = try harness.offlineToken()
       let client = try HTTP2Client(harness, .app())
@@ -131,7 +132,7 @@ extension LiveTests {
 
     @Test("a message that is still on its way to a device that does not read is in the store")
     func unsent() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path) { $0.tokenSeed = nil }
       let (device, token) = try harness.listener()
       harness.passPause()
@@ -152,7 +153,7 @@ extension LiveTests {
 
     /// What the device gets from an emulator that finds the files as they are now.
     private func expect(
-      _ payload: [UInt8], for token: DeviceToken, inCopyOf folder: TemporaryFolder,
+      _ payload: [UInt8], for token: DeviceToken, inCopyOf folder: ScratchFolder,
       sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
       let copy = try folder.copied()
@@ -175,7 +176,7 @@ extension LiveTests {
 
     @Test("the emulator gives up and answers nobody")
     func givesUp() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path)
       let token = try harness.offlineToken()
       let provider = try harness.provider()
@@ -200,7 +201,7 @@ extension LiveTests {
       "nothing of the turn is claimed in the log, in the capture, by the console or to devices",
       arguments: [4, 10_000])
     func claimsNothing(history: Int) throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let (log, capture) = (folder.path + "/log", folder.path + "/capture")
       let harness = try EmulatorHarness(data: folder.path + "/data") {
         $0.broker.history = history
@@ -249,7 +250,7 @@ extension LiveTests {
 
     @Test("what was accepted before is there for the next start, what was not answered is not")
     func nextStart() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let token: DeviceToken
       do {
         let harness = try EmulatorHarness(data: folder.path)
@@ -272,7 +273,7 @@ extension LiveTests {
 
     @Test("a push handed to a device that is there needs no store, but one that it can't take does")
     func secondCommit() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let harness = try EmulatorHarness(data: folder.path)
       let (device, token) = try harness.listener()
       harness.passPause()
@@ -292,11 +293,11 @@ extension LiveTests {
 
     @Test("a data folder that another emulator uses, or a file that is no store, is refused at the start")
     func unusable() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let first = try EmulatorHarness(data: folder.path)
       #expect(status { try EmulatorHarness(data: folder.path) } == .storeUnusable)
       first.stop()
-      let other = try TemporaryFolder()
+      let other = ScratchFolder()
       try Array("not a database, however long".utf8).withUnsafeBytes { bytes in
         let file = try #require(fopen(Emulator.storePath(in: other.path), "w"))
         fwrite(bytes.baseAddress, 1, bytes.count, file)

@@ -1,6 +1,7 @@
 import CourierWire
 import LegacyWire
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -47,8 +48,8 @@ extension LiveTests {
     }
 
     /// Ends the first life; answers the folder that the second one begins with.
-    private func finish(_ harness: EmulatorHarness, _ end: End, _ folder: TemporaryFolder) throws
-      -> TemporaryFolder
+    private func finish(_ harness: EmulatorHarness, _ end: End, _ folder: ScratchFolder) throws
+      -> ScratchFolder
     {
       switch end {
       case .orderly:
@@ -60,9 +61,9 @@ extension LiveTests {
 
     @Test("token map, gone tokens, kept message and feedback are as they were", arguments: End.allCases)
     func survives(end: End) throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let left: Left
-      let second: TemporaryFolder
+      let second: ScratchFolder
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         left = try live(harness)
@@ -104,8 +105,8 @@ extension LiveTests {
 
     @Test("what was acknowledged or read does not come back", arguments: End.allCases)
     func staysDone(end: End) throws {
-      let folder = try TemporaryFolder()
-      let second: TemporaryFolder
+      let folder = ScratchFolder()
+      let second: ScratchFolder
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         _ = try live(harness)
@@ -126,8 +127,8 @@ extension LiveTests {
 
     @Test("what a device had not acknowledged when the emulator ended comes again", arguments: End.allCases)
     func unacknowledged(end: End) throws {
-      let folder = try TemporaryFolder()
-      let second: TemporaryFolder
+      let folder = ScratchFolder()
+      let second: ScratchFolder
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         _ = try live(harness)
@@ -143,7 +144,7 @@ extension LiveTests {
 
     @Test("a message that a connected device got and did not acknowledge is kept by an orderly end")
     func onlineAtTheEnd() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         let (device, token) = try harness.listener()
@@ -161,7 +162,7 @@ extension LiveTests {
 
     @Test("while it shuts down a device may still acknowledge, and then keeps nothing back")
     func acknowledgeAtTheEnd() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         let (device, token) = try harness.listener()
@@ -180,7 +181,7 @@ extension LiveTests {
 
     @Test("the ids of messages go on, so that a kept one is never taken for a new one")
     func ids() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       do {
         let harness = try EmulatorHarness(data: folder.path, options)
         _ = try live(harness)

@@ -1,6 +1,7 @@
 import Foundation
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -30,7 +31,7 @@ struct LoggerTests {
 
   @Test("a line that finds no room is dropped whole, what is told of it is exact")
   func unreadPipe() throws {
-    let folder = try TemporaryFolder()
+    let folder = ScratchFolder()
     let path = folder.path + "/pipe"
     try #require(mkfifo(path, 0o600) == 0)
     // Without a reader it is not opened, and nobody waits for one.

@@ -1,6 +1,7 @@
 import Credentials
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -275,7 +276,7 @@ extension LiveTests {
 
     @Test("a key put into the folder is good at once")
     func newKey() throws {
-      let folder = try TemporaryFolder()
+      let folder = ScratchFolder()
       let certs = folder.path + "/certs"
       try FileManager.default.copyItem(atPath: Site.path(), toPath: certs)
       let harness = try EmulatorHarness(certs: certs)

@@ -1,6 +1,7 @@
 import Broker
 import PushModel
 import Storage
+import TestSupport
 import Testing
 
 /// A broker with devices that are away, and a store beneath it.
@@ -12,7 +13,7 @@ final class Fleet {
 
   init(path: String) throws {
     store = try SQLiteStore(path: path)
-    broker = Broker(derivation: PlainDerivation())
+    broker = Broker(derivation: FakeDerivation())
     try store.load(into: broker)
   }
 
@@ -20,13 +21,13 @@ final class Fleet {
   func restart() throws {
     let path = store.path
     store = try closed { try SQLiteStore(path: path) }
-    broker = Broker(derivation: PlainDerivation())
+    broker = Broker(derivation: FakeDerivation())
     try store.load(into: broker)
   }
 
   /// The old store must let go of the file before the new one opens it.
   private func closed(_ open: () throws -> SQLiteStore) throws -> SQLiteStore {
-    let stand = TemporaryFolder()
+    let stand = ScratchFolder()
     store = try SQLiteStore(path: stand.file("store.db"))
     return try open()
   }

@@ -2,17 +2,21 @@ import Broker
 import PushModel
 
 /// Tokens that differ wherever their inputs differ, unless a test wants them to collide.
-final class FakeDerivation: TokenDerivation {
+public final class FakeDerivation: TokenDerivation {
   /// Installs from this number on get the token of the install before.
-  var collidesFromInstall: Int32 = .max
+  public var collidesFromInstall: Int32 = .max
 
-  func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
+  public init() {}
 
-  func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32) -> DeviceToken {
+  public func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
+
+  public func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32)
+    -> DeviceToken
+  {
     token(udid.text, topicHash.bytes + [environment.rawValue], min(install, collidesFromInstall - 1))
   }
 
-  func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
+  public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     token(udid.text, [environment.rawValue], -identity)
   }
 

@@ -1,19 +1,6 @@
 import Foundation
 import Testing
 
-/// A folder that lives as long as this object.
-final class TemporaryFolder {
-  let path: String
-
-  init() throws {
-    let url = FileManager.default.temporaryDirectory.appending(path: "credentials-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    path = url.path(percentEncoded: false)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
-
 /// Permission bits of a file or folder.
 func permissions(of path: String) throws -> Int {
   let attributes = try FileManager.default.attributesOfItem(atPath: path)

@@ -1,0 +1,49 @@
+import Broker
+import PushModel
+
+/// A device's connection in memory. Takes what it is given; acknowledges only when told to.
+public final class Phone: CourierOutlet {
+  public struct Received: Equatable {
+    public var text: String
+    public var token: DeviceToken
+    public var topic: TopicHash
+    public var messageId: UInt32
+    public var storageFlags: UInt8
+    public var expiry: UInt32
+    public var receivedAt: Timestamp
+    public var priority: Priority
+  }
+
+  public private(set) var received: [Received] = []
+  public private(set) var broadcasts: [String] = []
+  public private(set) var endReasons: [String] = []
+  public private(set) var changes: [AppChange] = []
+  public var unsentBytes = 0
+  public var systemQueuedBytes = 0
+  public private(set) lazy var link = DeviceLink(outlet: self)
+  public var session: DeviceSession?
+  private let connectedAt: Timestamp
+
+  public init(connectedAt: Timestamp) { self.connectedAt = connectedAt }
+
+  public var texts: [String] { received.map(\.text) }
+  public var messageIds: [UInt32] { received.map(\.messageId) }
+
+  public func deliver(_ message: OutgoingMessage) {
+    received.append(
+      Received(
+        text: String(decoding: message.payload, as: UTF8.self), token: message.token, topic: message.topic,
+        messageId: message.messageId, storageFlags: message.storageFlags, expiry: message.expiry,
+        receivedAt: message.receivedAt, priority: message.priority))
+  }
+
+  public func deliver(
+    _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
+  ) {
+    broadcasts.append(String(decoding: broadcast.payload, as: UTF8.self))
+  }
+
+  public func endSession(reason: String) { endReasons.append(reason) }
+
+  public func appChanged(_ topic: TopicHash, _ change: AppChange) { changes.append(change) }
+}
