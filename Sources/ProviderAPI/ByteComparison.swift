@@ -17,10 +17,6 @@ extension UnsafeRawBufferPointer {
   func isSpelled(_ word: StaticString, ignoringCase: Bool = false) -> Bool {
     count == word.utf8CodeUnitCount && hasPrefix(word, ignoringCase: ignoringCase)
   }
-
-  func hasSuffix(_ word: String) -> Bool {
-    count >= word.utf8.count && suffix(word.utf8.count).elementsEqual(word.utf8)
-  }
 }
 
 extension UnsafeRawBufferPointer? {

@@ -40,8 +40,6 @@ final class FrameLoad: ConnectionHandler {
 
   /// Frames that will be sent.
   let total: Int
-  /// Size of one frame, in bytes.
-  var frameSize: Int { frames.count / max(1, framesInBlock) }
 
   func connectionOpened(_ connection: TLSConnection) {
     startedAt = SystemClock.monotonicNanoseconds()

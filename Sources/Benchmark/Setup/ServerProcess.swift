@@ -1,5 +1,6 @@
 import Emulator
 import Platform
+import PushModel
 
 /// The emulator as users run it: this very program, started as `serve`.
 final class ServerProcess {
@@ -45,21 +46,15 @@ final class ServerProcess {
 
   func stop() { child.stop() }
 
-  /// Our own file in our own form: `"name":{"host":"…","port":N}`.
+  /// Ports by the names of their listeners.
   private static func read(_ path: String) throws -> [String: UInt16] {
-    guard let file = fopen(path, "r") else { throw SocketError.last("read", path) }
-    defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 8192)
-    let count = fread(&bytes, 1, bytes.count, file)
-    let text = String(decoding: bytes.prefix(count), as: UTF8.self)
-    var ports: [String: UInt16] = [:]
-    for part in text.split(separator: "}") {
-      let words = part.split(separator: "\"").map(String.init)
-      guard let host = words.firstIndex(of: "host"), host >= 2, let last = words.last,
-        let port = UInt16(last.filter(\.isNumber))
-      else { continue }
-      ports[words[host - 2]] = port
+    guard case .object(let members)? = JSONReader.read(try TextFile.read(path)) else {
+      throw EmulatorError(.failed, "\(path) is not a ports file")
     }
-    return ports
+    return Dictionary(
+      members.compactMap { name, value in
+        guard case .integer(let port)? = value.member("port") else { return nil }
+        return UInt16(exactly: port).map { (name, $0) }
+      }, uniquingKeysWith: { $1 })
   }
 }

@@ -197,6 +197,4 @@ struct RegistryChanges {
   var devices: [Int32] = []
   var topics: [Int32] = []
   var registrations: [Int32] = []
-
-  var isEmpty: Bool { devices.isEmpty && topics.isEmpty && registrations.isEmpty }
 }

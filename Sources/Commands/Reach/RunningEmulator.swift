@@ -132,24 +132,14 @@ extension JSONValue {
   }
 
   fileprivate func address(_ name: String) -> (String, SocketAddress)? {
-    guard case .object(let members) = self else { return nil }
-    var (host, port): (String?, UInt16?) = (nil, nil)
-    for (key, value) in members {
-      switch (key, value) {
-      case ("host", .string(let text)): host = text
-      case ("port", .integer(let number)): port = UInt16(exactly: number)
-      default: continue
-      }
+    guard let host = string("host"), let port = self["port"]?.integer.flatMap(UInt16.init(exactly:)) else {
+      return nil
     }
-    guard let host, let port else { return nil }
     return (name, SocketAddress(host: host, port: port))
   }
 
   /// A member of an object; nil if there is none, or this is no object.
-  subscript(name: String) -> JSONValue? {
-    guard case .object(let members) = self else { return nil }
-    return members.first { $0.0 == name }?.1
-  }
+  subscript(name: String) -> JSONValue? { member(name) }
 
   /// The value of a whole number.
   var integer: Int64? {

@@ -12,8 +12,6 @@ public struct ActivationRequest: Equatable, Sendable {
   public var buildVersion: String
   public var serialNumber: String
 
-  /// The content type of the form.
-  public static let contentType = "application/x-www-form-urlencoded"
   /// Largest form taken, in bytes. The ones of real clients have about 20 KiB, most of it FairPlay certificates.
   public static let maximumByteCount = 128 * 1024
 

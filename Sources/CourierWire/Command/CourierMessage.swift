@@ -31,8 +31,6 @@ public struct CourierMessage: CourierCommandValue {
   public static let noExpiry: UInt32 = .max
   /// Storage flag: it was kept while the device was away.
   public static let flagFromStore: UInt8 = 1
-  /// Storage flag: the last of those that were kept.
-  public static let flagLastFromStore: UInt8 = 2
 
   public init(token: DeviceToken, topic: TopicHash, payload: [UInt8], messageId: UInt32) {
     self.token = token

@@ -50,7 +50,6 @@ final class UpstreamClient {
   /// Name that the peer's certificate must have.
   var serverName: String { options.serverName ?? options.target.host }
   var isConnected: Bool { current?.isReady ?? false }
-  var openStreams: Int { ([current].compactMap(\.self) + leaving).reduce(0) { $0 + $1.openStreams } }
 
   /// The connection that takes requests now, if it has room. Without one, begins to make one.
   func connectionWithRoom() -> UpstreamConnection? {

@@ -22,9 +22,6 @@ public final class ChannelRequestHandler {
     ownership = PolicyList(policies: [ChannelPolicy(directory: directory)])
   }
 
-  /// Whether a request of this connection has shown a valid provider token.
-  public var hasAuthenticated: Bool { context.hasAuthenticated }
-
   /// Judges one whole request and carries it out.
   public func answer(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer {
     context.begin(message, now: now, idFields: [.apnsRequestId])
