@@ -197,8 +197,9 @@ class Soak:
         query = {"match": {"topic": TOPIC}, "timeoutMs": 5000, "count": choice.randint(1, 3)}
         self.emulator.api("POST", "/api/v1/notifications/wait", query)
 
-    def feedback(self, _, number):
-        udid = f"short-lived-{number}"
+    def feedback(self, _, __):
+        # One phone takes 4,096 installs, and this goes on for hours.
+        udid = f"short-lived-{self.turns['feedback'] // 1000}"
         token = self.lab.install(udid, TOPIC)
         self.emulator.api("POST", f"/api/v1/devices/{udid}/apps/{TOPIC}/remove", {})
         with Provider(self.emulator, *self.emulator.push_certificate(), listener="feedback") as reader:
