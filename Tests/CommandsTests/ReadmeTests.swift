@@ -37,6 +37,14 @@ struct ReadmeTests {
     }
   }
 
+  @Test("the README's lines find the program: by its path, or once it is on the path")
+  func path() throws {
+    let lines = readme.split(separator: "\n")
+    let isCommand = { (line: Substring) in line.hasPrefix("    apns-emulator ") }
+    let first = try #require(lines.firstIndex(where: isCommand))
+    #expect(lines[..<first].contains { $0.hasPrefix(#"    export PATH="$PWD/.build/release:$PATH""#) })
+  }
+
   @Test("every page is one click away from the README")
   func links() {
     for name in pages.keys where name != "README.md" {
