@@ -9,9 +9,11 @@ extension Broker {
   public func change(
     _ change: AppChange, device: Int32, topic: Int32, environment: Environment, now: Timestamp
   ) -> DeviceToken? {
-    if change == .remove || change == .reinstall, let row = registry.installed(device, topic, environment) {
-      abandon(row, now)
-    }
+    let installed = registry.installed(device, topic, environment)
+    let needsRow = change == .reinstall || change == .install && installed == nil
+    // Nothing is taken away for an app that can't be put there.
+    guard !needsRow || registry.hasRoom(for: device) else { return nil }
+    if change == .remove || change == .reinstall, let installed { abandon(installed, now) }
     let token =
       change == .remove
       ? nil : appToken(device: device, topic: topic, environment: environment, now: now)

@@ -134,6 +134,11 @@ public final class Registry {
     }
   }
 
+  /// Whether another install fits the table and the device's part of it.
+  public func hasRoom(for device: Int32) -> Bool {
+    registrations.count < Self.rowLimit && registrations(of: device).count < Self.rowsPerDevice
+  }
+
   /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).
   func install(_ device: Int32, _ topic: Int32, _ environment: Environment, now: Timestamp) -> Int32? {
     let rows = registrations(of: device)

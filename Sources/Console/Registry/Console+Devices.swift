@@ -30,7 +30,7 @@ extension Console {
     let (udid, topicName) = (try request.udid(), try request.topic())
     let device = change == .install ? try newOrKnownDevice(udid, request.now) : try knownDevice(request)
     guard let topic = broker.registry.topic(named: topicName) else {
-      throw ConsoleError.conflict("there are too many topics")
+      throw ConsoleError.full("topics", limit: Registry.topicLimit)
     }
     let installed = broker.registry.installed(device, topic, environment)
     guard change == .install || change == .reinstall || installed != nil else {
@@ -38,8 +38,9 @@ extension Console {
     }
     let token = broker.change(
       change, device: device, topic: topic, environment: environment, now: request.now)
-    guard let row = token.flatMap(broker.registry.find) ?? installed else {
-      throw ConsoleError.conflict("there are too many tokens")
+    let row = change == .remove ? installed : token.flatMap(broker.registry.find)
+    guard let row else {
+      throw noRoom(device, udid)
     }
     return HTTPResponse(json: RegistryDocument(broker: broker).token(row))
   }
@@ -71,9 +72,15 @@ extension Console {
 
   private func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> Int32 {
     guard let device = broker.registry.device(udid, now: now) else {
-      throw ConsoleError.conflict("there are too many devices")
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
     }
     return device
+  }
+
+  private func noRoom(_ device: Int32, _ udid: UDID) -> ConsoleError {
+    broker.registry.registrations(of: device).count >= Registry.rowsPerDevice
+      ? .full("\(udid.text)'s installs, reinstalls included", limit: Registry.rowsPerDevice)
+      : .full("tokens", limit: Registry.rowLimit)
   }
 
   /// The query's environment, else the emulator's.

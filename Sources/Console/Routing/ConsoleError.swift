@@ -28,6 +28,11 @@ struct ConsoleError: Error, Equatable, CustomStringConvertible {
     ConsoleError(status: 404, code: "notFound", message: message)
   }
 
+  /// A table takes no more: `what` names what there may be `limit` of.
+  static func full(_ what: String, limit: Int) -> ConsoleError {
+    conflict("expected room for one more of \(what), got \(limit), and more there may not be")
+  }
+
   static func conflict(_ message: String) -> ConsoleError {
     ConsoleError(status: 409, code: "conflict", message: message)
   }

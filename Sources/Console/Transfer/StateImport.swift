@@ -171,7 +171,7 @@ struct StateImport {
     let index = broker.importDevice(
       device.udid, identity: device.identity, keyFingerprint: device.keyFingerprint,
       firstSeenAt: device.firstSeenAt, lastSeenAt: device.lastSeenAt, now: now)
-    guard let index else { throw ConsoleError.conflict("there are too many devices") }
+    guard let index else { throw ConsoleError.full("devices", limit: Registry.rowLimit) }
     return index
   }
 
@@ -183,14 +183,14 @@ struct StateImport {
       case .named(let name): registry.topic(named: name)
       case .hashed(let hash): registry.topic(hashed: hash)
       }
-    guard let topic else { throw ConsoleError.conflict("there are too many topics") }
+    guard let topic else { throw ConsoleError.full("topics", limit: Registry.topicLimit) }
     var told = ImportedRegistration(
       token: token, device: device, topic: topic, install: row.install, environment: row.environment)
     told.isAbandoned = row.state != .installed
     told.issuedAt = row.issuedAt
     told.goneAt = row.state == .gone ? row.goneAt ?? now : nil
     guard let index = broker.importRegistration(told, now: now) else {
-      throw ConsoleError.conflict("there are too many tokens")
+      throw ConsoleError.full("tokens", limit: Registry.rowLimit)
     }
     return index
   }
@@ -237,7 +237,7 @@ struct StateImport {
     _ subscriber: SavedSubscriber, _ key: ChannelTable.Key, _ now: Timestamp
   ) throws {
     guard let device = registry.device(subscriber.udid, now: now) else {
-      throw ConsoleError.conflict("there are too many devices")
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
     }
     let seenUntil = subscriber.seenUntil ?? Timestamp(nanoseconds: .min)
     guard broker.importSubscription(device, key, seenUntil: seenUntil, now: now) else {

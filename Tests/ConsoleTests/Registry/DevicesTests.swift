@@ -27,6 +27,32 @@ import Testing
     _ = try lab.refusal("GET", "/api/v1/devices/a%20b", 400)
   }
 
+  @Test("A device that has as many installs as it may is told how many that are")
+  func fullDevice() throws {
+    let lab = ConsoleLab()
+    try lab.install()
+    let device = try #require(UDID("phone").flatMap(lab.broker.registry.knownDevice))
+    let token = { (number: Int) in
+      [UInt8](repeating: 7, count: 30) + [
+        UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number),
+      ]
+    }
+    for number in 2...4096 {
+      var row = ImportedRegistration(
+        token: try #require(DeviceToken(bytes: token(number))), device: device, topic: 0,
+        install: Int32(number), environment: .sandbox)
+      row.isAbandoned = true
+      #expect(lab.broker.importRegistration(row, now: lab.now) != nil)
+    }
+    for (app, action) in [("com.example.app", "reinstall"), ("com.example.other", "install")] {
+      let sentence = try lab.refusal("POST", "/api/v1/devices/phone/apps/\(app)/\(action)", 409)
+      #expect(sentence.contains("phone's installs, reinstalls included, got 4096"))
+    }
+    // What is there stays there.
+    #expect(try lab.ask("POST", "\(apps)/install").status == 200)
+    #expect(try lab.ask("POST", "\(apps)/remove").status == 200)
+  }
+
   @Test("Installing makes the device known, and the emulator's environment is the default")
   func install() throws {
     let lab = ConsoleLab()
