@@ -112,6 +112,41 @@ extension LiveTests {
       #expect(stage.loop.unread.count <= 1)
     }
 
+    @Test(
+      "a turn is longer once nobody but a busy reader has come for some turns, and short again when somebody does"
+    )
+    func quietTurns() throws {
+      let stage = try Stage()
+      let (busy, busyServer) = try stage.pair()
+      let (healthy, healthyServer) = try stage.pair()
+      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      for _ in 0..<400 {
+        busy.send([UInt8](repeating: 7, count: 100))
+        busy.connection?.flushNow()
+      }
+      // The first turn learns of the busy one; from then on its readiness is no news.
+      stage.loop.runTurn(wait: false)
+      #expect(!stage.loop.isQuiet)
+      for _ in 1..<ReadBudget.turnsUntilQuiet {
+        stage.loop.runTurn(wait: false)
+        #expect(!stage.loop.isQuiet)
+      }
+      stage.loop.runTurn(wait: false)
+      #expect(stage.loop.isQuiet && busyServer.received.count < 400 * 100)
+      // Much longer than anything that these turns have read for.
+      let (short, long): (Int64, Int64) = (20_000_000_000, 80_000_000_000)
+      stage.loop.readTimes = .init(turn: short, quietTurn: long, least: 0)
+      #expect(stage.loop.readShare > short)
+
+      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      healthy.send([1])
+      healthy.connection?.flushNow()
+      stage.turn(until: "the healthy one is read") { healthyServer.received == [1] }
+      #expect(!stage.loop.isQuiet)
+      stage.loop.readTimes = .init(turn: short, quietTurn: long, least: 0)
+      #expect(stage.loop.readShare <= short)
+    }
+
     @Test("a connection that sends without end lets others be read in between")
     func fairness() throws {
       let stage = try Stage()
