@@ -48,6 +48,15 @@ def numbers(requests):
     return [(int(request["apns-expiration"]) - EXPIRY, request["apns-id"]) for request in list(requests)]
 
 
+def killed_with_one_under_way(bridge, upstream, key_path):
+    upstream.otherwise = "late"
+    bridge.start(upstream.port, key_path)
+    with bridge.provider() as provider:
+        provider.send(enhanced(1, TOKENS[0], PAYLOAD, EXPIRY + 1))
+        eventually(lambda: len(upstream.requests) == 1, "it is under way")
+        bridge.emulator.kill()
+
+
 def test_a_killed_bridge_has_sent_or_kept_whatever_it_had_read(bridge, upstream, key_path):
     chance = random.Random(SEED)
 
@@ -117,12 +126,7 @@ def test_an_orderly_end_keeps_what_nobody_will_send_again(bridge, upstream, key_
 
 
 def test_without_forward_they_wait_and_the_log_says_so(bridge, upstream, key_path):
-    upstream.otherwise = "late"
-    bridge.start(upstream.port, key_path)
-    with bridge.provider() as provider:
-        provider.send(enhanced(1, TOKENS[0], PAYLOAD, EXPIRY + 1))
-        eventually(lambda: len(upstream.requests) == 1, "it is under way")
-        bridge.emulator.kill()
+    killed_with_one_under_way(bridge, upstream, key_path)
     bridge.emulator.start()
     eventually(lambda: "notifications wait to be forwarded count=1" in bridge.emulator.log(), "the log says so")
     assert bridge.emulator.stop() == 0
@@ -132,12 +136,7 @@ def test_without_forward_they_wait_and_the_log_says_so(bridge, upstream, key_pat
 
 
 def test_a_token_that_is_found_gone_after_a_restart_becomes_feedback(bridge, upstream, key_path):
-    upstream.otherwise = "late"
-    bridge.start(upstream.port, key_path)
-    with bridge.provider() as provider:
-        provider.send(enhanced(1, TOKENS[0], PAYLOAD, EXPIRY + 1))
-        eventually(lambda: len(upstream.requests) == 1, "it is under way")
-        bridge.emulator.kill()
+    killed_with_one_under_way(bridge, upstream, key_path)
     upstream.otherwise = (410, "Unregistered")
     bridge.start(upstream.port, key_path)
     eventually(lambda: bridge.emulator.metric("apns_emulator_feedback_entries") == 1, "it becomes feedback")

@@ -38,6 +38,21 @@ def refused(emulator, count):
             count -= BURST
 
 
+class LateReader:
+    """Reads what there is, whenever it is asked to."""
+
+    def __init__(self, descriptor):
+        os.set_blocking(descriptor, False)
+        self.descriptor, self.text = descriptor, b""
+
+    def read(self):
+        try:
+            self.text += os.read(self.descriptor, 1 << 20)
+        except BlockingIOError:
+            pass
+        return self.text
+
+
 def is_alive(emulator):
     host, port = emulator.address("console")
     with urllib.request.urlopen(f"http://{host}:{port}/livez", timeout=PATIENCE) as response:
@@ -74,21 +89,17 @@ def test_an_unread_stderr_does_not_stop_it_and_what_was_dropped_is_counted_and_t
     assert dropped > 0
 
     # Once it is read again the log goes on where it stopped, and tells of the gap.
-    os.set_blocking(reader, False)
-    text = b""
+    late = LateReader(reader)
 
     def told():
-        nonlocal text
-        try:
-            text += os.read(reader, 1 << 20)
-        except BlockingIOError:
-            pass
+        late.read()
         refused(emulator, 1)
-        return re.search(rb"log lines dropped count=(\d+)", text)
+        return re.search(rb"log lines dropped count=(\d+)", late.text)
 
     told = eventually(told, "the log tells of dropped lines")
     assert int(told[1]) >= dropped
     emulator.terminate()
+    text = late.text
     os.set_blocking(reader, True)
     while piece := os.read(reader, 1 << 20):
         text += piece
@@ -128,18 +139,8 @@ def test_a_stopped_terminal_does_not_stop_it(stopped_emulator):
     # The parent's description is the parent's: it must not have become non-blocking.
     assert not fcntl.fcntl(terminal, fcntl.F_GETFL) & os.O_NONBLOCK
     termios.tcflow(terminal, termios.TCOON)
-    os.set_blocking(leader, False)
-    text = b""
-
-    def ready():
-        nonlocal text
-        try:
-            text += os.read(leader, 1 << 16)
-        except BlockingIOError:
-            pass
-        return b"\nready\r\n" in text and b"push rejected" in text
-
-    eventually(ready, "the terminal shows what waited")
+    late = LateReader(leader)
+    eventually(lambda: b"\nready\r\n" in late.read() and b"push rejected" in late.text, "the terminal shows what waited")
     termios.tcflow(terminal, termios.TCOOFF)
     refused(emulator, BURST)
     assert emulator.stop() == 0
