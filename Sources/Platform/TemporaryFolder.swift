@@ -9,6 +9,7 @@ public struct TemporaryFolder: Sendable {
   public init() throws(SocketError) {
     let named = ProcessEnvironment.variables["TMPDIR"] ?? ""
     let parent = named.isEmpty ? Self.standardParent : named
+    // mkdtemp(3) puts letters that nobody can guess in the place of the last six, which have to be these.
     var template = Array("\(parent)/apns-emulator-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

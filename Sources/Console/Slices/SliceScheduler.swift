@@ -1,8 +1,8 @@
 /// Gives long work of the console a bounded part of each turn of the loop, by turns among all that there is: whoever
 /// asks for much waits longer, and nobody else waits for it.
 final class SliceScheduler {
-  /// Most that is done in a turn of the loop, in units of `Slice`: some half a millisecond, which is what a
-  /// push may wait for it.
+  /// Most that is done in a turn of the loop, in units of `Slice`: some half a millisecond, as a push may
+  /// come behind it.
   static let turnBudget = 500
   /// Most that one piece of work does before the others have their share, in units.
   static let share = 250
