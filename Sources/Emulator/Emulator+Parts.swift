@@ -56,6 +56,13 @@ extension Emulator {
       awaitsVerdicts: options.forward != nil)
   }
 
+  func makeForward(_ forward: ForwardOptions, _ identities: ProviderIdentities) throws -> ForwardService {
+    try ForwardService(
+      loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,
+      identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed, faults: faults,
+      keepsQueue: !options.isEphemeral)
+  }
+
   /// The store's file in a data folder.
   public static func storePath(in data: String) -> String { data + "/store.db" }
 }

@@ -33,7 +33,7 @@ public final class Emulator {
   let provider: ProviderService
   let pushLog: PushLog
   /// The bridge to another service, if there is one.
-  let forward: ForwardService?
+  private(set) var forward: ForwardService?
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
   var listeners: [(name: String, listener: TLSListener)] = []
@@ -82,14 +82,9 @@ public final class Emulator {
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults)
-    forward = try options.forward.map { [loop, broker, clock, certs, logger, seed, faults] forward in
-      try ForwardService(
-        loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,
-        identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed,
-        faults: faults, keepsQueue: !options.isEphemeral)
-    }
     pushLog = PushLog(broker: broker, logger: logger)
     capture = try Self.makeCapture(options, broker, logger)
+    forward = try options.forward.map { try makeForward($0, identities) }
     connectServices()
     learnTopics()
   }
@@ -114,6 +109,7 @@ public final class Emulator {
     startHousekeeping()
     forward?.start()
     if forward == nil { tellOfPendingForwards() }
+    tellOfUnusedFiles()
     try portsClaim?.write(ports)
     shutdown = Shutdown(self)
   }
@@ -127,6 +123,16 @@ public final class Emulator {
         ("count", .integer(Int64(count))),
         ("because", "an earlier run took them; serve --forward sends them"),
       ])
+  }
+
+  /// Keys and authorities that a person has put there and that are of no use, once each.
+  private func tellOfUnusedFiles() {
+    let sentences = (trust.ignoredFiles + tokenVerifier.ignoredFiles).map(\.message)
+    guard sentences != unusedFiles else { return }
+    for sentence in sentences where !unusedFiles.contains(sentence) {
+      logger.log(.warning, "a file is of no use", [("because", .string(sentence))])
+    }
+    unusedFiles = sentences
   }
 
   /// Turns the loop until a signal (or `stop`) has ended it in order.
@@ -183,6 +189,7 @@ public final class Emulator {
     let timer = LoopEvent(timerOn: loop) { [unowned self] in
       broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
       tokenVerifier.pickUpChanges()
+      tellOfUnusedFiles()
       provider.endIdle()
       loop.watchMemory()
       forward?.tick()
@@ -197,4 +204,6 @@ public final class Emulator {
   private static let housekeepingInterval: Int64 = 1_000_000_000
   private static let expiryBudget = 50_000
   private var housekeeping: LoopEvent?
+  /// What is wrong with them, as was told last.
+  private var unusedFiles: [String] = []
 }

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from harness import BINARY, FREE_PORTS, PATIENCE, TOPIC
+from harness import BINARY, FREE_PORTS, PATIENCE, TOPIC, eventually
 
 FULL = "No space left on device"
 
@@ -216,3 +216,24 @@ def test_a_file_that_can_not_be_written_leaves_nothing_behind(installed):
         assert result.returncode == 1 and name in result.stderr and why in result.stderr, result.stderr
     assert sorted(os.listdir(installed.folder)) == before
     server.close()
+
+
+def test_files_of_no_use_are_told_of_once(stopped_emulator):
+    """An authority that is none, and a key of nobody knows whose, put there by a person; one of them while it runs."""
+    def put(name):
+        with open(stopped_emulator.path(f"certs/{name}"), "w") as file:
+            file.write("neither certificate nor key\n")
+
+    def told():
+        return [line for line in stopped_emulator.log().splitlines() if " warning a file is of no use" in line]
+
+    stopped_emulator.start("--ephemeral")
+    assert not told()
+    stopped_emulator.stop()
+    put("trust/mine.pem")
+    stopped_emulator.start("--ephemeral")
+    eventually(told, "the authority is told of")
+    assert "trust/mine.pem holds no PEM certificate" in told()[0]
+    put("keys/AuthKey_ABC1234567.p8")
+    eventually(lambda: len(told()) == 2, "the key is told of")
+    assert "AuthKey_ABC1234567.p8 is not used" in told()[1] and "ABC1234567.json" in told()[1]
