@@ -63,6 +63,11 @@ class Emulator:
         with open(os.path.join(self.folder, "serve.log"), errors="replace") as file:
             return file.read()[-4000:]
 
+    def told(self, text):
+        """Waits until the log holds the text, which is printed behind the listeners' backs; answers the log."""
+        eventually(lambda: text in self.log(), f"the log says {text!r}")
+        return self.log()
+
     def stop(self):
         """An orderly end."""
         if self.process and self.process.poll() is None:

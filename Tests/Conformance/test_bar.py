@@ -48,7 +48,7 @@ def alert(notification):
 
 
 def test_serve_says_ready(emulator):
-    assert "ready" in emulator.log()
+    emulator.told("\nready\n")
 
 
 def test_three_ways_to_push_reach_a_device_that_ends_after_three(emulator, device):

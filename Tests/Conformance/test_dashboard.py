@@ -457,7 +457,7 @@ def test_with_an_access_token_one_address_opens_all_of_it(chromium, stopped_emul
     """Page, style, modules and stream: each is refused without the cookie that the address gives."""
     emulator = stopped_emulator.start("--ephemeral", "--bind", "0.0.0.0")
     port = emulator.address("console")[1]
-    [access] = re.findall(r"/\?access=(\S+)", emulator.log())
+    [access] = re.findall(r"/\?access=(\S+)", emulator.told("\nready\n"))
     chromium.open(f"http://127.0.0.1:{port}/")
     assert "access token" in chromium.text()
     chromium.complaints.clear()

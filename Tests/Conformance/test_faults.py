@@ -640,8 +640,8 @@ def test_log_events_and_hits_tell_of_each_strike(emulator, connect, rules, phone
     assert fault["connection"] == opened
     closed = next(each for each in seen["closed"] if each["remoteAddress"] == opened)
     assert closed["bytesRead"] == len(enhanced(1, phone.token, alert(1))) and closed["bytesWritten"] == 6
-    assert " fault name=busy interface=gateway stage=push" in emulator.log()
-    assert "fault rule busy: expected no rule that strikes" in emulator.log()
+    emulator.told(" fault name=busy interface=gateway stage=push")
+    emulator.told("fault rule busy: expected no rule that strikes")
 
 
 def test_the_gateway_explains_itself(emulator, connect, phone):

@@ -520,6 +520,7 @@ def test_an_idle_connection_that_is_ended_is_no_trouble(behind, bridge, key_path
         with bridge.provider() as provider:
             provider.send(enhanced(1, phone.token, payload(text)))
             eventually(lambda: phone.alerts() == [text], "it is there")
+    assert bridge.emulator.stop() == 0
     assert " warning " not in bridge.emulator.log() and " error " not in bridge.emulator.log()
 
 
@@ -530,6 +531,7 @@ def test_a_refused_key_is_told_once_in_the_log(bridge, upstream, key_path):
         with bridge.provider() as provider:
             provider.send(burst(1))
             assert provider.read_to_end() == bytes.fromhex("080100000001")
+    assert bridge.emulator.stop() == 0
     assert bridge.emulator.log().count("the other service refuses this bridge") == 1
 
 
@@ -597,15 +599,14 @@ def test_a_host_name_is_looked_up(pair, behind, key_path):
 
 def test_a_name_that_nobody_knows_is_told(bridge, key_path):
     bridge.emulator.start("--forward", "no-such-host.invalid:443", "--key", key_path)
-    eventually(lambda: "can't resolve no-such-host.invalid:443" in bridge.emulator.log(), "the log says so")
+    bridge.emulator.told("can't resolve no-such-host.invalid:443")
 
 
 def test_a_target_that_is_not_there_is_told_and_tried_again(bridge, key_path):
     with Upstream(bridge.emulator.path("certs", "server.pem"), bridge.emulator.path("certs", "server.key")) as server:
         port = server.port
     bridge.start(port, key_path)
-    eventually(lambda: "can't forward for now" in bridge.emulator.log(), "the log says so")
-    assert "Connection refused" in bridge.emulator.log()
+    assert "Connection refused" in bridge.emulator.told("can't forward for now")
     with bridge.provider() as provider:
         provider.send(burst(2))
         with Upstream(
@@ -621,8 +622,7 @@ def test_a_certificate_of_another_ca_is_refused_with_the_ca_that_is_expected(bri
     stranger = Emulator(other).start()
     try:
         bridge.start(stranger.ports["provider"]["port"], key_path)
-        eventually(lambda: "can't forward for now" in bridge.emulator.log(), "the log says so")
-        log = bridge.emulator.log()
+        log = bridge.emulator.told("can't forward for now")
         assert "its certificate was not accepted" in log and "certs/ca.pem" in log and "--forward-ca" in log
     finally:
         stranger.stop()

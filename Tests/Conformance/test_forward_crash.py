@@ -128,7 +128,7 @@ def test_an_orderly_end_keeps_what_nobody_will_send_again(bridge, upstream, key_
 def test_without_forward_they_wait_and_the_log_says_so(bridge, upstream, key_path):
     killed_with_one_under_way(bridge, upstream, key_path)
     bridge.emulator.start()
-    eventually(lambda: "notifications wait to be forwarded count=1" in bridge.emulator.log(), "the log says so")
+    bridge.emulator.told("notifications wait to be forwarded count=1")
     assert bridge.emulator.stop() == 0
     upstream.otherwise = 200
     bridge.start(upstream.port, key_path)

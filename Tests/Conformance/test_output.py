@@ -228,8 +228,8 @@ def test_files_of_no_use_are_told_of_once(stopped_emulator):
         return [line for line in stopped_emulator.log().splitlines() if " warning a file is of no use" in line]
 
     stopped_emulator.start("--ephemeral")
-    assert not told()
     stopped_emulator.stop()
+    assert not told()
     put("trust/mine.pem")
     stopped_emulator.start("--ephemeral")
     eventually(told, "the authority is told of")
