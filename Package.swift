@@ -1,8 +1,9 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// Hot paths cross module borders (wire decoder → broker → store), so the optimiser may look through them. Run-time
-/// exclusivity checks took 45 % of a frame's time in the broker; debug and test builds keep them.
+/// exclusivity checks took 45 % of a frame's time in the broker; debug and test builds keep them. Packages that depend on a
+/// version of this one may have such flags from tools version 6.2 on; before, SwiftPM refused them there.
 let optimised: [SwiftSetting] = [
   .unsafeFlags(
     ["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))

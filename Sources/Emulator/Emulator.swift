@@ -18,7 +18,8 @@ public final class Emulator {
   public internal(set) var ports = PortsFile()
   private let portsClaim: PortsFileClaim?
 
-  let loop: EventLoop
+  /// Everything of this emulator lives on it, and on the one thread that turns it.
+  public let loop: EventLoop
   /// Internal and variable so that a test can watch it.
   var store: (any BrokerStore)?
   let derivation: IdentityDerivation
@@ -49,14 +50,16 @@ public final class Emulator {
   /// Set when the store can't be written any more: nothing may be acknowledged then.
   public internal(set) var failure: EmulatorError?
 
-  /// Prepares certificates and state; opens nothing yet.
-  public init(options: EmulatorOptions) throws {
+  /// Prepares certificates and state; opens nothing yet. Without a loop it makes one.
+  public init(options: EmulatorOptions, loop: EventLoop? = nil) throws {
     self.options = options
     seed = options.seed ?? UInt64.random(in: .min ... .max)
     consoleToken = Self.isLoopback(options.bind) ? nil : Self.makeConsoleToken()
     try PortProbe.check(options)
     portsClaim = try options.portsFile.map { try PortsFileClaim($0) }
-    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    guard let loop = loop ?? EventLoop() else {
+      throw EmulatorError(.failed, "the system has no event interface")
+    }
     self.loop = loop
     logger = try Self.makeLogger(options, clock)
     certs = CertsFolder(path: options.certs)
@@ -97,10 +100,10 @@ public final class Emulator {
   }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
+  ///
+  /// Signals and limits of the process are the program's: writing to a connection whose peer is gone raises SIGPIPE, which
+  /// has to be ignored, or blocked (`SignalMask.blockBrokenPipe`) on the thread that runs this.
   public func start() throws {
-    SocketCalls.raiseOpenFileLimit()
-    signal(SIGPIPE, SIG_IGN)
-    if options.handlesSignals { reopenFilesOnSignal() }
     loop.atTurnEnd { [unowned self] in endTurn() }
     try options.dashboard.map(DashboardFolder.init)?.check()
     try loadSeedData()
@@ -135,7 +138,7 @@ public final class Emulator {
     unusedFiles = sentences
   }
 
-  /// Turns the loop until a signal (or `stop`) has ended it in order.
+  /// Turns the loop until `stop` has ended it in order.
   public func run() {
     loop.run()
     if let sentence = loop.failure, failure == nil {
@@ -149,7 +152,7 @@ public final class Emulator {
     logger.finish()
   }
 
-  /// Begins the orderly end. On the loop's thread.
+  /// Begins the orderly end; called again, leaves at once. On the loop's thread.
   public func stop() { shutdown?.begin() }
 
   /// What `--seed-data` names is known before anybody can ask, and is in the store before `ready`.

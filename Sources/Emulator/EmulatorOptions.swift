@@ -50,8 +50,6 @@ public struct EmulatorOptions: Sendable {
   public var logLevel = LogLevel.info
   /// Where log lines are appended; nil for standard error.
   public var logFile: String?
-  /// SIGINT and SIGTERM end the emulator; off where it is a guest in another program.
-  public var handlesSignals = true
   public var legacyLimits = LegacyLimits()
   public var broker = BrokerOptions()
   public var provider = ProviderOptions()

@@ -87,7 +87,7 @@ public final class BackgroundOutput: @unchecked Sendable {
   private func wake() {
     if threadIsIdle { return condition.signalSomething() }
     guard !isRunning else { return }
-    isRunning = WorkerThread { self.run() } != nil
+    isRunning = WorkerThread { self.run() }?.detach() != nil
   }
 
   /// What follows goes to the file of this name as it is now: the one so far may have been moved away.

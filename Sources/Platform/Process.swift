@@ -39,6 +39,15 @@ public enum SignalMask {
     sigemptyset(&none)
     pthread_sigmask(SIG_SETMASK, &none, nil)
   }
+
+  /// Lets this thread, and those that it starts, hear of a peer that is gone by EPIPE alone. Other threads of the process
+  /// keep what they have.
+  public static func blockBrokenPipe() {
+    var pipe = sigset_t()
+    sigemptyset(&pipe)
+    sigaddset(&pipe, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &pipe, nil)
+  }
 }
 
 /// The descriptors 0, 1 and 2.

@@ -1,4 +1,4 @@
-/// How a program is started: with the signals that this one ignores as they are by default.
+/// How a program is started: with the signal that this one ignores or blocks as it is by default.
 ///
 /// What this process ignores is its own affair: with SIGPIPE ignored, `yes | head -1` would complain.
 struct SpawnAttributes: ~Copyable {
@@ -14,7 +14,11 @@ struct SpawnAttributes: ~Copyable {
     sigemptyset(&ignored)
     sigaddset(&ignored, SIGPIPE)
     posix_spawnattr_setsigdefault(&attributes, &ignored)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    var blocked = sigset_t()
+    pthread_sigmask(SIG_BLOCK, nil, &blocked)
+    sigdelset(&blocked, SIGPIPE)
+    posix_spawnattr_setsigmask(&attributes, &blocked)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
   }
 
   deinit {

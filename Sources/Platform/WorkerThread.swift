@@ -25,6 +25,8 @@ public struct WorkerThread {
 
   /// Waits for its end.
   public func join() { pthread_join(handle, nil) }
+  /// Nobody will wait for its end: then what it has goes with it.
+  public func detach() { pthread_detach(handle) }
 
   private final class Box {
     let body: @Sendable () -> Void

@@ -74,7 +74,6 @@ enum ExecCommand {
     if settings.source(ServeFlags.portsFile.name) == .environment(ServeFlags.portsFile.environmentName) {
       options.portsFile = nil
     }
-    options.handlesSignals = false
     return options
   }
 

@@ -8,6 +8,7 @@ enum ServeCommand {
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     let emulator = try start(EmulatorOptions(settings))
+    obeySignals(emulator)
     let banner = BackgroundOutput(STDOUT_FILENO)
     banner.add(line: (Banner.lines(emulator) + ["ready"]).joined(separator: "\n"))
     banner.drain(within: bannerPatience)
@@ -27,8 +28,16 @@ enum ServeCommand {
     if let forward = options.forward, forward.key.isEmpty {
       throw UsageError("--forward needs --key FILE, the token key (.p8) to sign with", command: "serve")
     }
+    signal(SIGPIPE, SIG_IGN)
+    SocketCalls.raiseOpenFileLimit()
     let emulator = try Emulator(options: options)
     try emulator.start()
     return emulator
+  }
+
+  /// SIGINT and SIGTERM end it in order, a second one at once; SIGHUP is what `logrotate` sends.
+  private static func obeySignals(_ emulator: Emulator) {
+    for number in [SIGINT, SIGTERM] { emulator.onSignal(number) { [unowned emulator] in emulator.stop() } }
+    emulator.onSignal(SIGHUP) { [unowned emulator] in emulator.reopenFiles() }
   }
 }

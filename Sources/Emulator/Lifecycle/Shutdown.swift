@@ -2,14 +2,13 @@ import Platform
 import Transport
 
 /// The orderly end: providers are told how far they got, devices may still acknowledge what is under way, what is left
-/// is kept, then the loop stops. A second signal leaves at once.
+/// is kept, then the loop stops. Asked again, it leaves at once.
 final class Shutdown {
   /// How long devices may take to acknowledge, and connections to close, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
   private static let step: Int64 = 20_000_000
 
   private unowned let emulator: Emulator
-  private var signals: [LoopEvent] = []
   private var timer: LoopEvent?
   private var deadline: Int64 = 0
   private var hasClosedCouriers = false
@@ -17,20 +16,11 @@ final class Shutdown {
 
   init(_ emulator: Emulator) {
     self.emulator = emulator
-    for number in emulator.options.handlesSignals ? [SIGINT, SIGTERM] : [] {
-      let event = LoopEvent(emulator.loop, signal: number) { [unowned self] in signalled() }
-      event.start()
-      signals.append(event)
-    }
     timer = LoopEvent(timerOn: emulator.loop) { [unowned self] in look() }
   }
 
-  private func signalled() {
-    if hasBegun { emulator.loop.stop() } else { begin() }
-  }
-
   func begin() {
-    guard !hasBegun else { return }
+    guard !hasBegun else { return emulator.loop.stop() }
     hasBegun = true
     emulator.logger.log(.info, "shutting down")
     for (_, listener) in emulator.listeners { listener.stopAccepting() }

@@ -37,13 +37,15 @@ public final class EventLoop {
   private var turnEnd: [() -> Void] = []
   private var isRunning = false
   private static let warnings = BackgroundOutput(STDERR_FILENO)
+  /// Once for all loops of the process: libevent would write its warnings to standard error itself, and wait for whoever
+  /// reads that.
+  private static let takeWarnings: Void = event_set_log_callback { _, text in
+    if let text { EventLoop.warnings.add(line: "libevent: \(String(cString: text))") }
+  }
 
   /// Makes a loop; nil only if the system has no readiness interface, which no supported system lacks.
   public init?() {
-    // libevent would write its warnings to standard error itself, and wait for whoever reads that.
-    event_set_log_callback { _, text in
-      if let text { EventLoop.warnings.add(line: "libevent: \(String(cString: text))") }
-    }
+    Self.takeWarnings
     guard let base = event_base_new() else { return nil }
     self.base = base
     relief = MemoryRelief(memory)

@@ -84,7 +84,6 @@ struct EmulatorOptionsTests {
     #expect([plain.gatewayPort, plain.consolePort] == [.number(0), .number(0)])
     #expect(plain.isEphemeral)
     #expect(plain.logLevel == .warning)
-    #expect(!plain.handlesSignals)
     let told = ExecCommand.options(
       try Self.settings([
         "exec", "--gateway-port", "2195", "--data", "d", "--log-level", "info", "--", "true",

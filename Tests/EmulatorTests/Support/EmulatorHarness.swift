@@ -31,12 +31,13 @@ final class EmulatorHarness {
     (options.gatewayPort, options.feedbackPort) = (.number(0), .number(0))
     (options.providerPort, options.courierPort) = (.number(0), .number(0))
     options.consolePort = .off
-    (options.certs, options.logLevel, options.handlesSignals) = (self.certs, .error, false)
+    (options.certs, options.logLevel) = (self.certs, .error)
     if let data { options.data = data } else { options.isEphemeral = true }
     (options.tokenSeed, options.seed) = ("test", 1)
     // Answers are compared with Apple's, which have no such field.
     options.provider.explains = false
     configure(&options)
+    SignalMask.blockBrokenPipe()
     emulator = try Emulator(options: options)
     heartbeat = LoopEvent(timerOn: emulator.loop) {}
     try emulator.start()
