@@ -75,15 +75,14 @@ final class LatencyLoad {
       load.start()
     }
     device.onMessage = { [unowned load] in load.arrived(sentAt: $0) }
-    pusher.connection = try TLSClient.connect(
-      loop: loop, to: provider, serverName: "api.sandbox.push.apple.com", alpn: ["h2"], context: context,
-      handler: pusher)
+    pusher.connection = try HTTP2ClientConnection(
+      loop: loop, to: provider, serverName: "api.sandbox.push.apple.com", context: context, owner: pusher)
     let connection = try TLSClient.connect(
       loop: loop, to: courier, serverName: "courier.sandbox.push.apple.com", alpn: ["apns-security-v3"],
       context: context, handler: device)
     loop.run()
     connection.abort("done")
-    pusher.connection?.abort("done")
+    pusher.connection?.end()
     return load.latencies
   }
 }

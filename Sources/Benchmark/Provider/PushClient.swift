@@ -5,11 +5,10 @@ import PushModel
 import Transport
 
 /// A provider that pushes the present moment to one token.
-final class PushClient: ConnectionHandler {
-  var connection: TLSConnection?
+final class PushClient: HTTP2ClientOwner {
+  var connection: HTTP2ClientConnection?
   var token: DeviceToken?
   private let head: HTTP2RequestHead
-  private let session = HTTP2ClientSession()
 
   init(bearer: String, topic: String) {
     head = HTTP2RequestHead(
@@ -18,25 +17,16 @@ final class PushClient: ConnectionHandler {
   }
 
   func push(_ count: Int) {
-    guard let session, let token, let connection, connection.isOpen else { return }
+    guard let token, let connection else { return }
     for _ in 0..<count {
       let body = Array("{\"at\":\(SystemClock.monotonicNanoseconds())}".utf8)
-      session.submit(head, path: "/3/device/\(token.hex)", body: body)
+      _ = connection.send(head, path: "/3/device/\(token.hex)", body: body)
     }
-    flush(connection)
+    connection.flush()
   }
 
-  func connectionOpened(_ connection: TLSConnection) { flush(connection) }
-
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
-    guard let session, session.receive(bytes) == .taken else { return connection.close() }
-    while session.nextEvent() != nil {}
-    flush(connection)
-  }
-
-  func connectionClosed(_ connection: TLSConnection, reason: String) {}
-
-  private func flush(_ connection: TLSConnection) { session?.drainOutput { connection.send($0) } }
+  func connection(_ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome) {}
+  func connectionClosed(_ connection: HTTP2ClientConnection, reason: String) {}
 }
 
 /// A device that reads the moment of sending from each message.

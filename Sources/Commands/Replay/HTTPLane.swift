@@ -4,7 +4,7 @@ import Transport
 
 /// Sends requests over one HTTP/2 connection, in order, as many at a time as the server allows. What it did not look at
 /// before it went away is sent again on a new connection.
-final class HTTPLane: ReplayLane, ConnectionHandler {
+final class HTTPLane: ReplayLane, HTTP2ClientOwner {
   /// Requests under way or waiting.
   private static let limit = 1000
   /// How often a request is sent before it counts as unanswered.
@@ -15,19 +15,17 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
     var identifier: UInt32?
     var recorded: CapturedOutcome
     var head: HTTP2RequestHead
-    var path: [UInt8]
+    var path: String
     var body: [UInt8]
     var attempts = 0
   }
 
-  private let connect: (any ConnectionHandler) throws -> TLSConnection
+  private let connect: (any HTTP2ClientOwner) throws -> HTTP2ClientConnection
   private let settle: (ReplayedPush) -> Void
   private let progress: () -> Void
   private let fail: (String) -> Void
   private let recordedForm: OutcomeComparison.Form
-  private var session: HTTP2ClientSession?
-  private var connection: TLSConnection?
-  private var isOpen = false
+  private var connection: HTTP2ClientConnection?
   private var isFinishing = false
   private var underWay: [Int: Waiting] = [:]
   private var waiting: [Waiting] = []
@@ -36,7 +34,8 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
   var onDone: () -> Void = {}
 
   init(
-    recordedForm: OutcomeComparison.Form, connect: @escaping (any ConnectionHandler) throws -> TLSConnection,
+    recordedForm: OutcomeComparison.Form,
+    connect: @escaping (any HTTP2ClientOwner) throws -> HTTP2ClientConnection,
     settle: @escaping (ReplayedPush) -> Void, progress: @escaping () -> Void,
     fail: @escaping (String) -> Void
   ) {
@@ -48,7 +47,7 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
   var heldBytes: Int { 0 }
 
   func push(
-    _ head: HTTP2RequestHead, path: [UInt8], body: [UInt8], tag: Int, identifier: UInt32?,
+    _ head: HTTP2RequestHead, path: String, body: [UInt8], tag: Int, identifier: UInt32?,
     recorded: CapturedOutcome
   ) {
     waiting.append(
@@ -66,24 +65,23 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
   /// Sends what waits.
   func advance() {
     if !waiting.isEmpty, connection == nil { open() }
-    if isOpen, let session {
+    if let connection, connection.isOpen {
       let ready = waiting
       waiting = []
-      for index in ready.indices where !submit(ready[index], session) {
+      for index in ready.indices where !send(ready[index], connection) {
         waiting = Array(ready[index...])
         break
       }
-      flush()
+      connection.flush()
     }
     if isFinishing, waiting.isEmpty, underWay.isEmpty { end() }
   }
 
-  private func submit(_ request: Waiting, _ session: HTTP2ClientSession) -> Bool {
+  private func send(_ request: Waiting, _ connection: HTTP2ClientConnection) -> Bool {
     let context = nextContext
-    let isTaken = request.path.withUnsafeBytes {
-      session.submit(request.head, path: $0, body: request.body, context: context)
+    guard connection.send(request.head, path: request.path, body: request.body, context: context) else {
+      return false
     }
-    guard isTaken else { return false }
     nextContext += 1
     underWay[context] = request
     return true
@@ -91,22 +89,15 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
 
   private func open() {
     do {
-      session = HTTP2ClientSession()
-      isOpen = false
       connection = try connect(self)
     } catch {
       fail("\(error)")
     }
   }
 
-  private func flush() {
-    guard let connection, connection.isOpen else { return }
-    session?.drainOutput { connection.send($0) }
-  }
-
   private func end() {
     connection?.close()
-    (connection, isOpen) = (nil, false)
+    connection = nil
     let done = onDone
     onDone = {}
     done()
@@ -114,37 +105,25 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
 
   // MARK: Connection
 
-  func connectionOpened(_ connection: TLSConnection) {
-    isOpen = true
-    advance()
+  func connection(_ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome) {
+    switch outcome {
+    case .answered(let stream): answered(stream)
+    case .refused(let reason), .lost(let reason):
+      ended(context, (connection.isClosed ? connection.farewell : nil) ?? reason)
+    }
   }
 
-  func connectionDrained(_ connection: TLSConnection) {}
-
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
-    guard let session else { return }
-    if case .failed(let reason) = session.receive(bytes) { return connection.abort(reason) }
-    while let event = session.nextEvent() {
-      switch event {
-      case .answered(let stream): answered(stream)
-      case .reset(let stream, let code): ended(stream.context, "the stream was reset with \(code)")
-      }
-    }
-    // No more requests can go this way; those that were not looked at go another.
-    if session.peerGoAway != nil, session.openStreams == 0 { connection.close() }
+  func connectionAdvanced(_ connection: HTTP2ClientConnection) {
     advance()
     progress()
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: HTTP2ClientConnection, reason: String) {
     guard connection === self.connection else { return }
-    let wasOpen = isOpen
-    let said = session?.peerGoAway.map { String(decoding: $0.debugData, as: UTF8.self) } ?? ""
-    (self.connection, session, isOpen) = (nil, nil, false)
+    self.connection = nil
     // Another connection would be refused likewise.
-    if !wasOpen || TLSRefusal(reason) != nil { return fail(reason) }
-    for context in underWay.keys.sorted() { ended(context, said.isEmpty ? reason : said) }
-    if !said.isEmpty, !waiting.isEmpty { sparingly(said) }
+    if !connection.wasOpened || TLSRefusal(reason) != nil { return fail(reason) }
+    if let farewell = connection.farewell, !waiting.isEmpty { sparingly(farewell) }
     advance()
     progress()
   }
@@ -181,5 +160,12 @@ final class HTTPLane: ReplayLane, ConnectionHandler {
         tag: request.tag, identifier: request.identifier, recorded: request.recorded,
         recordedForm: recordedForm, outcome: outcome,
         form: .http, failure: failure))
+  }
+}
+
+extension HTTP2ClientConnection {
+  /// What the server's GOAWAY says; nil if there is none, or it says nothing.
+  fileprivate var farewell: String? {
+    goAway.flatMap { $0.debugData.isEmpty ? nil : String(decoding: $0.debugData, as: UTF8.self) }
   }
 }

@@ -101,7 +101,7 @@ extension ReplayRunner {
     let head = heads.head(
       of: push, authorization: authorization, serverName("api", push.connection.environment, nil),
       options.mapping)
-    let path = Array(PushTranslation.path(push.path, options.mapping).utf8)
+    let path = PushTranslation.path(push.path, options.mapping)
     lane.push(
       head, path: path, body: Array(push.content), tag: push.tag, identifier: nil, recorded: push.outcome)
     return lane
@@ -120,7 +120,7 @@ extension ReplayRunner {
     }
     let head = heads.head(fields, serverName("api", push.connection.environment, nil))
     lane.push(
-      head, path: Array(request.path.utf8), body: request.body, tag: push.tag,
+      head, path: request.path, body: request.body, tag: push.tag,
       identifier: FrameIdentifier.of(push.content), recorded: push.outcome)
     return lane
   }
@@ -132,10 +132,9 @@ extension ReplayRunner {
       let name = serverName("api", push.connection.environment, address)
       return HTTPLane(
         recordedForm: push.form,
-        connect: { [client] handler in
-          try TLSClient.connect(
-            loop: client.loop, to: address, serverName: name, alpn: ["h2"], context: context,
-            handler: handler)
+        connect: { [client] owner in
+          try HTTP2ClientConnection(
+            loop: client.loop, to: address, serverName: name, context: context, owner: owner)
         }, settle: { [unowned self] in output.settled($0) }, progress: { [unowned self] in progressed() },
         fail: { [unowned self] in failed(address, $0) })
     }

@@ -5,12 +5,11 @@ import SimulatedProvider
 import Transport
 
 /// One push over HTTP/2, or the same many times on one connection, with a provider token or a certificate.
-final class HTTP2Push: ConnectionHandler {
+final class HTTP2Push: HTTP2ClientOwner {
   private let settings: Settings
   private let emulator: RunningEmulator
   private let payload: [UInt8]
   private let client: ClientLoop
-  private let session: HTTP2ClientSession
   private var answer: JSONValue?
   private var isAccepted = false
   private var failure: String?
@@ -20,12 +19,8 @@ final class HTTP2Push: ConnectionHandler {
   private var request: (head: HTTP2RequestHead, path: String, body: [UInt8])?
   private var openedAt: Int64?
 
-  /// Most requests open at a time, as a count; the server's limit may be lower.
-  private static let window = 1000
-
   init(_ settings: Settings, _ emulator: RunningEmulator, payload: [UInt8]) throws {
-    guard let session = HTTP2ClientSession() else { throw CommandFailure("no memory for an HTTP/2 session") }
-    (self.settings, self.emulator, self.payload, self.session) = (settings, emulator, payload, session)
+    (self.settings, self.emulator, self.payload) = (settings, emulator, payload)
     client = try ClientLoop()
     left = settings[SendCommand.count] ?? 1
   }
@@ -42,10 +37,10 @@ final class HTTP2Push: ConnectionHandler {
     let token = Hex.encode(settings[SendCommand.token] ?? [])
     let head = HTTP2RequestHead(authority: name, fields: try fields())
     request = (head, "/3/device/\(token)", payload)
-    submit()
     let address = try emulator.address("provider")
-    let connection = try TLSClient.connect(
-      loop: client.loop, to: address, serverName: name, alpn: ["h2"], context: try context(), handler: self)
+    let connection = try HTTP2ClientConnection(
+      loop: client.loop, to: address, serverName: name, context: try context(), owner: self)
+    send(on: connection)
     client.run(limit: settings[SendCommand.timeout]?.nanoseconds)
     if answer == nil, let openedAt, !isSeries { answer = unanswered(since: openedAt) }
     let why = failure
@@ -89,37 +84,44 @@ final class HTTP2Push: ConnectionHandler {
     return try ProviderTokenSigner(p8Path: path, keyId: keyId, teamId: team).token(at: CertsCommand.now())
   }
 
-  private func submit() {
+  private func send(on connection: HTTP2ClientConnection) {
     guard let request else { return }
-    while left > 0, session.openStreams < Self.window {
-      guard session.submit(request.head, path: request.path, body: request.body) else { return }
+    while left > 0, connection.openStreams < HTTP2ClientConnection.streamLimit {
+      guard connection.send(request.head, path: request.path, body: request.body) else { return }
       left -= 1
     }
   }
 
   // MARK: Answer
 
-  func connectionOpened(_ connection: TLSConnection) {
-    openedAt = SystemClock.monotonicNanoseconds()
-    flush(connection)
-  }
-
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
-    if case .failed(let reason) = session.receive(bytes) { return end(reason) }
-    while let event = session.nextEvent() {
-      switch event {
-      case .answered(let stream) where isSeries: count(stream)
-      case .reset where isSeries: tally.wentUnanswered()
-      case .answered(let stream): take(stream)
-      case .reset(_, let code): end("the stream was reset with \(code)")
-      }
+  func connection(_ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome) {
+    switch outcome {
+    case .answered(let stream) where isSeries: count(stream)
+    // Those that were on a connection when it closed did not come to an end.
+    case .refused where isSeries, .lost where isSeries: if !connection.isClosed { tally.wentUnanswered() }
+    case .answered(let stream): take(stream)
+    case .refused(let reason), .lost(let reason): end(reason)
     }
-    if isSeries { return goOn(connection) }
-    if answer == nil, let goAway = session.peerGoAway { take(goAway.debugData) }
-    flush(connection)
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) { end(reason) }
+  func connectionAdvanced(_ connection: HTTP2ClientConnection) {
+    openedAt = openedAt ?? SystemClock.monotonicNanoseconds()
+    if isSeries { goOn(connection) }
+  }
+
+  func connectionLeaving(_ connection: HTTP2ClientConnection) {
+    if !isSeries, answer == nil, let goAway = connection.goAway { take(goAway.debugData) }
+  }
+
+  func connectionClosed(_ connection: HTTP2ClientConnection, reason: String) { end(reason) }
+
+  /// The rest of a series; a GOAWAY ends it once what was open has come to an end.
+  private func goOn(_ connection: HTTP2ClientConnection) {
+    send(on: connection)
+    guard connection.openStreams == 0, left == 0 || connection.goAway != nil else { return }
+    if let goAway = connection.goAway, tally.count == 0 { take(goAway.debugData) }
+    client.stop()
+  }
 
   private var isSeries: Bool { settings[SendCommand.count] != nil }
 
@@ -127,16 +129,6 @@ final class HTTP2Push: ConnectionHandler {
     let reason = JSONReader.read(Array(stream.message.body))?["reason"]?.string
     tally.answered(status: stream.status, reason: reason)
   }
-
-  /// The rest of a series; a GOAWAY ends it once what was open has come to an end.
-  private func goOn(_ connection: TLSConnection) {
-    submit()
-    flush(connection)
-    if let goAway = session.peerGoAway, tally.count == 0, session.openStreams == 0 { take(goAway.debugData) }
-    if session.openStreams == 0, left == 0 || session.peerGoAway != nil { client.stop() }
-  }
-
-  private func flush(_ connection: TLSConnection) { session.drainOutput { connection.send($0) } }
 
   private func end(_ reason: String) {
     failure = failure ?? reason

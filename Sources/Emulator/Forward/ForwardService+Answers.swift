@@ -1,13 +1,29 @@
 import Broker
 import Platform
 import PushModel
+import Transport
 
 /// What the other service says.
 extension ForwardService: UpstreamObserver {
   func upstreamHasRoom() { pump() }
 
-  func upstream(answered id: UInt64, status: Int, body: [UInt8]) {
-    client.noteAnswer()
+  func upstream(settled id: UInt64, _ outcome: HTTP2Outcome) {
+    switch outcome {
+    case .answered(let stream): answered(id, status: stream.status, body: Array(stream.message.body))
+    case .refused: refused(id)
+    case .lost(let reason): lost(id, because: reason)
+    }
+    pump()
+  }
+
+  /// Not for being idle, or for maintenance: the next connection will do.
+  func upstreamTurnedAway(_ reason: String) {
+    if Rejection(reason: reason)?.status == 403 {
+      complain("the other service ended the connection", reason)
+    }
+  }
+
+  private func answered(_ id: UInt64, status: Int, body: [UInt8]) {
     guard let push = queue[id] else { return }
     let text = ForwardVerdict.text(status: status, body: body)
     switch ForwardVerdict(status: status, body: body) {
@@ -26,21 +42,19 @@ extension ForwardService: UpstreamObserver {
       retry(push, limit: hasSeenOthersPass(push) ? Self.failureLimit : .max, .internalServerError, text)
     case .tokenExpired: renewToken(for: push, text)
     }
-    pump()
   }
 
-  func upstream(refused id: UInt64) {
+  private func refused(_ id: UInt64) {
     queue.update(id) { $0.refusals += 1 }
     guard let push = queue[id], !isOfNoUse(push) else { return }
     counters.retries += 1
     // Once is a connection that leaves or a limit that fell; more is a peer that wants to be left alone.
     if push.refusals <= 1 { queue.putBack(id) } else { queue.retry(id, at: after(push.refusals - 1)) }
-    pump()
   }
 
   /// Sent again: a provider can't tell silence from success, so what is lost here is lost for good, while one that arrives
   /// twice has the same `apns-id`.
-  func upstream(lost id: UInt64, reason: String) {
+  private func lost(_ id: UInt64, because reason: String) {
     queue.update(id) { $0.losses += 1 }
     guard let push = queue[id], !isOfNoUse(push) else { return }
     guard push.losses < Self.lossLimit else {
@@ -48,19 +62,7 @@ extension ForwardService: UpstreamObserver {
     }
     counters.retries += 1
     queue.retry(id, at: after(push.losses))
-    pump()
   }
-
-  func upstreamEnded(_ connection: UpstreamConnection, reason: String) {
-    // Not for being idle, or for maintenance: the next connection will do.
-    if let reason = connection.goAwayReason, Rejection(reason: reason)?.status == 403 {
-      complain("the other service ended the connection", reason)
-    }
-    client.ended(connection, reason: reason)
-    pump()
-  }
-
-  func upstreamClosed(_ connection: UpstreamConnection) { client.closed(connection) }
 
   // MARK: Verdicts
 

@@ -16,7 +16,7 @@ final class ForwardService {
   /// How long providers are kept waiting for answers at the end, in nanoseconds: less than the whole end may take.
   private static let endPatience: Int64 = 1_500_000_000
   /// How long one answer is waited for while others come, in nanoseconds.
-  private static let answerPatience = 2 * UpstreamConnection.patience
+  private static let answerPatience = 2 * UpstreamClient.patience
   /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
   static let lossLimit = 5
   /// Tries after which a notification for a device that gets too many counts as failed, as a count (some ten seconds): those
@@ -198,13 +198,15 @@ final class ForwardService {
     }
   }
 
-  private func send(_ push: ForwardPush, on upstream: UpstreamConnection) -> Bool {
+  private func send(_ push: ForwardPush, on upstream: HTTP2ClientConnection) -> Bool {
     do {
       let token = try tokens.token(now: Self.worldTime)
       queue.update(push.id) {
         ($0.tokenNumber, $0.sentAt) = (tokens.number, SystemClock.monotonicNanoseconds())
       }
-      if upstream.send(push, head: push.head(authority: authority, providerToken: token)) { return true }
+      let head = push.head(authority: authority, providerToken: token)
+      let context = Int(truncatingIfNeeded: push.id)
+      if upstream.send(head, path: push.path, body: push.payload, context: context) { return true }
       // Its stream numbers are used up, or it has failed.
       client.leaveCurrent()
       pumpAgain = true

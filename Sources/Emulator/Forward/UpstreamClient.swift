@@ -2,12 +2,25 @@ import Platform
 import PushModel
 import Transport
 
+/// What happened to requests that went to the other service.
+protocol UpstreamObserver: AnyObject {
+  /// SETTINGS are here, there is room again, or the connection takes no more: look what may be sent.
+  func upstreamHasRoom()
+  func upstream(settled id: UInt64, _ outcome: HTTP2Outcome)
+  /// The other service ended the connection, and said why.
+  func upstreamTurnedAway(_ reason: String)
+}
+
 /// Keeps a connection to the other service: makes one when there is work, uses it as long as it lasts, and makes the next
 /// one when the peer says that it is leaving.
 ///
 /// One connection at a time takes requests (Apple grants a thousand at once, `Documentation/provider-api.md#settings`);
 /// those that are leaving finish theirs.
-final class UpstreamClient {
+final class UpstreamClient: HTTP2ClientOwner {
+  /// How long a request may go without any sign of life on the connection, in nanoseconds. Apple answers within a second;
+  /// a dead connection would otherwise hold its requests for a quarter of an hour of TCP retransmissions.
+  static let patience: Int64 = 30_000_000_000
+
   private let loop: EventLoop
   private let options: ForwardOptions
   private let context: TLSContext
@@ -15,8 +28,8 @@ final class UpstreamClient {
   private let logger: Logger
   private let resolver: AddressResolver
   private var backoff: Backoff
-  private var current: UpstreamConnection?
-  private var leaving: [UpstreamConnection] = []
+  private var current: HTTP2ClientConnection?
+  private var leaving: [HTTP2ClientConnection] = []
   /// Addresses of the target that have not been tried since it was looked up.
   private var untried: ArraySlice<SocketAddress> = []
   private var isResolving = false
@@ -52,7 +65,7 @@ final class UpstreamClient {
   var isConnected: Bool { current?.isReady ?? false }
 
   /// The connection that takes requests now, if it has room. Without one, begins to make one.
-  func connectionWithRoom() -> UpstreamConnection? {
+  func connectionWithRoom() -> HTTP2ClientConnection? {
     guard let current else {
       connect()
       return nil
@@ -67,12 +80,6 @@ final class UpstreamClient {
     resolver.resolve(options.target) { [weak self] in self?.resolved($0) }
   }
 
-  /// The peer answered: it is worth to come back at once when the connection ends.
-  func noteAnswer() {
-    failures = 0
-    lastComplaint = nil
-  }
-
   /// No more requests on the present connection; those on it are finished.
   func leaveCurrent() {
     guard let connection = current else { return }
@@ -81,6 +88,7 @@ final class UpstreamClient {
     connection.leave()
   }
 
+  /// Hands what was sent to the connections.
   func flush() {
     current?.flush()
     for connection in leaving { connection.flush() }
@@ -88,29 +96,56 @@ final class UpstreamClient {
 
   func checkPatience() {
     let now = SystemClock.monotonicNanoseconds()
-    for connection in [current].compactMap(\.self) + leaving { connection.checkPatience(now: now) }
+    for connection in connections { connection.endIfSilent(for: Self.patience, now: now) }
   }
 
   /// Gives up on one request; the observer hears that it is lost.
   func cancel(_ id: UInt64) {
-    for connection in [current].compactMap(\.self) + leaving { connection.cancel(id) }
+    for connection in connections { connection.cancel(Int(truncatingIfNeeded: id)) }
   }
 
   func shutDown() {
     isOver = true
     retry?.cancel()
-    for connection in [current].compactMap(\.self) + leaving { connection.close() }
+    for connection in connections { connection.close() }
   }
 
-  /// `connection` is closed, or takes no more requests.
-  func ended(_ connection: UpstreamConnection, reason: String) {
-    let isOpenStill = connection.isLeaving
-    leaving.removeAll { $0 === connection }
-    if isOpenStill { leaving.append(connection) }
+  private var connections: [HTTP2ClientConnection] { [current].compactMap(\.self) + leaving }
+
+  // MARK: What connections tell
+
+  func connectionAdvanced(_ connection: HTTP2ClientConnection) {
+    if connection.room > 0 { observer?.upstreamHasRoom() }
+  }
+
+  func connection(
+    _ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome
+  ) {
+    // It is worth to come back at once when the connection ends.
+    if case .answered = outcome { (failures, lastComplaint) = (0, nil) }
+    observer?.upstream(settled: UInt64(context), outcome)
+  }
+
+  func connectionLeaving(_ connection: HTTP2ClientConnection) {
     guard connection === current else { return }
+    leaving.append(connection)
+    let reason = connection.goAway.flatMap { JSONReader.read($0.debugData)?.string("reason") }
+    if let reason { observer?.upstreamTurnedAway(reason) }
+    replaceCurrent(because: reason.map { "GOAWAY \($0)" } ?? "GOAWAY")
+  }
+
+  func connectionClosed(_ connection: HTTP2ClientConnection, reason: String) {
+    leaving.removeAll { $0 === connection }
+    if connection === current { replaceCurrent(because: reason) }
+  }
+
+  /// The present connection is closed, or takes no more requests.
+  private func replaceCurrent(because reason: String) {
+    guard let connection = current else { return }
     current = nil
+    defer { observer?.upstreamHasRoom() }
     guard !isOver else { return }
-    if connection.answers > 0 || connection.wasReady && !hasWork() {
+    if connection.answers > 0 || connection.isReady && !hasWork() {
       logger.log(.debug, "forwarding connection ended", [("because", .string(reason))])
       if hasWork() { connect() }
     } else if !connection.wasOpened, connection.certificateProblem == nil, !untried.isEmpty {
@@ -119,9 +154,6 @@ final class UpstreamClient {
       fail(connection.certificateProblem.map { distrust($0) } ?? reason)
     }
   }
-
-  /// The last answer of a leaving connection is here.
-  func closed(_ connection: UpstreamConnection) { leaving.removeAll { $0 === connection } }
 
   // MARK: Connecting
 
@@ -137,14 +169,11 @@ final class UpstreamClient {
   }
 
   private func connectToNext() {
-    guard let address = untried.popFirst(), let observer,
-      let connection = UpstreamConnection(observer: observer)
-    else { return }
-    current = connection
+    guard let address = untried.popFirst() else { return }
     do {
-      try connection.connect(loop, to: address, serverName: serverName, context: context)
+      current = try HTTP2ClientConnection(
+        loop: loop, to: address, serverName: serverName, context: context, owner: self)
     } catch {
-      current = nil
       untried.isEmpty ? fail("\(error)") : connectToNext()
     }
   }

@@ -9,7 +9,7 @@ public enum HTTP2ClientEvent {
   case reset(HTTP2ClientStream, HTTP2ErrorCode)
 }
 
-/// The client's side of one HTTP/2 connection, without the connection; for the `send` command and the load generator.
+/// The client's side of one HTTP/2 connection, without the connection; for `HTTP2ClientConnection` and for tests.
 ///
 /// nghttp2 holds unretained pointers to this object (its user data) and to its live streams (stream user data); this
 /// object frees the nghttp2 session when it goes and keeps the streams in its pool, so neither pointer outlives its object.
@@ -49,9 +49,7 @@ public final class HTTP2ClientSession {
 
   /// Queues a request; it leaves when the server's stream limit allows. False if the session takes no more.
   @discardableResult
-  public func submit(
-    _ head: HTTP2RequestHead, path: UnsafeRawBufferPointer, body: [UInt8], context: Int = 0
-  ) -> Bool {
+  public func submit(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
     guard peerGoAway == nil, failure == nil else { return false }
     let stream = streams.checkOut(streamID: 0)
     (stream.head, stream.context) = (head, context)
@@ -70,12 +68,6 @@ public final class HTTP2ClientSession {
       return false
     }
     return true
-  }
-
-  /// Queues a request; it leaves when the server's stream limit allows. False if the session takes no more.
-  @discardableResult
-  public func submit(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
-    Array(path.utf8).withUnsafeBytes { submit(head, path: $0, body: body, context: context) }
   }
 
   /// Takes bytes of the connection, cut anywhere. Events wait in `nextEvent` afterwards.
@@ -101,12 +93,9 @@ public final class HTTP2ClientSession {
     return events[nextEventIndex - 1]
   }
 
-  /// The next frame to be sent, lent until the next call; nil when there is nothing to send.
-  public func nextFrame() -> UnsafeRawBufferPointer? { HTTP2Library.nextFrame(handle) }
-
-  /// Lends frames one after another until there are none.
+  /// Lends the frames to be sent one after another until there are none.
   public func drainOutput(_ send: (UnsafeRawBufferPointer) -> Void) {
-    while let frame = nextFrame() { send(frame) }
+    while let frame = HTTP2Library.nextFrame(handle) { send(frame) }
   }
 
   /// Whether the conversation is over.

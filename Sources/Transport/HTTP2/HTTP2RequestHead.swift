@@ -33,12 +33,14 @@ public final class HTTP2RequestHead {
   deinit { bytes.deallocate() }
 
   /// Lends the fields with `path` among them.
-  func withFields(path: UnsafeRawBufferPointer, _ body: (UnsafePointer<nghttp2_nv>, Int) -> Void) {
-    entries[Self.pathIndex].value = UnsafeMutablePointer(
-      mutating: path.baseAddress?.assumingMemoryBound(to: UInt8.self))
-    entries[Self.pathIndex].valuelen = path.count
-    entries.withUnsafeBufferPointer { entries in
-      if let base = entries.baseAddress { body(base, entries.count) }
+  func withFields(path: String, _ body: (UnsafePointer<nghttp2_nv>, Int) -> Void) {
+    var path = path
+    path.withUTF8 { path in
+      entries[Self.pathIndex].value = UnsafeMutablePointer(mutating: path.baseAddress)
+      entries[Self.pathIndex].valuelen = path.count
+      entries.withUnsafeBufferPointer { entries in
+        if let base = entries.baseAddress { body(base, entries.count) }
+      }
     }
   }
 }

@@ -64,6 +64,12 @@ final class Stage {
     return peer
   }
 
+  /// An HTTP/2 client on its way; its owner ends it.
+  func connectHTTP2(owner: any HTTP2ClientOwner) throws -> HTTP2ClientConnection {
+    try HTTP2ClientConnection(
+      loop: loop, to: address, serverName: "localhost", context: client, owner: owner)
+  }
+
   /// A client and its server, past the handshake.
   func pair(prepare: (Peer) -> Void = { _ in }) throws -> (client: Peer, server: Peer) {
     let client = try connect(prepare: prepare)
