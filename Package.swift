@@ -25,7 +25,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
   name: "apns-emulator",
   platforms: [.macOS(.v14)],
-  products: [.executable(name: "apns-emulator", targets: ["apns-emulator"])],
+  products: [
+    .executable(name: "apns-emulator", targets: ["apns-emulator"]),
+    .library(name: "APNSEmulatorTesting", targets: ["APNSEmulatorTesting"]),
+  ],
   targets: [
     system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
     system("CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
@@ -47,6 +50,7 @@ let package = Package(
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library("Console", ["Broker", "Dashboard", "Faults", "PushModel", "Transport"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
+    library("DeviceDriver", ["Credentials", "Platform", "PushModel", "SimulatedDevice", "Transport"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),
     library(
       "Emulator",
@@ -64,12 +68,20 @@ let package = Package(
     library(
       "Commands",
       [
-        "Benchmark", "Broker", "Capture", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform",
-        "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
+        "Benchmark", "Broker", "Capture", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
+        "LegacyWire",
+        "Platform", "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
+      ]),
+    library(
+      "APNSEmulatorTesting",
+      [
+        "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults", "Platform", "PushModel",
+        "SimulatedDevice", "Transport",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
 
     .target(name: "TestSupport", dependencies: ["Broker", "PushModel"], path: "Tests/TestSupport"),
+    tests("APNSEmulatorTesting", ["APNSEmulatorTesting", "Platform"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
     tests("Capture", ["Capture", "LegacyWire", "PushModel"]),

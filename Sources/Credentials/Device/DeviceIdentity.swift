@@ -42,7 +42,7 @@ public final class DeviceIdentity {
 }
 
 /// What a device brings to its activation: a new key, and the request to certify it.
-public struct DeviceRequest {
+public struct DeviceRequest: Sendable {
   /// PKCS#10 in PEM, the value of `DeviceCertRequest` (`Documentation/device-protocol.md#activation`).
   public let csrPEM: [UInt8]
   /// The private key in PEM, unencrypted. Stays with the device.

@@ -1,0 +1,84 @@
+import Emulator
+import Foundation
+import Platform
+import Transport
+
+/// An emulator at work, with all that lives on its thread. The thread and the actor have it together, so that it goes
+/// neither under the loop's feet nor on another thread while the loop turns.
+final class LiveEmulator {
+  let emulator: Emulator
+  let waits: Waits
+  let pushes: PushWatch
+  var phones: [String: LivePhone] = [:]
+  private let folder: String
+  private var whenOver: [() -> Void] = []
+  private(set) var isOver = false
+
+  private init(_ emulator: Emulator, folder: String) {
+    (self.emulator, self.folder) = (emulator, folder)
+    waits = Waits(emulator.loop)
+    pushes = PushWatch(emulator.broker)
+  }
+
+  /// Where certificates lie unless a test wants them elsewhere.
+  static func certsPath(in folder: String) -> String { folder + "/certs" }
+
+  /// Starts an emulator with a thread of its own. The closure gets what can be told to others once it is ready, or why
+  /// it is not; on that thread.
+  static func start(
+    _ options: EmulatorOptions, folder: String,
+    ready: @escaping @Sendable (Result<APNSEmulator, any Error>) -> Void
+  ) {
+    let thread = WorkerThread {
+      SignalMask.blockBrokenPipe()
+      do {
+        let (live, executor) = try make(options, folder, ready)
+        live.emulator.run()
+        live.end()
+        executor.serveTheRest()
+      } catch {
+        remove(folder)
+        ready(.failure(error))
+      }
+    }
+    guard let thread else {
+      remove(folder)
+      return ready(.failure(APNSEmulatorError(.refused, "the system has no thread for an emulator")))
+    }
+    thread.detach()
+  }
+
+  private static func make(
+    _ options: EmulatorOptions, _ folder: String,
+    _ ready: (Result<APNSEmulator, any Error>) -> Void
+  ) throws -> (LiveEmulator, LoopExecutor) {
+    if options.certs == certsPath(in: folder) { try SharedAuthority.write(into: options.certs) }
+    let emulator = try Emulator(options: options)
+    let executor = try LoopExecutor(emulator.loop) { [unowned emulator] in emulator.stop() }
+    try emulator.start()
+    let live = LiveEmulator(emulator, folder: folder)
+    // The actor's jobs run on this thread alone, which is what isolates it.
+    nonisolated(unsafe) let shared = live
+    ready(.success(APNSEmulator(shared, executor)))
+    return (live, executor)
+  }
+
+  /// Calls back once everything is closed, written and removed.
+  func stop(_ done: @escaping () -> Void) {
+    guard !isOver else { return done() }
+    whenOver.append(done)
+    if whenOver.count == 1 { emulator.stop() }
+  }
+
+  /// The loop has ended.
+  private func end() {
+    isOver = true
+    for phone in phones.values { phone.switchOff() }
+    waits.endAll()
+    Self.remove(folder)
+    for done in whenOver { done() }
+    whenOver = []
+  }
+
+  private static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
+}

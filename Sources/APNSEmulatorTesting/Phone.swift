@@ -1,0 +1,307 @@
+import Credentials
+import DeviceDriver
+import Emulator
+import Foundation
+import PushModel
+import SimulatedDevice
+import Transport
+
+/// A simulated iPhone of an emulator: connects as `apsd` does, has a token for each of its apps, and acknowledges what
+/// it gets.
+///
+/// ```swift
+/// let phone = try await emulator.phone("phone-1", apps: "com.example.app")
+/// let token = try await phone.token(for: "com.example.app")
+/// try await emulator.send(#"{"aps":{"alert":"Hello"}}"#, to: token, topic: "com.example.app")
+/// #expect(try await phone.nextMessage().text.contains("Hello"))
+/// ```
+public struct Phone: Sendable {
+  /// Names it, as in the console.
+  public let udid: String
+  let emulator: APNSEmulator
+
+  /// A push that has reached the phone.
+  public struct Message: Sendable {
+    /// Of the app that it is for.
+    public let topic: String
+    /// The token it was sent to, in hexadecimal.
+    public let token: String
+    /// The provider's identifier, if the service tells it.
+    public let apnsID: String?
+    /// 1, 5 or 10.
+    public let priority: Int?
+    /// When the service would have given it up; nil for never.
+    public let expiration: Date?
+    /// The bytes as the provider sent them.
+    public let payload: Data
+    /// Whether it was kept while the phone was away.
+    public let isFromStore: Bool
+
+    /// The payload as text.
+    public var text: String { String(decoding: payload, as: UTF8.self) }
+
+    init(_ notification: DeviceNotification) {
+      (topic, token) = (notification.topic.name, notification.token.hex)
+      (apnsID, priority) = (notification.apnsId, notification.priority.map { Int($0) })
+      expiration = notification.expiration.map { Date($0) }
+      (payload, isFromStore) = (Data(notification.payload), notification.isFromStore)
+    }
+  }
+
+  /// The token of one of its apps, in hexadecimal, as the app would send it to its server.
+  ///
+  /// ```swift
+  /// let token = try await phone.token(for: "com.example.app")
+  /// ```
+  ///
+  /// - Throws: `APNSEmulatorError` if it has no such app.
+  public func token(for topic: String) async throws -> String { try await emulator.token(udid, topic) }
+
+  /// Connects again after `disconnect`; returns when it is known to the service, with a token for each app. Nothing happens
+  /// if it is connected.
+  ///
+  /// ```swift
+  /// await phone.disconnect()
+  /// try await emulator.send(payload, to: token, topic: topic)
+  /// try await phone.connect()
+  /// #expect(try await phone.nextMessage().isFromStore)
+  /// ```
+  public func connect(within patience: Duration = .seconds(10)) async throws {
+    try await emulator.connect(udid, patience)
+  }
+
+  /// Goes off the air; returns when the service has noticed. What is sent now is kept for it.
+  ///
+  /// ```swift
+  /// try await phone.disconnect()
+  /// ```
+  public func disconnect() async throws { try await emulator.disconnect(udid) }
+
+  /// Whether the service has it connected. A fault may end that.
+  ///
+  /// ```swift
+  /// #expect(await phone.isConnected)
+  /// ```
+  public var isConnected: Bool { get async { await emulator.isConnected(udid) } }
+
+  /// The next message in order: each is answered once. Waits for one if need be.
+  ///
+  /// ```swift
+  /// let message = try await phone.nextMessage(within: .seconds(2))
+  /// ```
+  ///
+  /// - Throws: `APNSEmulatorError` with `.timedOut` if none came.
+  public func nextMessage(within patience: Duration = .seconds(5)) async throws -> Message {
+    try await emulator.nextMessage(udid, patience)
+  }
+
+  /// All messages since it was made, oldest first.
+  ///
+  /// ```swift
+  /// #expect(await phone.messages.count == 1)
+  /// ```
+  public var messages: [Message] { get async { await emulator.messages(udid) } }
+}
+
+extension APNSEmulator {
+  /// A phone that is connected, with apps. Asked for again under the same name it is the same phone, with more apps if these
+  /// are new.
+  ///
+  /// ```swift
+  /// let phone = try await emulator.phone("phone-1", apps: "com.example.app", "com.example.other")
+  /// ```
+  ///
+  /// - Throws: `APNSEmulatorError` with `.invalid` for a name or topic that is none, `.timedOut` if it can't get through.
+  public nonisolated func phone(_ udid: String = "phone-1", apps topics: String...) async throws -> Phone {
+    let (name, topics) = (try UDID(checking: udid), try topics.map { try Topic(checking: $0) })
+    // Making an RSA key takes a while: not on the emulator's thread.
+    let request = try await isNew(udid) ? DeviceRequest.make(udid: name) : nil
+    try await prepare(name, topics, request)
+    try await connect(udid, .seconds(10))
+    return Phone(udid: udid, emulator: self)
+  }
+
+  /// Installs an app on a phone as a person does, whether the phone is connected or not, and answers the app's token in
+  /// hexadecimal.
+  ///
+  /// ```swift
+  /// let token = try await emulator.install("com.example.app", on: "phone-1")
+  /// ```
+  ///
+  /// - Throws: `APNSEmulatorError` with `.invalid` for a topic or UDID that is none.
+  @discardableResult
+  public func install(_ topic: String, on udid: String) throws -> String {
+    try checkLife()
+    let emulator = live.emulator
+    let (topic, udid) = (try Topic(checking: topic), try UDID(checking: udid))
+    guard let token = emulator.change(.install, topic, on: udid, in: emulator.options.environment) else {
+      throw APNSEmulatorError(.refused, "there are too many devices, topics or tokens")
+    }
+    return token.hex
+  }
+
+  /// Removes an app from a phone as a person does: its token is gone once the phone has said so, which it does when the
+  /// next push comes for it.
+  ///
+  /// ```swift
+  /// try await emulator.remove("com.example.app", from: "phone-1")
+  /// ```
+  public func remove(_ topic: String, from udid: String) throws {
+    try checkLife()
+    let (topic, udid) = (try Topic(checking: topic), try UDID(checking: udid))
+    _ = live.emulator.change(.remove, topic, on: udid, in: live.emulator.options.environment)
+  }
+
+  private func isNew(_ udid: String) -> Bool { live.phones[udid] == nil }
+
+  private func prepare(_ udid: UDID, _ topics: [Topic], _ request: DeviceRequest?) throws {
+    try checkLife()
+    let phone = try live.phones[udid.text] ?? LivePhone(udid, live.emulator, request)
+    live.phones[udid.text] = phone
+    phone.install(topics)
+  }
+
+  fileprivate func connect(_ udid: String, _ patience: Duration) async throws {
+    let phone = try livePhone(udid)
+    phone.switchOn()
+    _ = try await wait(patience, for: { "\(udid) to connect; \(phone.lastWord)" }) {
+      try phone.isComplete() ? true : nil
+    }
+  }
+
+  fileprivate func disconnect(_ udid: String) async throws {
+    try livePhone(udid).switchOff()
+    guard let name = UDID(udid) else { return }
+    _ = try await wait(.seconds(10), for: { "\(udid) to go" }) { [live] in
+      live.emulator.isConnected(name) ? nil : true
+    }
+  }
+
+  fileprivate func isConnected(_ udid: String) -> Bool { UDID(udid).map(live.emulator.isConnected) ?? false }
+
+  fileprivate func token(_ udid: String, _ topic: String) throws -> String {
+    let topic = try Topic(checking: topic)
+    guard let token = try livePhone(udid).tokens[topic] else {
+      throw APNSEmulatorError(.invalid, "\(topic.name) is not installed on \(udid)")
+    }
+    return token.hex
+  }
+
+  fileprivate func nextMessage(_ udid: String, _ patience: Duration) async throws -> Phone.Message {
+    let phone = try livePhone(udid)
+    return try await wait(patience, for: { "a message on \(udid); \(phone.lastWord)" }) {
+      phone.takeMessage()
+    }
+  }
+
+  fileprivate func messages(_ udid: String) -> [Phone.Message] { live.phones[udid]?.messages ?? [] }
+
+  private func livePhone(_ udid: String) throws -> LivePhone {
+    try checkLife()
+    guard let phone = live.phones[udid] else {
+      throw APNSEmulatorError(.invalid, "there is no phone \(udid)")
+    }
+    return phone
+  }
+}
+
+/// A phone on the loop.
+final class LivePhone: DeviceOwner {
+  private let loop: EventLoop
+  private let address: SocketAddress?
+  private let context: TLSContext
+  private let environment: Environment
+  private let seed: UInt64
+  private var state: DeviceState
+  /// Nil while it is switched off.
+  private var driver: DeviceDriver?
+  private var handedOut = 0
+  private var isOnline = false
+  private var refused: Topic?
+  /// The last thing that it told.
+  private(set) var lastWord = "it was never switched on"
+  private(set) var messages: [Phone.Message] = []
+  private(set) var tokens: [Topic: DeviceToken] = [:]
+  /// Its key and certificate.
+  private let identity: DeviceIdentity?
+
+  /// A phone that is switched off. Without a request it has no key, and can't connect.
+  init(_ udid: UDID, _ emulator: Emulator, _ request: DeviceRequest?) throws {
+    identity = try request.map { request in
+      let certificate = try emulator.certs.signDeviceRequest(
+        csrPEM: request.csrPEM, udid: udid, now: emulator.clock.now())
+      return try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
+    }
+    (loop, address) = (emulator.loop, emulator.ports["courier"])
+    (environment, seed) = (emulator.options.environment, emulator.seed)
+    context = try TLSContext.client(ca: emulator.ports.ca, policy: TLSPolicy())
+    state = DeviceState(udid: udid)
+  }
+
+  func install(_ topics: [Topic]) {
+    for topic in topics where !state.apps.contains(where: { $0.topic == topic }) {
+      guard let driver else {
+        state.apps.append(DeviceState.App(topic: topic))
+        continue
+      }
+      driver.tell(.install(topic))
+    }
+  }
+
+  func switchOn() {
+    guard driver == nil else { return }
+    let device = SimulatedDevice(state: state, isActivated: identity != nil, seed: seed)
+    let driver = DeviceDriver(
+      device, identity: identity, loop: loop, environment: environment, context: context
+    ) { [address] in
+      guard let address else { throw APNSEmulatorError(.refused, "the courier is off") }
+      return address
+    }
+    driver.owner = self
+    self.driver = driver
+    tokens = [:]
+    driver.tell(.start)
+  }
+
+  func switchOff() {
+    driver?.tell(.stop)
+    (driver, isOnline) = (nil, false)
+  }
+
+  /// Whether it is connected with a token for each of its apps.
+  func isComplete() throws -> Bool {
+    if let refused { throw APNSEmulatorError(.refused, "there is no token for \(refused.name)") }
+    return isOnline && state.apps.allSatisfy { tokens[$0.topic] != nil }
+  }
+
+  /// The next one in order that nobody has had.
+  func takeMessage() -> Phone.Message? {
+    guard handedOut < messages.count else { return nil }
+    handedOut += 1
+    return messages[handedOut - 1]
+  }
+
+  // MARK: DeviceOwner
+
+  func activate(_ udid: UDID) throws -> DeviceIdentity {
+    guard let identity else { throw APNSEmulatorError(.refused, "the phone has no key") }
+    return identity
+  }
+
+  func keep(_ state: DeviceState) { self.state = state }
+
+  func deviceTold(_ event: DeviceEvent) {
+    lastWord = event.textLine
+    switch event {
+    case .connected: isOnline = true
+    case .disconnected: isOnline = false
+    case .token(let topic, let token): tokens[topic] = token
+    case .tokenRefused(let topic, _): refused = topic
+    case .notification(let notification): messages.append(Phone.Message(notification))
+    case .app(let topic, .removed): tokens[topic] = nil
+    case .activated, .app, .erased: break
+    }
+  }
+
+  func deviceFailed(_ error: any Error) { lastWord = "\(error)" }
+}

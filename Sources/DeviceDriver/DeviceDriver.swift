@@ -1,0 +1,126 @@
+import Credentials
+import Platform
+import PushModel
+import SimulatedDevice
+import Transport
+
+/// Whose device it is: where its certificate comes from, and what becomes of what it remembers and tells.
+public protocol DeviceOwner: AnyObject {
+  /// Gets it a certificate. The device is told of an error, and tries again later.
+  func activate(_ udid: UDID) throws -> DeviceIdentity
+  /// Keeps this for the next time.
+  func keep(_ state: DeviceState) throws
+  /// Something happened to the device.
+  func deviceTold(_ event: DeviceEvent) throws
+  /// One of the above, or the device's key, has failed.
+  func deviceFailed(_ error: any Error)
+}
+
+/// Carries out on a loop what a `SimulatedDevice` wants: TLS to the courier, signatures, wake-ups. The rest is its owner's.
+public final class DeviceDriver: ConnectionHandler {
+  /// To be set before the first `tell`.
+  public weak var owner: (any DeviceOwner)?
+  private var device: SimulatedDevice
+  private let loop: EventLoop
+  private let courier: () throws -> SocketAddress
+  private let serverName: String
+  private let context: TLSContext
+  private var identity: DeviceIdentity?
+  private var connection: TLSConnection?
+  private var wake: LoopEvent?
+  /// What the device is being told, and what it will be told next.
+  private var inputs: [DeviceInput] = []
+
+  /// A device that is switched off. `courier` is asked for at every attempt; `context` knows its authority.
+  public init(
+    _ device: consuming SimulatedDevice, identity: DeviceIdentity?, loop: EventLoop,
+    environment: Environment, context: TLSContext, courier: @escaping () throws -> SocketAddress
+  ) {
+    self.device = device
+    (self.identity, self.loop, self.context, self.courier) = (identity, loop, context, courier)
+    serverName = environment == .production ? "courier.push.apple.com" : "courier.sandbox.push.apple.com"
+    wake = LoopEvent(timerOn: loop) { [unowned self] in tell(.timePassed) }
+  }
+
+  /// Tells the device what happened and does what it wants. What happens meanwhile waits its turn, so that actions are
+  /// carried out in order.
+  public func tell(_ input: DeviceInput) {
+    inputs.append(input)
+    guard inputs.count == 1 else { return }
+    while let next = inputs.first {
+      for action in device.handle(next, now: SystemClock.now()) { perform(action) }
+      inputs.removeFirst()
+    }
+  }
+
+  private func perform(_ action: DeviceAction) {
+    switch action {
+    case .activate(let udid): activate(udid)
+    case .connect: connect()
+    case .sign(let nonce): sign(nonce)
+    case .send(let bytes): connection?.send(bytes)
+    case .disconnect: disconnect()
+    case .persist(let state): attempt { try owner?.keep(state) }
+    case .emit(let event): attempt { try owner?.deviceTold(event) }
+    case .scheduleWake(let moment):
+      wake?.start(afterNanoseconds: moment.nanoseconds(since: SystemClock.now()))
+    }
+  }
+
+  private func activate(_ udid: UDID) {
+    do {
+      identity = try owner?.activate(udid)
+      tell(.activated)
+    } catch {
+      tell(.activationFailed(reason: "\(error)"))
+    }
+  }
+
+  private func connect() {
+    do {
+      connection = try TLSClient.connect(
+        loop: loop, to: courier(), serverName: serverName, alpn: ["apns-security-v3"], context: context,
+        handler: self)
+    } catch {
+      tell(.transportClosed(reason: "\(error)"))
+    }
+  }
+
+  private func sign(_ nonce: [UInt8]) {
+    attempt {
+      guard let identity else { throw NoKeyError() }
+      tell(.signed(certificate: identity.certificateDER, signature: try identity.sign(nonce: nonce)))
+    }
+  }
+
+  private func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { owner?.deviceFailed(error) }
+  }
+
+  // MARK: Connection
+
+  /// Nothing more is told of this connection.
+  private func disconnect() {
+    connection?.close()
+    connection = nil
+  }
+
+  public func connectionOpened(_ connection: TLSConnection) {
+    guard connection === self.connection else { return }
+    tell(.transportOpened(date: Timestamp(nanoseconds: SystemClock.wallNanoseconds())))
+  }
+
+  public func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+    if connection === self.connection { tell(.received(bytes)) }
+  }
+
+  public func connectionClosed(_ connection: TLSConnection, reason: String) {
+    guard connection === self.connection else { return }
+    self.connection = nil
+    tell(.transportClosed(reason: reason))
+  }
+
+  private struct NoKeyError: Error, CustomStringConvertible {
+    var description: String { "the device has no key" }
+  }
+}

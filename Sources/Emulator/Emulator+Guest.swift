@@ -1,0 +1,39 @@
+import Broker
+import Console
+import Faults
+import PushModel
+
+/// What a program asks of an emulator that it has as a guest. All of it on the loop's thread.
+extension Emulator {
+  /// What goes wrong on purpose.
+  public var faultEngine: FaultEngine { faults.engine }
+
+  /// What a person does to an app on a phone, which is made known if it is new. Answers the app's token, nil where there is
+  /// none: after `remove`, or when there are too many.
+  public func change(
+    _ change: AppChange, _ topic: Topic, on udid: UDID, in environment: Environment
+  ) -> DeviceToken? {
+    let (registry, now) = (broker.registry, clock.now())
+    guard let device = registry.device(udid, now: now), let topic = registry.topic(named: topic) else {
+      return nil
+    }
+    return broker.change(change, device: device, topic: topic, environment: environment, now: now)
+  }
+
+  /// Whether the phone is connected.
+  public func isConnected(_ udid: UDID) -> Bool {
+    guard let device = broker.registry.knownDevice(udid) else { return false }
+    return broker.registry.devices[Int(device)].isOnline
+  }
+
+  /// Sends a push through the checks of a provider whose certificate is for its topic; the closure gets the
+  /// notification's id, late if a fault delays it.
+  public func sendTest(_ push: TestPush, done: @escaping (UInt64) -> Void) {
+    TestPushSender.send(push, self, done: done)
+  }
+
+  /// What the clock's new time ends is ended now, not at the next look.
+  public func clockWasMoved() {
+    broker.dropExpired(now: clock.now(), budget: broker.registry.registrationCount)
+  }
+}

@@ -1,0 +1,174 @@
+import APNSEmulatorTesting
+import Foundation
+import Platform
+import Testing
+
+@Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(2)))
+struct APNSEmulatorTests {
+  let emulator = APNSEmulator.current
+
+  @Test("tells what a provider has pushed, and why it was refused")
+  func pushes() async throws {
+    let provider = try PlainProvider(emulator)
+    let token = try await emulator.install(app, on: "phone-1")
+    #expect(try await provider.push(alert("one"), to: token) == (200, ""))
+    #expect(try await provider.push(alert("two"), to: token, topic: "com.example.other").status == 400)
+    let pushes = try await emulator.waitForPushes(2)
+    #expect(pushes.map(\.text) == [alert("one"), alert("two")])
+    #expect(pushes.map(\.rejection) == [nil, .deviceTokenNotForTopic])
+    #expect(pushes.map(\.udid) == ["phone-1", "phone-1"])
+    #expect(pushes[0].state == .stored)
+    #expect(pushes[0].interface == .console)
+    await emulator.forgetPushes()
+    #expect(try await emulator.pushes().isEmpty)
+  }
+
+  @Test("a phone gets what was sent while it was away, once it is back")
+  func away() async throws {
+    let phone = try await emulator.phone(apps: app)
+    let token = try await phone.token(for: app)
+    #expect(try await token == emulator.install(app, on: phone.udid))
+    #expect(await phone.isConnected)
+    try await emulator.send(alert("here"), to: token, topic: app)
+    let first = try await phone.nextMessage()
+    #expect((first.text, first.topic, first.isFromStore) == (alert("here"), app, false))
+    try await phone.disconnect()
+    #expect(try await emulator.send(alert("away"), to: token, topic: app).state == .stored)
+    try await phone.connect()
+    let second = try await phone.nextMessage()
+    #expect((second.text, second.token, second.isFromStore) == (alert("away"), token, true))
+    #expect(await phone.messages.count == 2)
+  }
+
+  @Test("an app that is removed is reported by the phone, and its token is gone")
+  func removed() async throws {
+    let phone = try await emulator.phone(apps: app, "com.example.other")
+    let token = try await phone.token(for: app)
+    try await emulator.remove(app, from: phone.udid)
+    try await emulator.send(alert("into the void"), to: token, topic: app)
+    _ = try await emulator.waitForPush { $0.state == .discarded }
+    #expect(try await emulator.send(alert("again"), to: token, topic: app).rejection == .unregistered)
+  }
+
+  @Test("a fault strikes as often as it was told, and has a name")
+  func faults() async throws {
+    let token = try await emulator.install(app, on: "phone-1")
+    try await emulator.inject("busy", when: .next(2)) { $0.reason = .serviceUnavailable }
+    let provider = try PlainProvider(emulator)
+    var statuses: [Int] = []
+    for number in 1...3 { statuses.append(try await provider.push(alert("\(number)"), to: token).status) }
+    #expect(statuses == [503, 503, 200])
+    #expect(await emulator.fault("busy")?.hits == 2)
+    #expect(try await emulator.pushes().map(\.fault) == ["busy", "busy", nil])
+    #expect(await emulator.removeFault("busy"))
+    #expect(await emulator.fault("busy") == nil)
+  }
+
+  @Test("a fault that could never strike is refused")
+  func senselessFault() async throws {
+    await #expect(throws: APNSEmulatorError.self) { try await emulator.inject("nothing") { _ in } }
+    await #expect(throws: APNSEmulatorError.self) {
+      try await emulator.inject("both") { ($0.refuses, $0.courier) = (true, .drop) }
+    }
+  }
+
+  @Test("the clock stands still, and goes where it is told: a provider token grows old")
+  func clock() async throws {
+    let token = try await emulator.install(app, on: "phone-1")
+    let provider = try PlainProvider(emulator)
+    await emulator.freezeClock()
+    let moment = await emulator.now
+    let old = try provider.key.token(issued: moment)
+    #expect(try await provider.push(alert("young"), to: token, authorization: old) == (200, ""))
+    #expect(await emulator.now == moment)
+    await emulator.advanceClock(by: .seconds(61 * 60))
+    #expect(await emulator.now == moment.addingTimeInterval(61 * 60))
+    #expect(
+      try await provider.push(alert("old"), to: token, authorization: old) == (403, "ExpiredProviderToken"))
+    await emulator.setClock(to: moment)
+    #expect(await emulator.now == moment)
+  }
+
+  @Test("a message that has expired when the phone comes back is not delivered")
+  func expired() async throws {
+    let phone = try await emulator.phone(apps: app)
+    let token = try await phone.token(for: app)
+    try await phone.disconnect()
+    let soon = await emulator.now.addingTimeInterval(600)
+    try await emulator.send(alert("gone"), to: token, topic: app, expiration: soon)
+    await emulator.advanceClock(by: .seconds(601))
+    _ = try await emulator.waitForPush { $0.state == .expired }
+    await emulator.resetClock()
+    try await phone.connect()
+    try await emulator.send(alert("next"), to: token, topic: app)
+    #expect(try await phone.nextMessage().text == alert("next"))
+  }
+
+  @Test("certificates and keys are there as files and as bytes, for the topics asked for")
+  func credentials() throws {
+    let certificate = try emulator.issuePushCertificate(for: app)
+    #expect(
+      String(decoding: certificate.certificatePEM, as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----"))
+    #expect(String(decoding: certificate.keyPEM, as: UTF8.self).hasPrefix("-----BEGIN PRIVATE KEY-----"))
+    #expect(try certificate.pkcs12 == Data(contentsOf: URL(filePath: certificate.pkcs12Path)))
+    let key = try emulator.issueTokenKey(team: "DEF123GHIJ", keyID: "ABC123DEFG", topics: app)
+    #expect((key.keyID, key.teamID) == ("ABC123DEFG", "DEF123GHIJ"))
+    #expect(key.path.hasSuffix("/AuthKey_ABC123DEFG.p8"))
+    #expect(throws: APNSEmulatorError.self) { try emulator.issuePushCertificate(for: "no topic") }
+  }
+
+  @Test("who waits in vain is told what came instead")
+  func disappointment() async throws {
+    let token = try await emulator.install(app, on: "phone-1")
+    try await emulator.send(alert("other"), to: token, topic: app)
+    let error = await #expect(throws: APNSEmulatorError.self) {
+      try await emulator.waitForPush(within: .milliseconds(50)) { $0.text.contains("wanted") }
+    }
+    #expect(error?.code == .timedOut)
+    #expect(error?.description.contains("1: \(app) to \(token.prefix(8))… accepted, stored") == true)
+  }
+
+  @Test("a test that gives up need not wait for the end of its patience")
+  func cancelled() async throws {
+    let waiting = Task { [emulator] in try await emulator.waitForPush(within: .seconds(600)) }
+    waiting.cancel()
+    await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
+  }
+}
+
+@Suite("The life of an emulator inside a test", .timeLimit(.minutes(2)))
+struct APNSEmulatorLifeTests {
+  @Test("after its end it answers nobody, and everything of it is gone")
+  func stopped() async throws {
+    let emulator = try await APNSEmulator.start()
+    let waiting = Task { try await emulator.waitForPush(within: .seconds(600)) { $0.text == "never" } }
+    let phone = try await emulator.phone(apps: app)
+    await emulator.stop()
+    await emulator.stop()
+    #expect(access(emulator.certsPath, F_OK) != 0)
+    await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
+    await #expect(throws: APNSEmulatorError.self) { try await emulator.install(app, on: "phone-1") }
+    await #expect(throws: APNSEmulatorError.self) { try await phone.connect() }
+  }
+
+  @Test("one that nobody holds on to ends by itself")
+  func forgotten() async throws {
+    let path = try await APNSEmulator.start().certsPath
+    while access(path, F_OK) == 0 { await Task.yield() }
+  }
+
+  @Test("one that can't start says why, and leaves nothing")
+  func refused() async throws {
+    let error = await #expect(throws: (any Error).self) {
+      try await APNSEmulator.start { $0.seedData = "/nowhere/state.json" }
+    }
+    #expect("\(try #require(error))".contains("/nowhere/state.json"))
+  }
+
+  @Test("is what the trait was told it should be", .apnsEmulator { $0.environment = .production })
+  func configured() async throws {
+    let token = try await APNSEmulator.current.install(app, on: "phone-1")
+    let push = try await APNSEmulator.current.send(alert("hello"), to: token, topic: app)
+    #expect(push.environment == .production)
+  }
+}
