@@ -55,6 +55,8 @@ public final class Console {
       try dispatch(exchange)
     } catch let error as ConsoleError {
       exchange.respond(finished(error.response))
+    } catch let error as DocumentError {
+      exchange.respond(finished(ConsoleError.badRequest(error.description).response))
     } catch {
       exchange.respond(HTTPResponse(status: 500, error: "internal", "\(error)"))
     }

@@ -2,26 +2,20 @@ import PushModel
 
 /// What goes wrong, one or several at once (`Documentation/faults.md#rules`). They reach the wire: whoever owns the
 /// connection carries them out.
-public struct FaultEffects: Equatable, Sendable {
+public struct FaultEffects: Equatable, JSONDocument {
   /// Holds the push up: it is taken, and answered, when the delay is over.
   public struct Delay: Equatable, Sendable {
-    public var milliseconds: Int64
+    public var milliseconds: Int64 = 0
     /// At most so much more, drawn from the seed.
-    public var jitterMilliseconds: Int64
-
-    public init(milliseconds: Int64, jitterMilliseconds: Int64 = 0) {
-      (self.milliseconds, self.jitterMilliseconds) = (milliseconds, jitterMilliseconds)
-    }
+    public var jitterMilliseconds: Int64 = 0
   }
 
   /// Lets the answer out in small pieces.
   public struct Dribble: Equatable, Sendable {
-    public var bytes: Int
-    public var everyMilliseconds: Int64
+    public var bytes = 1
+    public var everyMilliseconds: Int64 = 100
 
-    public init(bytes: Int, everyMilliseconds: Int64) {
-      (self.bytes, self.everyMilliseconds) = (bytes, everyMilliseconds)
-    }
+    public var everyNanoseconds: Int64 { everyMilliseconds * 1_000_000 }
   }
 
   /// An error packet of the binary protocol.
@@ -29,17 +23,11 @@ public struct FaultEffects: Equatable, Sendable {
     public var status: UInt8
     /// Another identifier than that of the notification; nil for its own.
     public var identifier: UInt32?
-
-    public init(status: UInt8, identifier: UInt32? = nil) {
-      (self.status, self.identifier) = (status, identifier)
-    }
   }
 
   /// A GOAWAY frame, with a reason in its debug data.
   public struct GoAway: Equatable, Sendable {
     public var reason: String?
-
-    public init(reason: String? = nil) { self.reason = reason }
   }
 
   /// What is done to the device's side.
@@ -54,39 +42,152 @@ public struct FaultEffects: Equatable, Sendable {
   public var reason: Rejection?
   public var delay: Delay?
   public var dribble: Dribble?
-  public var goAway: GoAway?
-  /// RST_STREAM with this code (RFC 9113 7).
-  public var resetStream: UInt32?
+  public var legacy: LegacyError?
   /// TCP RST.
   public var resetsConnection = false
+  /// RST_STREAM with this code (RFC 9113 7).
+  public var resetStream: UInt32?
+  /// So many bytes that mean nothing, instead of an answer.
+  public var garbage: Int?
+  public var goAway: GoAway?
   /// Our side of the connection ends.
   public var halfCloses = false
   /// The connection stays open, and nothing more is read or written.
   public var stalls = false
-  /// So many bytes that mean nothing, instead of an answer.
-  public var garbage: Int?
   /// A TLS alert with this description (RFC 8446 6.2), then the end.
   public var tlsAlert: UInt8?
-  public var legacy: LegacyError?
   /// A new connection is closed at once.
   public var refuses = false
   public var courier: Courier?
 
   public init() {}
 
+  /// Longest wait that may be asked for, in milliseconds.
+  private static let longestWait: Int64 = 600_000
+  private static let waits = JSONKind<Int64>.whole(0...longestWait)
+  /// Most bytes of garbage, and most bytes of one dribbled piece, that a rule may ask for.
+  private static let mostBytes: Int64 = 1 << 20
+  /// Most bytes of garbage that a token may ask for.
+  private static let mostGarbage = 1 << 16
+
+  /// All that there is to say of each effect. Of those that break a connection the first counts.
+  static let all: [FaultEffect] = [
+    FaultEffect("reason", at: .push, [JSONField("reason", .reason, \.reason)]),
+    FaultEffect(
+      "delay", at: .push,
+      [
+        JSONField(
+          "delayMs", waits, get: { $0.delay?.milliseconds }, set: { $0.delay = Delay(milliseconds: $1) }),
+        JSONField(
+          "jitterMs", waits,
+          get: { $0.delay.flatMap { $0.jitterMilliseconds > 0 ? $0.jitterMilliseconds : nil } },
+          set: { $0.delay = Delay(milliseconds: $0.delay?.milliseconds ?? 0, jitterMilliseconds: $1) }),
+      ],
+      wish: "delay"
+    ) { effects, value in
+      effects.delay = value.flatMap(Int64.init).flatMap {
+        (0...longestWait).contains($0) ? Delay(milliseconds: $0) : nil
+      }
+    },
+    FaultEffect(
+      "dribble", at: .push,
+      [
+        JSONField(
+          "dribble",
+          JSONForm([
+            JSONField("bytes", .whole(1...mostBytes), \Dribble.bytes),
+            JSONField("everyMs", .whole(1...longestWait), \.everyMilliseconds),
+          ]).kind(Dribble()), \.dribble)
+      ]),
+    FaultEffect(
+      "legacy", at: .push,
+      [
+        JSONField(
+          "legacy",
+          JSONForm([
+            JSONField("status", .whole, \LegacyError.status).needed,
+            JSONField("identifier", .whole, \.identifier),
+          ]).kind(LegacyError(status: 0)), \.legacy)
+      ],
+      wish: "legacy"
+    ) { $0.legacy = $1.flatMap { UInt8($0) }.map { LegacyError(status: $0) } },
+    FaultEffect(
+      "reset", at: .push, [JSONField(flag: "reset", \.resetsConnection)],
+      wish: "reset", { $0.resetsConnection = $1 == nil },
+      breaks: { decision, _ in decision.effects.resetsConnection ? .reset : nil }),
+    FaultEffect(
+      "rstStream", at: .push, [JSONField("rstStream", .whole, \.resetStream)],
+      wish: "rst", { $0.resetStream = $1.flatMap { UInt32($0) } },
+      breaks: { decision, channel in
+        decision.effects.resetStream.map { channel == .streams ? .resetStream($0) : .reset }
+      }),
+    FaultEffect(
+      "garbage", at: .push, [JSONField("garbage", .whole(1...mostBytes), \.garbage)],
+      wish: "garbage",
+      { $0.garbage = $1.flatMap { Int($0) }.flatMap { (1...mostGarbage).contains($0) ? $0 : nil } },
+      breaks: { decision, _ in decision.garbage.isEmpty ? nil : .garbage(decision.garbage) }),
+    FaultEffect(
+      "goaway", at: .push,
+      [JSONField("goaway", JSONForm([JSONField("reason", .text, \GoAway.reason)]).kind(GoAway()), \.goAway)],
+      wish: "goaway"
+    ) { $0.goAway = GoAway(reason: $1) },
+    FaultEffect(
+      "halfClose", at: .push, [JSONField(flag: "halfClose", \.halfCloses)],
+      wish: "close"
+    ) { $0.halfCloses = $1 == nil },
+    FaultEffect("stall", at: .push, [JSONField(flag: "stall", \.stalls)], wish: "stall") {
+      $0.stalls = $1 == nil
+    },
+    FaultEffect("tlsAlert", at: .connection, [JSONField("tlsAlert", .whole, \.tlsAlert)]),
+    FaultEffect("refuse", at: .connection, [JSONField(flag: "refuse", \.refuses)]),
+    FaultEffect(
+      "courier", at: .delivery, [JSONField("courier", .word(expected: "drop or stall"), \.courier)]),
+  ]
+}
+
+/// What there is to say of one effect: when it strikes, how rules and tokens ask for it, how it breaks a connection.
+struct FaultEffect: Sendable {
+  typealias Breakage = @Sendable (FaultEngine.Decision, FaultChannel) -> FaultStep?
+
+  /// As strikes are counted.
+  let name: String
+  let stage: FaultStage
+  /// Members of a rule's `effect`.
+  let fields: [JSONField<FaultEffects>]
+  /// How a magic token asks for it; nil if none can.
+  let wish: String?
+  /// Takes what stands behind `=` in the wish; leaves the effects as they are if it makes no sense.
+  let grant: @Sendable (inout FaultEffects, String?) -> Void
+  /// The step after which there is nothing to answer, on such a connection.
+  let breakage: Breakage
+
+  init(
+    _ name: String, at stage: FaultStage, _ fields: [JSONField<FaultEffects>], wish: String? = nil,
+    _ grant: @escaping @Sendable (inout FaultEffects, String?) -> Void = { _, _ in },
+    breaks breakage: @escaping Breakage = { _, _ in nil }
+  ) {
+    (self.name, self.stage, self.fields) = (name, stage, fields)
+    (self.wish, self.grant, self.breakage) = (wish, grant, breakage)
+  }
+}
+
+extension FaultEffects {
+  /// As requests write them.
+  public static let form = JSONForm(all.flatMap(\.fields), rules: [("minProperties", 1)])
+  /// The names that strikes are counted by, of all effects.
+  public static let names = all.map(\.name)
+
+  /// What these effects do.
+  private var present: [FaultEffect] {
+    Self.all.filter { $0.fields.contains { $0.isWritten(self) } }
+  }
+
+  var names: [String] { present.map(\.name) }
+
   /// Where a rule with these effects is looked at; nil if they don't belong to one moment, or are none.
   public var stage: FaultStage? {
-    let ofConnection = refuses || tlsAlert != nil
-    let ofDelivery = courier != nil
-    let ofPush =
-      reason != nil || delay != nil || dribble != nil || goAway != nil || resetStream != nil
-      || resetsConnection || halfCloses || stalls || garbage != nil || legacy != nil
-    switch (ofConnection, ofPush, ofDelivery) {
-    case (true, false, false): return .connection
-    case (false, true, false): return .push
-    case (false, false, true): return .delivery
-    default: return nil
-    }
+    let stages = Set(present.map(\.stage))
+    return stages.count == 1 ? stages.first : nil
   }
 }
 

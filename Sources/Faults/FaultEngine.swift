@@ -20,8 +20,8 @@ public final class FaultEngine {
   }
 
   private let seed: UInt64
-  /// How often each kind of effect has struck, by rules and by magic tokens; never set back.
-  public private(set) var strikes: [FaultKind: (byRule: UInt64, byToken: UInt64)] = [:]
+  /// How often each effect has struck, by its name, by rules and by magic tokens; never set back.
+  public private(set) var strikes: [String: (byRule: UInt64, byToken: UInt64)] = [:]
   public private(set) var rules: [FaultRule] = []
   /// Told of each fault that strikes.
   public var onStrike: ((Decision, FaultPoint) -> Void)?
@@ -50,7 +50,7 @@ public final class FaultEngine {
 
   /// A rule that names no interface leaves new connections of the console alone: it is where rules are switched off.
   private func applies(_ rule: FaultRule, _ point: FaultPoint) -> Bool {
-    guard rule.isEnabled, rule.effects.stage == point.stage, rule.match.matches(point) else { return false }
+    guard rule.isEnabled, rule.stage == point.stage, rule.match.matches(point) else { return false }
     return point.stage != .connection || point.place != .console || rule.match.place == .console
   }
 
@@ -65,9 +65,9 @@ public final class FaultEngine {
   }
 
   private func told(_ decision: Decision, _ point: FaultPoint) -> Decision {
-    for kind in decision.effects.kinds {
-      strikes[kind, default: (0, 0)].byRule += decision.isMagic ? 0 : 1
-      strikes[kind, default: (0, 0)].byToken += decision.isMagic ? 1 : 0
+    for name in decision.effects.names {
+      strikes[name, default: (0, 0)].byRule += decision.isMagic ? 0 : 1
+      strikes[name, default: (0, 0)].byToken += decision.isMagic ? 1 : 0
     }
     onStrike?(decision, point)
     return decision
@@ -124,7 +124,7 @@ public final class FaultEngine {
 
   /// Looks which moments are worth describing.
   private func notice() {
-    let stages = Set(rules.filter(\.isEnabled).compactMap(\.effects.stage))
+    let stages = Set(rules.filter(\.isEnabled).compactMap(\.stage))
     strikesConnections = stages.contains(.connection)
     strikesPushes = stages.contains(.push)
     strikesDeliveries = stages.contains(.delivery)

@@ -1,7 +1,28 @@
 import PushModel
 
+/// A listener, as rules name it.
+public enum FaultPlace: String, Sendable, CaseIterable {
+  case gateway, feedback, provider, console, courier
+}
+
+/// One moment at which a fault may strike: what rules are compared with. Bytes are lent for the call.
+public struct FaultPoint {
+  public var stage: FaultStage
+  public var place: FaultPlace
+  public var topic: String?
+  /// The device token as presented.
+  public var token = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// What may be a magic word in another place than the token: the name of a channel.
+  public var word: String?
+  public var priority: Priority?
+  /// The client's address, `host:port`.
+  public var connection: String?
+
+  public init(_ stage: FaultStage, at place: FaultPlace) { (self.stage, self.place) = (stage, place) }
+}
+
 /// Which moments a rule is about: everything that is named must be so.
-public struct FaultMatch: Equatable, Sendable {
+public struct FaultMatch: Equatable, JSONDocument {
   public var place: FaultPlace?
   public var topic: String?
   public var token: [UInt8]?
@@ -9,6 +30,13 @@ public struct FaultMatch: Equatable, Sendable {
   public var connection: String?
 
   public init() {}
+
+  public static let form = JSONForm<FaultMatch>([
+    JSONField("interface", .word, \.place), JSONField("topic", .text, \.topic),
+    JSONField("token", .hex("hexadecimal digits", nil), \.token),
+    JSONField("priority", .priority, \.priority),
+    JSONField("connection", .text, \.connection),
+  ])
 
   func matches(_ point: FaultPoint) -> Bool {
     (place == nil || place == point.place) && (topic == nil || topic == point.topic)
@@ -19,5 +47,21 @@ public struct FaultMatch: Equatable, Sendable {
   private func matchesToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let token else { return true }
     return bytes.elementsEqual(token)
+  }
+
+  /// Refuses what is true of no moment of its kind: such a rule would never strike, and nobody would see why.
+  func check(for stage: FaultStage, place path: String) throws(DocumentError) {
+    let isApart = (place == .courier) != (stage == .delivery)
+    if let place, stage != .connection, isApart {
+      let expected =
+        stage == .delivery
+        ? "courier, where messages are handed to devices," : "an interface of providers for these effects,"
+      throw DocumentError("\(path).interface: expected \(expected) got \(place.rawValue)")
+    }
+    guard stage == .connection else { return }
+    let named = [("topic", topic != nil), ("token", token != nil), ("priority", priority != nil)]
+    if let (name, _) = named.first(where: \.1) {
+      throw DocumentError("\(path).\(name): expected none, as a new connection has no \(name) yet")
+    }
   }
 }

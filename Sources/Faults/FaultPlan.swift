@@ -72,7 +72,8 @@ public struct FaultPlan: Equatable, Sendable {
       effects.stalls
       ? .stall : decision.delayMilliseconds > 0 ? .delay(milliseconds: decision.delayMilliseconds) : nil
     steps = effects.dribble.map { [.dribble($0)] } ?? []
-    steps += Self.breakage(decision, channel) ?? Self.answer(effects, channel)
+    let breakage = FaultEffects.all.lazy.compactMap { $0.breakage(decision, channel) }.first
+    steps += breakage.map { [.swallow, $0] } ?? Self.answer(effects, channel)
   }
 
   /// What becomes of a push that has no connection which could go wrong: `take`, `refuse`, or `swallow`, also where nothing
@@ -81,16 +82,6 @@ public struct FaultPlan: Equatable, Sendable {
     hold == .stall
       ? .swallow
       : steps.first { if case .dribble = $0 { false } else { true } } ?? .take
-  }
-
-  /// For connections that don't come to answer.
-  private static func breakage(_ decision: FaultEngine.Decision, _ channel: FaultChannel) -> [FaultStep]? {
-    let effects = decision.effects
-    if effects.resetsConnection { return [.swallow, .reset] }
-    if let code = effects.resetStream {
-      return [.swallow, channel == .streams ? .resetStream(code) : .reset]
-    }
-    return decision.garbage.isEmpty ? nil : [.swallow, .garbage(decision.garbage)]
   }
 
   private static func answer(_ effects: FaultEffects, _ channel: FaultChannel) -> [FaultStep] {
@@ -119,8 +110,4 @@ public struct FaultPlan: Equatable, Sendable {
     guard refusal == nil, effects.goAway != nil, channel != .streams else { return refusal }
     return FaultRefusal(rejection: .shutdown, status: Rejection.shutdown.legacyStatus)
   }
-}
-
-extension FaultEffects.Dribble {
-  public var everyNanoseconds: Int64 { everyMilliseconds * 1_000_000 }
 }

@@ -1,12 +1,16 @@
 import PushModel
 
 /// One rule: where, when and what.
-public struct FaultRule: Sendable {
+public struct FaultRule: JSONDocument {
   /// Names the rule; a new one of the same name takes its place.
   public var name: String
   public var match: FaultMatch
   public var schedule: FaultSchedule
-  public var effects: FaultEffects
+  public var effects: FaultEffects {
+    didSet { stage = effects.stage }
+  }
+  /// The moment that the effects are of, which is asked for at each push.
+  private(set) var stage: FaultStage?
   public var isEnabled = true
   /// How often it has struck.
   public internal(set) var hits = 0
@@ -19,6 +23,7 @@ public struct FaultRule: Sendable {
     name: String, match: FaultMatch = FaultMatch(), schedule: FaultSchedule = .always, effects: FaultEffects
   ) {
     (self.name, self.match, self.schedule, self.effects) = (name, match, schedule, effects)
+    stage = effects.stage
   }
 
   /// Takes note of a moment that the rule is about; answers whether it strikes.
@@ -34,5 +39,55 @@ public struct FaultRule: Sendable {
       }
     if strikes { hits += 1 }
     return strikes
+  }
+}
+
+/// Rules as requests write them (`Documentation/faults.md#rules`), and as answers show them: with counts.
+extension FaultRule {
+  public static let form = JSONForm<FaultRule>(
+    [
+      JSONField("name", .name, \.name),
+      JSONField("preset", .word, get: { _ in FaultPreset?.none }, set: { _, _ in }),
+      JSONField("match", FaultMatch.form.kind(FaultMatch()), \.match),
+      JSONField("when", FaultSchedule.kind, \.schedule),
+      JSONField("effect", FaultEffects.form.kind(FaultEffects()), \.effects),
+      JSONField("enabled", .flag, \.isEnabled),
+      JSONField(written: "hits") { .integer(Int64($0.hits)) },
+      JSONField(written: "seen") { .integer(Int64($0.seen)) },
+    ],
+    rules: [
+      (
+        "anyOf",
+        [
+          ["required": ["effect"]], ["required": ["preset"]],
+          ["required": ["name", "enabled"], "maxProperties": 2],
+        ]
+      )
+    ])
+
+  /// Without the counts.
+  public var setting: JSONValue {
+    .object(Self.form.members(self).filter { $0.0 != "hits" && $0.0 != "seen" })
+  }
+
+  /// Reads a rule, which has this name unless it says another; a preset gives what the request leaves out.
+  public init(_ body: JSONObject, name: String) throws {
+    let body = body.droppingNull("when")
+    let preset = try body.value("preset", JSONKind<FaultPreset>.word)?.rule
+    guard preset != nil || body["effect"] != nil else {
+      throw DocumentError("\(body.place.isEmpty ? "the body" : body.place): expected effect, or preset")
+    }
+    self = preset ?? FaultRule(name: name, effects: FaultEffects())
+    self.name = name
+    try Self.form.read(body, into: &self)
+    guard let stage else {
+      let words =
+        effects == FaultEffects()
+        ? "one of \(FaultEffects.form.names.joined(separator: ", "))"
+        : "effects of one moment: refuse and tlsAlert are for new connections, courier is for deliveries, "
+          + "the others are for pushes; make a rule for each"
+      throw DocumentError("\(body.path("effect")): expected \(words)")
+    }
+    try match.check(for: stage, place: body.path("match"))
   }
 }

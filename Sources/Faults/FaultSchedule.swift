@@ -12,3 +12,60 @@ public enum FaultSchedule: Equatable, Sendable {
   /// From one time on, until before another; nil for no bound.
   case window(from: Timestamp?, to: Timestamp?)
 }
+
+extension FaultSchedule {
+  private static let counts = JSONKind<Int>.whole(1...1_000_000_000)
+
+  /// One form for each way to say when.
+  private static let forms: [JSONForm<FaultSchedule>] = [
+    JSONForm([
+      JSONField(
+        "next", counts, get: { if case .next(let count) = $0 { count } else { nil } },
+        set: { $0 = .next($1) }
+      ).needed
+    ]),
+    JSONForm([
+      JSONField(
+        "every", counts, get: { if case .every(let count) = $0 { count } else { nil } },
+        set: { $0 = .every($1) }
+      ).needed
+    ]),
+    JSONForm([
+      JSONField(
+        "probability", .number(0...1), get: { if case .probability(let value) = $0 { value } else { nil } },
+        set: { $0 = .probability($1) }
+      ).needed
+    ]),
+    JSONForm(
+      [
+        JSONField("from", .time, get: { $0.bounds.from }, set: { $0 = .window(from: $1, to: nil) }),
+        JSONField("to", .time, get: { $0.bounds.to }, set: { $0 = .window(from: $0.bounds.from, to: $1) }),
+      ], rules: [("minProperties", 1)]),
+  ]
+
+  private var bounds: (from: Timestamp?, to: Timestamp?) {
+    if case .window(let from, let to) = self { (from, to) } else { (nil, nil) }
+  }
+
+  static let kind = JSONKind<FaultSchedule>(
+    "an object", ["oneOf": .array([["type": "null"]] + forms.map(\.schema))]
+  ) { value, place in
+    try read(JSONObject(value, place: place))
+  } write: { schedule in
+    schedule == .always ? .null : .object(forms.flatMap { $0.members(schedule) })
+  }
+
+  private static func read(_ object: JSONObject) throws -> FaultSchedule {
+    try object.check(allowing: forms.flatMap(\.names))
+    let meant = forms.filter { $0.names.contains { object[$0] != nil } }
+    guard meant.count == 1, let form = meant.first else {
+      throw DocumentError("\(object.place): expected one of next, every, probability, or from and to")
+    }
+    var schedule = FaultSchedule.always
+    try form.read(object, into: &schedule)
+    if case .window(let from?, let to?) = schedule, to <= from {
+      throw DocumentError(object.path("to"), expected: "a time after \(from.rfc3339)", got: to.rfc3339)
+    }
+    return schedule
+  }
+}

@@ -16,9 +16,6 @@ import PushModel
 public enum MagicToken {
   /// What such a token begins with.
   public static let mark = UInt8(ascii: "!")
-  /// Longest delay that a token may ask for, in milliseconds.
-  private static let longestDelay: Int64 = 600_000
-  private static let mostGarbage = 1 << 16
 
   /// What a token asks for; nil for an ordinary one.
   public static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
@@ -51,25 +48,7 @@ public enum MagicToken {
       return effects
     }
     let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    return apply(sides[0], sides.count > 1 ? sides[1] : nil, to: &effects) ? effects : nil
-  }
-
-  private static func apply(_ verb: String, _ value: String?, to effects: inout FaultEffects) -> Bool {
-    switch (verb, value) {
-    case ("legacy", let value?): effects.legacy = UInt8(value).map { .init(status: $0) }
-    case ("delay", let value?):
-      effects.delay = Int64(value).flatMap {
-        (0...longestDelay).contains($0) ? .init(milliseconds: $0) : nil
-      }
-    case ("goaway", let reason): effects.goAway = .init(reason: reason)
-    case ("rst", let value?): effects.resetStream = UInt32(value)
-    case ("garbage", let value?):
-      effects.garbage = Int(value).flatMap { (1...mostGarbage).contains($0) ? $0 : nil }
-    case ("reset", nil): effects.resetsConnection = true
-    case ("close", nil): effects.halfCloses = true
-    case ("stall", nil): effects.stalls = true
-    default: return false
-    }
-    return effects.stage != nil
+    FaultEffects.all.first { $0.wish == sides[0] }?.grant(&effects, sides.count > 1 ? sides[1] : nil)
+    return effects.stage == nil ? nil : effects
   }
 }

@@ -16,15 +16,16 @@ extension Console {
   /// `PUT /api/v1/clock`: any of `set`, `advance` and `freeze`, applied in this order.
   func moveClock(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    let body = try request.object(allowing: ["set", "advance", "freeze"])
+    let body = try request.object(allowing: ClockChange.form.names)
     let clock = try clock()
-    let target = try moment(body, from: request.now)
-    let freezes = try body.bool("freeze")
-    guard target != nil || freezes != nil else {
+    var change = ClockChange()
+    try ClockChange.form.read(body, into: &change)
+    let target = try Self.moment(change, body, from: request.now)
+    guard target != nil || change.freezes != nil else {
       throw ConsoleError.badRequest("the body: expected set, advance or freeze")
     }
     if let target { clock.set(target) }
-    if let freezes { clock.setFrozen(freezes) }
+    if let freezes = change.freezes { clock.setFrozen(freezes) }
     // What the new time ends is ended now, not at the next look.
     broker.dropExpired(now: context.now(), budget: broker.registry.registrationCount)
     publish("clock", [("clock", clockDocument(clock))])
@@ -32,25 +33,16 @@ extension Console {
   }
 
   /// Where the clock shall be; nil to leave it.
-  private func moment(_ body: JSONObject, from now: Timestamp) throws -> Timestamp? {
-    var moment: Timestamp?
-    if let text = try body.string("set") {
-      guard let time = Timestamp(rfc3339: text) else {
-        throw ConsoleError.bad("set", expected: "a time as 2026-01-02T03:04:05Z", got: text)
-      }
-      moment = time
-    }
-    if let text = try body.string("advance") {
-      guard let duration = DurationText.nanoseconds(text) else {
-        throw ConsoleError.bad("advance", expected: "a duration as 61m or 1h30m", got: text)
-      }
-      moment = (moment ?? now).adding(nanoseconds: duration)
-    }
+  private static func moment(_ change: ClockChange, _ body: JSONObject, from now: Timestamp) throws
+    -> Timestamp?
+  {
+    let moment = change.nanoseconds.map { (change.moment ?? now).adding(nanoseconds: $0) } ?? change.moment
     guard let moment else { return nil }
-    guard moment >= Self.earliestClock, moment <= Self.latestClock else {
+    guard moment >= earliestClock, moment <= latestClock else {
       // As it was written: a time far away has no place in 64 bits of nanoseconds.
-      let written = try [body.string("set"), body.string("advance").map { "advance \($0)" }].compactMap(
-        \.self)
+      let written = [
+        try body.value("set", .text), try body.value("advance", .text).map { "advance \($0)" },
+      ].compactMap(\.self)
       throw ConsoleError.bad(
         "the clock", expected: "a time from 1970 to 2199", got: written.joined(separator: ", "))
     }
@@ -69,4 +61,22 @@ extension Console {
       "offset": .number(Double(clock.offset / 1_000_000) / 1000),
     ]
   }
+}
+
+/// What `PUT /api/v1/clock` takes.
+struct ClockChange: JSONDocument {
+  var moment: Timestamp?
+  /// How far to move it.
+  var nanoseconds: Int64?
+  var freezes: Bool?
+
+  private static let durations = JSONKind<Int64>.spelled(
+    "a duration as 61m or 1h30m", ["type": "string", "pattern": "^[+-]?([0-9]+(ms|d|h|m|s))+$"],
+    { DurationText.nanoseconds($0) }, { "\($0 / 1_000_000)ms" })
+
+  static let form = JSONForm<ClockChange>(
+    [
+      JSONField("set", .time, \.moment), JSONField("advance", durations, \.nanoseconds),
+      JSONField("freeze", .flag, \.freezes),
+    ], rules: [("minProperties", 1)])
 }

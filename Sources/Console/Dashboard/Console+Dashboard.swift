@@ -34,7 +34,7 @@ extension Console {
     } catch {
       throw ConsoleError.notFound("\(error)")
     }
-    throw ConsoleError.notFound("the dashboard has no file \(ConsoleError.quoted(name))")
+    throw ConsoleError.notFound("the dashboard has no file \(DocumentError.quoted(name))")
   }
 
   private func asset(_ file: WebFile) -> HTTPResponse {

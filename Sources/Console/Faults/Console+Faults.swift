@@ -26,13 +26,10 @@ extension Console {
   func setFault(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
     let engine = try faultEngine()
-    let body = try request.object(allowing: FaultRule.memberNames)
-    let name = try body.string("name") ?? body.string("preset") ?? Self.freeName(engine)
-    guard UDID(name) != nil else {
-      throw ConsoleError.bad("name", expected: "1 to 64 of A-Z a-z 0-9 . _ -", got: name)
-    }
+    let body = try request.object(allowing: FaultRule.form.names)
+    let name = try body.value("name", .name) ?? body.value("preset", .text) ?? Self.freeName(engine)
     let isNew = engine[name] == nil
-    if body["name"] != nil, let isEnabled = try body.bool("enabled"), Self.onlySwitches(body) {
+    if body["name"] != nil, let isEnabled = try body.value("enabled", .flag), Self.onlySwitches(body) {
       guard engine.enable(name, isEnabled) else { throw Self.noFault(name) }
     } else if !engine.set(try FaultRule(body, name: name)) {
       throw ConsoleError.conflict("there are \(FaultEngine.ruleLimit) rules already")
@@ -60,7 +57,7 @@ extension Console {
   }
 
   private static func noFault(_ name: String) -> ConsoleError {
-    .notFound("there is no fault \(ConsoleError.quoted(name))")
+    .notFound("there is no fault \(DocumentError.quoted(name))")
   }
 
   private func faultEngine() throws -> FaultEngine {

@@ -28,7 +28,7 @@ struct RequestGuard {
     let own = route?.method == request.method ? route?.host : nil
     guard hosts.allows(host, port: request.localPort, besides: own) else {
       throw ConsoleError.forbidden(
-        "the console does not answer to the host \(ConsoleError.quoted(host)); "
+        "the console does not answer to the host \(DocumentError.quoted(host)); "
           + "use localhost, or start with --allow-host and that name")
     }
   }
@@ -38,7 +38,7 @@ struct RequestGuard {
   private func checkOrigin(_ request: HTTPRequest) throws {
     let own = "http://\(request.field("host") ?? "")".lowercased()
     if let origin = request.field("origin"), origin.lowercased() != own {
-      throw ConsoleError.forbidden("the origin \(ConsoleError.quoted(origin)) may not do this")
+      throw ConsoleError.forbidden("the origin \(DocumentError.quoted(origin)) may not do this")
     }
     if let site = request.field("sec-fetch-site"), !["same-origin", "none"].contains(site) {
       throw ConsoleError.forbidden("a page of another site may not do this")
@@ -76,7 +76,7 @@ struct RequestGuard {
     guard type == "application/json" else {
       throw ConsoleError(
         status: 415, code: "unsupportedMediaType",
-        message: "the body: expected Content-Type application/json, got \(ConsoleError.quoted(type))")
+        message: "the body: expected Content-Type application/json, got \(DocumentError.quoted(type))")
     }
   }
 }

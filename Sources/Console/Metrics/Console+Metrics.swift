@@ -35,10 +35,10 @@ extension Console {
 
   private var faultMetrics: [MetricFamily] {
     let strikes = context.faults?.strikes ?? [:]
-    let samples = FaultKind.allCases.flatMap { kind -> [MetricFamily.Sample] in
-      guard let count = strikes[kind] else { return [] }
+    let samples = FaultEffects.names.flatMap { name -> [MetricFamily.Sample] in
+      guard let count = strikes[name] else { return [] }
       return [("rule", count.byRule), ("token", count.byToken)].filter { $0.1 > 0 }.map {
-        MetricFamily.Sample(Double($0.1), [("effect", kind.rawValue), ("by", $0.0)])
+        MetricFamily.Sample(Double($0.1), [("effect", name), ("by", $0.0)])
       }
     }
     let rules = (context.faults?.rules ?? []).map {

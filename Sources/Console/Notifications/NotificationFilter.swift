@@ -44,7 +44,9 @@ struct NotificationFilter {
         conditions.append(try Self.condition(name, String(number)))
       case .number(let number) where name == "status" && Int64(exactly: number) != nil:
         conditions.append(try Self.condition(name, String(Int64(number))))
-      default: throw match.mismatch(name, name == "status" ? "a number" : "a string", value)
+      default:
+        throw DocumentError(
+          match.path(name), expected: name == "status" ? "a number" : "a string", got: value)
       }
     }
   }

@@ -25,7 +25,7 @@ extension APISchemas {
           ("notifications", list(.schema("Notification"))), ("next", whole),
         ])
       ),
-      ("Wait", wait), ("TestPush", testPush),
+      ("Wait", wait), ("TestPush", TestPush.form.schema),
     ]
   }
 
@@ -50,22 +50,6 @@ extension APISchemas {
       ),
       ("state", .words(NotificationState.allCases.map(\.name))),
       ("timeline", list(object([("at", time), ("event", text), ("detail", text)]))),
-    ]
-  }
-
-  private static var testPush: JSONValue {
-    [
-      "type": "object", "additionalProperties": false, "required": ["token", "topic"],
-      "not": ["required": ["payload", "payloadBase64"]],
-      "properties": [
-        "protocol": .words(TestPush.Form.allCases.map(\.rawValue)),
-        "token": ["type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,100}$"],
-        "topic": pathPart("topic"), "environment": environment, "payload": [:],
-        "payloadBase64": ["type": "string", "contentEncoding": "base64", "pattern": "^([A-Za-z0-9+/]{4})*$"],
-        "pushType": .words(PushType.allCases.map(\.name)), "priority": .integers(0...255),
-        "expiration": .integers(0...Int64(UInt32.max)), "collapseId": text, "apnsId": text,
-        "command": .integers(0...2), "identifier": .integers(0...Int64(UInt32.max)),
-      ],
     ]
   }
 

@@ -1,3 +1,4 @@
+import Faults
 import PushModel
 
 /// The shapes of the API's documents, in JSON Schema (`Documentation/console-api.md`).
@@ -9,8 +10,8 @@ enum APISchemas {
   /// A part of a path.
   static func pathPart(_ name: String) -> JSONValue {
     switch name {
-    case "udid": ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"]
-    case "topic": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,255}$"]
+    case "udid": JSONKind.udid.schema
+    case "topic": JSONKind.topic.schema
     case "id": .integers(1...Int64.max)
     case "token": RouteParameter.deviceToken.schema
     case "name": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
@@ -38,7 +39,7 @@ enum APISchemas {
         ])
       ),
       ("Clock", object(clock)),
-      ("ClockChange", clockChange), ("Reset", reset),
+      ("ClockChange", ClockChange.form.schema), ("Reset", ResetRequest.form.schema),
       ("ResetDone", object([("reset", list(text))])),
       ("Deletion", object([("deleted", whole)])),
       ("Disconnection", object([("udid", text), ("disconnected", flag)])),
@@ -59,21 +60,15 @@ enum APISchemas {
     return [("now", time), ("frozen", flag), ("offset", offset)]
   }
 
-  private static var clockChange: JSONValue {
+  private static var faults: [(String, JSONValue)] {
     [
-      "type": "object", "additionalProperties": false, "minProperties": 1,
-      "properties": [
-        "set": time, "advance": ["type": "string", "pattern": "^[+-]?([0-9]+(ms|d|h|m|s))+$"],
-        "freeze": flag,
-      ],
-    ]
-  }
-
-  private static var reset: JSONValue {
-    let parts = JSONValue.words(ResetPart.allCases.map(\.rawValue))
-    return [
-      "type": "object", "additionalProperties": false,
-      "properties": ["what": ["type": "array", "items": parts]],
+      (
+        "Fault",
+        object([
+          ("name", text), ("match", FaultMatch.form.schema), ("when", ["type": ["object", "null"]]),
+          ("effect", FaultEffects.form.schema), ("enabled", flag), ("hits", whole), ("seen", whole),
+        ])
+      ), ("FaultRequest", FaultRule.form.schema),
     ]
   }
 
@@ -82,9 +77,9 @@ enum APISchemas {
   static let text: JSONValue = ["type": "string"]
   static let whole: JSONValue = ["type": "integer"]
   static let flag: JSONValue = ["type": "boolean"]
-  static let time: JSONValue = ["type": "string", "format": "date-time"]
+  static let time = JSONKind.time.schema
   static let hex: JSONValue = ["type": "string", "pattern": "^[0-9a-f]{64}$"]
-  static var environment: JSONValue { .words(Environment.allCases.map(\.name)) }
+  static let environment = JSONKind.environment.schema
 
   static func list(_ items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
   static func nullable(_ type: String) -> JSONValue { ["type": .array([.string(type), "null"])] }

@@ -1,7 +1,7 @@
 import PushModel
 
 /// A notification that a person (or a replay in the browser) sends through the console.
-public struct TestPush: Sendable {
+public struct TestPush: JSONDocument {
   /// How it is spoken.
   public enum Form: String, Sendable, CaseIterable {
     /// The HTTP/2 provider request.
@@ -15,6 +15,7 @@ public struct TestPush: Sendable {
   public var token: [UInt8]
   public var topic: Topic
   public var environment: Environment
+  /// JSON, or bytes that need not be JSON.
   public var payload: [UInt8] = []
   /// Whether the priority may be sent is for the checks to say.
   public var priority: UInt8?
@@ -28,7 +29,30 @@ public struct TestPush: Sendable {
   public var command: UInt8 = 2
   public var identifier: UInt32 = 0
 
-  public init(token: [UInt8], topic: Topic, environment: Environment) {
-    (self.token, self.topic, self.environment) = (token, topic, environment)
+  private static let tokens = JSONKind.hex("2 to 200 hexadecimal digits", 1...Limits.longestToken)
+
+  public static let form: JSONForm<TestPush> = JSONForm(
+    [
+      JSONField("protocol", .word(expected: "http2 or legacy"), \.form),
+      JSONField("token", tokens, \.token).needed, JSONField("topic", .topic, \.topic).needed,
+      JSONField("environment", .environment, \.environment),
+      JSONField("payload", .any, get: { .verbatim($0.payload) }, set: { $0.payload = $1.encoded }),
+      JSONField(
+        "payloadBase64",
+        .base64.described(as: [
+          "type": "string", "contentEncoding": "base64", "pattern": "^([A-Za-z0-9+/]{4})*$",
+        ]), get: { _ in nil }, set: { $0.payload = $1 }),
+      JSONField("pushType", .pushType, \.pushType), JSONField("priority", .whole, \.priority),
+      JSONField("expiration", .whole, \.expiration), JSONField("collapseId", .text, \.collapseID),
+      JSONField("apnsId", .text, \.apnsID), JSONField("command", .whole(0...2), \.command),
+      JSONField("identifier", .whole, \.identifier),
+    ], rules: [("not", ["required": ["payload", "payloadBase64"]])])
+
+  /// Reads what `POST /api/v1/push` takes; `environment` is meant where it does not say.
+  init(_ body: JSONObject, environment: Environment) throws {
+    (token, topic) = (try body.required("token", Self.tokens), try body.required("topic", .topic))
+    self.environment = environment
+    try Self.form.read(body, into: &self)
+    try SavedPayload.check(body)
   }
 }

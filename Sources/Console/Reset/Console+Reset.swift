@@ -7,28 +7,25 @@ enum ResetPart: String, CaseIterable {
   case faults, clock, feedback, store, channels, devices, notifications
 }
 
+/// What `POST /api/v1/reset` takes.
+struct ResetRequest: JSONDocument {
+  /// All, if it names none.
+  var parts: [ResetPart] = []
+
+  static let form = JSONForm<ResetRequest>([JSONField("what", .list(of: .word), \.parts)])
+}
+
 extension Console {
   /// `POST /api/v1/reset`: the parts named, or all. Doing it twice is the same as once.
   func reset(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    let body = try request.object(allowing: ["what"])
-    let parts = try Self.parts(body)
+    var asked = ResetRequest()
+    try ResetRequest.form.read(request.object(allowing: ResetRequest.form.names), into: &asked)
+    let parts = Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
     for part in ResetPart.allCases where parts.contains(part) { reset(part) }
     publish("reset", [("what", .array(parts.map(\.rawValue).sorted().map(JSONValue.string)))])
     return HTTPResponse(
       json: ["reset": .array(ResetPart.allCases.filter(parts.contains).map { .string($0.rawValue) })])
-  }
-
-  private static func parts(_ body: JSONObject) throws -> Set<ResetPart> {
-    guard let names = try body.strings("what"), !names.isEmpty else { return Set(ResetPart.allCases) }
-    return Set(
-      try names.map { name in
-        guard let part = ResetPart(rawValue: name) else {
-          let words = ResetPart.allCases.map(\.rawValue).joined(separator: ", ")
-          throw ConsoleError.bad("what", expected: "one of \(words)", got: name)
-        }
-        return part
-      })
   }
 
   private func reset(_ part: ResetPart) {

@@ -16,8 +16,7 @@ struct ConsoleError: Error, Equatable, CustomStringConvertible {
 
   /// Something in the query, the path or the body is not what it should be.
   static func bad(_ name: String, expected: String, got: String) -> ConsoleError {
-    ConsoleError(
-      status: 400, code: "badRequest", message: "\(name): expected \(expected), got \(quoted(got))")
+    badRequest(DocumentError(name, expected: expected, got: got).description)
   }
 
   static func badRequest(_ message: String) -> ConsoleError {
@@ -60,10 +59,4 @@ struct ConsoleError: Error, Equatable, CustomStringConvertible {
 
   /// When somebody who was turned away may come again, in seconds: the least that the field can say (RFC 9110 10.2.3).
   private static let retrySeconds = 1
-
-  /// What came, shortened: a peer may send much.
-  static func quoted(_ text: String) -> String {
-    let most = 80
-    return text.count > most ? "\"\(text.prefix(most))…\"" : "\"\(text)\""
-  }
 }

@@ -32,7 +32,7 @@ struct ConsoleRequest {
 
   /// The body as a JSON object; an empty body is an empty object.
   func object(allowing names: [String]) throws -> JSONObject {
-    guard !http.body.isEmpty else { return JSONObject(members: []) }
+    guard !http.body.isEmpty else { return JSONObject() }
     let object = try JSONObject(body: http.body)
     try object.check(allowing: names)
     return object

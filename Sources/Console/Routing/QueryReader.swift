@@ -8,7 +8,7 @@ struct QueryReader {
 
   init(_ items: [(name: String, value: String)]) throws {
     for item in items where values.updateValue(item.value, forKey: item.name) != nil {
-      throw ConsoleError.badRequest("\(ConsoleError.quoted(item.name)) is given twice")
+      throw ConsoleError.badRequest("\(DocumentError.quoted(item.name)) is given twice")
     }
   }
 

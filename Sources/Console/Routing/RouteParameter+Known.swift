@@ -68,19 +68,8 @@ extension RouteParameter {
   ]
 }
 
-/// Shapes of parameters and bodies, in JSON Schema.
+/// Shapes of bodies, in JSON Schema.
 extension JSONValue {
-  static func words(_ words: [String]) -> JSONValue {
-    ["type": "string", "enum": .array(words.map(JSONValue.string))]
-  }
-
-  static func integers(_ range: ClosedRange<Int64>) -> JSONValue {
-    ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
-  }
-
-  /// A schema of the document by its name.
-  static func schema(_ name: String) -> JSONValue { ["$ref": .string("#/components/schemas/\(name)")] }
-
   /// An object with an array of such and where to go on.
   static func list(_ member: String, of name: String) -> JSONValue {
     [
@@ -92,11 +81,4 @@ extension JSONValue {
   }
 
   static var emptyObject: JSONValue { ["type": "object", "additionalProperties": false] }
-
-  /// Apple's words, each once.
-  static var reasons: [String] {
-    var words: [String] = []
-    for word in Rejection.allCases.map(\.reason) where !words.contains(word) { words.append(word) }
-    return words
-  }
 }

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 
 /// A broadcast channel of a saved state.
-struct SavedChannel: Equatable {
+struct SavedChannel: Equatable, JSONDocument {
   var topic: Topic
   var environment: Environment
   var id: [UInt8]
@@ -16,32 +16,25 @@ struct SavedChannel: Equatable {
     (self.topic, self.environment, self.id, self.storesNewest) = (topic, environment, id, storesNewest)
   }
 
+  private static let ids = JSONKind.base64("Base64 of 1 to 64 bytes") { (1...64).contains($0.count) }
+    .described(as: ["type": "string", "pattern": "^([A-Za-z0-9+/]{4}){1,20}$"])
+
+  static let form = JSONForm<SavedChannel>([
+    JSONField("topic", .topic, \.topic).needed, JSONField("environment", .environment, \.environment),
+    JSONField("id", ids, \.id).needed, JSONField("storesNewest", .flag, \.storesNewest),
+    JSONField("message", SavedMessage.kind, \.message),
+    JSONField(objects: "subscribers", "SavedSubscriber") { $0.subscribers.append(try SavedSubscriber($1)) },
+  ])
+
   init(_ object: JSONObject, environment standard: Environment) throws {
-    try object.check(allowing: ["topic", "environment", "id", "storesNewest", "message", "subscribers"])
-    topic = try object.required("topic", Topic.expectation, object.topic("topic"))
-    environment = try object.environment("environment") ?? standard
-    let expectation = "Base64 of 1 to 64 bytes"
-    let id = try object.text("id", expectation) { text in
-      Base64.decode(text.utf8).flatMap { (1...64).contains($0.count) ? $0 : nil }
-    }
-    self.id = try object.required("id", expectation, id)
-    storesNewest = try object.bool("storesNewest") ?? false
-    message = try object.object("message").map(SavedMessage.init)
+    self.init(
+      topic: try object.required("topic", .topic), environment: standard,
+      id: try object.required("id", Self.ids), storesNewest: false)
+    try Self.form.read(object, into: &self)
     message?.pushType = .liveactivity
     guard message == nil || storesNewest else {
-      throw ConsoleError.bad(
+      throw DocumentError(
         object.path("message"), expected: "none unless storesNewest is true", got: "one")
     }
-    subscribers = try object.objects("subscribers")?.map(SavedSubscriber.init) ?? []
-  }
-
-  /// Without who listens, which may be many.
-  var members: [(String, JSONValue)] {
-    var members: [(String, JSONValue)] = [
-      ("topic", .string(topic.name)), ("environment", .string(environment.name)),
-      ("id", .string(Base64.encode(id))), ("storesNewest", .bool(storesNewest)),
-    ]
-    if let message { members.append(("message", message.json)) }
-    return members
   }
 }

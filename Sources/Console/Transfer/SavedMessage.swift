@@ -2,7 +2,7 @@ import Broker
 import PushModel
 
 /// A message that waits for its device, or the broadcast that a channel keeps.
-struct SavedMessage: Equatable {
+struct SavedMessage: Equatable, JSONDocument {
   var payload: [UInt8]
   var priority = Priority.immediate
   var pushType = PushType.alert
@@ -16,9 +16,15 @@ struct SavedMessage: Equatable {
   /// Largest payload, in bytes: what `--payload-limit` may be raised to.
   static let payloadLimit = 65535
 
-  static let names = [
-    "payload", "payloadBase64", "priority", "pushType", "apnsId", "expiration", "receivedAt", "expiresAt",
-  ]
+  private static let uuid = JSONKind<MessageID>.spelled(
+    "a UUID", ["type": "string", "format": "uuid"], { MessageID($0) }, { $0.description })
+
+  static let form = JSONForm<SavedMessage>(
+    SavedPayload.fields(\.payload) + [
+      JSONField("priority", .priority, \.priority), JSONField("pushType", .pushType, \.pushType),
+      JSONField("apnsId", uuid, \.apnsId), JSONField("expiration", .whole, \.expiration),
+      JSONField("receivedAt", .time, \.receivedAt), JSONField("expiresAt", .time, \.expiresAt),
+    ])
 
   init(_ kept: KeptMessage) {
     payload = Array(kept.payload)
@@ -36,39 +42,22 @@ struct SavedMessage: Equatable {
   }
 
   init(_ object: JSONObject) throws {
-    try object.check(allowing: Self.names)
-    payload = try object.required("payload", "JSON", SavedPayload.read(object))
-    let limit = Self.payloadLimit
-    guard payload.count <= limit else {
-      throw ConsoleError.bad(
-        object.path("payload"), expected: "at most \(limit) bytes", got: "\(payload.count) bytes")
+    payload = []
+    try Self.form.read(object, into: &self)
+    try SavedPayload.check(object)
+    guard object["payload"] != nil || object["payloadBase64"] != nil else {
+      throw DocumentError("\(object.path("payload")): expected JSON, got nothing")
     }
-    priority = try object.priority("priority") ?? .immediate
-    pushType = try object.text("pushType", "a push type") { PushType(name: $0) } ?? .alert
-    apnsId = try object.text("apnsId", "a UUID") { MessageID($0) }
-    expiration = try object.integer("expiration", 0...Int64(UInt32.max)).map { UInt32($0) }
-    (receivedAt, expiresAt) = (try object.time("receivedAt"), try object.time("expiresAt"))
+    guard payload.count <= Self.payloadLimit else {
+      throw DocumentError(
+        object.path("payload"), expected: "at most \(Self.payloadLimit) bytes", got: "\(payload.count) bytes")
+    }
   }
 
-  var json: JSONValue {
-    var members = [
-      SavedPayload.json(payload), ("priority", .integer(Int64(priority.rawValue))),
-      ("pushType", .string(pushType.name)),
-    ]
-    if let apnsId { members.append(("apnsId", .string(apnsId.description))) }
-    if let expiration { members.append(("expiration", .integer(Int64(expiration)))) }
-    if let receivedAt { members.append(("receivedAt", .string(receivedAt.rfc3339))) }
-    if let expiresAt { members.append(("expiresAt", .string(expiresAt.rfc3339))) }
-    return .object(members)
-  }
-}
-
-extension JSONObject {
-  func priority(_ name: String) throws -> Priority? {
-    guard let number = try integer(name, 0...255) else { return nil }
-    guard let priority = UInt8(exactly: number).flatMap(Priority.init(rawValue:)) else {
-      throw ConsoleError.bad(path(name), expected: "1, 5 or 10", got: "\(number)")
-    }
-    return priority
+  /// As a member of what holds it.
+  static let kind = JSONKind<SavedMessage>("an object", .schema("SavedMessage")) { value, place in
+    try SavedMessage(JSONObject(value, place: place))
+  } write: {
+    $0.document
   }
 }

@@ -2,22 +2,24 @@ import PushModel
 
 /// A payload in a document: as JSON where reading it gives the same bytes again, else as Base64.
 enum SavedPayload {
-  static func json(_ payload: [UInt8]) -> (String, JSONValue) {
-    let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2)
-    guard let value, value.encoded == payload else {
-      return ("payloadBase64", .string(Base64.encode(payload)))
-    }
-    return ("payload", value)
+  static func fields<Root>(_ path: WritableKeyPath<Root, [UInt8]> & Sendable) -> [JSONField<Root>] {
+    [
+      JSONField("payload", .any, get: { json($0[keyPath: path]) }, set: { $0[keyPath: path] = $1.encoded }),
+      JSONField(
+        "payloadBase64", .base64, get: { json($0[keyPath: path]) == nil ? $0[keyPath: path] : nil },
+        set: { $0[keyPath: path] = $1 }),
+    ]
   }
 
-  /// Reads `payload` or `payloadBase64`; nil if there is neither.
-  static func read(_ object: JSONObject) throws -> [UInt8]? {
-    let base64 = try object.text("payloadBase64", "Base64") { Base64.decode($0.utf8) }
-    guard let value = object["payload"] else { return base64 }
-    guard base64 == nil else {
-      throw ConsoleError.badRequest(
-        "\(object.path("payload")): expected no payloadBase64 beside it, got both")
+  private static func json(_ payload: [UInt8]) -> JSONValue? {
+    let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2)
+    return value.flatMap { $0.encoded == payload ? $0 : nil }
+  }
+
+  /// Throws where there are both.
+  static func check(_ object: JSONObject) throws(DocumentError) {
+    guard object["payload"] == nil || object["payloadBase64"] == nil else {
+      throw DocumentError("\(object.path("payload")): expected no payloadBase64 beside it, got both")
     }
-    return value.encoded
   }
 }

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 
 /// A row of the token map in a saved state: one install of one app on one device.
-struct SavedRow: Equatable {
+struct SavedRow: Equatable, JSONDocument {
   enum State: String, CaseIterable {
     /// On the phone.
     case installed
@@ -30,9 +30,25 @@ struct SavedRow: Equatable {
   /// Where it stands in a document, for what is said about it.
   var place = ""
 
-  private static let names = [
-    "topic", "topicHash", "environment", "install", "token", "state", "issuedAt", "goneAt", "message",
-  ]
+  private static let hashes = JSONKind<TopicHash>.spelled(
+    "40 hexadecimal digits", ["type": "string", "pattern": "^[0-9A-Fa-f]{40}$"],
+    { Hex.decode($0).flatMap { TopicHash(bytes: $0) } }, { $0.hex })
+
+  /// The app is read before the others, as the number of the install follows from it.
+  static let form = JSONForm<SavedRow>(
+    [
+      JSONField(
+        "topic", .topic, get: { if case .named(let topic) = $0.app { topic } else { nil } },
+        set: { _, _ in }),
+      JSONField(
+        "topicHash", hashes, get: { if case .hashed(let hash) = $0.app { hash } else { nil } },
+        set: { _, _ in }),
+      JSONField("environment", .environment, \.environment),
+      JSONField("install", .whole(1...Int64(Registry.rowsPerDevice)), \.install),
+      JSONField("token", .token, \.token), JSONField("state", .word, \.state),
+      JSONField("issuedAt", .time, \.issuedAt), JSONField("goneAt", .time, \.goneAt),
+      JSONField("message", SavedMessage.kind, \.message),
+    ], rules: [("anyOf", [["required": ["topic"]], ["required": ["topicHash"]]])])
 
   init(_ row: Registration, app: App, message: SavedMessage?) {
     self.app = app
@@ -45,56 +61,34 @@ struct SavedRow: Equatable {
 
   /// Reads a row; what is left out follows from the emulator's environment and the device's `earlier` rows.
   init(_ object: JSONObject, after earlier: [SavedRow], environment standard: Environment) throws {
-    try object.check(allowing: Self.names)
     place = object.place
-    let app = try Self.app(object)
-    let environment = try object.environment("environment") ?? standard
-    (self.app, self.environment) = (app, environment)
+    app = try Self.app(object)
+    environment = try object.value("environment", .environment) ?? standard
+    state = .installed
+    let (app, environment) = (app, environment)
     let installs = earlier.filter { $0.app == app && $0.environment == environment }.map(\.install)
-    let limit = Int64(Registry.rowsPerDevice)
-    install = Int32(try object.integer("install", 1...limit) ?? Int64(installs.max() ?? 0) + 1)
+    install = (installs.max() ?? 0) + 1
+    try Self.form.read(object, into: &self)
     guard !installs.contains(install) else {
-      throw ConsoleError.bad(
+      throw DocumentError(
         object.path("install"), expected: "a number that no earlier row of the app has", got: "\(install)")
     }
-    token = try object.text("token", "64 hexadecimal digits") { DeviceToken(hex: $0) }
-    let words = State.allCases.map(\.rawValue).joined(separator: ", ")
-    state = try object.text("state", "one of \(words)") { State(rawValue: $0) } ?? .installed
-    (issuedAt, goneAt) = (try object.time("issuedAt"), try object.time("goneAt"))
-    message = try object.object("message").map(SavedMessage.init)
     try check(object)
   }
 
   private static func app(_ object: JSONObject) throws -> App {
-    if let topic = try object.topic("topic") { return .named(topic) }
-    let hash = try object.text("topicHash", "40 hexadecimal digits") {
-      Hex.decode($0).flatMap { TopicHash(bytes: $0) }
-    }
-    return .hashed(try object.required("topic", Topic.expectation, hash))
+    if let topic = try object.value("topic", .topic) { return .named(topic) }
+    if let hash = try object.value("topicHash", hashes) { return .hashed(hash) }
+    return .named(try object.required("topic", .topic))
   }
 
   private func check(_ object: JSONObject) throws {
     if goneAt != nil, state != .gone {
-      throw ConsoleError.bad(
+      throw DocumentError(
         object.path("goneAt"), expected: "none unless state is gone", got: state.rawValue)
     }
     if message != nil, state == .gone {
-      throw ConsoleError.bad(object.path("message"), expected: "none for an app that is gone", got: "one")
+      throw DocumentError(object.path("message"), expected: "none for an app that is gone", got: "one")
     }
-  }
-
-  var json: JSONValue {
-    var members: [(String, JSONValue)] = []
-    switch app {
-    case .named(let topic): members.append(("topic", .string(topic.name)))
-    case .hashed(let hash): members.append(("topicHash", .string(hash.hex)))
-    }
-    members += [("environment", .string(environment.name)), ("install", .integer(Int64(install)))]
-    if let token { members.append(("token", .string(token.hex))) }
-    members.append(("state", .string(state.rawValue)))
-    if let issuedAt { members.append(("issuedAt", .string(issuedAt.rfc3339))) }
-    if let goneAt { members.append(("goneAt", .string(goneAt.rfc3339))) }
-    if let message { members.append(("message", message.json)) }
-    return .object(members)
   }
 }

@@ -3,7 +3,7 @@ import PushModel
 
 /// Everything that an emulator knows and that a person could have told it, as one document: what `export` writes, and
 /// `import` and `--seed-data` read. Parts that are absent are left alone.
-struct SavedState {
+struct SavedState: JSONDocument {
   /// Of the document. Another number means that a reader of this one would misunderstand it.
   static let version: Int64 = 1
   /// Most rows of the token map in one document, as a count: it is read in one turn of the loop, so that a document is
@@ -19,41 +19,40 @@ struct SavedState {
   var feedback: [DeviceToken]?
   var faults: [FaultRule] = []
 
-  private static let names = [
-    "version", "clock", "apps", "keys", "devices", "channels", "feedback", "faults",
-  ]
+  /// Meant where the document does not say.
+  private var environment: Environment
 
-  /// Reads a document; `environment` is meant where it does not say.
+  private static let versions = JSONKind<Int64>.whole(1...Int64.max).described(as: [
+    "type": "integer", "enum": [.integer(version)],
+  ])
+  .narrowed("\(version)") { $0 == version }
+
+  static let form = JSONForm<SavedState>([
+    JSONField("version", versions, get: { _ in version }, set: { _, _ in }).needed,
+    JSONField("clock", SavedClock.form.kind(.offset(0)), \.clock),
+    JSONField(objects: "apps", "SavedApp") { $0.apps.append(try SavedApp($1)) },
+    JSONField(objects: "keys", "SavedKey") { $0.keys.append(try SavedKey($1)) },
+    JSONField(objects: "devices", "SavedDevice") {
+      $0.devices.append(try SavedDevice($1, environment: $0.environment))
+    },
+    JSONField(objects: "channels", "SavedChannel") {
+      $0.channels.append(try SavedChannel($1, environment: $0.environment))
+    },
+    JSONField("feedback", .list(of: .token), \.feedback),
+    JSONField(objects: "faults", "FaultRequest") { $0.faults.append(try fault($1)) },
+  ])
+
   init(_ object: JSONObject, environment: Environment) throws {
-    guard try object.integer("version", 1...Int64.max) == Self.version else {
-      throw ConsoleError.bad(
-        "version", expected: "\(Self.version)", got: object["version"]?.text ?? "nothing")
-    }
-    try object.check(allowing: Self.names)
-    clock = try object.object("clock").map(SavedClock.init)
-    apps = try object.objects("apps")?.map(SavedApp.init) ?? []
-    keys = try object.objects("keys")?.map(SavedKey.init) ?? []
-    devices = try object.objects("devices")?.map { try SavedDevice($0, environment: environment) } ?? []
-    channels = try object.objects("channels")?.map { try SavedChannel($0, environment: environment) } ?? []
-    feedback = try Self.tokens(object)
-    faults = try object.objects("faults")?.map(Self.fault) ?? []
+    self.environment = environment
+    _ = try object.required("version", Self.versions)
+    try Self.form.read(object, into: &self)
     try checkUnique()
   }
 
-  private static func tokens(_ object: JSONObject) throws -> [DeviceToken]? {
-    try object.strings("feedback")?.enumerated().map { index, text in
-      guard let token = DeviceToken(hex: text) else {
-        throw ConsoleError.bad("feedback[\(index)]", expected: "64 hexadecimal digits", got: text)
-      }
-      return token
-    }
-  }
-
   private static func fault(_ object: JSONObject) throws -> FaultRule {
-    try object.check(allowing: FaultRule.memberNames)
-    let word = "1 to 64 of A-Z a-z 0-9 . _ -"
-    let name = try object.text("name", word) { UDID($0)?.text } ?? object.string("preset")
-    return try FaultRule(object, name: try object.required("name", word, name))
+    try object.check(allowing: FaultRule.form.names)
+    let name = try object.value("name", .name) ?? object.value("preset", .text)
+    return try FaultRule(object, name: try name ?? object.required("name", .name))
   }
 
   private func checkUnique() throws {
@@ -68,7 +67,7 @@ struct SavedState {
   ) throws {
     var seen: Set<Value> = []
     for (index, value) in values.enumerated() where !seen.insert(value).inserted {
-      throw ConsoleError.bad(
+      throw DocumentError(
         "\(list)[\(index)].\(name)", expected: "one that no earlier entry has", got: text(value))
     }
   }

@@ -23,9 +23,9 @@ struct StateExport {
     let (generation, written) = (registry.generation, WrittenRows(deviceCount: registry.devices.count))
     let keys = (context.credentials?.keys() ?? []).sorted { $0.keyId < $1.keyId }
     var members: [GrowingDocument.Member] = [.value("version", .integer(SavedState.version))]
-    if let clock = context.clock { members.append(.value("clock", SavedClock(clock).json)) }
+    if let clock = context.clock { members.append(.value("clock", SavedClock(clock).document)) }
     members += [
-      apps(), .value("keys", .array(keys.map(\.json))), devices(written), channels(written),
+      apps(), .value("keys", .array(keys.map(\.document))), devices(written), channels(written),
       feedback(written), .late("faults") { .array((context.faults?.rules ?? []).map(\.setting)) },
     ]
     return GrowingDocument(isVoid: { [registry] in registry.generation != generation }, members)
@@ -39,7 +39,7 @@ struct StateExport {
     }
     let topics = Set(registry.topics.compactMap(\.name)).union(certificates.keys)
     return .sorted("apps", Array(topics), by: { $0.name < $1.name }) {
-      .value(SavedApp(topic: $0, certificate: certificates[$0]).json)
+      .value(SavedApp(topic: $0, certificate: certificates[$0]).document)
     }
   }
 
@@ -53,7 +53,7 @@ struct StateExport {
 
   private func device(_ index: Int32, _ written: WrittenRows) -> [GrowingDocument.Member] {
     var rows = registry.registrations(of: index).reversed().makeIterator()
-    let head = SavedDevice(registry.devices[Int(index)]).members
+    let head = SavedDevice.form.members(SavedDevice(registry.devices[Int(index)]))
     let apps = GrowingDocument.Member.list("apps") { _ in
       guard let row = rows.next(), Int(row) < registry.registrationCount else { return .end }
       let registration = registry[registration: row]
@@ -61,7 +61,7 @@ struct StateExport {
       return .value(
         SavedRow(
           registration, app: app(registration.topic), message: broker.keptMessage(row).map(SavedMessage.init)
-        ).json)
+        ).document)
     }
     return head.map { .value($0.0, $0.1) } + [apps]
   }
@@ -97,7 +97,7 @@ struct StateExport {
       topic: topic, environment: key.environment, id: key.id,
       storesNewest: broker.channels.storesNewest(key) ?? false)
     channel.message = broker.channels.newest(key).map(SavedMessage.init)
-    let head = channel.members.map { GrowingDocument.Member.value($0.0, $0.1) }
+    let head = SavedChannel.form.members(channel).map { GrowingDocument.Member.value($0.0, $0.1) }
     let devices = broker.subscribers(key).filter { $0 < written.deviceCount }
     guard !devices.isEmpty else { return head }
     let (registry, broker) = (registry, broker)
@@ -105,7 +105,7 @@ struct StateExport {
     return head + [
       .sorted("subscribers", devices, by: { udid($0).text < udid($1).text }) { device in
         guard let seenUntil = broker.seenUntil(device, key) else { return .nothing }
-        return .value(SavedSubscriber(udid: udid(device), seenUntil: seenUntil).json)
+        return .value(SavedSubscriber(udid: udid(device), seenUntil: seenUntil).document)
       }
     ]
   }

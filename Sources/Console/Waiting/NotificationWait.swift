@@ -33,13 +33,14 @@ final class NotificationWait {
   init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
     self.exchange = exchange
     let body = body.droppingNull("since")
-    let match = (try body.object("match") ?? JSONObject(members: [], place: "match")).droppingNull("since")
+    let match = (try body["match"].map { try JSONObject($0, place: "match") } ?? JSONObject(place: "match"))
+      .droppingNull("since")
     var search = NotificationSearch(filter: try NotificationFilter(match.dropping("since")))
     // Both must make sense, even where the outer one counts.
     let inner = try Self.since(match)
     search.since = try Self.since(body) ?? inner
-    count = Int(try body.integer("count", Self.counts) ?? 1)
-    timeout = try body.integer("timeoutMs", Self.timeouts) ?? Self.defaultTimeout
+    count = try body.value("count", .whole(Self.counts)) ?? 1
+    timeout = try body.value("timeoutMs", .whole(Self.timeouts)) ?? Self.defaultTimeout
     self.search = search
     (scanPosition, scanEnd) = (search.firstId(broker.journal), broker.journal.nextId)
   }
@@ -47,7 +48,7 @@ final class NotificationWait {
   /// A number or a text; null for none, as programs send that have no position yet.
   private static func since(_ body: JSONObject) throws -> NotificationSearch.Since? {
     if case .string(let text)? = body["since"] { return try NotificationSearch.since(text) }
-    return try body.integer("since", 0...Int64.max).map { .id(UInt64($0)) }
+    return try body.value("since", .whole(0...Int64.max)).map { .id($0) }
   }
 
   /// Whether there are earlier notifications that it has not looked at.

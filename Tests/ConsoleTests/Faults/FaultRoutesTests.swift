@@ -23,8 +23,8 @@ import Testing
     let rule =
       #"{"name":"all","match":{"interface":"gateway","topic":"com.example.app","token":"\#(token)","priority":10,"#
       + #""connection":"127.0.0.1:9"},"when":{"every":3},"effect":{"reason":"Unregistered","delayMs":5,"#
-      + #""jitterMs":2,"dribble":{"bytes":1,"everyMs":10},"legacy":{"status":7,"identifier":9},"garbage":10,"#
-      + #""goaway":{"reason":"Shutdown"},"rstStream":8,"reset":true,"halfClose":true,"stall":true},"#
+      + #""jitterMs":2,"dribble":{"bytes":1,"everyMs":10},"legacy":{"status":7,"identifier":9},"reset":true,"#
+      + #""rstStream":8,"garbage":10,"goaway":{"reason":"Shutdown"},"halfClose":true,"stall":true},"#
       + #""enabled":true,"hits":0,"seen":0}"#
     #expect(try post(lab, rule, 201).text == rule)
     #expect(try post(lab, rule, 200).text == rule)

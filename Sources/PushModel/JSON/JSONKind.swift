@@ -1,0 +1,274 @@
+/// How a value stands in a document: what it looks like, how it is read, and how it is written.
+public struct JSONKind<Value>: Sendable {
+  /// In JSON Schema.
+  public let schema: JSONValue
+  /// What is asked for where something else is.
+  public let expected: String
+  public let read: @Sendable (_ value: JSONValue, _ place: String) throws -> Value
+  public let write: @Sendable (Value) -> JSONValue
+
+  public init(
+    _ expected: String, _ schema: JSONValue, read: @escaping @Sendable (JSONValue, String) throws -> Value,
+    write: @escaping @Sendable (Value) -> JSONValue
+  ) {
+    (self.expected, self.schema, self.read, self.write) = (expected, schema, read, write)
+  }
+
+  /// A value that is refused with no other words than what was expected: `take` answers nil.
+  public init(
+    _ expected: String, _ schema: JSONValue, take: @escaping @Sendable (JSONValue) -> Value?,
+    write: @escaping @Sendable (Value) -> JSONValue
+  ) {
+    self.init(expected, schema) { value, place in
+      guard let taken = take(value) else { throw DocumentError(place, expected: expected, got: value) }
+      return taken
+    } write: {
+      write($0)
+    }
+  }
+
+  /// A value that a string spells.
+  public static func spelled(
+    _ expected: String, _ schema: JSONValue,
+    _ take: @escaping @Sendable (String) -> Value?, _ write: @escaping @Sendable (Value) -> String
+  ) -> JSONKind {
+    JSONKind(expected, schema) { value, place in
+      guard case .string(let text) = value else {
+        throw DocumentError(place, expected: "a string", got: value)
+      }
+      guard let taken = take(text) else { throw DocumentError(place, expected: expected, got: text) }
+      return taken
+    } write: {
+      .string(write($0))
+    }
+  }
+
+  /// One of some values, each with a word of its own.
+  public static func word(
+    _ values: [Value], _ name: @escaping @Sendable (Value) -> String, expected: String? = nil
+  ) -> JSONKind where Value: Sendable {
+    let words = values.map(name)
+    return .spelled(
+      expected ?? "one of \(words.joined(separator: ", "))", .words(words),
+      { text in values.first { name($0) == text } }, name)
+  }
+
+  /// As this, with another schema: a narrower one that generators of requests get along with.
+  public func described(as schema: JSONValue) -> JSONKind {
+    JSONKind(expected, schema, read: read, write: write)
+  }
+
+  /// As this, of those alone that `isFine` says yes to.
+  public func narrowed(_ expected: String, _ isFine: @escaping @Sendable (Value) -> Bool) -> JSONKind {
+    JSONKind(expected, schema) { value, place in
+      let read = try read(value, place)
+      guard isFine(read) else { throw DocumentError(place, expected: expected, got: value) }
+      return read
+    } write: {
+      write($0)
+    }
+  }
+
+  /// An array of such. `noun` says of what, in the plural.
+  public static func list<Element>(of kind: JSONKind<Element>, _ noun: String = "strings") -> JSONKind
+  where Value == [Element] {
+    let expected = "an array of \(noun)"
+    return JSONKind(expected, ["type": "array", "items": kind.schema]) { value, place in
+      guard case .array(let values) = value else {
+        throw DocumentError(place, expected: expected, got: value)
+      }
+      return try values.enumerated().map { try kind.read($1, "\(place)[\($0)]") }
+    } write: {
+      .array($0.map(kind.write))
+    }
+  }
+}
+
+extension JSONKind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
+  /// One of the cases, by its name.
+  public static var word: JSONKind { word(expected: nil) }
+  public static func word(expected: String?) -> JSONKind {
+    .word(Array(Value.allCases), { $0.rawValue }, expected: expected)
+  }
+}
+
+extension JSONKind where Value: FixedWidthInteger & Sendable {
+  /// A whole number; in JSON 71.0 is the same as 71.
+  public static func whole(_ range: ClosedRange<Int64>) -> JSONKind {
+    JSONKind("a number from \(range.lowerBound) to \(range.upperBound)", .integers(range)) { value in
+      let number: Int64? =
+        switch value {
+        case .integer(let number): number
+        case .number(let number): Int64(exactly: number)
+        default: nil
+        }
+      return number.flatMap { range.contains($0) ? Value(exactly: $0) : nil }
+    } write: {
+      .integer(Int64(clamping: $0))
+    }
+  }
+
+  /// Any number that the type has.
+  public static var whole: JSONKind { whole(Int64(clamping: Value.min)...Int64(clamping: Value.max)) }
+}
+
+extension JSONKind<String> {
+  public static var text: JSONKind { .spelled("a string", ["type": "string"], { $0 }, { $0 }) }
+}
+
+extension JSONKind<JSONValue> {
+  /// Whatever it is.
+  public static var any: JSONKind { JSONKind("JSON", [:], take: { $0 }, write: { $0 }) }
+}
+
+extension JSONKind<Bool> {
+  public static var flag: JSONKind {
+    JSONKind("true or false", ["type": "boolean"]) { value in
+      if case .bool(let flag) = value { flag } else { nil }
+    } write: {
+      .bool($0)
+    }
+  }
+}
+
+extension JSONKind<Double> {
+  public static func number(_ range: ClosedRange<Double>, expected: String? = nil) -> JSONKind {
+    let bounds = [range.lowerBound, range.upperBound].map { bound in
+      Int64(exactly: bound).map(JSONValue.integer) ?? .number(bound)
+    }
+    return JSONKind(
+      expected ?? "a number from \(bounds[0].text) to \(bounds[1].text)",
+      ["type": "number", "minimum": bounds[0], "maximum": bounds[1]]
+    ) { value in
+      let number: Double? =
+        switch value {
+        case .integer(let whole): Double(whole)
+        case .number(let number): number
+        default: nil
+        }
+      return number.flatMap { range.contains($0) ? $0 : nil }
+    } write: {
+      .number($0)
+    }
+  }
+}
+
+extension JSONKind<[UInt8]> {
+  /// Hexadecimal digits of so many bytes.
+  public static func hex(_ expected: String, _ counts: ClosedRange<Int>?) -> JSONKind {
+    let times = counts.map { "{\($0.lowerBound),\($0.upperBound)}" } ?? "+"
+    return .spelled(
+      expected, ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2})\(times)$")],
+      { text in
+        Hex.decode(text).flatMap { counts?.contains($0.count) ?? !$0.isEmpty ? $0 : nil }
+      }, { Hex.encode($0) })
+  }
+}
+
+extension JSONKind<[UInt8]> {
+  public static var base64: JSONKind { base64("Base64") { _ in true } }
+  public static func base64(_ expected: String, _ isFine: @escaping @Sendable ([UInt8]) -> Bool) -> JSONKind {
+    .spelled(
+      expected, ["type": "string"], { Base64.decode($0.utf8).flatMap { isFine($0) ? $0 : nil } },
+      { Base64.encode($0) })
+  }
+}
+
+// MARK: The words everybody shares
+
+extension JSONKind<Timestamp> {
+  public static var time: JSONKind {
+    .spelled(
+      "a time as 2026-01-02T03:04:05Z", ["type": "string", "format": "date-time"],
+      { Timestamp(rfc3339: $0) }, { $0.rfc3339 })
+  }
+}
+
+extension JSONKind<Topic> {
+  public static var topic: JSONKind {
+    .spelled(
+      "a bundle id, as com.example.app", ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,255}$"],
+      { Topic($0) }, { $0.name })
+  }
+}
+
+extension JSONKind<UDID> {
+  public static var udid: JSONKind {
+    .spelled(JSONKind<String>.name.expected, JSONKind<String>.name.schema, { UDID($0) }, { $0.text })
+  }
+}
+
+extension JSONKind<String> {
+  /// A name of something, which is spelled as a device's.
+  public static var name: JSONKind {
+    .spelled(
+      "1 to 64 of A-Z a-z 0-9 . _ -", ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"],
+      { UDID($0)?.text }, { $0 })
+  }
+}
+
+extension JSONKind<Environment> {
+  public static var environment: JSONKind {
+    .spelled(
+      "sandbox or production", .words(Environment.allCases.map(\.name)), { Environment(name: $0) },
+      { $0.name })
+  }
+}
+
+extension JSONKind<DeviceToken> {
+  public static var token: JSONKind {
+    .spelled(
+      "64 hexadecimal digits", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"], { DeviceToken(hex: $0) },
+      { $0.hex })
+  }
+}
+
+extension JSONKind<PushType> {
+  public static var pushType: JSONKind { .word(PushType.allCases, { $0.name }) }
+}
+
+extension JSONKind<Priority> {
+  public static var priority: JSONKind {
+    let expected = "1, 5 or 10"
+    return JSONKind(expected, ["type": "integer", "enum": [1, 5, 10]]) { value, place in
+      guard let priority = Priority(rawValue: try JSONKind<UInt8>.whole.read(value, place)) else {
+        throw DocumentError(place, expected: expected, got: value)
+      }
+      return priority
+    } write: {
+      .integer(Int64($0.rawValue))
+    }
+  }
+}
+
+extension JSONKind<Rejection> {
+  /// Apple's word for it.
+  public static var reason: JSONKind {
+    .spelled(
+      "one of \(JSONValue.reasons.joined(separator: ", "))", .words(JSONValue.reasons),
+      { Rejection(reason: $0) }, { $0.reason })
+  }
+}
+
+/// Pieces of JSON Schema.
+extension JSONValue {
+  public static func words(_ words: [String]) -> JSONValue {
+    ["type": "string", "enum": .array(words.map(JSONValue.string))]
+  }
+
+  public static func integers(_ range: ClosedRange<Int64>) -> JSONValue {
+    ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
+  }
+
+  /// A schema of the API's description by its name.
+  public static func schema(_ name: String) -> JSONValue {
+    ["$ref": .string("#/components/schemas/\(name)")]
+  }
+
+  /// Apple's words, each once.
+  public static var reasons: [String] {
+    var words: [String] = []
+    for word in Rejection.allCases.map(\.reason) where !words.contains(word) { words.append(word) }
+    return words
+  }
+}

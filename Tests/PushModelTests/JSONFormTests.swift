@@ -1,0 +1,82 @@
+import PushModel
+import Testing
+
+@Suite struct JSONFormTests {
+  private struct Part: JSONDocument, Equatable {
+    var count: UInt8 = 3
+
+    static let form = JSONForm<Part>([JSONField("count", .whole(1...9), \.count)])
+  }
+
+  private struct Whole: JSONDocument, Equatable {
+    var topic: Topic?
+    var part: Part?
+    var isOn = false
+    var tokens: [DeviceToken] = []
+    var seen = 0
+
+    static let form = JSONForm<Whole>(
+      [
+        JSONField("topic", .topic, \.topic).needed, JSONField("part", Part.form.kind(Part()), \.part),
+        JSONField(flag: "on", \.isOn), JSONField("tokens", .list(of: .token), \.tokens),
+        JSONField(written: "seen") { .integer(Int64($0.seen)) },
+      ], rules: [("minProperties", 1)])
+  }
+
+  private func read(_ json: String) throws -> Whole {
+    var whole = Whole()
+    try Whole.form.read(JSONObject(body: Array(json.utf8)), into: &whole)
+    return whole
+  }
+
+  @Test("What is written is read again, and what is only written is ignored")
+  func roundTrip() throws {
+    let token = String(repeating: "ab", count: 32)
+    let json = #"{"topic":"a.b","part":{"count":9},"on":true,"tokens":["\#(token)"],"seen":5}"#
+    var whole = try read(json)
+    #expect(whole.part == Part(count: 9) && whole.isOn && whole.tokens.map(\.hex) == [token])
+    #expect(whole.seen == 0)
+    whole.seen = 5
+    #expect(whole.document.text == json)
+  }
+
+  @Test("What is left out keeps its value, and is not written where there is none")
+  func absent() throws {
+    let whole = try read(#"{"topic":"a","part":{}}"#)
+    #expect(whole.part?.count == 3)
+    #expect(whole.document.text == #"{"topic":"a","part":{"count":3},"tokens":[],"seen":0}"#)
+    #expect(try read(#"{"topic":"a","part":{"count":7.0}}"#).part?.count == 7)
+  }
+
+  @Test("Of members with the same name the last counts")
+  func twice() throws { #expect(try read(#"{"topic":"a","topic":"b"}"#).topic?.name == "b") }
+
+  @Test(
+    "Errors say which member, what was expected, and what came",
+    arguments: [
+      ("{}", "topic: expected a bundle id, as com.example.app, got nothing"),
+      (#"{"topic":5}"#, #"topic: expected a string, got "5""#),
+      (#"{"topic":"a b"}"#, #"topic: expected a bundle id, as com.example.app, got "a b""#),
+      (#"{"topic":"a","to":1}"#, #"the body: expected one of topic, part, on, tokens, seen, got "to""#),
+      (#"{"topic":"a","part":{"counts":1}}"#, #"part: expected one of count, got "counts""#),
+      (#"{"topic":"a","part":{"count":10}}"#, #"part.count: expected a number from 1 to 9, got "10""#),
+      (#"{"topic":"a","part":null}"#, #"part: expected an object, got "null""#),
+      (#"{"topic":"a","on":"yes"}"#, #"on: expected true or false, got "yes""#),
+      (#"{"topic":"a","tokens":{}}"#, #"tokens: expected an array of strings, got "{}""#),
+      (#"{"topic":"a","tokens":["x"]}"#, #"tokens[0]: expected 64 hexadecimal digits, got "x""#),
+    ])
+  func errors(json: String, sentence: String) {
+    #expect(throws: DocumentError(sentence)) { try read(json) }
+  }
+
+  @Test("The schema has the members that may be sent")
+  func schema() {
+    #expect(
+      Whole.form.schema.text
+        == #"{"type":"object","additionalProperties":false,"required":["topic"],"minProperties":1,"#
+        + #""properties":{"topic":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,255}$"},"#
+        + #""part":{"type":"object","additionalProperties":false,"#
+        + #""properties":{"count":{"type":"integer","minimum":1,"maximum":9}}},"on":{"type":"boolean"},"#
+        + #""tokens":{"type":"array","items":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"}}}}"#)
+  }
+}
