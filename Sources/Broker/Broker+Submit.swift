@@ -17,17 +17,16 @@ extension Broker {
     -> SubmissionResult
   {
     guard let row = lookUp(submission.token) else {
-      return reject(submission, detail, .badDeviceToken, registration: -1, now: now)
+      return reject(submission, detail, .badDeviceToken, registration: nil, now: now)
     }
-    let registration = registry.registrations[Int(row)]
+    let registration = registry[row]
     if let rejection = mismatch(submission, registration, now) {
       var result = reject(submission, detail, rejection, registration: row, now: now)
       if rejection == .unregistered { result.goneAt = registration.goneAt }
       return result
     }
-    let id = record(submission, detail, registration: row, rejection: nil, now: now)
-    counters.accepted += 1
-    meter.countAccepted(submission.interface)
+    let id = history.received(submission, detail, registration: row, now: now)
+    history.countAccepted(submission.interface)
     return SubmissionResult(
       id: id, rejection: nil, isCongested: route(submission, id: id, row: row, registration, now: now))
   }
@@ -35,12 +34,12 @@ extension Broker {
   /// Remembers a notification that was refused before its token was looked up.
   public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
     reject(
-      submission.plain, submission.detail, rejection, registration: lookUp(submission.token) ?? -1, now: now
+      submission.plain, submission.detail, rejection, registration: lookUp(submission.token), now: now
     ).id
   }
 
   @inline(__always)
-  func lookUp(_ token: UnsafeRawBufferPointer) -> Int32? {
+  func lookUp(_ token: UnsafeRawBufferPointer) -> RegistrationID? {
     guard token.count == DeviceToken.byteCount, let base = token.baseAddress else { return nil }
     return registry.find(DeviceToken(loadingFrom: base))
   }
@@ -67,66 +66,17 @@ extension Broker {
 
   /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
   public func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
-    counters.accepted += 1
-    meter.countAccepted(submission.interface)
-    return record(submission.plain, submission.detail, registration: -1, rejection: nil, now: now)
+    history.countAccepted(submission.interface)
+    return history.received(submission.plain, submission.detail, registration: nil, now: now)
   }
 
   private func reject(
     _ submission: PlainSubmission, _ detail: NotificationDetail?, _ rejection: Rejection,
-    registration: Int32, now: Timestamp
+    registration: RegistrationID?, now: Timestamp
   ) -> SubmissionResult {
-    counters.rejected += 1
-    meter.count(rejection, isAnswered: detail?.fault?.isAnswered != false, submission.interface)
-    return SubmissionResult(
-      id: record(submission, detail, registration: registration, rejection: rejection, now: now),
-      rejection: rejection
-    )
-  }
-
-  @inline(__always)
-  func record(
-    _ submission: PlainSubmission, _ detail: NotificationDetail?, registration: Int32,
-    rejection: Rejection?, now: Timestamp
-  ) -> UInt64 {
-    counters.received += 1
-    let (id, record, memory) = journal.append()
-    var box = memory
-    let parts = Self.store(submission, in: &box)
-    record.initialize(
-      to: JournalRecord(
-        id: id, receivedAt: now, arrivedAt: meter.instant, storedAt: .never, sentAt: .never,
-        endedAt: rejection == nil ? .never : now, box: box, messageID: submission.messageID,
-        interface: submission.interface, command: submission.command, environment: submission.environment,
-        pushType: submission.pushType, priority: submission.priority, rejection: rejection,
-        state: rejection == nil ? .discarded : .rejected, expiration: submission.expiration,
-        identifier: submission.identifier, registration: registration, topic: submission.topic,
-        connection: submission.connection, credential: submission.credential, tokenStart: parts.token,
-        tokenCount: UInt32(truncatingIfNeeded: submission.token.count), payloadStart: parts.payload,
-        payloadCount: UInt32(truncatingIfNeeded: submission.payload.count),
-        fieldsCount: UInt32(truncatingIfNeeded: submission.fields.count)))
-    if let detail { journal.attach(detail, to: id) }
-    note(.notification, id, rejection == nil ? .discarded : .rejected, now)
-    if id >= journal.drainsFrom { journal.drain() }
-    return id
-  }
-
-  /// Copies the frame (or token and payload) into the record's memory; answers where the two lie in it.
-  @inline(__always)
-  private static func store(_ submission: PlainSubmission, in box: inout ByteBox) -> (
-    token: UInt32, payload: UInt32
-  ) {
-    guard let frame = submission.frame.baseAddress else {
-      box.assign(submission.token, submission.payload, submission.fields)
-      return (0, UInt32(truncatingIfNeeded: submission.token.count))
-    }
-    box.assign(submission.frame)
-    return (offset(submission.token, in: frame), offset(submission.payload, in: frame))
-  }
-
-  @inline(__always)
-  private static func offset(_ part: UnsafeRawBufferPointer, in frame: UnsafeRawPointer) -> UInt32 {
-    guard let base = part.baseAddress else { return 0 }
-    return UInt32(truncatingIfNeeded: base - frame)
+    history.countRejected(
+      rejection, isAnswered: detail?.fault?.isAnswered != false, submission.interface)
+    let id = history.received(submission, detail, registration: registration, rejection: rejection, now: now)
+    return SubmissionResult(id: id, rejection: rejection)
   }
 }

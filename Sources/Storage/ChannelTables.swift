@@ -34,7 +34,7 @@ struct ChannelTables {
 
   private func write(_ channel: StoredChannel) throws(StoreError) {
     writeChannel.bind(1, channel.row)
-    writeChannel.bind(2, Int64(channel.key.topic))
+    writeChannel.bind(2, channel.key.topic)
     writeChannel.bind(3, Int64(channel.key.environment.rawValue))
     channel.key.id.withUnsafeBytes { writeChannel.bind(4, $0) }
     writeChannel.bind(5, channel.storesNewest ? 1 : 0)
@@ -58,7 +58,7 @@ struct ChannelTables {
   private func write(_ subscription: StoredSubscription, _ seenUntil: Timestamp?) throws(StoreError) {
     let statement = seenUntil == nil ? deleteSubscription : writeSubscription
     statement.bind(1, subscription.channel)
-    statement.bind(2, Int64(subscription.device))
+    statement.bind(2, subscription.device)
     if let seenUntil { statement.bind(3, seenUntil.nanoseconds) }
     try statement.run()
   }
@@ -79,7 +79,7 @@ struct ChannelTables {
 
   private func channel() -> StoredChannel? {
     let read = readChannels
-    guard let topic = Int32(exactly: read.integer(1)),
+    guard let topic = TopicID(read, 1),
       let environment = UInt8(exactly: read.integer(2)).flatMap(Environment.init(rawValue:))
     else { return nil }
     let key = ChannelTable.Key(topic: topic, environment: environment, id: Array(read.bytes(3)))
@@ -102,7 +102,7 @@ struct ChannelTables {
   }
 
   private func loadSubscription(_ broker: Broker) -> Bool {
-    guard let device = Int32(exactly: readSubscriptions.integer(1)) else { return false }
+    guard let device = DeviceID(readSubscriptions, 1) else { return false }
     return broker.restoreSubscription(
       StoredSubscription(device: device, channel: readSubscriptions.integer(0)),
       seenUntil: Timestamp(nanoseconds: readSubscriptions.integer(2)))

@@ -64,7 +64,7 @@ extension ForeignFeedback.Entry: StoredEntry {
   static func find(_ id: Int64, in broker: Broker) -> Self? { broker.foreignFeedback[id] }
 
   init?(_ row: Statement) {
-    guard let topic = Int32(exactly: row.integer(2)), let environment = Environment(row, 3) else {
+    guard let topic = TopicID(row, 2), let environment = Environment(row, 3) else {
       return nil
     }
     self.init(
@@ -75,7 +75,7 @@ extension ForeignFeedback.Entry: StoredEntry {
   func bind(to row: Statement) {
     row.bind(1, id)
     token.withUnsafeBytes { row.bind(2, $0) }
-    row.bind(3, Int64(topic))
+    row.bind(3, topic)
     row.bind(4, Int64(environment.rawValue))
     row.bind(5, goneAt.nanoseconds)
   }

@@ -24,29 +24,29 @@ struct RegistryTables {
 
   /// Writes the rows that changed. Inside a transaction.
   func write(_ changes: BrokerChanges, of registry: Registry) throws(StoreError) {
-    for index in Self.once(changes.topics) { try write(index, registry.topics[Int(index)]) }
-    for index in Self.once(changes.devices) { try write(index, registry.devices[Int(index)]) }
-    for index in Self.once(changes.registrations) { try write(index, registry[registration: index]) }
+    for id in Self.once(changes.topics) { try write(id, registry[id]) }
+    for id in Self.once(changes.devices) { try write(id, registry[id]) }
+    for id in Self.once(changes.registrations) { try write(id, registry[id]) }
   }
 
   /// In order, each once: the tables are written from front to back.
-  private static func once(_ rows: [Int32]) -> [Int32] {
+  private static func once<ID: RowID>(_ rows: [ID]) -> [ID] {
     guard rows.count > 1 else { return rows }
-    var result: [Int32] = []
+    var result: [ID] = []
     result.reserveCapacity(rows.count)
     for row in rows.sorted() where row != result.last { result.append(row) }
     return result
   }
 
-  private func write(_ index: Int32, _ topic: TopicEntry) throws(StoreError) {
-    writeTopic.bind(1, Int64(index))
+  private func write(_ id: TopicID, _ topic: TopicEntry) throws(StoreError) {
+    writeTopic.bind(1, id)
     topic.hash.bytes.withUnsafeBytes { writeTopic.bind(2, $0) }
     writeTopic.bind(3, topic.name?.name)
     try writeTopic.run()
   }
 
-  private func write(_ index: Int32, _ device: Device) throws(StoreError) {
-    writeDevice.bind(1, Int64(index))
+  private func write(_ id: DeviceID, _ device: Device) throws(StoreError) {
+    writeDevice.bind(1, id)
     writeDevice.bind(2, device.udid.text)
     writeDevice.bind(3, Int64(device.identity))
     device.keyFingerprint.withUnsafeBytes { writeDevice.bind(4, $0) }
@@ -55,11 +55,11 @@ struct RegistryTables {
     try writeDevice.run()
   }
 
-  private func write(_ index: Int32, _ row: Registration) throws(StoreError) {
-    writeRegistration.bind(1, Int64(index))
+  private func write(_ id: RegistrationID, _ row: Registration) throws(StoreError) {
+    writeRegistration.bind(1, id)
     row.token.withUnsafeBytes { writeRegistration.bind(2, $0) }
-    writeRegistration.bind(3, Int64(row.device))
-    writeRegistration.bind(4, Int64(row.topic))
+    writeRegistration.bind(3, row.device)
+    writeRegistration.bind(4, row.topic)
     writeRegistration.bind(5, Int64(row.install))
     writeRegistration.bind(6, Int64(row.environment.rawValue))
     writeRegistration.bind(7, row.isAbandoned ? 1 : 0)
@@ -96,7 +96,7 @@ struct RegistryTables {
     // The registry finds a named topic by the hash of its name.
     if let name, TopicHash(name) != hash { return false }
     broker.restoreTopic(hash: hash, name: name)
-    return broker.registry.topics.count == index + 1
+    return broker.registry.topicCount == index + 1
   }
 
   private func loadDevice(_ index: Int64, _ broker: Broker) -> Bool {
@@ -107,20 +107,22 @@ struct RegistryTables {
       udid: udid, identity: identity, keyFingerprint: Array(readDevices.bytes(3)),
       firstSeenAt: Timestamp(nanoseconds: readDevices.integer(4)),
       lastSeenAt: Timestamp(nanoseconds: readDevices.integer(5)))
-    return broker.registry.devices.count == index + 1
+    return broker.registry.deviceCount == index + 1
   }
 
   private func loadRegistration(_ index: Int64, _ broker: Broker) -> Bool {
     let read = readRegistrations
     guard read.integer(0) == index, let token = DeviceToken(read.bytes(1)),
-      let device = Int32(exactly: read.integer(2)), let topic = Int32(exactly: read.integer(3)),
+      let device = DeviceID(read, 2), let topic = TopicID(read, 3),
       let install = Int32(exactly: read.integer(4)),
       let environment = UInt8(exactly: read.integer(5)).flatMap(Environment.init(rawValue:))
     else { return false }
-    return broker.restoreRegistration(
+    var row = Registration(
       token: token, device: device, topic: topic, install: install, environment: environment,
-      isAbandoned: read.integer(6) != 0, awaitsFeedback: read.integer(7) != 0,
-      issuedAt: Timestamp(nanoseconds: read.integer(8)), goneAt: Timestamp(nanoseconds: read.integer(9)))
+      issuedAt: Timestamp(nanoseconds: read.integer(8)))
+    (row.isAbandoned, row.awaitsFeedback) = (read.integer(6) != 0, read.integer(7) != 0)
+    row.goneAt = Timestamp(nanoseconds: read.integer(9))
+    return broker.restore(row)
   }
 
   private func damaged(_ table: String, _ row: Int64) -> StoreError {

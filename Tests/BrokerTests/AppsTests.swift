@@ -11,7 +11,7 @@ struct AppsTests {
     lab.broker.change(change, device: 0, topic: 0, environment: environment, now: lab.now)
   }
 
-  private func goneAt(_ row: Int32) -> Timestamp { lab.broker.registry[registration: row].goneAt }
+  private func goneAt(_ row: RegistrationID) -> Timestamp { lab.broker.registry[row].goneAt }
 
   // MARK: Gone only after the device was tried
 
@@ -113,7 +113,7 @@ struct AppsTests {
   func update() throws {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
-    #expect(change(.update) == lab.broker.registry[registration: row].token)
+    #expect(change(.update) == lab.broker.registry[row].token)
     #expect(phone.changes == [.update])
     lab.push(row, "message")
     #expect(phone.texts == ["message"])
@@ -124,9 +124,9 @@ struct AppsTests {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     let token = try #require(change(.reinstall))
-    #expect(token != lab.broker.registry[registration: row].token)
+    #expect(token != lab.broker.registry[row].token)
     let newRow = try #require(lab.broker.registry.find(token))
-    #expect(lab.broker.registry[registration: newRow].install == 2)
+    #expect(lab.broker.registry[newRow].install == 2)
     lab.push(row, "to the old")
     lab.push(newRow, "to the new")
     #expect(phone.texts == ["to the new"])
@@ -134,7 +134,7 @@ struct AppsTests {
     #expect(goneAt(newRow) == .never)
     #expect(change(.install) == token)
     #expect(change(.reinstall) != token)
-    #expect(!lab.broker.registry[registration: row].isActive)
+    #expect(!lab.broker.registry[row].isActive)
   }
 
   @Test("an app that was removed and installed again has a new token")
@@ -142,13 +142,13 @@ struct AppsTests {
     let row = try lab.row()
     _ = change(.remove)
     let token = try #require(change(.install))
-    #expect(token != lab.broker.registry[registration: row].token)
+    #expect(token != lab.broker.registry[row].token)
   }
 
   @Test("installing what is installed changes nothing")
   func installedTwice() throws {
     let row = try lab.row()
-    #expect(change(.install) == lab.broker.registry[registration: row].token)
+    #expect(change(.install) == lab.broker.registry[row].token)
     #expect(lab.broker.registry.registrationCount == 1)
   }
 
@@ -165,7 +165,7 @@ struct AppsTests {
     let production = try lab.row("phone", Lab.app, .production)
     _ = try lab.row()
     _ = change(.remove)
-    #expect(!lab.broker.registry[registration: production].isAbandoned)
+    #expect(!lab.broker.registry[production].isAbandoned)
   }
 
   @Test("an erased phone loses its connections, its apps and its base token")
@@ -182,7 +182,7 @@ struct AppsTests {
     #expect(production.endReasons.count == 1)
     #expect(!lab.broker.registry.devices[0].isOnline)
     #expect(lab.broker.registry.baseToken(0, .sandbox) != before)
-    #expect(rows.allSatisfy { lab.broker.registry[registration: $0].isAbandoned })
+    #expect(rows.allSatisfy { lab.broker.registry[$0].isAbandoned })
     #expect(rows.allSatisfy { goneAt($0) == .never })
     let base = lab.broker.registry.baseToken(0, .sandbox)
     let restored = try lab.connect(key: [9], enabling: [Lab.app, "a.two"])
@@ -191,7 +191,7 @@ struct AppsTests {
     #expect(restored.received.isEmpty)
     #expect(goneAt(rows[0]) == lab.now)
     #expect(goneAt(rows[1]) == .never)
-    #expect(change(.install) != lab.broker.registry[registration: rows[0]].token)
+    #expect(change(.install) != lab.broker.registry[rows[0]].token)
   }
 
   // MARK: Feedback
@@ -214,8 +214,8 @@ struct AppsTests {
     #expect(lab.broker.feedback(topics: [], environment: .sandbox).isEmpty)
     lab.broker.clearFeedback([rows[2], rows[1]])
     #expect(lab.broker.allFeedback == [rows[0], rows[3]])
-    #expect(lab.broker.registry[registration: rows[0]].awaitsFeedback)
-    #expect(!lab.broker.registry[registration: rows[2]].awaitsFeedback)
+    #expect(lab.broker.registry[rows[0]].awaitsFeedback)
+    #expect(!lab.broker.registry[rows[2]].awaitsFeedback)
     // Read entries do not come back by themselves.
     lab.push(rows[2], "again")
     #expect(lab.broker.allFeedback == [rows[0], rows[3]])

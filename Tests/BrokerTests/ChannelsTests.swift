@@ -8,7 +8,7 @@ import Testing
 struct ChannelsTests {
   let lab = Lab()
 
-  private func key(_ id: UInt8 = 1, _ topic: Int32 = 0, _ environment: Environment = .sandbox)
+  private func key(_ id: UInt8 = 1, _ topic: TopicID = 0, _ environment: Environment = .sandbox)
     -> ChannelTable.Key
   {
     ChannelTable.Key(topic: topic, environment: environment, id: [id])
@@ -35,7 +35,7 @@ struct ChannelsTests {
   func count() throws {
     for (id, topic, environment) in [
       (1, 0, Environment.sandbox), (2, 0, .sandbox), (3, 0, .production), (4, 1, .sandbox),
-    ] as [(UInt8, Int32, Environment)] {
+    ] as [(UInt8, TopicID, Environment)] {
       lab.broker.channels.create(key(id, topic, environment), storesNewest: true)
     }
     let counts = { [lab] in
@@ -182,7 +182,7 @@ struct ChannelsTests {
     let phone = try lab.connect(enabling: [Lab.app])
     #expect(try join(phone, key()))
     if way == 1 { try lab.disconnect(phone) }
-    let device = lab.broker.registry[registration: row].device
+    let device = lab.broker.registry[row].device
     switch way {
     case 0, 1: _ = lab.broker.change(.remove, device: device, topic: 0, environment: .sandbox, now: lab.now)
     case 2: lab.broker.erase(device, now: lab.now)
@@ -233,7 +233,7 @@ struct ChannelsTests {
     }
     #expect(channel(1, key()))
     #expect(!channel(1, key(2)) && !channel(2, key()) && !channel(0, key(3)) && !channel(.max, key(4)))
-    #expect(!channel(3, key(5, 1)) && !channel(3, key(5, -1)))
+    #expect(!channel(3, key(5, 1)) && !channel(3, key(5, 99)))
     let subscribe = { broker.restoreSubscription(.init(device: $0, channel: $1), seenUntil: lab.now) }
     #expect(subscribe(0, 1) && !subscribe(0, 1) && !subscribe(0, 9) && !subscribe(1, 1) && !subscribe(-1, 1))
   }

@@ -56,7 +56,7 @@ struct ForwardTests {
     let broker = lab.broker
     let empty = UnsafeRawBufferPointer(start: nil, count: 0)
     let submission = Submission(
-      interface: .gateway, topic: -1, environment: .sandbox, token: empty, payload: empty)
+      interface: .gateway, topic: nil, environment: .sandbox, token: empty, payload: empty)
     let id = broker.beginForward(submission, now: lab.now)
     _ = broker.beginForward(submission, now: lab.now)
     broker.noteForwarded(id, now: lab.now)

@@ -18,7 +18,7 @@ struct LastMessageModelTests {
   private final class World {
     let lab = Lab()
     let names = (0..<6).map { "app.n\($0)" }
-    var rows: [Int32] = []
+    var rows: [RegistrationID] = []
     var phone: Phone?
     var enabled: Set<Int> = []
     /// The newest accepted message to be kept, by app; nil once delivered or expired.
@@ -79,7 +79,7 @@ struct LastMessageModelTests {
     for received in phone.received[world.looked...] {
       guard
         let app = world.rows.firstIndex(where: {
-          world.lab.broker.registry[registration: $0].token == received.token
+          world.lab.broker.registry[$0].token == received.token
         }),
         let number = Int(received.text), let message = world.messages[number]
       else {

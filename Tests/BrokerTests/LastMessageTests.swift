@@ -79,7 +79,7 @@ struct LastMessageTests {
   func longExpiration() throws {
     let row = try lab.row()
     lab.push(row, "forever", expiration: 0x7fff_ffff)
-    #expect(lab.broker.keptMessage(row)?.expiry == 0x7fff_ffff)
+    #expect(lab.broker.keptMessage(row)?.head.expiry == 0x7fff_ffff)
     lab.pass(seconds: Limits.defaultStorageSeconds)
     #expect(try lab.connect(enabling: [Lab.app]).texts.isEmpty)
   }

@@ -17,7 +17,7 @@ struct SubmitTests {
     #expect(result.rejection == .badDeviceToken)
     let record = try #require(lab.broker.journal[result.id])
     #expect(record.state == .rejected)
-    #expect(record.registration == -1)
+    #expect(record.registration == nil)
     #expect(record.presentedToken.elementsEqual(token))
     #expect(record.payload.elementsEqual("{}".utf8))
   }
@@ -26,7 +26,7 @@ struct SubmitTests {
   func otherLength(_ count: Int) throws {
     let row = try lab.row()
     let token = Array(
-      (lab.broker.registry[registration: row].token.bytes + [UInt8](repeating: 0, count: 68)).prefix(count))
+      (lab.broker.registry[row].token.bytes + [UInt8](repeating: 0, count: 68)).prefix(count))
     let result = lab.submission(to: token, "{}", topic: 0) { lab.broker.submit($0, now: lab.now) }
     #expect(result.rejection == .badDeviceToken)
   }
@@ -46,7 +46,7 @@ struct SubmitTests {
   func otherTopic(_ interface: Interface, _ expected: Rejection) throws {
     let row = try lab.row()
     #expect(lab.submit(row, "{}", interface: interface, topic: try lab.topic("a.two")).rejection == expected)
-    #expect(lab.submit(row, "{}", interface: interface, topic: -1).rejection == expected)
+    #expect(lab.submit(row, "{}", interface: interface, topic: .some(nil)).rejection == expected)
     #expect(lab.kept(row) == nil)
     #expect(lab.broker.counters.rejected == 2)
   }
@@ -85,7 +85,7 @@ struct SubmitTests {
   @Test("what was refused before its token was looked up is remembered with its row")
   func recordRejection() throws {
     let row = try lab.row()
-    let token = lab.broker.registry[registration: row].token.bytes
+    let token = lab.broker.registry[row].token.bytes
     let id = lab.submission(to: token, "too long", topic: 0) {
       lab.broker.recordRejection($0, .payloadTooLarge, now: lab.now)
     }
@@ -100,7 +100,7 @@ struct SubmitTests {
   @Test("everything that a provider said is remembered")
   func remembered() throws {
     let row = try lab.row()
-    let token = lab.broker.registry[registration: row].token.bytes
+    let token = lab.broker.registry[row].token.bytes
     let frame = [1, 2, 3] + token + Array("payload".utf8) + [9]
     let detail = NotificationDetail(explanation: "because")
     let id = frame.withUnsafeBytes { frame in
@@ -130,7 +130,7 @@ struct SubmitTests {
     #expect(record.endedAt == .never)
     #expect(lab.broker.journal.detail(id) === detail)
     let kept = try #require(lab.broker.keptMessage(row))
-    #expect((kept.priority, kept.pushType) == (.conserving, .background))
+    #expect((kept.head.priority, kept.head.pushType) == (.conserving, .background))
   }
 
   @Test("the counters add up")

@@ -9,7 +9,7 @@ struct TurnTests {
   let lab = Lab()
 
   private final class Disk {
-    var messages: [Int32: String] = [:]
+    var messages: [RegistrationID: String] = [:]
 
     func take(_ changes: BrokerChanges, _ broker: Broker) {
       for row in changes.messages {
@@ -181,14 +181,14 @@ struct TurnTests {
     lab.broker.restoreDevice(
       udid: udid, identity: 1, keyFingerprint: [1], firstSeenAt: lab.now, lastSeenAt: lab.now)
     #expect(
-      lab.broker.restoreRegistration(
-        token: token, device: 0, topic: 0, install: 1, environment: .sandbox, isAbandoned: false,
-        awaitsFeedback: false, issuedAt: lab.now, goneAt: .never))
+      lab.broker.restore(
+        Registration(
+          token: token, device: 0, topic: 0, install: 1, environment: .sandbox, issuedAt: lab.now)))
     Array("back".utf8).withUnsafeBytes {
-      lab.broker.restoreMessage(
-        KeptMessage(
-          registration: 0, id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000),
-          expiry: 7, priority: .conserving, pushType: .alert, apnsId: (0, 0), payload: $0))
+      let head = MessageHead(
+        id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000), expiry: 7,
+        priority: .conserving)
+      lab.broker.restore(KeptMessage(registration: 0, head: head, payload: $0))
     }
     #expect(lab.broker.takeChanges().isEmpty)
     let phone = try lab.connect(enabling: [Lab.app])
@@ -207,9 +207,9 @@ struct TurnTests {
     let token = DeviceToken(bytes: [UInt8](repeating: 1, count: 32))
     #expect(
       token.map {
-        lab.broker.restoreRegistration(
-          token: $0, device: 0, topic: 0, install: 1, environment: .sandbox, isAbandoned: false,
-          awaitsFeedback: false, issuedAt: lab.now, goneAt: .never)
+        lab.broker.restore(
+          Registration(
+            token: $0, device: 0, topic: 0, install: 1, environment: .sandbox, issuedAt: lab.now))
       } == false)
   }
 }

@@ -10,7 +10,7 @@ import Testing
 /// `FLIPS=100000 FLIP_SEED=7 swift test --filter ByteFlip`.
 @Suite("Flipped bytes in the store")
 struct ByteFlipTests {
-  private static let devices: Int32 = 24
+  private static let devices = 24
 
   /// Everything that was ever committed, for comparing what comes back.
   private struct Committed {
@@ -88,13 +88,13 @@ struct ByteFlipTests {
   private func filled(_ folder: ScratchFolder) throws -> (Fleet, Committed) {
     let fleet = try Fleet(path: folder.file("store.db"))
     var committed = Committed()
-    try fleet.register(Int(Self.devices))
+    try fleet.register(Self.devices)
     try fleet.commit()
     for turn in 0..<6 {
-      for row in 0..<Self.devices where (Int(row) + turn) % 3 == 0 {
-        let text = "message of \(row) in turn \(turn) " + String(repeating: "x", count: 40 * Int(row))
+      for row in RegistrationID.rows(below: Self.devices) where (row.index + turn) % 3 == 0 {
+        let text = "message of \(row) in turn \(turn) " + String(repeating: "x", count: 40 * row.index)
         fleet.push(row, text)
-        committed.messages[fleet.broker.registry[registration: row].token.bytes, default: []].insert(text)
+        committed.messages[fleet.broker.registry[row].token.bytes, default: []].insert(text)
       }
       let frame = Array("frame \(turn)".utf8)
       _ = fleet.broker.pendingForwards.add(
@@ -107,9 +107,9 @@ struct ByteFlipTests {
       committed.foreign.insert(gone)
       try fleet.commit()
     }
-    for row in 0..<Self.devices {
-      committed.tokens.insert(fleet.broker.registry[registration: row].token.bytes)
-      committed.udids.insert(fleet.broker.registry.devices[Int(row)].udid.text)
+    for index in 0..<Self.devices {
+      committed.tokens.insert(fleet.broker.registry[RegistrationID(index)].token.bytes)
+      committed.udids.insert(fleet.broker.registry[DeviceID(index)].udid.text)
     }
     return (fleet, committed)
   }
@@ -118,8 +118,8 @@ struct ByteFlipTests {
     let fleet = try Fleet(path: folder.file("store.db"))
     let registry = fleet.broker.registry
     #expect(registry.devices.allSatisfy { committed.udids.contains($0.udid.text) }, flips)
-    for row in 0..<Int32(registry.registrationCount) {
-      let token = registry[registration: row].token.bytes
+    for row in RegistrationID.rows(below: registry.registrationCount) {
+      let token = registry[row].token.bytes
       #expect(committed.tokens.contains(token), flips)
       if let text = fleet.kept(row) { #expect(committed.messages[token]?.contains(text) == true, flips) }
     }

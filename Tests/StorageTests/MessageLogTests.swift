@@ -14,11 +14,11 @@ struct MessageLogTests {
     let fleet = try Fleet(path: path)
     try fleet.register(3)
     for round in 1...5 {
-      for row in 0..<Int32(round % 3 + 1) { fleet.push(row, "\(round)") }
+      for row in RegistrationID.rows(below: round % 3 + 1) { fleet.push(row, "\(round)") }
       try fleet.commit()
     }
     try fleet.restart()
-    #expect((0..<3).map { fleet.kept($0) } == ["5", "5", "5"])
+    #expect(RegistrationID.rows(below: 3).map { fleet.kept($0) } == ["5", "5", "5"])
   }
 
   @Test("does not bring back a message that went away")
@@ -42,10 +42,12 @@ struct MessageLogTests {
     let fleet = try Fleet(path: path)
     let sizes = [0, 1, 4096, 65_000, 65_535, 65_536, 65_537, 200_000]
     try fleet.register(sizes.count)
-    for (row, size) in sizes.enumerated() { fleet.push(Int32(row), String(repeating: "s", count: size)) }
+    for (row, size) in sizes.enumerated() {
+      fleet.push(RegistrationID(row), String(repeating: "s", count: size))
+    }
     try fleet.commit()
     try fleet.restart()
-    #expect(sizes.indices.map { fleet.kept(Int32($0))?.utf8.count } == sizes)
+    #expect(sizes.indices.map { fleet.kept(RegistrationID($0))?.utf8.count } == sizes)
   }
 
   @Test("does not grow when a few registrations get message after message")
@@ -54,11 +56,11 @@ struct MessageLogTests {
     try fleet.register(50)
     fleet.push(49, "rests at the old end")
     for round in 0..<2000 {
-      for row in 0..<Int32(20) { fleet.push(row, "\(round)") }
+      for row in RegistrationID.rows(below: 20) { fleet.push(row, "\(round)") }
       try fleet.commit()
     }
     try fleet.restart()
-    #expect((0..<20).allSatisfy { fleet.kept($0) == "1999" })
+    #expect(RegistrationID.rows(below: 20).allSatisfy { fleet.kept($0) == "1999" })
     #expect(fleet.kept(49) == "rests at the old end")
     #expect(try entries() < 20_000)
   }
@@ -67,20 +69,22 @@ struct MessageLogTests {
   func spread() throws {
     var random = SeededChoices(seed: 7)
     let fleet = try Fleet(path: path)
-    let count: Int32 = 10_000
-    try fleet.register(Int(count))
-    var model: [Int32: String] = [:]
+    let count = 10_000
+    try fleet.register(count)
+    var model: [RegistrationID: String] = [:]
     for turn in 0..<300 {
       for _ in 0..<300 {
-        let row = Int32(Int.random(in: 0..<Int(count), using: &random))
+        let row = RegistrationID(Int.random(in: 0..<count, using: &random))
         model[row] = "turn \(turn)"
         fleet.push(row, "turn \(turn)")
       }
       try fleet.commit()
     }
     try fleet.restart()
-    for row in 0..<count where fleet.kept(row) != model[row] { Issue.record("row \(row)") }
-    #expect(try entries() < Int(count) * 2 + 20_000)
+    for row in RegistrationID.rows(below: count) where fleet.kept(row) != model[row] {
+      Issue.record("row \(row)")
+    }
+    #expect(try entries() < count * 2 + 20_000)
   }
 
   @Test("agrees with a dictionary through any sequence of messages, expiries and restarts", arguments: 1...8)
@@ -89,11 +93,12 @@ struct MessageLogTests {
     let fleet = try Fleet(path: path)
     let count = 30
     try fleet.register(count)
-    var model: [Int32: (text: String, until: Int64)] = [:]
+    var model: [RegistrationID: (text: String, until: Int64)] = [:]
     for step in 0..<400 {
       for _ in 0..<Int.random(in: 0..<8, using: &random) {
         let (row, life) = (
-          Int32(Int.random(in: 0..<count, using: &random)), Int64(1 + Int.random(in: 0..<20, using: &random))
+          RegistrationID(Int.random(in: 0..<count, using: &random)),
+          Int64(1 + Int.random(in: 0..<20, using: &random))
         )
         let text = String(repeating: "x", count: Int.random(in: 0..<3000, using: &random)) + "\(step)"
         let until = fleet.now.seconds + life
@@ -106,7 +111,7 @@ struct MessageLogTests {
       try fleet.commit()
       if Int.random(in: 0..<40, using: &random) == 0 { try fleet.restart() }
       if Int.random(in: 0..<40, using: &random) == 0 { try fleet.store.checkpointIfIdle() }
-      for row in 0..<Int32(count) where fleet.kept(row) != model[row]?.text {
+      for row in RegistrationID.rows(below: count) where fleet.kept(row) != model[row]?.text {
         Issue.record("row \(row) in step \(step)")
         return
       }

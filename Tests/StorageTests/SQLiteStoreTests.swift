@@ -45,8 +45,8 @@ struct SQLiteStoreTests {
     #expect(after.topics.map(\.label) == ["com.example.app", "sha1:\(hash.hex)"])
     #expect(after.devices.map(\.udid.text) == ["device-0", "device-1", "device-2"])
     #expect(after.registrationCount == 5)
-    for row in 0..<Int32(5) { #expect(Row(after[registration: row]) == Row(before[registration: row])) }
-    #expect(after.find(before[registration: 4].token) == 4)
+    for row in RegistrationID.rows(below: 5) { #expect(Row(after[row]) == Row(before[row])) }
+    #expect(after.find(before[4 as RegistrationID].token) == 4)
     #expect(after.installed(2, 0, .sandbox) == 4)
     #expect(after.installed(1, 1, .production) == 3)
   }
@@ -89,7 +89,7 @@ struct SQLiteStoreTests {
     fleet.push(0, "tried")
     try fleet.commit()
     try fleet.restart()
-    let row = fleet.broker.registry[registration: 0]
+    let row = fleet.broker.registry[0 as RegistrationID]
     #expect(row.goneAt == fleet.now)
     #expect(!row.isActive)
     #expect(fleet.broker.feedback(topics: [0], environment: .sandbox) == [0])
@@ -97,7 +97,7 @@ struct SQLiteStoreTests {
     try fleet.commit()
     try fleet.restart()
     #expect(fleet.broker.allFeedback.isEmpty)
-    #expect(fleet.broker.registry[registration: 0].goneAt == fleet.now)
+    #expect(fleet.broker.registry[0 as RegistrationID].goneAt == fleet.now)
   }
 
   @Test("gives back a kept message whole")
@@ -112,14 +112,14 @@ struct SQLiteStoreTests {
     #expect(fleet.kept(0) == "first")
     let message = try #require(fleet.broker.keptMessage(1))
     #expect(fleet.kept(1) == "second")
-    #expect(message.id == id)
-    #expect(message.apnsId == (UInt64(0x1122).bigEndian, UInt64(0x3344).bigEndian))
-    #expect(message.expiry == 1_700_000_900)
-    #expect(message.expiresAt == Timestamp(seconds: 1_700_000_900))
-    #expect(message.receivedAt == fleet.now)
-    #expect(message.priority == .immediate)
-    #expect(message.pushType == .alert)
-    #expect(fleet.broker.keptMessage(0)?.expiry == .max)
+    #expect(message.head.id == id)
+    #expect(message.head.apnsId == (UInt64(0x1122).bigEndian, UInt64(0x3344).bigEndian))
+    #expect(message.head.expiry == 1_700_000_900)
+    #expect(message.head.expiresAt == Timestamp(seconds: 1_700_000_900))
+    #expect(message.head.receivedAt == fleet.now)
+    #expect(message.head.priority == .immediate)
+    #expect(message.head.pushType == .alert)
+    #expect(fleet.broker.keptMessage(0)?.head.expiry == .max)
     // Ids go on, so that the wire ids of kept and new messages differ.
     #expect(fleet.push(0, "third") > id)
   }
@@ -250,7 +250,7 @@ private struct Row: Equatable {
   init(_ row: Registration) {
     token = row.token
     numbers = [
-      Int64(row.device), Int64(row.topic), Int64(row.install), Int64(row.environment.rawValue),
+      Int64(row.device.number), Int64(row.topic.number), Int64(row.install), Int64(row.environment.rawValue),
       row.issuedAt.nanoseconds, row.goneAt.nanoseconds,
     ]
     isAbandoned = row.isAbandoned

@@ -33,8 +33,8 @@ public final class Phone: CourierOutlet {
     received.append(
       Received(
         text: String(decoding: message.payload, as: UTF8.self), token: message.token, topic: message.topic,
-        messageId: message.messageId, storageFlags: message.storageFlags, expiry: message.expiry,
-        receivedAt: message.receivedAt, priority: message.priority))
+        messageId: message.messageId, storageFlags: message.origin.rawValue, expiry: message.head.expiry,
+        receivedAt: message.head.receivedAt, priority: message.head.priority))
   }
 
   public func deliver(

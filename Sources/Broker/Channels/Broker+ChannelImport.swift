@@ -3,16 +3,16 @@ import PushModel
 /// Channels in saved states: who listens and what is kept.
 extension Broker {
   /// The devices that listen to a channel, those that are away included, in no order.
-  public func subscribers(_ key: ChannelTable.Key) -> [Int32] {
+  public func subscribers(_ key: ChannelTable.Key) -> [DeviceID] {
     channels.row(key).flatMap { channels.channels[$0] }.map { Array($0.subscribers) } ?? []
   }
 
   /// How far a device that listens got; one that is away as of the end of its last connection. nil if it does not listen.
-  public func seenUntil(_ device: Int32, _ key: ChannelTable.Key) -> Timestamp? {
+  public func seenUntil(_ device: DeviceID, _ key: ChannelTable.Key) -> Timestamp? {
     guard let row = channels.row(key), let channel = channels.channels[row],
       channel.subscribers.contains(device)
     else { return nil }
-    let session = registry.devices[Int(device)].session(in: key.environment)
+    let session = registry.session(of: device, in: key.environment)
     let remembered = channels.subscriptions[device]?[row] ?? Timestamp(nanoseconds: .min)
     return session?.joined[row]?.reached ?? remembered
   }
@@ -23,13 +23,13 @@ extension Broker {
   /// A device listens, as far as it was told to have got; one that is connected gets what it missed. False if there are
   /// too many.
   public func importSubscription(
-    _ device: Int32, _ key: ChannelTable.Key, seenUntil: Timestamp, now: Timestamp
+    _ device: DeviceID, _ key: ChannelTable.Key, seenUntil: Timestamp, now: Timestamp
   ) -> Bool {
     guard let row = channels.row(key) else { return false }
     let known = self.seenUntil(device, key)
     // Documents know milliseconds; less must not make a device get a broadcast again.
     if known?.milliseconds == seenUntil.milliseconds { return true }
-    if let session = registry.devices[Int(device)].session(in: key.environment) {
+    if let session = registry.session(of: device, in: key.environment) {
       return join(session, key, seenUntil: seenUntil, now: now)
     }
     return channels.subscribe(device, row, seenUntil: seenUntil)

@@ -8,7 +8,7 @@ extension Broker {
   public func join(_ session: DeviceSession, _ key: ChannelTable.Key, seenUntil: Timestamp?, now: Timestamp)
     -> Bool
   {
-    guard sessions[Int(session.index)] === session, let row = channels.row(key) else { return false }
+    guard deliveries.isLive(session), let row = channels.row(key) else { return false }
     let known = session.joined[row]
     guard known != nil || session.joined.count < ChannelTable.channelsPerSession else { return false }
     let seenUntil = seenUntil ?? Timestamp(nanoseconds: .min)
@@ -59,7 +59,7 @@ extension Broker {
   func sendMissed(to session: DeviceSession, of topics: Set<TopicHash>, now: Timestamp) {
     let rows = session.joined.keys.filter { row in
       guard let topic = channels.channels[row]?.key.topic else { return false }
-      return topics.contains(registry.topics[Int(topic)].hash)
+      return topics.contains(registry[topic].hash)
     }
     for row in rows.sorted(by: { isOlder($0, $1) }) { sendMissed(row, to: session, now: now) }
   }
@@ -77,8 +77,8 @@ extension Broker {
   }
 
   /// The app is no longer on the device, or is installed anew: nobody there listens for it any more.
-  func leaveChannels(of device: Int32, topic: Int32?, _ environment: Environment) {
-    let session = registry.devices[Int(device)].session(in: environment)
+  func leaveChannels(of device: DeviceID, topic: TopicID?, _ environment: Environment) {
+    let session = registry.session(of: device, in: environment)
     for row in (channels.subscriptions[device] ?? [:]).keys {
       guard let key = channels.channels[row]?.key, key.environment == environment,
         topic ?? key.topic == key.topic
@@ -113,17 +113,17 @@ extension Broker {
   ) {
     let app = registry.installed(session.device, key.topic, session.environment)
     let token =
-      app.map { registry[registration: $0].token } ?? registry.baseToken(session.device, session.environment)
+      app.map { registry[$0].token } ?? registry.baseToken(session.device, session.environment)
     session.link.outlet.deliver(
-      broadcast, channel: key.id, token: token, topic: registry.topics[Int(key.topic)].hash)
+      broadcast, channel: key.id, token: token, topic: registry[key.topic].hash)
     session.link.expectStrays(1)
     session.joined[row]?.sentUntil = broadcast.sentAt
-    counters.sent += 1
+    history.counters.sent += 1
   }
 
   func finishBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
     let state: NotificationState = count > 0 ? .sent : isStored ? .stored : .discarded
-    note(.delivery, id, state, now)
+    history.note(.delivery, id, state, now)
     guard let record = journal.pointer(id) else { return }
     record.pointee.state = state
     if count > 0 { record.pointee.sentAt = now } else if isStored { record.pointee.storedAt = now }

@@ -8,11 +8,11 @@ import PushModel
 public struct ChannelTable {
   /// Names a channel: an id means something only for its app and environment.
   public struct Key: Hashable {
-    public var topic: Int32
+    public var topic: TopicID
     public var environment: Environment
     public var id: [UInt8]
 
-    public init(topic: Int32, environment: Environment, id: [UInt8]) {
+    public init(topic: TopicID, environment: Environment, id: [UInt8]) {
       (self.topic, self.environment, self.id) = (topic, environment, id)
     }
 
@@ -39,7 +39,7 @@ public struct ChannelTable {
   }
 
   struct App: Hashable {
-    var topic: Int32
+    var topic: TopicID
     var environment: Environment
   }
 
@@ -50,7 +50,7 @@ public struct ChannelTable {
     /// Who is connected and listens.
     var listeners: [DeviceSession] = []
     /// All devices that listen, also those that are away.
-    var subscribers: Set<Int32> = []
+    var subscribers: Set<DeviceID> = []
   }
 
   /// Most channels that one device may listen to in an environment, as a count.
@@ -67,15 +67,15 @@ public struct ChannelTable {
   private var rowsOfApp: [App: Set<Int64>] = [:]
   private var nextRow: Int64 = 1
   /// How far each device got in each channel that it listens to, as of the end of its last connection.
-  private(set) var subscriptions: [Int32: [Int64: Timestamp]] = [:]
+  private(set) var subscriptions: [DeviceID: [Int64: Timestamp]] = [:]
   private(set) var subscriptionCount = 0
   /// What the store has not seen.
-  var changes = ChannelChanges()
+  private var changes = ChannelChanges()
 
   // MARK: Looking
 
   /// Number of channels of an app in an environment.
-  public func count(_ topic: Int32, _ environment: Environment) -> Int {
+  public func count(_ topic: TopicID, _ environment: Environment) -> Int {
     rowsOfApp[App(topic: topic, environment: environment)]?.count ?? 0
   }
 
@@ -107,7 +107,7 @@ public struct ChannelTable {
   public func newest(_ key: Key) -> Broadcast? { self[key]?.newest }
 
   /// Ids of the channels of an app in an environment, in a stable order.
-  public func ids(_ topic: Int32, _ environment: Environment) -> [[UInt8]] {
+  public func ids(_ topic: TopicID, _ environment: Environment) -> [[UInt8]] {
     (rowsOfApp[App(topic: topic, environment: environment)] ?? []).compactMap { channels[$0]?.key.id }
       .sorted { $0.lexicographicallyPrecedes($1) }
   }
@@ -173,7 +173,7 @@ public struct ChannelTable {
   // MARK: Subscriptions
 
   /// A device listens from now on; false if there are too many subscriptions.
-  mutating func subscribe(_ device: Int32, _ row: Int64, seenUntil: Timestamp) -> Bool {
+  mutating func subscribe(_ device: DeviceID, _ row: Int64, seenUntil: Timestamp) -> Bool {
     let known = subscriptions[device]?[row]
     if known == seenUntil { return true }
     guard channels[row] != nil, known != nil || subscriptionCount < Self.subscriptionLimit else {
@@ -186,14 +186,14 @@ public struct ChannelTable {
     return true
   }
 
-  mutating func unsubscribe(_ device: Int32, _ row: Int64) {
+  mutating func unsubscribe(_ device: DeviceID, _ row: Int64) {
     guard forget(device, row) else { return }
     channels[row]?.subscribers.remove(device)
     changes.subscriptions.append(.init(device: device, channel: row))
   }
 
   @discardableResult
-  private mutating func forget(_ device: Int32, _ row: Int64) -> Bool {
+  private mutating func forget(_ device: DeviceID, _ row: Int64) -> Bool {
     guard subscriptions[device]?.removeValue(forKey: row) != nil else { return false }
     if subscriptions[device]?.isEmpty == true { subscriptions[device] = nil }
     subscriptionCount -= 1
@@ -217,7 +217,13 @@ public struct ChannelTable {
     channels[row]?.listeners.removeAll { $0 === session }
   }
 
-  // MARK: Loading
+  // MARK: The store
+
+  /// What changed since the last call.
+  mutating func takeChanges() -> ChannelChanges {
+    defer { changes = ChannelChanges() }
+    return changes
+  }
 
   mutating func restore(_ channel: StoredChannel) -> Bool {
     guard channel.row > 0, channel.row < .max,

@@ -15,10 +15,10 @@ public struct StoredChannel {
 
 /// Names a subscription in the store: a device by its index, a channel by its row.
 public struct StoredSubscription: Hashable {
-  public var device: Int32
+  public var device: DeviceID
   public var channel: Int64
 
-  public init(device: Int32, channel: Int64) { (self.device, self.channel) = (device, channel) }
+  public init(device: DeviceID, channel: Int64) { (self.device, self.channel) = (device, channel) }
 }
 
 /// Rows that changed since the last commit; one may be named more than once.
@@ -44,7 +44,7 @@ extension ChannelTable {
 extension Broker {
   /// Puts back a channel, before the first turn; false if it doesn't fit to the topics that were put back before.
   public func restoreChannel(_ channel: StoredChannel) -> Bool {
-    guard channel.key.topic >= 0, channel.key.topic < registry.topics.count, channels.restore(channel) else {
+    guard registry.contains(channel.key.topic), channels.restore(channel) else {
       return false
     }
     if let newest = channel.newest { journal.skip(past: newest.id) }
@@ -53,7 +53,7 @@ extension Broker {
 
   /// Puts back a subscription, after its device and its channel.
   public func restoreSubscription(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
-    guard subscription.device >= 0, subscription.device < registry.devices.count else { return false }
+    guard registry.contains(subscription.device) else { return false }
     return channels.restore(subscription, seenUntil: seenUntil)
   }
 }

@@ -48,30 +48,3 @@ public final class EventLog {
     nextNumber += 1
   }
 }
-
-extension Broker {
-  @inline(__always)
-  func note(_ kind: BrokerEvent.Kind, _ id: UInt64, _ state: NotificationState, _ now: Timestamp) {
-    guard events.isOn else { return }
-    events.append(
-      BrokerEvent(kind: kind, change: .none, state: state, environment: .sandbox, subject: id, at: now))
-  }
-
-  func noteDevice(
-    _ change: BrokerEvent.Change, _ device: Int32, _ environment: Environment, _ now: Timestamp
-  ) {
-    guard events.isOn else { return }
-    events.append(
-      BrokerEvent(
-        kind: .device, change: change, state: .rejected, environment: environment, subject: UInt64(device),
-        at: now))
-  }
-
-  func noteToken(_ change: BrokerEvent.Change, _ row: Int32, _ now: Timestamp) {
-    guard events.isOn else { return }
-    events.append(
-      BrokerEvent(
-        kind: .token, change: change, state: .rejected, environment: registry[registration: row].environment,
-        subject: UInt64(row), at: now))
-  }
-}

@@ -11,12 +11,11 @@ public struct ForeignFeedback {
     /// Counts entries, for the store; never used twice.
     public var id: Int64
     public var token: [UInt8]
-    /// Index of the topic.
-    public var topic: Int32
+    public var topic: TopicID
     public var environment: Environment
     public var goneAt: Timestamp
 
-    public init(id: Int64, token: [UInt8], topic: Int32, environment: Environment, goneAt: Timestamp) {
+    public init(id: Int64, token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
       (self.id, self.token, self.topic) = (id, token, topic)
       (self.environment, self.goneAt) = (environment, goneAt)
     }
@@ -24,7 +23,7 @@ public struct ForeignFeedback {
 
   private struct Key: Hashable {
     var token: [UInt8]
-    var topic: Int32
+    var topic: TopicID
     var environment: Environment
   }
 
@@ -44,7 +43,7 @@ public struct ForeignFeedback {
   public subscript(id: Int64) -> Entry? { position(id).map { ordered[$0] } }
 
   /// The token was found gone. One entry a token: a later time takes the place of an earlier one.
-  mutating func add(token: [UInt8], topic: Int32, environment: Environment, goneAt: Timestamp) {
+  mutating func add(token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
     let key = Key(token: token, topic: topic, environment: environment)
     if let id = idByKey[key], let position = position(id) {
       ordered[position].goneAt = max(ordered[position].goneAt, goneAt)
@@ -93,13 +92,13 @@ extension Broker {
   /// A push was forwarded to a service that says the token is gone: providers learn it from the feedback service
   /// (`Documentation/binary-protocol.md#feedback`).
   public func noteForeignGone(
-    token: [UInt8], topic: Int32, environment: Environment, goneAt: Timestamp
+    token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp
   ) {
     foreignFeedback.add(token: token, topic: topic, environment: environment, goneAt: goneAt)
   }
 
   /// Entries on foreign tokens for these topics in this environment, oldest first.
-  public func foreignFeedback(topics: Set<Int32>, environment: Environment) -> [ForeignFeedback.Entry] {
+  public func foreignFeedback(topics: Set<TopicID>, environment: Environment) -> [ForeignFeedback.Entry] {
     foreignFeedback.entries.filter { topics.contains($0.topic) && $0.environment == environment }
   }
 
@@ -108,7 +107,7 @@ extension Broker {
 
   /// Puts back an entry; ids must come in order, after the topics.
   public func restoreForeignFeedback(_ entry: ForeignFeedback.Entry) -> Bool {
-    guard entry.topic >= 0, entry.topic < registry.topics.count else { return false }
+    guard registry.contains(entry.topic) else { return false }
     foreignFeedback.restore(entry)
     return true
   }

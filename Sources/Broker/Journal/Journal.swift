@@ -104,7 +104,7 @@ public final class Journal {
 
   /// No record refers to a row of the token map any more: the rows are gone.
   func forgetRegistrations() {
-    for id in firstId..<nextId { pointer(id)?.pointee.registration = -1 }
+    for id in firstId..<nextId { pointer(id)?.pointee.registration = nil }
   }
 
   /// The record of `id`, if it is still here and was not deleted.

@@ -31,15 +31,49 @@ public struct JournalRecord: BitwiseCopyable {
   public internal(set) var isHidden = false
   /// Identifier of the binary interface; 0 elsewhere.
   public var identifier: UInt32
-  /// Row of the token map, -1 if the token is unknown.
-  public var registration: Int32
-  /// The topic pushed to, -1 if none is known.
-  public var topic: Int32
+  /// Row of the token map, if the token is known.
+  @Packed public internal(set) var registration: RegistrationID?
+  /// The topic pushed to, if one is known.
+  @Packed public var topic: TopicID?
   /// Connection and authorization that it came with, for whoever numbers them; 0 for none.
   public var connection: UInt32
   public var credential: UInt32
   /// Where token and payload lie in `raw`, in bytes.
   var tokenStart, tokenCount, payloadStart, payloadCount, fieldsCount: UInt32
+
+  /// Of a notification that has just come. Copies the frame, or token, body and header fields, into `memory`.
+  @inline(__always)
+  init(
+    id: UInt64, _ submission: PlainSubmission, _ memory: ByteBox, registration: RegistrationID?,
+    rejection: Rejection?, now: Timestamp, arrivedAt: Int64
+  ) {
+    (self.id, receivedAt, self.arrivedAt) = (id, now, arrivedAt)
+    (storedAt, sentAt, endedAt) = (.never, .never, rejection == nil ? .never : now)
+    (messageID, interface, command) = (submission.messageID, submission.interface, submission.command)
+    (environment, pushType, priority) = (submission.environment, submission.pushType, submission.priority)
+    (self.rejection, state) = (rejection, rejection == nil ? .discarded : .rejected)
+    (expiration, identifier) = (submission.expiration, submission.identifier)
+    _registration = Packed(wrappedValue: registration)
+    _topic = Packed(wrappedValue: submission.topic)
+    (connection, credential) = (submission.connection, submission.credential)
+    box = memory
+    if let frame = submission.frame.baseAddress {
+      box.assign(submission.frame)
+      tokenStart = Self.offset(submission.token, in: frame)
+      payloadStart = Self.offset(submission.payload, in: frame)
+    } else {
+      box.assign(submission.token, submission.payload, submission.fields)
+      (tokenStart, payloadStart) = (0, UInt32(truncatingIfNeeded: submission.token.count))
+    }
+    tokenCount = UInt32(truncatingIfNeeded: submission.token.count)
+    payloadCount = UInt32(truncatingIfNeeded: submission.payload.count)
+    fieldsCount = UInt32(truncatingIfNeeded: submission.fields.count)
+  }
+
+  @inline(__always)
+  private static func offset(_ part: UnsafeRawBufferPointer, in frame: UnsafeRawPointer) -> UInt32 {
+    part.baseAddress.map { UInt32(truncatingIfNeeded: $0 - frame) } ?? 0
+  }
 
   /// The frame as it came (gateway), or token, body and header fields one after the other.
   public var raw: UnsafeRawBufferPointer { box.bytes }

@@ -9,8 +9,8 @@ public struct Device {
   public internal(set) var keyFingerprint: [UInt8]
   public internal(set) var firstSeenAt: Timestamp
   public internal(set) var lastSeenAt: Timestamp
-  /// First of the device's registrations, -1 if none.
-  var firstRegistration: Int32 = -1
+  /// First of the device's registrations.
+  var firstRegistration: RegistrationID?
   /// The live session in each environment.
   var sessions: (sandbox: DeviceSession?, production: DeviceSession?) = (nil, nil)
 

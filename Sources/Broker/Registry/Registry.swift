@@ -13,20 +13,26 @@ public final class Registry {
   /// through a device's rows must stay quick whatever it asks for.
   public static let rowsPerDevice = 4096
 
-  let derivation: any TokenDerivation
-  public internal(set) var devices: [Device] = []
-  public internal(set) var topics: [TopicEntry] = []
-  var registrations = PlainTable<Registration>()
+  private let derivation: any TokenDerivation
+  private var devices: [Device] = []
+  private var topics: [TopicEntry] = []
+  private var registrations = PlainTable<RegistrationID, Registration>()
   private var index = TokenIndex()
-  private var deviceByUDID: [UDID: Int32] = [:]
-  private var topicByHash: [TopicHash: Int32] = [:]
-  private var topicByName: [Topic: Int32] = [:]
-  /// Changed rows that the store has not seen.
-  var changes = RegistryChanges()
-  /// Counts how often every device was forgotten: indices of rows and devices mean nothing beyond that.
+  private var deviceByUDID: [UDID: DeviceID] = [:]
+  private var topicByHash: [TopicHash: TopicID] = [:]
+  private var topicByName: [Topic: TopicID] = [:]
+  /// Rows that the store has not seen as they are; one may be named more than once.
+  private var changes = Changes()
+  /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
   public private(set) var generation = 0
   /// Devices that are connected, as a count.
   public private(set) var onlineCount = 0
+
+  struct Changes {
+    var devices: [DeviceID] = []
+    var topics: [TopicID] = []
+    var registrations: [RegistrationID] = []
+  }
 
   public init(derivation: any TokenDerivation) {
     self.derivation = derivation
@@ -36,48 +42,89 @@ public final class Registry {
 
   // MARK: Topics
 
-  /// The topic's index, added if new.
-  public func topic(named topic: Topic) -> Int32? {
+  /// The topic's id, added if new.
+  public func topic(named topic: Topic) -> TopicID? {
     if let known = topicByName[topic] { return known }
-    guard let index = self.topic(hashed: derivation.topicHash(topic)) else { return nil }
-    topics[Int(index)].name = topic
-    topicByName[topic] = index
-    changes.topics.append(index)
-    return index
+    guard let id = self.topic(hashed: derivation.topicHash(topic)) else { return nil }
+    topics[id.index].name = topic
+    topicByName[topic] = id
+    changes.topics.append(id)
+    return id
   }
 
-  /// The index of the topic with this hash, added without a name if new; nil when there are too many.
-  public func topic(hashed hash: TopicHash) -> Int32? {
+  /// The id of the topic with this hash, added without a name if new; nil when there are too many.
+  public func topic(hashed hash: TopicHash) -> TopicID? {
     if let known = topicByHash[hash] { return known }
     guard topics.count < Self.topicLimit else { return nil }
-    let index = Int32(topics.count)
+    let id = TopicID(topics.count)
     topics.append(TopicEntry(hash: hash, name: nil))
-    topicByHash[hash] = index
-    changes.topics.append(index)
-    return index
+    topicByHash[hash] = id
+    changes.topics.append(id)
+    return id
   }
 
-  /// The index of a topic that is already known by this hash.
-  public func knownTopic(hashed hash: TopicHash) -> Int32? { topicByHash[hash] }
+  /// The id of a topic that is already known by this hash.
+  public func knownTopic(hashed hash: TopicHash) -> TopicID? { topicByHash[hash] }
 
-  /// The index of a topic that is already known by this name.
-  public func knownTopic(named topic: Topic) -> Int32? { topicByName[topic] }
+  /// The id of a topic that is already known by this name.
+  public func knownTopic(named topic: Topic) -> TopicID? { topicByName[topic] }
+
+  /// The names of those topics that have one.
+  public var topicNames: [Topic] { topics.compactMap(\.name) }
+
+  /// Whether this registry gave the id.
+  public func contains(_ id: TopicID) -> Bool { topics.indices.contains(id.index) }
+
+  /// Topics, as a count.
+  public var topicCount: Int { topics.count }
+
+  /// The topic of an id that this registry gave.
+  public subscript(id: TopicID) -> TopicEntry { topics[id.index] }
 
   // MARK: Devices
 
-  /// The index of a device that has been seen.
-  public func knownDevice(_ udid: UDID) -> Int32? { deviceByUDID[udid] }
+  /// The id of a device that has been seen.
+  public func knownDevice(_ udid: UDID) -> DeviceID? { deviceByUDID[udid] }
 
-  /// The device's index, added if new; nil when there are too many.
-  public func device(_ udid: UDID, now: Timestamp) -> Int32? {
+  /// The device's id, added if new; nil when there are too many.
+  public func device(_ udid: UDID, now: Timestamp) -> DeviceID? {
     if let known = deviceByUDID[udid] { return known }
     guard devices.count < Self.rowLimit else { return nil }
-    let index = Int32(devices.count)
+    let id = DeviceID(devices.count)
     devices.append(Device(udid: udid, identity: 1, keyFingerprint: [], firstSeenAt: now, lastSeenAt: now))
-    deviceByUDID[udid] = index
-    changes.devices.append(index)
-    return index
+    deviceByUDID[udid] = id
+    changes.devices.append(id)
+    return id
   }
+
+  /// Whether this registry gave the id.
+  public func contains(_ id: DeviceID) -> Bool { devices.indices.contains(id.index) }
+
+  /// Devices, as a count.
+  public var deviceCount: Int { devices.count }
+
+  /// The device of an id that this registry gave.
+  public subscript(id: DeviceID) -> Device { devices[id.index] }
+
+  /// Changes a device and remembers that the store must hear of it.
+  func update(_ id: DeviceID, _ change: (inout Device) -> Void) {
+    change(&devices[id.index])
+    changes.devices.append(id)
+  }
+
+  /// The live session of a device in an environment.
+  public func session(of device: DeviceID, in environment: Environment) -> DeviceSession? {
+    devices[device.index].session(in: environment)
+  }
+
+  /// A device has come, or with nil gone, in an environment.
+  func setSession(_ session: DeviceSession?, of device: DeviceID, in environment: Environment) {
+    let wasOnline = devices[device.index].isOnline
+    devices[device.index].setSession(session, in: environment)
+    onlineCount += (devices[device.index].isOnline ? 1 : 0) - (wasOnline ? 1 : 0)
+  }
+
+  // MARK: Tokens
 
   /// The token that an install of an app has unless a saved state says otherwise.
   public func derivedToken(_ udid: UDID, _ hash: TopicHash, _ environment: Environment, install: Int32)
@@ -90,83 +137,96 @@ public final class Registry {
   public func hash(of topic: Topic) -> TopicHash { derivation.topicHash(topic) }
 
   /// The token of the device itself.
-  public func baseToken(_ device: Int32, _ environment: Environment) -> DeviceToken {
-    let row = devices[Int(device)]
+  public func baseToken(_ device: DeviceID, _ environment: Environment) -> DeviceToken {
+    let row = self[device]
     return derivation.baseToken(environment: environment, udid: row.udid, identity: row.identity)
   }
 
   // MARK: Registrations
 
-  /// Indices of rows from one on, as many as there are.
-  public func rows(from start: Int, below end: Int) -> Range<Int32> {
-    let end = Int32(clamping: end)
-    return min(Int32(clamping: start), end)..<end
-  }
+  /// Whether this registry gave the id.
+  public func contains(_ id: RegistrationID) -> Bool { registrations.contains(id) }
 
-  /// Number of rows.
+  /// Rows, as a count.
   public var registrationCount: Int { registrations.count }
 
-  /// One row.
-  public subscript(registration index: Int32) -> Registration { registrations[Int(index)] }
+  /// The row of an id that this registry gave.
+  @inline(__always)
+  public subscript(id: RegistrationID) -> Registration { registrations[id] }
 
   /// Finds a token's row.
   @inline(__always)
-  public func find(_ token: DeviceToken) -> Int32? {
-    index.find(token) { registrations[$0].token == token }.map { Int32(truncatingIfNeeded: $0) }
+  public func find(_ token: DeviceToken) -> RegistrationID? {
+    index.find(token) { registrations[$0].token == token }
   }
 
   /// All rows of a device, newest first.
-  public func registrations(of device: Int32) -> [Int32] {
-    var result: [Int32] = []
-    var next = devices[Int(device)].firstRegistration
-    while next >= 0 {
-      result.append(next)
-      next = registrations[Int(next)].nextOfDevice
+  public func registrations(of device: DeviceID) -> [RegistrationID] {
+    var result: [RegistrationID] = []
+    var next = devices[device.index].firstRegistration
+    while let row = next {
+      result.append(row)
+      next = registrations[row].nextOfDevice
     }
     return result
   }
 
   /// The row of the app as it is installed now, if it is.
-  public func installed(_ device: Int32, _ topic: Int32, _ environment: Environment) -> Int32? {
+  public func installed(_ device: DeviceID, _ topic: TopicID, _ environment: Environment) -> RegistrationID? {
     registrations(of: device).first {
-      let row = registrations[Int($0)]
+      let row = registrations[$0]
       return row.topic == topic && row.environment == environment && row.isActive && !row.isAbandoned
     }
   }
 
   /// Whether another install fits the table and the device's part of it.
-  public func hasRoom(for device: Int32) -> Bool {
+  public func hasRoom(for device: DeviceID) -> Bool {
     registrations.count < Self.rowLimit && registrations(of: device).count < Self.rowsPerDevice
   }
 
   /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).
-  func install(_ device: Int32, _ topic: Int32, _ environment: Environment, now: Timestamp) -> Int32? {
+  func install(_ device: DeviceID, _ topic: TopicID, _ environment: Environment, now: Timestamp)
+    -> RegistrationID?
+  {
     let rows = registrations(of: device)
     guard rows.count < Self.rowsPerDevice else { return nil }
-    let earlier = rows.map { registrations[Int($0)] }
+    let earlier = rows.map { registrations[$0] }
       .filter { $0.topic == topic && $0.environment == environment }
     let install = (earlier.map(\.install).max() ?? 0) + 1
-    let token = derivation.appToken(
-      environment: environment, udid: devices[Int(device)].udid, topicHash: topics[Int(topic)].hash,
-      install: install)
+    let token = derivedToken(self[device].udid, self[topic].hash, environment, install: install)
     return add(
       Registration(
-        token: token, device: device, topic: topic, install: install, environment: environment,
-        isAbandoned: false, awaitsFeedback: false, issuedAt: now, goneAt: .never, nextOfDevice: -1))
+        token: token, device: device, topic: topic, install: install, environment: environment, issuedAt: now)
+    )
   }
 
-  func add(_ registration: Registration) -> Int32? {
+  /// Adds a row, as the newest of its device; nil when there are too many, or one has the token.
+  func add(_ registration: Registration) -> RegistrationID? {
     guard registrations.count < Self.rowLimit, find(registration.token) == nil else { return nil }
     var row = registration
-    row.nextOfDevice = devices[Int(row.device)].firstRegistration
-    let index = Int32(registrations.append(row))
-    devices[Int(row.device)].firstRegistration = index
-    self.index.insert(row.token, Int(index))
-    changes.registrations.append(index)
-    return index
+    row.nextOfDevice = devices[row.device.index].firstRegistration
+    let id = registrations.append(row)
+    devices[row.device.index].firstRegistration = id
+    index.insert(row.token, id)
+    changes.registrations.append(id)
+    return id
   }
 
-  /// Empties the table and the list of devices. Topics keep their indices, and all of them count as changed.
+  /// Changes a row and remembers that the store must hear of it.
+  func update(_ id: RegistrationID, _ change: (inout Registration) -> Void) {
+    change(&registrations[id])
+    changes.registrations.append(id)
+  }
+
+  // MARK: The store
+
+  /// Rows that changed since the last call.
+  func takeChanges() -> Changes {
+    defer { changes = Changes() }
+    return changes
+  }
+
+  /// Empties the table and the list of devices. Topics keep their ids, and all of them count as changed.
   func forgetDevices() {
     generation += 1
     onlineCount = 0
@@ -174,32 +234,6 @@ public final class Registry {
     devices = []
     deviceByUDID = [:]
     index.removeAll()
-    changes = RegistryChanges(topics: topics.indices.map { Int32($0) })
+    changes = Changes(topics: topics.indices.map { TopicID($0) })
   }
-
-  /// Changes a row and remembers that the store must hear of it.
-  func update(_ index: Int32, _ change: (inout Registration) -> Void) {
-    change(&registrations[Int(index)])
-    changes.registrations.append(index)
-  }
-
-  /// A device has come, or with nil gone, in an environment.
-  func setSession(_ session: DeviceSession?, of device: Int32, in environment: Environment) {
-    let wasOnline = devices[Int(device)].isOnline
-    devices[Int(device)].setSession(session, in: environment)
-    onlineCount += (devices[Int(device)].isOnline ? 1 : 0) - (wasOnline ? 1 : 0)
-  }
-
-  /// Changes a device and remembers that the store must hear of it.
-  func updateDevice(_ index: Int32, _ change: (inout Device) -> Void) {
-    change(&devices[Int(index)])
-    changes.devices.append(index)
-  }
-}
-
-/// Rows that changed since the last commit; a row may be named more than once.
-struct RegistryChanges {
-  var devices: [Int32] = []
-  var topics: [Int32] = []
-  var registrations: [Int32] = []
 }

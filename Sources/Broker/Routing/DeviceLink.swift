@@ -21,7 +21,7 @@ public final class DeviceLink {
   /// Sent and not yet acknowledged, oldest first.
   var window = SentWindow()
   /// Rows whose message waits in its slot for room in the window.
-  var waiting: [Int32] = []
+  var waiting: [RegistrationID] = []
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
   private(set) var patienceLeft = DeviceLink.patience
   /// Waits are paid for until then.
@@ -37,13 +37,16 @@ public final class DeviceLink {
 
   /// A message is handed to the connection.
   @inline(__always)
-  func noteSent(_ id: UInt64, _ row: Int32) { window.append(id, row) }
+  func noteSent(_ id: UInt64, _ row: RegistrationID) { window.append(id, row) }
 
   /// Whether another message may be sent now; otherwise it waits in its slot.
   @inline(__always)
   var hasRoom: Bool {
     window.count < Self.windowLimit && waiting.isEmpty && outlet.unsentBytes < Self.unsentLimit
   }
+
+  /// Whether the system has not taken all that was sent.
+  var hasUnsent: Bool { outlet.unsentBytes > 0 }
 
   /// Whether messages are under way that the death of this process would lose.
   var mayLoseOutput: Bool { outlet.unsentBytes > 0 || outlet.systemQueuedBytes > 0 }

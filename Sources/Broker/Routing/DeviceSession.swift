@@ -2,8 +2,8 @@ import PushModel
 
 /// One identity of a device on a live connection.
 public final class DeviceSession {
-  let index: Int32
-  public let device: Int32
+  let id: SessionID
+  public let device: DeviceID
   public let environment: Environment
   public let link: DeviceLink
   public let connectedAt: Timestamp
@@ -13,8 +13,10 @@ public final class DeviceSession {
   /// Broadcast channels that it listens to, by row.
   var joined: [Int64: ChannelMembership] = [:]
 
-  init(index: Int32, device: Int32, environment: Environment, link: DeviceLink, connectedAt: Timestamp) {
-    (self.index, self.device, self.environment) = (index, device, environment)
+  init(
+    id: SessionID, device: DeviceID, environment: Environment, link: DeviceLink, connectedAt: Timestamp
+  ) {
+    (self.id, self.device, self.environment) = (id, device, environment)
     (self.link, self.connectedAt) = (link, connectedAt)
   }
 

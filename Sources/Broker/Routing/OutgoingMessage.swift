@@ -5,17 +5,20 @@ public struct OutgoingMessage {
   public var token: DeviceToken
   public var topic: TopicHash
   public var payload: UnsafeRawBufferPointer
+  public var head: MessageHead
+  public var origin: MessageOrigin
+
   /// Unique among unacknowledged messages of the connection: the low half of the notification's id.
-  public var messageId: UInt32
-  /// UNIX seconds; all ones for none.
-  public var expiry: UInt32
-  public var receivedAt: Timestamp
-  public var priority: Priority
-  /// 0 for a fresh one, 1 for one from storage, 3 for the last of those (`Documentation/device-protocol.md#message`,
-  /// `#tokens-and-sessions`).
-  public var storageFlags: UInt8
-  /// `apns-id` as 16 bytes; both zero for none.
-  public var apnsId: (UInt64, UInt64)
+  public var messageId: UInt32 { UInt32(truncatingIfNeeded: head.id) }
+}
+
+/// Whether a message comes from storage, by the numbers of the device protocol
+/// (`Documentation/device-protocol.md#message`, `#tokens-and-sessions`).
+public enum MessageOrigin: UInt8, Sendable {
+  case fresh = 0
+  case stored = 1
+  /// From storage, and the last of what was there.
+  case lastStored = 3
 }
 
 /// A live connection to a device, as the broker sees it. Implemented by the courier listener.

@@ -7,8 +7,8 @@ public struct PlainSubmission: BitwiseCopyable {
   public var interface: Interface
   public var command: UInt8 = 0
   public var identifier: UInt32 = 0
-  /// Index of the topic that the provider pushes to, -1 if it has none.
-  public var topic: Int32
+  /// The topic that the provider pushes to, if it has one.
+  @Packed public var topic: TopicID?
   public var environment: Environment
   /// As presented; any length.
   public var token: UnsafeRawBufferPointer
@@ -28,7 +28,7 @@ public struct PlainSubmission: BitwiseCopyable {
   public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
 
   public init(
-    interface: Interface, topic: Int32, environment: Environment, token: UnsafeRawBufferPointer,
+    interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,
     payload: UnsafeRawBufferPointer
   ) {
     (self.interface, self.topic, self.environment) = (interface, topic, environment)

@@ -1,3 +1,5 @@
+import PushModel
+
 /// The messages a device has not acknowledged: a queue, since devices acknowledge in order, that also finds others.
 ///
 /// The oldest message costs one comparison. Any other is looked up in an index that is made when the first one is asked
@@ -5,11 +7,18 @@
 struct SentWindow {
   struct Entry {
     var id: UInt64
-    /// Row of the token map; -1 once acknowledged out of order.
-    var registration: Int32
+    var registration: RegistrationID
   }
 
-  private var entries: [Entry] = []
+  /// An entry's place in the queue, also once it was taken out of order.
+  fileprivate struct Place {
+    var id: UInt64
+    @Packed var registration: RegistrationID?
+
+    var entry: Entry? { registration.map { Entry(id: id, registration: $0) } }
+  }
+
+  private var places: [Place] = []
   private var head = 0
   /// Unacknowledged messages, as a count.
   private(set) var count = 0
@@ -17,23 +26,23 @@ struct SentWindow {
   private var index: SentIndex?
 
   /// Entries that memory is held for, as a count.
-  var memory: Int { entries.capacity + (index?.memory ?? 0) }
+  var memory: Int { places.capacity + (index?.memory ?? 0) }
 
   /// Entries that were looked at for acknowledgements of other than the oldest message, since all were acknowledged.
   var steps: Int { index?.steps ?? 0 }
 
-  mutating func append(_ id: UInt64, _ registration: Int32) {
-    entries.append(Entry(id: id, registration: registration))
+  mutating func append(_ id: UInt64, _ registration: RegistrationID) {
+    places.append(Place(id: id, registration: registration))
     count += 1
   }
 
   /// Takes out the message with this wire id; nil if there is none (a second acknowledgement is harmless).
   @inline(__always)
   mutating func take(messageId: UInt32) -> Entry? {
-    guard head < entries.count, UInt32(truncatingIfNeeded: entries[head].id) == messageId else {
+    guard head < places.count, UInt32(truncatingIfNeeded: places[head].id) == messageId else {
       return takeOther(messageId)
     }
-    let entry = entries[head]
+    let entry = places[head].entry
     remove(at: head)
     return entry
   }
@@ -43,54 +52,91 @@ struct SentWindow {
     guard count > 0 else { return nil }
     let index = index ?? SentIndex()
     self.index = index
-    index.fill(from: entries, head: head, count: count)
-    guard let position = index.remove(messageId), position >= head, entries[position].registration >= 0 else {
+    index.fill(from: places, head: head, count: count)
+    guard let position = index.remove(messageId), position >= head, let entry = places[position].entry else {
       return nil
     }
-    let entry = entries[position]
     remove(at: position)
     return entry
   }
 
   /// All unacknowledged messages, oldest first.
-  var pending: some Sequence<Entry> { entries[head...].lazy.filter { $0.registration >= 0 } }
+  var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
 
   /// Takes out all unacknowledged messages whose row `belongs`, oldest first.
-  mutating func takeAll(where belongs: (Int32) -> Bool) -> [Entry] {
-    let pending = entries[head...].filter { $0.registration >= 0 }
-    let taken = pending.filter { belongs($0.registration) }
-    entries = pending.filter { !belongs($0.registration) }
-    (head, count) = (0, entries.count)
+  mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
+    let (all, taken) = (Array(pending), pending.filter { belongs($0.registration) })
+    places = all.filter { !belongs($0.registration) }.map { Place(id: $0.id, registration: $0.registration) }
+    (head, count) = (0, places.count)
     index = nil
     return taken
   }
 
   private mutating func remove(at position: Int) {
     count -= 1
-    entries[position].registration = -1
+    places[position].registration = nil
     guard position == head else { return closeGaps() }
-    while head < entries.count, entries[head].registration < 0 { head += 1 }
+    while head < places.count, places[head].registration == nil { head += 1 }
     compact()
   }
 
   /// A device may leave its first message unacknowledged for ever; what it did acknowledge must not pile up behind it.
   private mutating func closeGaps() {
-    guard entries.count - head > 2 * count + 64 else { return }
-    entries = entries[head...].filter { $0.registration >= 0 }
+    guard places.count - head > 2 * count + 64 else { return }
+    places = places[head...].filter { $0.registration != nil }
     head = 0
     index?.startOver()
   }
 
   private mutating func compact() {
-    if head == entries.count {
+    if head == places.count {
       // A busy connection keeps its memory, one that got a single message does not.
-      entries.removeAll(keepingCapacity: head > 1 && entries.capacity <= 4 * DeviceLink.windowLimit)
+      places.removeAll(keepingCapacity: head > 1 && places.capacity <= 4 * DeviceLink.windowLimit)
       head = 0
       index = nil
-    } else if head > 1024, head * 2 > entries.count {
-      entries.removeFirst(head)
+    } else if head > 1024, head * 2 > places.count {
+      places.removeFirst(head)
       index?.dropFirst(head)
       head = 0
     }
   }
+}
+
+/// Where in a `SentWindow` a message is, by its wire id.
+///
+/// It is filled up at each question, so every message enters it at most once and messages that are acknowledged in order
+/// never do. It may still name what has gone since; whoever asks looks.
+private final class SentIndex {
+  /// By numbers that count on when entries are dropped from the front of the window.
+  private var numbers: [UInt32: Int] = [:]
+  private var dropped = 0
+  /// The number of the first entry that has not been looked at.
+  private var next = 0
+  /// Entries looked at so far, as a count.
+  private(set) var steps = 0
+
+  /// Entries that memory is held for, as a count.
+  var memory: Int { numbers.capacity }
+
+  /// Takes up what came since the last question. `count` of the entries from `head` on are unacknowledged.
+  func fill(from places: [SentWindow.Place], head: Int, count: Int) {
+    // Mostly of messages that have gone: cheaper to make anew.
+    if numbers.count > 2 * count + 64 { startOver() }
+    let start = max(next - dropped, head)
+    for position in start..<max(start, places.count) {
+      steps += 1
+      guard places[position].registration != nil else { continue }
+      numbers[UInt32(truncatingIfNeeded: places[position].id)] = dropped + position
+    }
+    next = dropped + places.count
+  }
+
+  /// Forgets an id; answers where its message was.
+  func remove(_ messageId: UInt32) -> Int? { numbers.removeValue(forKey: messageId).map { $0 - dropped } }
+
+  /// The window has dropped so many entries from its front.
+  func dropFirst(_ count: Int) { dropped += count }
+
+  /// The positions of all entries have changed.
+  func startOver() { (numbers, dropped, next) = ([:], 0, 0) }
 }

@@ -8,7 +8,7 @@ public struct Submission {
   public var detail: NotificationDetail?
 
   public init(
-    interface: Interface, topic: Int32, environment: Environment, token: UnsafeRawBufferPointer,
+    interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,
     payload: UnsafeRawBufferPointer
   ) {
     plain = PlainSubmission(

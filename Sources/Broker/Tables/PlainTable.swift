@@ -1,10 +1,12 @@
-/// A growing table of plain values, addressed by index. Elements keep their place in order, not in memory.
+import PushModel
+
+/// A growing table of plain values, addressed by the ids of its rows. Elements keep their place in order, not in memory.
 ///
 /// Arrays of a class pay an exclusivity check and a reference count at each touch; the push path touches several
 /// tables for every frame, so these are bare memory with a bounds check.
 @frozen
 @usableFromInline
-struct PlainTable<Element: BitwiseCopyable>: ~Copyable {
+struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
   @usableFromInline var base: UnsafeMutablePointer<Element>
   @usableFromInline private(set) var count = 0
   @usableFromInline var capacity: Int
@@ -17,24 +19,34 @@ struct PlainTable<Element: BitwiseCopyable>: ~Copyable {
   deinit { base.deallocate() }
 
   @usableFromInline
-  subscript(index: Int) -> Element {
-    @inline(__always) unsafeAddress {
-      precondition(index >= 0 && index < count)
-      return UnsafePointer(base + index)
-    }
+  subscript(id: ID) -> Element {
+    @inline(__always) unsafeAddress { address(id) }
     @inline(__always) nonmutating unsafeMutableAddress {
-      precondition(index >= 0 && index < count)
-      return base + index
+      precondition(contains(id))
+      return base + id.index
     }
   }
 
-  /// Adds an element; answers its index.
+  /// Where an element lies until the table changes.
+  @inline(__always)
+  func address(_ id: ID) -> UnsafePointer<Element> {
+    precondition(contains(id))
+    return UnsafePointer(base + id.index)
+  }
+
+  @inline(__always)
+  func contains(_ id: ID) -> Bool { id.index >= 0 && id.index < count }
+
+  /// Every row's id, in order.
+  var ids: some Sequence<ID> { ID.rows(below: count) }
+
+  /// Adds an element; answers its id.
   @discardableResult
-  mutating func append(_ element: Element) -> Int {
+  mutating func append(_ element: Element) -> ID {
     if count == capacity { grow() }
     (base + count).initialize(to: element)
     count += 1
-    return count - 1
+    return ID(count - 1)
   }
 
   mutating func removeAll() { count = 0 }

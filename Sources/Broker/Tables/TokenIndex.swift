@@ -3,7 +3,7 @@ import PushModel
 /// Finds a registration by its token: open addressing, linear probing, at most half full.
 ///
 /// Tokens are outputs of an HMAC, so their first word is a good hash and nobody outside can choose colliding entries.
-/// An entry holds 32 more bits of the token beside the index, so a probe rarely touches the registration itself.
+/// An entry holds 32 more bits of the token beside the row, so a probe rarely touches the registration itself.
 struct TokenIndex: ~Copyable {
   private var entries: UnsafeMutablePointer<UInt64>
   private var mask: Int
@@ -18,17 +18,17 @@ struct TokenIndex: ~Copyable {
 
   deinit { entries.deallocate() }
 
-  /// The index stored for `token`, confirmed by `matches`; nil if there is none.
+  /// The id stored for `token`, confirmed by `matches`; nil if there is none.
   @inline(__always)
-  func find(_ token: DeviceToken, matches: (Int) -> Bool) -> Int? {
+  func find(_ token: DeviceToken, matches: (RegistrationID) -> Bool) -> RegistrationID? {
     let tag = token.words.1 & 0xffff_ffff_0000_0000
     var slot = Int(truncatingIfNeeded: token.words.0) & mask
     while true {
       let entry = entries[slot]
       if entry == Self.empty { return nil }
       if entry & 0xffff_ffff_0000_0000 == tag {
-        let index = Int(entry & 0xffff_ffff)
-        if matches(index) { return index }
+        let id = Self.id(entry)
+        if matches(id) { return id }
       }
       slot = (slot + 1) & mask
     }
@@ -41,14 +41,19 @@ struct TokenIndex: ~Copyable {
   }
 
   /// Adds an entry; the token must not be present.
-  mutating func insert(_ token: DeviceToken, _ index: Int) {
+  mutating func insert(_ token: DeviceToken, _ id: RegistrationID) {
     if (used + 1) * 2 > mask + 1 { grow() }
-    place(token.words.0, token.words.1 & 0xffff_ffff_0000_0000 | UInt64(UInt32(truncatingIfNeeded: index)))
+    place(token.words.0, token.words.1 & 0xffff_ffff_0000_0000 | UInt64(UInt32(bitPattern: id.number)))
     used += 1
   }
 
+  @inline(__always)
+  private static func id(_ entry: UInt64) -> RegistrationID {
+    RegistrationID(number: Int32(truncatingIfNeeded: entry))
+  }
+
   /// What `grow` needs besides the entries: the first word of each stored token.
-  var firstWord: (Int) -> UInt64 = { _ in 0 }
+  var firstWord: (RegistrationID) -> UInt64 = { _ in 0 }
 
   private mutating func place(_ hash: UInt64, _ entry: UInt64) {
     var slot = Int(truncatingIfNeeded: hash) & mask
@@ -62,7 +67,7 @@ struct TokenIndex: ~Copyable {
     entries = .allocate(capacity: oldCount * 2)
     entries.initialize(repeating: Self.empty, count: oldCount * 2)
     for slot in 0..<oldCount where old[slot] != Self.empty {
-      place(firstWord(Int(old[slot] & 0xffff_ffff)), old[slot])
+      place(firstWord(Self.id(old[slot])), old[slot])
     }
     old.deallocate()
   }

@@ -39,9 +39,9 @@ struct EventDocument {
   }
 
   private func device(_ event: BrokerEvent) -> (String, JSONValue)? {
-    let index = Int(clamping: event.subject)
-    guard index < broker.registry.devices.count else { return nil }
-    let device = broker.registry.devices[index]
+    let id = DeviceID(Int(clamping: event.subject))
+    guard broker.registry.contains(id) else { return nil }
+    let device = broker.registry[id]
     return (
       "device",
       Self.object(
@@ -54,8 +54,9 @@ struct EventDocument {
   }
 
   private func token(_ event: BrokerEvent) -> (String, JSONValue)? {
-    guard event.subject < UInt64(broker.registry.registrationCount) else { return nil }
-    let row = RegistryDocument(broker: broker).token(Int32(event.subject))
+    let id = RegistrationID(Int(clamping: event.subject))
+    guard broker.registry.contains(id) else { return nil }
+    let row = RegistryDocument(broker: broker).token(id)
     return (
       "token",
       Self.object("token", event.at, [("change", .string("\(event.change)")), ("row", row)])

@@ -56,14 +56,14 @@ extension Console {
     let registry = broker.registry
     return [
       MetricFamily(
-        "apns_emulator_devices", .gauge, "Devices that have been seen.", value: registry.devices.count),
+        "apns_emulator_devices", .gauge, "Devices that have been seen.", value: registry.deviceCount),
       MetricFamily(
         "apns_emulator_devices_online", .gauge, "Devices that are connected.",
         value: registry.onlineCount),
       MetricFamily(
         "apns_emulator_tokens", .gauge, "Rows of the token map, gone ones included.",
         value: registry.registrationCount),
-      MetricFamily("apns_emulator_topics", .gauge, "Topics that are known.", value: registry.topics.count),
+      MetricFamily("apns_emulator_topics", .gauge, "Topics that are known.", value: registry.topicCount),
       MetricFamily(
         "apns_emulator_feedback_entries", .gauge, "Entries that wait to be read from the feedback service.",
         value: broker.feedbackCount),

@@ -5,14 +5,14 @@ import PushModel
 extension JournalRecord {
   /// The topic pushed to, by its name where that is known; nil if none is.
   public func topicLabel(_ broker: Broker) -> String? {
-    guard topic >= 0, Int(topic) < broker.registry.topics.count else { return nil }
-    return broker.registry.topics[Int(topic)].label
+    guard let topic, broker.registry.contains(topic) else { return nil }
+    return broker.registry[topic].label
   }
 
   /// The device that the token is of; nil if the token is unknown.
   public func udid(_ broker: Broker) -> UDID? {
-    guard registration >= 0, Int(registration) < broker.registry.registrationCount else { return nil }
-    return broker.registry.devices[Int(broker.registry[registration: registration].device)].udid
+    guard let registration, broker.registry.contains(registration) else { return nil }
+    return broker.registry[broker.registry[registration].device].udid
   }
 
   /// HTTP status of the verdict; nil if a fault left the provider without one.

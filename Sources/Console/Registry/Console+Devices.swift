@@ -12,8 +12,8 @@ extension Console {
     let document = RegistryDocument(broker: broker)
     let registry = broker.registry
     return page.document(
-      "devices", registry.rows(from: page.start, below: registry.devices.count), of: registry,
-      where: { isOnline == nil || registry.devices[Int($0)].isOnline == isOnline },
+      "devices", DeviceID.rows(from: page.start, below: registry.deviceCount), of: registry,
+      where: { isOnline == nil || registry[$0].isOnline == isOnline },
       { .object(document.device($0)) })
   }
 
@@ -62,7 +62,7 @@ extension Console {
     return HTTPResponse(json: ["udid": .string(request.part("udid")), "disconnected": .bool(wasOnline)])
   }
 
-  private func knownDevice(_ request: ConsoleRequest) throws -> Int32 {
+  private func knownDevice(_ request: ConsoleRequest) throws -> DeviceID {
     let udid = try request.udid()
     guard let device = broker.registry.knownDevice(udid) else {
       throw ConsoleError.notFound("no device \(udid) has been seen; installing an app on it makes it known")
@@ -70,14 +70,14 @@ extension Console {
     return device
   }
 
-  private func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> Int32 {
+  private func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> DeviceID {
     guard let device = broker.registry.device(udid, now: now) else {
       throw ConsoleError.full("devices", limit: Registry.rowLimit)
     }
     return device
   }
 
-  private func noRoom(_ device: Int32, _ udid: UDID) -> ConsoleError {
+  private func noRoom(_ device: DeviceID, _ udid: UDID) -> ConsoleError {
     broker.registry.registrations(of: device).count >= Registry.rowsPerDevice
       ? .full("\(udid.text)'s installs, reinstalls included", limit: Registry.rowsPerDevice)
       : .full("tokens", limit: Registry.rowLimit)

@@ -11,12 +11,12 @@ extension Console {
     try query.finish()
     let document = RegistryDocument(broker: broker)
     let registry = broker.registry
-    let isWanted = { (row: Int32) in filter.matches(row, registry) }
-    let make = { (row: Int32) in GrowingDocument.Element.value(document.token(row)) }
+    let isWanted = { (row: RegistrationID) in filter.matches(row, registry) }
+    let make = { (row: RegistrationID) in GrowingDocument.Element.value(document.token(row)) }
     if let few = filter.candidates(registry) {
       return page.document("tokens", few, of: registry, where: isWanted, make)
     }
-    let all = registry.rows(from: page.start, below: registry.registrationCount)
+    let all = RegistrationID.rows(from: page.start, below: registry.registrationCount)
     return page.document("tokens", all, of: registry, where: isWanted, make)
   }
 
@@ -38,11 +38,11 @@ extension Console {
   }
 
   /// How the token comes to be (`Documentation/credentials.md#how-tokens-come-to-be`). The key stays a secret.
-  private func derivation(_ row: Int32) -> JSONValue {
-    let registration = broker.registry[registration: row]
+  private func derivation(_ row: RegistrationID) -> JSONValue {
+    let registration = broker.registry[row]
     let (udid, hash) = (
-      broker.registry.devices[Int(registration.device)].udid,
-      broker.registry.topics[Int(registration.topic)].hash
+      broker.registry[registration.device].udid,
+      broker.registry[registration.topic].hash
     )
     let message = context.explainToken?(registration.environment, udid, hash, registration.install)
     let derived = broker.registry.derivedToken(
@@ -80,11 +80,11 @@ extension Console {
     var (rows, foreign) = (
       broker.allFeedback.makeIterator(), broker.foreignFeedback.entries.makeIterator()
     )
-    let isWanted = { (index: Int32) in topic == nil || registry.topics[Int(index)].label == topic }
+    let isWanted = { (id: TopicID) in topic == nil || registry[id].label == topic }
     return GrowingDocument([
       .list("feedback") { _ in
         if generation == registry.generation, let row = rows.next() {
-          return isWanted(registry[registration: row].topic) ? .value(document.feedback(row)) : .nothing
+          return isWanted(registry[row].topic) ? .value(document.feedback(row)) : .nothing
         }
         guard let entry = foreign.next() else { return .end }
         return isWanted(entry.topic) ? .value(document.feedback(entry)) : .nothing
@@ -114,7 +114,7 @@ private struct TokenFilter {
   }
 
   /// Few rows where an index can tell them, in order of issue; nil where it can't.
-  func candidates(_ registry: Registry) -> [Int32]? {
+  func candidates(_ registry: Registry) -> [RegistrationID]? {
     if let token { return registry.find(token).map { [$0] } ?? [] }
     if let udid {
       return UDID(udid).flatMap(registry.knownDevice).map { registry.registrations(of: $0).reversed() } ?? []
@@ -122,10 +122,10 @@ private struct TokenFilter {
     return nil
   }
 
-  func matches(_ row: Int32, _ registry: Registry) -> Bool {
-    let registration = registry[registration: row]
-    return (udid == nil || registry.devices[Int(registration.device)].udid.text == udid)
-      && (topic == nil || registry.topics[Int(registration.topic)].label == topic)
+  func matches(_ row: RegistrationID, _ registry: Registry) -> Bool {
+    let registration = registry[row]
+    return (udid == nil || registry[registration.device].udid.text == udid)
+      && (topic == nil || registry[registration.topic].label == topic)
       && (state == nil || RegistryDocument.state(registration) == state)
       && (environment == nil || registration.environment == environment)
   }

@@ -17,29 +17,29 @@ struct Page {
 
   /// A document of those `rows` that are `wanted`, in order, and of where the next page begins: null when there is none.
   /// Rows that come while it is written are not part of it, and it ends where all rows are forgotten.
-  func document(
-    _ name: String, _ rows: some Sequence<Int32>, of registry: Registry,
-    where isWanted: @escaping (Int32) -> Bool, _ make: @escaping (Int32) -> GrowingDocument.Element
+  func document<ID: RowID>(
+    _ name: String, _ rows: some Sequence<ID>, of registry: Registry,
+    where isWanted: @escaping (ID) -> Bool, _ make: @escaping (ID) -> GrowingDocument.Element
   ) -> GrowingDocument {
     let cursor = PageCursor(rows, self, registry, isWanted, make)
-    return GrowingDocument([.list(name, cursor.look), .late("next") { .optional(cursor.next) }])
+    return GrowingDocument([.list(name, cursor.look), .late("next") { .optional(cursor.next?.number) }])
   }
 }
 
 /// A page on its way through the rows.
-private final class PageCursor {
-  private var rows: AnyIterator<Int32>
+private final class PageCursor<ID: RowID> {
+  private var rows: AnyIterator<ID>
   private let page: Page
   private let registry: Registry
   private let generation: Int
-  private let isWanted: (Int32) -> Bool
-  private let make: (Int32) -> GrowingDocument.Element
+  private let isWanted: (ID) -> Bool
+  private let make: (ID) -> GrowingDocument.Element
   private var found = 0
-  private(set) var next: Int32?
+  private(set) var next: ID?
 
   init(
-    _ rows: some Sequence<Int32>, _ page: Page, _ registry: Registry, _ isWanted: @escaping (Int32) -> Bool,
-    _ make: @escaping (Int32) -> GrowingDocument.Element
+    _ rows: some Sequence<ID>, _ page: Page, _ registry: Registry, _ isWanted: @escaping (ID) -> Bool,
+    _ make: @escaping (ID) -> GrowingDocument.Element
   ) {
     (self.rows, self.page, self.registry) = (AnyIterator(rows.makeIterator()), page, registry)
     (self.isWanted, self.make, generation) = (isWanted, make, registry.generation)
@@ -47,7 +47,7 @@ private final class PageCursor {
 
   func look(_ slice: inout Slice) -> GrowingDocument.Element {
     guard generation == registry.generation, let row = rows.next() else { return .end }
-    guard Int(row) >= page.start, isWanted(row) else { return .nothing }
+    guard row.index >= page.start, isWanted(row) else { return .nothing }
     guard found < page.limit else {
       next = row
       return .end

@@ -7,13 +7,13 @@ struct RegistryDocument {
   private var registry: Registry { broker.registry }
 
   /// A row of the token map.
-  func token(_ row: Int32) -> JSONValue {
-    let registration = registry[registration: row]
-    let device = registry.devices[Int(registration.device)]
+  func token(_ row: RegistrationID) -> JSONValue {
+    let registration = registry[row]
+    let device = registry[registration.device]
     let goneAt = registration.isActive ? nil : registration.goneAt
     return [
       "udid": .string(device.udid.text),
-      "topic": .string(registry.topics[Int(registration.topic)].label),
+      "topic": .string(registry[registration.topic].label),
       "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
       "install": .integer(Int64(registration.install)), "state": .string(Self.state(registration)),
       "issuedAt": .string(registration.issuedAt.rfc3339), "goneAt": .optional(goneAt),
@@ -26,9 +26,9 @@ struct RegistryDocument {
   static func state(_ registration: Registration) -> String { registration.isActive ? "active" : "gone" }
 
   /// A device with its connections, its topics and the messages kept for it.
-  func device(_ index: Int32) -> [GrowingDocument.Member] {
-    let device = registry.devices[Int(index)]
-    let rows = Array(registry.registrations(of: index).reversed())
+  func device(_ id: DeviceID) -> [GrowingDocument.Member] {
+    let device = registry[id]
+    let rows = Array(registry.registrations(of: id).reversed())
     return [
       .value("udid", .string(device.udid.text)), .value("online", .bool(device.isOnline)),
       .value("firstSeenAt", .string(device.firstSeenAt.rfc3339)),
@@ -42,9 +42,9 @@ struct RegistryDocument {
   }
 
   /// What `make` makes of a device's rows, as long as they are there.
-  private func list(_ name: String, _ rows: [Int32], _ make: @escaping (Int32) -> JSONValue?)
-    -> GrowingDocument.Member
-  {
+  private func list(
+    _ name: String, _ rows: [RegistrationID], _ make: @escaping (RegistrationID) -> JSONValue?
+  ) -> GrowingDocument.Member {
     var rest = rows[...]
     let generation = registry.generation
     return .list(name) { [registry] _ in
@@ -64,12 +64,12 @@ struct RegistryDocument {
 
   private func label(_ hash: TopicHash) -> String {
     guard let topic = registry.knownTopic(hashed: hash) else { return "sha1:\(hash.hex)" }
-    return registry.topics[Int(topic)].label
+    return registry[topic].label
   }
 
-  private func topic(_ row: Int32, _ device: Device) -> JSONValue {
-    let registration = registry[registration: row]
-    let topic = registry.topics[Int(registration.topic)]
+  private func topic(_ row: RegistrationID, _ device: Device) -> JSONValue {
+    let registration = registry[row]
+    let topic = registry[registration.topic]
     let session = device.session(in: registration.environment)
     return [
       "topic": .string(topic.label), "environment": .string(registration.environment.name),
@@ -81,15 +81,15 @@ struct RegistryDocument {
   }
 
   /// The message of one row that waits, or is on its way and not yet acknowledged.
-  private func keptMessage(_ row: Int32) -> JSONValue? {
+  private func keptMessage(_ row: RegistrationID) -> JSONValue? {
     guard let kept = broker.keptMessage(row) else { return nil }
-    let registration = registry[registration: row]
+    let registration = registry[row]
     return [
-      "id": .integer(Int64(clamping: kept.id)),
-      "topic": .string(registry.topics[Int(registration.topic)].label),
+      "id": .integer(Int64(clamping: kept.head.id)),
+      "topic": .string(registry[registration.topic].label),
       "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
-      "receivedAt": .string(kept.receivedAt.rfc3339), "expiresAt": .string(kept.expiresAt.rfc3339),
-      "priority": .integer(Int64(kept.priority.rawValue)), "pushType": .string(kept.pushType.name),
+      "receivedAt": .string(kept.head.receivedAt.rfc3339), "expiresAt": .string(kept.head.expiresAt.rfc3339),
+      "priority": .integer(Int64(kept.head.priority.rawValue)), "pushType": .string(kept.head.pushType.name),
       "payload": JSONText.compact(kept.payload).map(JSONValue.verbatim) ?? .null,
       "payloadBase64": .string(Base64.encode(kept.payload)),
     ]
@@ -98,7 +98,7 @@ struct RegistryDocument {
   /// A broadcast channel.
   func channel(_ key: ChannelTable.Key) -> JSONValue {
     [
-      "topic": .string(registry.topics[Int(key.topic)].label),
+      "topic": .string(registry[key.topic].label),
       "environment": .string(key.environment.name), "id": .string(Base64.encode(key.id)),
       "storesNewest": .bool(broker.channels.storesNewest(key) ?? false),
       "listeners": .integer(Int64(broker.channels.listenerCount(key))),
@@ -110,18 +110,18 @@ struct RegistryDocument {
   func feedback(_ entry: ForeignFeedback.Entry) -> JSONValue {
     [
       "timestamp": .string(entry.goneAt.rfc3339), "token": .string(Hex.encode(entry.token)),
-      "topic": .string(registry.topics[Int(entry.topic)].label), "udid": nil,
+      "topic": .string(registry[entry.topic].label), "udid": nil,
       "environment": .string(entry.environment.name),
     ]
   }
 
   /// An entry of the feedback service.
-  func feedback(_ row: Int32) -> JSONValue {
-    let registration = registry[registration: row]
+  func feedback(_ row: RegistrationID) -> JSONValue {
+    let registration = registry[row]
     return [
       "timestamp": .string(registration.goneAt.rfc3339), "token": .string(registration.token.hex),
-      "topic": .string(registry.topics[Int(registration.topic)].label),
-      "udid": .string(registry.devices[Int(registration.device)].udid.text),
+      "topic": .string(registry[registration.topic].label),
+      "udid": .string(registry[registration.device].udid.text),
       "environment": .string(registration.environment.name),
     ]
   }

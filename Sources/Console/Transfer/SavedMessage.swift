@@ -28,12 +28,13 @@ struct SavedMessage: Equatable, JSONDocument {
 
   init(_ kept: KeptMessage) {
     payload = Array(kept.payload)
-    (priority, pushType) = (kept.priority, kept.pushType)
-    if kept.apnsId != (0, 0) {
-      apnsId = MessageID(high: kept.apnsId.0.bigEndian, low: kept.apnsId.1.bigEndian)
+    let head = kept.head
+    (priority, pushType) = (head.priority, head.pushType)
+    if head.apnsId != (0, 0) {
+      apnsId = MessageID(high: head.apnsId.0.bigEndian, low: head.apnsId.1.bigEndian)
     }
-    expiration = kept.expiry == .max ? nil : kept.expiry
-    (receivedAt, expiresAt) = (kept.receivedAt, kept.expiresAt)
+    expiration = head.expiry == .max ? nil : head.expiry
+    (receivedAt, expiresAt) = (head.receivedAt, head.expiresAt)
   }
 
   init(_ broadcast: ChannelTable.Broadcast) {

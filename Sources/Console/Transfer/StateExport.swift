@@ -13,14 +13,14 @@ struct StateExport {
 
   /// Throws when it is too much for one document.
   func document() throws -> GrowingDocument {
-    guard registry.registrationCount <= SavedState.rowLimit, registry.devices.count <= SavedState.rowLimit,
-      registry.topics.count <= SavedState.rowLimit, broker.subscriptionCount <= SavedState.rowLimit
+    guard registry.registrationCount <= SavedState.rowLimit, registry.deviceCount <= SavedState.rowLimit,
+      registry.topicCount <= SavedState.rowLimit, broker.subscriptionCount <= SavedState.rowLimit
     else {
       throw ConsoleError.conflict(
         "there are more than \(SavedState.rowLimit) tokens, devices, topics or subscriptions; copy the data folder instead"
       )
     }
-    let (generation, written) = (registry.generation, WrittenRows(deviceCount: registry.devices.count))
+    let (generation, written) = (registry.generation, WrittenRows(deviceCount: registry.deviceCount))
     let keys = (context.credentials?.keys() ?? []).sorted { $0.keyId < $1.keyId }
     var members: [GrowingDocument.Member] = [.value("version", .integer(SavedState.version))]
     if let clock = context.clock { members.append(.value("clock", SavedClock(clock).document)) }
@@ -37,26 +37,26 @@ struct StateExport {
     for certificate in context.credentials?.certificates() ?? [] {
       certificates[certificate.topic] = certificate
     }
-    let topics = Set(registry.topics.compactMap(\.name)).union(certificates.keys)
+    let topics = Set(registry.topicNames).union(certificates.keys)
     return .sorted("apps", Array(topics), by: { $0.name < $1.name }) {
       .value(SavedApp(topic: $0, certificate: certificates[$0]).document)
     }
   }
 
   private func devices(_ written: WrittenRows) -> GrowingDocument.Member {
-    var indices = (0..<Int32(written.deviceCount)).makeIterator()
+    var ids = DeviceID.rows(below: written.deviceCount).makeIterator()
     return .list("devices") { _ in
-      guard let index = indices.next(), Int(index) < registry.devices.count else { return .end }
-      return .object(device(index, written))
+      guard let id = ids.next(), registry.contains(id) else { return .end }
+      return .object(device(id, written))
     }
   }
 
-  private func device(_ index: Int32, _ written: WrittenRows) -> [GrowingDocument.Member] {
-    var rows = registry.registrations(of: index).reversed().makeIterator()
-    let head = SavedDevice.form.members(SavedDevice(registry.devices[Int(index)]))
+  private func device(_ id: DeviceID, _ written: WrittenRows) -> [GrowingDocument.Member] {
+    var rows = registry.registrations(of: id).reversed().makeIterator()
+    let head = SavedDevice.form.members(SavedDevice(registry[id]))
     let apps = GrowingDocument.Member.list("apps") { _ in
-      guard let row = rows.next(), Int(row) < registry.registrationCount else { return .end }
-      let registration = registry[registration: row]
+      guard let row = rows.next(), registry.contains(row) else { return .end }
+      let registration = registry[row]
       if !registration.isActive { written.gone.insert(row) }
       return .value(
         SavedRow(
@@ -66,15 +66,15 @@ struct StateExport {
     return head.map { .value($0.0, $0.1) } + [apps]
   }
 
-  private func app(_ topic: Int32) -> SavedRow.App {
-    let entry = registry.topics[Int(topic)]
+  private func app(_ topic: TopicID) -> SavedRow.App {
+    let entry = registry[topic]
     return entry.name.map(SavedRow.App.named) ?? .hashed(entry.hash)
   }
 
   /// Not by the index of the topic, which another emulator may have in another order.
   private func channels(_ written: WrittenRows) -> GrowingDocument.Member {
     let channels = broker.channels.rowNumbers.compactMap { row in
-      broker.channels.key(row).flatMap { key in registry.topics[Int(key.topic)].name.map { (key, $0) } }
+      broker.channels.key(row).flatMap { key in registry[key.topic].name.map { (key, $0) } }
     }
     return .sorted("channels", channels, by: Self.precedes) { key, topic in
       .object(channel(key, topic, written))
@@ -98,10 +98,10 @@ struct StateExport {
       storesNewest: broker.channels.storesNewest(key) ?? false)
     channel.message = broker.channels.newest(key).map(SavedMessage.init)
     let head = SavedChannel.form.members(channel).map { GrowingDocument.Member.value($0.0, $0.1) }
-    let devices = broker.subscribers(key).filter { $0 < written.deviceCount }
+    let devices = broker.subscribers(key).filter { $0.index < written.deviceCount }
     guard !devices.isEmpty else { return head }
     let (registry, broker) = (registry, broker)
-    let udid = { (device: Int32) in registry.devices[Int(device)].udid }
+    let udid = { (device: DeviceID) in registry[device].udid }
     return head + [
       .sorted("subscribers", devices, by: { udid($0).text < udid($1).text }) { device in
         guard let seenUntil = broker.seenUntil(device, key) else { return .nothing }
@@ -111,11 +111,11 @@ struct StateExport {
   }
 
   private func feedback(_ written: WrittenRows) -> GrowingDocument.Member {
-    var rows: IndexingIterator<[Int32]>?
+    var rows: IndexingIterator<[RegistrationID]>?
     return .list("feedback") { _ in
       if rows == nil { rows = broker.allFeedback.makeIterator() }
       guard let row = rows?.next() else { return .end }
-      return written.gone.contains(row) ? .value(.string(registry[registration: row].token.hex)) : .nothing
+      return written.gone.contains(row) ? .value(.string(registry[row].token.hex)) : .nothing
     }
   }
 }
@@ -125,7 +125,7 @@ private final class WrittenRows {
   /// How many devices there were at its beginning.
   let deviceCount: Int
   /// Rows that were written as gone.
-  var gone: Set<Int32> = []
+  var gone: Set<RegistrationID> = []
 
   init(deviceCount: Int) { self.deviceCount = deviceCount }
 }

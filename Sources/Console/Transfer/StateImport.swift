@@ -72,14 +72,14 @@ struct StateImport {
   /// A token stands for the same install everywhere, and an install has one token.
   private func checkOwner(_ token: DeviceToken, _ row: SavedRow, _ udid: UDID) throws {
     let known = registry.knownDevice(udid).map { registry.registrations(of: $0) } ?? []
-    let same = known.first { isSame(row, registry[registration: $0]) }
-    if let same, registry[registration: same].token != token {
+    let same = known.first { isSame(row, registry[$0]) }
+    if let same, registry[same].token != token {
       throw ConsoleError.conflict(
-        "\(row.place).token: install \(row.install) has the token \(registry[registration: same].token.hex) here, "
+        "\(row.place).token: install \(row.install) has the token \(registry[same].token.hex) here, "
           + "got \(token.hex); reset the devices first, or start with the same --token-seed")
     }
     if same == nil, let other = registry.find(token) {
-      let owner = registry.devices[Int(registry[registration: other].device)].udid
+      let owner = registry[registry[other].device].udid
       throw ConsoleError.conflict(
         "\(row.place).token: expected a token that is nobody's, got one of \(owner)")
     }
@@ -87,7 +87,7 @@ struct StateImport {
 
   private func isSame(_ row: SavedRow, _ registration: Registration) -> Bool {
     registration.install == row.install && registration.environment == row.environment
-      && registry.topics[Int(registration.topic)].hash == hash(row.app)
+      && registry[registration.topic].hash == hash(row.app)
   }
 
   private struct Credentials {
@@ -147,11 +147,11 @@ struct StateImport {
   // MARK: Changes
 
   private func importDevices(_ tokens: [[DeviceToken]], _ now: Timestamp) throws {
-    var rows: [DeviceToken: Int32] = [:]
-    var messages: [(row: Int32, message: SavedMessage)] = []
+    var rows: [DeviceToken: RegistrationID] = [:]
+    var messages: [(row: RegistrationID, message: SavedMessage)] = []
     for (device, tokens) in zip(state.devices, tokens) {
       let index = try importDevice(device, now)
-      var kept: Set<Int32> = []
+      var kept: Set<RegistrationID> = []
       for (row, token) in zip(device.rows, tokens) {
         let rowIndex = try importRow(row, token, of: index, now)
         rows[token] = rowIndex
@@ -167,7 +167,7 @@ struct StateImport {
     importFeedback(rows)
   }
 
-  private func importDevice(_ device: SavedDevice, _ now: Timestamp) throws -> Int32 {
+  private func importDevice(_ device: SavedDevice, _ now: Timestamp) throws -> DeviceID {
     let index = broker.importDevice(
       device.udid, identity: device.identity, keyFingerprint: device.keyFingerprint,
       firstSeenAt: device.firstSeenAt, lastSeenAt: device.lastSeenAt, now: now)
@@ -175,9 +175,9 @@ struct StateImport {
     return index
   }
 
-  private func importRow(_ row: SavedRow, _ token: DeviceToken, of device: Int32, _ now: Timestamp) throws
-    -> Int32
-  {
+  private func importRow(
+    _ row: SavedRow, _ token: DeviceToken, of device: DeviceID, _ now: Timestamp
+  ) throws -> RegistrationID {
     let topic =
       switch row.app {
       case .named(let name): registry.topic(named: name)
@@ -195,9 +195,9 @@ struct StateImport {
     return index
   }
 
-  private func importMessage(_ message: SavedMessage, _ row: Int32, _ now: Timestamp) {
+  private func importMessage(_ message: SavedMessage, _ row: RegistrationID, _ now: Timestamp) {
     if let kept = broker.keptMessage(row), message.isSame(as: SavedMessage(kept)) { return }
-    let registration = registry[registration: row]
+    let registration = registry[row]
     let receivedAt = message.receivedAt ?? now
     let latest = receivedAt.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
     let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
@@ -216,7 +216,7 @@ struct StateImport {
     }
   }
 
-  private func importFeedback(_ rows: [DeviceToken: Int32]) {
+  private func importFeedback(_ rows: [DeviceToken: RegistrationID]) {
     guard let tokens = state.feedback else { return }
     broker.importFeedback(tokens.compactMap { rows[$0] ?? registry.find($0) }, ofRows: Set(rows.values))
   }

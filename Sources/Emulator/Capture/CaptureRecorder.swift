@@ -160,7 +160,7 @@ final class CaptureRecorder {
 
   /// A provider has connected to the gateway; answers its number.
   func gatewayOpened(_ provider: GatewayProvider) -> UInt32 {
-    let topic = provider.topic < 0 ? nil : broker.registry.topics[Int(provider.topic)].label
+    let topic = provider.topic.map { broker.registry[$0].label }
     return connectionOpened(.gateway, provider.environment, topic: topic)
   }
 

@@ -67,8 +67,9 @@ enum TestPushSender {
 
   private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64) -> Void) {
     // Topics are known once somebody has named them.
-    let topic = emulator.broker.registry.topic(named: push.topic) ?? -1
-    var provider = GatewayProvider(topic: topic, environment: push.environment, topics: [topic])
+    let topic = emulator.broker.registry.topic(named: push.topic)
+    var provider = GatewayProvider(
+      topic: topic, environment: push.environment, topics: Set([topic].compactMap(\.self)))
     provider.connection = emulator.capture?.gatewayOpened(provider) ?? 0
     let bytes = bytes(push)
     let decision = bytes.withUnsafeBytes { bytes -> FaultEngine.Decision? in

@@ -36,7 +36,7 @@ extension CourierConnection: CourierOutlet {
   }
 
   func appChanged(_ topic: TopicHash, _ change: AppChange) {
-    let name = broker.registry.knownTopic(hashed: topic).flatMap { broker.registry.topics[Int($0)].name }
+    let name = broker.registry.knownTopic(hashed: topic).flatMap { broker.registry[$0].name }
     let state = AppStateChange(
       AppStateChange.Action(change), topic: change == .erase ? nil : topic,
       topicName: change == .erase ? nil : name)
@@ -80,6 +80,6 @@ extension CourierConnection: CourierOutlet {
     let faults = faults ?? CourierFaults(service.faults, connection)
     self.faults = faults
     let topic = broker.registry.knownTopic(hashed: message.topic)
-    return faults.strike(message, topic: topic.map { broker.registry.topics[Int($0)].label })
+    return faults.strike(message, topic: topic.map { broker.registry[$0].label })
   }
 }

@@ -41,9 +41,8 @@ final class CourierConnection: ConnectionHandler {
   var broker: Broker { service.broker }
   /// The devices on this connection.
   var udids: [UDID] {
-    let devices = broker.registry.devices
     // A reset may have forgotten the devices of a connection that is ending.
-    return identities.map { Int($0.session.device) }.filter(devices.indices.contains).map { devices[$0].udid }
+    identities.map(\.session.device).filter(broker.registry.contains).map { broker.registry[$0].udid }
   }
 
   func connectionOpened(_ connection: TLSConnection) { packing = CourierPacking(alpn: connection.alpn) }

@@ -6,15 +6,15 @@ import PushModel
 extension OutgoingMessage {
   /// In bytes.
   var frameSize: Int {
-    CourierMessage.encodedSize(payloadCount: payload.count, hasApnsId: apnsId != (0, 0))
+    CourierMessage.encodedSize(payloadCount: payload.count, hasApnsId: head.apnsId != (0, 0))
   }
 
   /// Writes the frame and answers its size; `output` has room for `frameSize` bytes.
   func writeFrame(to output: UnsafeMutableRawPointer) -> Int {
     CourierMessage.write(
-      to: output, token: token, topic: topic, payload: payload, messageId: messageId, expiry: expiry,
-      timestampNanoseconds: UInt64(clamping: receivedAt.nanoseconds), storageFlags: storageFlags,
-      priority: priority.rawValue, apnsId: apnsId == (0, 0) ? nil : apnsId)
+      to: output, token: token, topic: topic, payload: payload, messageId: messageId, expiry: head.expiry,
+      timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
+      priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId)
   }
 
   var frame: [UInt8] {

@@ -26,7 +26,7 @@ final class CourierFaults {
     var token = message.token
     let struck = withUnsafeBytes(of: &token) { bytes in
       var point = FaultPoint(.delivery, at: .courier)
-      (point.topic, point.token, point.priority) = (topic, bytes, message.priority)
+      (point.topic, point.token, point.priority) = (topic, bytes, message.head.priority)
       point.connection = connection.remoteAddress.description
       return service.decide(point)
     }

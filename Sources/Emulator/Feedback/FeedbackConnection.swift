@@ -13,7 +13,7 @@ final class FeedbackConnection: ConnectionHandler {
   private static let tupleBytes = 100
 
   private let feedback: FeedbackService
-  private var rows: [Int32] = []
+  private var rows: [RegistrationID] = []
   private var foreignIds: [Int64] = []
   private var tuples: [FeedbackTuple] = []
   private var nextTuple = 0
@@ -63,8 +63,8 @@ final class FeedbackConnection: ConnectionHandler {
     return record
   }
 
-  private func tuple(_ row: Int32) -> FeedbackTuple {
-    let registration = feedback.broker.registry[registration: row]
+  private func tuple(_ row: RegistrationID) -> FeedbackTuple {
+    let registration = feedback.broker.registry[row]
     return FeedbackTuple(goneAt: registration.goneAt, token: registration.token.bytes)
   }
 }

@@ -22,7 +22,7 @@ struct ForwardPush {
   var token: [UInt8]
   var payload: [UInt8]
   /// Index and name of the certificate's topic.
-  var topic: Int32
+  var topic: TopicID?
   var topicName: String
   var environment: Environment
   var type: PushType

@@ -32,8 +32,10 @@ extension ForwardService: UpstreamObserver {
       settle(push, .delivered, nil, text)
     case .gone(let goneAt):
       noteSuccess()
-      broker.noteForeignGone(
-        token: push.token, topic: push.topic, environment: push.environment, goneAt: goneAt ?? clock.now())
+      if let topic = push.topic {
+        broker.noteForeignGone(
+          token: push.token, topic: topic, environment: push.environment, goneAt: goneAt ?? clock.now())
+      }
       settle(push, .discarded, nil, text)
     case .rejected(let rejection): reject(push, rejection, status: status, text)
     case .retryLater: retry(push, limit: Self.throttledLimit, .tooManyRequests, text)

@@ -155,7 +155,7 @@ final class ForwardService {
     submission.detail = NotificationDetail(explanation: explanation, upstream: target)
   }
 
-  func name(_ topic: Int32) -> String { broker.registry.topics[Int(topic)].name?.name ?? "" }
+  func name(_ topic: TopicID?) -> String { topic.flatMap { broker.registry[$0].name?.name } ?? "" }
 
   /// A random UUID as clients make them: version 4, in lower case (`Documentation/provider-api.md#request`).
   func nextMessageID() -> MessageID {

@@ -14,7 +14,7 @@ extension ForwardingGatewayConnection {
       self.fault = nil
       return carryOut(fault.plan, fault.decision, notification, provider)
     }
-    let topic = provider.topic < 0 ? nil : service.broker.registry.topics[Int(provider.topic)].label
+    let topic = provider.topic.map { service.broker.registry[$0].label }
     let decision = service.faults.decide(notification, topic: topic, connection: connection?.remoteAddress)
     guard let decision else { return nil }
     let plan = FaultPlan(decision, on: .frames)

@@ -22,7 +22,7 @@ struct ThrownAwayPushes {
   }
 
   private struct Key: Hashable {
-    var topic: Int32
+    var topic: TopicID?
     var environment: Environment
     var priority: Priority
     var token: [UInt8]

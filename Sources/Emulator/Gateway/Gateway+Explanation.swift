@@ -15,12 +15,12 @@ extension Gateway {
 
   /// What the token is, if not one of this provider's.
   private func unknown(_ notification: LegacyNotification, _ provider: GatewayProvider) -> (Phrase, Phrase) {
-    let topic = provider.topic < 0 ? "no topic" : broker.registry.topics[Int(provider.topic)].label
+    let topic = provider.topic.map { broker.registry[$0].label } ?? "no topic"
     let expected: Phrase = "a token of \(topic) in \(provider.environment.name)"
     guard let token = notification.token.flatMap({ DeviceToken($0) }), let row = broker.registry.find(token)
     else { return (expected, "one that was never issued") }
-    let registration = broker.registry[registration: row]
-    let label = broker.registry.topics[Int(registration.topic)].label
+    let registration = broker.registry[row]
+    let label = broker.registry[registration.topic].label
     return (expected, "one of \(label) in \(registration.environment.name)")
   }
 }

@@ -162,7 +162,7 @@ extension GatewayConnection {
   }
 
   func topicName(_ provider: GatewayProvider) -> String? {
-    provider.topic < 0 ? nil : gateway.broker.registry.topics[Int(provider.topic)].label
+    provider.topic.map { gateway.broker.registry[$0].label }
   }
 }
 

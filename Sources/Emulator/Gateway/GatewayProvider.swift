@@ -4,17 +4,17 @@ import PushModel
 
 /// Who a gateway connection belongs to, as its certificate says.
 struct GatewayProvider {
-  /// The topic that the certificate implies, -1 if it names none: then every frame gets status 3.
-  var topic: Int32
+  /// The topic that the certificate implies; nil if it names none: then every frame gets status 3.
+  var topic: TopicID?
   var environment: Environment
   /// All topics of the certificate, for the feedback service.
-  var topics: Set<Int32>
+  var topics: Set<TopicID>
   /// Its connection in the capture; 0 for none.
   var connection: UInt32 = 0
   /// What strict has against the certificate; nil unless lenient let it through.
   var waived: NotificationDetail?
 
-  var rejection: Rejection? { topic < 0 ? .missingTopic : nil }
+  var rejection: Rejection? { topic == nil ? .missingTopic : nil }
 
   @inline(__always)
   func submission(_ notification: LegacyNotification) -> Submission {

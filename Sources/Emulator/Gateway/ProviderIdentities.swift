@@ -32,7 +32,7 @@ final class ProviderIdentities {
     let environment = environment(of: connection)
     guard let verdict = connection.peerCertificate.flatMap({ trust.recentVerdict(leafDER: $0) }),
       let certificate = verdict.certificate
-    else { return .provider(GatewayProvider(topic: -1, environment: environment, topics: [])) }
+    else { return .provider(GatewayProvider(topic: nil, environment: environment, topics: [])) }
     let allowed = verdict.isAccepted ? verdict.environments : certificate.environments
     guard allowed.contains(environment) else {
       report(certificate, environment, listener)
@@ -41,7 +41,7 @@ final class ProviderIdentities {
     let implied = certificate.impliedTopic ?? certificate.topics.first?.name
     return .provider(
       GatewayProvider(
-        topic: implied.flatMap { broker.registry.topic(named: $0) } ?? -1, environment: environment,
+        topic: implied.flatMap { broker.registry.topic(named: $0) }, environment: environment,
         topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) }),
         waived: verdict.waiver?.detail))
   }

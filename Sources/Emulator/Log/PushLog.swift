@@ -32,8 +32,8 @@ final class PushLog {
       fields.append(("command", .integer(Int64(record.command))))
       fields.append(("identifier", .integer(Int64(record.identifier))))
     }
-    if record.topic >= 0 {
-      fields.append(("topic", .string(broker.registry.topics[Int(record.topic)].label)))
+    if let topic = record.topic {
+      fields.append(("topic", .string(broker.registry[topic].label)))
     }
     fields.append(("token", .string(ShortToken.text(record.presentedToken))))
     fields.append(("bytes", .integer(Int64(record.payload.count))))

@@ -31,7 +31,7 @@ final class BrokerChannels: ChannelDirectory {
   }
 
   /// After a restart with the same seed the first ids come again, and channels of the time before have them.
-  private func freshKey(_ topic: Int32, _ environment: Environment) -> ChannelTable.Key {
+  private func freshKey(_ topic: TopicID, _ environment: Environment) -> ChannelTable.Key {
     var key = ChannelTable.Key(topic: topic, environment: environment, id: [])
     repeat {
       let words = MessageID.words(ids.next())

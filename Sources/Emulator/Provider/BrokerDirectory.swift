@@ -16,17 +16,17 @@ final class BrokerDirectory: DeviceDirectory {
     tokenLifetime = options.tokenLifetimeSeconds.map { Timestamp(seconds: $0).nanoseconds }
   }
 
-  func handle(of topic: Topic) -> Int32 { broker.registry.topic(named: topic) ?? -1 }
+  func handle(of topic: Topic) -> TopicID? { broker.registry.topic(named: topic) }
 
   func standing(
-    of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
+    of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
-    broker.registry.find(token).map { standing(broker.registry[registration: $0], topic, environment, now) }
+    broker.registry.find(token).map { standing(broker.registry[$0], topic, environment, now) }
       ?? .unknown
   }
 
   private func standing(
-    _ row: Registration, _ topic: Int32, _ environment: Environment, _ now: Timestamp
+    _ row: Registration, _ topic: TopicID?, _ environment: Environment, _ now: Timestamp
   ) -> DeviceTokenStanding {
     guard row.environment == environment else { return .otherEnvironment }
     if !row.isActive, now >= broker.goneTakesEffect(row) { return .unregistered(since: row.goneAt) }

@@ -25,7 +25,7 @@ final class ProviderService {
   private let teamUpdates = TeamTokenUpdates()
   private var connections: [ObjectIdentifier: any ProviderEndpoint] = [:]
   /// The topic that a refused request named last; refusals come in runs that name the same one.
-  private var latestTopic: (name: [UInt8], topic: Int32) = ([], -1)
+  private var latestTopic: (name: [UInt8], topic: TopicID)?
   /// Reused for each request's remembered header fields.
   private let fields = UnsafeMutableRawPointer.allocate(byteCount: FieldBlock.byteLimit, alignment: 8)
 
@@ -141,12 +141,12 @@ final class ProviderService {
     }
   }
 
-  private func topic(_ message: HTTPMessage) -> Int32 {
-    guard let name = message[.apnsTopic] else { return -1 }
-    if latestTopic.topic >= 0, latestTopic.name.elementsEqual(name) { return latestTopic.topic }
+  private func topic(_ message: HTTPMessage) -> TopicID? {
+    guard let name = message[.apnsTopic] else { return nil }
+    if let latestTopic, latestTopic.name.elementsEqual(name) { return latestTopic.topic }
     guard let topic = Topic(String(decoding: name, as: UTF8.self)),
       let known = broker.registry.knownTopic(named: topic)
-    else { return -1 }
+    else { return nil }
     latestTopic = (Array(name), known)
     return known
   }

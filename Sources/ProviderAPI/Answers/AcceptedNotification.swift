@@ -5,7 +5,7 @@ public struct AcceptedNotification {
   public var token: DeviceToken
   public var topic: Topic
   /// What `DeviceDirectory.handle(of:)` answered for the topic.
-  public var topicHandle: Int32
+  public var topicHandle: TopicID?
   /// nil if the request named none; Apple wants one only from watchOS 6 on (`Documentation/provider-api.md#request`).
   public var pushType: PushType?
   public var priority: Priority

@@ -17,7 +17,7 @@ struct BundlePolicy: RequestPolicy {
         got: Phrase(bundle.name)
       )
     }
-    context.topic = RememberedTopic(topic: bundle, handle: -1)
+    context.topic = RememberedTopic(topic: bundle, handle: nil)
     if !context.allows(bundle) {
       let refusal = Refusal(
         .topicMismatch, rule: Rule.bundle, expected: Phrase(context.identity.coverage(context.grant)),

@@ -3,7 +3,7 @@ import PushModel
 /// A topic that this connection has been found to be allowed.
 struct RememberedTopic {
   var topic: Topic
-  var handle: Int32
+  var handle: TopicID?
 }
 
 /// The topics a connection used last: most connections push to one or two, and reading, judging and looking up a topic costs

@@ -21,43 +21,46 @@ enum MessageEntry {
   }
 
   @inline(__always)
-  private static func hasId(_ message: KeptMessage) -> Bool { message.apnsId.0 | message.apnsId.1 != 0 }
+  private static func hasId(_ message: KeptMessage) -> Bool {
+    message.head.apnsId.0 | message.head.apnsId.1 != 0
+  }
 
   /// Writes `message` to memory with room for `count(message)` bytes.
   @inline(__always)
   static func write(_ message: KeptMessage, to base: UnsafeMutableRawPointer) {
     let isNamed = hasId(message)
     let kind = isNamed ? Kind.keptWithId : .kept
-    store(UInt32(truncatingIfNeeded: message.registration), base, 0)
+    store(UInt32(bitPattern: message.registration.number), base, 0)
     store(UInt32(truncatingIfNeeded: message.payload.count), base, 4)
-    store(message.id, base, 8)
-    store(message.receivedAt.nanoseconds, base, 16)
-    store(message.expiresAt.nanoseconds, base, 24)
-    store(message.expiry, base, 32)
+    store(message.head.id, base, 8)
+    store(message.head.receivedAt.nanoseconds, base, 16)
+    store(message.head.expiresAt.nanoseconds, base, 24)
+    store(message.head.expiry, base, 32)
     let tail =
-      UInt32(message.priority.rawValue) | UInt32(message.pushType.rawValue) << 8 | UInt32(kind.rawValue) << 16
+      UInt32(message.head.priority.rawValue) | UInt32(message.head.pushType.rawValue) << 8
+      | UInt32(kind.rawValue) << 16
     store(tail, base, 36)
     var end = base + headerCount
     if isNamed {
-      store(message.apnsId.0, end, 0)
-      store(message.apnsId.1, end, 8)
+      store(message.head.apnsId.0, end, 0)
+      store(message.head.apnsId.1, end, 8)
       end += apnsIdCount
     }
     if let from = message.payload.baseAddress { end.copyMemory(from: from, byteCount: message.payload.count) }
   }
 
   /// Writes that the registration has no message any more; takes `headerCount` bytes.
-  static func writeRemoval(of registration: Int32, to base: UnsafeMutableRawPointer) {
+  static func writeRemoval(of registration: RegistrationID, to base: UnsafeMutableRawPointer) {
     base.initializeMemory(as: UInt8.self, repeating: 0, count: headerCount)
-    store(UInt32(truncatingIfNeeded: registration), base, 0)
+    store(UInt32(bitPattern: registration.number), base, 0)
   }
 
   /// One entry read back.
   enum Change {
     case kept(KeptMessage)
-    case removed(Int32)
+    case removed(RegistrationID)
 
-    var registration: Int32 {
+    var registration: RegistrationID {
       switch self {
       case .kept(let message): message.registration
       case .removed(let row): row
@@ -69,9 +72,9 @@ enum MessageEntry {
   static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Change? {
     guard let start = bytes.baseAddress, bytes.count - offset >= headerCount else { return nil }
     let base = start + offset
-    let registration = Int32(bitPattern: load(base, 0) as UInt32)
+    let registration = RegistrationID(number: Int32(bitPattern: load(base, 0) as UInt32))
     let payloadCount = Int(load(base, 4) as UInt32)
-    guard registration >= 0, let kind = Kind(rawValue: load(base, 38)) else { return nil }
+    guard registration.number >= 0, let kind = Kind(rawValue: load(base, 38)) else { return nil }
     let idCount = kind == .keptWithId ? apnsIdCount : 0
     guard bytes.count - offset - headerCount >= idCount + payloadCount else { return nil }
     offset += headerCount + idCount + payloadCount
@@ -82,10 +85,12 @@ enum MessageEntry {
     }
     return .kept(
       KeptMessage(
-        registration: registration, id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),
-        expiresAt: Timestamp(nanoseconds: load(base, 24)), expiry: load(base, 32), priority: priority,
-        pushType: type,
-        apnsId: kind == .keptWithId ? (load(base, 40), load(base, 48)) : (0, 0),
+        registration: registration,
+        head: MessageHead(
+          id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),
+          expiresAt: Timestamp(nanoseconds: load(base, 24)),
+          apnsId: kind == .keptWithId ? (load(base, 40), load(base, 48)) : (0, 0), expiry: load(base, 32),
+          priority: priority, pushType: type),
         payload: UnsafeRawBufferPointer(start: base + headerCount + idCount, count: payloadCount)))
   }
 

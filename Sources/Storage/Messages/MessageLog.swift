@@ -25,7 +25,7 @@ struct MessageLog {
 
   private struct Segment {
     var number: Int64
-    var rows: [Int32] = []
+    var rows: [RegistrationID] = []
     /// Entries that count.
     var live = 0
   }
@@ -53,7 +53,7 @@ struct MessageLog {
   // MARK: Writing
 
   /// Writes what became of these registrations' messages. Inside a transaction.
-  mutating func write(_ rows: [Int32], of broker: Broker) throws(StoreError) {
+  mutating func write(_ rows: [RegistrationID], of broker: Broker) throws(StoreError) {
     guard !rows.isEmpty else { return }
     for row in rows { try append(row, broker) }
     try clean(budget: rows.count * 2 + Self.cleaningPerTurn, broker)
@@ -61,7 +61,7 @@ struct MessageLog {
     try deleteOutdated()
   }
 
-  private mutating func append(_ row: Int32, _ broker: Broker) throws(StoreError) {
+  private mutating func append(_ row: RegistrationID, _ broker: Broker) throws(StoreError) {
     let message = broker.keptMessage(row)
     let wasLive = release(row)
     // Nothing on disk says otherwise.
@@ -74,15 +74,15 @@ struct MessageLog {
       buffer.append(message)
       segments[last].live += 1
       liveCount += 1
-      segmentOfRow[Int(row)] = segments[last].number
+      segmentOfRow[row.index] = segments[last].number
     } else {
       buffer.appendRemoval(of: row)
     }
   }
 
   /// The registration's entry so far no longer counts; answers whether there was one.
-  private mutating func release(_ row: Int32) -> Bool {
-    let index = Int(row)
+  private mutating func release(_ row: RegistrationID) -> Bool {
+    let index = row.index
     if index >= segmentOfRow.count {
       segmentOfRow += [Int64](
         repeating: 0, count: max(index + 1, segmentOfRow.count * 2) - segmentOfRow.count)
@@ -119,7 +119,7 @@ struct MessageLog {
     var left = budget
     while entryCount > liveCount * 2 + Self.slack, left > 0, let rows = takeOldest() {
       left -= rows.rows.count
-      for row in rows.rows where segmentOfRow[Int(row)] == rows.number { try append(row, broker) }
+      for row in rows.rows where segmentOfRow[row.index] == rows.number { try append(row, broker) }
     }
   }
 
@@ -172,10 +172,10 @@ struct MessageLog {
     while try selectAll.step() {
       let number = selectAll.integer(0)
       try Self.forEach(selectAll.bytes(1), path) { (change) throws(StoreError) in
-        guard case .kept(let message) = change, segmentOfRow[Int(message.registration)] == number else {
+        guard case .kept(let message) = change, segmentOfRow[message.registration.index] == number else {
           return
         }
-        broker.restoreMessage(message)
+        broker.restore(message)
       }
     }
   }
@@ -192,7 +192,7 @@ struct MessageLog {
     var segment = Segment(number: number)
     segments.append(segment)
     try Self.forEach(bytes, path) { (change) throws(StoreError) in
-      let row = Int(change.registration)
+      let row = change.registration.index
       guard row < segmentOfRow.count else { throw Self.damaged(path) }
       _ = release(change.registration)
       segment.rows.append(change.registration)

@@ -1,4 +1,5 @@
 import Broker
+import PushModel
 
 /// Memory in which a segment is put together; kept from turn to turn.
 final class SegmentBuffer {
@@ -21,7 +22,7 @@ final class SegmentBuffer {
     count += added
   }
 
-  func appendRemoval(of registration: Int32) {
+  func appendRemoval(of registration: RegistrationID) {
     reserve(MessageEntry.headerCount)
     MessageEntry.writeRemoval(of: registration, to: base + count)
     count += MessageEntry.headerCount

@@ -1,4 +1,5 @@
 import CSQLite
+import PushModel
 
 /// A prepared statement, kept for the life of the database and used again and again.
 ///
@@ -29,6 +30,8 @@ final class Statement {
     check.add(value)
     sqlite3_bind_int64(handle, position, value)
   }
+
+  func bind(_ position: Int32, _ row: some RowID) { bind(position, Int64(row.number)) }
 
   func bind(_ position: Int32, lent value: UnsafeRawBufferPointer) {
     check.add(value)
@@ -108,4 +111,12 @@ final class Statement {
 
   /// The text of a column; malformed UTF-8 is repaired.
   func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+}
+
+extension RowID {
+  /// The row that a column of the present row names; nil if it is none.
+  init?(_ statement: Statement, _ column: Int32) {
+    guard let number = Int32(exactly: statement.integer(column)), number >= 0 else { return nil }
+    self.init(number: number)
+  }
 }

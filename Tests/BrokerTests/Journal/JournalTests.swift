@@ -73,7 +73,7 @@ struct JournalTests {
   func details() throws {
     let lab = lab(history: 2)
     let row = try lab.row()
-    let token = lab.broker.registry[registration: row].token.bytes
+    let token = lab.broker.registry[row].token.bytes
     let ids = (0..<3).map { number in
       lab.submission(to: token, "", topic: 0) { submission in
         var submission = submission

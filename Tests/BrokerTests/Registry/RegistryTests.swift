@@ -11,10 +11,10 @@ struct RegistryTests {
   func naming() throws {
     let name = try #require(Topic("late.app"))
     let index = try #require(lab.broker.registry.topic(hashed: TopicHash(name)))
-    #expect(lab.broker.registry.topics[Int(index)].label == "sha1:\(TopicHash(name).hex)")
+    #expect(lab.broker.registry[index].label == "sha1:\(TopicHash(name).hex)")
     #expect(lab.broker.registry.knownTopic(named: name) == nil)
     #expect(lab.broker.registry.topic(named: name) == index)
-    #expect(lab.broker.registry.topics[Int(index)].label == "late.app")
+    #expect(lab.broker.registry[index].label == "late.app")
     #expect(lab.broker.registry.knownTopic(hashed: TopicHash(name)) == index)
     #expect(lab.broker.registry.knownTopic(named: name) == index)
   }
@@ -27,7 +27,7 @@ struct RegistryTests {
     ]
     _ = lab.broker.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now)
     rows.append(4)
-    let tokens = rows.map { lab.broker.registry[registration: $0].token }
+    let tokens = rows.map { lab.broker.registry[$0].token }
     #expect(Set(tokens).count == 5)
     #expect(tokens.map { lab.broker.registry.find($0) } == rows)
   }
@@ -39,17 +39,17 @@ struct RegistryTests {
       _ = lab.broker.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now)
     }
     let other = try lab.row("phone", "a.two")
-    #expect(lab.broker.registry[registration: other].install == 1)
+    #expect(lab.broker.registry[other].install == 1)
     let current = try #require(lab.broker.registry.installed(0, 0, .sandbox))
-    #expect(lab.broker.registry[registration: current].install == 4)
+    #expect(lab.broker.registry[current].install == 4)
     #expect(lab.broker.registry.registrations(of: 0) == [4, 3, 2, 1, 0])
   }
 
   @Test("every token is found however many there are")
   func many() throws {
     for number in 0..<20_000 { _ = try lab.row("device-\(number)") }
-    for row in 0..<Int32(20_000) {
-      let token = lab.broker.registry[registration: row].token
+    for row in RegistrationID.rows(below: 20_000) {
+      let token = lab.broker.registry[row].token
       if lab.broker.registry.find(token) != row { Issue.record("row \(row)") }
       var near = token
       near.words.3 ^= 1

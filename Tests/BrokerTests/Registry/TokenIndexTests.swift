@@ -10,16 +10,18 @@ struct TokenIndexTests {
     var index = TokenIndex(capacity: 16)
     var tokens: [DeviceToken] = []
 
-    init() { index.firstWord = { [unowned self] in tokens[$0].words.0 } }
+    init() { index.firstWord = { [unowned self] in tokens[$0.index].words.0 } }
 
     func add(_ words: (UInt64, UInt64, UInt64, UInt64)) {
       var token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32)).unsafelyUnwrapped
       token.words = words
       tokens.append(token)
-      index.insert(token, tokens.count - 1)
+      index.insert(token, RegistrationID(tokens.count - 1))
     }
 
-    func find(_ token: DeviceToken) -> Int? { index.find(token) { tokens[$0] == token } }
+    func find(_ token: DeviceToken) -> Int? {
+      index.find(token) { tokens[$0.index] == token }?.index
+    }
   }
 
   @Test("tokens that begin alike are told apart, also after growing")

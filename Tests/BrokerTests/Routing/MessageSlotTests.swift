@@ -73,7 +73,7 @@ struct MessageSlotTests {
     #expect(Outcome(slot.state, lab.kept(row), phone.texts) == Self.expected(pair.0, pair.1))
   }
 
-  private func prepare(_ given: Given, _ lab: Lab, _ row: Int32) throws -> Phone {
+  private func prepare(_ given: Given, _ lab: Lab, _ row: RegistrationID) throws -> Phone {
     switch given {
     case .emptyAway, .keptAway:
       if given == .keptAway { lab.push(row, "A", expiration: lab.time(in: 3600)) }
@@ -87,8 +87,8 @@ struct MessageSlotTests {
     }
   }
 
-  private func apply(_ input: Input, _ lab: Lab, _ row: Int32, _ phone: Phone) throws {
-    let id = lab.slot(row).id
+  private func apply(_ input: Input, _ lab: Lab, _ row: RegistrationID, _ phone: Phone) throws {
+    let id = lab.slot(row).head.id
     switch input {
     case .push: lab.push(row, "B", expiration: lab.time(in: 3600))
     case .pushOnce: lab.push(row, "B", expiration: 0)

@@ -7,7 +7,7 @@ import Testing
 struct SentWindowTests {
   private func window(_ ids: [UInt64]) -> SentWindow {
     var window = SentWindow()
-    for id in ids { window.append(id, Int32(truncatingIfNeeded: id % 100)) }
+    for id in ids { window.append(id, RegistrationID(Int(id % 100))) }
     return window
   }
 
@@ -38,7 +38,7 @@ struct SentWindowTests {
   func takeAll() {
     var window = window([1, 2, 3, 4, 5])
     _ = window.take(messageId: 2)
-    #expect(window.takeAll { $0.isMultiple(of: 2) == false }.map(\.id) == [1, 3, 5])
+    #expect(window.takeAll { $0.index.isMultiple(of: 2) == false }.map(\.id) == [1, 3, 5])
     #expect(window.count == 1)
     #expect(window.take(messageId: 4)?.id == 4)
   }

@@ -22,21 +22,21 @@ final class Lab {
 
   // MARK: Devices
 
-  func topic(_ name: String = app) throws -> Int32 {
+  func topic(_ name: String = app) throws -> TopicID {
     let topic = try #require(Topic(name))
     return try #require(broker.registry.topic(named: topic))
   }
 
-  func hash(_ name: String = app) throws -> TopicHash { broker.registry.topics[Int(try topic(name))].hash }
+  func hash(_ name: String = app) throws -> TopicHash { broker.registry[try topic(name)].hash }
 
-  func device(_ udid: String = "phone") throws -> Int32 {
+  func device(_ udid: String = "phone") throws -> DeviceID {
     let udid = try #require(UDID(udid))
     return try #require(broker.registry.device(udid, now: now))
   }
 
   /// Registers an app on a device; answers its row.
   func row(_ udid: String = "phone", _ name: String = app, _ environment: Environment = .sandbox) throws
-    -> Int32
+    -> RegistrationID
   {
     let (device, topic) = (try device(udid), try topic(name))
     let change = broker.change(.install, device: device, topic: topic, environment: environment, now: now)
@@ -79,7 +79,7 @@ final class Lab {
   // MARK: Providers
 
   func submission<Result>(
-    to token: [UInt8], _ text: String, topic: Int32, environment: Environment = .sandbox,
+    to token: [UInt8], _ text: String, topic: TopicID?, environment: Environment = .sandbox,
     interface: Interface = .gateway, expiration: UInt32? = nil, _ body: (Submission) throws -> Result
   ) rethrows -> Result {
     try token.withUnsafeBytes { token in
@@ -94,10 +94,10 @@ final class Lab {
 
   @discardableResult
   func submit(
-    _ row: Int32, _ text: String, expiration: UInt32? = nil, interface: Interface = .gateway,
-    environment: Environment? = nil, topic: Int32? = nil
+    _ row: RegistrationID, _ text: String, expiration: UInt32? = nil, interface: Interface = .gateway,
+    environment: Environment? = nil, topic: TopicID?? = nil
   ) -> SubmissionResult {
-    let registration = broker.registry[registration: row]
+    let registration = broker.registry[row]
     return submission(
       to: registration.token.bytes, text, topic: topic ?? registration.topic,
       environment: environment ?? registration.environment, interface: interface, expiration: expiration
@@ -106,15 +106,15 @@ final class Lab {
 
   /// Pushes; answers the notification's id.
   @discardableResult
-  func push(_ row: Int32, _ text: String, expiration: UInt32? = nil) -> UInt64 {
+  func push(_ row: RegistrationID, _ text: String, expiration: UInt32? = nil) -> UInt64 {
     submit(row, text, expiration: expiration).id
   }
 
   // MARK: Looking
 
-  func slot(_ row: Int32) -> MessageSlot { broker.slots[Int(row)] }
+  func slot(_ row: RegistrationID) -> MessageSlot { broker.slots[row] }
 
-  func kept(_ row: Int32) -> String? {
+  func kept(_ row: RegistrationID) -> String? {
     broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
   }
 

@@ -96,7 +96,7 @@ final class ConsoleLab {
 
   // MARK: Peers
 
-  private func topic(_ name: String) throws -> Int32 {
+  private func topic(_ name: String) throws -> TopicID {
     let topic = try #require(Topic(name))
     return try #require(broker.registry.topic(named: topic))
   }
@@ -122,7 +122,7 @@ final class ConsoleLab {
     phone.session = session
     // The index first: asking for it may add to the list that it is looked up in.
     let indices = try apps.map { try topic($0) }
-    let hashes = indices.map { broker.registry.topics[Int($0)].hash }
+    let hashes = indices.map { broker.registry[$0].hash }
     broker.setFilter(session, enabled: hashes, now: now)
     return phone
   }

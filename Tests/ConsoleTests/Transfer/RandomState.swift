@@ -91,10 +91,10 @@ struct RandomState {
     guard let device = registry.knownDevice(udid) else { return }
     let rows = registry.registrations(of: device)
     guard !rows.isEmpty else { return }
-    let registration = registry[registration: rows[next(rows.count)]]
+    let registration = registry[rows[next(rows.count)]]
     try lab.push(
       registration.token.bytes, next(2) == 0 ? #"{"aps":{"badge":\#(next(9))}}"# : "not JSON \(next(9))",
-      app: registry.topics[Int(registration.topic)].label,
+      app: registry[registration.topic].label,
       expiration: next(3) == 0 ? UInt32(lab.now.seconds) + 5000 : nil)
   }
 
@@ -103,8 +103,8 @@ struct RandomState {
     guard let device = UDID(udid).flatMap(lab.broker.registry.knownDevice) else { return }
     let phone = try lab.connect(udid, enabling: [app])
     for row in lab.broker.registry.registrations(of: device) where next(2) == 0 {
-      let registration = lab.broker.registry[registration: row]
-      let label = lab.broker.registry.topics[Int(registration.topic)].label
+      let registration = lab.broker.registry[row]
+      let label = lab.broker.registry[registration.topic].label
       try lab.push(registration.token.bytes, "{}", app: label)
     }
     if let session = phone.session { lab.broker.disconnect(session, now: lab.now) }

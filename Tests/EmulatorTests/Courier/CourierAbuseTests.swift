@@ -71,7 +71,7 @@ extension LiveTests {
       #expect(device.recorder.sawClose)
       harness.settle()
       let gone = try #require(UDID("phone-1").flatMap { harness.broker.registry.knownDevice($0) })
-      #expect(!harness.broker.registry.devices[Int(gone)].isOnline)
+      #expect(!harness.broker.registry[gone].isOnline)
     }
 
     @Test(

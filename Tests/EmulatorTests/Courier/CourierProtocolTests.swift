@@ -165,7 +165,7 @@ extension LiveTests {
       device.filter([Site.topic])
       device.roundTrip()
       harness.passPause()
-      let session = try #require(harness.broker.sessions.compactMap { $0 }.first)
+      let session = try #require(harness.broker.registry.devices.first?.session(in: .sandbox))
       let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
       let key = ChannelTable.Key(topic: topic, environment: session.environment, id: [7])
       harness.broker.channels.create(key, storesNewest: false)

@@ -206,7 +206,7 @@ extension EmulatorHarness {
           udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil,
           link: link, now: clock.now()))
       let session = connected.session
-      let hash = broker.registry.topics[Int(topic)].hash
+      let hash = broker.registry[topic].hash
       let token = try #require(broker.appToken(session, topic: hash, now: clock.now()))
       _ = broker.change(
         .remove, device: session.device, topic: topic, environment: .sandbox, now: clock.now())

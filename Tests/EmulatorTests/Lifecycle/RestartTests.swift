@@ -44,7 +44,7 @@ extension LiveTests {
       let row = try #require(harness.broker.registry.find(removed))
       return Left(
         base: base, token: token, other: other, removed: removed,
-        goneAt: harness.broker.registry[registration: row].goneAt)
+        goneAt: harness.broker.registry[row].goneAt)
     }
 
     /// Ends the first life; answers the folder that the second one begins with.
@@ -72,7 +72,7 @@ extension LiveTests {
       let harness = try EmulatorHarness(data: second.path, options)
       let registry = harness.broker.registry
       let gone = try #require(registry.find(left.removed))
-      #expect(registry[registration: gone].goneAt == left.goneAt && !registry[registration: gone].isActive)
+      #expect(registry[gone].goneAt == left.goneAt && !registry[gone].isActive)
       // The device keeps its tokens; the app that it installs anew gets another.
       let device = try harness.device(offering: left.base)
       #expect(device.welcome?.baseToken == nil, "the base token is known")

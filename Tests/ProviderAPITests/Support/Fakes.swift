@@ -9,20 +9,20 @@ final class FakeDirectory: DeviceDirectory {
   var floodedTokens: Set<DeviceToken> = []
   var standings: [DeviceToken: [String: DeviceTokenStanding]] = [:]
 
-  func handle(of topic: Topic) -> Int32 {
+  func handle(of topic: Topic) -> TopicID? {
     handleCalls += 1
-    if let known = topics.firstIndex(of: topic) { return Int32(known) }
+    if let known = topics.firstIndex(of: topic) { return TopicID(known) }
     topics.append(topic)
-    return Int32(topics.count - 1)
+    return TopicID(topics.count - 1)
   }
 
   func standing(
-    of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
+    of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
     standingCalls += 1
     guard let known = standings[token] else { return .unknown }
     guard environment == .sandbox else { return .otherEnvironment }
-    return known[topics[Int(topic)].name] ?? .otherTopic
+    return topic.flatMap { known[topics[$0.index].name] } ?? .otherTopic
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floodedTokens.contains(token) }

@@ -48,14 +48,14 @@ final class Fleet {
 
   /// Pushes to the token of a row; answers the notification's id.
   @discardableResult
-  func push(_ row: Int32, _ text: String, expiration: UInt32? = nil, messageID: MessageID? = nil)
+  func push(_ row: RegistrationID, _ text: String, expiration: UInt32? = nil, messageID: MessageID? = nil)
     -> UInt64
   {
-    let token = broker.registry[registration: row].token.bytes
+    let token = broker.registry[row].token.bytes
     return token.withUnsafeBytes { token in
       Array(text.utf8).withUnsafeBytes { payload in
         var submission = Submission(
-          interface: .gateway, topic: broker.registry[registration: row].topic, environment: .sandbox,
+          interface: .gateway, topic: broker.registry[row].topic, environment: .sandbox,
           token: token,
           payload: payload)
         submission.expiration = expiration
@@ -65,7 +65,7 @@ final class Fleet {
     }
   }
 
-  func kept(_ row: Int32) -> String? {
+  func kept(_ row: RegistrationID) -> String? {
     broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
   }
 }

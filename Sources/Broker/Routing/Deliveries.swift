@@ -1,0 +1,85 @@
+import PushModel
+
+/// Names a live session; the number goes to another one later.
+struct SessionID: RowID {
+  let number: Int32
+}
+
+/// The live sessions of devices, and what this turn handed to them.
+struct Deliveries {
+  /// Most entries of a turn's lists whose memory is kept for the next turn, as a count.
+  private static let keptCapacity = 1 << 16
+
+  private var sessions: [DeviceSession?] = []
+  private var free: [SessionID] = []
+  /// Rows handed to a connection in this turn by providers that hear nothing of success.
+  private var untold: [RegistrationID] = []
+  /// Rows handed to a connection in this turn by providers that are told so at its end.
+  private var told: [RegistrationID] = []
+  /// A provider on the gateway learns in this turn how far it got, earlier turns included.
+  private var tellsOfEarlier = false
+
+  // MARK: Sessions
+
+  @inline(__always)
+  subscript(id: SessionID) -> DeviceSession? { sessions[id.index] }
+
+  /// All that are live.
+  var live: some Sequence<DeviceSession> { sessions.lazy.compactMap(\.self) }
+
+  /// Whether a session has not ended; another one may have its number since.
+  func isLive(_ session: DeviceSession) -> Bool { sessions[session.id.index] === session }
+
+  mutating func open(_ device: DeviceID, _ environment: Environment, _ link: DeviceLink, at now: Timestamp)
+    -> DeviceSession
+  {
+    let id = free.popLast() ?? SessionID(sessions.count)
+    if id.index == sessions.count { sessions.append(nil) }
+    let session = DeviceSession(
+      id: id, device: device, environment: environment, link: link, connectedAt: now)
+    sessions[id.index] = session
+    return session
+  }
+
+  mutating func close(_ session: DeviceSession) {
+    sessions[session.id.index] = nil
+    free.append(session.id)
+  }
+
+  // MARK: The turn
+
+  /// A row's message was handed to its device's connection.
+  @inline(__always)
+  mutating func noteSent(_ row: RegistrationID, from interface: Interface) {
+    if interface == .gateway { untold.append(row) } else { told.append(row) }
+  }
+
+  /// A provider on the gateway is told in this turn how far it got.
+  mutating func gatewayAnswers() { tellsOfEarlier = true }
+
+  /// Ends the turn; answers the rows whose messages, as far as they are on their way, the death of this process would lose
+  /// although their providers take them for accepted. `route` answers where a row's messages go.
+  ///
+  /// Success is silent on the gateway, so what was sent from there may wait in the system's buffers until a provider
+  /// learns how far it got: writing every message to a busy device would cost a third of the throughput.
+  @inline(__always)
+  mutating func takeAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
+    func link(_ row: RegistrationID) -> DeviceLink? { route(row).flatMap { self[$0]?.link } }
+    var rows = untold.filter { link($0)?.hasUnsent == true }
+    rows += told.filter { link($0)?.mayLoseOutput == true }
+    if tellsOfEarlier {
+      for session in live where session.link.window.count > 0 && session.link.mayLoseOutput {
+        rows += session.link.window.pending.map(\.registration)
+      }
+    }
+    forgetTurn()
+    return rows
+  }
+
+  /// Nothing has been handed over.
+  mutating func forgetTurn() {
+    untold.removeAll(keepingCapacity: untold.capacity < Self.keptCapacity)
+    told.removeAll(keepingCapacity: told.capacity < Self.keptCapacity)
+    tellsOfEarlier = false
+  }
+}

@@ -1,0 +1,52 @@
+import PushModel
+
+/// What is known of a message beside its payload, wherever it lies: in its slot, on its way to a device, in the store.
+public struct MessageHead: BitwiseCopyable {
+  /// The notification's id. Its low half tells the message apart on a device's connection.
+  public var id: UInt64
+  public var receivedAt: Timestamp
+  /// When it is no longer worth keeping.
+  public var expiresAt: Timestamp
+  /// `apns-id` as 16 bytes; both zero where the interface has none.
+  public var apnsId: (UInt64, UInt64)
+  /// Expiry as the device is told, UNIX seconds; all ones for none.
+  public var expiry: UInt32
+  public var priority: Priority
+  public var pushType: PushType
+
+  public init(
+    id: UInt64, receivedAt: Timestamp, expiresAt: Timestamp, apnsId: (UInt64, UInt64) = (0, 0),
+    expiry: UInt32 = .max, priority: Priority = .immediate, pushType: PushType = .alert
+  ) {
+    (self.id, self.receivedAt, self.expiresAt, self.apnsId) = (id, receivedAt, expiresAt, apnsId)
+    (self.expiry, self.priority, self.pushType) = (expiry, priority, pushType)
+  }
+
+  @inline(__always)
+  init(_ submission: PlainSubmission, id: UInt64, expiresAt: Timestamp, now: Timestamp) {
+    self.init(
+      id: id, receivedAt: now, expiresAt: expiresAt, apnsId: MessageID.words(submission.messageID),
+      expiry: submission.expiration ?? .max, priority: submission.priority, pushType: submission.pushType)
+  }
+
+  /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never
+  /// kept; none at all means 30 days (`Documentation/provider-api.md#open-questions`).
+  @inline(__always)
+  static func expiry(_ expiration: UInt32?, _ now: Timestamp) -> Timestamp {
+    let latest = now.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
+    guard let expiration else { return latest }
+    return min(Timestamp(seconds: Int64(expiration)), latest)
+  }
+}
+
+/// A kept message as the store writes and reads it.
+public struct KeptMessage {
+  public var registration: RegistrationID
+  public var head: MessageHead
+  /// Lent until the slot changes.
+  public var payload: UnsafeRawBufferPointer
+
+  public init(registration: RegistrationID, head: MessageHead, payload: UnsafeRawBufferPointer) {
+    (self.registration, self.head, self.payload) = (registration, head, payload)
+  }
+}

@@ -1,0 +1,188 @@
+import PushModel
+
+/// The newest message of one token: kept for the device, or handed to it and not yet acknowledged.
+///
+///     empty ─ accepted, device away ─→ kept ─ device enables the topic ─→ inFlight ─ acknowledged ─→ empty
+///       └──── accepted, device there ───────────────────────────────────────┘ └─ connection ends ─→ kept
+///
+/// A newer message overwrites an older one in any state, which is all of the rule "one per token and topic"
+/// (`Sources/ARCHITECTURE.md#promises` 2; `Documentation/provider-api.md#storage-and-delivery`).
+struct MessageSlot: BitwiseCopyable {
+  enum State: UInt8 { case empty, kept, inFlight }
+
+  fileprivate(set) var head = MessageHead(
+    id: 0, receivedAt: Timestamp(nanoseconds: 0), expiresAt: .never)
+  fileprivate(set) var state = State.empty
+  /// Came from storage (or was held back), so that the device is told so.
+  fileprivate(set) var wasKept = false
+  /// Listed among the changes for the store.
+  fileprivate var isDirty = false
+  /// The store holds a row for this slot.
+  fileprivate var isStored = false
+  /// Listed among those that wait for room on the device's connection.
+  fileprivate(set) var isWaiting = false
+  /// Routes to the device; nil when it is away or has not enabled the topic.
+  @Packed fileprivate(set) var session: SessionID? = nil
+  fileprivate var box = ByteBox()
+
+  /// Lent until the slot changes.
+  var payload: UnsafeRawBufferPointer { box.bytes }
+}
+
+/// The slots of all tokens: every way in which one changes is a function here, which also sees to it that the store hears
+/// of what it must hear of.
+struct MessageSlots: ~Copyable {
+  private var table = PlainTable<RegistrationID, MessageSlot>()
+  /// Rows whose message must be written or removed.
+  private var dirty: [RegistrationID] = []
+  /// Where the next look for expired messages begins.
+  private var cursor = 0
+
+  deinit { for row in table.ids { table[row].box.free() } }
+
+  subscript(row: RegistrationID) -> MessageSlot {
+    @inline(__always) unsafeAddress { table.address(row) }
+  }
+
+  func contains(_ row: RegistrationID) -> Bool { table.contains(row) }
+
+  var count: Int { table.count }
+
+  /// Adds the slot of the row that was added to the token map.
+  mutating func add(_ session: SessionID?) {
+    var slot = MessageSlot()
+    slot.session = session
+    table.append(slot)
+  }
+
+  // MARK: Where messages go
+
+  /// Messages of the row go to this session from now on, or with nil nowhere.
+  mutating func route(_ row: RegistrationID, to session: SessionID?) { table[row].session = session }
+
+  /// The message begins, or no longer needs, to wait for room on its connection; answers whether that is news.
+  mutating func setWaiting(_ row: RegistrationID, _ isWaiting: Bool) -> Bool {
+    defer { table[row].isWaiting = isWaiting }
+    return table[row].isWaiting != isWaiting
+  }
+
+  // MARK: Transitions
+
+  /// Any state → kept or inFlight, with a newer message. Answers the id of a kept message whose place it takes.
+  @inline(__always)
+  mutating func put(
+    _ head: MessageHead, _ payload: UnsafeRawBufferPointer, in row: RegistrationID,
+    as state: MessageSlot.State
+  ) -> UInt64? {
+    let replaced = table[row].state == .kept ? table[row].head.id : nil
+    table[row].head = head
+    table[row].state = state
+    table[row].wasKept = state == .kept
+    table[row].box.assign(payload)
+    if state == .kept || table[row].isStored { markDirty(row) }
+    return replaced
+  }
+
+  /// kept → inFlight.
+  @inline(__always)
+  mutating func send(_ row: RegistrationID) { table[row].state = .inFlight }
+
+  /// inFlight → kept, if the slot is still this message's. Else answers what has become of the message.
+  mutating func keepAgain(_ id: UInt64, in row: RegistrationID) -> NotificationState {
+    guard table[row].state == .inFlight, table[row].head.id == id else {
+      // The slot remembers the newest message that was to be kept, also when that has been delivered.
+      return table[row].head.id > id ? .replaced : .discarded
+    }
+    table[row].state = .kept
+    table[row].wasKept = true
+    markDirty(row)
+    return .stored
+  }
+
+  /// inFlight → empty, if the slot is still this message's. Keeps the memory: the next message of a busy token comes soon.
+  @inline(__always)
+  mutating func acknowledge(_ id: UInt64, in row: RegistrationID) {
+    guard table[row].state == .inFlight, table[row].head.id == id else { return }
+    table[row].state = .empty
+    if table[row].isStored { markDirty(row) }
+  }
+
+  /// kept or inFlight → empty, for good; answers the message's id, nil if there is none.
+  mutating func drop(_ row: RegistrationID) -> UInt64? {
+    guard table[row].state != .empty else { return nil }
+    table[row].state = .empty
+    table[row].box.free()
+    if table[row].isStored { markDirty(row) }
+    return table[row].head.id
+  }
+
+  /// empty → kept, as the store has it.
+  mutating func restore(_ message: KeptMessage) {
+    let row = message.registration
+    table[row].head = message.head
+    table[row].state = .kept
+    (table[row].isStored, table[row].wasKept) = (true, true)
+    table[row].box.assign(message.payload)
+  }
+
+  /// Forgets all slots; the store is told otherwise.
+  mutating func removeAll() {
+    for row in table.ids { table[row].box.free() }
+    table.removeAll()
+    (dirty, cursor) = ([], 0)
+  }
+
+  // MARK: The store
+
+  /// The message of a row, whether it waits or is on its way; nil if there is none.
+  func message(_ row: RegistrationID) -> KeptMessage? {
+    guard table[row].state != .empty else { return nil }
+    return KeptMessage(registration: row, head: table[row].head, payload: table[row].payload)
+  }
+
+  /// Has the store write a message that is on its way.
+  mutating func store(_ row: RegistrationID) {
+    if table[row].state == .inFlight { markDirty(row) }
+  }
+
+  /// Whether the store must hear of anything.
+  var isDirty: Bool { !dirty.isEmpty }
+
+  /// Rows that the store must hear of, each once; from now on it has them as they are.
+  mutating func takeDirty() -> [RegistrationID] {
+    for row in dirty {
+      table[row].isDirty = false
+      table[row].isStored = table[row].state != .empty
+    }
+    defer { dirty.removeAll(keepingCapacity: dirty.capacity < 1 << 16) }
+    return dirty
+  }
+
+  @inline(__always)
+  private mutating func markDirty(_ row: RegistrationID) {
+    guard !table[row].isDirty else { return }
+    table[row].isDirty = true
+    dirty.append(row)
+  }
+
+  // MARK: Looking through
+
+  /// Rows whose message is kept.
+  var kept: [RegistrationID] { table.ids.filter { table[$0].state == .kept } }
+
+  /// All rows.
+  var rows: [RegistrationID] { Array(table.ids) }
+
+  /// The next row whose kept message's time is over, looking at no more than `budget` rows, which it counts down, and going
+  /// on there next time.
+  mutating func nextExpired(_ now: Timestamp, budget: inout Int) -> RegistrationID? {
+    while budget > 0, table.count > 0 {
+      budget -= 1
+      if cursor >= table.count { cursor = 0 }
+      let row = RegistrationID(cursor)
+      cursor += 1
+      if table[row].state == .kept, table[row].head.expiresAt <= now { return row }
+    }
+    return nil
+  }
+}
