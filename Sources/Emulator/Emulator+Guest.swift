@@ -23,7 +23,7 @@ extension Emulator {
   /// Whether the phone is connected.
   public func isConnected(_ udid: UDID) -> Bool {
     guard let device = broker.registry.knownDevice(udid) else { return false }
-    return broker.registry.devices[Int(device)].isOnline
+    return broker.registry[device].isOnline
   }
 
   /// Sends a push through the checks of a provider whose certificate is for its topic; the closure gets the

@@ -48,6 +48,10 @@ public struct TestPush: JSONDocument {
       JSONField("identifier", .whole, \.identifier),
     ], rules: [("not", ["required": ["payload", "payloadBase64"]])])
 
+  public init(token: [UInt8], topic: Topic, environment: Environment) {
+    (self.token, self.topic, self.environment) = (token, topic, environment)
+  }
+
   /// Reads what `POST /api/v1/push` takes; `environment` is meant where it does not say.
   init(_ body: JSONObject, environment: Environment) throws {
     (token, topic) = (try body.required("token", Self.tokens), try body.required("topic", .topic))
