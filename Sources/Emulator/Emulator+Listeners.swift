@@ -64,7 +64,7 @@ extension Emulator {
       certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
     let address = SocketAddress(host: options.bind, port: number)
     let listener = try naming(name, number) {
-      try TLSListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
+      try SocketListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
     }
     listener.name = name
     if let place = FaultPlace(rawValue: name) { faults.watch(listener, place) }

@@ -37,7 +37,7 @@ public final class Emulator {
   private(set) var forward: ForwardService?
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
-  var listeners: [(name: String, listener: TLSListener)] = []
+  var listeners: [(name: String, listener: SocketListener)] = []
   var shutdown: Shutdown?
   /// The console's listener; nil while it is off.
   var console: HTTPServer?

@@ -26,7 +26,7 @@ enum OneShotServer {
     else { return ready.send(0) }
     withoutActuallyEscaping(handler) { handler in
       guard
-        let listener = try? TLSListener(
+        let listener = try? SocketListener(
           loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: context,
           makeHandler: { _ in handler(loop) })
       else { return ready.send(0) }

@@ -5,7 +5,7 @@ import Transport
 
 /// Faults of new connections, and what watchers hear of connections that come and go.
 extension FaultService {
-  func watch(_ listener: TLSListener, _ place: FaultPlace) {
+  func watch(_ listener: SocketListener, _ place: FaultPlace) {
     listener.admit = { [unowned self] in admission(place, $0) }
     listener.onOpened = { [unowned self] connection in
       // Asked for now, as a closed socket has no peer.

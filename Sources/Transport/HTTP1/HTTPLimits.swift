@@ -18,8 +18,6 @@ public struct HTTPLimits: Sendable {
   public var idleTime: Int64 = 120_000_000_000
   /// Without any progress while an answer is being written.
   public var stallTime: Int64 = 60_000_000_000
-  /// For a client to end its side after ours has ended.
-  public var lingerTime: Int64 = 5_000_000_000
   /// Open connections of one server that may ask for anything.
   public var connections = 1024
   /// Connections beyond those, each for one request that must be answered however full the server is

@@ -8,27 +8,19 @@ import Platform
 /// HTML that can't be replaced; and connections can't be counted or limited. That breaks promise 3
 /// (`Sources/ARCHITECTURE.md#promises`).
 public final class HTTPServer {
-  private static let backlog: Int32 = 1024
-  private static let sweepInterval: Int64 = 1_000_000_000
-
-  /// What it is called, for whoever counts.
-  public var name = "console"
-  /// Where it listens, with the real port.
-  public let address: SocketAddress
   public let limits: HTTPLimits
-  /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
-  public var admit: ((_ address: () -> SocketAddress) -> Admission)?
   /// Told of each connection as it comes and when it has gone.
   public var onOpened: ((HTTPConnection) -> Void)?
   public var onClosed: ((HTTPConnection) -> Void)?
   private let loop: EventLoop
-  private let descriptor: Int32
-  private let handler: (HTTPExchange) -> Void
-  private var connections: [ObjectIdentifier: HTTPConnection] = [:]
-  /// Those of the connections that are kept for what must be answered, oldest first.
-  private var reserve: [HTTPConnection] = []
-  private var acceptEvent: LoopEvent?
-  private var sweep: LoopEvent?
+  private let listener: SocketListener
+  private let clients: Clients
+
+  /// Clients by their sockets, and those of them that are kept for what must be answered, oldest first.
+  private final class Clients {
+    var all: [ObjectIdentifier: HTTPConnection] = [:]
+    var reserve: [HTTPConnection] = []
+  }
 
   /// Binds and listens; throws `SocketError` if the address can't be had. `handler` gets each request and answers
   /// through the exchange, now or later.
@@ -36,22 +28,31 @@ public final class HTTPServer {
     loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(),
     handler: @escaping (HTTPExchange) -> Void
   ) throws {
-    (self.loop, self.limits, self.handler) = (loop, limits, handler)
-    descriptor = try ListeningSocket.open(address, backlog: Self.backlog)
-    self.address = SocketAddress(host: address.host, port: SocketAddress.of(descriptor, peer: false).port)
-    acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in acceptAll() }
-    sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
-    acceptEvent?.start()
-    sweep?.start(afterNanoseconds: Self.sweepInterval)
-    loop.relief.add({ [weak self] in self?.name ?? "" }) { [weak self] in self?.openConnections ?? [] }
+    let clients = Clients()
+    (self.loop, self.limits, self.clients) = (loop, limits, clients)
+    listener = try SocketListener(loop: loop, address: address, context: nil) { connection in
+      let isReserve = clients.all.count - clients.reserve.count >= limits.connections
+      let client = HTTPConnection(
+        loop: loop, connection, limits: limits, isReserve: isReserve, handler: handler)
+      clients.all[ObjectIdentifier(connection)] = client
+      if isReserve { clients.reserve.append(client) }
+      return client
+    }
+    listener.name = "console"
+    listener.findRoom = { [unowned self] in findRoom() }
+    listener.onOpened = { [unowned self] in
+      if let client = clients.all[ObjectIdentifier($0)] { onOpened?(client) }
+    }
+    listener.onClosed = { [unowned self] connection, _ in
+      guard let client = clients.all.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+      clients.reserve.removeAll { $0 === client }
+      onClosed?(client)
+    }
   }
 
   deinit {
-    stopAccepting()
-    for connection in connections.values {
-      connection.onClosed = nil
-      connection.abort()
-    }
+    listener.onClosed = nil
+    abort()
   }
 
   /// Answers each request at once with what `answer` makes of it.
@@ -64,16 +65,19 @@ public final class HTTPServer {
     }
   }
 
+  /// Where it listens, with the real port.
+  public var address: SocketAddress { listener.address }
+  /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
+  public var admit: ((_ address: () -> SocketAddress) -> Admission)? {
+    get { listener.admit }
+    set { listener.admit = newValue }
+  }
+
   /// Open connections, in no order.
-  public var openConnections: [HTTPConnection] { Array(connections.values) }
+  public var openConnections: [HTTPConnection] { Array(clients.all.values) }
 
   /// Accepts nobody any more; open connections stay.
-  public func stopAccepting() {
-    guard acceptEvent != nil else { return }
-    acceptEvent?.cancel()
-    acceptEvent = nil
-    _ = Platform.close(descriptor)
-  }
+  public func stopAccepting() { listener.stopAccepting() }
 
   /// Stops accepting, ends idle connections and streams at once, others after their answer.
   public func shutDown() {
@@ -87,54 +91,18 @@ public final class HTTPServer {
     for connection in openConnections { connection.abort() }
   }
 
-  private func acceptAll() {
-    // Who has come in this turn is not sent away for the next one before it could say anything.
-    var earlier = reserve.count
-    while acceptEvent != nil {
-      let victim = isFull ? reserve.prefix(earlier).first { $0.isReplaceable() } : nil
-      guard !isFull || victim != nil else { break }
-      let accepted = accept(descriptor, nil, nil)
-      guard accepted >= 0 else {
-        if ListeningSocket.isExhausted { acceptEvent?.cancel() }
-        return
-      }
-      if let victim {
-        victim.abort()
-        earlier -= 1
-      }
-      SocketCalls.makeNonBlocking(accepted)
-      SocketCalls.setNoDelay(accepted)
-      open(accepted)
+  /// Beyond the ordinary connections there is a reserve, where the next takes the place of who says nothing. Who has come in
+  /// this turn is not sent away before it could say anything.
+  private func findRoom() -> SocketListener.Room {
+    let isFull =
+      clients.all.count - clients.reserve.count >= limits.connections
+      && clients.reserve.count >= limits.reserve
+    guard isFull else { return .free }
+    var mayHaveRoom = false
+    for client in clients.reserve where client.isReplaceable() {
+      if client.turn != loop.turns { return .instead(of: client.connection) }
+      mayHaveRoom = true
     }
-    // Readiness is told again and again, so it is not listened to while there is no room.
-    if !mayHaveRoom { acceptEvent?.cancel() }
-  }
-
-  private var mayHaveRoom: Bool { !isFull || reserve.contains { $0.isReplaceable() } }
-  private var hasOrdinaryRoom: Bool { connections.count - reserve.count < limits.connections }
-  private var isFull: Bool { !hasOrdinaryRoom && reserve.count >= limits.reserve }
-
-  private func open(_ accepted: Int32) {
-    let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
-    guard admission == .welcome else { return ListeningSocket.refuse(accepted) }
-    let connection = HTTPConnection(
-      loop: loop, descriptor: accepted, localPort: address.port, limits: limits, isReserve: !hasOrdinaryRoom,
-      handler: handler)
-    connections[ObjectIdentifier(connection)] = connection
-    if connection.isReserve { reserve.append(connection) }
-    connection.onClosed = { [unowned self] in
-      connections[ObjectIdentifier($0)] = nil
-      reserve.removeAll { [closed = $0] in $0 === closed }
-      acceptEvent?.start()
-      onClosed?($0)
-    }
-    onOpened?(connection)
-  }
-
-  private func endOverdue() {
-    let now = SystemClock.monotonicNanoseconds()
-    for connection in openConnections { connection.checkDeadline(now) }
-    if mayHaveRoom { acceptEvent?.start() }
-    sweep?.start(afterNanoseconds: Self.sweepInterval)
+    return mayHaveRoom ? .later : .none
   }
 }

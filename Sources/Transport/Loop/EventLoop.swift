@@ -10,15 +10,16 @@ public final class EventLoop {
   let base: OpaquePointer
   /// Where every connection reads to; valid until the next read.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
-  var unflushed: [TLSConnection] = []
-  var unflushedHTTP: [HTTPConnection] = []
+  fileprivate var unflushed: [LoopClient] = []
   /// Who reads on in the next turn.
-  var unread: [TLSConnection] = []
+  fileprivate(set) var unread: [LoopClient] = []
   var readTimes = ReadBudget.Times()
   /// How long connections that used up their share of this turn have read, in nanoseconds.
   var timeRead: Int64 = 0
   /// How many connections read on in this turn.
-  private(set) var busyReaders = 0
+  private var busyReaders = 0
+  /// Turns so far, as a count.
+  private(set) var turns = 0
   /// Sockets that became ready in this turn, but for those of busy readers.
   var wakeups = 0
   /// Turns since a socket did, as a count.
@@ -79,18 +80,37 @@ public final class EventLoop {
   public func runTurn(wait: Bool = true) {
     let readers = unread
     unread = []
+    turns &+= 1
     (busyReaders, timeRead, wakeups) = (readers.count, 0, 0)
     let mayWait =
-      wait && !hasNewFailure && readers.isEmpty && unflushed.isEmpty && unflushedHTTP.isEmpty
-      && !relief.isUrgent
+      wait && !hasNewFailure && readers.isEmpty && unflushed.isEmpty && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
     quietTurns = wakeups == 0 ? quietTurns + 1 : 0
-    continueReading(readers)
+    for reader in readers {
+      reader.isQueuedForReading = false
+      reader.readOn()
+    }
     if !failed.isEmpty { settleFailures() }
     if relief.isUrgent { relief.makeRoom() }
     for hook in turnEnd { hook() }
-    flushConnections()
+    flushClients()
+  }
+
+  /// Has clients write what was queued in this turn: behind the hooks, so that nothing leaves before the commit.
+  func flushClients() {
+    let waiting = unflushed
+    unflushed.removeAll(keepingCapacity: true)
+    for client in waiting {
+      client.isQueuedForFlush = false
+      client.flush()
+    }
+  }
+
+  /// How long a connection may read in this turn.
+  var readShare: Int64 {
+    let turn = isQuiet ? readTimes.quietTurn : readTimes.turn
+    return max(readTimes.least, (turn - timeRead) / Int64(max(1, busyReaders)))
   }
 
   @inline(__always)
@@ -120,4 +140,33 @@ public final class EventLoop {
     // It can fail only outside of a turn, and then there is nothing to break off.
     _ = event_base_loopbreak(base)
   }
+}
+
+/// Somebody with work for the loop's turns. A class and no protocol, so that both calls of a turn stay cheap.
+public class LoopClient {
+  final let loop: EventLoop
+  fileprivate final var isQueuedForFlush = false
+  fileprivate(set) final var isQueuedForReading = false
+
+  init(loop: EventLoop) { self.loop = loop }
+
+  /// Has `flush` called at the end of this turn.
+  final func queueFlush() {
+    guard !isQueuedForFlush else { return }
+    isQueuedForFlush = true
+    loop.unflushed.append(self)
+  }
+
+  /// Has `readOn` called in the next turn: for who stopped at its budget, as its bytes may sit in the TLS layer, where the
+  /// system's readiness can't see them. Each reads once in a turn, whatever else calls for it.
+  final func queueReading() {
+    guard !isQueuedForReading else { return }
+    isQueuedForReading = true
+    loop.unread.append(self)
+  }
+
+  /// Writes what was queued.
+  func flush() {}
+  /// Reads on.
+  func readOn() {}
 }

@@ -51,8 +51,8 @@ final class MemoryRelief {
   private var sources: [Source] = []
   /// Told of each who gave way.
   var onGaveWay: ((MemoryVictim) -> Void)?
-  /// Connections that wait for room before they take up their next request.
-  private var waiting: [HTTPConnection] = []
+  /// What waits for room.
+  private var waiting: [() -> Void] = []
 
   init(_ budget: MemoryBudget) { self.budget = budget }
 
@@ -82,11 +82,11 @@ final class MemoryRelief {
     guard !waiting.isEmpty, !budget.isExceeded else { return }
     let ready = waiting
     waiting = []
-    for connection in ready { connection.roomIsBack() }
+    for goOn in ready { goOn() }
   }
 
-  /// The connection goes on when there is room again.
-  func wait(_ connection: HTTPConnection) { waiting.append(connection) }
+  /// Calls `goOn` once there is room.
+  func wait(_ goOn: @escaping () -> Void) { waiting.append(goOn) }
 
   private func relieve(_ now: Int64) {
     var holders: [(source: Int, holder: any MemoryHolder)] = []

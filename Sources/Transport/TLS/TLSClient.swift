@@ -1,4 +1,3 @@
-import COpenSSL
 import Platform
 
 /// Opens client connections on a loop.
@@ -9,24 +8,17 @@ public enum TLSClient {
     handler: any ConnectionHandler
   ) throws -> TLSConnection {
     let descriptor = try openSocket(address)
-    let connection: TLSConnection
     do {
-      connection = try TLSConnection(loop: loop, context: context, descriptor: descriptor, isServer: false)
+      let layer = try SocketLayer(descriptor, context, isServer: false)
+      layer.ask(serverName: serverName, alpn: alpn)
+      let connection = SocketConnection(loop: loop, layer)
+      connection.handler = handler
+      connection.start()
+      return connection
     } catch {
       _ = Platform.close(descriptor)
       throw error
     }
-    if let serverName {
-      // A server name is never an address (RFC 6066 3); a certificate may name one.
-      let isAddress = SocketAddress(host: serverName, port: 0).isNumeric
-      if !isAddress { _ = shim_SSL_set_server_name(connection.ssl, serverName) }
-      SSL_set1_host(connection.ssl, serverName)
-    }
-    let offer = ALPNList.encode(alpn)
-    if !offer.isEmpty { SSL_set_alpn_protos(connection.ssl, offer, UInt32(offer.count)) }
-    connection.handler = handler
-    connection.start()
-    return connection
   }
 
   private static func openSocket(_ address: SocketAddress) throws -> Int32 {

@@ -86,7 +86,7 @@ extension LiveTests {
       spy.onCommit = { _ in written.append(served.bytesWritten) }
       client.send(.push(token.hex))
       // Its request leaves for the kernel, and so do the answers that the client has not read.
-      harness.loop.flushConnections()
+      harness.loop.flushClients()
       client.connection.setReceiveBuffer(1 << 20)
       client.connection.setPaused(false)
       client.connection.readReady()

@@ -1,4 +1,3 @@
-import COpenSSL
 import LegacyWire
 import PushModel
 import Testing
@@ -51,7 +50,7 @@ final class LegacyClient {
 
 extension TLSConnection {
   /// A half-close of TLS: says that nothing more comes, and reads on.
-  func endOutput() { SSL_shutdown(ssl) }
+  func endOutput() { _ = layer.sendClose() }
 }
 
 extension EmulatorHarness {

@@ -1,4 +1,3 @@
-import COpenSSL
 import Credentials
 import Foundation
 import Platform
@@ -15,7 +14,7 @@ final class Stage {
   let loop: EventLoop
   private(set) var servers: [Peer] = []
   private(set) var clients: [Peer] = []
-  private var listener: TLSListener?
+  private var listener: SocketListener?
   private let heartbeat: LoopEvent
   private let client: TLSContext
 
@@ -30,7 +29,7 @@ final class Stage {
     client = try TLSContext.client(ca: certs.caCertificate, policy: clientPolicy)
     let context = try TLSContext.server(
       certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
-    listener = try TLSListener(
+    listener = try SocketListener(
       loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: context
     ) { [unowned self] connection in
       let peer = Peer()
@@ -144,7 +143,7 @@ final class Peer: ConnectionHandler {
 extension TLSConnection {
   /// A half-close of TLS: says that nothing more comes, and reads on. `ofTCP` ends the stream below as well.
   func endOutput(ofTCP: Bool = false) {
-    SSL_shutdown(ssl)
+    _ = layer.sendClose()
     if ofTCP { _ = shutdown(descriptor, Int32(SHUT_WR)) }
   }
 

@@ -34,7 +34,7 @@ extension LiveTests {
       let client = Peer()
       let context = try TLSContext.client(ca: nil, policy: TLSPolicy())
       let other = try #require(EventLoop())
-      let free = try TLSListener(
+      let free = try SocketListener(
         loop: other, address: SocketAddress(host: "127.0.0.1", port: 0),
         context: TLSContext.server(
           certificate: Keys.folder().serverCertificate, key: Keys.folder().serverKey, policy: TLSPolicy())

@@ -1,13 +1,12 @@
 /// What is wrong with one connection, on purpose. Made when the first fault reaches it: others pay for a pointer.
-final class TLSBreakage {
+final class SocketBreakage {
   /// Nothing is read or written.
   var isStalled = false
   /// Our side has ended, and the connection lives for as long as the peer wants.
   var waitsForPeer = false
-  /// Sent on the socket past the TLS layer, as the last of this side.
-  var raw: [UInt8] = []
+  /// Sent on the socket past the TLS layer, as the last of this side, from `rawSent` on; nil if it ends as others do.
+  var raw: [UInt8]?
   var rawSent = 0
-  var endsRaw = false
   /// The description of the alert that answers the handshake.
   var alert: UInt8?
   /// The output leaves in pieces until it is empty.
@@ -24,4 +23,10 @@ final class TLSBreakage {
 
   /// Whether output may not leave as it comes.
   var holdsOutput: Bool { isStalled || dribble != nil }
+
+  /// An alert record in the clear: type 21, the version that every client takes before it has agreed on one, two bytes,
+  /// level fatal (RFC 8446 5.1, 6).
+  static func alertRecord(_ description: UInt8) -> [UInt8] {
+    [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, description]
+  }
 }

@@ -1,0 +1,32 @@
+/// What a connection tells its owner. Calls come on the loop, never from inside a call to the connection.
+public protocol ConnectionHandler: AnyObject {
+  /// TLS is up: server name, protocol and peer certificate are known. Not called without TLS.
+  func connectionOpened(_ connection: SocketConnection)
+  /// Plain bytes came; they are lent for the call. May close the connection.
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer)
+  /// Everything queued has left; asked for by `notifyWhenDrained`.
+  func connectionDrained(_ connection: SocketConnection)
+  /// The peer has ended its side: nothing more comes, and what is sent within `SocketConnection.halfClosedLimit` may still
+  /// be read. Whoever has nothing more to say closes, as happens if this is not implemented.
+  func connectionPeerEnded(_ connection: SocketConnection)
+  /// The deadline of an open connection is over. Closes if this is not implemented.
+  func connectionIsOverdue(_ connection: SocketConnection)
+  /// The connection is gone, for good; called once, also when the handshake failed.
+  func connectionClosed(_ connection: SocketConnection, reason: String)
+  /// Memory is short: the connection is to end, if its peer reads with a word that says why, and next to nothing may be held
+  /// for it afterwards.
+  func giveWay(_ connection: SocketConnection)
+}
+
+extension ConnectionHandler {
+  public func connectionOpened(_ connection: SocketConnection) {}
+  public func connectionDrained(_ connection: SocketConnection) {}
+  public func connectionPeerEnded(_ connection: SocketConnection) { connection.close() }
+  public func connectionIsOverdue(_ connection: SocketConnection) { connection.close() }
+  public func giveWay(_ connection: SocketConnection) {
+    connection.abort(SocketConnection.gaveWay, reset: true)
+  }
+}
+
+/// A connection of which is known that it speaks TLS.
+public typealias TLSConnection = SocketConnection

@@ -1,0 +1,556 @@
+import Platform
+
+/// One connection over a non-blocking socket, with TLS or without, server or client side.
+///
+///     connecting ─→ handshaking ─→ open ─→ draining ─→ settling ─→ closing ─→ lingering ─→ closed
+///                                    (output leaves)  (if a delay  (TLS close  (input is thrown away)
+///                                                      is wanted)   has no room)
+///
+/// *Lingering* is why an error packet reaches its reader: a socket closed with unread input makes the kernel send
+/// a reset, which may destroy bytes in flight. So the write side ends first and input is drained until the peer is done
+/// (`Documentation/binary-protocol.md#error-packet`; RFC 9112 9.6).
+public final class SocketConnection: LoopClient {
+  enum Phase { case connecting, handshaking, open, draining, settling, closing, lingering, closed }
+
+  /// How long a handshake may take, in nanoseconds.
+  public static let handshakeLimit: Int64 = 15_000_000_000
+  /// How long a closed connection's output may take to leave, in nanoseconds: a peer that does not read can't hold it.
+  public static let drainLimit: Int64 = 30_000_000_000
+  /// How long a closed connection's input is drained, in nanoseconds.
+  public static let lingerLimit: Int64 = 5_000_000_000
+  /// How long an owner may go on answering a peer that has ended its side, in nanoseconds. Whether such a peer still reads
+  /// can't be told from here.
+  public static let halfClosedLimit: Int64 = 30_000_000_000
+
+  /// What a connection costs besides its output and what its owner holds, in bytes: the state of OpenSSL, this object and its
+  /// registrations. Measured with 400 idle device connections: 14.7 KiB each.
+  private static let tlsBytes = 15 << 10
+  /// The same without TLS, with the owner of a console's connection. Measured with 400 idle ones: 0.8 KiB each.
+  private static let plainBytes = 1 << 10
+
+  let layer: SocketLayer
+  private(set) var phase: Phase
+  private var output = OutputBuffer()
+  private var share = MemoryShare()
+  var idleMark: IdleMark
+  private var readEvent: LoopEvent?
+  private var writeEvent: LoopEvent?
+  /// Runs while the TLS close waits for its time.
+  private var settleTimer: LoopEvent?
+  private var wantsDrainedCall = false
+  /// The peer has ended its side.
+  private(set) var peerHasEnded = false
+  /// What the owner hears when the peer is done.
+  private var endReason = "closed"
+  /// What goes wrong on purpose; nil on nearly every connection.
+  private var breakage: SocketBreakage?
+  /// How much may come after our end before the peer is cut off, in bytes.
+  public var inputAfterEnd = Int.max
+  /// Bytes of application data read and written.
+  public private(set) var bytesRead = 0
+  public private(set) var bytesWritten = 0
+  /// Set while the owner does not want to read (back-pressure).
+  public private(set) var isPaused = false
+  /// When the present phase ends by force; monotonic nanoseconds, `.max` for never.
+  var deadline = Int64.max
+  /// If set, the owner keeps `deadline` while the connection is open, and what leaves puts it off by so many nanoseconds.
+  var stallLimit: Int64?
+  /// The owner; the connection keeps it alive until closed.
+  public var handler: (any ConnectionHandler)?
+  /// Called once when closed, after the handler.
+  var onClosed: ((_ connection: SocketConnection, _ reason: String) -> Void)?
+
+  /// A connection on a layer whose descriptor it will close.
+  init(loop: EventLoop, _ layer: consuming SocketLayer) {
+    let now = SystemClock.monotonicNanoseconds()
+    phase = !layer.isServer ? .connecting : layer.hasTLS ? .handshaking : .open
+    if layer.hasTLS { deadline = now + Self.handshakeLimit }
+    idleMark = IdleMark(now: now)
+    self.layer = layer
+    super.init(loop: loop)
+    hold(0)
+    readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
+    readEvent?.onFailure = { [unowned self] in unwatched() }
+  }
+
+  deinit {
+    share.set(0, in: loop.memory)
+    if phase != .closed { _ = Platform.close(descriptor) }
+  }
+
+  /// Begins to listen to the socket. Clients also wait for it to be writable, which ends the TCP connect.
+  func start() {
+    readEvent?.start()
+    if phase == .connecting { waitForWritable() }
+  }
+
+  // MARK: The peer
+
+  var descriptor: Int32 { layer.descriptor }
+  /// The peer; known for good once it was asked for.
+  public private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
+  /// The name that the client asked for (SNI).
+  public var serverName: String? { layer.serverName }
+  /// The application protocol agreed on (ALPN).
+  public var alpn: String? { layer.alpn }
+  /// DER of the peer's certificate, nil if it showed none.
+  public var peerCertificate: [UInt8]? { layer.peerCertificate }
+  /// Common name of the peer's certificate, nil if it showed none. For people who look; decides nothing.
+  public var peerCommonName: String? { layer.peerCommonName }
+  /// Why the peer's certificate was not believed; nil if it was, or was not looked at.
+  public var peerCertificateProblem: String? { layer.peerCertificateProblem }
+  /// `TLSv1.2` and the like.
+  public var tlsVersion: String { layer.version }
+  /// The cipher suite in OpenSSL's spelling.
+  public var cipher: String { layer.cipher }
+
+  // MARK: Sending
+
+  /// Whether bytes may be sent.
+  public var isOpen: Bool { phase == .open }
+  /// Bytes queued and not yet taken by the kernel.
+  public var queuedBytes: Int { output.count }
+  /// Whether bytes wait for the system to have room: the TLS layer has to be given the same ones again.
+  public var isBlocked: Bool { writeEvent?.isActive ?? false }
+
+  /// Lends room for `size` bytes at the end of the output; call `commit` with what was used.
+  public func reserve(_ size: Int) -> UnsafeMutableRawPointer { output.reserve(size, from: loop) }
+
+  /// Queues `count` reserved bytes; they leave at the end of the turn.
+  public func commit(_ count: Int) {
+    output.commit(count)
+    queueFlush()
+  }
+
+  /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
+  public func send(_ bytes: UnsafeRawBufferPointer) {
+    guard isOpen, !bytes.isEmpty else { return }
+    reserve(bytes.count).copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count)
+    commit(bytes.count)
+  }
+
+  /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
+  public func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
+
+  /// Sends as many bytes now as the kernel takes, which spares a copy of them, and queues the others. For clients: what a
+  /// server says must wait for the end of the turn, when it is true (`EventLoop`).
+  public func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
+    guard isOpen, output.isEmpty, breakage == nil else { return send(bytes) }
+    var rest = bytes
+    // Whatever keeps the kernel from taking more is met again when the rest is flushed.
+    while !rest.isEmpty, case .moved(let count) = layer.write(rest) {
+      bytesWritten += count
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+    send(rest)
+  }
+
+  /// Asks for one `connectionDrained` when the output is empty.
+  public func notifyWhenDrained() {
+    wantsDrainedCall = true
+    queueFlush()
+  }
+
+  /// Hands what is queued to the system now, without waiting for the end of the turn.
+  public func flushNow() {
+    switch phase {
+    case .open, .draining: writeAll()
+    case .closing: sendClose()
+    default: break
+    }
+  }
+
+  /// Bytes that this system has taken and not sent, because the peer's is full. A system call.
+  public func systemQueuedBytes() -> Int {
+    isOpen || phase == .draining ? SocketCalls.unsentBytes(descriptor) : 0
+  }
+
+  override func flush() { flushNow() }
+
+  private func writeAll() {
+    if let breakage, breakage.holdsOutput { return writeBroken(breakage) }
+    let before = bytesWritten
+    while !output.isEmpty {
+      guard case .moved(let count) = record(layer.write(output.waiting)) else { break }
+      bytesWritten += count
+      output.consume(count, to: loop)
+    }
+    if let stallLimit, bytesWritten != before { putOff(by: stallLimit) }
+    if output.isEmpty { outputLeft() }
+  }
+
+  /// Deals with what keeps bytes from being written.
+  private func record(_ outcome: SocketLayer.Outcome) -> SocketLayer.Outcome {
+    switch outcome {
+    case .moved, .needsInput: break
+    case .needsRoom: waitForWritable()
+    case .failed:
+      _ = layer.failure("write")
+      fallthrough
+    case .ended, .cut: abort("peer closed the connection while bytes were being written")
+    }
+    return outcome
+  }
+
+  private func outputLeft() {
+    if phase == .draining { return endOutput() }
+    guard wantsDrainedCall, isOpen else { return }
+    wantsDrainedCall = false
+    handler?.connectionDrained(self)
+  }
+
+  private func waitForWritable() {
+    if writeEvent == nil {
+      writeEvent = LoopEvent(loop, descriptor: descriptor, .write) { [unowned self] in writeReady() }
+      writeEvent?.onFailure = { [unowned self] in unwatched() }
+    }
+    writeEvent?.start()
+  }
+
+  private func writeReady() {
+    writeEvent?.cancel()
+    switch phase {
+    case .connecting:
+      let error = SocketCalls.pendingError(descriptor)
+      guard error == 0 else { return abort("can't connect: \(SocketCalls.sentence(error))") }
+      phase = .handshaking
+      handshake()
+    case .handshaking: handshake()
+    // Not now: behind what waited there may be answers of this turn, which is not committed yet.
+    default: queueFlush()
+    }
+  }
+
+  /// The system would never tell when the socket is ready: better an end than a connection that hangs.
+  private func unwatched() { abort("the system can't watch the socket") }
+
+  // MARK: Receiving
+
+  /// Stops (or goes on) reading; the peer feels it through TCP.
+  public func setPaused(_ paused: Bool) {
+    guard paused != isPaused, isOpen else { return }
+    isPaused = paused
+    guard !isStalled else { return }
+    if paused { readEvent?.cancel() } else { resumeReading() }
+  }
+
+  private func resumeReading() {
+    guard !peerHasEnded else { return }
+    readEvent?.start()
+    queueReading()
+  }
+
+  /// Acknowledges what was received: the peer may hold the rest back until then (Nagle's algorithm).
+  public func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
+
+  /// Reads what has come, out of turn.
+  func readNow() {
+    if isOpen { readAll() }
+  }
+
+  /// The socket is readable.
+  func readReady() {
+    switch phase {
+    case .connecting, .closed: break
+    case .handshaking: handshake()
+    case .open where isQueuedForReading: loop.wakeups -= 1
+    case .open: readAll()
+    case .draining, .settling, .closing: drainWhileEnding()
+    case .lingering: drainInput()
+    }
+  }
+
+  override func readOn() { readReady() }
+
+  private func handshake() {
+    if let breakage, breakage.alert != nil { return answerHello(breakage) }
+    switch layer.handshake() {
+    case .moved: opened()
+    // OpenSSL writes to the socket itself, so nothing is left behind when it waits for input.
+    case .needsInput: break
+    case .needsRoom: waitForWritable()
+    case .cut: abort("handshake ended: peer closed the connection")
+    case .ended, .failed: handshakeFailed("handshake failed: \(layer.failure("TLS"))")
+    }
+  }
+
+  /// The alert that says why is on its way. A client of TLS 1.3 may be sending already, and a reset for what was not read
+  /// would tell it nothing; so a server ends as it does after an error packet.
+  private func handshakeFailed(_ reason: String) {
+    guard layer.isServer else { return abort(reason) }
+    endReason = reason
+    linger()
+  }
+
+  private func opened() {
+    (phase, deadline) = (.open, .max)
+    handler?.connectionOpened(self)
+    // Application data may have come in the same segment as the end of the handshake.
+    if isOpen { queueReading() }
+  }
+
+  private func readAll() {
+    let buffer = loop.scratch
+    var budget = ReadBudget()
+    while isOpen, !isPaused, !isStalled, !peerHasEnded {
+      switch layer.read(into: buffer) {
+      case .moved(let count):
+        bytesRead += count
+        handler?.connection(self, received: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+        if budget.isSpent(count, on: loop) { return queueReading() }
+      case .needsInput: return
+      case .needsRoom: return waitForWritable()
+      case .ended: return peerEnded()
+      case .cut: return abort("peer closed the connection without a TLS close")
+      case .failed: return abort("TLS: \(layer.failure("read"))")
+      }
+    }
+  }
+
+  /// The peer has ended its side. Of TLS, the end of the stream follows, and would wake the loop for ever.
+  private func peerEnded() {
+    peerHasEnded = true
+    readEvent?.cancel()
+    if stallLimit == nil { putOff(by: Self.halfClosedLimit) }
+    if let handler { handler.connectionPeerEnded(self) } else { close() }
+  }
+
+  // MARK: Ending
+
+  /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
+  public func close() {
+    guard !isStalled else { return abort("closed") }
+    switch phase {
+    case .open: break
+    case .draining, .settling, .closing, .lingering: return
+    case .connecting, .handshaking, .closed: return abort("closed")
+    }
+    phase = .draining
+    putOff(by: Self.drainLimit)
+    if isPaused {
+      isPaused = false
+      if !peerHasEnded { readEvent?.start() }
+    }
+    queueFlush()
+  }
+
+  /// Ends it as a client that has what it came for: with a TLS close if the system takes one, and no wait for the peer.
+  public func end() {
+    close()
+    flushNow()
+    abort("done")
+  }
+
+  /// Drops the connection at once; `reset` with a TCP RST.
+  public func abort(_ reason: String, reset: Bool = false) {
+    guard phase != .closed else { return }
+    phase = .closed
+    if reset { SocketCalls.setResetOnClose(descriptor) }
+    readEvent?.cancel()
+    writeEvent?.cancel()
+    (readEvent, writeEvent, settleTimer) = (nil, nil, nil)
+    output.release(to: loop)
+    share.set(0, in: loop.memory)
+    _ = Platform.close(descriptor)
+    let owner = handler
+    handler = nil
+    owner?.connectionClosed(self, reason: reason)
+    onClosed?(self, reason)
+  }
+
+  /// Called about once a second with the monotonic time.
+  func endIfOverdue(_ now: Int64) {
+    if deadline < now {
+      if isOpen { handler?.connectionIsOverdue(self) } else { abort("took too long") }
+    }
+    if isStalled, SocketCalls.peerIsGone(descriptor) { abort("peer closed the connection") }
+  }
+
+  private func putOff(by time: Int64) { deadline = SystemClock.monotonicNanoseconds() + time }
+
+  /// The output has left.
+  private func endOutput() {
+    if let breakage, breakage.raw != nil { return writeRaw(breakage) }
+    // Behind data the TLS close may have to wait, but not where the protocol is HTTP/2, whose ends are said in it.
+    guard layer.closeDelay > 0, bytesWritten > 0, !peerHasEnded, alpn == nil else { return sendClose() }
+    phase = .settling
+    settleTimer = LoopEvent(timerOn: loop) { [unowned self] in sendClose() }
+    settleTimer?.start(afterNanoseconds: layer.closeDelay)
+  }
+
+  private func sendClose() {
+    settleTimer = nil
+    // Behind the last bytes there may be no room for the TLS close; without it the peer must take the end for a cut.
+    guard case .needsRoom = layer.sendClose() else { return linger() }
+    phase = .closing
+    waitForWritable()
+  }
+
+  private func linger() {
+    phase = .lingering
+    _ = shutdown(descriptor, Int32(SHUT_WR))
+    if peerHasEnded { return abort(endReason) }
+    if breakage?.waitsForPeer ?? false { deadline = .max } else { putOff(by: Self.lingerLimit) }
+    drainInput()
+  }
+
+  /// Throws input away at the socket, undecrypted, until the peer has closed.
+  private func drainInput() {
+    var budget = ReadBudget.byteLimit
+    while budget > 0 {
+      switch layer.readRaw(into: loop.scratch) {
+      case .moved(let count):
+        budget -= count
+        guard mayGoOn(count) else { return }
+      case .needsInput: return
+      default: return abort(endReason)
+      }
+    }
+  }
+
+  /// False if the peer has been cut off for sending on and on.
+  private func mayGoOn(_ count: Int) -> Bool {
+    inputAfterEnd -= count
+    if inputAfterEnd < 0 { abort(endReason, reset: true) }
+    return inputAfterEnd >= 0
+  }
+
+  /// Output is still leaving: input is thrown away so that a peer that only writes can't block itself.
+  private func drainWhileEnding() {
+    switch (layer.readRaw(into: loop.scratch), phase) {
+    case (.moved(let count), _): _ = mayGoOn(count)
+    case (.needsInput, _): break
+    case (.ended, .settling): sendClose()
+    default: abort("peer closed the connection")
+    }
+  }
+}
+
+/// Connections that go wrong on purpose.
+extension SocketConnection {
+  /// Whether the connection is open and nothing is read or written.
+  public var isStalled: Bool { breakage?.isStalled ?? false }
+
+  private func makeBreakage() -> SocketBreakage {
+    let made = breakage ?? SocketBreakage()
+    breakage = made
+    return made
+  }
+
+  /// Nothing more is read or written until this is taken back; who closes a stalled connection drops it.
+  public func setStalled(_ stalled: Bool) {
+    guard stalled != isStalled, isOpen else { return }
+    makeBreakage().isStalled = stalled
+    if stalled {
+      readEvent?.cancel()
+      writeEvent?.cancel()
+    } else {
+      if !isPaused { resumeReading() }
+      queueFlush()
+    }
+  }
+
+  /// Sends what is queued and ends our side; what the peer still says is read and thrown away for as long as it likes.
+  public func halfClose() {
+    makeBreakage().waitsForPeer = true
+    close()
+  }
+
+  /// Sends what is queued, then bytes past the TLS layer, and ends.
+  public func close(sendingRaw bytes: [UInt8]) {
+    guard isOpen else { return }
+    makeBreakage().raw = bytes
+    close()
+  }
+
+  /// What is queued now, and what joins it before it has left, leaves in pieces of so many bytes, each a record.
+  public func dribble(bytes: Int, everyNanoseconds interval: Int64) {
+    guard isOpen else { return }
+    makeBreakage().dribble = .init(
+      bytes: max(1, bytes), interval: interval, retried: isBlocked ? output.count : 0)
+    queueFlush()
+  }
+
+  /// Answers the client's first bytes with an alert.
+  func setAlert(_ description: UInt8) { makeBreakage().alert = description }
+
+  private func writeBroken(_ breakage: SocketBreakage) {
+    guard !breakage.isStalled, let dribble = breakage.dribble, dribble.pause == nil else { return }
+    if !output.isEmpty {
+      let size = min(output.count, max(dribble.bytes, dribble.retried))
+      let piece = UnsafeRawBufferPointer(rebasing: output.waiting.prefix(size))
+      guard case .moved(let count) = record(layer.write(piece)) else {
+        breakage.dribble?.retried = size
+        return
+      }
+      bytesWritten += count
+      output.consume(count, to: loop)
+      breakage.dribble?.retried = 0
+    }
+    if !output.isEmpty { return pause(breakage, dribble.interval) }
+    breakage.dribble = nil
+    outputLeft()
+  }
+
+  private func pause(_ breakage: SocketBreakage, _ interval: Int64) {
+    let timer = LoopEvent(timerOn: loop) { [unowned self, unowned breakage] in
+      breakage.dribble?.pause = nil
+      queueFlush()
+    }
+    breakage.dribble?.pause = timer
+    timer.start(afterNanoseconds: interval)
+    // It takes as long as it was asked to.
+    if let time = phase == .draining ? Self.drainLimit : stallLimit { putOff(by: interval + time) }
+  }
+
+  private func writeRaw(_ breakage: SocketBreakage) {
+    while let raw = breakage.raw, breakage.rawSent < raw.count {
+      let outcome = raw.withUnsafeBytes {
+        layer.writeRaw(UnsafeRawBufferPointer(rebasing: $0[breakage.rawSent...]))
+      }
+      switch outcome {
+      case .moved(let count): breakage.rawSent += count
+      case .needsRoom: return waitForWritable()
+      default: return abort("peer closed the connection")
+      }
+    }
+    linger()
+  }
+
+  /// The client's first bytes have come: they are thrown away, and the alert is all that it hears.
+  private func answerHello(_ breakage: SocketBreakage) {
+    guard let alert = breakage.alert else { return }
+    switch layer.readRaw(into: loop.scratch) {
+    case .moved: break
+    case .needsInput: return
+    default: return abort("peer closed the connection")
+    }
+    phase = .draining
+    endReason = "answered with TLS alert \(alert)"
+    (breakage.raw, breakage.alert) = (SocketBreakage.alertRecord(alert), nil)
+    writeRaw(breakage)
+  }
+}
+
+extension SocketConnection: MemoryHolder {
+  private var baseBytes: Int { layer.hasTLS ? Self.tlsBytes : Self.plainBytes }
+
+  /// Says how much the owner holds for this connection now, in bytes, besides the output.
+  public func hold(_ bytes: Int) {
+    if phase != .closed { share.set(baseBytes + bytes, in: loop.memory) }
+  }
+
+  var heldBytes: Int { share.bytes + output.capacity }
+  var movedBytes: Int { output.isEmpty ? bytesRead &+ bytesWritten : bytesWritten }
+
+  /// Afterwards it may hold no more than the last words to a peer that reads.
+  func giveWay() {
+    let mayStillSpeak = isOpen
+    if mayStillSpeak, let handler { handler.giveWay(self) }
+    guard isOpen || !mayStillSpeak || heldBytes > baseBytes + OutputBuffer.chunk else { return }
+    abort(Self.gaveWay, reset: true)
+  }
+
+  /// Why a connection ended that gave way.
+  public static let gaveWay = "memory is short, and it held most for longest"
+}

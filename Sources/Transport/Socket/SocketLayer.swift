@@ -1,0 +1,158 @@
+import COpenSSL
+import Platform
+
+/// The bytes of one socket, as they are or through TLS, and what TLS says of the peer. Nothing here waits.
+struct SocketLayer: ~Copyable {
+  /// What came of a call.
+  enum Outcome {
+    /// So many bytes moved, at least one; of a handshake or an end: it is done.
+    case moved(Int)
+    /// Nothing moves before the socket is readable, or writable.
+    case needsInput, needsRoom
+    /// The peer has ended its side, in order.
+    case ended
+    /// The peer is gone without a word.
+    case cut
+    /// The TLS layer failed; `failure` says why.
+    case failed
+  }
+
+  /// The owner closes it.
+  let descriptor: Int32
+  /// OpenSSL's state, owned by this value; nil without TLS.
+  private let ssl: OpaquePointer?
+  /// `TLSPolicy.closeDelay`.
+  let closeDelay: Int64
+
+  /// A socket with TLS, or without if there is no context.
+  init(_ descriptor: Int32, _ context: TLSContext?, isServer: Bool) throws {
+    let ssl = context.flatMap { SSL_new($0.pointer) }
+    guard context == nil || ssl != nil else { throw TLSError.drained("make TLS connection") }
+    (self.descriptor, self.ssl, closeDelay) = (descriptor, ssl, context?.policy.closeDelay ?? 0)
+    guard let ssl else { return }
+    SSL_set_fd(ssl, descriptor)
+    if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
+  }
+
+  deinit { SSL_free(ssl) }
+
+  /// What a client asks for, before its handshake.
+  func ask(serverName: String?, alpn: [String]) {
+    if let serverName {
+      // A server name is never an address (RFC 6066 3); a certificate may name one.
+      let isAddress = SocketAddress(host: serverName, port: 0).isNumeric
+      if !isAddress { _ = shim_SSL_set_server_name(ssl, serverName) }
+      SSL_set1_host(ssl, serverName)
+    }
+    let offer = ALPNList.encode(alpn)
+    if !offer.isEmpty { SSL_set_alpn_protos(ssl, offer, UInt32(offer.count)) }
+  }
+
+  func handshake() -> Outcome { through { SSL_do_handshake($0) } }
+
+  /// Reads what there is.
+  @inline(__always)
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    guard ssl != nil else { return plain(receive(into: buffer), needs: .needsInput) }
+    return through { SSL_read($0, buffer.baseAddress, Int32(clamping: buffer.count)) }
+  }
+
+  /// Writes what the system takes. With TLS, bytes that found no room have to be given again.
+  @inline(__always)
+  func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+    guard ssl != nil else { return plain(SocketCalls.send(descriptor, bytes), needs: .needsRoom) }
+    return through { SSL_write($0, bytes.baseAddress, Int32(clamping: bytes.count)) }
+  }
+
+  /// Sends the TLS close; without TLS there is none.
+  func sendClose() -> Outcome {
+    guard let ssl else { return .moved(0) }
+    ERR_clear_error()
+    let status = SSL_shutdown(ssl)
+    return status >= 0 ? .moved(0) : reason(status)
+  }
+
+  /// Past the TLS layer: reads what there is, undecrypted.
+  func readRaw(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    plain(receive(into: buffer), needs: .needsInput)
+  }
+
+  /// Past the TLS layer: writes what the system takes.
+  func writeRaw(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+    plain(SocketCalls.send(descriptor, bytes), needs: .needsRoom)
+  }
+
+  /// Why the last call failed.
+  func failure(_ operation: String) -> String { TLSError.drained(operation).sentence }
+
+  private func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    recv(descriptor, buffer.baseAddress, buffer.count, 0)
+  }
+
+  private func plain(_ count: Int, needs: Outcome) -> Outcome {
+    if count > 0 { return .moved(count) }
+    if count == 0 { return .ended }
+    return errno == EAGAIN || errno == EINTR ? needs : .cut
+  }
+
+  @inline(__always)
+  private func through(_ call: (OpaquePointer?) -> Int32) -> Outcome {
+    ERR_clear_error()
+    let count = call(ssl)
+    return count > 0 ? .moved(Int(count)) : reason(count)
+  }
+
+  private func reason(_ status: Int32) -> Outcome {
+    switch SSL_get_error(ssl, status) {
+    case SSL_ERROR_WANT_READ: .needsInput
+    case SSL_ERROR_WANT_WRITE: .needsRoom
+    case SSL_ERROR_ZERO_RETURN: .ended
+    case SSL_ERROR_SYSCALL: .cut
+    default: .failed
+    }
+  }
+
+  // MARK: What TLS says
+
+  var hasTLS: Bool { ssl != nil }
+  var isServer: Bool { ssl.map { SSL_is_server($0) == 1 } ?? true }
+
+  var serverName: String? {
+    ssl.flatMap { SSL_get_servername($0, TLSEXT_NAMETYPE_host_name) }.map { String(cString: $0) }
+  }
+
+  var alpn: String? {
+    guard let ssl else { return nil }
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(ssl, &name, &count)
+    guard let name, count > 0 else { return nil }
+    return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+  }
+
+  var peerCertificate: [UInt8]? {
+    guard let certificate = ssl.flatMap({ SSL_get1_peer_certificate($0) }) else { return nil }
+    defer { X509_free(certificate) }
+    return derEncoding(certificate)
+  }
+
+  var peerCommonName: String? {
+    guard let certificate = ssl.flatMap({ SSL_get1_peer_certificate($0) }) else { return nil }
+    defer { X509_free(certificate) }
+    var name = [CChar](repeating: 0, count: 256)
+    let count = X509_NAME_get_text_by_NID(
+      X509_get_subject_name(certificate), NID_commonName, &name, Int32(name.count))
+    guard count > 0 else { return nil }
+    return String(decoding: name.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  var peerCertificateProblem: String? {
+    guard let ssl, case let code = SSL_get_verify_result(ssl), code != Int(X509_V_OK) else { return nil }
+    return String(cString: X509_verify_cert_error_string(code))
+  }
+
+  var version: String { ssl.map { String(cString: SSL_get_version($0)) } ?? "none" }
+  var cipher: String {
+    ssl.map { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher($0))) } ?? "none"
+  }
+}

@@ -1,0 +1,150 @@
+import Platform
+
+/// What becomes of a client that has just connected.
+public enum Admission: Equatable, Sendable {
+  case welcome
+  /// The connection ends at once, with a TCP RST.
+  case refused
+  /// The handshake is answered by a TLS alert with this description (RFC 8446 6.2). Without TLS: as `refused`.
+  case alerted(UInt8)
+}
+
+/// A listening socket that turns clients into `SocketConnection`s, with TLS or without, and ends those that take too long.
+public final class SocketListener {
+  /// Whether there is a place for one more client.
+  enum Room {
+    case free
+    /// In place of this one, which ends.
+    case instead(of: SocketConnection)
+    /// Perhaps in the next turn.
+    case later
+    /// Not before somebody goes.
+    case none
+  }
+
+  /// Most connections of one listener; further ones wait in the kernel's queue.
+  public static let connectionLimit = 50_000
+  private static let backlog: Int32 = 4096
+  private static let sweepInterval: Int64 = 1_000_000_000
+
+  /// What it is called, for whoever counts.
+  public var name = ""
+  /// Where it listens, with the real port.
+  public let address: SocketAddress
+  /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
+  public var admit: ((_ address: () -> SocketAddress) -> Admission)?
+  /// Told of each connection as it comes, and with the reason as it has gone.
+  public var onOpened: ((SocketConnection) -> Void)?
+  public var onClosed: ((_ connection: SocketConnection, _ reason: String) -> Void)?
+  /// Asked before each client is accepted; nil: there is room up to `connectionLimit`.
+  var findRoom: (() -> Room)?
+  private let loop: EventLoop
+  private let descriptor: Int32
+  private let context: TLSContext?
+  private let makeHandler: (SocketConnection) -> any ConnectionHandler
+  private var connections: [ObjectIdentifier: SocketConnection] = [:]
+  private var acceptEvent: LoopEvent?
+  private var sweep: LoopEvent?
+
+  /// Binds and listens, with TLS if there is a context; throws `SocketError` if the address can't be had.
+  public init(
+    loop: EventLoop, address: SocketAddress, context: TLSContext?,
+    makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
+  ) throws {
+    (self.loop, self.context, self.makeHandler) = (loop, context, makeHandler)
+    descriptor = try Self.open(address)
+    self.address = SocketAddress(host: address.host, port: SocketAddress.of(descriptor, peer: false).port)
+    acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in acceptAll() }
+    sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
+    acceptEvent?.start()
+    sweep?.start(afterNanoseconds: Self.sweepInterval)
+    loop.relief.add({ [weak self] in self?.name ?? "" }) { [weak self] in self?.openConnections ?? [] }
+  }
+
+  /// Open connections, in no order.
+  public var openConnections: [SocketConnection] { Array(connections.values) }
+
+  /// Accepts nobody any more; open connections stay.
+  public func stopAccepting() {
+    guard acceptEvent != nil else { return }
+    acceptEvent?.cancel()
+    acceptEvent = nil
+    _ = Platform.close(descriptor)
+  }
+
+  private static func open(_ address: SocketAddress) throws -> Int32 {
+    try address.withSystemAddress { family, pointer, size in
+      let descriptor = SocketCalls.makeStreamSocket(family)
+      guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
+      SocketCalls.setReuseAddress(descriptor)
+      guard bind(descriptor, pointer, size) == 0, listen(descriptor, backlog) == 0 else {
+        let error = SocketError.last("listen on", address.description)
+        _ = Platform.close(descriptor)
+        throw error
+      }
+      return descriptor
+    }
+  }
+
+  private func acceptAll() {
+    while acceptEvent != nil {
+      let room = findRoom?() ?? (connections.count < Self.connectionLimit ? .free : .none)
+      switch room {
+      case .later: return
+      case .none: return pauseAccepting()
+      case .free, .instead: break
+      }
+      let accepted = accept(descriptor, nil, nil)
+      guard accepted >= 0 else {
+        if isExhausted { pauseAccepting() }
+        return
+      }
+      if case .instead(of: let victim) = room { victim.abort("another client needed its place") }
+      SocketCalls.makeNonBlocking(accepted)
+      SocketCalls.setNoDelay(accepted)
+      open(accepted)
+    }
+  }
+
+  /// Whether the last `accept` failed because this process or the system has no descriptors or memory left.
+  private var isExhausted: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(SocketCalls.lastError) }
+
+  /// Too many connections, or no descriptors left: those who wait stay in the kernel's queue, and would wake the loop
+  /// without end. The next that goes, or the sweep, has it tried again.
+  private func pauseAccepting() { acceptEvent?.cancel() }
+
+  private func open(_ accepted: Int32) {
+    let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
+    guard admission == .welcome || context != nil && admission != .refused else {
+      SocketCalls.setResetOnClose(accepted)
+      _ = Platform.close(accepted)
+      return
+    }
+    do {
+      welcome(SocketConnection(loop: loop, try SocketLayer(accepted, context, isServer: true)), admission)
+    } catch {
+      _ = Platform.close(accepted)
+    }
+  }
+
+  private func welcome(_ connection: SocketConnection, _ admission: Admission) {
+    connections[ObjectIdentifier(connection)] = connection
+    connection.onClosed = { [unowned self] in
+      connections[ObjectIdentifier($0)] = nil
+      acceptEvent?.start()
+      onClosed?($0, $1)
+    }
+    connection.handler = makeHandler(connection)
+    if case .alerted(let description) = admission { connection.setAlert(description) }
+    onOpened?(connection)
+    connection.start()
+  }
+
+  /// Ends what takes too long, and goes on accepting after a pause.
+  private func endOverdue() {
+    let now = SystemClock.monotonicNanoseconds()
+    for connection in connections.values { connection.endIfOverdue(now) }
+    acceptEvent?.start()
+    sweep?.start(afterNanoseconds: Self.sweepInterval)
+  }
+}
