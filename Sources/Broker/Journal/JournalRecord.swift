@@ -56,7 +56,8 @@ public struct JournalRecord: BitwiseCopyable {
     _registration = Packed(wrappedValue: registration)
     _topic = Packed(wrappedValue: submission.topic)
     (connection, credential) = (submission.connection, submission.credential)
-    box = memory
+    // Apart from the record, which is then made in its place without a copy.
+    var box = memory
     if let frame = submission.frame.baseAddress {
       box.assign(submission.frame)
       tokenStart = Self.offset(submission.token, in: frame)
@@ -68,6 +69,7 @@ public struct JournalRecord: BitwiseCopyable {
     tokenCount = UInt32(truncatingIfNeeded: submission.token.count)
     payloadCount = UInt32(truncatingIfNeeded: submission.payload.count)
     fieldsCount = UInt32(truncatingIfNeeded: submission.fields.count)
+    self.box = box
   }
 
   @inline(__always)
