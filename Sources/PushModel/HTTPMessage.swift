@@ -24,11 +24,9 @@ public final class HTTPMessage {
   }
 
   let bodyLimit: Int
-  private(set) var storage: UnsafeMutableRawPointer
-  private var capacity: Int
+  private var storage = ByteBuffer(capacity: firstCapacity)
   /// Bytes held for fields and body.
-  public var storageBytes: Int { capacity }
-  private var used = 0
+  public var storageBytes: Int { storage.capacity }
   private(set) var entries: ContiguousArray<Entry> = []
   /// Index into `entries` of each known field's first occurrence, plus one; 0 for absent.
   private let known: UnsafeMutablePointer<UInt16>
@@ -47,17 +45,12 @@ public final class HTTPMessage {
   /// An empty message that keeps up to `bodyLimit` bytes of body.
   public init(bodyLimit: Int = HTTPMessage.requestBodyLimit) {
     self.bodyLimit = bodyLimit
-    capacity = Self.firstCapacity
-    storage = .allocate(byteCount: Self.firstCapacity, alignment: 16)
     known = .allocate(capacity: ProviderField.count)
     known.initialize(repeating: 0, count: ProviderField.count)
     entries.reserveCapacity(16)
   }
 
-  deinit {
-    storage.deallocate()
-    known.deallocate()
-  }
+  deinit { known.deallocate() }
 
   // MARK: Reading
 
@@ -73,9 +66,7 @@ public final class HTTPMessage {
   }
 
   /// What was kept of the body.
-  public var body: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: storage + bodyStart, count: bodyKept)
-  }
+  public var body: UnsafeRawBufferPointer { part(bodyStart, bodyKept) }
 
   /// Every field in the order of arrival, raw: `authorization` is among them and must not be logged.
   public var fields: [(name: String, value: String)] {
@@ -93,9 +84,9 @@ public final class HTTPMessage {
     guard fieldListSize <= Self.fieldListLimit, bodyByteCount == 0 else { return false }
     note(name)
     entries.append(
-      Entry(offset: Int32(used), nameCount: Int32(name.count), valueCount: Int32(value.count)))
-    store(name)
-    store(value)
+      Entry(offset: Int32(storage.count), nameCount: Int32(name.count), valueCount: Int32(value.count)))
+    storage.append(name)
+    storage.append(value)
     return true
   }
 
@@ -108,11 +99,11 @@ public final class HTTPMessage {
 
   /// Adds bytes to the body; beyond the limit they are counted, not kept.
   public func appendBody(_ bytes: UnsafeRawBufferPointer) {
-    if bodyByteCount == 0 { bodyStart = used }
+    if bodyByteCount == 0 { bodyStart = storage.count }
     bodyByteCount += bytes.count
     let kept = min(bytes.count, bodyLimit - bodyKept)
     guard kept > 0 else { return }
-    store(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
+    storage.append(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
     bodyKept += kept
   }
 
@@ -121,12 +112,13 @@ public final class HTTPMessage {
 
   /// Empties the message for the next one.
   public func reset() {
-    (used, bodyStart, bodyKept, bodyByteCount, fieldListSize) = (0, 0, 0, 0, 0)
+    storage.removeAll()
+    (bodyStart, bodyKept, bodyByteCount, fieldListSize) = (0, 0, 0, 0)
     entries.removeAll(keepingCapacity: true)
     known.update(repeating: 0, count: ProviderField.count)
     repeated = []
     repeatsUnknownAPNsField = false
-    if capacity > Self.keptCapacity { replaceStorage(Self.firstCapacity) }
+    if storageBytes > Self.keptCapacity { storage.resize(to: Self.firstCapacity) }
   }
 
   // MARK: Storage
@@ -149,33 +141,15 @@ public final class HTTPMessage {
   }
 
   func name(of entry: Entry) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: storage + Int(entry.offset), count: Int(entry.nameCount))
+    part(Int(entry.offset), Int(entry.nameCount))
   }
 
   func value(of entry: Entry) -> UnsafeRawBufferPointer {
-    let offset = Int(entry.offset) + Int(entry.nameCount)
-    return UnsafeRawBufferPointer(start: storage + offset, count: Int(entry.valueCount))
+    part(Int(entry.offset) + Int(entry.nameCount), Int(entry.valueCount))
   }
 
-  private func store(_ bytes: UnsafeRawBufferPointer) {
-    guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
-    if used + bytes.count > capacity { grow(used + bytes.count) }
-    (storage + used).copyMemory(from: source, byteCount: bytes.count)
-    used += bytes.count
-  }
-
-  private func grow(_ needed: Int) {
-    var larger = capacity
-    while larger < needed { larger *= 2 }
-    let (old, count) = (storage, used)
-    let fresh = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-    fresh.copyMemory(from: old, byteCount: count)
-    old.deallocate()
-    (storage, capacity) = (fresh, larger)
-  }
-
-  private func replaceStorage(_ size: Int) {
-    storage.deallocate()
-    (storage, capacity) = (.allocate(byteCount: size, alignment: 16), size)
+  @inline(__always)
+  private func part(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: storage.bytes.baseAddress.map { $0 + start }, count: count)
   }
 }

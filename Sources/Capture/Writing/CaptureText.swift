@@ -2,71 +2,51 @@ import PushModel
 
 /// JSON text in the making, in memory of its own that is used again. Millions of lines a second pass here.
 final class CaptureText {
-  private var base: UnsafeMutableRawPointer
-  private var capacity: Int
-  private(set) var count = 0
+  /// Grows in large steps: what is copied is touched twice, what is never reached is never touched.
+  private var buffer: ByteBuffer
 
-  init(capacity: Int = 1 << 16) {
-    self.capacity = capacity
-    base = .allocate(byteCount: capacity, alignment: 16)
-  }
+  init(capacity: Int = 1 << 16) { buffer = ByteBuffer(capacity: capacity, growingBy: 8) }
 
-  deinit { base.deallocate() }
+  var count: Int { buffer.count }
+  var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
-
-  func removeAll() { count = 0 }
+  func removeAll() { buffer.removeAll() }
 
   /// Forgets what is at the end.
-  func removeLast(_ size: Int) { count -= size }
+  func removeLast(_ size: Int) { buffer.removeAll(from: count - size) }
 
   /// Forgets what is at the front; the rest moves there.
-  func removeFirst(_ size: Int) {
-    count -= size
-    base.copyMemory(from: base + size, byteCount: count)
-  }
+  func removeFirst(_ size: Int) { buffer.removeFirst(size) }
 
   /// Room for `size` more bytes.
   @inline(__always)
-  func reserve(_ size: Int) {
-    if capacity - count < size { grow(size) }
-  }
-
-  private func grow(_ size: Int) {
-    // In large steps: what is copied is touched twice, what is never reached is never touched.
-    var larger = capacity * 8
-    while larger - count < size { larger *= 8 }
-    let fresh = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-    fresh.copyMemory(from: base, byteCount: count)
-    base.deallocate()
-    (base, capacity) = (fresh, larger)
-  }
+  func reserve(_ size: Int) { buffer.reserve(size) }
 
   /// JSON that is known to be so.
   @inline(__always)
   func literal(_ text: StaticString) {
-    reserve(text.utf8CodeUnitCount)
-    (base + count).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
-    count &+= text.utf8CodeUnitCount
+    buffer.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   @inline(__always)
   func number(_ value: some BinaryInteger) {
-    reserve(20)
-    var rest = UInt64(clamping: value)
-    var end = count &+ 1
-    var limit: UInt64 = 10
-    while rest >= limit, end &- count < 20 {
-      end &+= 1
-      let (product, overflow) = limit.multipliedReportingOverflow(by: 10)
-      limit = overflow ? .max : product
+    buffer.append(atMost: 20) { digits in
+      var rest = UInt64(clamping: value)
+      var size = 1
+      var limit: UInt64 = 10
+      while rest >= limit, size < 20 {
+        size &+= 1
+        let (product, overflow) = limit.multipliedReportingOverflow(by: 10)
+        limit = overflow ? .max : product
+      }
+      var end = size
+      repeat {
+        end &-= 1
+        digits.storeBytes(of: 0x30 &+ UInt8(truncatingIfNeeded: rest % 10), toByteOffset: end, as: UInt8.self)
+        rest /= 10
+      } while rest > 0
+      return size
     }
-    count = end
-    repeat {
-      end &-= 1
-      base.storeBytes(of: 0x30 &+ UInt8(truncatingIfNeeded: rest % 10), toByteOffset: end, as: UInt8.self)
-      rest /= 10
-    } while rest > 0
   }
 
   /// A string that holds base64.
@@ -74,7 +54,7 @@ final class CaptureText {
   func base64(_ bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count / 3 * 4 + 6)
     byte(UInt8(ascii: "\""))
-    count &+= Base64.encode(bytes, to: base + count)
+    buffer.append(atMost: bytes.count / 3 * 4 + 4) { Base64.encode(bytes, to: $0) }
     byte(UInt8(ascii: "\""))
   }
 
@@ -132,43 +112,37 @@ final class CaptureText {
   func plainString(_ bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count + 2)
     byte(UInt8(ascii: "\""))
-    if let source = bytes.baseAddress { (base + count).copyMemory(from: source, byteCount: bytes.count) }
-    count += bytes.count
+    buffer.append(bytes)
     byte(UInt8(ascii: "\""))
   }
 
   func messageID(_ id: MessageID) {
     reserve(MessageID.textByteCount + 2)
     byte(UInt8(ascii: "\""))
-    id.write(to: base + count)
-    count += MessageID.textByteCount
+    buffer.append(atMost: MessageID.textByteCount) { end in
+      id.write(to: end)
+      return MessageID.textByteCount
+    }
     byte(UInt8(ascii: "\""))
   }
 
   @inline(__always)
-  func byte(_ value: UInt8) {
-    reserve(1)
-    base.storeBytes(of: value, toByteOffset: count, as: UInt8.self)
-    count &+= 1
-  }
+  func byte(_ value: UInt8) { buffer.append(value) }
 
   // MARK: Bytes
 
   /// Adds what `body` writes to room for `size` bytes, as many as it says; nil, and nothing added, if it says nil.
   @inline(__always)
   func extend(atMost size: Int, _ body: (UnsafeMutableRawPointer) -> Int?) -> CaptureEntry.Piece? {
-    reserve(size)
-    guard let added = body(base + count) else { return nil }
-    defer { count &+= added }
+    let start = count
+    guard let added = buffer.append(atMost: size, body) else { return nil }
     return CaptureEntry.Piece(
-      start: UInt32(truncatingIfNeeded: count), count: UInt32(truncatingIfNeeded: added))
+      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: added))
   }
 
   func extend(_ bytes: UnsafeRawBufferPointer) -> CaptureEntry.Piece {
-    reserve(bytes.count)
     let start = count
-    if let source = bytes.baseAddress { (base + count).copyMemory(from: source, byteCount: bytes.count) }
-    count += bytes.count
+    buffer.append(bytes)
     return CaptureEntry.Piece(
       start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: bytes.count))
   }
@@ -180,6 +154,6 @@ final class CaptureText {
   }
 
   func store(_ value: UInt16, at position: Int) {
-    base.storeBytes(of: value, toByteOffset: position, as: UInt16.self)
+    buffer.mutableBytes.storeBytes(of: value, toByteOffset: position, as: UInt16.self)
   }
 }

@@ -1,3 +1,5 @@
+import PushModel
+
 /// Cuts the bytes of a device connection into frames (`Documentation/device-protocol.md#framing`), in any segmentation.
 ///
 /// Frames that lie whole in the input are lent from there; only the beginning of an unfinished one is kept, and
@@ -9,20 +11,16 @@
 /// ```
 public struct CourierDecoder: ~Copyable {
   /// The unfinished frame with its header, or the one that was lent last.
-  @usableFromInline var kept: UnsafeMutableRawBufferPointer?
-  /// How much of `kept` is filled.
-  @usableFromInline var keptCount = 0
-
+  private var kept = ByteBuffer()
+  /// Whether anything is kept.
+  @usableFromInline var isAmidFrame = false
   /// Whether `kept` is a whole frame that the caller may still be reading.
-  @usableFromInline var isLent = false
+  private var isLent = false
 
-  @inlinable
   public init() {}
 
-  deinit { kept?.deallocate() }
-
   /// Bytes of memory held at the moment.
-  public var heldByteCount: Int { kept?.count ?? 0 }
+  public var heldByteCount: Int { kept.capacity }
 
   /// The next whole frame, moving `input` past what was used; nil when all of `input` is used up. The frame may be
   /// read until the next call. `limit` is the largest body accepted, in bytes, and may differ from call to call.
@@ -30,7 +28,7 @@ public struct CourierDecoder: ~Copyable {
   public mutating func next(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
-    if kept == nil, let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
+    if !isAmidFrame, let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
     return try nextFromKept(&input, limit: limit)
   }
 
@@ -63,7 +61,7 @@ public struct CourierDecoder: ~Copyable {
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     releaseLentFrame()
-    if kept == nil {
+    if !isAmidFrame {
       skipNothings(&input)
       if let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
     }
@@ -81,45 +79,32 @@ public struct CourierDecoder: ~Copyable {
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     keep(&input, upTo: CourierLimits.headerByteCount)
-    guard let header = kept?.baseAddress, keptCount >= CourierLimits.headerByteCount else { return nil }
+    guard let header = kept.bytes.baseAddress, kept.count >= CourierLimits.headerByteCount else { return nil }
     let total = CourierLimits.headerByteCount + (try Self.bodyLength(at: header, limit: limit))
     keep(&input, upTo: total)
-    guard keptCount == total, let base = kept?.baseAddress else { return nil }
+    guard kept.count == total, let base = kept.bytes.baseAddress else { return nil }
     let body = UnsafeRawBufferPointer(start: base + CourierLimits.headerByteCount, count: total - 5)
     isLent = true
     return CourierFrame(commandByte: base.load(as: UInt8.self), body: body)
   }
 
-  /// Moves bytes from `input` until `total` are kept or `input` is empty.
+  /// Moves bytes from `input` until `total` are kept or `input` is empty. Memory doubles, so that a peer who sends byte by
+  /// byte does not make us copy the whole each time, and is never more than the frame's `total`.
   private mutating func keep(_ input: inout UnsafeRawBufferPointer, upTo total: Int) {
-    let count = min(input.count, total - keptCount)
+    let count = min(input.count, total - kept.count)
     guard count > 0 else { return }
-    let buffer = room(for: keptCount + count, outOf: total)
-    UnsafeMutableRawBufferPointer(rebasing: buffer[keptCount...]).copyMemory(
-      from: UnsafeRawBufferPointer(rebasing: input[..<count]))
-    keptCount += count
+    let needed = kept.count + count
+    if kept.capacity < needed { kept.resize(to: max(needed, min(total, 2 * kept.count))) }
+    kept.append(UnsafeRawBufferPointer(rebasing: input[..<count]))
+    isAmidFrame = true
     input = UnsafeRawBufferPointer(rebasing: input[count...])
-  }
-
-  /// Memory for at least `count` bytes, doubling so that a peer who sends byte by byte does not make us copy
-  /// the whole each time, and never more than the frame's `total`.
-  private mutating func room(for count: Int, outOf total: Int) -> UnsafeMutableRawBufferPointer {
-    if let kept, kept.count >= count { return kept }
-    let capacity = max(count, min(total, 2 * keptCount))
-    let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 1)
-    if let kept {
-      grown.copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(kept)[..<keptCount]))
-      kept.deallocate()
-    }
-    kept = grown
-    return grown
   }
 
   /// Frees the frame that the last call lent out.
   private mutating func releaseLentFrame() {
     guard isLent else { return }
-    kept?.deallocate()
-    (kept, keptCount, isLent) = (nil, 0, false)
+    kept.free()
+    (isAmidFrame, isLent) = (false, false)
   }
 }
 

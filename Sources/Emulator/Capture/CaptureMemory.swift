@@ -1,4 +1,5 @@
 import Capture
+import PushModel
 
 /// Records one after the other: a head, then its bytes. Grows by doubling, and is used again.
 ///
@@ -10,33 +11,28 @@ final class CaptureMemory {
   /// anew each time would cost more than all the copying.
   private static let patience = 256
 
-  private var base: UnsafeMutableRawPointer
-  private var capacity = firstCapacity
+  private var buffer = ByteBuffer(capacity: firstCapacity)
   private var slightFillings = 0
-  private(set) var count = 0
   /// The head of the frames that are being added, and where it will lie; nothing is being added while it has none.
   private var run = CaptureHead(kind: .frames, nanoseconds: 0)
   private var runStart = 0
 
-  init() { base = .allocate(byteCount: capacity, alignment: 16) }
-  deinit { base.deallocate() }
-
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  var count: Int { buffer.count }
+  var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
   func removeAll() {
-    slightFillings = count < capacity / 8 ? slightFillings + 1 : 0
-    count = 0
-    guard slightFillings > Self.patience, capacity > Self.firstCapacity else { return }
-    base.deallocate()
-    (capacity, slightFillings) = (Self.firstCapacity, 0)
-    base = .allocate(byteCount: capacity, alignment: 16)
+    slightFillings = count < buffer.capacity / 8 ? slightFillings + 1 : 0
+    buffer.removeAll()
+    guard slightFillings > Self.patience, buffer.capacity > Self.firstCapacity else { return }
+    slightFillings = 0
+    buffer.resize(to: Self.firstCapacity)
   }
 
   /// Takes out what was added since the count was this; not within a run.
   func removeAll(from end: Int) {
     run.frames = 0
     run.firstCount = 0
-    count = min(count, end)
+    buffer.removeAll(from: end)
   }
 
   /// Adds a frame that was accepted.
@@ -48,12 +44,11 @@ final class CaptureMemory {
     {
       endRun()
     }
-    reserve(CaptureHead.size + frame.count + 15)
     if run.frames == 0 {
       (run.connection, run.nanoseconds, runStart) = (connection, nanoseconds, count)
-      count += CaptureHead.size
+      put(run)
     }
-    put(frame)
+    buffer.append(frame)
     run.frames &+= 1
     run.firstCount &+= UInt32(truncatingIfNeeded: frame.count)
   }
@@ -61,41 +56,30 @@ final class CaptureMemory {
   /// Makes a record of the frames that were added.
   func endRun() {
     guard run.frames > 0 else { return }
-    (base + runStart).storeBytes(of: run, as: CaptureHead.self)
+    buffer.mutableBytes.storeBytes(of: run, toByteOffset: runStart, as: CaptureHead.self)
     (run.frames, run.firstCount) = (0, 0)
-    // Heads lie where their words can be loaded.
-    count = (count + 15) & ~15
+    align()
   }
 
   /// Adds a record; both parts together are as long as its head says.
   @inline(__always)
   func append(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
     endRun()
-    reserve(CaptureHead.size + first.count + second.count + 15)
-    (base + count).storeBytes(of: head, as: CaptureHead.self)
-    count += CaptureHead.size
-    put(first)
-    put(second)
-    count = (count + 15) & ~15
+    put(head)
+    buffer.append(first)
+    buffer.append(second)
+    align()
   }
 
   @inline(__always)
-  private func put(_ part: UnsafeRawBufferPointer) {
-    guard let source = part.baseAddress else { return }
-    (base + count).copyMemory(from: source, byteCount: part.count)
-    count += part.count
+  private func put(_ head: CaptureHead) {
+    buffer.append(atMost: CaptureHead.size) { end in
+      end.storeBytes(of: head, as: CaptureHead.self)
+      return CaptureHead.size
+    }
   }
 
+  /// Heads lie where their words can be loaded.
   @inline(__always)
-  private func reserve(_ needed: Int) {
-    if capacity - count < needed { grow(needed) }
-  }
-
-  private func grow(_ needed: Int) {
-    while capacity - count < needed { capacity *= 2 }
-    let fresh = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
-    fresh.copyMemory(from: base, byteCount: count)
-    base.deallocate()
-    base = fresh
-  }
+  private func align() { buffer.append(atMost: 15) { [count] _ in -count & 15 } }
 }

@@ -3,39 +3,28 @@ import PushModel
 
 /// Memory in which a segment is put together; kept from turn to turn.
 final class SegmentBuffer {
-  private var base: UnsafeMutableRawPointer
-  private var capacity = MessageLog.segmentByteCount
+  /// Only one message larger than a whole segment makes it grow.
+  private var buffer = ByteBuffer(capacity: MessageLog.segmentByteCount)
+
   /// Bytes written so far.
-  private(set) var count = 0
-
-  init() { base = .allocate(byteCount: capacity, alignment: 16) }
-
-  deinit { base.deallocate() }
-
+  var count: Int { buffer.count }
   /// Lent until the next change.
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
   func append(_ message: KeptMessage) {
     let added = MessageEntry.count(message)
-    reserve(added)
-    MessageEntry.write(message, to: base + count)
-    count += added
+    buffer.append(atMost: added) { end in
+      MessageEntry.write(message, to: end)
+      return added
+    }
   }
 
   func appendRemoval(of registration: RegistrationID) {
-    reserve(MessageEntry.headerCount)
-    MessageEntry.writeRemoval(of: registration, to: base + count)
-    count += MessageEntry.headerCount
+    buffer.append(atMost: MessageEntry.headerCount) { end in
+      MessageEntry.writeRemoval(of: registration, to: end)
+      return MessageEntry.headerCount
+    }
   }
 
-  func removeAll() { count = 0 }
-
-  /// Only one message larger than a whole segment makes it grow.
-  private func reserve(_ added: Int) {
-    guard count + added > capacity else { return }
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: count + added, alignment: 16)
-    larger.copyMemory(from: base, byteCount: count)
-    base.deallocate()
-    (base, capacity) = (larger, count + added)
-  }
+  func removeAll() { buffer.removeAll() }
 }

@@ -1,0 +1,55 @@
+import PushModel
+import Testing
+
+@Suite("A byte buffer")
+struct ByteBufferTests {
+  private func pattern(_ range: Range<Int>) -> [UInt8] { range.map { UInt8(truncatingIfNeeded: $0 &* 31) } }
+
+  @Test("keeps what was appended, in order, however it grows", arguments: [0, 1, 64])
+  func order(_ capacity: Int) {
+    var buffer = ByteBuffer(capacity: capacity, growingBy: 8)
+    #expect(buffer.capacity == capacity)
+    var expected: [UInt8] = []
+    for size in [0, 1, 7, 100, 5000] {
+      let piece = pattern(expected.count..<expected.count + size)
+      piece.withUnsafeBytes { buffer.append($0) }
+      buffer.append(UInt8(truncatingIfNeeded: size))
+      expected += piece + [UInt8(truncatingIfNeeded: size)]
+      #expect(Array(buffer.bytes) == expected && buffer.count == expected.count)
+    }
+    #expect(buffer.capacity >= buffer.count)
+  }
+
+  @Test("forgets its end or its beginning, and keeps the memory until it is freed")
+  func forgets() {
+    var buffer = ByteBuffer()
+    pattern(0..<100).withUnsafeBytes { buffer.append($0) }
+    let capacity = buffer.capacity
+    buffer.removeAll(from: 80)
+    buffer.removeFirst(30)
+    #expect(Array(buffer.bytes) == pattern(30..<80))
+    buffer.removeAll(from: 1000)
+    #expect(buffer.count == 50)
+    buffer.removeAll()
+    #expect(buffer.count == 0 && buffer.capacity == capacity)
+    buffer.free()
+    #expect(buffer.capacity == 0 && buffer.bytes.isEmpty)
+    buffer.append(7)
+    #expect(Array(buffer.bytes) == [7])
+  }
+
+  @Test("adds as much as was written to the room that it lends, or nothing")
+  func room() {
+    var buffer = ByteBuffer(capacity: 4)
+    buffer.append(1)
+    let (some, none) = (
+      buffer.append(atMost: 10) { room in
+        room.storeBytes(of: 0x0202, as: UInt16.self)
+        return 2
+      }, buffer.append(atMost: 100) { _ in nil }
+    )
+    #expect(some == 2 && none == nil && Array(buffer.bytes) == [1, 2, 2])
+    buffer.mutableBytes[0] = 9
+    #expect(Array(buffer.bytes) == [9, 2, 2])
+  }
+}
