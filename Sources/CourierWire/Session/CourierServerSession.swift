@@ -18,28 +18,112 @@ import PushModel
 /// The owner does TLS, verification and routing. It calls `bytesReceived` once for each read, then `acknowledgement(in:)` and
 /// `frameReceived` for each frame, and does what the answers say.
 public struct CourierServerSession: ~Copyable {
-  var state: State
+  private var state: State
   /// Until when nothing unsolicited may be written (`Documentation/device-protocol.md#quiet-after-an-answer`). A flat
   /// time rather than "until the next frame": some client acknowledges from one task and pings from another, so that a
   /// frame does not show it has read our answer.
-  public internal(set) var holdUntil = Instant.distantPast
-  /// Whether a simulated device of ours is on the other side.
-  public internal(set) var isSimulatedDevice = false
+  public private(set) var holdUntil = Instant.distantPast
 
   public init(acceptedAt now: Instant) {
     state = .awaitingConnect(
       Stranger(deadline: now.adding(nanoseconds: CourierLimits.authenticationNanoseconds)))
   }
 
-  enum State {
+  /// Whoever takes the state puts the next one in its place, or it does not compile.
+  private enum State: ~Copyable {
     case awaitingConnect(Stranger)
     case verifying(Stranger)
     case established(Established)
+    /// Established, and a further identity is being verified.
+    case verifyingAnother(Established)
     case closed
+
+    mutating func receive(_ count: Int, at now: Instant) -> CourierCloseReason? {
+      switch consume self {
+      case .awaitingConnect(var stranger):
+        let mayStay = stranger.takes(count)
+        self = mayStay ? .awaitingConnect(stranger) : .closed
+        return mayStay ? nil : .tooManyBytesBeforeConnect
+      case .verifying(var stranger):
+        let mayStay = stranger.takes(count)
+        self = mayStay ? .verifying(stranger) : .closed
+        return mayStay ? nil : .tooManyBytesBeforeConnect
+      case .established(var established):
+        established.lastHeard = now
+        self = .established(established)
+      case .verifyingAnother(var established):
+        established.lastHeard = now
+        self = .verifyingAnother(established)
+      case .closed: self = .closed
+      }
+      return nil
+    }
+
+    /// A connect has come: it is to be verified, or there is a reason to close.
+    mutating func connect(at now: Instant) -> CourierCloseReason? {
+      switch consume self {
+      case .awaitingConnect(let stranger): self = .verifying(stranger)
+      case .established(var established):
+        let mayStay = established.takesConnect(at: now)
+        self = mayStay ? .verifyingAnother(established) : .closed
+        return mayStay ? nil : .tooManyConnects
+      case .verifying:
+        self = .closed
+        return .connectWhileVerifying
+      case .verifyingAnother:
+        self = .closed
+        return .connectWhileVerifying
+      case .closed: self = .closed
+      }
+      return nil
+    }
+
+    /// Nil if nobody waits for the verdict; false, and closed, if it is one identity too many.
+    mutating func accept(_ token: DeviceToken, isSimulated: Bool, at now: Instant) -> Bool? {
+      switch consume self {
+      case .verifying: self = .established(Established(first: token, isSimulated, lastHeard: now))
+      case .verifyingAnother(var established):
+        let isWelcome = established.admits(token, isSimulated)
+        self = isWelcome ? .established(established) : .closed
+        return isWelcome
+      case let other:
+        self = other
+        return nil
+      }
+      return true
+    }
+
+    /// False if nobody waits for the verdict.
+    mutating func refuse() -> Bool {
+      switch consume self {
+      case .verifying: self = .closed
+      case .verifyingAnother: self = .closed
+      case let other:
+        self = other
+        return false
+      }
+      return true
+    }
+
+    var stranger: Stranger? {
+      switch self {
+      case .awaitingConnect(let stranger): stranger
+      case .verifying(let stranger): stranger
+      default: nil
+      }
+    }
+
+    var established: Established? {
+      switch self {
+      case .established(let established): established
+      case .verifyingAnother(let established): established
+      default: nil
+      }
+    }
   }
 
   /// A peer without an accepted identity.
-  struct Stranger {
+  private struct Stranger {
     let deadline: Instant
     var byteCount = 0
 
@@ -51,19 +135,19 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// A peer with at least one.
-  struct Established {
+  private struct Established {
     /// The first identity; the others are rare enough to be kept elsewhere.
     let first: DeviceToken
     var others: [DeviceToken] = []
-    /// Whether a further identity is being verified.
-    var isVerifying = false
+    /// Whether a simulated device of ours is on the other side.
+    private(set) var isSimulated: Bool
     var lastHeard: Instant
     /// Connects since `connectsSince`, as a count.
     private var connects = 0
     private var connectsSince: Instant
 
-    init(first: DeviceToken, lastHeard now: Instant) {
-      (self.first, lastHeard, connectsSince) = (first, now, now)
+    init(first: DeviceToken, _ isSimulated: Bool, lastHeard now: Instant) {
+      (self.first, self.isSimulated, lastHeard, connectsSince) = (first, isSimulated, now, now)
     }
 
     /// Counts a further connect; false once there are more than a device may send.
@@ -75,7 +159,12 @@ public struct CourierServerSession: ~Copyable {
       return connects < CourierLimits.connectsPerConnection
     }
 
-    var identityCount: Int { 1 + others.count }
+    /// Takes in a further identity; false if that is one too many.
+    mutating func admits(_ token: DeviceToken, _ isSimulated: Bool) -> Bool {
+      self.isSimulated = self.isSimulated || isSimulated
+      if identity(token) == nil { others.append(token) }
+      return 1 + others.count <= CourierLimits.identitiesPerConnection
+    }
 
     /// The identity that a command is for: the one it names if that is here, the first if it names none.
     func identity(_ named: DeviceToken?) -> DeviceToken? {
@@ -88,14 +177,15 @@ public struct CourierServerSession: ~Copyable {
   public var isEstablished: Bool {
     switch state {
     case .established: true
-    case .awaitingConnect, .verifying, .closed: false
+    case .verifyingAnother: true
+    default: false
     }
   }
 
   public var isClosed: Bool {
     switch state {
     case .closed: true
-    case .awaitingConnect, .verifying, .established: false
+    default: false
     }
   }
 
@@ -106,22 +196,212 @@ public struct CourierServerSession: ~Copyable {
 
   /// The base tokens that are connected here, the first identity first.
   public var identities: [DeviceToken] {
-    switch state {
-    case .established(let established): [established.first] + established.others
-    case .awaitingConnect, .verifying, .closed: []
-    }
+    state.established.map { [$0.first] + $0.others } ?? []
   }
 
   /// When `timePassed` should be called next; nil when closed.
   public var nextDeadline: Instant? {
-    switch state {
-    case .awaitingConnect(let stranger), .verifying(let stranger): stranger.deadline
-    case .established(let established):
-      established.lastHeard.adding(nanoseconds: CourierLimits.idleNanoseconds)
-    case .closed: nil
-    }
+    state.stranger?.deadline
+      ?? state.established?.lastHeard.adding(nanoseconds: CourierLimits.idleNanoseconds)
   }
 
   /// Whether something that the device did not ask for may be written now; if not, after `holdUntil`.
   public func mayPush(at now: Instant) -> Bool { now >= holdUntil && isEstablished }
+
+  // MARK: What happens besides frames
+
+  /// The session has something to write and may be over.
+  public enum VerdictAction: Equatable {
+    /// Nobody waits for this verdict: the connection is closed, or no connect is pending.
+    case nothing
+    /// Write these bytes.
+    case send([UInt8])
+    /// Write these bytes, then end the connection.
+    case sendAndClose([UInt8], CourierCloseReason)
+  }
+
+  /// Bytes have been read, before they are cut into frames. Nil: go on. Otherwise close.
+  public mutating func bytesReceived(_ count: Int, at now: Instant) -> CourierCloseReason? {
+    state.receive(count, at: now)
+  }
+
+  /// The clock has moved. Nil: go on. Otherwise close.
+  public mutating func timePassed(at now: Instant) -> CourierCloseReason? {
+    guard let deadline = nextDeadline, now >= deadline else { return nil }
+    let reason: CourierCloseReason = isEstablished ? .idle : .authenticationTimeout
+    state = .closed
+    return reason
+  }
+
+  /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again
+  /// (`Documentation/device-protocol.md#connected`). `date` is the world's, which the device is told.
+  public mutating func identityAccepted(
+    _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
+  ) -> VerdictAction {
+    switch state.accept(baseToken, isSimulated: request.simulatedDevice != nil, at: now) {
+    case true?: break
+    case false?: return refusal(because: .tooManyIdentities, date)
+    case nil: return .nothing
+    }
+    keepQuiet(from: now)
+    return .send(
+      ConnectedResponse(status: 0, baseToken: tokenWasKnown ? nil : baseToken, at: date).encoded)
+  }
+
+  /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple
+  /// (`Documentation/device-protocol.md#connected`).
+  public mutating func identityRefused(date: Timestamp) -> VerdictAction {
+    state.refuse() ? refusal(because: .identityRefused, date) : .nothing
+  }
+
+  private func refusal(because reason: CourierCloseReason, _ date: Timestamp) -> VerdictAction {
+    let response = ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date)
+    return .sendAndClose(response.encoded, reason)
+  }
+
+  /// The answer to `provideToken`, to be written; nil for `token` refuses with the status `refusal`. Empty when the
+  /// connection is over.
+  public mutating func tokenProvided(
+    _ token: DeviceToken?, for request: AppTokenRequest, refusal: UInt8 = AppTokenResponse.statusRefused,
+    at now: Instant
+  ) -> [UInt8] {
+    guard isEstablished else { return [] }
+    keepQuiet(from: now)
+    return AppTokenResponse(answering: request, with: token, refusal: refusal).encoded
+  }
+
+  /// The private command for a simulated device; nil for any other client, which must not see it. Unsolicited, so
+  /// `mayPush` applies.
+  public func appStateChanged(_ change: AppStateChange) -> [UInt8]? {
+    state.established?.isSimulated ?? false ? change.encoded : nil
+  }
+
+  /// An answer has been handed to the system. The owner may have held it back (a store's commit comes first), and the
+  /// pause behind it counts from when it leaves.
+  public mutating func answerLeft(at now: Instant) { keepQuiet(from: now) }
+
+  /// The connection has ended, or the owner ends it.
+  public mutating func connectionClosed() { state = .closed }
+
+  private mutating func close(_ reason: CourierCloseReason) -> FrameAction {
+    state = .closed
+    return .close(reason)
+  }
+
+  /// An answer goes out now: what nobody asked for has to wait a moment
+  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
+  private mutating func keepQuiet(from now: Instant) {
+    holdUntil = now.adding(nanoseconds: CourierLimits.quietNanoseconds)
+  }
+
+  // MARK: Frames
+
+  /// What the owner has to do about a frame.
+  public enum FrameAction: Equatable {
+    case nothing
+    /// Write these bytes.
+    case send([UInt8])
+    /// Find out who this is, then call `identityAccepted` or `identityRefused`. Until then a further connect is an error.
+    case verify(ConnectRequest)
+    /// The identity wants exactly these topics from now on.
+    case replaceFilter(FilterUpdate, of: DeviceToken)
+    /// The identity wants the token of a topic; call `tokenProvided`.
+    case provideToken(AppTokenRequest, for: DeviceToken)
+    case acknowledge(Acknowledgement)
+    /// The identity joins or leaves channels; answer with `ChannelConfirmation`.
+    case subscribe(ChannelSubscription)
+    /// End the connection.
+    case close(CourierCloseReason)
+  }
+
+  /// The hot path: the receipt that `frame` is on an established connection; nil for anything else, which then
+  /// goes to `frameReceived`.
+  @inlinable
+  public func acknowledgement(in frame: CourierFrame) throws(CourierProtocolError) -> Acknowledgement? {
+    guard frame.commandByte == CourierCommand.acknowledgement.rawValue, isEstablished else { return nil }
+    return try Acknowledgement.read(frame)
+  }
+
+  /// A whole frame has arrived.
+  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
+    do throws(CourierProtocolError) {
+      return try read(frame, at: now)
+    } catch {
+      return close(.protocolError(error))
+    }
+  }
+
+  /// The bytes could not be cut into frames.
+  public mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
+    close(.protocolError(error))
+  }
+
+  private mutating func read(
+    _ frame: CourierFrame, at now: Instant
+  ) throws(CourierProtocolError) -> FrameAction {
+    guard !isClosed else { return .nothing }
+    switch frame.command {
+    case .connect: return connectReceived(try ConnectRequest(frame), at: now)
+    case .filter: return filterReceived(try FilterUpdate(frame))
+    case .appTokenRequest: return tokenRequested(try AppTokenRequest(frame), at: now)
+    case .message: return messageReceived(try UpstreamMessage(frame))
+    case .acknowledgement: return isEstablished ? .acknowledge(try Acknowledgement.read(frame)) : .nothing
+    case .keepAlive: return keepAliveReceived(at: now)
+    case .channels: return channelsReceived(try ChannelSubscription(frame))
+    case .setState, .setActiveInterval, .flushAnswer, .flush: return .nothing
+    case .connected, .keepAliveAnswer, .noStorage, .appTokenResponse, .appState, nil: return .nothing
+    }
+  }
+
+  private mutating func connectReceived(_ request: ConnectRequest, at now: Instant) -> FrameAction {
+    guard !isClosed else { return .nothing }
+    return state.connect(at: now).map { .close($0) } ?? .verify(request)
+  }
+
+  /// A filter for a token that is not connected here is a late one, for a token that has been replaced.
+  private mutating func filterReceived(_ update: FilterUpdate) -> FrameAction {
+    onBehalf(of: update.baseToken, .filter, otherwise: .nothing) { .replaceFilter(update, of: $0) }
+  }
+
+  /// A stranger's token gets a refusal rather than silence, for the device waits for the answer.
+  private mutating func tokenRequested(_ request: AppTokenRequest, at now: Instant) -> FrameAction {
+    let refusal = AppTokenResponse(answering: request, with: nil)
+    let action = onBehalf(of: request.baseToken, .appTokenRequest, otherwise: .send(refusal.encoded)) {
+      .provideToken(request, for: $0)
+    }
+    if case .send = action { keepQuiet(from: now) }
+    return action
+  }
+
+  /// What a device sends upward is acknowledged and goes no further
+  /// (`Documentation/device-protocol.md#minimal-server`).
+  private mutating func messageReceived(_ message: UpstreamMessage) -> FrameAction {
+    onBehalf(of: nil, .message, otherwise: .nothing) { _ in
+      .send(Acknowledgement(messageId: message.messageId).encodedStatusFirst)
+    }
+  }
+
+  private mutating func channelsReceived(_ subscription: ChannelSubscription) -> FrameAction {
+    let refusal = ChannelConfirmation(
+      index: subscription.index, baseToken: subscription.baseToken, status: ChannelConfirmation.statusRefused)
+    return onBehalf(of: subscription.baseToken, .channels, otherwise: .send(refusal.encoded)) { _ in
+      .subscribe(subscription)
+    }
+  }
+
+  private mutating func keepAliveReceived(at now: Instant) -> FrameAction {
+    keepQuiet(from: now)
+    return .send(KeepAliveAnswer().encoded)
+  }
+
+  /// Lets `body` act for an identity of this connection; `otherwise` if the named one is not here. Without any identity the
+  /// command ends the connection.
+  private mutating func onBehalf(
+    of named: DeviceToken?, _ command: CourierCommand, otherwise: @autoclosure () -> FrameAction,
+    _ body: (DeviceToken) -> FrameAction
+  ) -> FrameAction {
+    guard !isClosed else { return .nothing }
+    guard let established = state.established else { return close(.commandBeforeConnect(command.rawValue)) }
+    return established.identity(named).map(body) ?? otherwise()
+  }
 }
