@@ -1,5 +1,6 @@
 import Broker
 import CourierWire
+import Credentials
 import Platform
 import PushModel
 import Transport
@@ -11,25 +12,25 @@ final class CourierConnection: ConnectionHandler {
   static let outputLimit = 9 << 20
 
   /// A device on this connection.
-  struct Identity {
+  private struct Identity {
     var baseToken: DeviceToken
     var session: DeviceSession
   }
 
-  let service: CourierService
-  unowned let connection: TLSConnection
+  private let service: CourierService
+  private unowned let connection: TLSConnection
   private var decoder = CourierDecoder()
   /// The packed form of the protocol; nil on nearly every connection.
-  private(set) var packing: CourierPacking?
-  var session: CourierServerSession
-  var identities: [Identity] = []
-  private(set) lazy var link = DeviceLink(outlet: self)
-  var held = HeldFrames()
+  private var packing: CourierPacking?
+  private var session: CourierServerSession
+  private var identities: [Identity] = []
+  private lazy var link = DeviceLink(outlet: self)
+  private var held = HeldFrames()
   private var isTouched = false
   /// An answer waits for the end of the turn: the pause behind it begins when it leaves.
-  var hasAnswered = false
+  private var hasAnswered = false
   /// What goes wrong here on purpose; nil until something may.
-  var faults: CourierFaults?
+  private var faults: CourierFaults?
   /// Taken when the turn's messages were flushed.
   private(set) var systemQueuedBytes = 0
 
@@ -38,7 +39,7 @@ final class CourierConnection: ConnectionHandler {
     session = CourierServerSession(acceptedAt: SystemClock.now())
   }
 
-  var broker: Broker { service.broker }
+  private var broker: Broker { service.broker }
   /// The devices on this connection.
   var udids: [UDID] {
     // A reset may have forgotten the devices of a connection that is ending.
@@ -87,7 +88,7 @@ final class CourierConnection: ConnectionHandler {
   }
 
   /// Queues whole frames in the form that was agreed on.
-  func write(_ frames: [UInt8]) {
+  private func write(_ frames: [UInt8]) {
     guard packing != nil else { return connection.send(frames) }
     connection.send(packing?.encoder.pack(frames) ?? [])
   }
@@ -125,10 +126,10 @@ final class CourierConnection: ConnectionHandler {
     }
   }
 
-  func close(_ reason: CourierCloseReason) { endSession(reason: reason.description) }
+  private func close(_ reason: CourierCloseReason) { endSession(reason: reason.description) }
 
   /// Ends it at once: an orderly end would go on reading what somebody sends without end.
-  func drop(_ reason: CourierCloseReason) {
+  private func drop(_ reason: CourierCloseReason) {
     service.logger.log(.info, "device connection dropped", [("because", .string(reason.description))])
     connection.abort(reason.description, reset: true)
   }
@@ -147,9 +148,221 @@ final class CourierConnection: ConnectionHandler {
   }
 
   /// Something is queued that is to leave at the end of the turn.
-  func touch() {
+  private func touch() {
     guard !isTouched else { return }
     isTouched = true
     service.touch(self)
+  }
+}
+
+/// What a device asks for.
+extension CourierConnection {
+  private func identify(_ request: ConnectRequest, _ instant: Instant, _ now: Timestamp) {
+    switch service.verify(request, connection.peerCertificate) {
+    case .success(let device): admit(device, request, instant, now)
+    case .failure(let refusal):
+      service.logger.log(.warning, "device refused", [("because", .string(refusal.sentence))])
+      answer(session.identityRefused(date: CourierService.worldDate()))
+    }
+  }
+
+  private func admit(
+    _ device: VerifiedDevice, _ request: ConnectRequest, _ instant: Instant, _ now: Timestamp
+  ) {
+    let environment =
+      connection.serverName.flatMap { Environment(serverName: $0) } ?? service.defaultEnvironment
+    guard
+      let connected = broker.connect(
+        device.udid, keyFingerprint: device.keyFingerprint, environment: environment,
+        offeredBaseToken: request.baseToken, link: link, now: now)
+    else { return answer(session.identityRefused(date: CourierService.worldDate())) }
+    for topic in request.topicNames { _ = broker.registry.topic(named: topic) }
+    identities.removeAll { $0.session.device == connected.session.device }
+    identities.append(Identity(baseToken: connected.baseToken, session: connected.session))
+    service.logger.log(
+      .info, "device connected",
+      [("udid", .string(device.udid.text)), ("environment", .string(environment.name))])
+    answer(
+      session.identityAccepted(
+        request, baseToken: connected.baseToken, tokenWasKnown: connected.tokenWasKnown, at: instant,
+        date: CourierService.worldDate()))
+  }
+
+  private func answer(_ action: CourierServerSession.VerdictAction) {
+    switch action {
+    case .nothing: break
+    case .send(let bytes): sendAnswer(bytes)
+    case .sendAndClose(let bytes, let reason):
+      write(bytes)
+      close(reason)
+    }
+  }
+
+  private func replaceFilter(_ update: FilterUpdate, _ token: DeviceToken, _ now: Timestamp) {
+    guard let identity = identity(token) else { return }
+    let count = broker.setFilter(identity.session, enabled: update.enabled, now: now)
+    if count == 0 { sendUnsolicited(NoStorage(baseToken: token).encoded) }
+  }
+
+  private func provideToken(
+    _ request: AppTokenRequest, _ token: DeviceToken, _ instant: Instant, _ now: Timestamp
+  ) {
+    if let name = request.topicName { _ = broker.registry.topic(named: name) }
+    guard let owner = identity(token)?.session else { return }
+    if let held = request.heldToken, broker.wasRemoved(held, from: owner) {
+      return sendAnswer(
+        session.tokenProvided(nil, for: request, refusal: AppTokenResponse.statusRemoved, at: instant))
+    }
+    let appToken = broker.appToken(owner, topic: request.topic, now: now)
+    sendAnswer(session.tokenProvided(appToken, for: request, at: instant))
+  }
+
+  private func acknowledge(_ receipt: Acknowledgement, _ now: Timestamp) {
+    switch broker.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now) {
+    case .taken: service.devicesMadeProgress = true
+    case .stray: break
+    case .tooManyStrays: drop(.tooManyStrayAcknowledgements)
+    }
+  }
+
+  /// Joins and leaves channels for one identity; one refusal refuses the whole answer, what could be done stays done.
+  private func subscribe(_ subscription: ChannelSubscription, _ now: Timestamp) {
+    guard let session = identity(subscription.baseToken)?.session else { return }
+    if subscription.replaces { broker.leaveAll(session) }
+    var isDone = true
+    for entry in subscription.entries {
+      guard let topic = Topic(entry.topic).flatMap({ broker.registry.topic(named: $0) }) else {
+        isDone = false
+        continue
+      }
+      let key = { ChannelTable.Key(topic: topic, environment: session.environment, id: $0) }
+      for channel in entry.leave { broker.leave(session, key(channel.id)) }
+      for channel in entry.join {
+        let seen = channel.lastMessageTime.map { Timestamp(nanoseconds: Int64(clamping: $0)) }
+        isDone = broker.join(session, key(channel.id), seenUntil: seen, now: now) && isDone
+      }
+    }
+    write(
+      ChannelConfirmation(
+        index: subscription.index, baseToken: subscription.baseToken,
+        status: isDone ? 0 : ChannelConfirmation.statusRefused
+      ).encoded)
+  }
+
+  private func identity(_ token: DeviceToken) -> Identity? { identities.first { $0.baseToken == token } }
+}
+
+/// What the broker has for the device, and the answers to it.
+extension CourierConnection: CourierOutlet {
+  var unsentBytes: Int { connection.queuedBytes + held.count }
+
+  func deliver(_ message: OutgoingMessage) {
+    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
+    guard held.isEmpty, packing == nil, mayPush(SystemClock.now()) else {
+      sendUnsolicited(message.frame)
+      return touch()
+    }
+    let written = message.writeFrame(to: connection.reserve(message.frameSize))
+    connection.commit(written)
+    touch()
+  }
+
+  func deliver(
+    _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
+  ) {
+    // Nothing remembers who got a broadcast, so one for a device that does not read is lost to it.
+    guard unsentBytes < Self.outputLimit else { return }
+    var message = CourierMessage(
+      token: token, topic: topic, payload: broadcast.payload,
+      messageId: UInt32(truncatingIfNeeded: broadcast.id))
+    message.expiry = broadcast.expiry
+    message.timestamp = UInt64(clamping: broadcast.sentAt.nanoseconds)
+    message.priority = broadcast.priority.rawValue
+    message.channel = CourierChannel(id: channel, lastMessageTime: message.timestamp)
+    sendUnsolicited(message.encoded)
+    touch()
+  }
+
+  func appChanged(_ topic: TopicHash, _ change: AppChange) {
+    let name = broker.registry.knownTopic(hashed: topic).flatMap { broker.registry[$0].name }
+    let state = AppStateChange(
+      AppStateChange.Action(change), topic: change == .erase ? nil : topic,
+      topicName: change == .erase ? nil : name)
+    if let bytes = session.appStateChanged(state) { sendUnsolicited(bytes) }
+  }
+
+  func endSession(reason: String) {
+    service.logger.log(.info, "device connection closed", [("because", .string(reason))])
+    connection.close()
+  }
+
+  /// Sends what the device waits for.
+  private func sendAnswer(_ bytes: [UInt8]) {
+    write(bytes)
+    hasAnswered = true
+    touch()
+  }
+
+  /// Sends what the device did not ask for, at once or when the pause after an answer is over.
+  private func sendUnsolicited(_ bytes: [UInt8]) {
+    let now = SystemClock.now()
+    guard !mayPush(now) || !held.isEmpty else { return write(bytes) }
+    held.append(bytes, releaseAfter: session.holdUntil.nanoseconds(since: now)) {
+      LoopEvent(timerOn: service.loop) { [unowned self] in releaseHeld() }
+    }
+  }
+
+  private func releaseHeld() {
+    let now = SystemClock.now()
+    guard mayPush(now) || session.isClosed else {
+      return held.postpone(by: session.holdUntil.nanoseconds(since: now))
+    }
+    write(held.take())
+  }
+
+  /// Whether what nobody asked for may be sent now, or has to wait behind an answer
+  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
+  private func mayPush(_ now: Instant) -> Bool { !hasAnswered && session.mayPush(at: now) }
+
+  private func isStruck(_ message: OutgoingMessage) -> Bool {
+    let faults = faults ?? CourierFaults(service.faults, connection)
+    self.faults = faults
+    let topic = broker.registry.knownTopic(hashed: message.topic)
+    return faults.strike(message, topic: topic.map { broker.registry[$0].label })
+  }
+}
+
+/// The frame that carries a message to a device.
+extension OutgoingMessage {
+  /// In bytes.
+  fileprivate var frameSize: Int {
+    CourierMessage.encodedSize(payloadCount: payload.count, hasApnsId: head.apnsId != (0, 0))
+  }
+
+  /// Writes the frame and answers its size; `output` has room for `frameSize` bytes.
+  fileprivate func writeFrame(to output: UnsafeMutableRawPointer) -> Int {
+    CourierMessage.write(
+      to: output, token: token, topic: topic, payload: payload, messageId: messageId, expiry: head.expiry,
+      timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
+      priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId)
+  }
+
+  fileprivate var frame: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: frameSize) { buffer, count in
+      count = buffer.baseAddress.map { writeFrame(to: $0) } ?? 0
+    }
+  }
+}
+
+extension AppStateChange.Action {
+  /// How a simulated device hears of what a person did.
+  fileprivate init(_ change: AppChange) {
+    switch change {
+    case .install: self = .installed
+    case .update: self = .updated
+    case .reinstall: self = .reinstalled
+    case .remove: self = .removed
+    case .erase: self = .erased
+    }
   }
 }

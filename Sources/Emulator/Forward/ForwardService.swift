@@ -69,7 +69,7 @@ final class ForwardService {
     self.faults = faults
     (self.options, self.broker, self.clock, self.limits) = (options, broker, clock, limits)
     (self.identities, self.logger) = (identities, logger)
-    let signer = try ForwardKey.signer(options)
+    let signer = try options.signer()
     tokens = ProviderTokenSource { try signer.token(at: $0) }
     queue = ForwardQueue(limit: options.queueLimit)
     ids = MessageIDGenerator(seed: seed ^ 0x666f_7277_6172_6431)

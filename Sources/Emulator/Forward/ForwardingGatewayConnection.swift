@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import LegacyWire
 import PushModel
 import Transport
@@ -20,32 +21,48 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     var kept: Int64? { if case .frame(_, let kept) = self { kept } else { nil } }
   }
 
+  private enum Stage {
+    case taking
+    /// The provider has ended its side: it is closed when all is answered.
+    case heardAll
+    /// An error packet has been sent, or the connection breaks: no more frames are taken.
+    case ending
+    /// The emulator is ending: no more frames are taken, and the provider hears how far it got.
+    case shuttingDown
+  }
+
+  /// A fault that holds up the first frame that waits to be forwarded.
+  private struct HeldUp {
+    var decision: FaultEngine.Decision
+    var plan: FaultPlan
+    /// The delay is over, or the rule was switched off: what else the fault wants is due.
+    var isOver = false
+    /// Fires when the delay is over; nil for a stall.
+    var timer: LoopEvent?
+  }
+
   let number: Int
-  let service: ForwardService
+  private let service: ForwardService
   /// nil once the provider has gone.
-  var connection: TLSConnection?
+  private var connection: TLSConnection?
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
   private var waiting: ArraySlice<Waiting> = []
-  var window: ForwardWindow
+  private var window: ForwardWindow
   /// Kept ones that the provider is told it must send again, or that are to go wrong: they are kept until it has had the chance
   /// to hear of that.
   private var forgotten: [Int64] = []
-  /// The emulator is ending.
-  private var isShuttingDown = false
+  private var stage = Stage.taking
   private var isAdvancing = false
-  /// No more frames are taken: an error packet has been sent, or the emulator is ending.
-  var isEnding = false
-  /// The provider has ended its side.
-  private var hasHeardAll = false
   /// What holds the first of those that wait up on purpose.
-  var fault: ForwardFault?
+  private var fault: HeldUp?
 
   init(_ service: ForwardService, number: Int, _ connection: TLSConnection) {
     (self.service, self.number, self.connection) = (service, number, connection)
     window = ForwardWindow(size: service.options.window)
   }
 
+  private var isEnding: Bool { stage == .ending || stage == .shuttingDown }
   var forgottenCount: Int { forgotten.count }
   var capturedAs: UInt32 { provider?.connection ?? 0 }
 
@@ -77,7 +94,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
 
   /// It may still read, and hears of a rejection of what it sent.
   func connectionPeerEnded(_ connection: TLSConnection) {
-    hasHeardAll = true
+    if !isEnding { stage = .heardAll }
     advance()
   }
 
@@ -108,7 +125,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     if waiting.isEmpty { waiting = [] }
     connection?.setPaused(!waiting.isEmpty && !isEnding)
     service.pump()
-    if hasHeardAll, waiting.isEmpty, window.isEmpty { connection?.close() }
+    if stage == .heardAll, waiting.isEmpty, window.isEmpty { connection?.close() }
     forgetIfDone()
   }
 
@@ -185,8 +202,8 @@ final class ForwardingGatewayConnection: ConnectionHandler {
 
   /// The error packet, then nothing more: what waits is thrown away. What is under way already can't be called back. A bad
   /// command 0 gets no packet (`Documentation/binary-protocol.md#error-packet`).
-  func end(_ ending: ForwardWindow.Ending) {
-    isEnding = true
+  private func end(_ ending: ForwardWindow.Ending) {
+    stage = .ending
     dropWaiting()
     service.throwAway(of: number, accepted: ending.thrownAway)
     if ending.command != LegacyCommand.simple.rawValue {
@@ -198,12 +215,12 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered.
   func shutDown() {
     guard let connection, connection.isOpen else { return }
-    (isEnding, isShuttingDown) = (true, true)
+    stage = .shuttingDown
     dropWaiting()
     if window.isEmpty { endNow() }
   }
 
-  func dropWaiting() {
+  private func dropWaiting() {
     let kept = waiting.compactMap(\.kept)
     waiting = []
     forget(kept: kept)
@@ -214,14 +231,129 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   /// Everything up to the last accepted notification went through (`Documentation/binary-protocol.md#statuses`, 10).
   func endNow() {
     guard let connection, connection.isOpen else { return }
-    isEnding = true
     if let last = window.lastAccepted {
       connection.send(LegacyErrorPacket(.shutdown, last).bytes)
       forgotten += service.kept(of: number)
-    } else if isShuttingDown {
+    } else if stage == .shuttingDown {
       // It hears nothing, and takes everything for accepted.
       forgotten = []
     }
+    stage = .ending
     connection.close()
+  }
+}
+
+/// What goes wrong on purpose with a push before it is forwarded: as on the gateway itself, and the other service does not
+/// hear of it. What was begun before it goes on.
+extension ForwardingGatewayConnection {
+  /// Whether a fault has dealt with the frame: false if it must wait, nil if it is to be forwarded as ever.
+  private func strike(_ notification: LegacyNotification, _ provider: GatewayProvider) -> Bool? {
+    if let fault {
+      guard fault.isOver else { return false }
+      self.fault = nil
+      return carryOut(fault.plan, fault.decision, notification, provider)
+    }
+    let topic = provider.topic.map { service.broker.registry[$0].label }
+    let decision = service.faults.decide(notification, topic: topic, connection: connection?.remoteAddress)
+    guard let decision else { return nil }
+    let plan = FaultPlan(decision, on: .frames)
+    guard let hold = plan.hold else { return carryOut(plan, decision, notification, provider) }
+    fault = HeldUp(decision: decision, plan: plan)
+    self.hold(hold, decision)
+    return false
+  }
+
+  /// The provider has gone: what is delayed goes on without it, what stands still never will.
+  private func giveUpStalled() {
+    guard let fault, fault.timer == nil, !fault.isOver else { return }
+    dropWaiting()
+  }
+
+  // MARK: Waiting
+
+  /// Those behind it wait too, as they do on the gateway.
+  private func hold(_ hold: FaultPlan.Hold, _ decision: FaultEngine.Decision) {
+    switch hold {
+    case .delay(let milliseconds):
+      fault?.timer = service.faults.timer(milliseconds) { [unowned self] in proceed() }
+    case .stall:
+      connection?.setStalled(true)
+      service.faults.hold(self, by: decision) { [unowned self] in
+        connection?.setStalled(false)
+        proceed()
+      }
+    }
+  }
+
+  private func proceed() {
+    fault?.isOver = true
+    fault?.timer = nil
+    advance()
+  }
+
+  // MARK: Effects
+
+  /// Nil if it is to be forwarded after all.
+  private func carryOut(
+    _ plan: FaultPlan, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
+    _ provider: GatewayProvider
+  ) -> Bool? {
+    for step in plan.steps {
+      switch step {
+      case .dribble(let dribble):
+        connection?.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+      // A magic token is nobody's elsewhere either.
+      case .take:
+        guard decision.isMagic else { return nil }
+        accept(notification, provider)
+      case .refuse(let refusal):
+        record(decision, notification, provider, refusal.rejection)
+        refuse(refusal, notification, halfCloses: plan.steps.last == .halfClose)
+        // The connection ends once those before it are answered.
+        return true
+      case .swallow: record(decision, notification, provider, nil)
+      case .reset, .resetStream: breakOff { $0.abort("reset by a fault", reset: true) }
+      case .garbage(let bytes): breakOff { $0.close(sendingRaw: bytes) }
+      case .halfClose: breakOff { $0.halfClose() }
+      case .close, .goAway: breakOff { $0.close() }
+      }
+    }
+    return true
+  }
+
+  private func record(
+    _ decision: FaultEngine.Decision, _ notification: LegacyNotification, _ provider: GatewayProvider,
+    _ rejection: Rejection?
+  ) {
+    var submission = provider.submission(notification)
+    submission.detail = NotificationDetail(decision, isAnswered: rejection != nil)
+    _ = service.broker.recordRejection(
+      submission, rejection ?? .internalServerError, now: service.clock.now())
+  }
+
+  /// The packet waits for the answers to those before it. A server that goes names the last that it took
+  /// (`Documentation/binary-protocol.md#statuses`, 10).
+  private func refuse(_ refusal: FaultRefusal, _ notification: LegacyNotification, halfCloses: Bool) {
+    let own = refusal.status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
+    let ending = window.refuse(
+      command: notification.command.rawValue, status: refusal.status, identifier: refusal.identifier ?? own,
+      halfCloses: halfCloses)
+    if let ending { end(ending) }
+  }
+
+  private func accept(_ notification: LegacyNotification, _ provider: GatewayProvider) {
+    _ = service.broker.recordAccepted(provider.submission(notification), now: service.clock.now())
+    let sequence = window.begin(
+      command: notification.command.rawValue, identifier: notification.identifier, token: [])
+    if let ending = window.settle(sequence, nil) { end(ending) }
+  }
+
+  /// The connection goes wrong, and nothing more can be said on it.
+  private func breakOff(_ end: (TLSConnection) -> Void) {
+    stage = .ending
+    dropWaiting()
+    guard let connection else { return }
+    self.connection = nil
+    end(connection)
   }
 }

@@ -61,3 +61,40 @@ enum HTTP2Library {
       debugData: Array(debugData))
   }
 }
+
+/// A GOAWAY frame.
+public struct HTTP2GoAway: Sendable, Equatable {
+  public var lastStreamID: Int32
+  public var errorCode: HTTP2ErrorCode
+  public var debugData: [UInt8]
+}
+
+extension HTTP2GoAway {
+  /// Reads the frame's payload (RFC 9113 6.8); nil if it is too short.
+  init?(payload: Slice<UnsafeRawBufferPointer>) {
+    let words = UnsafeRawBufferPointer(rebasing: payload)
+    guard words.count >= 8 else { return nil }
+    lastStreamID = Int32(bigEndian: words.loadUnaligned(as: Int32.self))
+    errorCode = HTTP2ErrorCode(
+      rawValue: UInt32(bigEndian: words.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+    debugData = Array(words[8...])
+  }
+}
+
+/// What became of bytes given to a session.
+public enum HTTP2ReceiveStatus: Equatable, Sendable {
+  /// Taken. Output may wait, and `isFinished` says whether the connection is to be closed after it.
+  case taken
+  /// The connection did not begin with HTTP/2's preface; these are its first bytes. Write an answer that
+  /// the peer can read, and close.
+  case notHTTP2(firstBytes: [UInt8])
+  /// The peer broke the protocol beyond repair. Send what output there is, and close.
+  case failed(reason: String)
+}
+
+/// A frame that the peer should not have sent, for whoever looks at a connection.
+public struct HTTP2Violation: Sendable, Equatable {
+  public var streamID: Int32
+  public var frameType: UInt8
+  public var sentence: String
+}
