@@ -5,15 +5,23 @@ import PushModel
 public struct FaultEffects: Equatable, JSONDocument {
   /// Holds the push up: it is taken, and answered, when the delay is over.
   public struct Delay: Equatable, Sendable {
-    public var milliseconds: Int64 = 0
+    public var milliseconds: Int64
     /// At most so much more, drawn from the seed.
-    public var jitterMilliseconds: Int64 = 0
+    public var jitterMilliseconds: Int64
+
+    public init(milliseconds: Int64 = 0, jitterMilliseconds: Int64 = 0) {
+      (self.milliseconds, self.jitterMilliseconds) = (milliseconds, jitterMilliseconds)
+    }
   }
 
   /// Lets the answer out in small pieces.
   public struct Dribble: Equatable, Sendable {
-    public var bytes = 1
-    public var everyMilliseconds: Int64 = 100
+    public var bytes: Int
+    public var everyMilliseconds: Int64
+
+    public init(bytes: Int = 1, everyMilliseconds: Int64 = 100) {
+      (self.bytes, self.everyMilliseconds) = (bytes, everyMilliseconds)
+    }
 
     public var everyNanoseconds: Int64 { everyMilliseconds * 1_000_000 }
   }
@@ -23,11 +31,17 @@ public struct FaultEffects: Equatable, JSONDocument {
     public var status: UInt8
     /// Another identifier than that of the notification; nil for its own.
     public var identifier: UInt32?
+
+    public init(status: UInt8, identifier: UInt32? = nil) {
+      (self.status, self.identifier) = (status, identifier)
+    }
   }
 
   /// A GOAWAY frame, with a reason in its debug data.
   public struct GoAway: Equatable, Sendable {
     public var reason: String?
+
+    public init(reason: String? = nil) { self.reason = reason }
   }
 
   /// What is done to the device's side.

@@ -117,6 +117,7 @@ struct CaptureLinesTests {
       #"{"frame":"AgAAAAA=","ns":12345678,"connection":1}"#,
       #"{"ns":12345678,"connection":1,"frame":"AgAAAAA="} "#,
       #"{"ns":12345678,"connection":1,"frame":"AgAAAAA=","more":[1,{"a":null}]}"#,
+      #"{"ns":1,"frame":"AQ==","ns":12345678,"connection":9,"frame":"AgAAAAA=","connection":1}"#,
     ])
   func anyForm(line: String) throws {
     let batch = try Lines.read(Lines.make { _ in } + Array(line.utf8) + [0x0a])
@@ -150,6 +151,9 @@ struct CaptureLinesTests {
       #"{"ns":,"connection":1,"frame":"AgAAAAA="}"#, #"{"ns":1,"connection":1,"frame":"AgAAAAA="}}"#,
       #"{"ns":1,"connection":1,"frame":"Ag!AAAA="}"#,
       #"{"ns":9223372036854775808,"connection":1,"frame":""}"#,
+      #"{"ns":1,"connection":1,"frame":"AgAAAAA=","more":01}"#,
+      #"{"ns":1,"connection":1,"frame":"","a":"\x"}"#,
+      "{\"ns\":1,\"connection\":1,\"frame\":\"AgAAAAA=\",\"more\":\"\u{1}\"}",
     ])
   func noFrame(line: String) {
     #expect(throws: CaptureError.self) { try Lines.read(Lines.make { _ in } + Array(line.utf8) + [0x0a]) }

@@ -28,6 +28,8 @@ public enum CaptureFormat {
   /// Longest line that is read, in bytes: the longest frame in base64 (180 KB) or a full header list with every byte
   /// escaped beside a body, and as much again.
   public static let lineLimit = 512 << 10
+  /// Deepest nesting of what is skipped, as a count.
+  static let depthLimit = 32
   /// What `authorization` begins with instead of its secret.
   public static let digestPrefix = "digest:"
   /// What stands for an `authorization` that is no provider token.

@@ -73,35 +73,35 @@ public struct CaptureReader {
   private mutating func readLines(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch)
     throws(CaptureError)
   {
-    guard let base = bytes.baseAddress else { return }
     var position = 0
     while position < bytes.count {
       line += 1
       if hasHeader {
-        var walk = FrameLine(base, from: position, to: bytes.count)
-        if let entry = walk.read(line, into: batch.text) {
+        var walk = JSONCursor(bytes, from: position)
+        if let entry = walk.frameLine(line, into: batch.text) {
           add(entry, to: batch)
           position = walk.position
           continue
         }
       }
       let end = Newline.first(in: bytes, from: position)
-      var cursor = LineCursor(base, from: position, to: end, line: line)
+      var cursor = JSONCursor(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
       try readLine(&cursor, into: batch)
       position = end + 1
     }
   }
 
-  private mutating func readLine(_ cursor: inout LineCursor, into batch: CaptureBatch) throws(CaptureError) {
+  private mutating func readLine(_ cursor: inout JSONCursor, into batch: CaptureBatch) throws(CaptureError) {
     cursor.skipBlanks()
-    if cursor.position == cursor.end, hasHeader { return }
+    if cursor.isAtEnd, hasHeader { return }
     var reading = LineReading(line: line)
-    do throws(CaptureError) {
+    do throws(JSONSurprise) {
       try reading.read(&cursor, into: batch)
       cursor.skipBlanks()
-      guard cursor.position == cursor.end else { throw cursor.unexpected("the end of the line") }
+      guard cursor.isAtEnd else { throw cursor.unexpected("the end of the line") }
     } catch {
-      throw hasHeader ? error : noHeader(error.sentence.components(after: ", got "))
+      let found = cursor.found(at: error.position) ?? "the end of the line"
+      throw hasHeader ? CaptureError(line: line, expected: error.expected, got: found) : noHeader(found)
     }
     if !hasHeader, !reading.isHeader { throw noHeader("a line without it") }
     hasHeader = true
@@ -111,16 +111,5 @@ public struct CaptureReader {
   @inline(__always)
   private func add(_ entry: CaptureEntry, to batch: CaptureBatch) {
     if entry.frames == 1 || leavesTogether { batch.entries.append(entry) } else { batch.addParted(entry) }
-  }
-}
-
-extension String {
-  fileprivate func components(after mark: String) -> String {
-    var rest = Substring(self)
-    while !rest.isEmpty {
-      if rest.hasPrefix(mark) { return String(rest.dropFirst(mark.count)) }
-      rest = rest.dropFirst()
-    }
-    return self
   }
 }

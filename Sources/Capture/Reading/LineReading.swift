@@ -26,26 +26,18 @@ struct LineReading {
   // MARK: Members
 
   @inline(__always)
-  mutating func read(_ cursor: inout LineCursor, into batch: CaptureBatch) throws(CaptureError) {
-    try cursor.expect(UInt8(ascii: "{"))
-    if cursor.take(UInt8(ascii: "}")) { return }
-    repeat {
-      cursor.skipBlanks()
-      let name = try cursor.string().bytes
-      try cursor.expect(UInt8(ascii: ":"))
-      try member(name, &cursor, batch)
-    } while cursor.take(UInt8(ascii: ","))
-    try cursor.expect(UInt8(ascii: "}"))
+  mutating func read(_ cursor: inout JSONCursor, into batch: CaptureBatch) throws(JSONSurprise) {
+    try cursor.members { name, cursor throws(JSONSurprise) in try member(name, &cursor, batch) }
   }
 
   @inline(__always)
   private mutating func member(
-    _ name: UnsafeRawBufferPointer, _ cursor: inout LineCursor, _ batch: CaptureBatch
-  ) throws(CaptureError) {
+    _ name: JSONString, _ cursor: inout JSONCursor, _ batch: CaptureBatch
+  ) throws(JSONSurprise) {
     if name.spells("ns") {
-      nanoseconds = try cursor.number(upTo: .max)
+      nanoseconds = try cursor.whole(upTo: .max)
     } else if name.spells("connection") {
-      connection = UInt32(truncatingIfNeeded: try cursor.number(upTo: Int64(UInt32.max)))
+      connection = UInt32(truncatingIfNeeded: try cursor.whole(upTo: Int64(UInt32.max)))
     } else if name.spells("frame") {
       frame = try cursor.base64(into: batch.text)
     } else {
@@ -54,25 +46,25 @@ struct LineReading {
   }
 
   private mutating func rareMember(
-    _ name: UnsafeRawBufferPointer, _ cursor: inout LineCursor, _ batch: CaptureBatch
-  ) throws(CaptureError) {
-    switch String(decoding: name, as: UTF8.self) {
+    _ name: JSONString, _ cursor: inout JSONCursor, _ batch: CaptureBatch
+  ) throws(JSONSurprise) {
+    switch name.text {
     case "frames": frames = try cursor.base64(into: batch.text)
-    case "count": count = try cursor.number(upTo: Int64(Int32.max))
+    case "count": count = try cursor.whole(upTo: Int64(Int32.max))
     case "request": request = try cursor.request(into: batch.text)
     case "outcome": outcome = try cursor.outcome()
     case "closed": isClosed = try cursor.boolean()
-    case "lost": lost = try cursor.number(upTo: Int64(Int32.max))
+    case "lost": lost = try cursor.whole(upTo: Int64(Int32.max))
     case "interface":
       interface = try cursor.named("gateway, provider or console") { name in
         Interface.allCases.first { $0.name == name }
       }
     case "environment": environment = try cursor.named("sandbox or production") { Environment(name: $0) }
-    case "topic": topic = try cursor.text()
+    case "topic": topic = try cursor.string().text
     case "format": format = try cursor.named(CaptureFormat.name) { $0 == CaptureFormat.name ? $0 : nil }
-    case "version": version = try cursor.number(upTo: Int64(Int32.max))
-    case "startedAt": startedAt = try cursor.text()
-    default: try cursor.skipValue()
+    case "version": version = try cursor.whole(upTo: Int64(Int32.max))
+    case "startedAt": startedAt = try cursor.string().text
+    default: try cursor.skipUnknown()
     }
   }
 
