@@ -110,6 +110,22 @@ public struct JSONField<Root>: Sendable {
     self.init(name, kind, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
   }
 
+  /// One that is null where there is none.
+  public init<Value>(
+    nullable name: String, _ kind: JSONKind<Value>, _ path: WritableKeyPath<Root, Value?> & Sendable
+  ) {
+    let schema: JSONValue = ["oneOf": [["type": "null"], kind.schema]]
+    self.init(name, schema, expected: kind.expected) { value, place, root in
+      if case .null = value {
+        root[keyPath: path] = nil
+      } else {
+        root[keyPath: path] = try kind.read(value, place)
+      }
+    } write: {
+      $0[keyPath: path].map(kind.write) ?? .null
+    }
+  }
+
   /// One that is left out where it is false.
   public init(flag name: String, _ path: WritableKeyPath<Root, Bool> & Sendable) {
     self.init(name, .flag, get: { $0[keyPath: path] ? true : nil }, set: { $0[keyPath: path] = $1 })

@@ -30,60 +30,35 @@ public struct DeviceState: Equatable, Sendable {
   }
 }
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
-extension DeviceState {
+extension DeviceState: JSONDocument {
   /// A remembered state that cannot be used.
   public struct UnreadableError: Error, CustomStringConvertible {
     public let description: String
   }
 
-  /// The state as a JSON object.
-  public var json: JSONValue {
-    [
-      "udid": .string(udid.text), "baseToken": .optional(baseToken?.hex),
-      "apps": .array(
-        apps.map { ["topic": .string($0.topic.name), "token": .optional($0.token?.hex)] }),
-    ]
+  private static let app = JSONKind<App>("an object", ["type": "object"]) { value, place in
+    let object = try JSONObject(value, place: place).droppingNull("token")
+    return App(topic: try object.required("topic", .topic), token: try object.value("token", .token))
+  } write: {
+    ["topic": .string($0.topic.name), "token": .optional($0.token?.hex)]
   }
+
+  public static let form = JSONForm<DeviceState>([
+    JSONField("udid", .udid, \.udid).needed, JSONField(nullable: "baseToken", .token, \.baseToken),
+    JSONField("apps", .list(of: app, "objects"), \.apps).needed,
+  ])
+
+  /// The state as a JSON object.
+  public var json: JSONValue { document }
 
   /// Reads what `json` wrote. The file belongs to the user, so everything in it is checked.
   public init(json bytes: [UInt8]) throws(UnreadableError) {
-    guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else {
-      throw UnreadableError(description: "the device's state is not the JSON that was written")
+    do {
+      let object = try JSONObject(body: bytes)
+      self.init(udid: try object.required("udid", .udid))
+      try Self.form.read(object, into: &self)
+    } catch {
+      throw UnreadableError(description: "the device's state is not what was written: \(error)")
     }
-    guard let udid = UDID(document.udid) else {
-      throw UnreadableError(description: "the device's state names no device: \"\(document.udid)\"")
-    }
-    self.init(udid: udid, baseToken: try Self.token(document.baseToken))
-    for app in document.apps {
-      guard let topic = Topic(app.topic) else {
-        throw UnreadableError(description: "the device's state has a bad topic: \"\(app.topic)\"")
-      }
-      apps.append(App(topic: topic, token: try Self.token(app.token)))
-    }
-  }
-
-  private static func token(_ hex: String?) throws(UnreadableError) -> DeviceToken? {
-    guard let hex else { return nil }
-    guard let token = DeviceToken(hex: hex) else {
-      throw UnreadableError(description: "the device's state has a bad token: \"\(hex)\"")
-    }
-    return token
-  }
-
-  private struct Document: Decodable {
-    struct App: Decodable {
-      var topic: String
-      var token: String?
-    }
-
-    var udid: String
-    var baseToken: String?
-    var apps: [App]
   }
 }
