@@ -6,9 +6,9 @@ import Transport
 /// Sends frames over the binary gateway as a good provider does: in one stream, and after an error again from the frame
 /// behind it, on a new connection. Silence counts as success once a fence was answered (`LegacyWindow`).
 ///
-///     idle ─→ connecting ─→ sending ─→ fenced ─→ ended ─→ idle
-///
-/// While a fence is under way its successor connects already.
+///     idle ─connect→ connecting ─opened→ sending ─fence→ fenced ─closed→ what its successor is, else idle
+///       ↑                └─────────closed──────┴→ idle
+///       └─ frames wait; with nothing left to do after `finish`: ended
 final class LegacyLane: ReplayLane, ConnectionHandler {
   /// Bytes that may wait to be sent.
   private static let backlog = 256 << 10
@@ -24,17 +24,52 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   private let fail: (String) -> Void
   private let recordedForm: OutcomeComparison.Form
   private var window = LegacyWindow()
-  private var connection: TLSConnection?
-  private var isOpen = false
-  /// Takes over when `connection` has ended.
-  private var successor: TLSConnection?
-  private var successorIsOpen = false
-  private var isFenced = false
+  private var state = State.idle
   private var isFinishing = false
   private var failures = 0
-  private var received: [UInt8] = []
   /// Called once, when nothing is left to do after `finish`.
   var onDone: () -> Void = {}
+
+  private enum State {
+    case idle
+    case connecting(TLSConnection)
+    /// What was said on it is an error packet, or its beginning.
+    case sending(TLSConnection, received: [UInt8])
+    /// Nothing more is sent on it; another connects already.
+    case fenced(TLSConnection, received: [UInt8], successor: Successor)
+    case ended
+
+    var connection: TLSConnection? {
+      switch self {
+      case .idle, .ended: nil
+      case .connecting(let connection), .sending(let connection, _), .fenced(let connection, _, _): connection
+      }
+    }
+
+    var isIdle: Bool { if case .idle = self { true } else { false } }
+  }
+
+  /// Takes over when the fenced connection has ended.
+  private enum Successor {
+    case none
+    case connecting(TLSConnection)
+    case open(TLSConnection)
+
+    var connection: TLSConnection? {
+      switch self {
+      case .none: nil
+      case .connecting(let connection), .open(let connection): connection
+      }
+    }
+
+    var state: State {
+      switch self {
+      case .none: .idle
+      case .connecting(let connection): .connecting(connection)
+      case .open(let connection): .sending(connection, received: [])
+      }
+    }
+  }
 
   init(
     recordedForm: OutcomeComparison.Form, connect: @escaping (any ConnectionHandler) throws -> TLSConnection,
@@ -46,25 +81,32 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     (self.silences, self.progress, self.fail) = (silences, progress, fail)
   }
 
-  var isFull: Bool { window.unsentBytes + (connection?.queuedBytes ?? 0) > Self.backlog }
+  var isFull: Bool { window.unsentBytes + (state.connection?.queuedBytes ?? 0) > Self.backlog }
   var heldBytes: Int { window.heldBytes }
 
   func push(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
     window.append(frame, tag: tag, recorded: recorded)
-    if window.unsentBytes > Self.burst || connection == nil { advance() }
+    if window.unsentBytes > Self.burst || state.isIdle { advance() }
   }
 
   /// Frames that met silence; their tags follow each other.
   func push(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
     window.append(frames, count: count, tag: tag)
-    if window.unsentBytes > Self.burst || connection == nil { advance() }
+    if window.unsentBytes > Self.burst || state.isIdle { advance() }
   }
 
   /// Sends what waits.
   func advance() {
     guard window.hasUnsent else { return isFinishing ? askOrEnd() : () }
-    guard let connection else { return open() }
-    guard isOpen, !isFenced, connection.queuedBytes < Self.backlog else { return }
+    switch state {
+    case .idle: open()
+    case .connecting, .fenced, .ended: break
+    case .sending(let connection, _): send(on: connection)
+    }
+  }
+
+  private func send(on connection: TLSConnection) {
+    guard connection.queuedBytes < Self.backlog else { return }
     let (bytes, needsFence) = window.takeBurst(limit: Self.burst)
     connection.sendAtOnce(bytes)
     if needsFence { sendFence() }
@@ -72,8 +114,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   }
 
   func confirm() {
-    guard window.hasSent, isOpen, !isFenced else { return }
-    sendFence()
+    if window.hasSent { sendFence() }
   }
 
   func finish() {
@@ -82,46 +123,47 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   }
 
   private func askOrEnd() {
-    if window.isEmpty {
-      connection?.close()
-      successor?.close()
-      (connection, isOpen, successor, successorIsOpen) = (nil, false, nil, false)
-      let done = onDone
-      onDone = {}
-      done()
-    } else {
-      confirm()
+    guard window.isEmpty else { return confirm() }
+    switch state {
+    case .ended: return
+    case .idle: break
+    case .connecting(let connection), .sending(let connection, _): connection.close()
+    case .fenced(let connection, _, let successor):
+      connection.close()
+      successor.connection?.close()
     }
+    state = .ended
+    onDone()
   }
 
   private func open() {
     do {
-      connection = try connect(self)
+      state = .connecting(try connect(self))
     } catch {
       fail("\(error)")
     }
   }
 
   private func sendFence() {
-    isFenced = true
-    connection?.send(window.makeFence())
+    guard case .sending(let connection, let received) = state else { return }
+    state = .fenced(connection, received: received, successor: .none)
+    connection.send(window.makeFence())
+    guard !isFinishing || window.hasUnsent else { return }
     // Where this fails, `open` tells of it when the time has come.
-    if successor == nil, !isFinishing || window.hasUnsent { successor = try? connect(self) }
-  }
-
-  private func succeed() {
-    (connection, isOpen, successor, successorIsOpen) = (successor, successorIsOpen, nil, false)
-    (isFenced, received) = (false, [])
+    guard let next = try? connect(self), case .fenced(connection, let received, .none) = state else { return }
+    state = .fenced(connection, received: received, successor: .connecting(next))
   }
 
   // MARK: Connection
 
   func connectionOpened(_ connection: TLSConnection) {
-    if connection === successor {
-      successorIsOpen = true
-    } else {
-      isOpen = true
+    switch state {
+    case .connecting(connection):
+      state = .sending(connection, received: [])
       advance()
+    case .fenced(let current, let received, .connecting(connection)):
+      state = .fenced(current, received: received, successor: .open(connection))
+    case .idle, .connecting, .sending, .fenced, .ended: break
     }
   }
 
@@ -131,19 +173,41 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   }
 
   func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
-    guard connection === self.connection else { return connection.abort("said something unasked") }
-    received += bytes.prefix(LegacyErrorPacket.byteCount)
+    var said = Array(bytes.prefix(LegacyErrorPacket.byteCount))
+    switch state {
+    case .sending(connection, let earlier):
+      said = earlier + said
+      state = .sending(connection, received: said)
+    case .fenced(connection, let earlier, let successor):
+      said = earlier + said
+      state = .fenced(connection, received: said, successor: successor)
+    case .idle, .connecting, .sending, .fenced, .ended: return connection.abort("said something unasked")
+    }
     // The packet is the last that is said.
-    if received.count >= LegacyErrorPacket.byteCount { connection.abort("answered") }
+    if said.count >= LegacyErrorPacket.byteCount { connection.abort("answered") }
   }
 
   func connectionClosed(_ connection: TLSConnection, reason: String) {
-    if connection === successor { (successor, successorIsOpen) = (nil, false) }
-    guard connection === self.connection else { return }
-    let wasOpen = isOpen
+    switch state {
+    case .connecting(connection):
+      state = .idle
+      guard window.isEmpty else { return fail(reason) }
+      ended([], reason)
+    case .sending(connection, let received):
+      state = .idle
+      ended(received, reason)
+    case .fenced(connection, let received, let successor):
+      state = successor.state
+      ended(received, reason)
+    case .fenced(let current, let received, let successor):
+      guard successor.connection === connection else { return }
+      state = .fenced(current, received: received, successor: .none)
+    case .idle, .connecting, .sending, .ended: break
+    }
+  }
+
+  private func ended(_ received: [UInt8], _ reason: String) {
     let packet = LegacyErrorPacket(bytes: Array(received.prefix(LegacyErrorPacket.byteCount)))
-    succeed()
-    if !wasOpen, !window.isEmpty { return fail(reason) }
     let hasLearnt = window.connectionEnded(packet, told)
     silences(window.takeSilences())
     if hasLearnt {
@@ -177,3 +241,6 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     }
   }
 }
+
+/// In patterns a connection is itself.
+private func ~= (pattern: TLSConnection, connection: TLSConnection) -> Bool { pattern === connection }
