@@ -31,3 +31,35 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
     self = isSandbox ? .sandbox : .production
   }
 }
+
+/// Where a provider's notification came in.
+@frozen
+public enum Interface: UInt8, Sendable, CaseIterable, Hashable {
+  /// The legacy binary gateway.
+  case gateway = 0
+  /// The HTTP/2 provider API.
+  case provider = 1
+  /// Plain HTTP/1.1 on the console.
+  case console = 2
+
+  /// The word used in the API and in logs.
+  public var name: String {
+    switch self {
+    case .gateway: "gateway"
+    case .provider: "provider"
+    case .console: "console"
+    }
+  }
+}
+
+/// How urgently a notification goes out (`Documentation/binary-protocol.md#limits`,
+/// `Documentation/provider-api.md#request`).
+@frozen
+public enum Priority: UInt8, Sendable, CaseIterable, Hashable {
+  /// Power above all; never wakes the device. HTTP/2 only.
+  case low = 1
+  /// At a moment that spares the battery.
+  case conserving = 5
+  /// At once.
+  case immediate = 10
+}

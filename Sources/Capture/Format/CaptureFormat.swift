@@ -1,3 +1,5 @@
+import PushModel
+
 /// The capture file: JSON lines, a header first. Every line is one object; what `key` a line has says what it is.
 ///
 ///     {"format":"apns-emulator-capture","version":2,"software":"0.1.0","startedAt":"2026-01-02T03:04:05.678Z"}
@@ -34,4 +36,42 @@ public enum CaptureFormat {
   public static let digestPrefix = "digest:"
   /// What stands for an `authorization` that is no provider token.
   public static let unreadable = "unreadable"
+}
+
+/// Who a provider connection belongs to, as far as it can be said without its keys.
+public struct CapturedConnection: Equatable, Sendable {
+  /// Counts the connections of a run from 1; 0 is the console.
+  public var number: UInt32
+  public var interface: Interface
+  public var environment: Environment
+  /// The topic of its certificate; nil where it showed none (provider tokens) or one without a topic.
+  public var topic: String?
+
+  public init(number: UInt32, interface: Interface, environment: Environment, topic: String?) {
+    (self.number, self.interface, self.environment, self.topic) = (number, interface, environment, topic)
+  }
+}
+
+/// What became of a push, as its provider learnt it.
+public struct CapturedOutcome: Equatable, Sendable {
+  /// HTTP status, or the status byte of the error packet; 0 on the gateway means silence, which is success.
+  public var status: Int
+  /// Apple's word; nil if accepted, or where nobody said.
+  public var reason: String?
+  /// Identifier in the error packet; nil over HTTP, in silence, and where no packet came.
+  public var identifier: UInt32?
+  /// The gateway closed the connection without a packet (command 0; `Documentation/binary-protocol.md#error-packet`).
+  public var isClosed = false
+  /// `apns-id` of the answer.
+  public var messageID: MessageID?
+
+  public init(status: Int, reason: String? = nil, identifier: UInt32? = nil, messageID: MessageID? = nil) {
+    (self.status, self.reason, self.identifier, self.messageID) = (status, reason, identifier, messageID)
+  }
+
+  /// Silence of the gateway.
+  public static let silence = CapturedOutcome(status: 0)
+
+  /// Whether the push was accepted.
+  public var isAccepted: Bool { (status == 0 || status == 200) && !isClosed }
 }

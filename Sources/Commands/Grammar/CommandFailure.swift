@@ -10,3 +10,36 @@ struct CommandFailure: Error, Equatable, CustomStringConvertible {
 
   var description: String { message }
 }
+
+/// The command line, the environment or the configuration file says something that makes no sense.
+struct UsageError: Error, Equatable, CustomStringConvertible {
+  /// A lower-case sentence without a full stop.
+  let message: String
+  /// Whose help would answer; empty for the program's own.
+  let command: String
+
+  init(_ message: String, command: String = "") { (self.message, self.command) = (message, command) }
+
+  var description: String { message }
+
+  /// Where to read more.
+  var hint: String {
+    command.isEmpty ? "run apns-emulator --help for the commands" : "run apns-emulator \(command) --help"
+  }
+}
+
+/// How the program ends (`Documentation/commands.md#exit-status`).
+struct ExitStatus: RawRepresentable, Equatable, Sendable {
+  let rawValue: Int32
+
+  /// Fine.
+  static let success = ExitStatus(rawValue: 0)
+  /// Failed, or a push was rejected.
+  static let failure = ExitStatus(rawValue: 1)
+  /// The command line makes no sense.
+  static let usage = ExitStatus(rawValue: 2)
+  /// A port is taken.
+  static let portInUse = ExitStatus(rawValue: 3)
+  /// The store can't be used.
+  static let storeUnusable = ExitStatus(rawValue: 4)
+}

@@ -34,3 +34,51 @@ struct Flag<Value: Sendable>: FlagDescription {
     return copy
   }
 }
+
+/// What parsing, help and completion need to know of a flag, whatever its value is.
+protocol FlagDescription: Sendable {
+  /// Without the dashes.
+  var name: String { get }
+  var help: String { get }
+  var placeholder: String { get }
+  var expectation: String { get }
+  var completion: CompletionHint { get }
+  /// As it would be typed; nil where there is none.
+  var defaultText: String? { get }
+  var isRepeatable: Bool { get }
+  var isRequired: Bool { get }
+  /// Whether the environment and the configuration file may say it too.
+  var isSetting: Bool { get }
+
+  /// Whether `text` is a value of this flag.
+  func accepts(_ text: String) -> Bool
+}
+
+extension FlagDescription {
+  var isToggle: Bool { completion == .toggle }
+
+  /// `APNS_EMULATOR_GATEWAY_PORT` for `gateway-port`.
+  var environmentName: String {
+    "APNS_EMULATOR_" + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
+  }
+}
+
+/// Flags that help shows together, under a heading.
+struct FlagGroup: Sendable {
+  /// Empty for the only group of a command.
+  let heading: String
+  let flags: [any FlagDescription]
+
+  init(_ heading: String, _ flags: [any FlagDescription]) { (self.heading, self.flags) = (heading, flags) }
+
+  /// The same group with other flags in the place of those that have their names.
+  func replacing(_ others: [any FlagDescription]) -> FlagGroup {
+    FlagGroup(heading, flags.map { flag in others.first { $0.name == flag.name } ?? flag })
+  }
+}
+
+/// What a shell may offer for a value.
+enum CompletionHint: Equatable, Sendable {
+  case none, file, folder, toggle
+  case words([String])
+}

@@ -1,3 +1,8 @@
+import Credentials
+import Emulator
+import Platform
+import PushModel
+
 /// What the text of a flag or argument may be, and how it becomes a value.
 struct ValueKind<Value: Sendable>: Sendable {
   /// How help names the value: `PORT`, `FILE`; a list of words shows itself. Empty for a flag without one.
@@ -15,5 +20,238 @@ struct ValueKind<Value: Sendable>: Sendable {
   ) {
     (self.placeholder, self.expectation, self.completion) = (placeholder, expectation, completion)
     self.parse = parse
+  }
+}
+
+/// Kinds that any program has.
+extension ValueKind where Value == Bool {
+  /// A flag that needs no value; in the environment and in files it is spelt out.
+  static let toggle = ValueKind("", expects: "true or false", completion: .toggle) { text in
+    switch text.lowercased() {
+    case "true", "yes", "on", "1": true
+    case "false", "no", "off", "0": false
+    default: nil
+    }
+  }
+}
+
+extension ValueKind where Value == String {
+  static func text(_ placeholder: String) -> ValueKind {
+    ValueKind(placeholder, expects: "a text that is not empty") { $0.isEmpty ? nil : $0 }
+  }
+
+  static let file = ValueKind("FILE", expects: "the path of a file", completion: .file) {
+    $0.isEmpty ? nil : $0
+  }
+
+  static let folder = ValueKind("DIR", expects: "the path of a folder", completion: .folder) {
+    $0.isEmpty ? nil : $0
+  }
+
+  static let address = ValueKind("ADDR", expects: "an IP address or host name without a port") { text in
+    let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }
+    return text.isEmpty || !isPlain ? nil : text
+  }
+}
+
+extension ValueKind where Value: FixedWidthInteger {
+  /// A decimal number in `range`.
+  static func number(_ placeholder: String = "N", _ range: ClosedRange<Value>) -> ValueKind {
+    ValueKind(placeholder, expects: "a number from \(range.lowerBound) to \(range.upperBound)") { text in
+      Value(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension ValueKind where Value == Int {
+  /// So many bytes, in units of 1024.
+  static let byteSize = ValueKind("SIZE", expects: "a size such as 500M, 1G or a number of bytes") { text in
+    let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+    let unit = text.last.flatMap { units[Character($0.uppercased())] }
+    guard let count = Int(unit == nil ? text : String(text.dropLast())), count > 0 else { return nil }
+    let (size, overflow) = count.multipliedReportingOverflow(by: unit ?? 1)
+    return overflow ? nil : size
+  }
+}
+
+extension ValueKind where Value == Int {
+  /// A size of so many bytes or more; `text` says the same for people.
+  static func byteSize(from least: Int, _ text: String) -> ValueKind {
+    ValueKind("SIZE", expects: "a size such as 512M or 1G, at least \(text)") {
+      byteSize.parse($0).flatMap { $0 >= least ? $0 : nil }
+    }
+  }
+}
+
+extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+  /// One of the words that the type lists.
+  static var word: ValueKind {
+    let words = Value.allCases.map(\.rawValue)
+    return ValueKind(
+      words.joined(separator: "|"), expects: WordList.sentence(words), completion: .words(words)
+    ) { Value(rawValue: $0) }
+  }
+}
+
+extension ValueKind where Value == Interval {
+  /// A length of time; a bare number is seconds.
+  static let interval = ValueKind("SECONDS", expects: "a time such as 30, 1.5s, 500ms or 2m") {
+    Interval($0)
+  }
+}
+
+extension ValueKind where Value == ClosedRange<Int> {
+  /// One number, or the first and last of several.
+  static func span(_ placeholder: String, within limits: ClosedRange<Int>) -> ValueKind {
+    let expectation = "two numbers such as \(limits.lowerBound)..\(limits.upperBound), or one"
+    return ValueKind(placeholder, expects: expectation) { text in
+      let halves = text.split(separator: ".", omittingEmptySubsequences: true)
+      let dots = text.utf8.count { $0 == UInt8(ascii: ".") }
+      guard let first = halves.first.flatMap({ Int($0) }), let last = halves.last.flatMap({ Int($0) }),
+        dots == (halves.count - 1) * 2, halves.count <= 2, first <= last,
+        limits.contains(first), limits.contains(last)
+      else { return nil }
+      return first...last
+    }
+  }
+}
+
+/// Kinds of this field.
+extension ValueKind where Value == EmulatorOptions.Port {
+  static let port = ValueKind("PORT", expects: "a port from 0 to 65535, or off") { text in
+    text == "off" ? .off : UInt16(text).map { .number($0) }
+  }
+}
+
+extension ValueKind where Value == SocketAddress {
+  static let endpoint = ValueKind("HOST:PORT", expects: "a host and a port such as 127.0.0.1:2195") {
+    SocketAddress($0)
+  }
+}
+
+extension ValueKind where Value == Environment {
+  static let environment = ValueKind(
+    "sandbox|production", expects: "sandbox or production", completion: .words(["sandbox", "production"])
+  ) { Environment(name: $0) }
+}
+
+extension ValueKind where Value == EnvironmentSet {
+  static let environments = ValueKind(
+    "sandbox|production|both", expects: "sandbox, production or both",
+    completion: .words(["sandbox", "production", "both"])
+  ) { EnvironmentSet(name: $0) }
+}
+
+extension ValueKind where Value == Topic {
+  static let topic = ValueKind("TOPIC", expects: "a bundle id such as com.example.app") { Topic($0) }
+}
+
+extension ValueKind where Value == UDID {
+  static let udid = ValueKind(
+    "UDID", expects: "1 to \(UDID.maximumByteCount) letters, digits, dots, dashes or underscores"
+  ) { UDID($0) }
+}
+
+extension ValueKind where Value == [UInt8] {
+  /// Any bytes: providers may want to see how a token of the wrong length is refused.
+  static let hex = ValueKind("HEX", expects: "an even number of hexadecimal digits") { Hex.decode($0) }
+}
+
+extension ValueKind where Value == PayloadSource {
+  static let payload = ValueKind("JSON|@FILE", expects: "a payload, or @ and the name of a file") {
+    PayloadSource($0)
+  }
+}
+
+extension ValueKind where Value == ExpirationTime {
+  static let expiration = ValueKind("TIME", expects: "UNIX seconds, 0, or + and a time such as +1h") {
+    ExpirationTime($0)
+  }
+}
+
+/// When a push expires: a time, or so long from now.
+enum ExpirationTime: Equatable, Sendable {
+  case at(UInt32)
+  case after(Interval)
+
+  init?(_ text: String) {
+    if text.hasPrefix("+") {
+      guard let interval = Interval(String(text.dropFirst())) else { return nil }
+      self = .after(interval)
+    } else {
+      guard let time = UInt32(text) else { return nil }
+      self = .at(time)
+    }
+  }
+
+  /// UNIX seconds, as the field of a frame holds them.
+  func seconds(from now: Timestamp) -> UInt32 {
+    switch self {
+    case .at(let seconds): seconds
+    case .after(let interval): UInt32(clamping: now.adding(nanoseconds: interval.nanoseconds).seconds)
+    }
+  }
+}
+
+/// A length of time as people type it: `30` (seconds), `1.5s`, `500ms`, `2m`, `1h`.
+struct Interval: Equatable, Sendable {
+  /// Longest that is taken, in seconds: a year. It keeps the nanoseconds far from their limit.
+  static let longestSeconds: Double = 366 * 86400
+
+  let nanoseconds: Int64
+
+  /// nil for anything else, and for a time that is negative or longer than a year.
+  init?(_ text: String) {
+    let units: [(suffix: String, seconds: Double)] = [
+      ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86400), ("", 1),
+    ]
+    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
+    let digits = text.dropLast(unit.suffix.utf8.count)
+    let isDecimal = digits.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    guard isDecimal, let count = Double(digits), count * unit.seconds <= Self.longestSeconds else {
+      return nil
+    }
+    nanoseconds = Int64(count * unit.seconds * 1_000_000_000)
+  }
+
+  /// Whole seconds, rounded down.
+  var seconds: Int64 { nanoseconds / 1_000_000_000 }
+}
+
+/// Where the payload of a push comes from.
+enum PayloadSource: Equatable, Sendable {
+  case text(String)
+  /// `-` is standard input.
+  case file(String)
+
+  init?(_ text: String) {
+    guard text.hasPrefix("@") else {
+      self = .text(text)
+      return
+    }
+    guard text.utf8.count > 1 else { return nil }
+    self = .file(String(text.dropFirst()))
+  }
+}
+
+/// Words as an English sentence lists them.
+enum WordList {
+  /// `a`, `a or b`, `a, b or c`.
+  static func sentence(_ words: [String]) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return words.dropLast().joined(separator: ", ") + " or " + last
+  }
+}
+
+/// Words for `TokenUpdatePolicy.Scope`.
+enum TokenUpdateScope: String, CaseIterable, Sendable {
+  case connection, team, off
+
+  var scope: TokenUpdatePolicy.Scope {
+    switch self {
+    case .connection: .connection
+    case .team: .team
+    case .off: .off
+    }
   }
 }

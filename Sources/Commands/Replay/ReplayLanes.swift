@@ -1,3 +1,36 @@
+import Capture
+import Transport
+
+/// What one recorded connection is replayed on. Connects again as often as it takes.
+protocol ReplayLane: AnyObject {
+  /// Whether it has as much to do as it should.
+  var isFull: Bool { get }
+  /// Bytes held until their outcome is known.
+  var heldBytes: Int { get }
+  var onDone: () -> Void { get set }
+  /// Sends what waits.
+  func advance()
+  /// Nothing more comes; `onDone` is called when every outcome is known.
+  func finish()
+  /// Asks about what was sent, to give memory back.
+  func confirm()
+}
+
+/// What happened to one push.
+struct ReplayedPush {
+  /// The word of its `ReplayTag`.
+  var tag: Int
+  /// Of the frame, if it was one and has one.
+  var identifier: UInt32?
+  var recorded: CapturedOutcome
+  var recordedForm: OutcomeComparison.Form
+  /// nil if nobody told.
+  var outcome: CapturedOutcome?
+  var form: OutcomeComparison.Form
+  /// Why there is no outcome.
+  var failure = ""
+}
+
 /// The lanes of a replay: those in use, by the recorded connection that they stand for, and those that have got all they
 /// will get and wait for outcomes.
 ///
@@ -73,4 +106,27 @@ final class ReplayLanes {
     finishing[ObjectIdentifier(lane)] = lane
     lane.finish()
   }
+}
+
+/// Where a push stands in the captures, in one word: file, line and place in its line. The tags of frames that share a
+/// line follow each other.
+struct ReplayTag {
+  /// Bits of the place, and of the line; the file is above.
+  private static let placeBits = 17
+  private static let lineBits = 32
+
+  let word: Int
+
+  init(_ word: Int) { self.word = word }
+
+  init(file: Int, _ entry: CaptureEntry) {
+    word = (file << Self.lineBits | entry.line) << Self.placeBits | Int(entry.place)
+  }
+
+  /// Counted from 0.
+  var file: Int { word >> (Self.placeBits + Self.lineBits) }
+  /// Counted from 1.
+  var line: Int { word >> Self.placeBits & (1 << Self.lineBits - 1) }
+  /// Counted from 0.
+  var place: Int { word & (1 << Self.placeBits - 1) }
 }

@@ -1,4 +1,5 @@
 import Platform
+import PushModel
 
 /// The program's own output: lines on standard output, complaints on standard error.
 ///
@@ -51,5 +52,45 @@ enum Output {
       }
     }
     return 0
+  }
+}
+
+/// JSON for people: what fits on a line stays on one.
+enum IndentedJSON {
+  /// Longest line that is not broken, in bytes, its indentation left aside.
+  private static let width = 100
+
+  static func text(_ value: JSONValue, indent: String = "") -> String {
+    let line = value.text
+    guard line.utf8.count > width || indent.isEmpty else { return line }
+    let inner = indent + "  "
+    switch value {
+    case .array(let values) where !values.isEmpty:
+      return block("[", values.map { text($0, indent: inner) }, "]", indent)
+    case .object(let members) where !members.isEmpty:
+      return block(
+        "{", members.map { "\(JSONValue.string($0.0).text): \(text($0.1, indent: inner))" }, "}", indent)
+    default: return line
+    }
+  }
+
+  private static func block(_ open: String, _ lines: [String], _ close: String, _ indent: String) -> String {
+    "\(open)\n" + lines.map { "\(indent)  \($0)" }.joined(separator: ",\n") + "\n\(indent)\(close)"
+  }
+}
+
+/// Rows of cells as aligned lines.
+enum TextTable {
+  /// One line a row, columns two spaces apart, nothing after the last cell.
+  static func lines(_ rows: [[String]]) -> [String] {
+    let count = rows.map(\.count).max() ?? 0
+    let widths = (0..<count).map { column in rows.map { $0.dropFirst(column).first?.count ?? 0 }.max() ?? 0 }
+    return rows.map { row in
+      let padded = zip(row, widths).map { cell, width in
+        cell + String(repeating: " ", count: width - cell.count)
+      }
+      let line = padded.joined(separator: "  ")
+      return String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count))
+    }
   }
 }

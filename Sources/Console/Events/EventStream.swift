@@ -55,3 +55,38 @@ final class EventStream {
 
   func end() { exchange.endStream() }
 }
+
+/// Where a client was: the id of the last event that it got.
+struct EventPosition: Equatable {
+  /// Names the run of the emulator that numbered the event; nil if the client gave only a number.
+  var boot: String?
+  var number: UInt64
+
+  /// Reads `boot-number` or a number; nil for anything else.
+  init?(_ text: String) {
+    let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let last = parts.last, let number = UInt64(last), number < UInt64(Int64.max) else { return nil }
+    self.number = number
+    boot = parts.count == 2 ? String(parts[0]) : nil
+  }
+}
+
+extension Console {
+  /// `GET /api/v1/events`: everything that happens from now on, or since an event that the client names in the query or,
+  /// as browsers do when they come back, in a header field.
+  func streamEvents(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    var query = try request.query()
+    let since = query.text("since")
+    try query.finish()
+    let text = request.http.field("last-event-id") ?? since
+    let position = text.flatMap(EventPosition.init)
+    guard (position == nil) == (text == nil) else {
+      throw ConsoleError.bad("since", expected: "the id of an event", got: text ?? "")
+    }
+    guard request.http.method == "GET" else {
+      return exchange.respond(
+        finished(HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "text/event-stream")])))
+    }
+    try eventPump.open(exchange, after: position)
+  }
+}

@@ -16,7 +16,7 @@ struct RequestGuard {
     try checkContentType(request, route)
   }
 
-  static func isWrite(_ request: HTTPRequest) -> Bool {
+  private static func isWrite(_ request: HTTPRequest) -> Bool {
     !["GET", "HEAD", "OPTIONS"].contains(request.method)
   }
 
@@ -78,5 +78,59 @@ struct RequestGuard {
         status: 415, code: "unsupportedMediaType",
         message: "the body: expected Content-Type application/json, got \(DocumentError.quoted(type))")
     }
+  }
+}
+
+/// Which names the console answers to. A page of a stranger can make its own name point at this machine (DNS
+/// rebinding), but it can't make the browser send another Host than that name: so names are compared whole, and
+/// `127.0.0.1.evil.com` is not `127.0.0.1`.
+struct HostPolicy {
+  /// In lower case, without a port, IPv6 addresses in brackets.
+  private let names: Set<String>
+
+  /// Loopback's names, the bind address, and what the operator adds (a container's name, say).
+  init(bindHost: String, additional: [String]) {
+    let own = ["localhost", "127.0.0.1", "[::1]", Self.written(bindHost)]
+    names = Set((own + additional.map(Self.written)).map { $0.lowercased() })
+  }
+
+  /// Whether a Host field may be answered: an allowed name (`other` is one too), alone or with the port that the request
+  /// came in on.
+  func allows(_ host: String, port: UInt16, besides other: String? = nil) -> Bool {
+    let host = host.lowercased()
+    let isAllowed = { names.contains($0) || $0 == other }
+    guard !isAllowed(host) else { return true }
+    let suffix = ":\(port)"
+    return host.hasSuffix(suffix) && isAllowed(String(host.dropLast(suffix.count)))
+  }
+
+  private static func written(_ host: String) -> String {
+    host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+  }
+}
+
+/// How a browser keeps the access token: pages can't set header fields on their first request.
+enum AccessCookie {
+  private static let name = "apns_emulator_access"
+
+  /// The token in a request's cookies.
+  static func value(in request: HTTPRequest) -> String? {
+    for field in request.fields.all(named: "cookie") {
+      for cookie in field.split(separator: ";") {
+        let sides = cookie.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+        if sides.count == 2, sides[0] == name { return String(sides[1]) }
+      }
+    }
+    return nil
+  }
+
+  /// The answer to `/?access=TOKEN`: keeps the token and drops it from the address bar.
+  static func setting(_ token: String) -> HTTPResponse {
+    HTTPResponse(
+      status: 303,
+      fields: [
+        HTTPField("Location", "/"),
+        HTTPField("Set-Cookie", "\(name)=\(token); Path=/; HttpOnly; SameSite=Strict"),
+      ])
   }
 }

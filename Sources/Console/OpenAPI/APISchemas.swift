@@ -1,3 +1,4 @@
+import Broker
 import Faults
 import PushModel
 
@@ -88,6 +89,177 @@ enum APISchemas {
   static func object(_ members: [(String, JSONValue)]) -> JSONValue {
     [
       "type": "object", "required": .array(members.map { .string($0.0) }), "properties": .object(members),
+    ]
+  }
+}
+
+/// The shapes of pushes, and of what looks for or sends one.
+extension APISchemas {
+  static var notifications: [(String, JSONValue)] {
+    let header = object([("name", text), ("value", text)])
+    return [
+      ("Notification", object(notificationMembers)),
+      (
+        "NotificationDetail",
+        object(notificationMembers + [("headers", list(header)), ("rawBase64", text), ("rawHex", text)])
+      ),
+      (
+        "NearMiss",
+        object([
+          ("notification", .schema("Notification")),
+          ("failed", list(object([("filter", text), ("expected", [:]), ("actual", [:])]))),
+        ])
+      ),
+      (
+        "WaitTimeout",
+        object([
+          ("error", ["type": "object"]), ("nearMisses", list(.schema("NearMiss"))),
+          ("notifications", list(.schema("Notification"))), ("next", whole),
+        ])
+      ),
+      ("Wait", wait), ("TestPush", TestPush.form.schema),
+    ]
+  }
+
+  private static var notificationMembers: [(String, JSONValue)] {
+    [
+      ("id", whole), ("receivedAt", time), ("interface", .words(Interface.allCases.map(\.name))),
+      ("command", nullable("integer")), ("identifier", nullable("integer")), ("apnsId", nullable("string")),
+      ("topic", nullable("string")), ("environment", environment), ("token", text),
+      ("udid", nullable("string")), ("pushType", .words(PushType.allCases.map(\.name))), ("priority", whole),
+      ("expiration", nullable("string")), ("collapseId", nullable("string")),
+      ("channelId", nullable("string")), ("payload", [:]),
+      ("payloadBase64", text),
+      (
+        "verdict",
+        object([
+          ("accepted", flag), ("status", nullable("integer")), ("reason", nullable("string")),
+          ("legacyStatus", nullable("integer")), ("explanation", nullable("string")),
+          (
+            "fault", ["oneOf": [["type": "null"], object([("name", text), ("effect", ["type": "object"])])]]
+          ),
+        ])
+      ),
+      ("state", .words(NotificationState.allCases.map(\.name))),
+      ("timeline", list(object([("at", time), ("event", text), ("detail", text)]))),
+    ]
+  }
+
+  private static var wait: JSONValue {
+    let digits: JSONValue = ["type": "string", "pattern": "^[1-5][0-9][0-9]$"]
+    let filters = RouteParameter.filters.map {
+      ($0.name, $0.name == "status" ? ["oneOf": [$0.schema, digits]] : $0.schema)
+    }
+    let since: JSONValue = [
+      "oneOf": [.integers(0...Int64.max), ["type": "string", "format": "date-time"], ["type": "null"]]
+    ]
+    return [
+      "type": "object", "additionalProperties": false,
+      "properties": [
+        "match": [
+          "type": "object", "additionalProperties": false,
+          "properties": .object(filters + [("since", since)]),
+        ],
+        "count": .integers(NotificationWait.counts), "timeoutMs": .integers(NotificationWait.timeouts),
+        "since": since,
+      ],
+    ]
+  }
+}
+
+/// The shapes of devices, of what is registered for them, and of what the feedback service holds.
+extension APISchemas {
+  static var registry: [(String, JSONValue)] {
+    [
+      ("Token", token), ("Device", device), ("TokenDetail", tokenDetail),
+      (
+        "Channel",
+        object([
+          ("topic", text), ("environment", environment), ("id", text), ("storesNewest", flag),
+          ("listeners", whole),
+        ])
+      ),
+      (
+        "FeedbackEntry",
+        object([
+          ("timestamp", time), ("token", hex), ("topic", text), ("udid", nullable("string")),
+          ("environment", environment),
+        ])
+      ),
+    ]
+  }
+
+  private static var tokenState: JSONValue { .words(["active", "gone"]) }
+
+  private static var token: JSONValue {
+    object([
+      ("udid", text), ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
+      ("state", tokenState), ("issuedAt", time), ("goneAt", nullable("string")), ("online", flag),
+      ("installed", flag),
+    ])
+  }
+
+  private static var tokenDetail: JSONValue {
+    let derivation = object([
+      ("isOurs", flag), ("function", text), ("key", text),
+      ("message", list(object([("field", text), ("hex", text)]))),
+    ])
+    return object([
+      ("udid", text), ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
+      ("state", tokenState), ("derivation", derivation),
+    ])
+  }
+
+  private static var device: JSONValue {
+    object([
+      ("udid", text), ("online", flag), ("firstSeenAt", time), ("lastSeenAt", time), ("identity", whole),
+      ("connections", list(deviceConnection)), ("topics", list(deviceTopic)),
+      ("keptMessages", list(keptMessage)),
+    ])
+  }
+
+  private static var deviceConnection: JSONValue {
+    object([
+      ("environment", environment), ("connectedAt", time), ("baseToken", hex), ("enabledTopics", list(text)),
+    ])
+  }
+
+  private static var deviceTopic: JSONValue {
+    object([
+      ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
+      ("state", tokenState), ("installed", flag), ("enabled", flag),
+    ])
+  }
+
+  private static var keptMessage: JSONValue {
+    object([
+      ("id", whole), ("topic", text), ("environment", environment), ("token", hex), ("receivedAt", time),
+      ("expiresAt", time), ("priority", whole), ("pushType", text), ("payload", [:]), ("payloadBase64", text),
+    ])
+  }
+}
+
+/// The shapes of saved states.
+extension APISchemas {
+  static var savedState: [(String, JSONValue)] {
+    [
+      ("State", SavedState.form.schema), ("SavedApp", SavedApp.form.schema),
+      ("SavedKey", SavedKey.form.schema),
+      ("SavedDevice", SavedDevice.form.schema), ("SavedRow", SavedRow.form.schema),
+      ("SavedMessage", SavedMessage.form.schema), ("SavedChannel", SavedChannel.form.schema),
+      ("SavedSubscriber", SavedSubscriber.form.schema),
+      (
+        "Imported",
+        object([
+          (
+            "imported",
+            object([
+              ("apps", whole), ("keys", whole), ("devices", whole), ("tokens", whole), ("messages", whole),
+              ("channels", whole), ("subscriptions", whole), ("faults", whole),
+            ])
+          )
+        ])
+      ),
     ]
   }
 }

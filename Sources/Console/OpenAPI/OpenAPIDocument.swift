@@ -1,4 +1,5 @@
 import PushModel
+import Transport
 
 /// The API's description (OpenAPI 3.1), made from the table of routes, so that the two can't differ.
 enum OpenAPIDocument {
@@ -99,4 +100,16 @@ enum OpenAPIDocument {
     if !content.isEmpty { members.append(("content", .object(content))) }
     return .object(members)
   }
+}
+
+extension Console {
+  /// `GET /api/v1/openapi.json`
+  func showOpenAPI(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    return HTTPResponse(
+      status: 200, fields: [HTTPField("Content-Type", "application/json")], body: Self.openAPI)
+  }
+
+  /// Made once: it is long, and never another.
+  private static let openAPI = OpenAPIDocument.make(routeTable, version: "1").encoded
 }

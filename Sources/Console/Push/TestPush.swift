@@ -1,4 +1,6 @@
+import Broker
 import PushModel
+import Transport
 
 /// A notification that a person (or a replay in the browser) sends through the console.
 public struct TestPush: JSONDocument {
@@ -58,5 +60,26 @@ public struct TestPush: JSONDocument {
     self.environment = environment
     try Self.form.read(body, into: &self)
     try SavedPayload.check(body)
+  }
+}
+
+extension Console {
+  /// `POST /api/v1/push`: answers 200 with the notification, whose verdict says whether it was accepted, and which fault
+  /// struck it.
+  func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let push = try TestPush(
+      request.object(allowing: TestPush.form.names), environment: context.environment)
+    guard let send = context.sendTest else {
+      throw ConsoleError.unavailable("test pushes are not part of this run")
+    }
+    send(push) { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
+  }
+
+  private func sentTestPush(_ id: UInt64) -> HTTPResponse {
+    guard let record = broker.journal[id] else {
+      return ConsoleError.conflict("the history is too short to keep the notification").response
+    }
+    return HTTPResponse(json: NotificationDocument(broker: broker).whole(record))
   }
 }

@@ -1,3 +1,4 @@
+import Broker
 import PushModel
 import Transport
 
@@ -96,4 +97,154 @@ struct RouteAnswer {
   init(_ status: Int, _ meaning: String, _ schema: JSONValue? = nil) {
     (self.status, self.meaning, self.schema) = (status, meaning, schema)
   }
+}
+
+/// A row of the table reads from left to right: method, path, what it is for, then what goes in and comes out.
+extension Route {
+  static func get(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("GET", pattern, summary, action: .answer(answer)) }
+
+  /// As `get`, of what may be long.
+  static func list(
+    _ pattern: String, _ summary: String,
+    _ answer: @escaping (Console, ConsoleRequest) throws -> GrowingDocument
+  ) -> Route { Route("GET", pattern, summary, action: .document(answer)) }
+
+  static func post(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("POST", pattern, summary, action: .answer(answer)) }
+
+  static func put(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("PUT", pattern, summary, action: .answer(answer)) }
+
+  static func delete(
+    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
+  ) -> Route { Route("DELETE", pattern, summary, action: .answer(answer)) }
+
+  /// Names parameters besides those of the path.
+  func query(_ parameters: [RouteParameter]) -> Route { with { $0.parameters += parameters } }
+
+  /// Takes a JSON body of this shape, which may be left out.
+  func takes(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema, isRequired: false) } }
+
+  /// Takes a JSON body of this shape.
+  func needs(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema, isRequired: true) } }
+
+  /// Takes any body.
+  func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }
+
+  /// Documents an answer.
+  func answers(
+    _ status: Int, _ meaning: String, _ schema: JSONValue? = nil, contentType: String = "application/json"
+  ) -> Route {
+    with {
+      var answer = RouteAnswer(status, meaning, schema)
+      answer.contentType = contentType
+      $0.answers.append(answer)
+    }
+  }
+
+  /// Documents refusals of its own.
+  func refuses(_ statuses: Int...) -> Route { with { $0.refusals += statuses } }
+
+  /// Needs no access token.
+  var open: Route { with { $0.isPublic = true } }
+  /// Is answered also when the console is full.
+  var vital: Route { with { $0.isVital = true } }
+  /// May also be asked by the name of the service that it stands in for.
+  func standsIn(for host: String) -> Route { with { $0.host = host } }
+  /// Is left out of the OpenAPI document.
+  var hidden: Route { with { $0.isDocumented = false } }
+  /// Gets the Origin check although it only reads.
+  var stream: Route { with { $0.isStream = true } }
+
+  private func with(_ change: (inout Route) -> Void) -> Route {
+    var route = self
+    change(&route)
+    return route
+  }
+}
+
+/// The query parameters of the API.
+extension RouteParameter {
+  static let udid = RouteParameter("udid", "Of this device")
+  static let topic = RouteParameter("topic", "Of this topic")
+  static let token = RouteParameter(
+    "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"])
+  static let deviceToken = RouteParameter(
+    "token", "This device token, in hexadecimal", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"])
+  static let tokenState = RouteParameter("state", "Active or gone", .words(["active", "gone"]))
+  static let environment = RouteParameter(
+    "environment", "In this environment; for actions the emulator's if absent",
+    .words(Environment.allCases.map(\.name)))
+  static let online = RouteParameter("online", "Connected or not", .words(["true", "false"]))
+
+  static let eventSince = RouteParameter(
+    "since",
+    "Begin after this event; the header field Last-Event-ID does the same. After one of another boot come a `gap` and "
+      + "all that is remembered of this boot",
+    ["type": "string", "pattern": "^([0-9a-z]{1,12}-)?[0-9]{1,18}$"])
+
+  /// Header fields that say what a provider's push is; there are more.
+  static let push = [
+    header("apns-topic", "The app", APISchemas.pathPart("topic")),
+    header("apns-push-type", "What it is", .words(PushType.allCases.map(\.name))),
+    header("apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"])),
+    header("authorization", "`bearer` and a provider token; not needed with `--lenient`"),
+  ]
+
+  private static func header(
+    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"]
+  ) -> RouteParameter {
+    var parameter = RouteParameter(name, meaning, schema)
+    parameter.place = .header
+    return parameter
+  }
+
+  /// Of lists of rows.
+  static let page = [
+    RouteParameter("since", "The `next` of the page before", .integers(0...Int64(Int32.max))),
+    RouteParameter("limit", "Most rows to answer", .integers(1...100_000)),
+  ]
+
+  /// What notifications a request is about; all must hold.
+  static let filters = [
+    topic, token, udid,
+    RouteParameter("interface", "Where it came in", .words(Interface.allCases.map(\.name))),
+    RouteParameter("status", "HTTP status of the verdict", .integers(100...599)),
+    RouteParameter("reason", "Why it was rejected", .words(JSONValue.reasons)),
+    RouteParameter("state", "Where it is on its way", .words(NotificationState.allCases.map(\.name))),
+    RouteParameter("q", "Text anywhere in the payload; ASCII letters without case"),
+  ]
+
+  /// Of lists of notifications.
+  static let cursor = [
+    RouteParameter(
+      "since", "After this id (the `next` of an earlier answer), or from this RFC 3339 time on",
+      [
+        "oneOf": [
+          .integers(0...Int64.max), ["type": "string", "format": "date-time"],
+        ]
+      ]),
+    RouteParameter("limit", "Most notifications to answer", .integers(1...10_000)),
+    RouteParameter("order", "Which end to begin at", .words(["oldest", "newest"])),
+    RouteParameter("before", "With newest first: below this id", .integers(0...Int64.max)),
+  ]
+}
+
+/// Shapes of bodies, in JSON Schema.
+extension JSONValue {
+  /// An object with an array of such and where to go on.
+  static func list(_ member: String, of name: String) -> JSONValue {
+    [
+      "type": "object", "required": [.string(member)],
+      "properties": [
+        member: ["type": "array", "items": .schema(name)], "next": ["type": ["integer", "null"]],
+      ],
+    ]
+  }
+
+  static var emptyObject: JSONValue { ["type": "object", "additionalProperties": false] }
 }

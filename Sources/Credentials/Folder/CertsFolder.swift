@@ -1,3 +1,4 @@
+import COpenSSL
 import Platform
 import PushModel
 
@@ -78,5 +79,165 @@ public final class CertsFolder {
       throw CredentialsError(.unreadable, "\(deviceCACertificate) is not loaded")
     }
     return deviceAuthority
+  }
+}
+
+extension CertsFolder {
+  /// Team id in certificates when none is given; ten characters, as Apple's have
+  /// (`Documentation/provider-api.md#subject`).
+  public static let defaultTeam = "EMULATOR01"
+
+  /// Files of a push certificate.
+  public struct IssuedPushCertificate: Equatable, Sendable {
+    public var certificate: String
+    public var key: String
+    /// With an empty password.
+    public var pkcs12: String
+  }
+
+  /// Files of a device identity.
+  public struct IssuedDeviceCertificate: Equatable, Sendable {
+    public var certificate: String
+    public var key: String
+  }
+
+  /// Writes a push certificate for `topics` as PEM, key and PKCS#12, named after the first topic. One already there is
+  /// replaced: whoever asks again wants other topics or environments. `isSingle` issues one without a list of topics, for
+  /// the only one in `topics`: with it `apns-topic` may be left out (`Documentation/provider-api.md#topics-extension`).
+  @discardableResult
+  public func issuePushCertificate(
+    topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String = defaultTeam,
+    now: Timestamp
+  ) throws(CredentialsError) -> IssuedPushCertificate {
+    let root = try loadedRoot(now: now)
+    let pair = try KeyPair.push(
+      topics: topics, environments: environments, isSingle: isSingle, team: team, by: root, now: now)
+    let name = topics.first?.name ?? ""
+    let base = pushFolder + "/" + name
+    let bundle = try PKCS12.encode(pair.certificate, key: pair.key, name: name)
+    try pair.write(to: .init(certificate: base + ".pem", key: base + ".key"))
+    try FileSystem.write(bundle, to: base + ".p12", permissions: FileSystem.secretFile)
+    return IssuedPushCertificate(certificate: base + ".pem", key: base + ".key", pkcs12: base + ".p12")
+  }
+
+  /// Writes a device identity without going through activation. One already there is replaced.
+  @discardableResult
+  public func issueDeviceCertificate(
+    udid: UDID, now: Timestamp
+  ) throws(CredentialsError) -> IssuedDeviceCertificate {
+    let authority = try loadedDeviceAuthority(now: now)
+    let key = try PrivateKey.generateRSA()
+    let certificate = try KeyPair.deviceCertificate(
+      udid: udid, publicKey: PublicKey(of: key), by: authority, now: now)
+    let base = devicesFolder + "/" + udid.text
+    try KeyPair(certificate: certificate, key: key).write(
+      to: .init(certificate: base + ".pem", key: base + ".key"))
+    return IssuedDeviceCertificate(certificate: base + ".pem", key: base + ".key")
+  }
+
+  /// Activation: the PEM certificate for the key of a certificate request. The subject is the UDID whatever the request
+  /// says. Nothing is written.
+  public func signDeviceRequest(
+    csrPEM: [UInt8], udid: UDID, now: Timestamp
+  ) throws(CredentialsError) -> [UInt8] {
+    let authority = try loadedDeviceAuthority(now: now)
+    guard let request = CertificateRequest(pem: csrPEM) else {
+      throw CredentialsError(.malformed, "the device's certificate request is not a PEM request")
+    }
+    guard let key = request.publicKey, DeviceKeyPolicy.accepts(key) else {
+      throw CredentialsError(.unsuitable, "the certificate request is not for \(DeviceKeyPolicy.sentence)")
+    }
+    guard request.isSigned(with: key) else {
+      throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
+    }
+    return try KeyPair.deviceCertificate(udid: udid, publicKey: key, by: authority, now: now).pem()
+  }
+}
+
+extension CertsFolder {
+  /// A push certificate that lies in the folder, by the name of its file.
+  public struct ListedPushCertificate: Equatable, Sendable {
+    public var topic: Topic
+    /// Further topics that it lists, without those that follow from a single one
+    /// (`Documentation/provider-api.md#topics-extension`).
+    public var moreTopics: [Topic]
+    public var environments: EnvironmentSet
+    /// It lists no topics, not even those that follow from the one.
+    public var isSingle: Bool
+  }
+
+  /// What was issued for providers with certificates. Files that are none are passed over.
+  public func pushCertificates() -> [ListedPushCertificate] {
+    FileSystem.names(in: pushFolder, suffix: ".pem").compactMap { name in
+      guard let topic = Topic(String(name.dropLast(4))),
+        let pem = try? FileSystem.read(pushFolder + "/" + name),
+        let leaf = Certificate.all(pem: pem).first, let parsed = PushCertificate(leaf, der: leaf.der)
+      else { return nil }
+      let implied = Set(PushTopic.listed(for: [topic], isUniversal: true).map(\.name))
+      let names = parsed.topics.map(\.name).filter { $0 != topic }
+      return ListedPushCertificate(
+        topic: topic, moreTopics: implied.isSuperset(of: names) ? [] : names,
+        environments: parsed.environments,
+        isSingle: leaf.extensionValue(CertificateExtension.topicsIdentifier) == nil)
+    }
+  }
+
+  /// What the folder says about its token keys; the keys themselves are not read.
+  public func tokenKeys() -> [ProviderKeyRecord] {
+    FileSystem.names(in: keysFolder, suffix: ".json").compactMap { name in
+      (try? FileSystem.read(keysFolder + "/" + name)).flatMap { ProviderKeyRecord(json: $0) }
+    }
+  }
+}
+
+extension CertsFolder {
+  /// Length of Apple's key ids, in characters (`Documentation/provider-api.md#provider-tokens`).
+  private static let keyIdLength = 10
+
+  /// A token key as it lies in the folder.
+  public struct IssuedTokenKey: Equatable, Sendable {
+    public var keyId: String
+    /// `AuthKey_<KEY>.p8`.
+    public var key: String
+    /// `<KEY>.json`.
+    public var description: String
+  }
+
+  /// Makes a token key. No topics means a key for the whole team. A key already there is never replaced, since
+  /// providers keep using it.
+  @discardableResult
+  public func issueTokenKey(
+    team: String, keyId: String? = nil, topics: [Topic] = [], environments: EnvironmentSet = .both,
+    now: Timestamp
+  ) throws(CredentialsError) -> IssuedTokenKey {
+    _ = try loadedRoot(now: now)
+    let lock = try FolderLock(keysFolder)
+    defer { lock.release() }
+    let keyId = if let keyId { keyId } else { try Self.randomKeyId() }
+    let record = ProviderKeyRecord(keyId: keyId, teamId: team, topics: topics, environments: environments)
+    guard record.isWellFormed else {
+      throw CredentialsError(
+        .unsuitable, "key id \(keyId) and team \(team) must be short words of letters and digits")
+    }
+    guard !environments.isEmpty else {
+      throw CredentialsError(.unsuitable, "a token key needs an environment")
+    }
+    let issued = IssuedTokenKey(
+      keyId: keyId, key: "\(keysFolder)/AuthKey_\(keyId).p8", description: "\(keysFolder)/\(keyId).json")
+    for path in [issued.key, issued.description] where FileSystem.exists(path) {
+      throw CredentialsError(.exists, "\(path) is there already; choose another key id")
+    }
+    // The description last: a reader takes a key for complete once both are there.
+    let key = try PrivateKey.generateP256()
+    try FileSystem.write(try key.pem(), to: issued.key, permissions: FileSystem.secretFile)
+    try FileSystem.write(record.json, to: issued.description, permissions: FileSystem.openFile)
+    return issued
+  }
+
+  private static func randomKeyId() throws(CredentialsError) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".utf8)
+    var bytes = [UInt8](repeating: 0, count: keyIdLength)
+    guard RAND_bytes(&bytes, Int32(keyIdLength)) == 1 else { throw OpenSSLError.take("draw a key id") }
+    return String(decoding: bytes.map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
   }
 }

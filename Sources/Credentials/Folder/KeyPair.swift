@@ -1,3 +1,4 @@
+import COpenSSL
 import Platform
 import PushModel
 
@@ -67,4 +68,135 @@ extension Certificate {
       throw CredentialsError(.expired, "\(path) is not valid before \(notBefore.rfc3339)")
     }
   }
+}
+
+/// The certificates that this emulator makes, and what each says.
+extension KeyPair {
+  /// Our root: RSA and SHA-256, which clients have verified since about 2008.
+  static func root(now: Timestamp) throws(CredentialsError) -> KeyPair {
+    let key = try PrivateKey.generateRSA()
+    let template = authority(named: "apns-emulator Root CA", now: now)
+    let issuer = CertificateTemplate.Issuer(certificate: nil, key: key)
+    return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: issuer), key: key)
+  }
+
+  /// Signs device identities and nothing else.
+  static func deviceAuthority(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
+    try make(authority(named: "apns-emulator Device CA", now: now), by: root)
+  }
+
+  /// The server under every name that a client may have dialled.
+  static func server(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
+    let subject = DistinguishedName((NID_commonName, "localhost"), (NID_organizationName, organization))
+    let extensions: [CertificateExtension] = [
+      .basicConstraints(isAuthority: false), .keyUsage([.digitalSignature, .keyEncipherment]),
+      .extendedKeyUsage(.serverAuthentication),
+      .subjectAlternativeNames(hosts: ServerNames.hosts, addresses: ServerNames.addresses),
+    ]
+    return try make(template(subject, now: now, days: Lifetime.server, extensions), by: root)
+  }
+
+  /// A push certificate as Apple's look (`Documentation/provider-api.md#certificates`), or as they looked before 2015:
+  /// with the topic in the subject alone.
+  static func push(
+    topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String, by root: KeyPair,
+    now: Timestamp
+  ) throws(CredentialsError) -> KeyPair {
+    guard let first = topics.first else {
+      throw CredentialsError(.unsuitable, "a push certificate needs a topic")
+    }
+    guard !isSingle || topics.count == 1 else {
+      throw CredentialsError(
+        .unsuitable, "a certificate of a single topic was asked for with \(topics.count)")
+    }
+    guard let kind = PushCertificateKind.issued(for: topics, in: environments) else {
+      throw CredentialsError(.unsuitable, "a push certificate needs an environment")
+    }
+    let subject = DistinguishedName(
+      (NID_userId, first.name), (NID_commonName, kind.commonName(first)),
+      (NID_organizationalUnitName, team),
+      (NID_countryName, "US"))
+    let extensions =
+      [
+        .basicConstraints(isAuthority: false), .extendedKeyUsage(.clientAuthentication),
+        .keyUsage(.digitalSignature),
+      ]
+      + environments.environments.map(CertificateExtension.push)
+      + (isSingle ? [] : [.topics(PushTopic.listed(for: topics, isUniversal: kind == .universal))])
+    return try make(template(subject, now: now, days: Lifetime.push, extensions), by: root)
+  }
+
+  /// The certificate of one device for a key that stays with the device
+  /// (`Documentation/device-protocol.md#authentication`).
+  static func deviceCertificate(
+    udid: UDID, publicKey: PublicKey, by authority: KeyPair, now: Timestamp
+  ) throws(CredentialsError) -> Certificate {
+    let subject = DistinguishedName((NID_commonName, udid.text))
+    let extensions: [CertificateExtension] = [
+      .basicConstraints(isAuthority: false), .keyUsage([.digitalSignature, .keyEncipherment]),
+      .extendedKeyUsage(.clientAuthentication),
+    ]
+    return try template(subject, now: now, days: Lifetime.device, extensions)
+      .signed(for: publicKey, by: authority.issuer)
+  }
+
+  private static let organization = "apns-emulator"
+
+  /// How long certificates hold, in days.
+  private enum Lifetime {
+    /// Ours, renewed by removing the file.
+    static let authority: Int64 = 3650
+    /// The longest that Apple's own TLS clients accept of a server.
+    static let server: Int64 = 825
+    /// About 13 months (`Documentation/provider-api.md#subject`).
+    static let push: Int64 = 395
+    static let device: Int64 = 1095
+  }
+
+  private static func authority(named name: String, now: Timestamp) -> CertificateTemplate {
+    let subject = DistinguishedName((NID_commonName, name), (NID_organizationName, organization))
+    return template(
+      subject, now: now, days: Lifetime.authority,
+      [.basicConstraints(isAuthority: true), .keyUsage([.certificateSigning, .revocationListSigning])])
+  }
+
+  /// Valid from a day ago: the clocks of clients differ.
+  private static func template(
+    _ subject: DistinguishedName, now: Timestamp, days: Int64, _ extensions: [CertificateExtension]
+  ) -> CertificateTemplate {
+    let day: Int64 = 86_400 * 1_000_000_000
+    return CertificateTemplate(
+      subject: subject, notBefore: now.adding(nanoseconds: -day),
+      notAfter: now.adding(nanoseconds: day * days),
+      extensions: extensions)
+  }
+
+  private static func make(_ template: CertificateTemplate, by issuer: KeyPair) throws(CredentialsError)
+    -> KeyPair
+  {
+    let key = try PrivateKey.generateRSA()
+    return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: issuer.issuer), key: key)
+  }
+}
+
+/// The names that the server certificate answers to: this machine, and every Apple host name of the five listeners
+/// (`README.md#what-is-emulated`; `Documentation/binary-protocol.md#transport`, `#feedback`,
+/// `Documentation/provider-api.md#connection`, `#channels-and-broadcast`;
+/// `Documentation/device-protocol.md#transport`).
+enum ServerNames {
+  private static let domains = ["push.apple.com", "sandbox.push.apple.com"]
+  private static let services = [
+    "gateway", "feedback", "api", "api-broadcast", "api-manage-broadcast", "courier",
+  ]
+
+  /// The wildcards cover the numbered courier hosts (`17-courier.push.apple.com`) and whatever comes next; the names
+  /// are spelt out as well for clients that do not take a wildcard.
+  static let hosts: [String] =
+    ["localhost"]
+    + domains.flatMap { domain in services.map { "\($0).\(domain)" } }
+    + ["api.development.push.apple.com"]
+    + (domains + ["development.push.apple.com"]).map { "*.\($0)" }
+
+  /// 127.0.0.1 and ::1.
+  static let addresses: [[UInt8]] = [[127, 0, 0, 1], [UInt8](repeating: 0, count: 15) + [1]]
 }

@@ -1,4 +1,5 @@
 import Broker
+import Console
 import LegacyWire
 import Platform
 import PushModel
@@ -202,5 +203,34 @@ final class CaptureRecorder {
     thread.join()
     broker.journal.drain = {}
     broker.journal.drainsFrom = .max
+  }
+}
+
+extension CaptureRecorder {
+  var metrics: [MetricFamily] {
+    [
+      MetricFamily(
+        "apns_emulator_capture_bytes_total", .counter, "Bytes written to the capture.", value: report.bytes),
+      MetricFamily(
+        "apns_emulator_capture_lost_total", .counter, "Notifications that the capture could not hold.",
+        value: report.lost),
+      MetricFamily(
+        "apns_emulator_capture_suspended", .gauge, "1 while the capture can't be written.",
+        value: report.failure == nil ? 0 : 1),
+    ]
+  }
+}
+
+/// Where a push came from, in the numbers of the capture; zeros while nothing is captured.
+struct PushSource {
+  var connection: UInt32 = 0
+  var credential: UInt32 = 0
+
+  init(connection: UInt32) { self.connection = connection }
+
+  init(connection: UInt32, _ message: HTTPMessage, _ capture: CaptureRecorder?) {
+    guard let capture else { return }
+    self.connection = connection
+    if let authorization = message[.authorization] { credential = capture.credential(authorization) }
   }
 }

@@ -1,3 +1,4 @@
+import Console
 import Platform
 import PushModel
 
@@ -128,5 +129,18 @@ public final class Logger {
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") })
     else { return value.text }
     return text
+  }
+}
+
+extension Logger {
+  var metrics: [MetricFamily] {
+    [
+      MetricFamily(
+        "apns_emulator_log_lines_dropped_total", .counter, "Log lines that were left out.",
+        [
+          .init(Double(suppressedTotal), [("because", "rate")]),
+          .init(Double(unreadTotal), [("because", "unread")]),
+        ])
+    ]
   }
 }

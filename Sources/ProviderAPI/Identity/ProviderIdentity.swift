@@ -15,3 +15,90 @@ public enum ProviderIdentity {
     return false
   }
 }
+
+/// What a verified push certificate allows (`Documentation/provider-api.md#certificates`).
+public struct ProviderCertificate: Sendable {
+  /// The topics it lists.
+  public let topics: Set<Topic>
+  /// The topic of requests that name none: the subject's UID, if the certificate is for a single topic
+  /// (`Documentation/provider-api.md#topics-extension`).
+  public let impliedTopic: Topic?
+  public let environments: Set<Environment>
+  /// What strict has against it, where lenient let its handshake pass.
+  public let waiver: Waiver?
+
+  public init(
+    topics: Set<Topic>, impliedTopic: Topic?, environments: Set<Environment>, waiver: Waiver? = nil
+  ) {
+    (self.topics, self.impliedTopic, self.environments) = (topics, impliedTopic, environments)
+    self.waiver = waiver
+  }
+
+  /// Push types that only a provider token can use (`Documentation/provider-api.md#topics-extension`, `#push-types`).
+  static let tokenOnly: Set<PushType> = [.location, .liveactivity]
+  /// Suffixes that a bundle id may be given without being listed: of those in
+  /// `Documentation/provider-api.md#push-types`, neither VoIP and complication, which
+  /// `Documentation/provider-api.md#topics-extension` wants listed, nor what is for tokens only.
+  static let derivedSuffixes = [PushType.fileprovider, .pushtotalk, .widgets, .controls].map(\.topicSuffix)
+
+  func covers(_ topic: Topic, _ pushType: PushType?) -> Bool {
+    if let pushType, Self.tokenOnly.contains(pushType) { return false }
+    return topics.contains(topic) || topic.isDerived(from: topics, by: Self.derivedSuffixes)
+  }
+
+  /// Why a connection with this certificate can't go on in `environment`, or nil. The answer to it on HTTP/2 is GOAWAY
+  /// with `ErrorBody.bytes` as debug data (`Documentation/provider-api.md#environment-mismatch`).
+  public func connectionRejection(in environment: Environment) -> Rejection? {
+    environments.contains(environment) ? nil : .badCertificateEnvironment
+  }
+}
+
+/// What a valid provider token allows (`Documentation/provider-api.md#provider-tokens`).
+///
+/// Make one for each token and hand out the same object again while the token is the same: topics found allowed are
+/// remembered under it.
+public final class ProviderGrant {
+  public let keyID: String
+  public let teamID: String
+  /// The topics of a topic-specific key; nil for a key of the whole team.
+  public let topics: Set<Topic>?
+  /// What strict has against the token, where a lenient verifier took it at its word.
+  public let waiver: Waiver?
+
+  public init(keyID: String, teamID: String, topics: Set<Topic>? = nil, waiver: Waiver? = nil) {
+    (self.keyID, self.teamID, self.topics, self.waiver) = (keyID, teamID, topics, waiver)
+  }
+
+  static let suffixes = PushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+
+  func covers(_ topic: Topic) -> Bool {
+    guard let topics else { return true }
+    return topics.contains(topic) || topic.isDerived(from: topics, by: Self.suffixes)
+  }
+}
+
+/// Judges provider tokens for one connection. Implemented by whoever holds the keys.
+///
+/// The implementation remembers what the connection is bound to after its first push (team, environment, related keys) and
+/// how often it changed tokens (`Documentation/provider-api.md#provider-tokens`). It should verify each token once and
+/// answer from memory after that: it is asked for every request.
+public protocol ProviderTokenChecking: AnyObject {
+  /// Judges the credentials of `authorization: bearer …`, without the scheme. `token` is lent for the call.
+  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict
+}
+
+/// What became of a provider token.
+public enum ProviderTokenVerdict {
+  case granted(ProviderGrant)
+  /// One of the reasons of E. The explanation must not hold the token.
+  case refused(Rejection, Explanation)
+}
+
+extension Topic {
+  /// Whether this is one of `bundles` with one of `suffixes` behind it.
+  func isDerived(from bundles: Set<Topic>, by suffixes: [String]) -> Bool {
+    suffixes.contains { suffix in
+      name.hasSuffix(suffix) && Topic(String(name.dropLast(suffix.utf8.count))).map(bundles.contains) ?? false
+    }
+  }
+}

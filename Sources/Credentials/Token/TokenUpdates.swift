@@ -1,5 +1,25 @@
 import PushModel
 
+/// When a provider renews its token too often. The observations disagree, so each part can be set
+/// (`Documentation/provider-api.md#provider-tokens`, `#open-questions`).
+public struct TokenUpdatePolicy: Equatable, Sendable {
+  /// What is counted together.
+  public enum Scope: Sendable, CaseIterable {
+    case connection, team
+    /// Nothing is counted.
+    case off
+  }
+
+  public var scope = Scope.connection
+  /// Different tokens that may come first within the interval. The first renewal is free: a Perl library sends its second
+  /// token at once, and no field report names fewer (`Documentation/provider-api.md#renewal`).
+  public var tokensPerInterval = 2
+  /// In seconds (E: no more than once per 20 minutes).
+  public var intervalSeconds: Int64 = 1200
+
+  public init() {}
+}
+
 /// Which provider tokens came first in the last twenty minutes, for `TooManyProviderTokenUpdates`
 /// (`Documentation/provider-api.md#renewal`; `#open-questions`).
 struct TokenUpdateLog {
@@ -30,5 +50,23 @@ struct TokenUpdateLog {
   private func fresh(_ policy: TokenUpdatePolicy, _ now: Timestamp) -> [Use] {
     let interval = Timestamp(seconds: policy.intervalSeconds).nanoseconds
     return uses.filter { now < $0.firstSeenAt.adding(nanoseconds: interval) }
+  }
+}
+
+/// The provider tokens of each team on all connections, for `TokenUpdatePolicy.Scope.team`. One for a whole emulator.
+public final class TeamTokenUpdates {
+  /// Most teams remembered; beyond that all begin anew.
+  private static let maximumTeams = 10_000
+
+  private var logs: [String: TokenUpdateLog] = [:]
+
+  public init() {}
+
+  subscript(team: String) -> TokenUpdateLog {
+    get { logs[team] ?? TokenUpdateLog() }
+    set {
+      if logs.count >= Self.maximumTeams, logs[team] == nil { logs = [:] }
+      logs[team] = newValue
+    }
   }
 }

@@ -1,4 +1,0 @@
-import Broker
-import Credentials
-
-extension IdentityDerivation: TokenDerivation {}
