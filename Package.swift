@@ -80,7 +80,8 @@ let package = Package(
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
 
-    .target(name: "TestSupport", dependencies: ["Broker", "PushModel"], path: "Tests/TestSupport"),
+    .target(
+      name: "TestSupport", dependencies: ["Broker", "Credentials", "PushModel"], path: "Tests/TestSupport"),
     tests("APNSEmulatorTesting", ["APNSEmulatorTesting", "Platform"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
@@ -95,9 +96,11 @@ let package = Package(
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
     tests("HTTP2", ["Transport", "PushModel"]),
     tests("ProviderAPI", ["ProviderAPI", "PushModel"]),
-    tests("Commands", ["Commands", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice"]),
+    tests(
+      "Commands",
+      ["Commands", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice", "TestSupport"]),
     tests("SimulatedProvider", ["LegacyWire", "PushModel", "SimulatedProvider"]),
-    tests("Transport", ["Credentials", "Platform", "PushModel", "Transport"]),
+    tests("Transport", ["Credentials", "Platform", "PushModel", "TestSupport", "Transport"]),
     tests(
       "Emulator",
       [

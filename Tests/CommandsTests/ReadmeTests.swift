@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -80,15 +81,13 @@ struct ReadmeTests {
     let start = try #require(text.range(of: "```sh\n"))
     let end = try #require(text[start.upperBound...].range(of: "```"))
     let shell = try #require(ForeignProgram.find("sh"))
-    let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = ScratchFolder()
     let products = try BuiltProgram.products()
     let search = products + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
     let result = try ForeignProgram.run(
       "\(products)/apns-emulator",
       ["exec", "--", shell, "-c", String(text[start.upperBound..<end.lowerBound])],
-      environment: ["PATH": search], folder: folder)
+      environment: ["PATH": search], folder: URL(filePath: folder.path))
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("Your order has shipped"))
   }

@@ -1,5 +1,5 @@
-import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -10,14 +10,7 @@ enum Fixture {
   static let now = Timestamp(seconds: 1_700_000_000)
   static let topic = "com.example.app"
 
-  private static let shared: Result<String, any Error> = Result {
-    let url = FileManager.default.temporaryDirectory.appending(
-      path: "credentials-shared-\(UUID().uuidString)")
-    let path = url.path(percentEncoded: false)
-    try CertsFolder(path: path).prepare(now: now)
-    atexit { Fixture.remove() }
-    return path
-  }
+  private static let shared = Result { try RunFolder.make(now: now) }
 
   /// The shared folder, freshly loaded.
   static func folder() throws -> CertsFolder {
@@ -27,10 +20,6 @@ enum Fixture {
   }
 
   static func root() throws -> KeyPair { try folder().loadedRoot(now: now) }
-
-  private static func remove() {
-    if let path = try? shared.get() { try? FileManager.default.removeItem(atPath: path) }
-  }
 }
 
 extension Timestamp {

@@ -1,21 +1,19 @@
-import Foundation
 import PushModel
 import SimulatedDevice
+import TestSupport
 import Testing
 
 @testable import Commands
 
 @Suite("Files of a simulated device")
 struct DeviceFilesTests {
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "devices-\(UUID())")
+  private let folder = ScratchFolder()
   private let udid = UDID("phone-1")
   private let topic = Topic("com.example.app")
 
   /// Files in a folder of the test's own, removed afterwards.
   private func withFiles(_ body: (DeviceFiles) throws -> Void) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let udid = try #require(udid)
-    try body(DeviceFiles(folder: folder.path(), udid: udid))
+    try body(DeviceFiles(folder: folder.file("devices"), udid: try #require(udid)))
   }
 
   @Test("a new device has no identity and an empty state")
@@ -43,11 +41,8 @@ struct DeviceFilesTests {
   func modes() throws {
     try withFiles { files in
       try files.keep(certificatePEM: Array("certificate".utf8), keyPEM: Array("key".utf8))
-      func mode(_ path: String) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-      }
-      #expect(try mode("\(files.folder)/phone-1.key") == 0o600)
-      #expect(try mode(files.folder) == 0o700)
+      #expect(folder.mode(of: "devices/phone-1.key") == 0o600)
+      #expect(folder.mode(of: "devices") == 0o700)
     }
   }
 
@@ -55,7 +50,7 @@ struct DeviceFilesTests {
   func unreadable() throws {
     try withFiles { files in
       try files.keep(certificatePEM: [], keyPEM: [])
-      try Data("nonsense".utf8).write(to: folder.appending(path: "phone-1.json"))
+      try folder.write("nonsense", to: "devices/phone-1.json")
       let failure = #expect(throws: CommandFailure.self) { try files.state() }
       #expect(failure?.message.contains("phone-1.json") == true)
       #expect(failure?.message.hasSuffix("remove it to begin anew") == true)

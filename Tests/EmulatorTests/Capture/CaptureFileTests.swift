@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Platform
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -21,10 +22,8 @@ struct CaptureFileTests {
   }
 
   private static func inFolder(_ body: (String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.path + "/capture-\(UInt64.random(in: .min ... .max))"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    try body(folder + "/capture.jsonl")
+    let folder = ScratchFolder()
+    try withExtendedLifetime(folder) { try body(folder.file("capture.jsonl")) }
   }
 
   /// The large ones go past the cache, at any offset in a block.

@@ -1,6 +1,7 @@
 import COpenSSL
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -20,13 +21,10 @@ enum Site {
   static let foreignKey = "FOREIGN001"
 
   private static let shared: Result<String, any Error> = Result {
-    let path = NSTemporaryDirectory() + "apns-emulator-site-\(UUID().uuidString)"
-    let folder = CertsFolder(path: path)
-    try folder.prepare(now: now)
+    let path = try RunFolder.make(now: now)
     try FileManager.default.createDirectory(
       atPath: path + "/clients", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try makeTokenKeys(folder)
-    atexit { Site.remove() }
+    try makeTokenKeys(CertsFolder(path: path))
     return path
   }
 
@@ -54,10 +52,6 @@ enum Site {
       try folder.issueTokenKey(
         team: team, keyId: key, topics: topics, environments: environments, now: now)
     }
-  }
-
-  private static func remove() {
-    if let path = try? path() { try? FileManager.default.removeItem(atPath: path) }
   }
 }
 

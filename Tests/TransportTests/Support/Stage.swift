@@ -1,7 +1,7 @@
 import Credentials
-import Foundation
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Transport
@@ -156,18 +156,9 @@ extension TLSConnection {
 
 /// Server certificates, made once for the whole run.
 enum Keys {
-  private static let shared: Result<String, any Error> = Result {
-    let path = NSTemporaryDirectory() + "apns-emulator-transport-\(UUID().uuidString)"
-    try CertsFolder(path: path).prepare(now: now)
-    atexit { Keys.remove() }
-    return path
+  private static let shared = Result {
+    try RunFolder.make(now: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
   }
-
-  private static var now: Timestamp { Timestamp(seconds: Int64(Date().timeIntervalSince1970)) }
 
   static func folder() throws -> CertsFolder { CertsFolder(path: try shared.get()) }
-
-  private static func remove() {
-    if let path = try? shared.get() { try? FileManager.default.removeItem(atPath: path) }
-  }
 }
