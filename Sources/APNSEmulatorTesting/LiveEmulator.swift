@@ -1,3 +1,4 @@
+import Credentials
 import Emulator
 import Foundation
 import Platform
@@ -52,6 +53,7 @@ final class LiveEmulator {
     _ options: EmulatorOptions, _ folder: String,
     _ ready: (Result<APNSEmulator, any Error>) -> Void
   ) throws -> (LiveEmulator, LoopExecutor) {
+    OpenSSLLibrary.keepUntilTheEnd()
     if options.certs == certsPath(in: folder) { try SharedAuthority.write(into: options.certs) }
     let emulator = try Emulator(options: options)
     let executor = try LoopExecutor(emulator.loop) { [unowned emulator] in emulator.stop() }
