@@ -2,6 +2,8 @@
 public struct TemporaryFolder: Sendable {
   /// Where POSIX has temporary files if `TMPDIR` does not say (XBD 10.1, Directory Structure).
   private static let standardParent = "/tmp"
+  /// What mkdtemp(3) puts letters in the place of that nobody can guess.
+  private static let placeholder = String(repeating: "X", count: 6)
 
   /// Without a slash at the end.
   public let path: String
@@ -9,8 +11,7 @@ public struct TemporaryFolder: Sendable {
   public init() throws(SocketError) {
     let named = ProcessEnvironment.variables["TMPDIR"] ?? ""
     let parent = named.isEmpty ? Self.standardParent : named
-    // mkdtemp(3) puts letters that nobody can guess in the place of the last six, which have to be these.
-    var template = Array("\(parent)/apns-emulator-XXXXXX".utf8CString)
+    var template = Array("\(parent)/apns-emulator-\(Self.placeholder)".utf8CString)
     guard mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
