@@ -107,14 +107,17 @@ struct APNSEmulatorTests {
   @Test("certificates and keys are there as files and as bytes, for the topics asked for")
   func credentials() throws {
     let certificate = try emulator.issuePushCertificate(for: app)
-    #expect(
-      String(decoding: certificate.certificatePEM, as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----"))
-    #expect(String(decoding: certificate.keyPEM, as: UTF8.self).hasPrefix("-----BEGIN PRIVATE KEY-----"))
+    #expect(isPEM(certificate.certificatePEM, "CERTIFICATE") && isPEM(certificate.keyPEM, "PRIVATE KEY"))
+    #expect(try certificate.keyPEM == Data(contentsOf: URL(filePath: certificate.keyPath)))
     #expect(try certificate.pkcs12 == Data(contentsOf: URL(filePath: certificate.pkcs12Path)))
     let key = try emulator.issueTokenKey(team: "DEF123GHIJ", keyID: "ABC123DEFG", topics: app)
     #expect((key.keyID, key.teamID) == ("ABC123DEFG", "DEF123GHIJ"))
     #expect(key.path.hasSuffix("/AuthKey_ABC123DEFG.p8"))
     #expect(throws: APNSEmulatorError.self) { try emulator.issuePushCertificate(for: "no topic") }
+  }
+
+  private func isPEM(_ data: Data, _ label: String) -> Bool {
+    String(decoding: data, as: UTF8.self).hasPrefix("-----BEGIN \(label)-----\n")
   }
 
   @Test("who waits in vain is told what came instead")
