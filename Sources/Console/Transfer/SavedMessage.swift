@@ -75,8 +75,10 @@ enum SavedPayload {
   }
 
   private static func json(_ payload: [UInt8]) -> JSONValue? {
-    let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2)
-    return value.flatMap { $0.encoded == payload ? $0 : nil }
+    guard let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2),
+      value.encoded == payload
+    else { return nil }
+    return value
   }
 
   /// Throws where there are both.

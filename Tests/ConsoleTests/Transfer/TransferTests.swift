@@ -61,6 +61,21 @@ import Testing
     ] { #expect(all.contains(word), "\(word)") }
   }
 
+  @Test(
+    "A payload comes through byte by byte",
+    arguments: [
+      #"{"aps":{"alert":"Hello"}}"#, #"{"aps": {"alert": "Hello"}}"#, "{\n  \"aps\": {}\n}\n",
+      #"{"a":1,"a":2}"#, "not JSON", "", "{}", #"{"numbers":[1.0,1e3,-0]}"#, #"{"text":"\u00e9\/"}"#, "null",
+    ])
+  func payloads(payload: String) throws {
+    let (first, _) = lab()
+    try first.push(first.install().bytes, payload)
+    let (second, _) = lab()
+    try load(text(first), into: second)
+    let kept = try second.get("/api/v1/devices/phone")["keptMessages"][0]
+    #expect(kept["payloadBase64"].string == Base64.encode(Array(payload.utf8)))
+  }
+
   @Test("A person's document may be short: the rest follows")
   func short() throws {
     let (lab, issuer) = lab()
