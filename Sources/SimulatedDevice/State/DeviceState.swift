@@ -51,10 +51,12 @@ extension DeviceState: JSONDocument {
   /// The state as a JSON object.
   public var json: JSONValue { document }
 
-  /// Reads what `json` wrote. The file belongs to the user, so everything in it is checked.
+  /// Reads what `json` wrote, here or in a later version, whose further members are passed over. The file belongs to the
+  /// user, so everything else in it is checked.
   public init(json bytes: [UInt8]) throws(UnreadableError) {
     do {
-      let object = try JSONObject(body: bytes)
+      let written = try JSONObject(body: bytes).members
+      let object = JSONObject(members: written.filter { Self.form.names.contains($0.0) })
       self.init(udid: try object.required("udid", .udid))
       try Self.form.read(object, into: &self)
     } catch {

@@ -22,6 +22,14 @@ struct DeviceStateTests {
     #expect(fresh.json.text == #"{"udid":"device-1","baseToken":null,"apps":[]}"#)
   }
 
+  @Test("may have more members than are known: a later version has written it")
+  func later() throws {
+    let json =
+      #"{"udid":"device-1","baseToken":null,"apps":[{"topic":"a","token":null,"badge":3}],"name":"Mine"}"#
+    let state = try DeviceState(json: Array(json.utf8))
+    #expect(state.udid == UDID("device-1") && state.apps.map(\.topic) == [Topic("a")])
+  }
+
   @Test(
     "is not made of what cannot be one",
     arguments: [
