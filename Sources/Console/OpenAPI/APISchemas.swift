@@ -171,18 +171,20 @@ extension APISchemas {
 extension APISchemas {
   static var registry: [(String, JSONValue)] {
     [
-      ("Token", token), ("Device", device), ("TokenDetail", tokenDetail),
+      ("Token", object(token)), ("Device", device), ("TokenDetail", tokenDetail),
       (
         "Channel",
         object([
           ("topic", text), ("environment", environment), ("id", text), ("storesNewest", flag),
-          ("listeners", whole),
+          ("listeners", whole), ("newestAt", nullable("string")),
         ])
       ),
       (
         "FeedbackEntry",
         object([
-          ("timestamp", time), ("token", hex), ("topic", text), ("udid", nullable("string")),
+          // Of a token of another service, which may have any length.
+          ("timestamp", time), ("token", RouteParameter.token.schema), ("topic", text),
+          ("udid", nullable("string")),
           ("environment", environment),
         ])
       ),
@@ -191,12 +193,12 @@ extension APISchemas {
 
   private static var tokenState: JSONValue { .words(["active", "gone"]) }
 
-  private static var token: JSONValue {
-    object([
+  private static var token: [(String, JSONValue)] {
+    [
       ("udid", text), ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
       ("state", tokenState), ("issuedAt", time), ("goneAt", nullable("string")), ("online", flag),
       ("installed", flag),
-    ])
+    ]
   }
 
   private static var tokenDetail: JSONValue {
@@ -204,10 +206,7 @@ extension APISchemas {
       ("isOurs", flag), ("function", text), ("key", text),
       ("message", list(object([("field", text), ("hex", text)]))),
     ])
-    return object([
-      ("udid", text), ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
-      ("state", tokenState), ("derivation", derivation),
-    ])
+    return object(token + [("derivation", derivation)])
   }
 
   private static var device: JSONValue {
