@@ -165,13 +165,37 @@ extension JSONKind<[UInt8]> {
   }
 }
 
+/// Base64, which is read in any spelling (`Base64.Form.forgiving`) and described as it is written.
 extension JSONKind<[UInt8]> {
-  public static var base64: JSONKind { base64("Base64") { _ in true } }
-  public static func base64(_ expected: String, _ isFine: @escaping @Sendable ([UInt8]) -> Bool) -> JSONKind {
-    .spelled(
-      expected, ["type": "string"], { Base64.decode($0.utf8).flatMap { isFine($0) ? $0 : nil } },
-      { Base64.encode($0) })
+  public static var base64: JSONKind {
+    base64("Base64", "^\(Base64Group.whole)*(\(Base64Group.ofOne)|\(Base64Group.ofTwo))?$") { _ in true }
   }
+
+  /// Of one byte at least and of so many, two or more, at most.
+  public static func base64(upTo most: Int) -> JSONKind {
+    let texts = [
+      "\(Base64Group.whole){1,\(most / 3)}", "\(Base64Group.whole){0,\((most - 1) / 3)}\(Base64Group.ofOne)",
+      "\(Base64Group.whole){0,\((most - 2) / 3)}\(Base64Group.ofTwo)",
+    ]
+    return base64("Base64 of 1 to \(most) bytes", "^(\(texts.joined(separator: "|")))$") {
+      (1...most).contains($0.count)
+    }
+  }
+
+  private static func base64(
+    _ expected: String, _ pattern: String, _ isFine: @escaping @Sendable ([UInt8]) -> Bool
+  ) -> JSONKind {
+    .spelled(
+      expected, ["type": "string", "contentEncoding": "base64", "pattern": .string(pattern)],
+      { Base64.decode($0.utf8).flatMap { isFine($0) ? $0 : nil } }, { Base64.encode($0) })
+  }
+}
+
+/// Patterns of four characters of Base64 (RFC 4648 4): bits left over are zero.
+private enum Base64Group {
+  static let whole = "([A-Za-z0-9+/]{4})"
+  static let ofOne = "[A-Za-z0-9+/][AQgw]=="
+  static let ofTwo = "[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]="
 }
 
 // MARK: The words everybody shares

@@ -88,4 +88,30 @@ import Testing
       #expect(Set(sample.names).isSubset(of: schemas[name]["properties"].names), "\(name)")
     }
   }
+
+  @Test("Base64 is described exactly: what bytes are encoded to fits, and nothing else does")
+  func base64Patterns() throws {
+    let schemas = try document()["components"]["schemas"]
+    let payloads = ["SavedMessage", "TestPush"].map { schemas[$0]["properties"]["payloadBase64"] }
+    let id = schemas["SavedChannel"]["properties"]["id"]
+    func fits(_ text: String, _ schema: JSONValue) -> Bool {
+      SchemaCheck(schemas: schemas).findings(.string(text), schema).isEmpty
+    }
+    for count in 0...70 {
+      let text = Base64.encode([UInt8](repeating: UInt8(count), count: count))
+      #expect(payloads.allSatisfy { fits(text, $0) }, "\(text)")
+      #expect(fits(text, id) == (1...64).contains(count), "\(count) bytes")
+    }
+    for byte in UInt8.min ... .max {
+      #expect(
+        (payloads + [id]).allSatisfy {
+          fits(Base64.encode([byte]), $0) && fits(Base64.encode([0, byte]), $0)
+        })
+    }
+    for text in [
+      "A", "AA", "AAA", "AAAAA", "AB==", "AAB=", "A===", "=", "AA==AAAA", "AAA=AAAA", "AA A", "__--",
+    ] {
+      #expect((payloads + [id]).allSatisfy { !fits(text, $0) }, "\(text)")
+    }
+  }
 }
