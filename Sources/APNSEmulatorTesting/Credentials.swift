@@ -103,7 +103,11 @@ extension Timestamp {
   /// The world's time, which TLS peers go by.
   fileprivate static var now: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
-  init(_ date: Date) { self.init(nanoseconds: Int64(date.timeIntervalSince1970 * 1e9)) }
+  /// Saturates: a `Date` reaches farther than 64 bits of nanoseconds.
+  init(_ date: Date) {
+    let nanoseconds = (date.timeIntervalSince1970 * 1e9).rounded()
+    self.init(nanoseconds: Int64(exactly: nanoseconds) ?? (nanoseconds < 0 ? .min : .max))
+  }
 }
 
 extension Data {

@@ -152,7 +152,7 @@ extension APNSEmulator {
     var push = TestPush(token: bytes, topic: topic, environment: live.emulator.options.environment)
     push.payload = Array(payload.utf8)
     (push.pushType, push.priority) = (type, priority.map { UInt8(clamping: $0) })
-    push.expiration = expiration.map { UInt32(clamping: Int64($0.timeIntervalSince1970)) }
+    push.expiration = expiration.map { UInt32(clamping: Timestamp($0).seconds) }
     push.collapseID = collapseID
     let answer = Answer()
     live.emulator.sendTest(push) { answer.id = $0 }

@@ -1,7 +1,9 @@
-import APNSEmulatorTesting
 import Foundation
 import Platform
+import PushModel
 import Testing
+
+@testable import APNSEmulatorTesting
 
 @Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(2)))
 struct APNSEmulatorTests {
@@ -87,6 +89,22 @@ struct APNSEmulatorTests {
       try await provider.push(alert("old"), to: token, authorization: old) == (403, "ExpiredProviderToken"))
     await emulator.setClock(to: moment)
     #expect(await emulator.now == moment)
+  }
+
+  @Test(
+    "a date that no clock reaches is the farthest that it has",
+    arguments: [
+      // Years 4001 and 0001, as `distantFuture` and `distantPast`.
+      (64_092_211_200, Int64.max), (-62_135_769_600, .min), (Double.infinity, .max), (.nan, .max),
+    ])
+  func dates(secondsSince1970: Double, nanoseconds: Int64) async throws {
+    let date = Date(timeIntervalSince1970: secondsSince1970)
+    #expect(Timestamp(date).nanoseconds == nanoseconds)
+    let token = try await emulator.install(app, on: "phone-1")
+    #expect(try await emulator.send(alert("one"), to: token, topic: app, expiration: date).isAccepted)
+    await emulator.setClock(to: date)
+    let reached = await emulator.now
+    #expect(nanoseconds > 0 ? reached.timeIntervalSince1970 > 9e9 : reached.timeIntervalSince1970 < -7e9)
   }
 
   @Test("a message that has expired when the phone comes back is not delivered")

@@ -29,7 +29,10 @@ public final class EmulatorClock {
   /// Makes it `moment` now; runs on from there unless frozen.
   public func set(_ moment: Timestamp) {
     if frozenAt != nil { frozenAt = moment }
-    offset = moment.nanoseconds - SystemClock.wallNanoseconds()
+    let (difference, overflow) = moment.nanoseconds.subtractingReportingOverflow(
+      SystemClock.wallNanoseconds())
+    // The world's time is after 1970, so the moment can only be too early.
+    offset = overflow ? .min : difference
   }
 
   /// Stops or goes on. Going on continues from where it stood.
