@@ -40,7 +40,8 @@ extension Emulator {
     faults.publish = { [unowned console] in console.publish($0, $1) }
     consoleRoutes = console
     // After the commit, so that nobody hears of what a crash could still undo.
-    loop.atTurnEnd { [unowned self] in if failure == nil { console.turnEnded() } }
+    // Without the console itself: it holds on to the loop.
+    loop.atTurnEnd { [unowned self] in if failure == nil { consoleRoutes?.turnEnded() } }
     ports.listeners.append(("console", server.address))
   }
 

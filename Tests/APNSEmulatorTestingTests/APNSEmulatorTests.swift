@@ -178,6 +178,20 @@ struct APNSEmulatorLifeTests {
     while access(path, F_OK) == 0 { await Task.yield() }
   }
 
+  @Test("its loop and what lives on it go with it", .timeLimit(.minutes(1)))
+  func released() async throws {
+    let leftovers = Leftovers()
+    do {
+      let emulator = try await APNSEmulator.start()
+      await leftovers.remember(emulator)
+      await emulator.stop()
+    }
+    while leftovers.areThere {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
   @Test("one that can't start says why, and leaves nothing")
   func refused() async throws {
     let error = await #expect(throws: (any Error).self) {
@@ -191,5 +205,17 @@ struct APNSEmulatorLifeTests {
     let token = try await APNSEmulator.current.install(app, on: "phone-1")
     let push = try await APNSEmulator.current.send(alert("hello"), to: token, topic: app)
     #expect(push.environment == .production)
+  }
+}
+
+/// What may be left of an emulator. Unchecked because it is filled on the emulator's thread, before anybody looks.
+private final class Leftovers: @unchecked Sendable {
+  private weak var loop: AnyObject?
+  private weak var broker: AnyObject?
+
+  var areThere: Bool { loop != nil || broker != nil }
+
+  func remember(_ emulator: isolated APNSEmulator) {
+    (loop, broker) = (emulator.live.emulator.loop, emulator.live.emulator.broker)
   }
 }
