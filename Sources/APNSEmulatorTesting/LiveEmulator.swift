@@ -31,7 +31,7 @@ final class LiveEmulator {
     ready: @escaping @Sendable (Result<APNSEmulator, any Error>) -> Void
   ) {
     let thread = WorkerThread {
-      SignalMask.blockBrokenPipe()
+      SignalMask.blockSignalsOfWriting()
       do {
         let (live, executor) = try make(options, folder, ready)
         live.emulator.run()

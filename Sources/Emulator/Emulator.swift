@@ -101,8 +101,9 @@ public final class Emulator {
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
   ///
-  /// Signals and limits of the process are the program's: writing to a connection whose peer is gone raises SIGPIPE, which
-  /// has to be ignored, or blocked (`SignalMask.blockBrokenPipe`) on the thread that runs this.
+  /// Signals and limits of the process are the program's: writing to a connection whose peer is gone raises SIGPIPE, and
+  /// writing a file beyond the limit on its size SIGXFSZ. Both have to be ignored (`SignalMask.ignoreSignalsOfWriting`), or
+  /// blocked (`blockSignalsOfWriting`) on the thread that runs this.
   public func start() throws {
     loop.atTurnEnd { [unowned self] in endTurn() }
     try options.dashboard.map(DashboardFolder.init)?.check()

@@ -30,8 +30,12 @@ public enum ProcessStatus {
   }
 }
 
-/// Which signals wait instead of arriving.
+/// Which signals wait instead of arriving, or never do.
 public enum SignalMask {
+  /// What the system raises beside the error of a write: for a peer that is gone (EPIPE), and at a limit on the size of files
+  /// (EFBIG). By default either ends the process.
+  static let ofWriting = [SIGPIPE, SIGXFSZ]
+
   /// Lets every signal arrive. A process inherits the mask of whoever started it, and some starters (Foundation's
   /// `Process` among them) block nearly everything while they do.
   public static func clear() {
@@ -40,13 +44,18 @@ public enum SignalMask {
     pthread_sigmask(SIG_SETMASK, &none, nil)
   }
 
-  /// Lets this thread, and those that it starts, hear of a peer that is gone by EPIPE alone. Other threads of the process
+  /// Lets this thread, and those that it starts, hear of a write that failed by its error alone. Other threads of the process
   /// keep what they have.
-  public static func blockBrokenPipe() {
-    var pipe = sigset_t()
-    sigemptyset(&pipe)
-    sigaddset(&pipe, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &pipe, nil)
+  public static func blockSignalsOfWriting() {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in ofWriting { sigaddset(&set, number) }
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
+  /// The same for the whole process, which is the program's to decide: a library blocks them on its own threads.
+  public static func ignoreSignalsOfWriting() {
+    for number in ofWriting { signal(number, SIG_IGN) }
   }
 }
 

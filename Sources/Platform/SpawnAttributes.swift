@@ -1,4 +1,4 @@
-/// How a program is started: with the signal that this one ignores or blocks as it is by default.
+/// How a program is started: with the signals that this one ignores or blocks as they are by default.
 ///
 /// What this process ignores is its own affair: with SIGPIPE ignored, `yes | head -1` would complain.
 struct SpawnAttributes: ~Copyable {
@@ -12,11 +12,13 @@ struct SpawnAttributes: ~Copyable {
     posix_spawnattr_init(&attributes)
     var ignored = sigset_t()
     sigemptyset(&ignored)
-    sigaddset(&ignored, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &ignored)
     var blocked = sigset_t()
     pthread_sigmask(SIG_BLOCK, nil, &blocked)
-    sigdelset(&blocked, SIGPIPE)
+    for number in SignalMask.ofWriting {
+      sigaddset(&ignored, number)
+      sigdelset(&blocked, number)
+    }
+    posix_spawnattr_setsigdefault(&attributes, &ignored)
     posix_spawnattr_setsigmask(&attributes, &blocked)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
   }

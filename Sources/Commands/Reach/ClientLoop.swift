@@ -13,7 +13,7 @@ final class ClientLoop {
   init() throws {
     guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
     self.loop = loop
-    signal(SIGPIPE, SIG_IGN)
+    SignalMask.ignoreSignalsOfWriting()
   }
 
   /// Runs until `stop()`, or until `nanoseconds` have passed; nil waits for ever.

@@ -28,7 +28,7 @@ enum ServeCommand {
     if let forward = options.forward, forward.key.isEmpty {
       throw UsageError("--forward needs --key FILE, the token key (.p8) to sign with", command: "serve")
     }
-    signal(SIGPIPE, SIG_IGN)
+    SignalMask.ignoreSignalsOfWriting()
     SocketCalls.raiseOpenFileLimit()
     let emulator = try Emulator(options: options)
     try emulator.start()

@@ -21,8 +21,6 @@ final class CaptureFile {
     // What leads nowhere is refused when it is opened.
     if let file = try? FileReplacement(options.path) { options.path = file.path }
     (self.options, self.openUncached) = (options, openUncached)
-    // A limit on file sizes is an error like a full disk, not the end of the emulator.
-    signal(SIGXFSZ, SIG_IGN)
     (descriptor, size) = try Self.open(options.path)
     uncached = openUncached(options.path)
   }

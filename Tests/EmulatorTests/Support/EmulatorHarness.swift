@@ -37,7 +37,7 @@ final class EmulatorHarness {
     // Answers are compared with Apple's, which have no such field.
     options.provider.explains = false
     configure(&options)
-    SignalMask.blockBrokenPipe()
+    SignalMask.blockSignalsOfWriting()
     emulator = try Emulator(options: options)
     heartbeat = LoopEvent(timerOn: emulator.loop) {}
     try emulator.start()

@@ -15,7 +15,7 @@ import Testing
   @Test(.timeLimit(.minutes(3))) func tenEmulatorsLeaveEverySignalAlone() async throws {
     let before = handlers()
     let emulators = try await withThrowingTaskGroup(of: APNSEmulator.self) { group in
-      for _ in 0..<10 { group.addTask { try await APNSEmulator.start() } }
+      for _ in 0..<10 { group.addTask { try await APNSEmulator.start(Self.recordTraffic) } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -27,6 +27,11 @@ import Testing
     #expect(handlers() == before)
     for emulator in emulators { await emulator.stop() }
     #expect(handlers() == before)
+  }
+
+  /// Whatever may be switched on is, beside the emulator's other files.
+  private static func recordTraffic(_ options: inout EmulatorOptions) {
+    options.capture = .init(path: options.certs + ".capture")
   }
 
   private func talk(to emulator: APNSEmulator, of subject: String) async throws {
