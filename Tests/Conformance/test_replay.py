@@ -260,7 +260,8 @@ def test_the_http_part_is_an_archive_that_others_read(recorder):
 
 def test_a_torn_last_line_is_left_out_and_cut_off(recorder, again):
     legacy_session(recorder)
-    count = len(pushes(recorder.capture))
+    count = 8
+    eventually(lambda: len(pushes(recorder.capture)) == count)
     recorder.kill()
     with open(recorder.capture, "ab") as file:
         file.write(b'{"ns":123,"connection":1,"fra')
@@ -271,6 +272,8 @@ def test_a_torn_last_line_is_left_out_and_cut_off(recorder, again):
     recorder.stop()
     start(recorder, "--capture", recorder.capture)
     php(recorder, "simple_push.php", recorder.tokens[0], "later")
+    # The sender has gone without an answer: that its push was read is to be waited for.
+    eventually(lambda: metric(recorder, "apns_emulator_notifications_received_total") == 1)
     recorder.stop()
     assert len(pushes(recorder.capture)) == count + 1
     start(recorder)
