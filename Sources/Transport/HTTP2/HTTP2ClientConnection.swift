@@ -44,8 +44,8 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   private var state = State.connecting
   private var owner: (any HTTP2ClientOwner)?
   private var connection: TLSConnection?
-  /// When something came, or the first request went out after a rest; monotonic nanoseconds.
-  private var lastSign: Int64 = 0
+  /// When it was begun, something came, or the first request went out after a rest; monotonic nanoseconds.
+  private var lastSign = SystemClock.monotonicNanoseconds()
   /// Requests that were answered, as a count.
   public private(set) var answers = 0
   /// Whether TLS came up, with HTTP/2 agreed on.
@@ -103,11 +103,12 @@ public final class HTTP2ClientConnection: ConnectionHandler {
     session.reset(stream, .cancel)
     flush()
     settleEnded()
+    if state == .leaving, openStreams == 0 { close() }
   }
 
-  /// Gives up on a server that owes answers and has shown no sign of life for so many nanoseconds.
+  /// Gives up on a server that owes answers, or its first word, and has shown no sign of life for so many nanoseconds.
   public func endIfSilent(for limit: Int64, now: Int64) {
-    guard openStreams > 0, now - lastSign > limit else { return }
+    guard openStreams > 0 || !isReady, now - lastSign > limit else { return }
     connection?.abort("no answer within \(limit / 1_000_000_000) seconds")
   }
 

@@ -64,6 +64,34 @@ struct HTTP2ClientConnectionTests {
     #expect(pair.client.ends == [1: "lost: no answer within 30 seconds"])
   }
 
+  @Test("gives up on a server that has never said anything, with TLS or before")
+  func mute() throws {
+    let pair = try ClientAndServer(isMute: true, isOpen: false) { _ in nil }
+    let now = SystemClock.monotonicNanoseconds()
+    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now + 1_000_000_000)
+    #expect(pair.client.closeReason == nil, "it has just begun")
+    pair.stage.turn(until: "TLS is up") { pair.client.connection?.isOpen == true }
+    pair.client.connection?.endIfSilent(for: 60_000_000_000, now: now + 1_000_000_000)
+    #expect(pair.client.closeReason == nil)
+    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now + 100_000_000_000)
+    #expect(pair.client.closeReason == "no answer within 30 seconds")
+    let early = try ClientAndServer(isMute: true, isOpen: false) { _ in nil }
+    early.client.connection?.endIfSilent(for: 30_000_000_000, now: now + 100_000_000_000)
+    #expect(early.client.closeReason == "no answer within 30 seconds")
+  }
+
+  @Test("that is leaving closes when the last request is cancelled")
+  func leavingWithNothing() throws {
+    let pair = try ClientAndServer { _ in nil }
+    pair.send(1)
+    pair.stage.turn(until: "the request is there") { pair.server.requests.count == 1 }
+    pair.client.connection?.leave()
+    #expect(pair.client.connection?.isClosed == false && pair.client.ends.isEmpty)
+    pair.client.connection?.cancel(1)
+    #expect(pair.client.ends == [1: "lost: the stream was reset with CANCEL (8)"])
+    pair.stage.turn(until: "it is closed") { pair.client.closeReason != nil }
+  }
+
   @Test("loses a request that is cancelled")
   func cancelled() throws {
     let pair = try ClientAndServer { _ in nil }
@@ -88,13 +116,18 @@ private final class ClientAndServer {
   let client = Owner()
   let server = Server()
 
-  /// With `isOpen`, SETTINGS have come and gone. `answer` is what the server says at once, if anything.
-  init(alpn: String? = "h2", isOpen: Bool = true, answer: @escaping (HTTP2Request) -> HTTP2Response?) throws {
+  /// With `isOpen`, SETTINGS have come and gone; a server that `isMute` never sends any. `answer` is what the server says at
+  /// once, if anything.
+  init(
+    alpn: String? = "h2", isMute: Bool = false, isOpen: Bool = true,
+    answer: @escaping (HTTP2Request) -> HTTP2Response?
+  ) throws {
     var policy = TLSPolicy()
     policy.selectALPN = { _ in alpn }
     let server = self.server
     server.answer = answer
     stage = try Stage(policy) { peer in
+      guard !isMute else { return }
       peer.onOpened = { server.opened($0) }
       peer.onReceived = { server.received($1) }
     }
