@@ -212,6 +212,26 @@ import Testing
     #expect(isGone)
   }
 
+  @Test("A client that reads no answer is cut off, whatever it asks for next")
+  func unreadAnswer() throws {
+    var limits = HTTPLimits()
+    limits.stallTime = 50_000_000
+    let live = try keeping(limits)
+    let client = try live.connect()
+    client.send(Self.get + Self.get)
+    try #require(live.turn { live.kept.exchanges.count == 1 })
+    let exchange = live.kept.exchanges[0]
+    exchange.startStream(HTTPResponse(status: 200))
+    // Until the system's buffers take no more; they grow for a while.
+    while exchange.queuedBytes < 1 << 19 {
+      exchange.send([UInt8](repeating: 0x61, count: 64 << 10))
+      live.loop.runTurn(wait: false)
+    }
+    exchange.endStream()
+    #expect(live.kept.exchanges.count == 2, "the next is taken up while an answer waits")
+    #expect(live.turn { live.server.openConnections.isEmpty })
+  }
+
   @Test("Answers leave only after the hooks at the end of the turn")
   func commitBeforeAnswer() throws {
     let live = try echo()

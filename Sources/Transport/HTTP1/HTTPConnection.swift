@@ -125,7 +125,8 @@ public final class HTTPConnection {
   }
 
   private func begin(_ request: HTTPRequest) {
-    connection.deadline = .max
+    // While an earlier answer waits to be read, its deadline stays.
+    if queuedBytes == 0 { connection.deadline = .max }
     requestCount += 1
     let exchange = HTTPExchange(request, outlet: self, isOnReserve: isReserve)
     state = .answering(exchange, .whole)
