@@ -13,6 +13,7 @@ public struct ByteBuffer: ~Copyable {
 
   /// An empty buffer with room for `capacity` bytes, whose memory grows by `factor` when it is used up.
   public init(capacity: Int = 0, growingBy factor: Int = 2) {
+    precondition(capacity >= 0 && factor > 1, "this would never grow")
     (self.capacity, self.factor) = (capacity, factor)
     base = capacity > 0 ? .allocate(byteCount: capacity, alignment: Self.alignment) : nil
   }
@@ -72,6 +73,7 @@ public struct ByteBuffer: ~Copyable {
 
   /// Moves to memory of `size` bytes, in which what was appended must fit.
   public mutating func resize(to size: Int) {
+    precondition(size >= count, "what was appended does not fit")
     let fresh = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: Self.alignment)
     if let base { fresh.copyMemory(from: base, byteCount: count) }
     base?.deallocate()
@@ -81,11 +83,15 @@ public struct ByteBuffer: ~Copyable {
   // MARK: Forgetting
 
   /// Forgets everything but the first `size` bytes, and keeps the memory.
-  public mutating func removeAll(from size: Int = 0) { count = min(count, size) }
+  public mutating func removeAll(from size: Int = 0) {
+    precondition(size >= 0, "there is nothing before the first byte")
+    count = min(count, size)
+  }
 
   /// Forgets the first `size` bytes; the rest moves there.
   public mutating func removeFirst(_ size: Int) {
-    guard let base, size <= count else { return }
+    precondition(0...count ~= size, "so much was not appended")
+    guard let base else { return }
     count -= size
     base.copyMemory(from: base + size, byteCount: count)
   }

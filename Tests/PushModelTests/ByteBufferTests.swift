@@ -52,4 +52,28 @@ struct ByteBufferTests {
     buffer.mutableBytes[0] = 9
     #expect(Array(buffer.bytes) == [9, 2, 2])
   }
+
+  @Test("what it does not hold can't be forgotten or kept: a mistake of ours ends the process")
+  func bounds() async {
+    await #expect(processExitsWith: .failure) {
+      var buffer = ByteBuffer()
+      buffer.append(1)
+      buffer.removeFirst(2)
+    }
+    await #expect(processExitsWith: .failure) {
+      var buffer = ByteBuffer()
+      buffer.append(1)
+      buffer.removeFirst(-1)
+    }
+    await #expect(processExitsWith: .failure) {
+      var buffer = ByteBuffer()
+      buffer.append(1)
+      buffer.removeAll(from: -1)
+    }
+    await #expect(processExitsWith: .failure) {
+      var buffer = ByteBuffer(capacity: 16)
+      for byte in UInt8.zero..<16 { buffer.append(byte) }
+      buffer.resize(to: 8)
+    }
+  }
 }
