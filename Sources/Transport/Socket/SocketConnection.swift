@@ -548,7 +548,8 @@ extension SocketConnection: MemoryHolder {
     let mayStillSpeak = isOpen
     if mayStillSpeak, let handler { handler.giveWay(self) }
     guard isOpen || !mayStillSpeak || heldBytes > baseBytes + OutputBuffer.chunk else { return }
-    abort(Self.gaveWay, reset: true)
+    // What the system has taken, up to our end, it goes on sending unless it is told not to.
+    abort(Self.gaveWay, reset: phase != .lingering)
   }
 
   /// Why a connection ended that gave way.

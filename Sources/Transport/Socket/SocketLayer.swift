@@ -23,12 +23,15 @@ struct SocketLayer: ~Copyable {
   private let ssl: OpaquePointer?
   /// `TLSPolicy.closeDelay`.
   let closeDelay: Int64
+  /// Whether the peer is the one who connected.
+  let isServer: Bool
 
   /// A socket with TLS, or without if there is no context.
   init(_ descriptor: Int32, _ context: TLSContext?, isServer: Bool) throws {
     let ssl = context.flatMap { SSL_new($0.pointer) }
     guard context == nil || ssl != nil else { throw TLSError.drained("make TLS connection") }
-    (self.descriptor, self.ssl, closeDelay) = (descriptor, ssl, context?.policy.closeDelay ?? 0)
+    (self.descriptor, self.ssl, self.isServer) = (descriptor, ssl, isServer)
+    closeDelay = context?.policy.closeDelay ?? 0
     guard let ssl else { return }
     SSL_set_fd(ssl, descriptor)
     if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
@@ -115,7 +118,6 @@ struct SocketLayer: ~Copyable {
   // MARK: What TLS says
 
   var hasTLS: Bool { ssl != nil }
-  var isServer: Bool { ssl.map { SSL_is_server($0) == 1 } ?? true }
 
   var serverName: String? {
     ssl.flatMap { SSL_get_servername($0, TLSEXT_NAMETYPE_host_name) }.map { String(cString: $0) }

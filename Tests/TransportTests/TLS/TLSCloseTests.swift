@@ -85,6 +85,23 @@ extension LiveTests {
       }
     }
 
+    @Test("who has said everything gives way without taking it back: the system goes on sending")
+    func givesWay() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      client.connection?.setPaused(true)
+      // More than the client's system takes for it, and less than the server's.
+      let bytes = pattern(400_000)
+      server.send(bytes)
+      server.connection?.close()
+      stage.turn(until: "all is said") { server.connection?.phase == .lingering }
+      server.connection?.giveWay()
+      #expect(server.endReason == SocketConnection.gaveWay && stage.open == 0)
+      client.connection?.setPaused(false)
+      stage.turn(until: "the client is done") { client.hasEnded }
+      #expect(client.received == bytes && client.sawClose, "\(client.endReason ?? "")")
+    }
+
     @Test("a peer that has ended its side still hears what its owner has to say", arguments: [false, true])
     func halfClosed(ofTCP: Bool) throws {
       let stage = try stage(closeDelay: 1_000_000) { $0.onPeerEnded = { _ in } }
