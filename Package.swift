@@ -82,7 +82,7 @@ let package = Package(
 
     .target(
       name: "TestSupport", dependencies: ["Broker", "Credentials", "PushModel"], path: "Tests/TestSupport"),
-    tests("APNSEmulatorTesting", ["APNSEmulatorTesting", "Platform", "PushModel"]),
+    tests("APNSEmulatorTesting", ["APNSEmulatorTesting", "Emulator", "Platform", "PushModel", "Storage"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
     tests("Capture", ["Capture", "LegacyWire", "PushModel"]),

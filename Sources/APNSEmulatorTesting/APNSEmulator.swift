@@ -129,9 +129,10 @@ public actor APNSEmulator {
           guard let result = Result(catching: look).transposed() else { return false }
           continuation.resume(with: result)
           return true
-        } giveUp: { code in
-          let sentence = code == .timedOut ? "waited \(patience) for \(what())" : "stopped while waiting"
-          continuation.resume(throwing: APNSEmulatorError(code, sentence))
+        } giveUp: { [emulator = live.emulator] code in
+          let began = code == .timedOut ? "waited \(patience) for" : "stopped while waiting for"
+          let why = emulator.failure.map { "; \($0.sentence)" } ?? ""
+          continuation.resume(throwing: APNSEmulatorError(code, "\(began) \(what())\(why)"))
         }
       }
     } onCancel: {
@@ -141,9 +142,11 @@ public actor APNSEmulator {
 
   private func endWait(_ number: Int) { live.waits.end(number, .stopped) }
 
-  /// Throws if the emulator is over.
+  /// Throws if the emulator is over, and says why if nobody has stopped it.
   func checkLife() throws {
-    guard !live.isOver else { throw APNSEmulatorError(.stopped, "the emulator has been stopped") }
+    guard live.isOver else { return }
+    let why = live.emulator.failure.map { "the emulator has given up: \($0.sentence)" }
+    throw APNSEmulatorError(.stopped, why ?? "the emulator has been stopped")
   }
 }
 

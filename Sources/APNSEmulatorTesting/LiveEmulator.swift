@@ -17,7 +17,7 @@ final class LiveEmulator {
 
   private init(_ emulator: Emulator, folder: String) {
     (self.emulator, self.folder) = (emulator, folder)
-    waits = Waits(emulator.loop)
+    waits = Waits(emulator)
     pushes = PushWatch(emulator.broker)
   }
 

@@ -217,6 +217,7 @@ final class LivePhone: DeviceOwner {
   private var driver: DeviceDriver?
   private var handedOut = 0
   private var isOnline = false
+  /// The app that there is no token for, as it was told since the phone was switched on.
   private var refused: Topic?
   /// The last thing that it told.
   private(set) var lastWord = "it was never switched on"
@@ -259,7 +260,7 @@ final class LivePhone: DeviceOwner {
     }
     driver.owner = self
     self.driver = driver
-    tokens = [:]
+    (tokens, refused) = ([:], nil)
     driver.tell(.start)
   }
 
@@ -295,7 +296,9 @@ final class LivePhone: DeviceOwner {
     switch event {
     case .connected: isOnline = true
     case .disconnected: isOnline = false
-    case .token(let topic, let token): tokens[topic] = token
+    case .token(let topic, let token):
+      tokens[topic] = token
+      if refused == topic { refused = nil }
     case .tokenRefused(let topic, _): refused = topic
     case .notification(let notification): messages.append(Phone.Message(notification))
     case .app(let topic, .removed): tokens[topic] = nil

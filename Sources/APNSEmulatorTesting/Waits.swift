@@ -1,7 +1,9 @@
+import Emulator
 import Platform
 import Transport
 
-/// Whoever waits for something to become true on the loop: asked again at the end of each turn.
+/// Whoever waits for something to become true of an emulator: asked again at the end of each turn, unless what happened in it
+/// could not be stored and so did not happen.
 final class Waits {
   private struct Wait {
     /// Whether it has what it waits for, and has said so.
@@ -10,14 +12,14 @@ final class Waits {
     let timer: LoopEvent
   }
 
-  private let loop: EventLoop
+  private let emulator: Emulator
   private var waits: [Int: Wait] = [:]
   private var lastNumber = 0
   private var isOver = false
 
-  init(_ loop: EventLoop) {
-    self.loop = loop
-    loop.atTurnEnd { [unowned self] in turnEnded() }
+  init(_ emulator: Emulator) {
+    self.emulator = emulator
+    emulator.loop.atTurnEnd { [unowned self] in turnEnded() }
   }
 
   func makeNumber() -> Int {
@@ -32,7 +34,7 @@ final class Waits {
   ) {
     guard !look() else { return }
     guard !isOver else { return giveUp(.stopped) }
-    let timer = LoopEvent(timerOn: loop) { [unowned self] in end(number, .timedOut) }
+    let timer = LoopEvent(timerOn: emulator.loop) { [unowned self] in end(number, .timedOut) }
     waits[number] = Wait(look: look, giveUp: giveUp, timer: timer)
     timer.start(afterNanoseconds: nanoseconds)
   }
@@ -47,7 +49,7 @@ final class Waits {
   }
 
   private func turnEnded() {
-    guard !waits.isEmpty else { return }
+    guard !waits.isEmpty, emulator.failure == nil else { return }
     for number in waits.keys.sorted() where waits[number]?.look() == true { waits[number] = nil }
   }
 }

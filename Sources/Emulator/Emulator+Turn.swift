@@ -56,6 +56,7 @@ extension Emulator {
     logger.log(.error, sentence)
     capture?.abandonTurn()
     for (_, listener) in listeners {
+      listener.stopAccepting()
       for connection in listener.openConnections { connection.abort(sentence, reset: true) }
     }
     console?.abort()

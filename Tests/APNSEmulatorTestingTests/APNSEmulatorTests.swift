@@ -4,6 +4,8 @@ import PushModel
 import Testing
 
 @testable import APNSEmulatorTesting
+@testable import Emulator
+@testable import Storage
 
 @Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(2)))
 struct APNSEmulatorTests {
@@ -167,9 +169,44 @@ struct APNSEmulatorLifeTests {
     await emulator.stop()
     await emulator.stop()
     #expect(access(emulator.certsPath, F_OK) != 0)
-    await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
-    await #expect(throws: APNSEmulatorError.self) { try await emulator.install(app, on: "phone-1") }
+    let inVain = await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
+    #expect(inVain?.code == .stopped)
+    #expect(inVain?.description.hasPrefix("stopped while waiting for 1 push") == true)
+    let late = await #expect(throws: APNSEmulatorError.self) {
+      try await emulator.install(app, on: "phone-1")
+    }
+    #expect(late?.description == "the emulator has been stopped")
     await #expect(throws: APNSEmulatorError.self) { try await phone.connect() }
+  }
+
+  @Test("one that can't go on tells whoever waits for it or asks it why")
+  func failed() async throws {
+    let emulator = try await APNSEmulator.start { $0.isEphemeral = false }
+    let token = try await emulator.install(app, on: "phone-1")
+    let waiting = Task { try await emulator.waitForPush(within: .seconds(600)) }
+    try await emulator.spoilStore()
+    _ = try? await emulator.send(alert("lost"), to: token, topic: app)
+    let inVain = await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
+    #expect(inVain?.code == .stopped)
+    let late = await #expect(throws: APNSEmulatorError.self) { try await emulator.pushes() }
+    for error in [inVain, late] {
+      #expect(
+        error?.description.contains("the store can't be written") == true, "\(String(describing: error))")
+    }
+    await emulator.stop()
+  }
+
+  @Test("a phone that was refused a token may come again", .apnsEmulator)
+  func refusedOnce() async throws {
+    let phone = try await APNSEmulator.current.phone(apps: app)
+    try await APNSEmulator.current.refuseToken(of: app, on: phone.udid)
+    let error = await #expect(throws: APNSEmulatorError.self) { try await phone.connect() }
+    #expect(error?.code == .refused)
+    try await phone.disconnect()
+    try await phone.connect()
+    try await APNSEmulator.current.refuseToken(of: app, on: phone.udid)
+    try await APNSEmulator.current.giveToken(of: app, on: phone.udid)
+    try await phone.connect()
   }
 
   @Test("one that nobody holds on to ends by itself")
@@ -217,5 +254,23 @@ private final class Leftovers: @unchecked Sendable {
 
   func remember(_ emulator: isolated APNSEmulator) {
     (loop, broker) = (emulator.live.emulator.loop, emulator.live.emulator.broker)
+  }
+}
+
+extension APNSEmulator {
+  /// Makes SQLite refuse whatever comes.
+  fileprivate func spoilStore() throws {
+    let store = try #require(live.emulator.store as? SQLiteStore)
+    try store.database.execute("PRAGMA query_only = 1")
+  }
+
+  /// The phone hears that there is no token for one of its apps, which takes more devices than a test can make.
+  fileprivate func refuseToken(of topic: String, on udid: String) throws {
+    live.phones[udid]?.deviceTold(.tokenRefused(try #require(Topic(topic)), status: 1))
+  }
+
+  fileprivate func giveToken(of topic: String, on udid: String) throws {
+    let (topic, phone) = (try #require(Topic(topic)), try #require(live.phones[udid]))
+    phone.deviceTold(.token(topic, try #require(phone.tokens[topic])))
   }
 }

@@ -194,6 +194,10 @@ extension LiveTests {
       harness.turn(until: "both are cut off") { client.recorder.hasEnded && provider.recorder.hasEnded }
       #expect(client.answers.isEmpty && provider.recorder.received.isEmpty && feedback.isEmpty)
       #expect(!client.recorder.sawClose && !provider.recorder.sawClose, "an orderly end would mean success")
+      for (name, address) in harness.emulator.ports.listeners {
+        let late = try RawSocket(address)
+        #expect(late.isRefused, "\(name) would keep whoever comes waiting")
+      }
     }
 
     /// With a short history the capture takes records before the turn ends.

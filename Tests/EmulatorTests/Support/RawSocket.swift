@@ -4,15 +4,19 @@ import Testing
 /// A TCP connection without TLS, for peers that misbehave.
 final class RawSocket {
   private let descriptor: Int32
+  /// Whether nobody listens there.
+  let isRefused: Bool
 
   init(_ address: SocketAddress) throws {
+    var error: Int32 = 0
     descriptor = try address.withSystemAddress { family, pointer, size in
       let descriptor = SocketCalls.makeStreamSocket(family)
-      _ = Platform.connect(descriptor, pointer, size)
+      if Platform.connect(descriptor, pointer, size) != 0 { error = errno }
       return descriptor
     }
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     try #require(poll(&entry, 1, 5000) == 1)
+    isRefused = [error, SocketCalls.pendingError(descriptor)].contains(ECONNREFUSED)
   }
 
   deinit { _ = Platform.close(descriptor) }
