@@ -1,7 +1,10 @@
 """The API's description and the page that it can be tried on. DASHBOARD_SHOTS=FOLDER keeps screenshots."""
 
+import contextlib
 import json
 import os
+import socket
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -39,10 +42,35 @@ def send(emulator, path, method, operation):
         return error.code, error.read()
 
 
+def connection(emulator, listener, protocol):
+    context = ssl.create_default_context(cafile=emulator.ca)
+    context.set_alpn_protocols([protocol])
+    plain = socket.create_connection(emulator.address(listener), timeout=PATIENCE)
+    return context.wrap_socket(plain, server_hostname="localhost")
+
+
+def undescribed(value, schema, schemas, place):
+    """Members of an answer that its schema does not tell of."""
+    if "$ref" in schema:
+        schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
+    if "oneOf" in schema:
+        return min((undescribed(value, each, schemas, place) for each in schema["oneOf"]), key=len)
+    if isinstance(value, list):
+        return [name for each in value for name in undescribed(each, schema.get("items", {}), schemas, place + "[]")]
+    if not isinstance(value, dict) or "properties" not in schema:
+        return []
+    told = schema["properties"]
+    return [f"{place}.{name}" for name in value if name not in told] + [
+        name for known in told if known in value
+        for name in undescribed(value[known], told[known], schemas, f"{place}.{known}")]
+
+
 def test_every_example_is_answered_as_described(stopped_emulator):
     """In the order of the description, with what the examples tell of made anew each time."""
     emulator = stopped_emulator.start("--lenient", "--ephemeral")
-    paths = emulator.api("GET", "/api/v1/openapi.json")["paths"]
+    description = emulator.api("GET", "/api/v1/openapi.json")
+    paths, schemas = description["paths"], description["components"]["schemas"]
+    missing = []
 
     def example(path):
         return paths[path]["post"]["requestBody"]["content"]["application/json"]["example"]
@@ -59,10 +87,17 @@ def test_every_example_is_answered_as_described(stopped_emulator):
             if path == "/api/v1/notifications/{id}":
                 newest = emulator.api("GET", "/api/v1/notifications?order=newest&limit=1")["notifications"][0]["id"]
                 operation["parameters"][0]["example"] = newest
-            status, body = send(emulator, path, method, operation)
+            with contextlib.ExitStack() as connections:
+                if path == "/api/v1/connections":
+                    for listener, protocol in (("provider", "h2"), ("courier", "apns-security-v3")):
+                        connections.enter_context(connection(emulator, listener, protocol))
+                status, body = send(emulator, path, method, operation)
             assert 200 <= status < 300 and str(status) in operation["responses"], (method, path, status, body[:500])
+            media = operation["responses"][str(status)].get("content", {}).get("application/json")
+            if media and body:
+                missing += undescribed(json.loads(body), media["schema"], schemas, f"{method} {path}")
             count += 1
-    assert count > 25
+    assert count > 25 and missing == []
 
 
 @pytest.fixture

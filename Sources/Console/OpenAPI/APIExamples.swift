@@ -117,15 +117,20 @@ enum APIExamples {
   static let named: [String: JSONValue] = [
     "Status": ["status": "live"],
     "Info": [
-      "version": "0.1.0", "boot": "m4xk2p9q", "portsFile": nil, "needsAccess": false,
-      "environment": "sandbox",
+      "version": "0.1.0", "environment": "sandbox",
       "listeners": ["provider": ["host": "127.0.0.1", "port": 2197]], "ca": "/home/me/certs/ca.pem",
-      "now": .string(now), "clock": clock, "counters": ["received": 1, "accepted": 1, "delivered": 1],
+      "certs": "/home/me/certs", "portsFile": nil, "needsAccess": false, "certificates": [.string(topic)],
+      "lenient": false, "ephemeral": false, "seed": "7", "boot": "m4xk2p9q", "now": .string(now),
+      "clock": clock, "counters": ["received": 1, "accepted": 1, "delivered": 1],
     ],
     "Clock": clock, "ClockChange": ["advance": "1m"], "Reset": ["what": ["feedback"]],
     "ResetDone": ["reset": ["feedback"]], "Deletion": ["deleted": 1],
     "Disconnection": ["udid": .string(udid), "disconnected": true],
-    "Connection": ["listener": "courier", "remoteAddress": "127.0.0.1:50123", "tlsVersion": "TLSv1.3"],
+    "Connection": [
+      "listener": "courier", "remoteAddress": "127.0.0.1:50123", "tlsVersion": "TLSv1.3",
+      "cipher": "TLS_AES_256_GCM_SHA384", "serverName": nil, "alpn": "apns-security-v3", "peer": nil,
+      "bytesRead": 2140, "bytesWritten": 310, "queuedBytes": 0, "devices": [.string(udid)],
+    ],
     "Token": .object(row), "TokenDetail": .object(row + [("derivation", derivation)]), "Device": device,
     "Channel": [
       "topic": .string(topic), "environment": "sandbox", "id": "AAECAwQFBgcICQoLDA0ODw==",
@@ -148,7 +153,7 @@ enum APIExamples {
     "NearMiss": nearMiss,
     "Wait": ["match": ["topic": .string(topic)], "count": 1, "timeoutMs": 1000],
     "TestPush": ["token": .string(token), "topic": .string(topic), "payload": aps],
-    "Fault": .object(fault + [("enabled", true), ("hits", 0), ("seen", 0)]), "FaultRequest": .object(fault),
+    "Fault": shownFault, "Faults": ["faults": [shownFault], "presets": []], "FaultRequest": .object(fault),
     "State": [
       "version": 1, "apps": [["topic": .string(topic), "certificate": "both"]],
       "devices": [
@@ -223,6 +228,9 @@ enum APIExamples {
     ("name", "slow"), ("match", ["topic": .string(topic)]), ("when", ["next": 3]),
     ("effect", ["delayMs": 500]),
   ]
+
+  private static let shownFault = JSONValue.object(
+    fault + [("enabled", true), ("hits", 0), ("seen", 0)])
 
   // MARK: Activation
 

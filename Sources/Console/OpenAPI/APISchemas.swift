@@ -34,9 +34,11 @@ enum APISchemas {
       (
         "Info",
         object([
-          ("boot", boot), ("portsFile", nullable("string")), ("needsAccess", flag), ("now", time),
-          ("clock", object(clock)),
-          ("counters", ["type": "object", "additionalProperties": whole]),
+          ("version", text), ("environment", environment),
+          ("listeners", map(of: object([("host", text), ("port", whole)]))), ("ca", text), ("certs", text),
+          ("portsFile", nullable("string")), ("needsAccess", flag), ("certificates", list(text)),
+          ("lenient", flag), ("ephemeral", flag), ("seed", text), ("boot", boot), ("now", time),
+          ("clock", object(clock)), ("counters", map(of: whole)),
         ])
       ),
       ("Clock", object(clock)),
@@ -44,7 +46,19 @@ enum APISchemas {
       ("ResetDone", object([("reset", list(text))])),
       ("Deletion", object([("deleted", whole)])),
       ("Disconnection", object([("udid", text), ("disconnected", flag)])),
-      ("Connection", object([("listener", text), ("remoteAddress", text)])),
+      (
+        "Connection",
+        object(
+          [
+            ("listener", text), ("remoteAddress", text), ("tlsVersion", nullable("string")),
+            ("bytesRead", whole), ("bytesWritten", whole),
+          ],
+          maybe: [
+            ("cipher", nullable("string")), ("serverName", nullable("string")), ("alpn", nullable("string")),
+            ("peer", nullable("string")), ("queuedBytes", whole), ("streams", whole),
+            ("devices", list(text)), ("requests", whole),
+          ])
+      ),
     ]
   }
 
@@ -70,6 +84,7 @@ enum APISchemas {
           ("effect", FaultEffects.form.schema), ("enabled", flag), ("hits", whole), ("seen", whole),
         ])
       ), ("FaultRequest", FaultRule.form.schema),
+      ("Faults", object([("faults", list(.schema("Fault"))), ("presets", list(.schema("Fault")))])),
     ]
   }
 
@@ -83,12 +98,17 @@ enum APISchemas {
   static let environment = JSONKind.environment.schema
 
   static func list(_ items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
+  static func map(of values: JSONValue) -> JSONValue {
+    ["type": "object", "additionalProperties": values]
+  }
   static func nullable(_ type: String) -> JSONValue { ["type": .array([.string(type), "null"])] }
 
-  /// An object with all of these members, and maybe others: adding is free.
-  static func object(_ members: [(String, JSONValue)]) -> JSONValue {
+  /// An object with all of the `members` and maybe `others`, or ones not told of: adding is free.
+  static func object(_ members: [(String, JSONValue)], maybe others: [(String, JSONValue)] = []) -> JSONValue
+  {
     [
-      "type": "object", "required": .array(members.map { .string($0.0) }), "properties": .object(members),
+      "type": "object", "required": .array(members.map { .string($0.0) }),
+      "properties": .object(members + others),
     ]
   }
 }

@@ -148,7 +148,7 @@ extension Console {
   private static var faultRoutes: [Route] {
     [
       .get("/api/v1/faults", "What goes wrong on purpose, and presets") { try $0.listFaults($1) }
-        .answers(200, "Rules in the order in which they are looked at", .list("faults", of: "Fault")),
+        .answers(200, "Rules in the order in which they are looked at", .schema("Faults")),
       .post("/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it") {
         try $0.setFault($1)
       }

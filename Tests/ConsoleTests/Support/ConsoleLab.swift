@@ -24,7 +24,13 @@ final class ConsoleLab {
     self.clock = clock
     context = ConsoleContext(broker: broker, environment: .sandbox, now: { clock.now })
     context.clock = clock
-    context.info = { [("portsFile", .null), ("needsAccess", false)] }
+    context.info = {
+      [
+        ("version", "1"), ("environment", "sandbox"), ("listeners", [:]), ("ca", ""), ("certs", ""),
+        ("portsFile", .null), ("needsAccess", false), ("certificates", []), ("lenient", false),
+        ("ephemeral", true), ("seed", "1"),
+      ]
+    }
     context.makeTimer = { [timers] in timers.make($0, $1) }
     prepare(context)
   }
