@@ -64,8 +64,7 @@ extension Console {
   /// struck it.
   func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
-    let push = try TestPush(
-      request.object(allowing: TestPush.form.names), environment: context.environment)
+    let push = try TestPush(request.object(), environment: context.environment)
     guard let send = context.sendTest else {
       throw ConsoleError.unavailable("test pushes are not part of this run")
     }

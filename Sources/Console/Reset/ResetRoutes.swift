@@ -20,7 +20,7 @@ extension Console {
   func reset(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
     var asked = ResetRequest()
-    try ResetRequest.form.read(request.object(allowing: ResetRequest.form.names), into: &asked)
+    try ResetRequest.form.read(request.object(), into: &asked)
     let parts = Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
     for part in ResetPart.allCases where parts.contains(part) { reset(part) }
     publish("reset", [("what", .array(parts.map(\.rawValue).sorted().map(JSONValue.string)))])

@@ -30,14 +30,13 @@ struct ConsoleRequest {
   /// The query, to be read name by name.
   func query() throws -> QueryReader { try QueryReader(http.query) }
 
-  /// The body as a JSON object; an empty body is an empty object.
+  /// The body as a JSON object with no other members than these; an empty body is an empty object.
   func object(allowing names: [String]) throws -> JSONObject {
-    guard !http.body.isEmpty else { return JSONObject() }
-    let object = try JSONObject(body: http.body)
+    let object = try object()
     try object.check(allowing: names)
     return object
   }
 
-  /// The body as a JSON object whose members the caller checks.
-  func anyObject() throws -> JSONObject { try JSONObject(body: http.body) }
+  /// The same for a form, which checks the members.
+  func object() throws -> JSONObject { http.body.isEmpty ? JSONObject() : try JSONObject(body: http.body) }
 }

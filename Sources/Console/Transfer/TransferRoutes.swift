@@ -12,7 +12,7 @@ extension Console {
   /// `POST /api/v1/import`
   func importState(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    let body = try request.anyObject()
+    let body = try request.object()
     let counts = try StateImport(
       context: context, state: SavedState(body, environment: context.environment)
     ).run()
