@@ -55,13 +55,13 @@ public struct FaultMatch: Equatable, JSONDocument {
     if let place, stage != .connection, isApart {
       let expected =
         stage == .delivery
-        ? "courier, where messages are handed to devices," : "an interface of providers for these effects,"
-      throw DocumentError("\(path).interface: expected \(expected) got \(place.rawValue)")
+        ? "courier, where messages are handed to devices" : "an interface of providers for these effects"
+      throw DocumentError("\(path).interface", expected: expected, got: place.rawValue)
     }
     guard stage == .connection else { return }
     let named = [("topic", topic != nil), ("token", token != nil), ("priority", priority != nil)]
     if let (name, _) = named.first(where: \.1) {
-      throw DocumentError("\(path).\(name): expected none, as a new connection has no \(name) yet")
+      throw DocumentError("\(path).\(name): expected none, as a new connection has no \(name) yet, got one")
     }
   }
 }

@@ -75,7 +75,8 @@ extension FaultRule {
     let body = body.droppingNull("when")
     let preset = try body.value("preset", JSONKind<FaultPreset>.word)?.rule
     guard preset != nil || body["effect"] != nil else {
-      throw DocumentError("\(body.place.isEmpty ? "the body" : body.place): expected effect, or preset")
+      let place = body.place.isEmpty ? "the body" : body.place
+      throw DocumentError("\(place): expected effect, or preset, got neither")
     }
     self = preset ?? FaultRule(name: name, effects: FaultEffects())
     self.name = name
@@ -86,7 +87,7 @@ extension FaultRule {
         ? "one of \(FaultEffects.form.names.joined(separator: ", "))"
         : "effects of one moment: refuse and tlsAlert are for new connections, courier is for deliveries, "
           + "the others are for pushes; make a rule for each"
-      throw DocumentError("\(body.path("effect")): expected \(words)")
+      throw DocumentError(body.path("effect"), expected: words, got: body["effect"] ?? .null)
     }
     try match.check(for: stage, place: body.path("match"))
   }

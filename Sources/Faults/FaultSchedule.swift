@@ -59,7 +59,9 @@ extension FaultSchedule {
     try object.check(allowing: forms.flatMap(\.names))
     let meant = forms.filter { $0.names.contains { object[$0] != nil } }
     guard meant.count == 1, let form = meant.first else {
-      throw DocumentError("\(object.place): expected one of next, every, probability, or from and to")
+      throw DocumentError(
+        object.place, expected: "one of next, every, probability, or from and to",
+        got: .object(object.members))
     }
     var schedule = FaultSchedule.always
     try form.read(object, into: &schedule)

@@ -55,7 +55,7 @@ import Testing
     "Errors say which member, what was expected, and what came",
     arguments: [
       ("{}", "topic: expected a bundle id, as com.example.app, got nothing"),
-      (#"{"topic":5}"#, #"topic: expected a string, got "5""#),
+      (#"{"topic":5}"#, #"topic: expected a bundle id, as com.example.app, got "5""#),
       (#"{"topic":"a b"}"#, #"topic: expected a bundle id, as com.example.app, got "a b""#),
       (#"{"topic":"a","to":1}"#, #"the body: expected one of topic, part, on, tokens, seen, got "to""#),
       (#"{"topic":"a","part":{"counts":1}}"#, #"part: expected one of count, got "counts""#),

@@ -46,7 +46,7 @@ extension SavedCertificate: JSONDocument {
       let object = try JSONObject(value, place: place)
       try Self.form.read(object, into: &self)
       guard !isSingle || moreTopics.isEmpty else {
-        throw DocumentError("\(object.path("single")): expected no moreTopics beside it")
+        throw DocumentError("\(object.path("single")): expected no moreTopics beside it, got both")
       }
     }
   }

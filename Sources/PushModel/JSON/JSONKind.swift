@@ -33,10 +33,9 @@ public struct JSONKind<Value>: Sendable {
     _ take: @escaping @Sendable (String) -> Value?, _ write: @escaping @Sendable (Value) -> String
   ) -> JSONKind {
     JSONKind(expected, schema) { value, place in
-      guard case .string(let text) = value else {
-        throw DocumentError(place, expected: "a string", got: value)
+      guard case .string(let text) = value, let taken = take(text) else {
+        throw DocumentError(place, expected: expected, got: value)
       }
-      guard let taken = take(text) else { throw DocumentError(place, expected: expected, got: text) }
       return taken
     } write: {
       .string(write($0))

@@ -58,7 +58,7 @@ import Testing
         "when.to"
       ),
       (#""match":{"interface":"provider"},"effect":{"courier":"drop"}"#, "match.interface: expected courier"),
-      (#""match":{"interface":"courier"},"effect":{"stall":true}"#, "got courier"),
+      (#""match":{"interface":"courier"},"effect":{"stall":true}"#, #"got "courier""#),
       (#""match":{"topic":"com.example.app"},"effect":{"refuse":true}"#, "match.topic: expected none"),
       (#""match":{"priority":10},"effect":{"tlsAlert":40}"#, "match.priority: expected none"),
       (#""effect":{"refuse":true,"stall":true}"#, "make a rule for each"),
@@ -66,7 +66,8 @@ import Testing
     ])
   func neverStrikes(members: String, words: String) throws {
     let (lab, engine) = makeLab()
-    #expect(try lab.refusal("POST", "/api/v1/faults", 400, json: "{\(members)}").contains(words))
+    let message = try lab.refusal("POST", "/api/v1/faults", 400, json: "{\(members)}")
+    #expect(message.contains(words) && message.contains(", got "), "\(message)")
     #expect(engine.rules.isEmpty)
   }
 
@@ -133,7 +134,7 @@ import Testing
   func badRule(json: String, expected: String) throws {
     let (lab, engine) = makeLab()
     let message = try lab.refusal("POST", "/api/v1/faults", 400, json: json)
-    #expect(message.contains(expected), "\(message)")
+    #expect(message.contains(expected) && message.contains(", got "), "\(message)")
     #expect(engine.rules.isEmpty)
   }
 

@@ -248,6 +248,7 @@ import Testing
       (#"{"version":1,"devices":[7]}"#, "devices[0]: expected an object"),
       (#"{"version":1,"devices":[{}]}"#, "devices[0].udid: expected"),
       (#"{"version":1,"devices":[{"udid":"a b"}]}"#, #"devices[0].udid: expected"#),
+      (#"{"version":1,"devices":[{"udid":7}]}"#, #"devices[0].udid: expected 1 to 64 of"#),
       (#"{"version":1,"devices":[{"udid":"a"},{"udid":"a"}]}"#, "devices[1].udid"),
       (#"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t"},{}]}]}"#, "devices[0].apps[1].topic"),
       (
@@ -322,7 +323,7 @@ import Testing
     let (lab, _) = lab()
     let before = try text(lab)
     let message = try lab.refusal("POST", "/api/v1/import", 400, json: document)
-    #expect(message.contains(sentence), "\(message)")
+    #expect(message.contains(sentence) && message.contains(", got "), "\(message)")
     #expect(try text(lab) == before)
   }
 }
