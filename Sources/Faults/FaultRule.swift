@@ -60,7 +60,10 @@ extension FaultRule {
         "anyOf",
         [
           ["required": ["effect"]], ["required": ["preset"]],
-          ["required": ["name", "enabled"], "maxProperties": 2],
+          [
+            "required": ["name", "enabled"],
+            "not": ["anyOf": [["required": ["match"]], ["required": ["when"]]]],
+          ],
         ]
       )
     ])

@@ -77,6 +77,6 @@ import Testing
         + #""properties":{"topic":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,255}$"},"#
         + #""part":{"type":"object","additionalProperties":false,"#
         + #""properties":{"count":{"type":"integer","minimum":1,"maximum":9}}},"on":{"type":"boolean"},"#
-        + #""tokens":{"type":"array","items":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"}}}}"#)
+        + #""tokens":{"type":"array","items":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"}},"seen":{}}}"#)
   }
 }

@@ -37,7 +37,7 @@ public struct JSONForm<Root>: Sendable {
   /// In JSON Schema; nobody else's members are allowed.
   public var schema: JSONValue {
     let required = fields.filter { $0.required != nil }.map { JSONValue.string($0.name) }
-    let properties = fields.compactMap { field in field.schema.map { (field.name, $0) } }
+    let properties = fields.map { ($0.name, $0.schema) }
     return .object(
       [("type", "object"), ("additionalProperties", false)]
         + (required.isEmpty ? [] : [("required", .array(required))]) + rules
@@ -68,8 +68,8 @@ extension JSONDocument {
 /// One member of a document.
 public struct JSONField<Root>: Sendable {
   public let name: String
-  /// In JSON Schema; nil for what is only written.
-  let schema: JSONValue?
+  /// In JSON Schema.
+  let schema: JSONValue
   /// What is asked for where it is missing; nil if it may be.
   private(set) var required: String?
   private let expected: String
@@ -78,7 +78,7 @@ public struct JSONField<Root>: Sendable {
 
   /// A member that is read and written by hand; `write` answers nil for what is left out.
   public init(
-    _ name: String, _ schema: JSONValue?, expected: String = "",
+    _ name: String, _ schema: JSONValue, expected: String = "",
     read: @escaping @Sendable (_ value: JSONValue, _ place: String, inout Root) throws -> Void,
     write: @escaping @Sendable (Root) -> JSONValue?
   ) {
@@ -131,9 +131,9 @@ public struct JSONField<Root>: Sendable {
     self.init(name, .flag, get: { $0[keyPath: path] ? true : nil }, set: { $0[keyPath: path] = $1 })
   }
 
-  /// One that is written and, so that what was read can be sent back, ignored.
+  /// One that is written and, so that what was read can be sent back, ignored whatever it is.
   public init(written name: String, _ write: @escaping @Sendable (Root) -> JSONValue) {
-    self.init(name, nil, read: { _, _, _ in }, write: write)
+    self.init(name, [:], read: { _, _, _ in }, write: write)
   }
 
   /// An array of objects, each taken in its turn; it is written elsewhere. `shape` names the schema of one.

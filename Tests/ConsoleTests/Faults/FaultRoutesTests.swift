@@ -28,7 +28,11 @@ import Testing
       + #""enabled":true,"hits":0,"seen":0}"#
     #expect(try post(lab, rule, 201).text == rule)
     #expect(try post(lab, rule, 200).text == rule)
-    #expect(try lab.get("/api/v1/faults/all").text == rule)
+    let shown = try lab.get("/api/v1/faults/all")
+    #expect(shown.text == rule)
+    let schemas = JSONValue.object(APISchemas.all)
+    let check = SchemaCheck(schemas: schemas)
+    #expect(check.findings(shown, schemas["Fault"]) + check.findings(shown, schemas["FaultRequest"]) == [])
     #expect(engine["all"]?.schedule == .every(3) && engine["all"]?.effects.reason == .unregistered)
   }
 
