@@ -19,12 +19,14 @@ struct SavedMessage: Equatable, JSONDocument {
   private static let uuid = JSONKind<MessageID>.spelled(
     "a UUID", ["type": "string", "format": "uuid"], { MessageID($0) }, { $0.description })
 
-  static let form = JSONForm<SavedMessage>(
-    SavedPayload.fields(\.payload) + [
-      JSONField("priority", .priority, \.priority), JSONField("pushType", .pushType, \.pushType),
-      JSONField("apnsId", uuid, \.apnsId), JSONField("expiration", .whole, \.expiration),
-      JSONField("receivedAt", .time, \.receivedAt), JSONField("expiresAt", .time, \.expiresAt),
-    ])
+  /// What is written is without the payload, for which `document` takes one of the two members.
+  static let form = JSONForm<SavedMessage>([
+    JSONField("payload", .any, get: { _ in nil }, set: { $0.payload = $1.encoded }),
+    JSONField("payloadBase64", .base64, get: { _ in nil }, set: { $0.payload = $1 }),
+    JSONField("priority", .priority, \.priority), JSONField("pushType", .pushType, \.pushType),
+    JSONField("apnsId", uuid, \.apnsId), JSONField("expiration", .whole, \.expiration),
+    JSONField("receivedAt", .time, \.receivedAt), JSONField("expiresAt", .time, \.expiresAt),
+  ])
 
   init(_ kept: KeptMessage) {
     payload = Array(kept.payload)
@@ -55,6 +57,8 @@ struct SavedMessage: Equatable, JSONDocument {
     }
   }
 
+  var document: JSONValue { .object([SavedPayload.member(payload)] + Self.form.members(self)) }
+
   /// As a member of what holds it.
   static let kind = JSONKind<SavedMessage>("an object", .schema("SavedMessage")) { value, place in
     try SavedMessage(JSONObject(value, place: place))
@@ -65,20 +69,10 @@ struct SavedMessage: Equatable, JSONDocument {
 
 /// A payload in a document: as JSON where reading it gives the same bytes again, else as Base64.
 enum SavedPayload {
-  static func fields<Root>(_ path: WritableKeyPath<Root, [UInt8]> & Sendable) -> [JSONField<Root>] {
-    [
-      JSONField("payload", .any, get: { json($0[keyPath: path]) }, set: { $0[keyPath: path] = $1.encoded }),
-      JSONField(
-        "payloadBase64", .base64, get: { json($0[keyPath: path]) == nil ? $0[keyPath: path] : nil },
-        set: { $0[keyPath: path] = $1 }),
-    ]
-  }
-
-  private static func json(_ payload: [UInt8]) -> JSONValue? {
-    guard let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2),
-      value.encoded == payload
-    else { return nil }
-    return value
+  static func member(_ payload: [UInt8]) -> (String, JSONValue) {
+    let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2)
+    if let value, value.encoded == payload { return ("payload", .verbatim(payload)) }
+    return ("payloadBase64", JSONKind.base64.write(payload))
   }
 
   /// Throws where there are both.
