@@ -84,8 +84,8 @@ import Testing
       (try lab.get("/api/v1/notifications/1"), "NotificationDetail"), (try lab.get("/livez"), "Status"),
     ]
     for (sample, name) in samples {
-      #expect(check.findings(sample, schemas[name], at: name).isEmpty)
-      #expect(Set(sample.names).isSubset(of: schemas[name]["properties"].names), "\(name)")
+      #expect(
+        check.findings(sample, schemas[name], at: name) + check.untold(sample, schemas[name], at: name) == [])
     }
   }
 

@@ -33,6 +33,25 @@ struct SchemaCheck {
     return findings
   }
 
+  /// Members, however deep, that the schema does not tell of although others may be there.
+  func untold(_ value: JSONValue, _ schema: JSONValue, at place: String = "") -> [String] {
+    if let name = schema["$ref"].string?.split(separator: "/").last {
+      return untold(value, schemas[String(name)], at: place)
+    }
+    if schema["oneOf"].count > 0 {
+      return schema["oneOf"].elements.map { untold(value, $0, at: place) }.min { $0.count < $1.count } ?? []
+    }
+    if case .array(let values) = value {
+      return values.flatMap { untold($0, schema["items"], at: place + "[]") }
+    }
+    let told = schema["properties"]
+    guard !told.isNull else { return [] }
+    return value.names.flatMap { name in
+      told.names.contains(name)
+        ? untold(value[name], told[name], at: "\(place).\(name)") : ["\(place).\(name): not told of"]
+    }
+  }
+
   private func types(_ value: JSONValue, _ schema: JSONValue, _ place: String) -> [String] {
     let names = schema["type"].string.map { [$0] } ?? schema["type"].elements.compactMap(\.string)
     guard !names.isEmpty else { return [] }
