@@ -26,7 +26,7 @@ public final class DeviceDriver: ConnectionHandler {
   private let serverName: String
   private let context: TLSContext
   private var identity: DeviceIdentity?
-  private var connection: TLSConnection?
+  private var connection: SocketConnection?
   private var wake: LoopEvent?
   /// What the device is being told, and what it will be told next.
   private var inputs: [DeviceInput] = []
@@ -105,16 +105,16 @@ public final class DeviceDriver: ConnectionHandler {
     connection = nil
   }
 
-  public func connectionOpened(_ connection: TLSConnection) {
+  public func connectionOpened(_ connection: SocketConnection) {
     guard connection === self.connection else { return }
     tell(.transportOpened(date: Timestamp(nanoseconds: SystemClock.wallNanoseconds())))
   }
 
-  public func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     if connection === self.connection { tell(.received(bytes)) }
   }
 
-  public func connectionClosed(_ connection: TLSConnection, reason: String) {
+  public func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard connection === self.connection else { return }
     self.connection = nil
     tell(.transportClosed(reason: reason))

@@ -58,7 +58,7 @@ extension Emulator {
 
   private func open(
     _ name: String, _ port: EmulatorOptions.Port, _ policy: TLSPolicy,
-    _ makeHandler: @escaping (TLSConnection) -> any ConnectionHandler
+    _ makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     guard case .number(let number) = port else { return }
     let context = try TLSContext.server(

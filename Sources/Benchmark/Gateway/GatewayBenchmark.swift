@@ -183,9 +183,9 @@ final class TLSSink: ConnectionHandler {
   private let loop: EventLoop
   private init(_ loop: EventLoop) { self.loop = loop }
 
-  func connectionOpened(_ connection: TLSConnection) {}
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {}
-  func connectionClosed(_ connection: TLSConnection, reason: String) { loop.stop() }
+  func connectionOpened(_ connection: SocketConnection) {}
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
+  func connectionClosed(_ connection: SocketConnection, reason: String) { loop.stop() }
 
   static func start(
     certificate: String, key: String, policy: @escaping @Sendable () -> TLSPolicy

@@ -23,9 +23,9 @@ final class DeviceLoad: ConnectionHandler {
     (self.onReady, self.onMessages) = (onReady, onMessages)
   }
 
-  func connectionOpened(_ connection: TLSConnection) { connectNext(connection) }
+  func connectionOpened(_ connection: SocketConnection) { connectNext(connection) }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     var input = bytes
     var count = 0
     while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
@@ -38,9 +38,9 @@ final class DeviceLoad: ConnectionHandler {
     if count > 0 { onMessages(count) }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {}
+  func connectionClosed(_ connection: SocketConnection, reason: String) {}
 
-  private func connectNext(_ connection: TLSConnection) {
+  private func connectNext(_ connection: SocketConnection) {
     guard connected < identities.count else { return onReady() }
     let identity = identities[connected]
     connected += 1
@@ -54,7 +54,7 @@ final class DeviceLoad: ConnectionHandler {
     connection.send(request.encoded)
   }
 
-  private func enable(_ frame: CourierFrame, on connection: TLSConnection) {
+  private func enable(_ frame: CourierFrame, on connection: SocketConnection) {
     guard let response = try? ConnectedResponse(frame), response.status == 0 else {
       return connection.close()
     }
@@ -66,7 +66,7 @@ final class DeviceLoad: ConnectionHandler {
 
   /// Writes `0b 0000000b 04 0004 <id> 08 0001 00`, the shortest receipt
   /// (`Documentation/device-protocol.md#hex-examples`).
-  private func acknowledge(_ frame: CourierFrame, on connection: TLSConnection) -> Int {
+  private func acknowledge(_ frame: CourierFrame, on connection: SocketConnection) -> Int {
     var items = frame.items
     while let item = try? items.next() {
       guard item.id == CourierItem.Message.messageId.rawValue, item.value.count == 4 else { continue }

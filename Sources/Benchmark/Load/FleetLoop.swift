@@ -15,7 +15,7 @@ final class FleetLoop {
   private let loop: EventLoop
   private let devices: [DeviceIdentity]
   private let context: TLSContext
-  private var open: [TLSConnection] = []
+  private var open: [SocketConnection] = []
   private var received = 0
   private var reported = 0
   private var timer: LoopEvent?

@@ -41,12 +41,12 @@ final class FrameLoad: ConnectionHandler {
   /// Frames that will be sent.
   let total: Int
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     startedAt = SystemClock.monotonicNanoseconds()
     connectionDrained(connection)
   }
 
-  func connectionDrained(_ connection: TLSConnection) {
+  func connectionDrained(_ connection: SocketConnection) {
     guard blocksLeft > 0 else { return sendEnding(connection) }
     var burst = Self.burst
     while burst > 0, blocksLeft > 0 {
@@ -57,18 +57,18 @@ final class FrameLoad: ConnectionHandler {
     connection.notifyWhenDrained()
   }
 
-  private func sendEnding(_ connection: TLSConnection) {
+  private func sendEnding(_ connection: SocketConnection) {
     guard !hasSentEnding else { return }
     hasSentEnding = true
     if ending.isEmpty { connection.close() } else { connection.send(ending) }
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     packet += bytes
     if packet.count >= LegacyErrorPacket.byteCount { answeredAt = SystemClock.monotonicNanoseconds() }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     if !ending.isEmpty, packet != LegacyErrorPacket(status: 8, identifier: 0xffff_ffff).bytes {
       failure = "expected an error packet for the last frame, got \(Hex.encode(packet)) (\(reason))"
     }

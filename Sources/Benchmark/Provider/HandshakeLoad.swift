@@ -27,21 +27,21 @@ final class HandshakeLoad: ConnectionHandler {
     (self.loop, self.address, self.context, left) = (loop, address, context, count)
   }
 
-  private var current: TLSConnection?
+  private var current: SocketConnection?
 
   private func next() throws {
     current = try TLSClient.connect(
       loop: loop, to: address, serverName: "localhost", alpn: ["h2"], context: context, handler: self)
   }
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     left -= 1
     connection.close()
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {}
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard reason == "closed" || reason.hasPrefix("peer closed") else {
       failure = reason
       return loop.stop()

@@ -40,7 +40,7 @@ final class LatencyDevice: ConnectionHandler {
 
   init(identity: DeviceIdentity, topic: TopicHash) { (self.identity, self.topic) = (identity, topic) }
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
     guard let nonce = try? DeviceNonce.make(now: now), let signature = try? identity.sign(nonce: nonce) else {
       return connection.close()
@@ -51,16 +51,16 @@ final class LatencyDevice: ConnectionHandler {
     connection.send(request.encoded)
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     var input = bytes
     while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
       take(frame, connection)
     }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {}
+  func connectionClosed(_ connection: SocketConnection, reason: String) {}
 
-  private func take(_ frame: CourierFrame, _ connection: TLSConnection) {
+  private func take(_ frame: CourierFrame, _ connection: SocketConnection) {
     switch frame.command {
     case .connected:
       baseToken = (try? ConnectedResponse(frame))?.baseToken

@@ -6,11 +6,11 @@ final class TLSEcho: ConnectionHandler {
   private let loop: EventLoop
   private init(_ loop: EventLoop) { self.loop = loop }
 
-  func connectionOpened(_ connection: TLSConnection) {}
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connectionOpened(_ connection: SocketConnection) {}
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     connection.send(bytes)
   }
-  func connectionClosed(_ connection: TLSConnection, reason: String) { loop.stop() }
+  func connectionClosed(_ connection: SocketConnection, reason: String) { loop.stop() }
 
   static func start(certificate: String, key: String) throws -> (port: UInt16, thread: WorkerThread) {
     try OneShotServer.start(
@@ -27,7 +27,7 @@ final class EchoClient: ConnectionHandler {
   var onMessage: (Int64) -> Void = { _ in }
   private var held: [UInt8] = []
 
-  func send(on connection: TLSConnection) {
+  func send(on connection: SocketConnection) {
     var message = [UInt8](repeating: 0, count: Self.size)
     message.withUnsafeMutableBytes {
       $0.storeBytes(of: SystemClock.monotonicNanoseconds(), as: Int64.self)
@@ -35,9 +35,9 @@ final class EchoClient: ConnectionHandler {
     connection.send(message)
   }
 
-  func connectionOpened(_ connection: TLSConnection) { onOpen() }
+  func connectionOpened(_ connection: SocketConnection) { onOpen() }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     held += bytes
     while held.count >= Self.size {
       onMessage(held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
@@ -45,5 +45,5 @@ final class EchoClient: ConnectionHandler {
     }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {}
+  func connectionClosed(_ connection: SocketConnection, reason: String) {}
 }

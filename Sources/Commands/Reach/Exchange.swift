@@ -45,23 +45,23 @@ final class Exchange: ConnectionHandler {
   /// The ending when nobody but this side ended it.
   private static let ours = "done"
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     wasOpened = true
     openedAt = SystemClock.monotonicNanoseconds()
     connection.send(request)
     connection.notifyWhenDrained()
   }
 
-  func connectionDrained(_ connection: TLSConnection) {
+  func connectionDrained(_ connection: SocketConnection) {
     sendingNanoseconds = sendingNanoseconds ?? SystemClock.monotonicNanoseconds() - openedAt
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     received += bytes
     if isEnough(received) { client.stop() }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     ending = reason
     client.stop()
   }

@@ -17,7 +17,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   /// How often a connection may end without saying anything before its frames count as unanswered.
   private static let attempts = 3
 
-  private let connect: (any ConnectionHandler) throws -> TLSConnection
+  private let connect: (any ConnectionHandler) throws -> SocketConnection
   private let settle: (ReplayedPush) -> Void
   private let silences: (Int) -> Void
   private let progress: () -> Void
@@ -32,14 +32,14 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   private enum State {
     case idle
-    case connecting(TLSConnection)
+    case connecting(SocketConnection)
     /// What was said on it is an error packet, or its beginning.
-    case sending(TLSConnection, received: [UInt8])
+    case sending(SocketConnection, received: [UInt8])
     /// Nothing more is sent on it; another connects already.
-    case fenced(TLSConnection, received: [UInt8], successor: Successor)
+    case fenced(SocketConnection, received: [UInt8], successor: Successor)
     case ended
 
-    var connection: TLSConnection? {
+    var connection: SocketConnection? {
       switch self {
       case .idle, .ended: nil
       case .connecting(let connection), .sending(let connection, _), .fenced(let connection, _, _): connection
@@ -52,10 +52,10 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   /// Takes over when the fenced connection has ended.
   private enum Successor {
     case none
-    case connecting(TLSConnection)
-    case open(TLSConnection)
+    case connecting(SocketConnection)
+    case open(SocketConnection)
 
-    var connection: TLSConnection? {
+    var connection: SocketConnection? {
       switch self {
       case .none: nil
       case .connecting(let connection), .open(let connection): connection
@@ -72,7 +72,8 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   }
 
   init(
-    recordedForm: OutcomeComparison.Form, connect: @escaping (any ConnectionHandler) throws -> TLSConnection,
+    recordedForm: OutcomeComparison.Form,
+    connect: @escaping (any ConnectionHandler) throws -> SocketConnection,
     settle: @escaping (ReplayedPush) -> Void, silences: @escaping (Int) -> Void,
     progress: @escaping () -> Void,
     fail: @escaping (String) -> Void
@@ -105,7 +106,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     }
   }
 
-  private func send(on connection: TLSConnection) {
+  private func send(on connection: SocketConnection) {
     guard connection.queuedBytes < Self.backlog else { return }
     let (bytes, needsFence) = window.takeBurst(limit: Self.burst)
     connection.sendAtOnce(bytes)
@@ -156,7 +157,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   // MARK: Connection
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     switch state {
     case .connecting(connection):
       state = .sending(connection, received: [])
@@ -167,12 +168,12 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     }
   }
 
-  func connectionDrained(_ connection: TLSConnection) {
+  func connectionDrained(_ connection: SocketConnection) {
     advance()
     progress()
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     var said = Array(bytes.prefix(LegacyErrorPacket.byteCount))
     switch state {
     case .sending(connection, let earlier):
@@ -187,7 +188,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     if said.count >= LegacyErrorPacket.byteCount { connection.abort("answered") }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     switch state {
     case .connecting(connection):
       state = .idle
@@ -243,4 +244,4 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 }
 
 /// In patterns a connection is itself.
-private func ~= (pattern: TLSConnection, connection: TLSConnection) -> Bool { pattern === connection }
+private func ~= (pattern: SocketConnection, connection: SocketConnection) -> Bool { pattern === connection }

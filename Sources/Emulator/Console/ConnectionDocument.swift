@@ -12,7 +12,7 @@ enum ConnectionDocument {
     return secure + plain.map { connection in { describe(connection) } }
   }
 
-  private static func describe(_ listener: String, _ connection: TLSConnection) -> JSONValue {
+  private static func describe(_ listener: String, _ connection: SocketConnection) -> JSONValue {
     .object(
       [
         ("listener", .string(listener)), ("remoteAddress", .string(connection.remoteAddress.description)),

@@ -18,7 +18,7 @@ final class CourierConnection: ConnectionHandler {
   }
 
   private let service: CourierService
-  private unowned let connection: TLSConnection
+  private unowned let connection: SocketConnection
   private var decoder = CourierDecoder()
   /// The packed form of the protocol; nil on nearly every connection.
   private var packing: CourierPacking?
@@ -34,7 +34,7 @@ final class CourierConnection: ConnectionHandler {
   /// Taken when the turn's messages were flushed.
   private(set) var systemQueuedBytes = 0
 
-  init(_ service: CourierService, _ connection: TLSConnection) {
+  init(_ service: CourierService, _ connection: SocketConnection) {
     (self.service, self.connection) = (service, connection)
     session = CourierServerSession(acceptedAt: SystemClock.now())
   }
@@ -46,9 +46,9 @@ final class CourierConnection: ConnectionHandler {
     identities.map(\.session.device).filter(broker.registry.contains).map { broker.registry[$0].udid }
   }
 
-  func connectionOpened(_ connection: TLSConnection) { packing = CourierPacking(alpn: connection.alpn) }
+  func connectionOpened(_ connection: SocketConnection) { packing = CourierPacking(alpn: connection.alpn) }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     let instant = SystemClock.now()
     if let reason = session.bytesReceived(bytes.count, at: instant) { return close(reason) }
     broker.noteRead(at: instant)
@@ -93,9 +93,9 @@ final class CourierConnection: ConnectionHandler {
     connection.send(packing?.encoder.pack(frames) ?? [])
   }
 
-  func connectionDrained(_ connection: TLSConnection) { connection.setPaused(false) }
+  func connectionDrained(_ connection: SocketConnection) { connection.setPaused(false) }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     session.connectionClosed()
     faults?.connectionClosed()
     let now = service.clock.now()

@@ -39,7 +39,7 @@ final class CourierService {
   /// The world's date, which devices sign and are told; nobody can move it.
   static func worldDate() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
-  func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+  func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
     let courier = CourierConnection(self, connection)
     connections[ObjectIdentifier(courier)] = courier
     return courier

@@ -11,11 +11,11 @@ import Transport
 /// what is queued waits in the connection's output, which the broker stores as it does for a device that does not read.
 final class CourierFaults {
   private let service: FaultService
-  private unowned let connection: TLSConnection
+  private unowned let connection: SocketConnection
   private(set) var isDoomed = false
   private var decision: FaultEngine.Decision?
 
-  init(_ service: FaultService, _ connection: TLSConnection) {
+  init(_ service: FaultService, _ connection: SocketConnection) {
     (self.service, self.connection) = (service, connection)
   }
 

@@ -15,7 +15,7 @@ final class GatewayFaults {
   private let service: FaultService
   /// Owns this object.
   private unowned let owner: GatewayConnection
-  private unowned let connection: TLSConnection
+  private unowned let connection: SocketConnection
   /// Whole frames that wait, the struck one first. Bounded by what a connection reads at once, as reading stops.
   private var frames: [UInt8] = []
   /// What was wrong behind them.
@@ -25,7 +25,7 @@ final class GatewayFaults {
   }
   private var timer: LoopEvent?
 
-  init(_ service: FaultService, _ owner: GatewayConnection, _ connection: TLSConnection) {
+  init(_ service: FaultService, _ owner: GatewayConnection, _ connection: SocketConnection) {
     (self.service, self.owner, self.connection) = (service, owner, connection)
   }
 

@@ -17,11 +17,11 @@ final class ProviderFaults {
 
   private let service: FaultService
   /// Owns, by its handler, what owns this object.
-  private unowned let connection: TLSConnection
+  private unowned let connection: SocketConnection
   private let session: HTTP2ServerSession
   private var held: [ObjectIdentifier: Held] = [:]
 
-  init(_ service: FaultService, _ connection: TLSConnection, _ session: HTTP2ServerSession) {
+  init(_ service: FaultService, _ connection: SocketConnection, _ session: HTTP2ServerSession) {
     (self.service, self.connection, self.session) = (service, connection, session)
   }
 

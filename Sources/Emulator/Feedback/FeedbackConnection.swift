@@ -20,7 +20,7 @@ final class FeedbackConnection: ConnectionHandler {
 
   init(_ feedback: FeedbackService) { self.feedback = feedback }
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     guard case .provider(let provider) = feedback.identities.identify(connection, listener: "feedback") else {
       return connection.close()
     }
@@ -34,13 +34,13 @@ final class FeedbackConnection: ConnectionHandler {
   }
 
   /// Providers have nothing to say here.
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {}
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
 
   /// A reader that ends its side at once still gets all of the list.
-  func connectionPeerEnded(_ connection: TLSConnection) {}
+  func connectionPeerEnded(_ connection: SocketConnection) {}
 
   /// Writes the next record's worth; after the last one has left, clears and closes.
-  func connectionDrained(_ connection: TLSConnection) {
+  func connectionDrained(_ connection: SocketConnection) {
     guard nextTuple < tuples.count else {
       if !rows.isEmpty { feedback.broker.clearFeedback(rows) }
       if !foreignIds.isEmpty { feedback.broker.clearForeignFeedback(foreignIds) }
@@ -50,7 +50,7 @@ final class FeedbackConnection: ConnectionHandler {
     connection.notifyWhenDrained()
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {}
+  func connectionClosed(_ connection: SocketConnection, reason: String) {}
 
   private func nextRecord() -> [UInt8] {
     var record: [UInt8] = []

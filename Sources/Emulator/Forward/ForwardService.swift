@@ -100,12 +100,12 @@ final class ForwardService {
 
   // MARK: Gateway side
 
-  func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+  func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
     connectionCount += 1
     return ForwardingGatewayConnection(self, number: connectionCount, connection)
   }
 
-  func identify(_ connection: TLSConnection) -> GatewayIdentification {
+  func identify(_ connection: SocketConnection) -> GatewayIdentification {
     identities.identify(connection, listener: "gateway")
   }
 

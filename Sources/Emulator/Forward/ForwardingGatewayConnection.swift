@@ -44,7 +44,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   let number: Int
   private let service: ForwardService
   /// nil once the provider has gone.
-  private var connection: TLSConnection?
+  private var connection: SocketConnection?
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
   private var waiting: ArraySlice<Waiting> = []
@@ -57,7 +57,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   /// What holds the first of those that wait up on purpose.
   private var fault: HeldUp?
 
-  init(_ service: ForwardService, number: Int, _ connection: TLSConnection) {
+  init(_ service: ForwardService, number: Int, _ connection: SocketConnection) {
     (self.service, self.number, self.connection) = (service, number, connection)
     window = ForwardWindow(size: service.options.window)
   }
@@ -68,7 +68,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
 
   // MARK: The provider's side
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     switch service.identify(connection) {
     case .wrongEnvironment: connection.close()
     case .provider(let provider):
@@ -78,7 +78,7 @@ final class ForwardingGatewayConnection: ConnectionHandler {
     }
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     guard let provider, !isEnding else { return }
     service.broker.noteRead()
     let failure = decoder.receive(bytes) {
@@ -93,12 +93,12 @@ final class ForwardingGatewayConnection: ConnectionHandler {
   }
 
   /// It may still read, and hears of a rejection of what it sent.
-  func connectionPeerEnded(_ connection: TLSConnection) {
+  func connectionPeerEnded(_ connection: SocketConnection) {
     if !isEnding { stage = .heardAll }
     advance()
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     self.connection = nil
     giveUpStalled()
     forget(kept: [])
@@ -349,7 +349,7 @@ extension ForwardingGatewayConnection {
   }
 
   /// The connection goes wrong, and nothing more can be said on it.
-  private func breakOff(_ end: (TLSConnection) -> Void) {
+  private func breakOff(_ end: (SocketConnection) -> Void) {
     stage = .ending
     dropWaiting()
     guard let connection else { return }

@@ -43,14 +43,14 @@ final class Gateway {
     retry = LoopEvent(timerOn: loop) { [unowned self] in resumeHeld() }
   }
 
-  func makeConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+  func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
     if let forward { return forward.makeConnection(connection) }
     let gateway = GatewayConnection(self, connection)
     connections[ObjectIdentifier(gateway)] = gateway
     return gateway
   }
 
-  func identify(_ connection: TLSConnection) -> GatewayIdentification {
+  func identify(_ connection: SocketConnection) -> GatewayIdentification {
     identities.identify(connection, listener: "gateway")
   }
 

@@ -11,7 +11,7 @@ import Transport
 ///        └─ certificate for the other environment: silent close (`Documentation/binary-protocol.md#client-certificate`)
 final class GatewayConnection: ConnectionHandler {
   private let gateway: Gateway
-  private unowned let connection: TLSConnection
+  private unowned let connection: SocketConnection
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
   /// Identifier of the last accepted notification that has one, for status 10; nil before the first. Command 0 has none,
@@ -22,11 +22,11 @@ final class GatewayConnection: ConnectionHandler {
   /// A fault holds frames back, and those that come go behind them. Asked for each frame, so it lies here.
   var framesWait = false
 
-  init(_ gateway: Gateway, _ connection: TLSConnection) {
+  init(_ gateway: Gateway, _ connection: SocketConnection) {
     (self.gateway, self.connection) = (gateway, connection)
   }
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     switch gateway.identify(connection) {
     case .provider(var provider):
       provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
@@ -35,7 +35,7 @@ final class GatewayConnection: ConnectionHandler {
     }
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     guard let provider else { return }
     gateway.broker.noteRead()
     let now = gateway.clock.now()
@@ -45,7 +45,7 @@ final class GatewayConnection: ConnectionHandler {
     if let faults, framesWait { faults.take(failure) } else { refuse(failure) }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     faults?.connectionClosed()
     gateway.forget(self, reason)
   }
@@ -61,7 +61,7 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   /// The provider learns how far it got.
-  func giveWay(_ connection: TLSConnection) { shutDown() }
+  func giveWay(_ connection: SocketConnection) { shutDown() }
 
   /// Maintenance: everything up to the last accepted notification went through
   /// (`Documentation/binary-protocol.md#statuses`, 10).

@@ -24,11 +24,11 @@ final class ProviderIdentities {
   }
 
   /// The environment that the client asked for by name, else the emulator's.
-  func environment(of connection: TLSConnection) -> Environment {
+  func environment(of connection: SocketConnection) -> Environment {
     connection.serverName.flatMap { Environment(serverName: $0) } ?? defaultEnvironment
   }
 
-  func identify(_ connection: TLSConnection, listener: String) -> GatewayIdentification {
+  func identify(_ connection: SocketConnection, listener: String) -> GatewayIdentification {
     let environment = environment(of: connection)
     guard let verdict = connection.peerCertificate.flatMap({ trust.recentVerdict(leafDER: $0) }),
       let certificate = verdict.certificate

@@ -9,13 +9,13 @@ final class ChannelResponder: HTTP2Responder {
   private let environment: Environment
   private let handler: ChannelRequestHandler
   private let service: ProviderService
-  private unowned let connection: TLSConnection
+  private unowned let connection: SocketConnection
   /// The listener that the connection came by.
   private let place: FaultPlace
   /// What goes wrong here on purpose; nil until something does.
   private var faults: ProviderFaults?
 
-  init(_ service: ProviderService, _ connection: TLSConnection, at place: FaultPlace) {
+  init(_ service: ProviderService, _ connection: SocketConnection, at place: FaultPlace) {
     (self.service, self.connection, self.place) = (service, connection, place)
     environment = service.environment(serverName: connection.serverName)
     identity = service.identity(of: connection, environment: environment)

@@ -34,8 +34,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   private static let inputAfterTermination = 4 << 20
 
   private let service: ProviderService
-  private unowned let connection: TLSConnection
-  private let makeResponder: (TLSConnection) -> any HTTP2Responder
+  private unowned let connection: SocketConnection
+  private let makeResponder: (SocketConnection) -> any HTTP2Responder
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?
   /// When GOAWAY was said.
@@ -49,13 +49,13 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   private var lastHeard = Instant.distantPast
 
   init(
-    _ service: ProviderService, _ connection: TLSConnection,
-    makeResponder: @escaping (TLSConnection) -> any HTTP2Responder
+    _ service: ProviderService, _ connection: SocketConnection,
+    makeResponder: @escaping (SocketConnection) -> any HTTP2Responder
   ) {
     (self.service, self.connection, self.makeResponder) = (service, connection, makeResponder)
   }
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     let responder = makeResponder(connection)
     var options = service.options.http2
     options.settings.maximumConcurrentStreams = responder.initialStreams
@@ -71,7 +71,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     writeOutput()
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     guard let session, let responder else { return }
     let now = service.clock.now()
     (lastHeard, hasHeard) = (SystemClock.now(), true)
@@ -89,9 +89,9 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     writeOutput()
   }
 
-  func connectionDrained(_ connection: TLSConnection) { writeOutput() }
+  func connectionDrained(_ connection: SocketConnection) { writeOutput() }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     service.forget(self)
     responder?.connectionClosed()
     (session, responder) = (nil, nil)
@@ -161,11 +161,11 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   }
 
   /// Nobody can be told who does not read.
-  func giveWay(_ connection: TLSConnection) {
+  func giveWay(_ connection: SocketConnection) {
     guard let session, hasHeard, !connection.isBlocked, !connection.isStalled else {
-      return connection.abort(TLSConnection.gaveWay, reset: true)
+      return connection.abort(SocketConnection.gaveWay, reset: true)
     }
-    endCalmly(session, because: TLSConnection.gaveWay)
+    endCalmly(session, because: SocketConnection.gaveWay)
     responder?.connectionClosed()
     (self.session, responder) = (nil, nil)
     connection.hold(0)

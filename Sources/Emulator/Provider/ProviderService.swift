@@ -58,7 +58,7 @@ final class ProviderService {
   }
 
   /// The certificate of a connection, if it showed one, else the means to judge its tokens.
-  func identity(of connection: TLSConnection, environment: Environment) -> ProviderIdentity {
+  func identity(of connection: SocketConnection, environment: Environment) -> ProviderIdentity {
     guard let verdict = connection.peerCertificate.flatMap({ trust.recentVerdict(leafDER: $0) }),
       let certificate = verdict.certificate
     else { return tokenIdentity(environment) }
@@ -173,11 +173,11 @@ final class ProviderService {
 
   // MARK: Connections
 
-  func makePushConnection(_ connection: TLSConnection) -> any ConnectionHandler {
+  func makePushConnection(_ connection: SocketConnection) -> any ConnectionHandler {
     HTTP2Connection(self, connection) { [unowned self] in PushResponder(self, $0) }
   }
 
-  func makeChannelConnection(_ connection: TLSConnection, at place: FaultPlace) -> any ConnectionHandler {
+  func makeChannelConnection(_ connection: SocketConnection, at place: FaultPlace) -> any ConnectionHandler {
     HTTP2Connection(self, connection) { [unowned self] in ChannelResponder(self, $0, at: place) }
   }
 

@@ -6,12 +6,12 @@ import Transport
 final class PushResponder: HTTP2Responder {
   let service: ProviderService
   let requests: ProviderRequests
-  unowned let connection: TLSConnection
+  unowned let connection: SocketConnection
   private var throttle: StreamThrottle
   /// What goes wrong here on purpose; nil until something does.
   private var faults: ProviderFaults?
 
-  init(_ service: ProviderService, _ connection: TLSConnection) {
+  init(_ service: ProviderService, _ connection: SocketConnection) {
     let environment = service.environment(serverName: connection.serverName)
     let identity = service.identity(of: connection, environment: environment)
     (self.service, self.connection) = (service, connection)

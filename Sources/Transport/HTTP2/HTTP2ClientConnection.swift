@@ -43,7 +43,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   private let session: HTTP2ClientSession
   private var state = State.connecting
   private var owner: (any HTTP2ClientOwner)?
-  private var connection: TLSConnection?
+  private var connection: SocketConnection?
   /// When it was begun, something came, or the first request went out after a rest; monotonic nanoseconds.
   private var lastSign = SystemClock.monotonicNanoseconds()
   /// Requests that were answered, as a count.
@@ -135,7 +135,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
 
   // MARK: What the connection tells
 
-  public func connectionOpened(_ connection: TLSConnection) {
+  public func connectionOpened(_ connection: SocketConnection) {
     guard connection.alpn == Self.protocolName else {
       return connection.abort("not an HTTP/2 server: it did not choose \"\(Self.protocolName)\" by ALPN")
     }
@@ -145,7 +145,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
     flush()
   }
 
-  public func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     lastSign = SystemClock.monotonicNanoseconds()
     let status = session.receive(bytes)
     settleEnded()
@@ -159,7 +159,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
     if state == .leaving, openStreams == 0 { connection.close() }
   }
 
-  public func connectionClosed(_ connection: TLSConnection, reason: String) {
+  public func connectionClosed(_ connection: SocketConnection, reason: String) {
     certificateProblem = wasOpened ? nil : connection.peerCertificateProblem
     (state, self.connection) = (.closed, nil)
     let owner = self.owner

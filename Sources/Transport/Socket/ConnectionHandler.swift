@@ -27,6 +27,3 @@ extension ConnectionHandler {
     connection.abort(SocketConnection.gaveWay, reset: true)
   }
 }
-
-/// A connection of which is known that it speaks TLS.
-public typealias TLSConnection = SocketConnection

@@ -6,7 +6,7 @@ public enum TLSClient {
   public static func connect(
     loop: EventLoop, to address: SocketAddress, serverName: String?, alpn: [String] = [], context: TLSContext,
     handler: any ConnectionHandler
-  ) throws -> TLSConnection {
+  ) throws -> SocketConnection {
     let descriptor = try openSocket(address)
     do {
       let layer = try SocketLayer(descriptor, context, isServer: false)

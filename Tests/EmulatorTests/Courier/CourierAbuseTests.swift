@@ -19,7 +19,7 @@ extension LiveTests {
     }
 
     /// The emulator's side of the only device connection.
-    private func served(_ harness: EmulatorHarness) throws -> (TLSConnection, CourierConnection) {
+    private func served(_ harness: EmulatorHarness) throws -> (SocketConnection, CourierConnection) {
       let connection = try #require(harness.connections("courier").first)
       return (connection, try #require(connection.handler as? CourierConnection))
     }

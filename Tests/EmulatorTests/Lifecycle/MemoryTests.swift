@@ -170,7 +170,7 @@ extension LiveTests {
 /// A provider that begins requests and never ends them.
 private final class HalfOpen {
   let recorder = Recorder()
-  private let connection: TLSConnection
+  private let connection: SocketConnection
   private var stream: UInt32 = 1
 
   init(_ harness: EmulatorHarness) throws {

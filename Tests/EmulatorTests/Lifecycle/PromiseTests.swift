@@ -16,7 +16,7 @@ extension LiveTests {
   @Suite("Promise 1: committed before it is visible")
   struct PromiseTests {
     /// Watches the store: at each commit of a message nothing of the turn may have reached these clients.
-    private func watch(_ spy: StoreSpy, _ clients: [(TLSConnection, Recorder)]) -> Watch {
+    private func watch(_ spy: StoreSpy, _ clients: [(SocketConnection, Recorder)]) -> Watch {
       let watch = Watch()
       spy.onCommit = { changes in
         guard !changes.messages.isEmpty || !changes.registrations.isEmpty else { return }

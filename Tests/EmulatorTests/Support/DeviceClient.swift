@@ -17,7 +17,7 @@ final class DeviceClient {
   }
 
   let recorder = Recorder()
-  let connection: TLSConnection
+  let connection: SocketConnection
   private(set) var frames: [Frame] = []
   private(set) var messages: [CourierMessage] = []
   private(set) var tokenAnswers: [AppTokenResponse] = []

@@ -19,7 +19,7 @@ final class EmulatorHarness {
   let certs: String
   private let heartbeat: LoopEvent
   private var contexts: [String: TLSContext] = [:]
-  private var clients: [TLSConnection] = []
+  private var clients: [SocketConnection] = []
   private var hasStopped = false
 
   /// Starts an emulator on free ports. Without a data folder it keeps nothing.
@@ -58,7 +58,7 @@ final class EmulatorHarness {
   func address(_ listener: String) throws -> SocketAddress { try #require(emulator.ports[listener]) }
 
   /// The emulator's side of the open connections of one listener.
-  func connections(_ name: String) -> [TLSConnection] {
+  func connections(_ name: String) -> [SocketConnection] {
     emulator.listeners.first { $0.name == name }?.listener.openConnections ?? []
   }
 
@@ -131,7 +131,7 @@ final class EmulatorHarness {
   func connect(
     _ listener: String, as recorder: Recorder, context: TLSContext, serverName: String? = nil,
     alpn: [String] = []
-  ) throws -> TLSConnection {
+  ) throws -> SocketConnection {
     let connection = try TLSClient.connect(
       loop: loop, to: address(listener), serverName: serverName, alpn: alpn, context: context,
       handler: recorder)

@@ -51,7 +51,7 @@ struct ProviderAnswer {
 /// A provider of today.
 final class HTTP2Client {
   let recorder = Recorder()
-  let connection: TLSConnection
+  let connection: SocketConnection
   let session: HTTP2ClientSession
   /// Answers by the number that `send` gave out.
   private(set) var answers: [Int: ProviderAnswer] = [:]

@@ -7,7 +7,7 @@ import Testing
 /// A provider of the binary era. Sends what it is told, reads until the end.
 final class LegacyClient {
   let recorder = Recorder()
-  let connection: TLSConnection
+  let connection: SocketConnection
   private let harness: EmulatorHarness
 
   init(
@@ -48,7 +48,7 @@ final class LegacyClient {
   }
 }
 
-extension TLSConnection {
+extension SocketConnection {
   /// A half-close of TLS: says that nothing more comes, and reads on.
   func endOutput() { _ = layer.sendClose() }
 }

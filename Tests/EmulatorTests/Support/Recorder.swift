@@ -11,28 +11,28 @@ final class Recorder: ConnectionHandler {
   /// The server ended in order: its TLS close came, not just an end of stream or a reset.
   private(set) var sawClose = false
   /// What comes after the handshake, at once.
-  var onOpened: ((TLSConnection) -> Void)?
+  var onOpened: ((SocketConnection) -> Void)?
   var onReceived: ((UnsafeRawBufferPointer) -> Void)?
 
   var hasEnded: Bool { endReason != nil }
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     hasOpened = true
     onOpened?(connection)
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     received.append(contentsOf: bytes)
     onReceived?(bytes)
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     sawClose = connection.peerHasEnded
     endReason = reason
   }
 }
 
-extension TLSConnection {
+extension SocketConnection {
   /// Whether bytes have come to this end that it has not read: what the other end has really sent.
   var hasUnreadInput: Bool {
     var byte: UInt8 = 0
@@ -40,7 +40,7 @@ extension TLSConnection {
   }
 }
 
-extension TLSConnection {
+extension SocketConnection {
   /// How much the kernel may hold of what this end writes, in bytes.
   func setSendBuffer(_ bytes: Int32) {
     var size = bytes

@@ -148,11 +148,11 @@ private final class ClientAndServer {
 
 private final class Server {
   private let session = HTTP2ServerSession(options: HTTP2Options())
-  private var connection: TLSConnection?
+  private var connection: SocketConnection?
   private(set) var requests: [HTTP2Request] = []
   var answer: (HTTP2Request) -> HTTP2Response? = { _ in nil }
 
-  func opened(_ connection: TLSConnection) {
+  func opened(_ connection: SocketConnection) {
     self.connection = connection
     flush()
   }

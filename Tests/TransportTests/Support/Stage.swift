@@ -97,50 +97,50 @@ final class Stage {
 
 /// One end of a connection. Writes down every call, and does what the test wants in it.
 final class Peer: ConnectionHandler {
-  var connection: TLSConnection?
+  var connection: SocketConnection?
   var received: [UInt8] = []
   private(set) var calls: [String] = []
   private(set) var endReason: String?
   private(set) var sawClose = false
-  var onOpened: (TLSConnection) -> Void = { _ in }
-  var onReceived: (TLSConnection, UnsafeRawBufferPointer) -> Void = { _, _ in }
-  var onDrained: (TLSConnection) -> Void = { _ in }
+  var onOpened: (SocketConnection) -> Void = { _ in }
+  var onReceived: (SocketConnection, UnsafeRawBufferPointer) -> Void = { _, _ in }
+  var onDrained: (SocketConnection) -> Void = { _ in }
   /// Nil closes, as whoever has nothing more to say does.
-  var onPeerEnded: ((TLSConnection) -> Void)?
+  var onPeerEnded: ((SocketConnection) -> Void)?
 
   var hasOpened: Bool { calls.contains("opened") }
   var hasEnded: Bool { endReason != nil }
 
   func send(_ bytes: [UInt8]) { connection?.send(bytes) }
 
-  func connectionOpened(_ connection: TLSConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     calls.append("opened")
     onOpened(connection)
   }
 
-  func connection(_ connection: TLSConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     if calls.last != "received" { calls.append("received") }
     received.append(contentsOf: bytes)
     onReceived(connection, bytes)
   }
 
-  func connectionDrained(_ connection: TLSConnection) {
+  func connectionDrained(_ connection: SocketConnection) {
     calls.append("drained")
     onDrained(connection)
   }
 
-  func connectionPeerEnded(_ connection: TLSConnection) {
+  func connectionPeerEnded(_ connection: SocketConnection) {
     calls.append("peer ended")
     if let onPeerEnded { onPeerEnded(connection) } else { connection.close() }
   }
 
-  func connectionClosed(_ connection: TLSConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     calls.append("closed")
     (endReason, sawClose) = (reason, connection.peerHasEnded)
   }
 }
 
-extension TLSConnection {
+extension SocketConnection {
   /// A half-close of TLS: says that nothing more comes, and reads on. `ofTCP` ends the stream below as well.
   func endOutput(ofTCP: Bool = false) {
     _ = layer.sendClose()

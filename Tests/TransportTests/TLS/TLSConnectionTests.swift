@@ -157,7 +157,7 @@ extension LiveTests {
       for call in Call.allCases {
         for reset in [false, true] {
           let stage = try Stage { server in
-            let abort = { (connection: TLSConnection) in connection.abort("enough", reset: reset) }
+            let abort = { (connection: SocketConnection) in connection.abort("enough", reset: reset) }
             switch call {
             case .opened: server.onOpened = abort
             case .received: server.onReceived = { connection, _ in abort(connection) }
@@ -215,7 +215,7 @@ extension LiveTests {
       connection.close()
       stage.settle()
       #expect(connection.phase == .draining && connection.queuedBytes > 0)
-      let limit = SystemClock.monotonicNanoseconds() + TLSConnection.drainLimit
+      let limit = SystemClock.monotonicNanoseconds() + SocketConnection.drainLimit
       #expect(connection.deadline <= limit && connection.deadline > limit - 10_000_000_000)
       connection.deadline = 0
       stage.turn(until: "the sweep ends it") { server.hasEnded }

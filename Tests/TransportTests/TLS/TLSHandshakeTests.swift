@@ -12,7 +12,7 @@ extension LiveTests {
       let silent = try SilentSocket(stage.address)
       stage.turn(until: "it is accepted") { stage.open == 1 }
       let connection = try #require(stage.servers.last?.connection)
-      let limit = SystemClock.monotonicNanoseconds() + TLSConnection.handshakeLimit
+      let limit = SystemClock.monotonicNanoseconds() + SocketConnection.handshakeLimit
       #expect(connection.deadline <= limit && connection.deadline > limit - 10_000_000_000)
       connection.deadline = 0
       stage.turn(until: "it is ended") { stage.open == 0 }
