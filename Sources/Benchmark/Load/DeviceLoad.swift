@@ -70,11 +70,12 @@ final class DeviceLoad: ConnectionHandler {
     var items = frame.items
     while let item = try? items.next() {
       guard item.id == CourierItem.Message.messageId.rawValue, item.value.count == 4 else { continue }
-      let output = connection.reserve(16)
-      output.copyMemory(from: Self.receiptHead, byteCount: Self.receiptHead.count)
-      (output + 8).copyMemory(from: item.value.baseAddress ?? UnsafeRawPointer(output), byteCount: 4)
-      (output + 12).copyMemory(from: Self.receiptTail, byteCount: Self.receiptTail.count)
-      connection.commit(16)
+      connection.append(atMost: 16) { output in
+        output.copyMemory(from: Self.receiptHead, byteCount: Self.receiptHead.count)
+        (output + 8).copyMemory(from: item.value.baseAddress ?? UnsafeRawPointer(output), byteCount: 4)
+        (output + 12).copyMemory(from: Self.receiptTail, byteCount: Self.receiptTail.count)
+        return 16
+      }
       return 1
     }
     return 0

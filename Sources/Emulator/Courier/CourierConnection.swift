@@ -262,8 +262,7 @@ extension CourierConnection: CourierOutlet {
       sendUnsolicited(message.frame)
       return touch()
     }
-    let written = message.writeFrame(to: connection.reserve(message.frameSize))
-    connection.commit(written)
+    connection.append(atMost: message.frameSize) { message.writeFrame(to: $0) }
     touch()
   }
 

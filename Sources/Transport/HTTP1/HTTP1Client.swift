@@ -88,7 +88,7 @@ public struct HTTP1Client: Sendable {
     }
   }
 
-  private func end(_ parser: HTTPResponseParser) throws {
+  private func end(_ parser: borrowing HTTPResponseParser) throws {
     guard parser.mayEnd else {
       throw Failure(code: .disconnected, description: "\(address) ended the connection within its answer")
     }

@@ -1,3 +1,5 @@
+import PushModel
+
 /// Takes a stream of HTTP/1.1 messages apart: bytes in, events out, no I/O.
 ///
 ///     head ─→ (the owner says how long the body is) ─→ fixed ──────────────────────────→ head …
@@ -5,7 +7,7 @@
 ///                                                  └─→ until the end of the connection
 ///
 /// After a failure nothing more is decoded: where the next message begins is no longer known.
-struct HTTPMessageDecoder {
+struct HTTPMessageDecoder: ~Copyable {
   enum Event: Equatable {
     case head(HTTPHead)
     /// A piece of the body.
@@ -31,7 +33,13 @@ struct HTTPMessageDecoder {
 
   private let limits: HTTPLimits
   private var state = State.head
-  private var buffer: [UInt8] = []
+  /// Largest memory that is kept when all of it has been decoded, in bytes.
+  private static let keptCapacity = 1 << 16
+  /// What has been decoded is forgotten when it is more than this, in bytes, and more than the rest.
+  private static let decodedLimit = 1 << 16
+
+  private var buffer = ByteBuffer()
+  /// What lies before has been decoded.
   private var start = 0
   /// How far the search for the end of a line or head has come.
   private var searched = 0
@@ -56,10 +64,10 @@ struct HTTPMessageDecoder {
 
   mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     if start == buffer.count {
-      buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 16)
+      if buffer.capacity > Self.keptCapacity { buffer.free() } else { buffer.removeAll() }
       (start, searched) = (0, 0)
     }
-    buffer.append(contentsOf: bytes)
+    buffer.append(bytes)
   }
 
   /// Says how long the body is whose head has just been told.
@@ -130,7 +138,7 @@ struct HTTPMessageDecoder {
     guard count > 0 else { return nil }
     bodyCount += count
     guard bodyCount <= limits.body else { throw fail(tooLarge) }
-    let piece = Array(buffer[start..<start + count])
+    let piece = Array(buffer.bytes[start..<start + count])
     consume(count)
     state = rest(most - count)
     return .body(piece)
@@ -140,7 +148,7 @@ struct HTTPMessageDecoder {
     start += count
     searched = start
     // Keeps what is moved small against what was read.
-    if start > 1 << 16, start * 2 > buffer.count {
+    if start > Self.decodedLimit, start * 2 > buffer.count {
       buffer.removeFirst(start)
       (start, searched) = (0, 0)
     }
@@ -148,7 +156,9 @@ struct HTTPMessageDecoder {
 
   /// The bytes of a head up to its empty line; empty lines before it are skipped (RFC 9112 2.2).
   private mutating func decodeHead() throws(HTTPParseFailure) -> HTTPHead? {
-    while waiting > 0, buffer[start] == ASCII.carriageReturn || buffer[start] == ASCII.lineFeed {
+    while waiting > 0, case let byte = buffer.bytes[start],
+      byte == ASCII.carriageReturn || byte == ASCII.lineFeed
+    {
       consume(1)
     }
     guard let end = endOfHead() else {
@@ -156,9 +166,9 @@ struct HTTPMessageDecoder {
       return nil
     }
     guard end - start <= limits.head else { throw fail(headTooLarge) }
-    let bytes = buffer[start..<end]
+    let bytes = Array(buffer.bytes[start..<end])
     do {
-      let head = try HTTPHead(bytes, limits: limits)
+      let head = try HTTPHead(bytes[...], limits: limits)
       consume(end - start)
       return head
     } catch { throw fail(error) }
@@ -170,33 +180,34 @@ struct HTTPMessageDecoder {
 
   /// Where the empty line ends; it may lack its CR, which `HTTPHead` refuses.
   private mutating func endOfHead() -> Int? {
-    while let lineEnd = buffer[searched...].firstIndex(of: ASCII.lineFeed) {
+    let bytes = buffer.bytes
+    while let lineEnd = bytes[searched...].firstIndex(of: ASCII.lineFeed) {
       let next = lineEnd + 1
-      guard next < buffer.count else { return nil }
-      if buffer[next] == ASCII.lineFeed { return next + 1 }
-      if buffer[next] == ASCII.carriageReturn {
-        guard next + 1 < buffer.count else { return nil }
-        if buffer[next + 1] == ASCII.lineFeed { return next + 2 }
+      guard next < bytes.count else { return nil }
+      if bytes[next] == ASCII.lineFeed { return next + 1 }
+      if bytes[next] == ASCII.carriageReturn {
+        guard next + 1 < bytes.count else { return nil }
+        if bytes[next + 1] == ASCII.lineFeed { return next + 2 }
       }
       searched = next
     }
-    searched = buffer.count
+    searched = bytes.count
     return nil
   }
 
   /// One line without its CR LF.
   private mutating func decodeLine(_ limit: Int) throws(HTTPParseFailure) -> [UInt8]? {
-    guard let end = buffer[searched...].firstIndex(of: ASCII.lineFeed) else {
+    guard let end = buffer.bytes[searched...].firstIndex(of: ASCII.lineFeed) else {
       searched = buffer.count
       guard waiting <= limit else {
         throw fail(HTTPParseFailure(400, "a line of a chunked body is too long"))
       }
       return nil
     }
-    guard end + 1 - start <= limit, end > start, buffer[end - 1] == ASCII.carriageReturn else {
+    guard end + 1 - start <= limit, end > start, buffer.bytes[end - 1] == ASCII.carriageReturn else {
       throw fail(HTTPParseFailure(400, "a line of a chunked body is too long or does not end with CR LF"))
     }
-    let line = Array(buffer[start..<end - 1])
+    let line = Array(buffer.bytes[start..<end - 1])
     consume(end + 1 - start)
     return line
   }

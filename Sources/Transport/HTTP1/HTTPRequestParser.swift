@@ -1,7 +1,7 @@
 import Platform
 
 /// Puts requests together from a client's bytes; no I/O.
-struct HTTPRequestParser {
+struct HTTPRequestParser: ~Copyable {
   enum Event {
     /// The client waits for `100 Continue` before it sends the body.
     case wantsContinue

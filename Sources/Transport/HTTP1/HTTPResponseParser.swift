@@ -1,5 +1,5 @@
 /// Puts an answer together from a server's bytes; no I/O.
-struct HTTPResponseParser {
+struct HTTPResponseParser: ~Copyable {
   enum Event {
     /// Status and fields; the body follows in pieces.
     case head(HTTPResponse)

@@ -24,7 +24,7 @@ public final class EventLoop {
   var wakeups = 0
   /// Turns since a socket did, as a count.
   private var quietTurns = 0
-  var spareOutput: [UnsafeMutableRawBufferPointer] = []
+  var spareOutput = SpareOutput()
   /// Registrations that the system did not take. Weak, as their owners may let go of them.
   private var failed: [WeakEvent] = []
   private var hasNewFailure = false
@@ -53,7 +53,6 @@ public final class EventLoop {
   }
 
   deinit {
-    for buffer in spareOutput { buffer.deallocate() }
     scratch.deallocate()
     event_base_free(base)
   }

@@ -113,20 +113,20 @@ public final class SocketConnection: LoopClient {
   /// Whether bytes wait for the system to have room: the TLS layer has to be given the same ones again.
   public var isBlocked: Bool { writeEvent?.isActive ?? false }
 
-  /// Lends room for `size` bytes at the end of the output; call `commit` with what was used.
-  public func reserve(_ size: Int) -> UnsafeMutableRawPointer { output.reserve(size, from: loop) }
-
-  /// Queues `count` reserved bytes; they leave at the end of the turn.
-  public func commit(_ count: Int) {
-    output.commit(count)
+  /// Queues what `write` writes to room for `size` bytes, as many as it says; they leave at the end of the turn.
+  @inline(__always)
+  public func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
+    output.append(atMost: size, from: loop, write)
     queueFlush()
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
   public func send(_ bytes: UnsafeRawBufferPointer) {
     guard isOpen, !bytes.isEmpty else { return }
-    reserve(bytes.count).copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count)
-    commit(bytes.count)
+    append(atMost: bytes.count) { room in
+      room.copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count)
+      return bytes.count
+    }
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.

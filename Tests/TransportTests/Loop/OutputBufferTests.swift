@@ -5,9 +5,14 @@ import Testing
 @Suite("Output buffer")
 struct OutputBufferTests {
   private func append(_ bytes: [UInt8], to buffer: inout OutputBuffer, _ loop: EventLoop) {
-    let room = buffer.reserve(bytes.count, from: loop)
-    bytes.withUnsafeBytes { room.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count) }
-    buffer.commit(bytes.count)
+    buffer.append(atMost: bytes.count, from: loop) { room in
+      bytes.withUnsafeBytes { room.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count) }
+      return bytes.count
+    }
+  }
+
+  private final class Holder {
+    var buffer = OutputBuffer()
   }
 
   private func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
@@ -39,12 +44,12 @@ struct OutputBufferTests {
     append(pattern(100), to: &first, loop)
     let chunk = first.waiting.baseAddress
     first.consume(99, to: loop)
-    #expect(loop.spareOutput.isEmpty)
+    #expect(loop.spareOutput.count == 0)
     first.consume(1, to: loop)
     #expect(loop.spareOutput.count == 1)
     var second = OutputBuffer()
     append(pattern(50), to: &second, loop)
-    #expect(second.waiting.baseAddress == chunk && loop.spareOutput.isEmpty)
+    #expect(second.waiting.baseAddress == chunk && loop.spareOutput.count == 0)
     second.release(to: loop)
     #expect(second.isEmpty && loop.spareOutput.count == 1)
   }
@@ -55,17 +60,18 @@ struct OutputBufferTests {
     var large = OutputBuffer()
     append(pattern(OutputBuffer.chunk + 1), to: &large, loop)
     large.consume(large.count, to: loop)
-    #expect(loop.spareOutput.isEmpty)
-    var many = (0..<OutputBuffer.spareLimit + 10).map { _ in OutputBuffer() }
-    for index in many.indices { append([1], to: &many[index], loop) }
-    for index in many.indices { many[index].release(to: loop) }
-    #expect(loop.spareOutput.count == OutputBuffer.spareLimit)
+    #expect(loop.spareOutput.count == 0)
+    let many = (0..<SpareOutput.limit + 10).map { _ in Holder() }
+    for holder in many { append([1], to: &holder.buffer, loop) }
+    for holder in many { holder.buffer.release(to: loop) }
+    #expect(loop.spareOutput.count == SpareOutput.limit)
   }
 
   @Test("the loop's budget knows all storage, which is whole chunks and shrinks as a large answer is read")
   func counted() throws {
     let loop = try #require(EventLoop())
-    var (small, large) = (OutputBuffer(), OutputBuffer())
+    var small = OutputBuffer()
+    var large = OutputBuffer()
     append([1], to: &small, loop)
     #expect(loop.memory.used == OutputBuffer.chunk)
     let count = 10 << 20

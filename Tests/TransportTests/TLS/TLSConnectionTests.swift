@@ -38,13 +38,15 @@ extension LiveTests {
     }
 
     @Test("room that was lent and used leaves like anything else")
-    func reserve() throws {
+    func room() throws {
       let stage = try Stage()
       let (client, server) = try stage.pair()
       let connection = try #require(server.connection)
       for byte in UInt8(1)...3 {
-        connection.reserve(100).storeBytes(of: byte, as: UInt8.self)
-        connection.commit(1)
+        connection.append(atMost: 100) {
+          $0.storeBytes(of: byte, as: UInt8.self)
+          return 1
+        }
       }
       stage.turn(until: "they arrive") { client.received == [1, 2, 3] }
     }
