@@ -3,6 +3,7 @@ import Credentials
 import Platform
 import PushModel
 import Storage
+import Transport
 
 /// How the parts are made that the options decide about.
 extension Emulator {
@@ -56,11 +57,16 @@ extension Emulator {
       awaitsVerdicts: options.forward != nil)
   }
 
-  func makeForward(_ forward: ForwardOptions, _ identities: ProviderIdentities) throws -> ForwardService {
-    try ForwardService(
-      loop: loop, options: forward, broker: broker, clock: clock, limits: options.legacyLimits,
-      identities: identities, ownCA: certs.caCertificate, logger: logger, seed: seed, faults: faults,
-      keepsQueue: !options.isEphemeral)
+  static func makeForward(
+    _ options: EmulatorOptions, _ seed: UInt64, _ loop: EventLoop, _ broker: Broker, _ clock: EmulatorClock,
+    _ logger: Logger, _ waiters: PushWaiters
+  ) throws -> ForwardService? {
+    try options.forward.map {
+      try ForwardService(
+        loop: loop, options: $0, broker: broker, clock: clock, limits: options.legacyLimits, waiters: waiters,
+        ownCA: CertsFolder(path: options.certs).caCertificate, logger: logger, seed: seed,
+        keepsQueue: !options.isEphemeral)
+    }
   }
 
   /// The store's file in a data folder.

@@ -34,7 +34,12 @@ public final class Emulator {
   let provider: ProviderService
   let pushLog: PushLog
   /// The bridge to another service, if there is one.
-  private(set) var forward: ForwardService?
+  let forward: ForwardService?
+  /// Where pushes go that are not forwarded. Variable so that a test can have one whose verdicts come later.
+  var sink: any PushSink {
+    didSet { (gateway.sink, provider.sink) = (sink, sink) }
+  }
+  let waiters = PushWaiters()
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
   var listeners: [(name: String, listener: SocketListener)] = []
@@ -72,9 +77,11 @@ public final class Emulator {
     faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
     let identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
+    sink = LocalSink(broker)
+    forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters)
     gateway = Gateway(
       loop: loop, broker: broker, clock: clock, limits: options.legacyLimits, identities: identities,
-      logger: logger, faults: faults)
+      logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters)
     feedback = FeedbackService(broker: broker, identities: identities)
     courier = CourierService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults,
@@ -84,17 +91,16 @@ public final class Emulator {
       folder: certs, isLenient: options.isLenient, documentedOnly: options.provider.documentedTokens)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
-      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults)
+      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, sink: sink,
+      waiters: waiters)
     pushLog = PushLog(broker: broker, logger: logger)
     capture = try Self.makeCapture(options, broker, logger)
-    forward = try options.forward.map { try makeForward($0, identities) }
     connectServices()
     learnTopics()
   }
 
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
-    gateway.forward = forward
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.capture = capture
   }

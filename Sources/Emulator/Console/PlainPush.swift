@@ -29,7 +29,22 @@ enum PlainPush {
     {
       return PlainFault(decision, service.faults, exchange, requests, message, judged, reply: reply).begin()
     }
-    if let response = requests.act(judged, on: message, now: now).response { reply(HTTPResponse(response)) }
+    finish(requests.act(judged, on: message, now: now), exchange, requests, judged, message) { response in
+      if let response { reply(HTTPResponse(response)) }
+    }
+  }
+
+  /// Answers now, or when the verdict is there, with nothing if nothing is to be said.
+  static func finish(
+    _ action: ProviderAction, _ exchange: HTTPExchange, _ requests: ProviderRequests, _ judged: JudgedRequest,
+    _ message: HTTPMessage, reply: @escaping (HTTP2Response?) -> Void
+  ) {
+    switch action {
+    case .done(let outcome): reply(outcome.response)
+    case .outstanding(let push):
+      exchange.onGone = { push.then = nil }
+      push.then = { reply(requests.outcome($0, judged, message).response) }
+    }
   }
 
   private static func message(_ request: HTTPRequest) -> HTTPMessage {

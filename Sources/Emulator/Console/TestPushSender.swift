@@ -37,12 +37,21 @@ enum TestPushSender {
       ? faults.decide(message, judged, .console, requests.identity, connection: nil) : nil
     faults.after(decision) {
       let now = emulator.clock.now()
-      let outcome =
+      let action =
         decision.map {
           requests.carryOut(FaultPlan($0, on: .streams).fate, $0, judged, message, now: now)
         } ?? requests.act(judged, on: message, now: now)
-      emulator.capture?.connectionClosed(number)
-      done(outcome.id)
+      finish(action) { id in
+        emulator.capture?.connectionClosed(number)
+        done(id)
+      }
+    }
+  }
+
+  private static func finish(_ action: ProviderAction, _ done: @escaping (UInt64) -> Void) {
+    switch action {
+    case .done(let outcome): done(outcome.id)
+    case .outstanding(let push): push.then = { done($0.id) }
     }
   }
 
@@ -77,30 +86,50 @@ enum TestPushSender {
       return emulator.faults.decide(notification, topic: push.topic.name, connection: nil)
     }
     emulator.faults.after(decision) { [provider] in
-      let id = submit(bytes, from: provider, decision, emulator)
-      emulator.capture?.connectionClosed(provider.connection)
-      done(id)
+      submit(bytes, from: provider, decision, emulator) { id in
+        emulator.capture?.connectionClosed(provider.connection)
+        done(id)
+      }
     }
   }
 
   private static func submit(
-    _ frame: [UInt8], from provider: GatewayProvider, _ decision: FaultEngine.Decision?, _ emulator: Emulator
-  ) -> UInt64 {
-    let (gateway, now) = (emulator.gateway, emulator.clock.now())
-    var (decoder, id) = (LegacyDecoder(), UInt64(0))
+    _ frame: [UInt8], from provider: GatewayProvider, _ decision: FaultEngine.Decision?, _ emulator: Emulator,
+    _ done: @escaping (UInt64) -> Void
+  ) {
+    let gateway = emulator.gateway
+    var decoder = LegacyDecoder()
     let failure = frame.withUnsafeBytes { bytes in
       decoder.receive(bytes) { notification in
-        let result =
-          decision.map {
-            gateway.carryOut(FaultPlan($0, on: .frames).fate, $0, notification, from: provider, now: now)
-          } ?? gateway.submit(notification, from: provider, now: now)
-        id = result.id
+        submit(notification, frame, from: provider, decision, emulator, done)
         return .stop
       }
     }
-    return failure.map {
-      gateway.recordFailure($0, decoder.malformedFrame, from: provider, now: now)
-    } ?? id
+    guard let failure else { return }
+    done(gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: emulator.clock.now()))
+  }
+
+  private static func submit(
+    _ notification: LegacyNotification, _ frame: [UInt8], from provider: GatewayProvider,
+    _ decision: FaultEngine.Decision?, _ emulator: Emulator, _ done: @escaping (UInt64) -> Void
+  ) {
+    let (gateway, now) = (emulator.gateway, emulator.clock.now())
+    if let decision, case let fate = FaultPlan(decision, on: .frames).fate,
+      let result = gateway.carryOut(fate, decision, notification, from: provider, now: now)
+    {
+      return done(result.id)
+    }
+    let ticket = PushTicket(waiter: emulator.waiters.makeNumber(), sequence: 0)
+    let verdict = gateway.submit(notification, from: provider, to: emulator.sink, for: ticket, now: now)
+    if case .now(let result) = verdict { return done(result.id) }
+    let push = OutstandingPush(verdict, ticket, emulator.waiters) {
+      frame.withUnsafeBytes { bytes in
+        guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return .busy }
+        return gateway.submit(
+          notification, from: provider, to: emulator.sink, for: ticket, now: emulator.clock.now())
+      }
+    }
+    push.then = { done($0.id) }
   }
 
   private static func bytes(_ push: TestPush) -> [UInt8] {

@@ -51,7 +51,8 @@ final class PlainFault {
       case .dribble(let dribble):
         exchange.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
       case .take, .refuse, .swallow:
-        answer(requests.carryOut(step, decision, judged, message, now: service.clock.now()).response)
+        let action = requests.carryOut(step, decision, judged, message, now: service.clock.now())
+        PlainPush.finish(action, exchange, requests, judged, message) { self.answer($0) }
       case .reset, .resetStream: exchange.end(by: .reset)
       case .garbage(let bytes): exchange.end(by: .garbage(bytes))
       case .halfClose: exchange.end(by: .end)

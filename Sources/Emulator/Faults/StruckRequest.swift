@@ -22,8 +22,8 @@ struct StruckPush: StruckRequest {
   private var now: Timestamp { responder.service.clock.now() }
 
   func carryOut(_ fate: FaultStep, _ decision: FaultEngine.Decision, on session: HTTP2ServerSession) {
-    let outcome = responder.requests.carryOut(fate, decision, judged, request.message, now: now)
-    responder.answer(request, judged, outcome, session)
+    let action = responder.requests.carryOut(fate, decision, judged, request.message, now: now)
+    responder.finish(request, judged, action, session)
   }
 
   func giveUp(_ decision: FaultEngine.Decision, _ words: Explanation) {

@@ -82,8 +82,10 @@ extension ForwardService: UpstreamObserver {
     ended(push)
     if push.isThrownAway {
       noteThrownAway(push, isAccepted: rejection == nil)
+    } else if let rejection {
+      waiters.settle(PushTicket(push), SubmissionResult(id: push.record, rejection: rejection))
     } else {
-      connections[push.connection]?.settled(push.sequence, rejection, push)
+      settleAccepted(push)
     }
   }
 
@@ -98,7 +100,7 @@ extension ForwardService: UpstreamObserver {
     counters.expired += 1
     finish(push, .expired, "its time ran out before \(target) took it")
     ended(push)
-    connections[push.connection]?.settled(push.sequence, nil, nil)
+    waiters.settle(PushTicket(push), SubmissionResult(id: push.record))
   }
 
   func finish(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {

@@ -12,9 +12,12 @@ import PushModel
 extension ForwardService {
   /// A notification was read that will be forwarded; answers the id under which it is kept.
   func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 {
+    keep(frame, provider.topic, provider.environment)
+  }
+
+  func keep(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64 {
     broker.pendingForwards.add(
-      frame: frame, topic: name(provider.topic), environment: provider.environment,
-      messageID: nextMessageID(),
+      frame: frame, topic: name(topic), environment: environment, messageID: nextMessageID(),
       receivedAt: clock.now())
   }
 
@@ -23,8 +26,7 @@ extension ForwardService {
     for id in ids { broker.pendingForwards.remove(id) }
   }
 
-  /// What is kept of one connection and has begun.
-  func kept(of connection: Int) -> [Int64] { queue.kept(of: connection) }
+  func kept(of waiter: Int) -> [Int64] { queue.kept(of: waiter) }
 
   /// Queues what an earlier process has left.
   func restore() {

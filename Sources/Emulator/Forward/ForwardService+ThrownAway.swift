@@ -7,14 +7,27 @@ extension ForwardService {
   /// A notification on the connection was rejected. Those behind it that wait are thrown away, as the gateway does
   /// (`Documentation/binary-protocol.md#error-packet`); those that are under way or were accepted can't be called back,
   /// so that they are known when the provider sends them again.
-  func throwAway(of connection: Int, accepted: [ForwardPush]) {
+  func throwAway(of connection: Int) {
     for push in queue.removeWaiting(where: { $0.connection == connection }) { drop(push) }
     let now = SystemClock.monotonicNanoseconds()
-    for push in accepted { thrownAway.remember(push, isAccepted: true, now: now) }
     for push in queue.underWayPushes where push.connection == connection {
       queue.update(push.id) { $0.isThrownAway = true }
       thrownAway.remember(push, isAccepted: false, now: now)
     }
+  }
+
+  /// Tells its provider's connection that one was accepted; should that take it for thrown away, it is known when it comes
+  /// again.
+  func settleAccepted(_ push: ForwardPush) {
+    waiters.settle(PushTicket(push), SubmissionResult(id: push.record)) { [unowned self] in
+      thrownAway.remember(push, isAccepted: true, now: SystemClock.monotonicNanoseconds())
+    }
+  }
+
+  func settleAccepted() {
+    let pushes = acceptedBefore
+    acceptedBefore = []
+    for push in pushes { settleAccepted(push) }
   }
 
   /// The answer to one that its provider will send again, or has no interest in.
@@ -49,16 +62,20 @@ extension ForwardService {
   func acceptAgain(_ push: ForwardPush, as id: UInt64) {
     finish(push, .delivered, "forwarded to \(target) already, as \(id)")
     ended(push)
-    connections[push.connection]?.settled(push.sequence, nil, push)
+    acceptedBefore.append(push)
   }
 
   private func drop(_ push: ForwardPush) {
     counters.dropped += 1
     finish(push, .discarded, "not forwarded: an earlier one on the connection was rejected")
-    if let connection = connections[push.connection] {
-      connection.forget(kept: [push.kept])
+    if let waiter = waiters[push.connection] {
+      waiter.forget(kept: [push.kept])
     } else {
       ended(push)
     }
   }
+}
+
+extension PushTicket {
+  init(_ push: ForwardPush) { self.init(waiter: push.connection, sequence: push.sequence) }
 }

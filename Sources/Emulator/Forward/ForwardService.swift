@@ -33,8 +33,6 @@ final class ForwardService {
   let options: ForwardOptions
   let logger: Logger
   let client: UpstreamClient
-  let faults: FaultService
-  private let identities: ProviderIdentities
   private let ids: MessageIDGenerator
   var queue: ForwardQueue
   var tokens: ProviderTokenSource
@@ -42,13 +40,15 @@ final class ForwardService {
   var counters = ForwardCounters()
   var thrownAway = ThrownAwayPushes()
   var restored = RestoredPushes()
+  /// Sent again by their providers, and accepted before: they are told at the next pump.
+  var acceptedBefore: [ForwardPush] = []
   /// There is a store.
   private let keepsQueue: Bool
-  var connections: [Int: ForwardingGatewayConnection] = [:]
-  private var connectionCount = 0
-  private var waitingForRoom: [ForwardingGatewayConnection] = []
+  let waiters: PushWaiters
+  /// Numbers of waiters.
+  private var waitingForRoom: Set<Int> = []
   /// Those whose next push must not overtake one from before a restart.
-  private var behindRestored: [ForwardingGatewayConnection] = []
+  private var behindRestored: Set<Int> = []
   private var timer: LoopEvent?
   private var endTimer: LoopEvent?
   private var isPumping = false
@@ -62,13 +62,11 @@ final class ForwardService {
 
   init(
     loop: EventLoop, options: ForwardOptions, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
-    identities: ProviderIdentities, ownCA: String, logger: Logger, seed: UInt64, faults: FaultService,
-    keepsQueue: Bool
+    waiters: PushWaiters, ownCA: String, logger: Logger, seed: UInt64, keepsQueue: Bool
   ) throws {
     self.keepsQueue = keepsQueue
-    self.faults = faults
     (self.options, self.broker, self.clock, self.limits) = (options, broker, clock, limits)
-    (self.identities, self.logger) = (identities, logger)
+    (self.waiters, self.logger) = (waiters, logger)
     let signer = try options.signer()
     tokens = ProviderTokenSource { try signer.token(at: $0) }
     queue = ForwardQueue(limit: options.queueLimit)
@@ -94,48 +92,28 @@ final class ForwardService {
     counters.metrics(waiting: waitingCount, underWay: queue.underWayCount, isConnected: client.isConnected)
   }
   /// Whether nothing is left to do.
-  var isIdle: Bool { queue.count == 0 && connections.isEmpty }
+  var isIdle: Bool { queue.count == 0 && waiters.isEmpty }
   /// Those that wait or are on their way, as a count.
   var waitingCount: Int { queue.count + restored.count }
 
-  // MARK: Gateway side
-
-  func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
-    connectionCount += 1
-    return ForwardingGatewayConnection(self, number: connectionCount, connection)
-  }
-
-  func identify(_ connection: SocketConnection) -> GatewayIdentification {
-    identities.identify(connection, listener: "gateway")
-  }
-
-  var hasRoom: Bool { waitingCount < queue.limit }
-
-  /// The connection goes on once the queue has room.
-  func waitForRoom(_ connection: ForwardingGatewayConnection) {
-    if !waitingForRoom.contains(where: { $0 === connection }) { waitingForRoom.append(connection) }
-  }
-
-  /// The connection goes on once one from before a restart has ended.
-  func waitForRestored(_ connection: ForwardingGatewayConnection) {
-    if !behindRestored.contains(where: { $0 === connection }) { behindRestored.append(connection) }
-  }
+  private var hasRoom: Bool { waitingCount < queue.limit }
 
   /// With the next pump, which follows every answer.
   func resumeBehindRestored() {
-    for connection in behindRestored { waitForRoom(connection) }
+    waitingForRoom.formUnion(behindRestored)
     behindRestored = []
   }
 
-  /// Takes a notification that has passed the gateway's own checks and is kept under an id. Call only while there is room.
-  func take(_ submission: Submission, kept: Int64, connection: Int, sequence: UInt64) {
+  /// Takes a notification that has passed the gateway's own checks, while there is room.
+  private func take(_ submission: Submission, kept: Int64, for ticket: PushTicket) -> PushVerdict {
     let now = clock.now()
     var submission = submission
     prepare(
       &submission, broker.pendingForwards[kept]?.messageID ?? nextMessageID(),
       "waits to be forwarded to \(target)")
     var push = ForwardPush(
-      submission, topicName: name(submission.topic), connection: connection, sequence: sequence, now: now)
+      submission, topicName: name(submission.topic), connection: ticket.waiter, sequence: ticket.sequence,
+      now: now)
     let found = thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds())
     if case .underWay(let id)? = found { submission.messageID = queue[id]?.messageID }
     push.kept = kept
@@ -146,6 +124,7 @@ final class ForwardService {
     case .underWay(let id): takeOver(id, by: push)
     case .accepted(let id): acceptAgain(push, as: id)
     }
+    return .later(push.record)
   }
 
   /// What the gateway does not know of a push.
@@ -163,11 +142,6 @@ final class ForwardService {
     return MessageID(high: id.high & ~0xf000 | 0x4000, low: id.low & (.max >> 2) | 1 << 63, upperCase: 0)
   }
 
-  func forget(_ connection: ForwardingGatewayConnection) {
-    guard connections.removeValue(forKey: connection.number) != nil else { return }
-    capture?.connectionClosed(connection.capturedAs)
-  }
-
   // MARK: Sending
 
   /// Sends what may be sent. To be called whenever that may be more than before.
@@ -178,6 +152,7 @@ final class ForwardService {
     while pumpAgain {
       pumpAgain = false
       sendReady()
+      settleAccepted()
       resumeWaiting()
     }
     isPumping = false
@@ -235,9 +210,9 @@ final class ForwardService {
 
   private func resumeWaiting() {
     guard hasRoom, !waitingForRoom.isEmpty else { return }
-    let waiting = waitingForRoom
+    let waiting = waitingForRoom.sorted()
     waitingForRoom = []
-    for connection in waiting { connection.advance() }
+    for waiter in waiting { waiters[waiter]?.resume() }
   }
 
   private func schedule() {
@@ -259,24 +234,43 @@ final class ForwardService {
 
   // MARK: The end
 
-  /// Tells every provider how far it got, once the answers are here or the time is over.
-  func shutDown() {
-    for connection in connections.values { connection.shutDown() }
-    endTimer?.start(afterNanoseconds: Self.endPatience)
-  }
+  /// Providers hear how far they got once the answers are here or the time is over.
+  func shutDown() { endTimer?.start(afterNanoseconds: Self.endPatience) }
 
   private func endAll() {
-    for connection in connections.values { connection.endNow() }
+    for waiter in waiters.all { waiter.endWithoutVerdicts() }
     tellOfWaiting()
     client.shutDown()
   }
 
   /// Those whose providers will send them again don't count: they were told how far the gateway got.
   private func tellOfWaiting() {
-    let left = broker.pendingForwards.count - connections.values.reduce(0) { $0 + $1.forgottenCount }
+    let left = broker.pendingForwards.count - waiters.all.reduce(0) { $0 + $1.forgottenCount }
     guard left > 0 else { return }
     logger.log(
       .warning, keepsQueue ? "notifications are kept for the next start" : "notifications were not forwarded",
       [("count", .integer(Int64(left)))])
   }
+}
+
+extension ForwardService: PushSink {
+  var window: Int { options.window }
+  var mayRetry: Bool { true }
+
+  func submit(
+    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
+  ) -> PushVerdict {
+    guard hasRoom else {
+      waitingForRoom.insert(ticket.waiter)
+      return .busy
+    }
+    guard !restored.holds(push.token) else {
+      behindRestored.insert(ticket.waiter)
+      return .busy
+    }
+    let kept = kept != 0 ? kept : keep(Array(push.frame), push.topic, push.environment)
+    return take(Submission(push, detail: detail), kept: kept, for: ticket)
+  }
+
+  func flush() { pump() }
 }

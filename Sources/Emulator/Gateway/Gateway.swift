@@ -27,26 +27,31 @@ final class Gateway {
   let faults: FaultService
   private let identities: ProviderIdentities
   private let logger: Logger
-  private var connections: [ObjectIdentifier: GatewayConnection] = [:]
+  /// Where what has passed the checks goes.
+  var sink: any PushSink
+  let waiters: PushWaiters
+  /// By number. One whose provider has gone is here until all that it sent is settled.
+  private var connections: [Int: GatewayConnection] = [:]
   private var held: [Held] = []
   private var retry: LoopEvent?
-  /// Takes every connection, if there is one.
-  var forward: ForwardService?
+  /// Nothing is held up any more.
+  private(set) var isEnding = false
 
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
-    identities: ProviderIdentities,
-    logger: Logger, faults: FaultService
+    identities: ProviderIdentities, logger: Logger, faults: FaultService, sink: any PushSink,
+    waiters: PushWaiters
   ) {
     (self.broker, self.clock, self.limits) = (broker, clock, limits)
+    (self.sink, self.waiters) = (sink, waiters)
     (self.identities, self.logger, self.faults) = (identities, logger, faults)
     retry = LoopEvent(timerOn: loop) { [unowned self] in resumeHeld() }
   }
 
   func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
-    if let forward { return forward.makeConnection(connection) }
-    let gateway = GatewayConnection(self, connection)
-    connections[ObjectIdentifier(gateway)] = gateway
+    let number = waiters.makeNumber()
+    let gateway = GatewayConnection(self, number: number, connection)
+    connections[number] = gateway
     return gateway
   }
 
@@ -54,12 +59,18 @@ final class Gateway {
     identities.identify(connection, listener: "gateway")
   }
 
-  func forget(_ connection: GatewayConnection, _ reason: String) {
-    connection.captureEnd()
-    connections[ObjectIdentifier(connection)] = nil
+  /// The connection is gone; what came on it may go on.
+  func noteEnd(of connection: GatewayConnection, _ reason: String) {
     // One that was held back when it ended must not be told to go on.
     held.removeAll { $0.connection === connection }
     logger.log(.debug, "gateway connection ended", [("because", .string(reason))])
+  }
+
+  /// Nothing more comes of the connection, in the capture under `number`.
+  func forget(_ connection: Int, capturedAs number: UInt32) {
+    guard connections.removeValue(forKey: connection) != nil else { return }
+    waiters.remove(connection)
+    if number != 0 { capture?.connectionClosed(number) }
   }
 
   func recordFailure(
@@ -70,29 +81,39 @@ final class Gateway {
 
   // MARK: What becomes of a frame
 
-  /// Checks a notification and submits it.
+  /// Why a notification is refused whatever its token is; nil if it is not.
   @inline(__always)
-  func submit(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
-    -> SubmissionResult
-  {
-    if let early = LegacyCheck.rejection(notification, limits) ?? provider.rejection {
-      return refuse(notification, early, detail(early, notification, provider), from: provider, now: now)
-    }
-    let result = broker.submit(provider.plain(notification), detail: provider.waived, now: now)
-    if let rejection = result.rejection {
-      broker.journal.attach(detail(rejection, notification, provider), to: result.id)
-    }
-    return result
+  func refusal(of notification: LegacyNotification, from provider: GatewayProvider) -> Rejection? {
+    LegacyCheck.rejection(notification, limits) ?? provider.rejection
   }
 
-  /// Does what a fault wants of one.
+  /// Checks a notification and submits it.
+  @inline(__always)
+  func submit(
+    _ notification: LegacyNotification, from provider: GatewayProvider, kept: Int64 = 0,
+    to sink: any PushSink,
+    for ticket: PushTicket, now: Timestamp
+  ) -> PushVerdict {
+    if let early = refusal(of: notification, from: provider) {
+      return .now(
+        refuse(notification, early, detail(early, notification, provider), from: provider, now: now))
+    }
+    let verdict = sink.submit(
+      provider.plain(notification), detail: provider.waived, kept: kept, for: ticket, now: now)
+    if case .now(let result) = verdict, let rejection = result.rejection {
+      broker.journal.attach(detail(rejection, notification, provider), to: result.id)
+    }
+    return verdict
+  }
+
+  /// Does what a fault wants of one; nil if it is to be submitted after all. A magic token is taken though it is nobody's.
   func carryOut(
     _ fate: FaultStep, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
     from provider: GatewayProvider, now: Timestamp
-  ) -> SubmissionResult {
+  ) -> SubmissionResult? {
     switch fate {
-    case .take where decision.isMagic: return takeAnyway(notification, from: provider, now: now)
-    case .take: return submit(notification, from: provider, now: now)
+    case .take:
+      return decision.isMagic ? takeAnyway(notification, from: provider, now: now) : nil
     case .refuse(let refusal):
       let detail = NotificationDetail(decision, isAnswered: true)
       return refuse(notification, refusal.rejection, detail, from: provider, now: now)
@@ -106,7 +127,7 @@ final class Gateway {
   private func takeAnyway(
     _ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp
   ) -> SubmissionResult {
-    if let early = LegacyCheck.rejection(notification, limits) ?? provider.rejection {
+    if let early = refusal(of: notification, from: provider) {
       return refuse(notification, early, detail(early, notification, provider), from: provider, now: now)
     }
     return SubmissionResult(id: broker.recordAccepted(provider.submission(notification), now: now))
@@ -139,12 +160,13 @@ final class Gateway {
     held = []
     for provider in waiting {
       provider.link?.providerWaited(from: provider.since, until: now)
-      provider.connection.resume()
+      provider.connection.deviceCaughtUp()
     }
   }
 
-  /// Tells every provider how far it got, and ends.
+  /// Tells every provider how far it got, and ends, once the verdicts are here that are outstanding.
   func shutDown() {
+    isEnding = true
     for connection in connections.values { connection.shutDown() }
   }
 }

@@ -6,25 +6,73 @@ import Transport
 
 /// One provider on the binary gateway.
 ///
-///     TLS up ─→ identified ─ frames accepted, in silence ─→ identified
-///        │            └─ first bad frame ─→ six bytes, orderly close; nothing later is looked at
+///     TLS up ─→ identified ─ frame ─→ verdict at once ─ accepted, in silence ─→ identified
+///        │            │                      └─ rejected ─→ six bytes, orderly close; nothing later is looked at
+///        │            └─ a fault holds it, or the sink's verdict comes later ─→ waiting, under way ─→ as above, in order
 ///        └─ certificate for the other environment: silent close (`Documentation/binary-protocol.md#client-certificate`)
+///
+/// While frames wait the provider is not read from, so it feels the pace of whoever takes its pushes through TCP; at most what
+/// one read brings waits here. A provider that closes has still sent what it sent: its frames go on without it.
 final class GatewayConnection: ConnectionHandler {
+  /// What has been read and not begun.
+  private enum Waiting {
+    /// With what it is kept under by the sink; 0 for nothing.
+    case frame([UInt8], kept: Int64)
+    case failure(LegacyParseFailure)
+
+    var kept: Int64 { if case .frame(_, let kept) = self { kept } else { 0 } }
+  }
+
+  private enum Stage {
+    case taking
+    /// The provider has ended its side: it is closed when all is answered.
+    case heardAll
+    /// An error packet has been sent, or the connection breaks: no more frames are taken.
+    case ending
+    /// The emulator is ending: no more frames are taken, and the provider hears how far it got.
+    case shuttingDown
+  }
+
+  /// A fault that holds up the first frame that waits.
+  private struct HeldUp {
+    var decision: FaultEngine.Decision
+    var plan: FaultPlan
+    /// The delay is over, or the rule was switched off: what else the fault wants is due.
+    var isOver = false
+    /// Fires when the delay is over; nil for a stall.
+    var timer: LoopEvent?
+  }
+
   private let gateway: Gateway
-  private unowned let connection: SocketConnection
+  private let number: Int
+  /// nil once the provider has gone.
+  private var connection: SocketConnection?
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
-  /// Identifier of the last accepted notification that has one, for status 10; nil before the first. Command 0 has none,
-  /// and a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
-  private(set) var lastAccepted: UInt32?
-  /// What goes wrong here on purpose; nil until something does.
-  private var faults: GatewayFaults?
-  /// A fault holds frames back, and those that come go behind them. Asked for each frame, so it lies here.
-  var framesWait = false
+  private var window: VerdictWindow<() -> Void>
+  /// Nothing waits and no verdict is outstanding. Asked for each frame.
+  private var isClear = true
+  private var waiting: ArraySlice<Waiting> = []
+  /// Kept ones that the provider is told it must send again, or that are to go wrong: they are kept until it has had the chance
+  /// to hear of that.
+  private var forgotten: [Int64] = []
+  private var stage = Stage.taking
+  private var isAdvancing = false
+  /// A device is behind.
+  private var isSlowedDown = false
+  /// What holds the first of those that wait up on purpose.
+  private var fault: HeldUp?
+  /// Faults have had their say about the first of those that wait.
+  private var isPastFaults = false
 
-  init(_ gateway: Gateway, _ connection: SocketConnection) {
-    (self.gateway, self.connection) = (gateway, connection)
+  init(_ gateway: Gateway, number: Int, _ connection: SocketConnection) {
+    (self.gateway, self.number, self.connection) = (gateway, number, connection)
+    window = VerdictWindow(size: gateway.sink.window)
   }
+
+  private var isEnding: Bool { stage == .ending || stage == .shuttingDown }
+
+  // MARK: The provider's side
 
   func connectionOpened(_ connection: SocketConnection) {
     switch gateway.identify(connection) {
@@ -36,133 +84,358 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    guard let provider else { return }
+    guard let provider, !isEnding else { return }
     gateway.broker.noteRead()
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
+    if let failure { take(failure, from: provider) }
+    if !isClear { advance() }
     connection.hold(decoder.heldBytes)
-    guard let failure else { return }
-    if let faults, framesWait { faults.take(failure) } else { refuse(failure) }
+  }
+
+  /// It may still read, and hears of a rejection of what it sent.
+  func connectionPeerEnded(_ connection: SocketConnection) {
+    if !isEnding { stage = .heardAll }
+    advance()
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
-    faults?.connectionClosed()
-    gateway.forget(self, reason)
+    self.connection = nil
+    giveUpStalled()
+    forget(kept: [])
+    advance()
+    gateway.noteEnd(of: self, reason)
   }
 
-  /// Nothing more comes from this provider.
-  func captureEnd() {
-    if let provider { gateway.capture?.connectionClosed(provider.connection) }
-  }
-
-  /// Lets the provider go on after its device has caught up, or a fault is over.
-  func resume() {
-    if !framesWait { connection.setPaused(false) }
-  }
-
-  /// The provider learns how far it got.
-  func giveWay(_ connection: SocketConnection) { shutDown() }
-
-  /// Maintenance: everything up to the last accepted notification went through
-  /// (`Documentation/binary-protocol.md#statuses`, 10).
-  func shutDown() {
-    guard connection.isOpen else { return }
-    gateway.broker.gatewayAnswers()
-    if let lastAccepted { connection.send(LegacyErrorPacket(.shutdown, lastAccepted).bytes) }
-    connection.close()
-  }
+  // MARK: Frames
 
   @inline(__always)
   private func take(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
-    if framesWait || gateway.faults.mayStrike(notification.token),
-      let next = struck(notification, from: provider)
-    {
-      return next
+    guard isClear, !gateway.faults.mayStrike(notification.token) else {
+      return takeInTurn(notification, from: provider, now: now)
     }
-    return process(notification, from: provider, now: now)
-  }
-
-  @inline(never)
-  private func struck(_ notification: LegacyNotification, from provider: GatewayProvider) -> LegacyDecoder
-    .Next?
-  {
-    let faults = faults ?? GatewayFaults(gateway.faults, self, connection)
-    self.faults = faults
-    return faults.take(notification, provider)
-  }
-
-  @inline(__always)
-  private func process(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
-    -> LegacyDecoder.Next
-  {
-    goOn(notification, gateway.submit(notification, from: provider, now: now))
-  }
-
-  @inline(__always)
-  private func goOn(_ notification: LegacyNotification, _ result: SubmissionResult) -> LegacyDecoder.Next {
-    if let rejection = result.rejection { return answer(notification, rejection) }
-    if notification.command != .simple { lastAccepted = notification.identifier }
+    let verdict = gateway.submit(
+      notification, from: provider, to: gateway.sink,
+      for: PushTicket(waiter: number, sequence: window.nextSequence), now: now)
+    guard case .now(let result) = verdict, result.rejection == nil else {
+      return take(verdict, on: notification, from: provider)
+    }
+    window.pass(notification)
     if result.isCongested { slowDown(for: notification.token) }
     return .goOn
   }
 
-  private func answer(_ notification: LegacyNotification, _ rejection: Rejection) -> LegacyDecoder.Next {
-    let identifier = LegacyCheck.reportedIdentifier(notification, rejection, gateway.limits)
-    end(LegacyErrorPacket(rejection, identifier), command: notification.command.rawValue)
-    return .stop
+  /// Behind others, or struck by a fault.
+  @inline(never)
+  private func takeInTurn(
+    _ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp
+  ) -> LegacyDecoder.Next {
+    if !waiting.isEmpty || !begin(notification, kept: 0, from: provider, now: now) {
+      wait(notification, from: provider)
+    }
+    return isEnding ? .stop : .goOn
   }
 
-  func refuse(_ failure: LegacyParseFailure) {
-    guard let provider else { return }
+  @inline(never)
+  private func take(
+    _ verdict: PushVerdict, on notification: LegacyNotification, from provider: GatewayProvider
+  ) -> LegacyDecoder.Next {
+    if !conclude(notification, verdict) { wait(notification, from: provider) }
+    return isEnding ? .stop : .goOn
+  }
+
+  private func wait(_ notification: LegacyNotification, from provider: GatewayProvider) {
+    let frame = Array(notification.frame)
+    let isRefused = gateway.refusal(of: notification, from: provider) != nil
+    waiting.append(.frame(frame, kept: isRefused ? 0 : gateway.sink.keep(frame, of: provider)))
+    isClear = false
+  }
+
+  private func take(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
+    guard !waiting.isEmpty || !window.mayBegin else { return refuse(failure, from: provider) }
+    waiting.append(.failure(failure))
+    isClear = false
+  }
+
+  // MARK: Going on
+
+  /// Begins what may begin, and reads on if nothing waits.
+  private func advance() {
+    guard !isAdvancing else { return }
+    isAdvancing = true
+    // Beginning one may end the connection, and nothing waits then.
+    while let next = waiting.first, begin(next) { waiting = waiting.dropFirst() }
+    isAdvancing = false
+    if waiting.isEmpty { waiting = [] }
+    isClear = waiting.isEmpty && window.isEmpty
+    readOrNot()
+    gateway.sink.flush()
+    if stage == .heardAll, isClear { connection?.close() }
+    if connection == nil, isClear { gateway.forget(number, capturedAs: provider?.connection ?? 0) }
+  }
+
+  private func readOrNot() {
+    connection?.setPaused(isSlowedDown || !waiting.isEmpty && !isEnding)
+  }
+
+  /// False if it must wait.
+  private func begin(_ next: Waiting) -> Bool {
+    guard let provider, !isEnding, window.mayBegin else { return false }
+    switch next {
+    case .failure(let failure):
+      refuse(failure, from: provider)
+      return true
+    case .frame(let bytes, let kept):
+      return bytes.withUnsafeBytes { bytes in
+        guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return true }
+        return begin(notification, kept: kept, from: provider, now: gateway.clock.now())
+      }
+    }
+  }
+
+  /// False if it must wait: the first that waits is asked again.
+  private func begin(
+    _ notification: LegacyNotification, kept: Int64, from provider: GatewayProvider, now: Timestamp
+  ) -> Bool {
+    guard window.mayBegin else { return false }
+    if !isPastFaults, let isDone = strike(notification, provider, now: now) {
+      if isDone, kept != 0 { forget(kept: [kept]) }
+      return isDone
+    }
+    isPastFaults = true
+    guard !gateway.sink.mayRetry || !window.holds(notification.token) else { return false }
+    let ticket = PushTicket(waiter: number, sequence: window.nextSequence)
+    let verdict = gateway.submit(
+      notification, from: provider, kept: kept, to: gateway.sink, for: ticket, now: now)
+    guard conclude(notification, verdict) else { return false }
+    isPastFaults = false
+    return true
+  }
+
+  /// Does what the sink says of one; false if it must wait.
+  private func conclude(_ notification: LegacyNotification, _ verdict: PushVerdict) -> Bool {
+    switch verdict {
+    case .now(let result): conclude(notification, result)
+    case .later:
+      window.begin(
+        command: notification.command.rawValue, identifier: notification.identifier,
+        token: gateway.sink.mayRetry ? notification.token.map(Array.init) ?? [] : [])
+      isClear = false
+      gateway.waiters.add(self, as: number)
+    case .busy:
+      gateway.waiters.add(self, as: number)
+      return false
+    }
+    return true
+  }
+
+  /// The verdict was known at once; what came before may still be outstanding.
+  private func conclude(_ notification: LegacyNotification, _ result: SubmissionResult) {
+    let identifier =
+      result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, gateway.limits) }
+      ?? notification.identifier
+    tell(
+      window.take(
+        command: notification.command.rawValue, status: result.rejection?.legacyStatus, identifier: identifier
+      ))
+    if result.isCongested { slowDown(for: notification.token) }
+  }
+
+  private func refuse(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
     _ = gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
-    end(LegacyErrorPacket(.protocolError, failure.identifier), command: failure.command)
-  }
-
-  /// The packet and the close leave after the turn's commit, in one write and an orderly end. A bad command 0 gets no
-  /// packet (`Documentation/binary-protocol.md#error-packet`).
-  private func end(_ packet: LegacyErrorPacket, command: UInt8) {
-    send(packet, command: command)
-    connection.close()
-  }
-
-  func send(_ packet: LegacyErrorPacket, command: UInt8) {
-    gateway.broker.gatewayAnswers()
-    if command != LegacyCommand.simple.rawValue { connection.send(packet.bytes) }
+    let status = Rejection.protocolError.legacyStatus
+    tell(window.take(command: failure.command, status: status, identifier: failure.identifier))
   }
 
   /// Called for each frame of what has already been read.
   private func slowDown(for token: UnsafeRawBufferPointer?) {
-    guard !connection.isPaused else { return }
-    connection.setPaused(true)
+    guard !isSlowedDown else { return }
+    isSlowedDown = true
+    readOrNot()
     gateway.waitForDevice(token.flatMap { gateway.broker.link(of: $0) }, self)
+  }
+
+  /// The device has caught up, or so it is tried.
+  func deviceCaughtUp() {
+    isSlowedDown = false
+    readOrNot()
+  }
+
+  // MARK: The end
+
+  /// The error packet leaves after the turn's commit, in one write and an orderly end: what waits is thrown away, and what is
+  /// under way can't be called back. A bad command 0 gets no packet (`Documentation/binary-protocol.md#error-packet`).
+  private func tell(_ ending: VerdictWindow<() -> Void>.Ending?) {
+    guard let ending else { return }
+    stage = .ending
+    dropWaiting()
+    for undo in ending.thrownAway { undo() }
+    gateway.sink.throwAway(of: number)
+    gateway.broker.gatewayAnswers()
+    if ending.command != LegacyCommand.simple.rawValue {
+      connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
+    }
+    if ending.halfCloses { connection?.halfClose() } else { connection?.close() }
+  }
+
+  /// The provider learns how far it got.
+  func giveWay(_ connection: SocketConnection) { shutDown() }
+
+  /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered. One that
+  /// has gone can't hear it, so what it sent is taken now.
+  func shutDown() {
+    guard let connection else { return fault?.timer == nil ? () : proceed() }
+    guard connection.isOpen else { return }
+    stage = .shuttingDown
+    dropWaiting()
+    if window.isEmpty { endWithoutVerdicts() }
+  }
+
+  private func dropWaiting() {
+    let kept = waiting.map(\.kept).filter { $0 != 0 }
+    waiting = []
+    isClear = window.isEmpty
+    forget(kept: kept)
+    if let fault { gateway.faults.forget(self, fault.decision) }
+    fault = nil
   }
 }
 
-/// What faults do with a notification.
+extension GatewayConnection: PushWaiter {
+  func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
+    if let ending = window.settle(sequence, result.rejection, undo: undo) {
+      tell(ending)
+    } else if isEnding, window.isEmpty {
+      endWithoutVerdicts()
+    }
+    advance()
+  }
+
+  func resume() { advance() }
+
+  /// Everything up to the last accepted notification went through (`Documentation/binary-protocol.md#statuses`, 10).
+  func endWithoutVerdicts() {
+    guard let connection, connection.isOpen else { return }
+    gateway.broker.gatewayAnswers()
+    if let last = window.lastAccepted {
+      connection.send(LegacyErrorPacket(.shutdown, last).bytes)
+      forgotten += gateway.sink.kept(of: number)
+    } else if stage == .shuttingDown {
+      // It hears nothing, and takes everything for accepted.
+      forgotten = []
+    }
+    stage = .ending
+    connection.close()
+  }
+
+  /// These need not outlive the process once the connection is closed: until then its provider may not have heard of it.
+  func forget(kept: [Int64]) {
+    forgotten += kept
+    guard connection == nil, !forgotten.isEmpty else { return }
+    gateway.sink.forget(kept: forgotten)
+    forgotten = []
+  }
+
+  var forgottenCount: Int { forgotten.count }
+}
+
+/// What goes wrong on purpose. A push that a fault strikes is not taken: nothing of it is stored, delivered or forwarded. One
+/// that is delayed is taken when the delay is over, and nothing that came after it overtakes it.
 extension GatewayConnection {
-  /// As though it came now.
-  func take(_ notification: LegacyNotification) -> LegacyDecoder.Next {
-    provider.map { take(notification, from: $0, now: gateway.clock.now()) } ?? .stop
+  /// Whether a fault has dealt with the frame: false if it must wait, nil if it is to be taken as ever.
+  private func strike(_ notification: LegacyNotification, _ provider: GatewayProvider, now: Timestamp)
+    -> Bool?
+  {
+    if let fault {
+      guard fault.isOver else { return false }
+      self.fault = nil
+      return carryOut(fault.plan, fault.decision, notification, provider, now: now)
+    }
+    let topic = provider.topic.map { gateway.broker.registry[$0].label }
+    let decision = gateway.faults.decide(notification, topic: topic, connection: connection?.remoteAddress)
+    guard let decision else { return nil }
+    let plan = FaultPlan(decision, on: .frames)
+    guard let hold = plan.hold, connection != nil || !gateway.isEnding else {
+      return carryOut(plan, decision, notification, provider, now: now)
+    }
+    fault = HeldUp(decision: decision, plan: plan)
+    self.hold(hold, decision)
+    return false
   }
 
-  /// Takes it after all, or answers as the checks do.
-  func take(_ decision: FaultEngine.Decision, _ notification: LegacyNotification) -> LegacyDecoder.Next {
-    guard let provider else { return .stop }
-    let result = gateway.carryOut(
-      .take, decision, notification, from: provider, now: gateway.clock.now())
-    return goOn(notification, result)
+  /// The provider has gone: what is delayed goes on without it, what stands still never will.
+  private func giveUpStalled() {
+    guard let fault, fault.timer == nil, !fault.isOver else { return }
+    dropWaiting()
   }
 
-  /// Remembers what a fault wants of it.
-  func note(_ fate: FaultStep, _ decision: FaultEngine.Decision, _ notification: LegacyNotification) {
-    guard let provider else { return }
-    _ = gateway.carryOut(fate, decision, notification, from: provider, now: gateway.clock.now())
+  private func hold(_ hold: FaultPlan.Hold, _ decision: FaultEngine.Decision) {
+    switch hold {
+    case .delay(let milliseconds):
+      fault?.timer = gateway.faults.timer(milliseconds) { [unowned self] in proceed() }
+    case .stall:
+      connection?.setStalled(true)
+      gateway.faults.hold(self, by: decision) { [unowned self] in
+        connection?.setStalled(false)
+        proceed()
+      }
+    }
   }
 
-  func topicName(_ provider: GatewayProvider) -> String? {
-    provider.topic.map { gateway.broker.registry[$0].label }
+  private func proceed() {
+    fault?.isOver = true
+    fault?.timer = nil
+    advance()
+  }
+
+  /// Nil if it is to be taken after all.
+  private func carryOut(
+    _ plan: FaultPlan, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
+    _ provider: GatewayProvider, now: Timestamp
+  ) -> Bool? {
+    for step in plan.steps {
+      switch step {
+      case .dribble(let dribble):
+        connection?.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+      case .take:
+        guard let result = gateway.carryOut(step, decision, notification, from: provider, now: now) else {
+          return nil
+        }
+        conclude(notification, result)
+      case .refuse(let refusal):
+        _ = gateway.carryOut(step, decision, notification, from: provider, now: now)
+        refuse(refusal, notification, halfCloses: plan.steps.last == .halfClose)
+        // The connection ends once those before it are answered.
+        return true
+      case .swallow: _ = gateway.carryOut(step, decision, notification, from: provider, now: now)
+      case .reset, .resetStream: breakOff { $0.abort("reset by a fault", reset: true) }
+      case .garbage(let bytes): breakOff { $0.close(sendingRaw: bytes) }
+      case .halfClose: breakOff { $0.halfClose() }
+      case .close, .goAway: breakOff { $0.close() }
+      }
+    }
+    return true
+  }
+
+  /// A server that goes names the last notification that it took (`Documentation/binary-protocol.md#statuses`, 10); any
+  /// other error names the one that is wrong.
+  private func refuse(_ refusal: FaultRefusal, _ notification: LegacyNotification, halfCloses: Bool) {
+    let own = refusal.status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
+    tell(
+      window.take(
+        command: notification.command.rawValue, status: refusal.status, identifier: refusal.identifier ?? own,
+        halfCloses: halfCloses))
+  }
+
+  /// The connection goes wrong, and nothing more can be said on it.
+  private func breakOff(_ end: (SocketConnection) -> Void) {
+    stage = .ending
+    dropWaiting()
+    guard let connection else { return }
+    self.connection = nil
+    end(connection)
   }
 }
 

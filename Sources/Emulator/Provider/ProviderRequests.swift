@@ -19,6 +19,13 @@ struct ProviderOutcome {
   var rejection: Rejection?
 }
 
+/// What was done about a request.
+enum ProviderAction {
+  case done(ProviderOutcome)
+  /// The verdict comes later; `ProviderRequests.outcome` says what it means.
+  case outstanding(OutstandingPush)
+}
+
 /// Judges the requests of one provider and acts on them, whichever HTTP they come by.
 final class ProviderRequests {
   let service: ProviderService
@@ -58,38 +65,67 @@ final class ProviderRequests {
   }
 
   /// Does what the verdict says.
-  func act(_ judged: JudgedRequest, on message: HTTPMessage, now: Timestamp) -> ProviderOutcome {
+  func act(_ judged: JudgedRequest, on message: HTTPMessage, now: Timestamp) -> ProviderAction {
     switch judged {
-    case .push(.accepted(let accepted)):
-      let result = service.submit(
-        accepted, message, interface: interface, environment: environment, now: now, source: source(message))
-      guard let rejection = result.rejection else { return success(judged, result.id) }
-      // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
-      var refused = check.refuse(message, rejection, got: Phrase(rejection.sentence))
-      refused.goneAt = result.goneAt
-      return refusal(refused, judged, result.id)
+    case .push(.accepted(let accepted)): return submit(accepted, judged, message, now: now)
     case .broadcast(.accepted(let accepted)):
       let id = service.broadcast(
         accepted, message, environment: environment, now: now, source: source(message))
-      return success(judged, id)
+      return .done(success(judged, id))
     case .push(.rejected(let rejected)), .broadcast(.rejected(let rejected)):
-      return reject(rejected, judged, message, now: now)
+      return .done(reject(rejected, judged, message, now: now))
     }
+  }
+
+  @inline(__always)
+  private func submit(
+    _ accepted: AcceptedNotification, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
+  ) -> ProviderAction {
+    let ticket = PushTicket(waiter: service.waiters.makeNumber(), sequence: 0)
+    let verdict = service.submit(
+      accepted, message, interface: interface, environment: environment, now: now, source: source(message),
+      for: ticket)
+    guard case .now(let result) = verdict else {
+      return .outstanding(wait(verdict, ticket, accepted, message))
+    }
+    return .done(outcome(result, judged, message))
+  }
+
+  private func wait(
+    _ verdict: PushVerdict, _ ticket: PushTicket, _ accepted: AcceptedNotification, _ message: HTTPMessage
+  ) -> OutstandingPush {
+    OutstandingPush(verdict, ticket, service.waiters) { [self] in
+      service.submit(
+        accepted, message, interface: interface, environment: environment, now: service.clock.now(),
+        source: source(message), for: ticket)
+    }
+  }
+
+  /// What a provider is told of its push.
+  func outcome(_ result: SubmissionResult, _ judged: JudgedRequest, _ message: HTTPMessage) -> ProviderOutcome
+  {
+    guard let rejection = result.rejection else { return success(judged, result.id) }
+    // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
+    var refused = check.refuse(message, rejection, got: Phrase(rejection.sentence))
+    refused.goneAt = result.goneAt
+    return refusal(refused, judged, result.id)
   }
 
   /// Does what a fault wants of a push: a magic token that asks for no refusal is taken, though it is nobody's.
   func carryOut(
     _ fate: FaultStep, _ decision: FaultEngine.Decision, _ judged: JudgedRequest, _ message: HTTPMessage,
     now: Timestamp
-  ) -> ProviderOutcome {
+  ) -> ProviderAction {
     switch fate {
     case .take where decision.isMagic && judged.lacksOnlyToken:
-      return success(judged, acceptAnyway(judged, message, now: now))
+      return .done(success(judged, acceptAnyway(judged, message, now: now)))
     case .take: return act(judged, on: message, now: now)
     case .refuse(let refusal):
       let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
-      return reject(refused, judged, message, now: now, fault: decision.struck(isAnswered: true))
-    default: return ProviderOutcome(id: swallow(judged, message, decision, decision.words, now: now))
+      return .done(
+        reject(refused, judged, message, now: now, fault: decision.struck(isAnswered: true)))
+    default:
+      return .done(ProviderOutcome(id: swallow(judged, message, decision, decision.words, now: now)))
     }
   }
 

@@ -13,6 +13,9 @@ final class ProviderService {
   let logger: Logger
   let options: ProviderOptions
   let faults: FaultService
+  /// Where what has passed the checks goes.
+  var sink: any PushSink
+  let waiters: PushWaiters
   let directory: BrokerDirectory
   let channels: BrokerChannels
   let messageIDs: MessageIDGenerator
@@ -32,9 +35,10 @@ final class ProviderService {
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
     verifier: ProviderTokenVerifier,
-    trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64, faults: FaultService
+    trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64, faults: FaultService,
+    sink: any PushSink, waiters: PushWaiters
   ) {
-    self.faults = faults
+    (self.faults, self.sink, self.waiters) = (faults, sink, waiters)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
     directory = BrokerDirectory(broker: broker, options: options)
@@ -82,13 +86,13 @@ final class ProviderService {
 
   // MARK: What
 
-  /// Hands an accepted notification to the broker.
+  /// Hands an accepted notification to the sink.
   func submit(
     _ accepted: AcceptedNotification, _ message: HTTPMessage, interface: Interface, environment: Environment,
-    now: Timestamp, source: PushSource
-  ) -> SubmissionResult {
+    now: Timestamp, source: PushSource, for ticket: PushTicket
+  ) -> PushVerdict {
     accepted.token.withUnsafeBytes { token in
-      var submission = Submission(
+      var submission = PlainSubmission(
         interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
         payload: accepted.payload)
       submission.messageID = accepted.messageID
@@ -97,8 +101,8 @@ final class ProviderService {
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       submission.priority = accepted.priority
       submission.pushType = accepted.pushType ?? .alert
-      submission.detail = accepted.waived.first?.detail
-      return broker.submit(submission, now: now)
+      return sink.submit(
+        submission, detail: accepted.waived.first?.detail, kept: 0, for: ticket, now: now)
     }
   }
 

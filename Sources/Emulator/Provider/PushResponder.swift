@@ -1,3 +1,4 @@
+import Broker
 import ProviderAPI
 import PushModel
 import Transport
@@ -30,10 +31,30 @@ final class PushResponder: HTTP2Responder {
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
     let judged = requests.judge(request.message, now: now)
     if service.faults.mayStrike(request.message), struck(request, judged, session) { return }
-    answer(request, judged, requests.act(judged, on: request.message, now: now), session)
+    finish(request, judged, requests.act(judged, on: request.message, now: now), session)
   }
 
-  func answer(
+  /// Answers now, or when the verdict is there.
+  func finish(
+    _ request: HTTP2Request, _ judged: JudgedRequest, _ action: ProviderAction, _ session: HTTP2ServerSession
+  ) {
+    switch action {
+    case .done(let outcome): answer(request, judged, outcome, session)
+    case .outstanding(let push):
+      push.then = { [weak self] in self?.settled($0, request, judged, session) }
+    }
+  }
+
+  private func settled(
+    _ result: SubmissionResult, _ request: HTTP2Request, _ judged: JudgedRequest,
+    _ session: HTTP2ServerSession
+  ) {
+    guard !request.isCancelled else { return session.drop(request) }
+    answer(request, judged, requests.outcome(result, judged, request.message), session)
+    (connection.handler as? HTTP2Connection)?.writeOutput()
+  }
+
+  private func answer(
     _ request: HTTP2Request, _ judged: JudgedRequest, _ outcome: ProviderOutcome,
     _ session: HTTP2ServerSession
   ) {

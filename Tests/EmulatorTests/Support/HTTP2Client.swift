@@ -109,6 +109,12 @@ final class HTTP2Client {
     return sent
   }
 
+  /// Takes a request back that is not answered yet.
+  func cancel(_ number: Int) {
+    for stream in session.liveStreams where stream.context == number { session.reset(stream, .cancel) }
+    flush()
+  }
+
   /// Sends a request and waits for its answer.
   func answer(
     _ request: ProviderRequest, sourceLocation: SourceLocation = #_sourceLocation

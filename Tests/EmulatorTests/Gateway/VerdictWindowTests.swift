@@ -3,13 +3,13 @@ import Testing
 
 @testable import Emulator
 
-@Suite("The window of one provider connection")
-struct ForwardWindowTests {
-  private func window(_ size: Int, begun count: UInt32, command: UInt8 = 1) -> ForwardWindow {
-    var window = ForwardWindow(size: size)
+@Suite("The window of one gateway connection")
+struct VerdictWindowTests {
+  private func window(_ size: Int, begun count: UInt32, command: UInt8 = 1) -> VerdictWindow<Int> {
+    var window = VerdictWindow<Int>(size: size)
     for identifier in 1..<(count + 1) {
-      #expect(
-        window.begin(command: command, identifier: identifier, token: [UInt8(identifier)]) == identifier - 1)
+      #expect(window.nextSequence == identifier - 1)
+      window.begin(command: command, identifier: identifier, token: [UInt8(identifier)])
     }
     return window
   }
@@ -49,11 +49,11 @@ struct ForwardWindowTests {
   @Test("what was accepted behind a rejection is handed over, what is under way is not")
   func thrownAway() {
     var window = window(9, begun: 5)
-    _ = window.settle(2, nil, .sample(12))
-    _ = window.settle(4, nil, .sample(14))
-    _ = window.settle(0, nil, .sample(10))
+    _ = window.settle(2, nil, undo: 12)
+    _ = window.settle(4, nil, undo: 14)
+    _ = window.settle(0, nil, undo: 10)
     let ending = window.settle(1, .badDeviceToken)
-    #expect(ending?.thrownAway.map(\.id) == [12, 14])
+    #expect(ending?.thrownAway == [12, 14])
   }
 
   @Test("command 0 has no identifier to be named when the emulator ends")
@@ -72,6 +72,17 @@ struct ForwardWindowTests {
     _ = window.settle(1, nil)
     let holdsNow = [UInt8(2)].withUnsafeBytes { window.holds($0) }
     #expect(!holdsNow)
+  }
+
+  @Test("one whose verdict is known at once waits for those before it")
+  func knownAtOnce() {
+    var window = window(5, begun: 1)
+    #expect(window.take(command: 2, status: nil, identifier: 7) == nil)
+    #expect(window.lastAccepted == nil, "the first is still under way")
+    #expect(window.take(command: 2, status: 10, identifier: nil) == nil)
+    #expect(!window.mayBegin)
+    let ending = window.settle(0, nil)
+    #expect((ending?.status, ending?.identifier) == (10, 7), "status 10 names the last that was accepted")
   }
 
   @Test("verdicts on what it never held change nothing")

@@ -1,15 +1,16 @@
 import LegacyWire
 import PushModel
 
-/// The notifications of one provider connection that are under way, in order, and what the provider may be told of them.
+/// The notifications of one gateway connection whose verdict is outstanding, in order, and what the provider may be told.
 ///
 ///     begun ─→ pending ─ accepted, and all before it ─→ passed, in silence
 ///                 └──── rejected, and all before it accepted ─→ the error packet; the rest is thrown away
 ///
-/// Answers come in any order, but an error packet says that everything before it was accepted
+/// Verdicts come in any order, but an error packet says that everything before it was accepted
 /// (`Documentation/binary-protocol.md#error-packet`), so a rejection waits for those before it. From the moment that it
-/// is known, nothing more begins.
-struct ForwardWindow {
+/// is known, nothing more begins. `Undo` is what the sink wants to have of one that it has accepted and that the provider takes
+/// for thrown away.
+struct VerdictWindow<Undo> {
   /// How a connection ends after a rejection.
   struct Ending {
     var command: UInt8
@@ -17,14 +18,14 @@ struct ForwardWindow {
     var identifier: UInt32
     /// The provider may still write, as a fault wants it.
     var halfCloses: Bool
-    /// Those that the other service has accepted, while the provider takes them for thrown away.
-    var thrownAway: [ForwardPush]
+    /// Of those that were accepted, while the provider takes them for thrown away.
+    var thrownAway: [Undo]
   }
 
   private struct Entry {
     enum State {
       case pending
-      case accepted(ForwardPush?)
+      case accepted(Undo?)
       /// With the status byte.
       case rejected(UInt8, halfCloses: Bool)
     }
@@ -36,7 +37,7 @@ struct ForwardWindow {
     var state = State.pending
 
     var isPending: Bool { if case .pending = state { true } else { false } }
-    var accepted: ForwardPush? { if case .accepted(let push) = state { push } else { nil } }
+    var undo: Undo? { if case .accepted(let undo) = state { undo } else { nil } }
   }
 
   let size: Int
@@ -50,10 +51,12 @@ struct ForwardWindow {
 
   init(size: Int) { self.size = max(1, size) }
 
-  /// Whether nothing is under way.
+  /// Whether no verdict is outstanding.
   var isEmpty: Bool { entries.isEmpty }
   /// Whether another notification may begin.
   var mayBegin: Bool { !hasRejection && entries.count < size }
+  /// Sequence number of the next that begins.
+  var nextSequence: UInt64 { firstSequence &+ UInt64(entries.count) }
 
   /// Whether one for this token is under way: a second would overtake it if the first must be tried again.
   func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
@@ -61,26 +64,32 @@ struct ForwardWindow {
     return entries.contains { $0.isPending && $0.token.elementsEqual(token) }
   }
 
-  /// A notification is under way; answers its sequence number.
-  mutating func begin(command: UInt8, identifier: UInt32, token: [UInt8]) -> UInt64 {
+  /// One was accepted at once, while nothing was outstanding.
+  @inline(__always)
+  mutating func pass(_ notification: LegacyNotification) {
+    if notification.command != .simple { lastAccepted = notification.identifier }
+  }
+
+  /// A notification is under way, as `nextSequence` had it.
+  mutating func begin(command: UInt8, identifier: UInt32, token: [UInt8]) {
     entries.append(Entry(command: command, identifier: identifier, token: token))
-    return firstSequence + UInt64(entries.count - 1)
   }
 
   /// The verdict on one: no rejection means accepted. Answers how the connection ends, once that is sure.
-  mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, _ push: ForwardPush? = nil) -> Ending? {
-    guard sequence >= firstSequence, sequence - firstSequence < UInt64(entries.count) else { return nil }
+  mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, undo: Undo? = nil) -> Ending? {
+    guard sequence >= firstSequence, sequence < nextSequence else { return nil }
     entries[Int(sequence - firstSequence)].state =
-      rejection.map { .rejected($0.legacyStatus, halfCloses: false) } ?? .accepted(push)
+      rejection.map { .rejected($0.legacyStatus, halfCloses: false) } ?? .accepted(undo)
     if rejection != nil { hasRejection = true }
     return settleFirst()
   }
 
-  /// One that is refused with this status before it began; `identifier` is nil for that of the last one accepted.
-  mutating func refuse(command: UInt8, status: UInt8, identifier: UInt32?, halfCloses: Bool) -> Ending? {
-    let state = Entry.State.rejected(status, halfCloses: halfCloses)
+  /// One whose verdict is known: no status means accepted; `identifier` is nil for that of the last one accepted.
+  mutating func take(command: UInt8, status: UInt8?, identifier: UInt32?, halfCloses: Bool = false) -> Ending?
+  {
+    let state = status.map { Entry.State.rejected($0, halfCloses: halfCloses) } ?? .accepted(nil)
     entries.append(Entry(command: command, identifier: identifier, token: [], state: state))
-    hasRejection = true
+    if status != nil { hasRejection = true }
     return settleFirst()
   }
 
@@ -102,7 +111,7 @@ struct ForwardWindow {
   }
 
   private mutating func end(_ entry: Entry, _ status: UInt8, _ halfCloses: Bool) -> Ending {
-    let thrownAway = entries.compactMap(\.accepted)
+    let thrownAway = entries.compactMap(\.undo)
     firstSequence += UInt64(entries.count)
     entries = []
     return Ending(

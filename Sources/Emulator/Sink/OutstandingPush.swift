@@ -1,0 +1,46 @@
+import Broker
+import PushModel
+
+/// A push over HTTP whose verdict was not there at once. It lives until the verdict is.
+///
+///     later ─────────────────→ settled ─→ `then`
+///     busy ─ go on ─→ submitted again ─┘
+final class OutstandingPush: PushWaiter {
+  /// Its id in the history; nil while the sink is too busy for it.
+  private(set) var id: UInt64?
+  /// Called once with the verdict.
+  var then: ((SubmissionResult) -> Void)?
+  private let number: Int
+  private let waiters: PushWaiters
+  private let submitAgain: () -> PushVerdict
+
+  /// Waits under the ticket's number, which is this push's alone.
+  init(
+    _ verdict: PushVerdict, _ ticket: PushTicket, _ waiters: PushWaiters,
+    submitAgain: @escaping () -> PushVerdict
+  ) {
+    (number, self.waiters, self.submitAgain) = (ticket.waiter, waiters, submitAgain)
+    if case .later(let id) = verdict { self.id = id }
+    waiters.add(self, as: number)
+  }
+
+  func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
+    waiters.remove(number)
+    then?(result)
+    then = nil
+  }
+
+  func resume() {
+    guard id == nil else { return }
+    switch submitAgain() {
+    case .now(let result): settled(0, result, undo: nil)
+    case .later(let id): self.id = id
+    case .busy: break
+    }
+  }
+
+  /// Its provider gets no answer, and sends it again.
+  func endWithoutVerdicts() { then = nil }
+  func forget(kept: [Int64]) {}
+  var forgottenCount: Int { 0 }
+}

@@ -1,0 +1,112 @@
+import Broker
+import PushModel
+
+/// Where pushes go that have passed an interface's own checks: to the broker, which knows at once what becomes of them, or to
+/// somebody whose verdict comes later.
+///
+///     submit ─→ now: the verdict
+///        ├────→ later: whoever waits hears of it by the ticket
+///        └────→ busy: nothing was done; whoever waits is told when to submit it again
+protocol PushSink: AnyObject {
+  /// Most pushes of one connection whose verdict may be outstanding, as a count.
+  var window: Int { get }
+  /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
+  var mayRetry: Bool { get }
+
+  /// Takes a push. Its bytes are lent for the call; `kept` is what `keep` answered for it, or 0.
+  func submit(
+    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
+  ) -> PushVerdict
+
+  /// All that was at hand has been submitted.
+  func flush()
+
+  // MARK: What a provider on the gateway takes for accepted, as it hears nothing
+
+  /// A frame was read and must wait before it is submitted: it outlives the process if the sink's pushes do. Answers the id
+  /// under which it is kept, 0 for none.
+  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64
+  /// They need not be kept any more.
+  func forget(kept: [Int64])
+  /// What a waiter has submitted and has no verdict yet, by what it is kept under.
+  func kept(of waiter: Int) -> [Int64]
+  /// The provider was told of a rejection: it takes all that it sent behind that for thrown away, whatever becomes of it.
+  func throwAway(of waiter: Int)
+}
+
+/// Whose push it is, for the verdict that comes later.
+struct PushTicket: Equatable {
+  /// By `PushWaiters`; 0 for nobody.
+  var waiter: Int
+  /// Numbers the waiter's own pushes.
+  var sequence: UInt64
+}
+
+/// What a sink says of a push.
+enum PushVerdict {
+  case now(SubmissionResult)
+  /// With the notification's id in the history.
+  case later(UInt64)
+  case busy
+}
+
+/// Has submitted pushes whose verdict comes later.
+protocol PushWaiter: AnyObject {
+  /// The verdict on one. `undo` is for one that was accepted while its provider hears otherwise: a rejection in front of it
+  /// makes the provider take it for thrown away.
+  func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?)
+  /// What the sink was too busy for may be submitted again.
+  func resume()
+  /// No verdict comes any more: the emulator ends.
+  func endWithoutVerdicts()
+  /// These need not be kept once its provider has had the chance to hear why.
+  func forget(kept: [Int64])
+  /// How many are kept for that alone, as a count.
+  var forgottenCount: Int { get }
+}
+
+/// Who waits for verdicts, by number. It keeps them alive: what was sent goes on without the provider that sent it.
+final class PushWaiters {
+  private var count = 0
+  private var waiters: [Int: any PushWaiter] = [:]
+
+  var isEmpty: Bool { waiters.isEmpty }
+  var all: [any PushWaiter] { Array(waiters.values) }
+  subscript(number: Int) -> (any PushWaiter)? { waiters[number] }
+
+  /// A number for who may come to wait.
+  func makeNumber() -> Int {
+    count += 1
+    return count
+  }
+
+  func add(_ waiter: any PushWaiter, as number: Int) { waiters[number] = waiter }
+  func remove(_ number: Int) { waiters[number] = nil }
+
+  /// Tells whoever has the ticket, if that is still there.
+  func settle(_ ticket: PushTicket, _ result: SubmissionResult, undo: (() -> Void)? = nil) {
+    waiters[ticket.waiter]?.settled(ticket.sequence, result, undo: undo)
+  }
+}
+
+/// This emulator's own devices: all is known at once, and what is accepted is committed at the end of the turn.
+final class LocalSink: PushSink {
+  private let broker: Broker
+
+  init(_ broker: Broker) { self.broker = broker }
+
+  var window: Int { .max }
+  var mayRetry: Bool { false }
+
+  func submit(
+    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
+  ) -> PushVerdict {
+    .now(broker.submit(push, detail: detail, now: now))
+  }
+
+  func flush() {}
+  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 { 0 }
+  func forget(kept: [Int64]) {}
+  func kept(of waiter: Int) -> [Int64] { [] }
+  func throwAway(of waiter: Int) {}
+}

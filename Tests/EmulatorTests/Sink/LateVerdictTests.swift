@@ -1,0 +1,230 @@
+import Faults
+import LegacyWire
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  @Suite("Verdicts that come later")
+  struct LateVerdictTests {
+    // MARK: Frames
+
+    @Test("an error packet waits for the verdicts on what came before, and names its frame")
+    func errorInOrder() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      let provider = try harness.provider()
+      provider.send((1...4).flatMap { Frames.full(token, id: $0) })
+      harness.turn(until: "all are under way") { sink.taken.count == 4 }
+      sink.settle(2, .badDeviceToken)
+      sink.settle(2)
+      sink.settle(1)
+      harness.settle()
+      #expect(provider.recorder.received.isEmpty, "the first is still under way")
+      sink.settle(0)
+      #expect(provider.readToEnd() == bytes("080800000003"))
+      #expect(sink.undone == [4], "its provider sends it again")
+      #expect(sink.thrownAway.count == 1)
+      harness.turn(until: "nobody waits") { harness.emulator.waiters.isEmpty }
+    }
+
+    @Test("what is refused at once waits for the verdicts before it")
+    func refusedBehind() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      let provider = try harness.provider()
+      provider.send(
+        Frames.full(token, id: 1) + Frames.full(token, id: 2, payload: []) + Frames.full(token, id: 3))
+      harness.turn(until: "the first is under way") { sink.taken.count == 1 }
+      harness.settle()
+      #expect(provider.recorder.received.isEmpty)
+      #expect(sink.seen == [1], "nothing behind an error begins")
+      sink.settle(0)
+      #expect(provider.readToEnd() == bytes("080400000002"))
+    }
+
+    @Test("a provider is not read from while the sink is busy; its frames outlive the process meanwhile")
+    func busy() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      sink.isBusy = true
+      let provider = try harness.provider()
+      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      harness.turn(until: "they wait") { sink.kept.count == 3 }
+      let served = try #require(harness.connections("gateway").first)
+      #expect(served.isPaused)
+      provider.send(Frames.full(token, id: 4))
+      harness.settle()
+      #expect(sink.seen.isEmpty && sink.kept.count == 3)
+      sink.goOn()
+      harness.turn(until: "all have come") { sink.taken.count == 4 }
+      #expect(sink.seen == [1, 2, 3, 4])
+      #expect(sink.taken.map(\.kept) == [1, 2, 3, 0])
+      #expect(!served.isPaused)
+    }
+
+    @Test("no more than the window is under way; the next begins when the first is settled")
+    func window() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      sink.window = 2
+      let provider = try harness.provider()
+      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      harness.turn(until: "the third waits") { sink.kept.count == 1 }
+      #expect(sink.seen == [1, 2])
+      sink.settle(1)
+      #expect(sink.seen == [1, 2], "the window goes by the first")
+      sink.settle(0)
+      #expect(sink.seen == [1, 2, 3])
+    }
+
+    @Test("two frames for one token are not under way at once where the first may be tried again")
+    func sameToken() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      sink.mayRetry = true
+      let provider = try harness.provider()
+      provider.send(Frames.full(token, id: 1) + Frames.full(token, id: 2))
+      harness.turn(until: "the second waits") { sink.kept.count == 1 }
+      #expect(sink.seen == [1])
+      sink.settle(0)
+      #expect(sink.seen == [1, 2])
+    }
+
+    @Test("what was sent goes on without the provider that sent it")
+    func providerGoes() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      let provider = try harness.provider()
+      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      harness.turn(until: "they are under way") { sink.taken.count == 3 }
+      provider.connection.abort("the test says so", reset: true)
+      harness.turn(until: "the connection is gone") { harness.connections("gateway").isEmpty }
+      sink.settle(1, .badDeviceToken)
+      sink.settle(1)
+      #expect(!harness.emulator.waiters.isEmpty)
+      sink.settle(0)
+      #expect(sink.undone == [3])
+      #expect(harness.emulator.waiters.isEmpty)
+    }
+
+    @Test("a provider that ends its side hears of a rejection that comes later")
+    func halfClosed() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      let provider = try harness.provider()
+      provider.send(Frames.full(token, id: 7))
+      harness.turn(until: "it is under way") { sink.taken.count == 1 }
+      provider.connection.endOutput()
+      harness.settle()
+      #expect(!provider.recorder.hasEnded)
+      sink.settle(0, .badDeviceToken)
+      #expect(provider.readToEnd() == bytes("080800000007"))
+    }
+
+    @Test("the orderly end waits for verdicts, and says how far the provider got")
+    func shutDown() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      sink.window = 2
+      let provider = try harness.provider()
+      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      harness.turn(until: "the third waits") { sink.kept.count == 1 }
+      harness.emulator.gateway.shutDown()
+      harness.settle()
+      #expect(provider.recorder.received.isEmpty)
+      sink.settle(0)
+      sink.settle(0)
+      #expect(provider.readToEnd() == bytes("080a00000002"))
+      #expect(sink.seen == [1, 2], "the third is thrown away")
+      harness.turn(until: "it is not kept any more") { sink.kept.isEmpty }
+    }
+
+    @Test("what a fault delays is submitted when the delay is over, and nothing overtakes it")
+    func delayed() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      var effects = FaultEffects()
+      effects.delay = .init(milliseconds: 1)
+      harness.emulator.faults.engine.set(FaultRule(name: "slow", effects: effects))
+      let provider = try harness.provider()
+      provider.send(Frames.full(token, id: 1) + Frames.full(token, id: 2))
+      harness.turn(until: "both are under way") { sink.taken.count == 2 }
+      #expect(sink.seen == [1, 2])
+    }
+
+    // MARK: HTTP
+
+    @Test("streams are answered as their verdicts come")
+    func streams() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      let ids = (1...3).map { _ in client.send(.push(token.hex)) }
+      harness.turn(until: "all are under way") { sink.taken.count == 3 }
+      #expect(client.answers.isEmpty)
+      sink.settle(1, .unregistered)
+      harness.turn(until: "the second is answered") { client.answers[ids[1]] != nil }
+      #expect(client.answers[ids[1]]?.status == 410 && client.answers.count == 1)
+      sink.settle(0)
+      sink.settle(0)
+      harness.turn(until: "all are answered") { client.answers.count == 3 }
+      #expect(ids.map { client.answers[$0]?.status } == [200, 410, 200])
+      #expect(harness.emulator.waiters.isEmpty)
+    }
+
+    @Test("a verdict on a stream that was cancelled, or whose connection has gone, is for nobody")
+    func cancelled() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      let cancelled = client.send(.push(token.hex))
+      let kept = client.send(.push(token.hex))
+      harness.turn(until: "both are under way") { sink.taken.count == 2 }
+      client.cancel(cancelled)
+      harness.settle()
+      sink.settle(0)
+      harness.settle()
+      #expect(client.answers.isEmpty)
+      sink.settle(0)
+      harness.turn(until: "the other is answered") { client.answers[kept]?.status == 200 }
+      client.send(.push(token.hex))
+      harness.turn(until: "a third is under way") { sink.taken.count == 1 }
+      client.connection.abort("the test says so", reset: true)
+      harness.turn(until: "the connection is gone") { harness.connections("provider").isEmpty }
+      sink.settle(0)
+      #expect(harness.emulator.waiters.isEmpty)
+    }
+
+    @Test("a stream that finds the sink busy is submitted when it goes on")
+    func busyStream() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let sink = harness.makeVerdictsLate()
+      sink.isBusy = true
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      let id = client.send(.push(token.hex))
+      harness.turn(until: "it was turned away") { sink.turnedAway.count == 1 }
+      sink.goOn()
+      #expect(sink.taken.count == 1)
+      sink.settle(0)
+      harness.turn(until: "it is answered") { client.answers[id]?.status == 200 }
+    }
+  }
+}
