@@ -1,4 +1,5 @@
 import Broker
+import Platform
 import Storage
 
 extension Emulator {
@@ -8,8 +9,13 @@ extension Emulator {
   ///
   /// After a commit that failed nothing of the turn is claimed anywhere: not to devices, in the log, in the capture or by the
   /// console.
+  ///
+  /// A store whose commits complete later has one under way at a time: what that covers waits for it, and the turns that end
+  /// meanwhile are grouped into the next.
   func endTurn() {
-    if failure == nil { makeVisible() }
+    if failure == nil, commitEnd == nil {
+      if store?.commitsLater == true { beginCommit() } else { makeVisible() }
+    }
     logger.flush()
     if courier.devicesMadeProgress {
       courier.devicesMadeProgress = false
@@ -21,15 +27,66 @@ extension Emulator {
     guard commit() else { return }
     courier.flushTouched()
     if broker.storeUnsent(), !commit() { return }
-    pushLog.writeNew()
-    capture?.turnEnded()
+    pushLog.writeNew(before: broker.journal.nextId)
+    capture?.turnEnded(before: broker.journal.nextId)
+  }
+
+  /// What goes to devices is stored with all else, as nothing may leave before.
+  private func beginCommit() {
+    _ = broker.storeUnsent()
+    let changes = broker.takeChanges()
+    guard let store, !changes.isEmpty else {
+      loop.freeOutput()
+      return show(before: broker.journal.nextId)
+    }
+    commitEnd = broker.journal.nextId
+    loop.holdOutput()
+    let isDone = guarded { if try store.commit(changes, of: broker) == .complete { commitEnded() } }
+    if !isDone { commitEnd = nil }
+  }
+
+  /// The commit that was under way is complete, or never will be.
+  func committed(_ result: Result<Void, any Error>) {
+    switch result {
+    case .success: commitEnded()
+    case .failure(let error):
+      commitEnd = nil
+      giveUp("the store can't be written: \(error)")
+    }
+  }
+
+  private func commitEnded() {
+    guard let end = commitEnd else { return }
+    commitEnd = nil
+    loop.releaseOutput()
+    show(before: end)
+    loop.flushReleased()
+  }
+
+  private func show(before end: UInt64) {
+    courier.flushTouched()
+    pushLog.writeNew(before: end)
+    capture?.turnEnded(before: end)
+  }
+
+  /// For the end of the process, and for its beginning: turns until nothing waits for a commit, but not for ever.
+  func finishCommits() {
+    endTurn()
+    let deadline = SystemClock.monotonicNanoseconds() + Self.commitPatience
+    while commitEnd != nil, failure == nil {
+      guard SystemClock.monotonicNanoseconds() < deadline else {
+        return giveUp("the store can't be written: a commit was not complete in time")
+      }
+      wakeUp.start(afterNanoseconds: Self.commitPatience)
+      loop.runTurn()
+    }
   }
 
   /// Whether everything that changed is in the store.
   private func commit() -> Bool {
     let changes = broker.takeChanges()
     guard let store, !changes.isEmpty else { return true }
-    return guarded { try store.commit(changes, of: broker) }
+    return guarded { _ = try store.commit(changes, of: broker) }
   }
 
   /// Lets the store wait for the disk while nothing else happens.
@@ -50,7 +107,7 @@ extension Emulator {
   }
 
   /// Nothing can be promised any more: end without answering anybody.
-  private func giveUp(_ sentence: String) {
+  func giveUp(_ sentence: String) {
     guard failure == nil else { return }
     failure = EmulatorError(.storeUnusable, sentence)
     logger.log(.error, sentence)

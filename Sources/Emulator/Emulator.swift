@@ -21,7 +21,11 @@ public final class Emulator {
   /// Everything of this emulator lives on it, and on the one thread that turns it.
   public let loop: EventLoop
   /// Internal and variable so that a test can watch it.
-  var store: (any BrokerStore)?
+  var store: (any BrokerStore)? {
+    didSet { watchStore() }
+  }
+  /// While a commit is under way: the first notification, by its id, that it does not cover.
+  var commitEnd: UInt64?
   let derivation: IdentityDerivation
   let trust: ProviderTrust
   let deviceVerifier: DeviceIdentityVerifier
@@ -101,9 +105,12 @@ public final class Emulator {
 
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
+    watchStore()
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.capture = capture
   }
+
+  private func watchStore() { store?.onCommit = { [unowned self] in committed($0) } }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
   ///
@@ -152,7 +159,7 @@ public final class Emulator {
       failure = EmulatorError(.failed, sentence)
       logger.log(.error, sentence)
     }
-    endTurn()
+    finishCommits()
     capture?.finish()
     portsClaim?.giveUp()
     store?.close()
@@ -172,7 +179,7 @@ public final class Emulator {
     } catch {
       throw EmulatorError(.failed, "\(path): \(error)")
     }
-    endTurn()
+    finishCommits()
     if let failure { throw failure }
   }
 
@@ -213,7 +220,11 @@ public final class Emulator {
   /// How often, in nanoseconds, and how many rows are looked at for expired messages then.
   private static let housekeepingInterval: Int64 = 1_000_000_000
   private static let expiryBudget = 50_000
+  /// How long the end of the process waits for a commit, in nanoseconds.
+  static let commitPatience: Int64 = 5_000_000_000
   private var housekeeping: LoopEvent?
+  /// Ends a turn in which nothing happens.
+  lazy var wakeUp = LoopEvent(timerOn: loop) {}
   /// What is wrong with them, as was told last.
   private var unusedFiles: [String] = []
 }

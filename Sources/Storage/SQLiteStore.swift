@@ -52,10 +52,15 @@ public final class SQLiteStore: BrokerStore {
     try channels.load(into: broker)
   }
 
+  public var commitsLater: Bool { false }
+  /// Never called.
+  public var onCommit: ((Result<Void, any Error>) -> Void)?
+
   /// Writes the changes of a turn in one transaction, reading the rows from `broker`. When it returns, a killed process
   /// no longer loses them.
-  public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) {
-    guard !changes.isEmpty else { return }
+  @discardableResult
+  public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) -> CommitProgress {
+    guard !changes.isEmpty else { return .complete }
     try transaction { () throws(StoreError) in
       if changes.startsOver { try deleteDevices() }
       try registry.write(changes, of: broker.registry)
@@ -65,6 +70,7 @@ public final class SQLiteStore: BrokerStore {
       try channels.write(changes, of: broker.channels)
     }
     (hasUncheckpointed, wasBusy) = (true, true)
+    return .complete
   }
 
   private func deleteDevices() throws(StoreError) {

@@ -58,9 +58,11 @@ final class CaptureRecorder {
 
   // MARK: Pushes
 
-  /// Hands over what has come in, and tells of trouble. For the end of a turn.
-  func turnEnded() {
-    drain()
+  /// Hands over what has come in before the notification with the id `end`, and tells of trouble. For the end of a turn.
+  func turnEnded(before end: UInt64) {
+    // What came meanwhile is in the spool already and not committed: all waits for the next commit.
+    guard nextId <= end else { return }
+    drain(before: end)
     report = spool.release()
     guard report.failure != reported else { return }
     reported = report.failure
@@ -77,9 +79,11 @@ final class CaptureRecorder {
     nextId = broker.journal.nextId
   }
 
-  private func drain() {
+  private func drain() { drain(before: broker.journal.nextId) }
+
+  private func drain(before end: UInt64) {
     let journal = broker.journal
-    let (first, end) = (max(nextId, journal.firstId), journal.nextId)
+    let first = max(nextId, journal.firstId)
     nextId = end
     journal.drainsFrom = end + backlog
     spool.beginAdding()

@@ -12,8 +12,8 @@ final class PushLog {
     nextId = broker.journal.nextId
   }
 
-  func writeNew() {
-    let end = broker.journal.nextId
+  /// Writes a line for each notification that came since the last call and before the one with the id `end`.
+  func writeNew(before end: UInt64) {
     guard end > nextId else { return }
     defer { nextId = end }
     guard logger.isOn(.info) else { return }

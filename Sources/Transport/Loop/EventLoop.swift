@@ -36,6 +36,10 @@ public final class EventLoop {
   public let memory = MemoryBudget()
   let relief: MemoryRelief
   private var turnEnd: [() -> Void] = []
+  /// What was queued waits for a commit that completes later.
+  public private(set) var holdsOutput = false
+  /// Whose output the commit that is under way covers.
+  private var covered: [LoopClient] = []
   private var isRunning = false
   private static let warnings = BackgroundOutput(STDERR_FILENO)
   /// Once for all loops of the process: libevent would write its warnings to standard error itself, and wait for whoever
@@ -82,7 +86,7 @@ public final class EventLoop {
     turns &+= 1
     (busyReaders, timeRead, wakeups) = (readers.count, 0, 0)
     let mayWait =
-      wait && !hasNewFailure && readers.isEmpty && unflushed.isEmpty && !relief.isUrgent
+      wait && !hasNewFailure && readers.isEmpty && (unflushed.isEmpty || holdsOutput) && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
     quietTurns = wakeups == 0 ? quietTurns + 1 : 0
@@ -101,10 +105,47 @@ public final class EventLoop {
     let waiting = unflushed
     unflushed.removeAll(keepingCapacity: true)
     for client in waiting {
-      client.isQueuedForFlush = false
+      if holdsOutput, client.waitsForCommits {
+        unflushed.append(client)
+      } else {
+        client.isQueuedForFlush = false
+      }
       client.flush()
     }
   }
+
+  // MARK: A commit that completes later
+
+  /// For a turn-end hook: what is queued waits until the commit is complete that covers it. Turns go on meanwhile; what they
+  /// queue waits for the commit after that.
+  ///
+  ///     free ─ hold ─→ held ─ release: the covered part may leave ─→ held ─ hold: the next commit covers what came since
+  ///       ↑                                                           └─ free: there was nothing to commit
+  ///       └───────────────────────────────────────────────────────────────┘
+  public func holdOutput() {
+    holdsOutput = true
+    covered = unflushed.filter(\.waitsForCommits)
+    unflushed.removeAll(where: \.waitsForCommits)
+    for client in covered {
+      client.isQueuedForFlush = false
+      client.cover()
+    }
+  }
+
+  /// The commit is complete: what it covers may leave.
+  public func releaseOutput() {
+    for client in covered { client.release() }
+  }
+
+  /// Has clients write what was released.
+  public func flushReleased() {
+    let released = covered
+    covered = []
+    for client in released { client.flush() }
+  }
+
+  /// Nothing waits for a commit any more.
+  public func freeOutput() { holdsOutput = false }
 
   /// How long a connection may read in this turn.
   var readShare: Int64 {
@@ -144,16 +185,20 @@ public final class EventLoop {
 /// Somebody with work for the loop's turns. A class and no protocol, so that both calls of a turn stay cheap.
 public class LoopClient {
   final let loop: EventLoop
-  fileprivate final var isQueuedForFlush = false
+  fileprivate(set) final var isQueuedForFlush = false
   fileprivate(set) final var isQueuedForReading = false
+
+  /// What it says must not leave before its turn is committed: so it is for a server. A client may be who carries the commit.
+  final var waitsForCommits = true
 
   init(loop: EventLoop) { self.loop = loop }
 
-  /// Has `flush` called at the end of this turn.
+  /// Has `flush` called at the end of this turn. To be called before output is added.
   final func queueFlush() {
     guard !isQueuedForFlush else { return }
     isQueuedForFlush = true
     loop.unflushed.append(self)
+    if loop.holdsOutput { holdBack() }
   }
 
   /// Has `readOn` called in the next turn: for who stopped at its budget, as its bytes may sit in the TLS layer, where the
@@ -164,8 +209,14 @@ public class LoopClient {
     loop.unread.append(self)
   }
 
-  /// Writes what was queued.
+  /// Writes what was queued, as far as it may leave.
   func flush() {}
+  /// What is queued from here on is of a turn that no commit covers yet.
+  func holdBack() {}
+  /// A commit is under way that covers all that is queued.
+  func cover() {}
+  /// What was covered may leave.
+  func release() {}
   /// Reads on.
   func readOn() {}
 }

@@ -31,6 +31,7 @@ public final class SocketConnection: LoopClient {
   let layer: SocketLayer
   private(set) var phase: Phase
   private var output = OutputBuffer()
+  private var gate = OutputGate.open
   private var share = MemoryShare()
   var idleMark: IdleMark
   private var readEvent: LoopEvent?
@@ -68,6 +69,7 @@ public final class SocketConnection: LoopClient {
     idleMark = IdleMark(now: now)
     self.layer = layer
     super.init(loop: loop)
+    waitsForCommits = self.layer.isServer
     hold(0)
     readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
     readEvent?.onFailure = { [unowned self] in unwatched() }
@@ -116,8 +118,8 @@ public final class SocketConnection: LoopClient {
   /// Queues what `write` writes to room for `size` bytes, as many as it says; they leave at the end of the turn.
   @inline(__always)
   public func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
-    output.append(atMost: size, from: loop, write)
     queueFlush()
+    output.append(atMost: size, from: loop, write)
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
@@ -166,8 +168,17 @@ public final class SocketConnection: LoopClient {
   }
 
   override func flush() { flushNow() }
+  override func holdBack() {
+    if waitsForCommits { gate.close(behind: output.count) }
+  }
+  override func cover() { gate.cover(output.count) }
+  override func release() { gate.release(hasMore: isQueuedForFlush) }
 
   private func writeAll() {
+    if gate.isClosed {
+      if loop.holdsOutput { return writeAllowed() }
+      gate = .open
+    }
     if let breakage, breakage.holdsOutput { return writeBroken(breakage) }
     let before = bytesWritten
     while !output.isEmpty {
@@ -177,6 +188,18 @@ public final class SocketConnection: LoopClient {
     }
     if let stallLimit, bytesWritten != before { putOff(by: stallLimit) }
     if output.isEmpty { outputLeft() }
+  }
+
+  /// A commit is under way: what it covers waits, and so does the end.
+  private func writeAllowed() {
+    guard !(breakage?.holdsOutput ?? false) else { return }
+    while !output.isEmpty, gate.allowed > 0 {
+      let piece = UnsafeRawBufferPointer(rebasing: output.waiting.prefix(gate.allowed))
+      guard case .moved(let count) = record(layer.write(piece)) else { return }
+      bytesWritten += count
+      gate.left(count)
+      output.consume(count, to: loop)
+    }
   }
 
   /// Deals with what keeps bytes from being written.

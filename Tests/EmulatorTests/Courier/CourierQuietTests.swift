@@ -107,7 +107,7 @@ extension LiveTests {
       harness.passPause()
       let spy = try harness.spyOnStore()
       var committed: Int64 = 0
-      spy.onCommit = { _ in
+      spy.beforeCommit = { _ in
         // A slow disk, once.
         guard committed == 0 else { return }
         let end = now() + 2 * Self.pause

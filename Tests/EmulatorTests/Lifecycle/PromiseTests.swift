@@ -18,7 +18,7 @@ extension LiveTests {
     /// Watches the store: at each commit of a message nothing of the turn may have reached these clients.
     private func watch(_ spy: StoreSpy, _ clients: [(SocketConnection, Recorder)]) -> Watch {
       let watch = Watch()
-      spy.onCommit = { changes in
+      spy.beforeCommit = { changes in
         guard !changes.messages.isEmpty || !changes.registrations.isEmpty else { return }
         watch.commits += 1
         if clients.contains(where: { $0.hasUnreadInput || $1.received.count > watch.expected }) {
@@ -83,7 +83,7 @@ extension LiveTests {
       harness.turn(until: "the output is full") { served.queuedBytes > 0 }
       let spy = try harness.spyOnStore()
       var written: [Int] = []
-      spy.onCommit = { _ in written.append(served.bytesWritten) }
+      spy.beforeCommit = { _ in written.append(served.bytesWritten) }
       client.send(.push(token.hex))
       // Its request leaves for the kernel, and so do the answers that the client has not read.
       harness.loop.flushClients()

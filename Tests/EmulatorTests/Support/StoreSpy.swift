@@ -11,18 +11,31 @@ final class StoreSpy: BrokerStore {
 
   private let store: any BrokerStore
   /// Called before each commit is carried out.
-  var onCommit: (BrokerChanges) -> Void = { _ in }
+  var beforeCommit: (BrokerChanges) -> Void = { _ in }
   /// Commits fail from now on.
   var refuses = false
+  /// Commits of messages wait for `complete`.
+  var commitsLater = false
+  var onCommit: ((Result<Void, any Error>) -> Void)?
   private(set) var commits = 0
+  private(set) var isUnderWay = false
 
   init(_ store: any BrokerStore) { self.store = store }
 
-  func commit(_ changes: BrokerChanges, of broker: Broker) throws {
-    onCommit(changes)
+  func commit(_ changes: BrokerChanges, of broker: Broker) throws -> CommitProgress {
+    beforeCommit(changes)
     if refuses { throw Refused() }
-    try store.commit(changes, of: broker)
+    #expect(!isUnderWay, "one commit at a time")
+    _ = try store.commit(changes, of: broker)
     commits += 1
+    isUnderWay = commitsLater && !changes.messages.isEmpty
+    return isUnderWay ? .later : .complete
+  }
+
+  /// The commit that is under way has come to its end.
+  func complete(_ result: Result<Void, any Error> = .success(())) {
+    isUnderWay = false
+    onCommit?(result)
   }
 
   func checkpointIfIdle() throws { try store.checkpointIfIdle() }

@@ -1,0 +1,150 @@
+import Broker
+import LegacyWire
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  /// `Sources/ARCHITECTURE.md#promises` 1 for a store that needs time.
+  @Suite("Commits that complete later")
+  struct LateCommitTests {
+    private let folder = ScratchFolder()
+
+    /// An emulator with a token that is in its store.
+    private func start() throws -> (EmulatorHarness, StoreSpy, DeviceToken) {
+      let harness = try EmulatorHarness(data: folder.path)
+      return (harness, try harness.spyOnStore(), try harness.offlineToken())
+    }
+
+    /// Once everybody is connected, commits complete when the test says so.
+    private func slowDown(_ spy: StoreSpy, _ harness: EmulatorHarness) {
+      harness.settle()
+      spy.commitsLater = true
+    }
+
+    @Test("a 200 waits for its commit, and one that comes meanwhile for the next")
+    func answers() throws {
+      let (harness, spy, token) = try start()
+      let (first, second) = (try HTTP2Client(harness, .app()), try HTTP2Client(harness, .app()))
+      first.open()
+      second.open()
+      slowDown(spy, harness)
+      let commits = spy.commits
+      let early = first.send(.push(token.hex))
+      harness.turn(until: "the first commit is under way") { spy.isUnderWay }
+      let late = first.send(.push(token.hex))
+      let other = second.send(.push(token.hex))
+      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == 3 }
+      harness.settle()
+      #expect(first.answers.isEmpty && second.answers.isEmpty && spy.commits == commits + 1)
+      spy.complete()
+      harness.turn(until: "the first is answered") { first.answers[early] != nil }
+      harness.settle()
+      #expect(first.answers[late] == nil && second.answers[other] == nil)
+      #expect(spy.commits == commits + 2 && spy.isUnderWay)
+      spy.complete()
+      harness.turn(until: "all are answered") { first.answers[late] != nil && second.answers[other] != nil }
+      #expect(first.answers.values.allSatisfy { $0.status == 200 })
+      #expect(spy.commits == commits + 2)
+    }
+
+    @Test("an error packet waits for the commit of what came before it, and so does the end")
+    func errorPacket() throws {
+      let (harness, spy, token) = try start()
+      let client = try harness.provider()
+      slowDown(spy, harness)
+      client.send(Frames.full(token, id: 1) + BadFrame.all[0].frame)
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      harness.settle()
+      #expect(client.recorder.received.isEmpty && !client.recorder.hasEnded)
+      spy.complete()
+      #expect(client.readToEnd() == BadFrame.all[0].packet)
+    }
+
+    @Test("an end without a word waits as well")
+    func silentEnd() throws {
+      let (harness, spy, token) = try start()
+      let client = try harness.provider()
+      slowDown(spy, harness)
+      client.send(Frames.full(token, id: 1) + LegacyEncoder.simple(token: Array(token.bytes), payload: []))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      harness.settle()
+      #expect(!client.recorder.hasEnded)
+      spy.complete()
+      #expect(client.readToEnd().isEmpty)
+    }
+
+    @Test("a device hears of a message after its commit, and of no later one")
+    func device() throws {
+      let harness = try EmulatorHarness(data: folder.path)
+      let (device, token) = try harness.listener()
+      let spy = try harness.spyOnStore()
+      let client = try HTTP2Client(harness, .app())
+      _ = try client.answer(.push(token.hex))
+      device.waitForMessages(1)
+      device.acknowledge(device.messages[0])
+      harness.turn(until: "the first is acknowledged") { !harness.broker.hasUnacknowledged }
+      slowDown(spy, harness)
+      client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      client.send(.push(token.hex))
+      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == 3 }
+      harness.settle()
+      #expect(device.messages.count == 1)
+      spy.complete()
+      device.waitForMessages(2)
+      harness.settle()
+      #expect(device.messages.count == 2)
+      harness.turn(until: "the next commit is under way") { spy.isUnderWay }
+      spy.complete()
+      device.waitForMessages(3)
+    }
+
+    @Test("turns that change nothing hold nobody up")
+    func nothingChanged() throws {
+      let (harness, spy, token) = try start()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      slowDown(spy, harness)
+      let id = client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      spy.complete()
+      harness.turn(until: "it is answered") { client.answers[id] != nil }
+      let refused = try client.answer(.push(Hex.encode(Frames.unknownToken)))
+      #expect(refused.status == 400 && !spy.isUnderWay)
+      #expect(!harness.loop.holdsOutput)
+    }
+
+    @Test("a commit that fails late: nobody is answered, and the emulator ends")
+    func failure() throws {
+      let (harness, spy, token) = try start()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      slowDown(spy, harness)
+      client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      spy.complete(.failure(StoreSpy.Refused()))
+      #expect(harness.emulator.failure?.status == .storeUnusable)
+      harness.turn(until: "the connection is gone") { client.recorder.hasEnded }
+      #expect(client.answers.isEmpty)
+    }
+
+    @Test("the orderly end waits for what is under way")
+    func end() throws {
+      let (harness, spy, token) = try start()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      slowDown(spy, harness)
+      let id = client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      let timer = LoopEvent(timerOn: harness.loop) { spy.complete() }
+      timer.start(afterNanoseconds: 30_000_000)
+      harness.stop()
+      #expect(client.answers[id]?.status == 200)
+      #expect(harness.emulator.failure == nil)
+    }
+  }
+}
