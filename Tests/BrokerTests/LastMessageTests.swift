@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite("The last message of a token (promise 2)")
 struct LastMessageTests {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite struct ResetTests {
   @Test("Dropping kept messages leaves those that are on their way")

@@ -2,7 +2,7 @@ import LegacyWire
 import PushModel
 import Testing
 
-@testable import Capture
+import Capture
 
 @Suite("Lines of a capture")
 struct CaptureLinesTests {

@@ -2,7 +2,7 @@ import LegacyWire
 import PushModel
 import Testing
 
-@testable import Capture
+import Capture
 
 @Suite("What a sender of the binary protocol remembers")
 struct LegacyWindowTests {

@@ -1,6 +1,6 @@
 import PushModel
 
-@testable import Capture
+import Capture
 
 /// Captures made and read in memory.
 enum Lines {

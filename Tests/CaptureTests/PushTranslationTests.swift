@@ -2,7 +2,7 @@ import LegacyWire
 import PushModel
 import Testing
 
-@testable import Capture
+import Capture
 
 @Suite("Pushes in the words of the other protocol")
 struct PushTranslationTests {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Faults
+import Faults
 
 /// What a struck connection does, by effects and by how it speaks.
 @Suite struct FaultPlanTests {

@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 /// A server and its clients on one thread: turns of the loop alternate with reads of the clients.
 final class LiveServer {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+import Transport
 
 /// What a GOAWAY means for requests (RFC 9113 6.8).
 @Suite("A client that is told to go away")

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Transport
+import Transport
 
 /// Answers that say only that the request goes on (RFC 9110 15.2, RFC 9113 8.1).
 @Suite("HTTP/2 interim answers")

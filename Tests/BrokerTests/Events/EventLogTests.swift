@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite struct EventLogTests {
   private func words(_ lab: Lab, from first: UInt64 = 1) -> [String] {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("The dashboard from a folder")
 struct DashboardFolderTests {

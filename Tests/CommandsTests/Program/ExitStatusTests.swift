@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import Testing
 
-@testable import Commands
+import Commands
 
 /// The program as it was built: exit statuses and sentences (`Documentation/commands.md#exit-status`).
 @Suite("Exit statuses")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Commands
+import Commands
 
 /// The main path with the program's own commands, as a person would walk it: each test is a script that `exec` runs.
 @Suite("The main path by command")

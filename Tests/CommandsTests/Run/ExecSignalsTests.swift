@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("Signals of a command under exec")
 struct ExecSignalsTests {

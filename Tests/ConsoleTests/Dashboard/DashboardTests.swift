@@ -2,7 +2,7 @@ import PushModel
 import Testing
 
 @testable import Console
-@testable import Dashboard
+import Dashboard
 
 @Suite struct DashboardTests {
   @Test(

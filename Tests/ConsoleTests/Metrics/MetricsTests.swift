@@ -3,7 +3,7 @@ import Faults
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct MetricsTests {
   @Test("Every family has help, type and value, and the values are those of the broker")

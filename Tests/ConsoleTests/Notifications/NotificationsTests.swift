@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct NotificationsTests {
   private let unknown = [UInt8](repeating: 7, count: 32)

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct TestPushTests {
   private final class Sent { var pushes: [TestPush] = [] }

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct DevicesTests {
   private let apps = "/api/v1/devices/phone/apps/com.example.app"

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct TokensTests {
   @Test("The table has every member of the contract, oldest first")

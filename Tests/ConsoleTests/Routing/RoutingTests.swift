@@ -2,7 +2,7 @@ import PushModel
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 @Suite struct RoutingTests {
   @Test("A path that is not there is 404, a method that is not is 405 with those that are")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 /// A console over a broker, with a clock that stands still until it is moved; requests are answered without sockets.
 final class ConsoleLab {

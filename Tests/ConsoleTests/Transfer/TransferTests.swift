@@ -4,7 +4,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct TransferTests {
   private let app = ConsoleLab.app

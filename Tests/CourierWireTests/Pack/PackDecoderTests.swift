@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import CourierWire
+import CourierWire
 
 @Suite("Reading the packed form")
 struct PackDecoderTests {

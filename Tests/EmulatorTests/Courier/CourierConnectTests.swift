@@ -4,9 +4,9 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Credentials
-@testable import Emulator
-@testable import Transport
+import Credentials
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Courier, connecting")

@@ -2,8 +2,8 @@ import CourierWire
 import PushModel
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Courier, delivery")

@@ -3,9 +3,9 @@ import Credentials
 import PushModel
 import Testing
 
-@testable import Broker
-@testable import Emulator
-@testable import Transport
+import Broker
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Courier, older and newer devices")

@@ -5,8 +5,8 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// Some client dies of a frame that comes right behind an answer

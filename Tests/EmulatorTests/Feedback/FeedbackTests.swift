@@ -5,7 +5,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
+import Emulator
 @testable import Transport
 
 extension LiveTests {

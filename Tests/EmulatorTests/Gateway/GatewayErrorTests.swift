@@ -2,7 +2,7 @@ import LegacyWire
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 @testable import Transport
 
 extension LiveTests {

@@ -2,8 +2,8 @@ import LegacyWire
 import PushModel
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Gateway")

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Credentials
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Certificates on the gateway and feedback ports")

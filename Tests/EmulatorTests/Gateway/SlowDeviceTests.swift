@@ -3,8 +3,8 @@ import PushModel
 import Testing
 
 @testable import Broker
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Gateway, devices that can't follow")

@@ -3,9 +3,9 @@ import Platform
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// Each with the least memory that can be asked for (8 MiB), and a healthy client that is served throughout.

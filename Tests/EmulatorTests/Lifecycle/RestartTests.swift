@@ -4,8 +4,8 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Restart with a data folder")

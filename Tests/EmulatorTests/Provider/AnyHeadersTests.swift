@@ -1,8 +1,8 @@
 import PushModel
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// Whatever header fields a request has: one answer, never none, never two, and the next one is served.

@@ -4,7 +4,7 @@ import PushModel
 import Testing
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// Channel management (`Documentation/provider-api.md#channel-management`) and the reasons of

@@ -2,8 +2,8 @@ import Credentials
 import PushModel
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests.ProviderAnswerTests {
   /// A change to a good push, and what it brings.

@@ -4,8 +4,8 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// Each row of `Documentation/provider-api.md#example-push` and each reason of

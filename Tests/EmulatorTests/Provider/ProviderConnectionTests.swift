@@ -3,7 +3,7 @@ import PushModel
 import Testing
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   @Suite("Provider API, connections")

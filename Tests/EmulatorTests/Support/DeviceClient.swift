@@ -4,7 +4,7 @@ import Platform
 import PushModel
 import Testing
 
-@testable import Transport
+import Transport
 
 /// A device as a client sees itself: one connection to the courier, every frame written down with its time.
 final class DeviceClient {

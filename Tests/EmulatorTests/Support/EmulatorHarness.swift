@@ -6,7 +6,7 @@ import PushModel
 import Testing
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 /// An emulator and its clients on one thread: the test turns the loop, so that everything happens in one order.
 final class EmulatorHarness {

@@ -2,7 +2,7 @@ import Credentials
 import PushModel
 import Testing
 
-@testable import Transport
+import Transport
 
 /// What a provider asks over HTTP/2.
 struct ProviderRequest {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Transport
+import Transport
 
 /// A client and a server session that exchange bytes in memory.
 final class HTTP2Pair {

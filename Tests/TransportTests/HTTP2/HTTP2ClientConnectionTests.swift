@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 /// A connection to a server that a test plays on its own session.
 @Suite("An HTTP/2 client connection")

@@ -1,6 +1,6 @@
 import Platform
 
-@testable import Transport
+import Transport
 
 /// A TCP connection without TLS.
 final class SilentSocket {
