@@ -16,13 +16,13 @@ extension Broker {
   public func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
     -> SubmissionResult
   {
-    guard let row = lookUp(submission.token) else {
+    guard let row = known(submission) ?? lookUp(submission.token) else {
       return reject(submission, detail, .badDeviceToken, registration: nil, now: now)
     }
     let registration = registry[row]
-    if let rejection = mismatch(submission, registration, now) {
-      var result = reject(submission, detail, rejection, registration: row, now: now)
-      if rejection == .unregistered { result.goneAt = registration.goneAt }
+    if let refusal = refusal(submission, row, registration, now) {
+      var result = reject(submission, detail, refusal.rejection, registration: row, now: now)
+      result.goneAt = refusal.goneAt
       return result
     }
     let id = history.received(submission, detail, registration: row, now: now)
@@ -44,18 +44,58 @@ extension Broker {
     return registry.find(DeviceToken(loadingFrom: base))
   }
 
+  /// The row that the checks found, unless the token map has changed since.
   @inline(__always)
-  private func mismatch(_ submission: PlainSubmission, _ registration: Registration, _ now: Timestamp)
-    -> Rejection?
-  {
-    guard registration.environment == submission.environment else { return .badDeviceToken }
-    if registration.goneAt != .never, submission.interface != .gateway,
-      now >= goneTakesEffect(registration)
-    {
-      return .unregistered
+  private func known(_ submission: PlainSubmission) -> RegistrationID? {
+    guard let row = submission.registration, registry.contains(row), let base = submission.token.baseAddress,
+      submission.token.count == DeviceToken.byteCount,
+      registry[row].token == DeviceToken(loadingFrom: base)
+    else { return nil }
+    return row
+  }
+
+  /// Why a push is refused whose token is known; over HTTP the checks have asked the same, and the token map may have changed
+  /// since.
+  @inline(__always)
+  private func refusal(
+    _ submission: PlainSubmission, _ row: RegistrationID, _ registration: Registration, _ now: Timestamp
+  ) -> (rejection: Rejection, goneAt: Timestamp?)? {
+    if submission.interface == .gateway {
+      let isGood =
+        registration.environment == submission.environment && registration.topic == submission.topic
+      return isGood ? nil : (.badDeviceToken, nil)
     }
-    guard registration.topic != submission.topic else { return nil }
-    return submission.interface == .gateway ? .badDeviceToken : .deviceTokenNotForTopic
+    return switch standing(row, registration, submission.topic, submission.environment, now) {
+    case .active: nil
+    case .unknown, .otherEnvironment: (.badDeviceToken, nil)
+    case .unregistered(let since): (.unregistered, since)
+    case .expired(let since): (.expiredToken, since)
+    case .otherTopic: (.deviceTokenNotForTopic, nil)
+    }
+  }
+
+  /// What a token is worth for a topic in an environment over HTTP.
+  public func standing(
+    of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
+  ) -> DeviceTokenStanding {
+    guard let row = registry.find(token) else { return .unknown }
+    return standing(row, registry[row], topic, environment, now)
+  }
+
+  @inline(__always)
+  private func standing(
+    _ row: RegistrationID, _ registration: Registration, _ topic: TopicID?, _ environment: Environment,
+    _ now: Timestamp
+  ) -> DeviceTokenStanding {
+    guard registration.environment == environment else { return .otherEnvironment }
+    if !registration.isActive, now >= goneTakesEffect(registration) {
+      return .unregistered(since: registration.goneAt)
+    }
+    if let seconds = options.tokenLifetimeSeconds {
+      let end = registration.issuedAt.adding(nanoseconds: Timestamp(seconds: seconds).nanoseconds)
+      if now >= end { return .expired(since: end) }
+    }
+    return registration.topic == topic ? .active(row) : .otherTopic
   }
 
   /// When 410 begins for a token whose app was reported gone (`Documentation/provider-api.md#storage-and-delivery`,

@@ -12,6 +12,8 @@ public struct AcceptedNotification {
   public var topic: Topic
   /// What `DeviceDirectory.handle(of:)` answered for the topic.
   public var topicHandle: TopicID?
+  /// Where `DeviceDirectory.standing` found the token; it may be another's once the token map has changed.
+  public var registration: RegistrationID?
   /// nil if the request named none; Apple wants one only from watchOS 6 on (`Documentation/provider-api.md#request`).
   public var pushType: PushType?
   public var priority: Priority

@@ -4,8 +4,7 @@ import PushModel
 public protocol DeviceDirectory: AnyObject {
   /// A number for a topic, so that its name is looked up once and not for every request. It stays the topic's for good.
   func handle(of topic: Topic) -> TopicID?
-  /// What a token is worth for a topic in an environment. Of several truths the first in the order of
-  /// `DeviceTokenStanding` counts (`Documentation/provider-api.md#order-of-checks`).
+  /// What a token is worth for a topic in an environment.
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding
@@ -13,18 +12,4 @@ public protocol DeviceDirectory: AnyObject {
   /// `TooManyRequests`, `Documentation/provider-api.md#open-questions`). Called only for requests that pass everything
   /// else.
   func isFlooded(_ token: DeviceToken) -> Bool
-}
-
-/// What the token map knows of a token.
-public enum DeviceTokenStanding: Equatable, Sendable {
-  case unknown
-  /// Issued in the other environment; the answer is the same as for an unknown one
-  /// (`Documentation/provider-api.md#open-questions`).
-  case otherEnvironment
-  /// The app reported gone; the answer carries the time (`Documentation/provider-api.md#response`).
-  case unregistered(since: Timestamp)
-  /// Expired; the answer carries the time.
-  case expired(since: Timestamp)
-  case otherTopic
-  case active
 }

@@ -46,7 +46,8 @@ public final class ProviderRequestCheck {
     }
     return .accepted(
       AcceptedNotification(
-        token: token, topic: topic.topic, topicHandle: topic.handle, pushType: context.pushType,
+        token: token, topic: topic.topic, topicHandle: topic.handle, registration: context.registration,
+        pushType: context.pushType,
         priority: context.priority ?? .immediate, expiration: context.expiration,
         collapseID: context.collapseID,
         messageID: context.messageID(), payload: message.body, waived: context.waived))

@@ -82,6 +82,36 @@ struct SubmitTests {
     #expect(lab.kept(row) == nil)
   }
 
+  @Test("a token is too old for HTTP at the end of its lifetime, and for the gateway never")
+  func lifetime() throws {
+    var options = BrokerOptions()
+    options.tokenLifetimeSeconds = 60
+    let lab = Lab(options: options)
+    let row = try lab.row()
+    let end = lab.now.adding(nanoseconds: 60_000_000_000)
+    lab.pass(seconds: 59)
+    #expect(lab.submit(row, "{}", interface: .provider).rejection == nil)
+    lab.pass(seconds: 1)
+    let late = lab.submit(row, "{}", interface: .provider)
+    #expect(late.rejection == .expiredToken)
+    #expect(late.goneAt == end)
+    #expect(lab.submit(row, "{}").rejection == nil)
+  }
+
+  @Test("what the checks found counts only while the token is still there", arguments: [0, 1, 7, Int32.max])
+  func staleRow(_ number: Int32) throws {
+    let (row, other) = (try lab.row(), try lab.row("phone", "a.two"))
+    #expect(row.number == 0 && other.number == 1)
+    let token = lab.broker.registry[row].token.bytes
+    let id = lab.submission(to: token, "{}", topic: 0) { submission in
+      var submission = submission
+      submission.plain.registration = RegistrationID(number: number)
+      return lab.broker.submit(submission, now: lab.now).id
+    }
+    #expect(lab.broker.journal[id]?.registration == row)
+    #expect(lab.kept(row) != nil && lab.kept(other) == nil)
+  }
+
   @Test("what was refused before its token was looked up is remembered with its row")
   func recordRejection() throws {
     let row = try lab.row()

@@ -48,7 +48,7 @@ private final class AnyDevices: DeviceDirectory {
   func handle(of topic: Topic) -> Int32 { 0 }
   func standing(
     of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
-  ) -> DeviceTokenStanding { .active }
+  ) -> DeviceTokenStanding { .active(RegistrationID(0)) }
   func isFlooded(_ token: DeviceToken) -> Bool { false }
 }
 

@@ -54,7 +54,8 @@ struct CertificateRulesTests {
   @Test("may use the topics that the certificate gives", arguments: rules)
   func coverage(_ rule: Rule) {
     let directory = Sample.directory()
-    directory.standings[Sample.token(Sample.token)]?["com.apple.mgmt.External.1234"] = .active
+    directory.standings[Sample.token(Sample.token)]?["com.apple.mgmt.External.1234"] = .active(
+      RegistrationID(0))
     let check = Sample.check(Sample.certificate(rule.topics, implied: rule.implied), directory: directory)
     let message = Sample.message([("apns-topic", rule.topic), ("apns-push-type", rule.type)])
     #expect(check.judge(message, now: Sample.now).rejected?.rejection == rule.rejection)

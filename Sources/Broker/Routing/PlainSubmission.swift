@@ -9,6 +9,8 @@ public struct PlainSubmission: BitwiseCopyable {
   public var identifier: UInt32 = 0
   /// The topic that the provider pushes to, if it has one.
   @Packed public var topic: TopicID?
+  /// Where the checks found the token, if they asked for it: it need not be looked up again.
+  @Packed public var registration: RegistrationID? = nil
   public var environment: Environment
   /// As presented; any length.
   public var token: UnsafeRawBufferPointer

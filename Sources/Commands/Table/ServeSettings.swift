@@ -55,13 +55,13 @@ extension EmulatorOptions {
   private mutating func readDisputed(_ settings: Settings) {
     broker.history = settings[ServeFlags.history] ?? broker.history
     broker.goneGraceSeconds = settings[ServeFlags.goneGrace]?.seconds ?? 0
+    broker.tokenLifetimeSeconds = settings[ServeFlags.tokenLifetime]?.seconds
     legacyLimits.tokenLengths = settings[ServeFlags.tokenLength] ?? legacyLimits.tokenLengths
     legacyLimits.payload = settings[ServeFlags.payloadLimit] ?? legacyLimits.payload
     legacyLimits.forgetsIdentifierOfEmptyToken = !settings.isOn(ServeFlags.echoEmptyToken)
     provider.throttlesRejections = settings.isOn(ServeFlags.throttleRejections)
     provider.floodLimit = settings[ServeFlags.floodLimit]
     provider.idleSeconds = settings[ServeFlags.idleTimeout]?.seconds
-    provider.tokenLifetimeSeconds = settings[ServeFlags.tokenLifetime]?.seconds
     provider.withoutBroadcast = Set(settings.all(ServeFlags.withoutBroadcast))
     provider.checks.refusesUrgentBackground = !settings.isOn(ServeFlags.urgentBackground)
     provider.checks.suffixMismatch = settings[ServeFlags.suffixMismatch]?.rejection

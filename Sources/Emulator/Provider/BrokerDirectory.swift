@@ -7,13 +7,10 @@ import PushModel
 final class BrokerDirectory: DeviceDirectory {
   private let broker: Broker
   private var floods: FloodGate<DeviceToken>
-  /// In nanoseconds; nil for ever.
-  private let tokenLifetime: Int64?
 
   init(broker: Broker, options: ProviderOptions) {
     self.broker = broker
     floods = FloodGate(limit: options.floodLimit)
-    tokenLifetime = options.tokenLifetimeSeconds.map { Timestamp(seconds: $0).nanoseconds }
   }
 
   func handle(of topic: Topic) -> TopicID? { broker.registry.topic(named: topic) }
@@ -21,19 +18,7 @@ final class BrokerDirectory: DeviceDirectory {
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
-    broker.registry.find(token).map { standing(broker.registry[$0], topic, environment, now) }
-      ?? .unknown
-  }
-
-  private func standing(
-    _ row: Registration, _ topic: TopicID?, _ environment: Environment, _ now: Timestamp
-  ) -> DeviceTokenStanding {
-    guard row.environment == environment else { return .otherEnvironment }
-    if !row.isActive, now >= broker.goneTakesEffect(row) { return .unregistered(since: row.goneAt) }
-    if let tokenLifetime, now >= row.issuedAt.adding(nanoseconds: tokenLifetime) {
-      return .expired(since: row.issuedAt.adding(nanoseconds: tokenLifetime))
-    }
-    return row.topic == topic ? .active : .otherTopic
+    broker.standing(of: token, topic: topic, environment: environment, now: now)
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floods.isOver(token, SystemClock.now()) }

@@ -22,9 +22,6 @@ public struct ProviderOptions: Sendable {
   /// (`Documentation/provider-api.md#settings`); a request under way is a few thousand bytes, so a client that means to
   /// end it has by then.
   public var goAwayPatience: Int64 = 10_000_000_000
-  /// Age at which a device token answers 410 `ExpiredToken`, in seconds; nil for never
-  /// (`Documentation/provider-api.md#reasons`: Apple does not say when).
-  public var tokenLifetimeSeconds: Int64?
   /// Bundle ids without the broadcast capability: `FeatureNotEnabled`
   /// (`Documentation/provider-api.md#channel-reasons`).
   public var withoutBroadcast: Set<Topic> = []

@@ -95,6 +95,7 @@ final class ProviderService {
       var submission = PlainSubmission(
         interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
         payload: accepted.payload)
+      submission.registration = accepted.registration
       submission.messageID = accepted.messageID
       submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)

@@ -20,7 +20,11 @@ struct DeviceTokenPolicy: RequestPolicy {
     guard let topic = context.topic else { return nil }
     let standing = directory.standing(
       of: token, topic: topic.handle, environment: context.environment, now: context.now)
-    return standing == .active ? nil : Self.refusal(standing, topic.topic, context.environment)
+    if case .active(let row) = standing {
+      context.registration = row
+      return nil
+    }
+    return Self.refusal(standing, topic.topic, context.environment)
   }
 
   private static func refusal(

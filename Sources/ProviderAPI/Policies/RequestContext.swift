@@ -24,6 +24,8 @@ final class RequestContext {
   /// The last part of the path: token or bundle id.
   var pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
   var token: DeviceToken?
+  /// Where the token map has it.
+  var registration: RegistrationID?
   var channel: (id: ChannelID, storage: ChannelStorage)?
   var waived: [Waiver] = []
 
@@ -40,6 +42,7 @@ final class RequestContext {
     (self.message, self.now) = (message, now)
     (grant, pushType, priority, expiration) = (nil, nil, nil, nil)
     (collapseID, topic, token, channel) = (nil, nil, nil, nil)
+    registration = nil
     pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
     if !waived.isEmpty { waived = [] }
     // Read before anything can be refused, so that every answer can echo it

@@ -100,7 +100,8 @@ enum Sample {
     let directory = FakeDirectory()
     let suffixes = [""] + PushType.allCases.map(\.topicSuffix)
     let standings = Dictionary(
-      suffixes.map { ("com.example.app\($0)", DeviceTokenStanding.active) }, uniquingKeysWith: { $1 })
+      suffixes.map { ("com.example.app\($0)", DeviceTokenStanding.active(RegistrationID(0))) },
+      uniquingKeysWith: { $1 })
     directory.standings[token(token)] = standings
     directory.standings[token(gone)] = ["com.example.app": .unregistered(since: goneAt)]
     directory.standings[token(expired)] = ["com.example.app": .expired(since: goneAt)]
