@@ -20,8 +20,8 @@ public final class Emulator {
 
   /// Everything of this emulator lives on it, and on the one thread that turns it.
   public let loop: EventLoop
-  /// Internal and variable so that a test can watch it.
-  var store: (any BrokerStore)? {
+  /// Variable so that whoever turns the loop can watch it.
+  package var store: (any BrokerStore)? {
     didSet { watchStore() }
   }
   /// While a commit is under way: the first notification, by its id, that it does not cover.
@@ -46,10 +46,11 @@ public final class Emulator {
   let waiters = PushWaiters()
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
-  var listeners: [(name: String, listener: SocketListener)] = []
+  /// Those that are open, but for the console's, by their names in the ports file.
+  package internal(set) var listeners: [(name: String, listener: SocketListener)] = []
   var shutdown: Shutdown?
   /// The console's listener; nil while it is off.
-  var console: HTTPServer?
+  package internal(set) var console: HTTPServer?
   var consoleRoutes: Console?
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   public let seed: UInt64

@@ -4,7 +4,7 @@ import PushModel
 import Testing
 
 @testable import APNSEmulatorTesting
-@testable import Emulator
+import Emulator
 @testable import Storage
 
 @Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(2)))

@@ -40,7 +40,7 @@ public final class SocketConnection: LoopClient {
   private var settleTimer: LoopEvent?
   private var wantsDrainedCall = false
   /// The peer has ended its side.
-  private(set) var peerHasEnded = false
+  package private(set) var peerHasEnded = false
   /// What the owner hears when the peer is done.
   private var endReason = "closed"
   /// What goes wrong on purpose; nil on nearly every connection.
@@ -88,7 +88,8 @@ public final class SocketConnection: LoopClient {
 
   // MARK: The peer
 
-  var descriptor: Int32 { layer.descriptor }
+  /// The socket, for what the system can be asked about it.
+  package var descriptor: Int32 { layer.descriptor }
   /// The peer; known for good once it was asked for.
   public private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
   /// The name that the client asked for (SNI).

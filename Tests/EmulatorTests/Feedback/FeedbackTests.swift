@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   @Suite("Feedback")

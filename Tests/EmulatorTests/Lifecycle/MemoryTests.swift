@@ -4,7 +4,7 @@ import PushModel
 import Testing
 
 import Broker
-@testable import Emulator
+import Emulator
 import Transport
 
 extension LiveTests {

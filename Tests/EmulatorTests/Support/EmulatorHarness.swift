@@ -5,7 +5,7 @@ import Platform
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 import Transport
 
 /// An emulator and its clients on one thread: the test turns the loop, so that everything happens in one order.

@@ -1,6 +1,6 @@
 import Platform
 
-@testable import Transport
+import Transport
 
 /// A client's end of a connection that writes down what happens to it.
 final class Recorder: ConnectionHandler {

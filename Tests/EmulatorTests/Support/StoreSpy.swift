@@ -1,7 +1,7 @@
 import Broker
 import Testing
 
-@testable import Emulator
+import Emulator
 
 /// Stands before the store and tells when it is asked to commit.
 final class StoreSpy: BrokerStore {
