@@ -1,6 +1,6 @@
 import PushModel
 
-@testable import Transport
+import Transport
 
 /// The HTTP/2 client: whatever a server sends, each request comes to one end at most, and no more is sent than is asked for.
 struct HTTP2ClientFuzz: FuzzTarget {

@@ -45,9 +45,9 @@ struct HTTP2Fuzz: FuzzTarget {
 
 /// A token map in which every token is good.
 private final class AnyDevices: DeviceDirectory {
-  func handle(of topic: Topic) -> Int32 { 0 }
+  func handle(of topic: Topic) -> TopicID? { TopicID(0) }
   func standing(
-    of token: DeviceToken, topic: Int32, environment: Environment, now: Timestamp
+    of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding { .active(RegistrationID(0)) }
   func isFlooded(_ token: DeviceToken) -> Bool { false }
 }

@@ -7,7 +7,7 @@ struct LogFuzz: FuzzTarget {
   func take(_ input: UnsafeRawBufferPointer) {
     var offset = 0
     while offset < input.count, let change = MessageEntry.read(input, &offset) {
-      precondition(change.registration >= 0)
+      precondition(change.registration.index >= 0)
       guard case .kept(let message) = change else { continue }
       let count = MessageEntry.count(message)
       let copy = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
@@ -18,7 +18,7 @@ struct LogFuzz: FuzzTarget {
       guard case .kept(let second) = again, start == count else {
         fatalError("an entry did not survive its copy")
       }
-      precondition(second.id == message.id && second.payload.elementsEqual(message.payload))
+      precondition(second.head.id == message.head.id && second.payload.elementsEqual(message.payload))
     }
   }
 }
