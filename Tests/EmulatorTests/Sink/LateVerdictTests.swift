@@ -1,3 +1,4 @@
+import Console
 import Faults
 import LegacyWire
 import PushModel
@@ -9,13 +10,20 @@ import Testing
 extension LiveTests {
   @Suite("Verdicts that come later")
   struct LateVerdictTests {
+    private let harness: EmulatorHarness
+    private let token: DeviceToken
+    private let sink: LateSink
+
+    init() throws {
+      harness = try EmulatorHarness { $0.consolePort = .number(0) }
+      token = try harness.offlineToken()
+      sink = harness.makeVerdictsLate()
+    }
+
     // MARK: Frames
 
     @Test("an error packet waits for the verdicts on what came before, and names its frame")
     func errorInOrder() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       let provider = try harness.provider()
       provider.send((1...4).flatMap { Frames.full(token, id: $0) })
       harness.turn(until: "all are under way") { sink.taken.count == 4 }
@@ -33,9 +41,6 @@ extension LiveTests {
 
     @Test("what is refused at once waits for the verdicts before it")
     func refusedBehind() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       let provider = try harness.provider()
       provider.send(
         Frames.full(token, id: 1) + Frames.full(token, id: 2, payload: []) + Frames.full(token, id: 3))
@@ -49,9 +54,6 @@ extension LiveTests {
 
     @Test("a provider is not read from while the sink is busy; its frames outlive the process meanwhile")
     func busy() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       sink.isBusy = true
       let provider = try harness.provider()
       provider.send((1...3).flatMap { Frames.full(token, id: $0) })
@@ -70,9 +72,6 @@ extension LiveTests {
 
     @Test("no more than the window is under way; the next begins when the first is settled")
     func window() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       sink.window = 2
       let provider = try harness.provider()
       provider.send((1...3).flatMap { Frames.full(token, id: $0) })
@@ -86,9 +85,6 @@ extension LiveTests {
 
     @Test("two frames for one token are not under way at once where the first may be tried again")
     func sameToken() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       sink.mayRetry = true
       let provider = try harness.provider()
       provider.send(Frames.full(token, id: 1) + Frames.full(token, id: 2))
@@ -100,9 +96,6 @@ extension LiveTests {
 
     @Test("what was sent goes on without the provider that sent it")
     func providerGoes() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       let provider = try harness.provider()
       provider.send((1...3).flatMap { Frames.full(token, id: $0) })
       harness.turn(until: "they are under way") { sink.taken.count == 3 }
@@ -118,9 +111,6 @@ extension LiveTests {
 
     @Test("a provider that ends its side hears of a rejection that comes later")
     func halfClosed() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       let provider = try harness.provider()
       provider.send(Frames.full(token, id: 7))
       harness.turn(until: "it is under way") { sink.taken.count == 1 }
@@ -133,9 +123,6 @@ extension LiveTests {
 
     @Test("the orderly end waits for verdicts, and says how far the provider got")
     func shutDown() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       sink.window = 2
       let provider = try harness.provider()
       provider.send((1...3).flatMap { Frames.full(token, id: $0) })
@@ -152,9 +139,6 @@ extension LiveTests {
 
     @Test("what a fault delays is submitted when the delay is over, and nothing overtakes it")
     func delayed() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       var effects = FaultEffects()
       effects.delay = .init(milliseconds: 1)
       harness.emulator.faults.engine.set(FaultRule(name: "slow", effects: effects))
@@ -166,13 +150,15 @@ extension LiveTests {
 
     // MARK: HTTP
 
-    @Test("streams are answered as their verdicts come")
-    func streams() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
+    private func openClient() throws -> HTTP2Client {
       let client = try HTTP2Client(harness, .app())
       client.open()
+      return client
+    }
+
+    @Test("streams are answered as their verdicts come")
+    func streams() throws {
+      let client = try openClient()
       let ids = (1...3).map { _ in client.send(.push(token.hex)) }
       harness.turn(until: "all are under way") { sink.taken.count == 3 }
       #expect(client.answers.isEmpty)
@@ -188,11 +174,7 @@ extension LiveTests {
 
     @Test("a verdict on a stream that was cancelled, or whose connection has gone, is for nobody")
     func cancelled() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
-      let client = try HTTP2Client(harness, .app())
-      client.open()
+      let client = try openClient()
       let cancelled = client.send(.push(token.hex))
       let kept = client.send(.push(token.hex))
       harness.turn(until: "both are under way") { sink.taken.count == 2 }
@@ -213,18 +195,52 @@ extension LiveTests {
 
     @Test("a stream that finds the sink busy is submitted when it goes on")
     func busyStream() throws {
-      let harness = try EmulatorHarness()
-      let token = try harness.offlineToken()
-      let sink = harness.makeVerdictsLate()
       sink.isBusy = true
-      let client = try HTTP2Client(harness, .app())
-      client.open()
+      let client = try openClient()
       let id = client.send(.push(token.hex))
       harness.turn(until: "it was turned away") { sink.turnedAway.count == 1 }
       sink.goOn()
       #expect(sink.taken.count == 1)
       sink.settle(0)
       harness.turn(until: "it is answered") { client.answers[id]?.status == 200 }
+    }
+
+    @Test("a push in plain HTTP is answered when its verdict comes")
+    func plain() throws {
+      let socket = try RawSocket(harness.address("console"))
+      let body = #"{"aps":{"alert":"Hi"}}"#
+      let head = [
+        "POST /3/device/\(token.hex) HTTP/1.1", "Host: localhost", "Content-Length: \(body.utf8.count)",
+        "authorization: \(try harness.bearer())", "apns-topic: \(Site.topic)", "apns-push-type: alert",
+      ]
+      socket.send(Array((head.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))
+      harness.turn(until: "it is under way") { sink.taken.count == 1 }
+      harness.settle()
+      #expect(socket.read().isEmpty)
+      sink.settle(0, .tooManyRequests)
+      var answer: [UInt8] = []
+      harness.turn(until: "it is answered") {
+        answer += socket.read()
+        return String(decoding: answer, as: UTF8.self).hasSuffix(#"{"reason":"TooManyRequests"}"#)
+      }
+      #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 429"))
+      #expect(harness.emulator.waiters.isEmpty)
+    }
+
+    @Test("a person's test push is told of when its verdict comes", arguments: TestPush.Form.allCases)
+    func testPush(form: TestPush.Form) throws {
+      let topic = try #require(Topic(Site.topic))
+      var push = TestPush(token: token.bytes, topic: topic, environment: .sandbox)
+      (push.form, push.payload, push.pushType) = (form, Array(#"{"aps":{}}"#.utf8), .alert)
+      var ids: [UInt64] = []
+      sink.isBusy = true
+      TestPushSender.send(push, harness.emulator) { ids.append($0) }
+      #expect(sink.turnedAway.count == 1)
+      sink.goOn()
+      #expect(sink.taken.count == 1 && ids.isEmpty)
+      sink.settle(0)
+      #expect(ids == [1])
+      #expect(harness.emulator.waiters.isEmpty)
     }
   }
 }
