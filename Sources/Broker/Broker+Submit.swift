@@ -16,11 +16,12 @@ extension Broker {
   public func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
     -> SubmissionResult
   {
-    guard let row = known(submission) ?? lookUp(submission.token) else {
-      return reject(submission, detail, .badDeviceToken, registration: nil, now: now)
-    }
+    guard let row = submission.registration.flatMap({ known($0, submission) }) ?? lookUp(submission.token)
+    else { return reject(submission, detail, .badDeviceToken, registration: nil, now: now) }
     let registration = registry[row]
-    if let refusal = refusal(submission, row, registration, now) {
+    if !isPlainlyGood(registration, for: submission),
+      let refusal = refusal(submission, row, registration, now)
+    {
       var result = reject(submission, detail, refusal.rejection, registration: row, now: now)
       result.goneAt = refusal.goneAt
       return result
@@ -45,18 +46,25 @@ extension Broker {
   }
 
   /// The row that the checks found, unless the token map has changed since.
-  @inline(__always)
-  private func known(_ submission: PlainSubmission) -> RegistrationID? {
-    guard let row = submission.registration, registry.contains(row), let base = submission.token.baseAddress,
+  @inline(never)
+  private func known(_ row: RegistrationID, _ submission: PlainSubmission) -> RegistrationID? {
+    guard registry.contains(row), let base = submission.token.baseAddress,
       submission.token.count == DeviceToken.byteCount,
       registry[row].token == DeviceToken(loadingFrom: base)
     else { return nil }
     return row
   }
 
+  /// What nearly every push is: nothing stands against it by any rule.
+  @inline(__always)
+  private func isPlainlyGood(_ registration: Registration, for submission: PlainSubmission) -> Bool {
+    registration.environment == submission.environment && registration.topic == submission.topic
+      && registration.isActive && options.tokenLifetimeSeconds == nil
+  }
+
   /// Why a push is refused whose token is known; over HTTP the checks have asked the same, and the token map may have changed
   /// since.
-  @inline(__always)
+  @inline(never)
   private func refusal(
     _ submission: PlainSubmission, _ row: RegistrationID, _ registration: Registration, _ now: Timestamp
   ) -> (rejection: Rejection, goneAt: Timestamp?)? {
@@ -82,7 +90,6 @@ extension Broker {
     return standing(row, registry[row], topic, environment, now)
   }
 
-  @inline(__always)
   private func standing(
     _ row: RegistrationID, _ registration: Registration, _ topic: TopicID?, _ environment: Environment,
     _ now: Timestamp
@@ -110,6 +117,7 @@ extension Broker {
     return history.received(submission.plain, submission.detail, registration: nil, now: now)
   }
 
+  @inline(never)
   private func reject(
     _ submission: PlainSubmission, _ detail: NotificationDetail?, _ rejection: Rejection,
     registration: RegistrationID?, now: Timestamp

@@ -44,6 +44,7 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   private let gateway: Gateway
+  private let sink: any PushSink
   private let number: Int
   /// nil once the provider has gone.
   private var connection: SocketConnection?
@@ -67,7 +68,8 @@ final class GatewayConnection: ConnectionHandler {
 
   init(_ gateway: Gateway, number: Int, _ connection: SocketConnection) {
     (self.gateway, self.number, self.connection) = (gateway, number, connection)
-    window = VerdictWindow(size: gateway.sink.window)
+    sink = gateway.sink
+    window = VerdictWindow(size: sink.window)
   }
 
   private var isEnding: Bool { stage == .ending || stage == .shuttingDown }
@@ -117,7 +119,7 @@ final class GatewayConnection: ConnectionHandler {
       return takeInTurn(notification, from: provider, now: now)
     }
     let verdict = gateway.submit(
-      notification, from: provider, to: gateway.sink,
+      notification, from: provider, to: sink,
       for: PushTicket(waiter: number, sequence: window.nextSequence), now: now)
     guard case .now(let result) = verdict, result.rejection == nil else {
       return take(verdict, on: notification, from: provider)
@@ -149,7 +151,7 @@ final class GatewayConnection: ConnectionHandler {
   private func wait(_ notification: LegacyNotification, from provider: GatewayProvider) {
     let frame = Array(notification.frame)
     let isRefused = gateway.refusal(of: notification, from: provider) != nil
-    waiting.append(.frame(frame, kept: isRefused ? 0 : gateway.sink.keep(frame, of: provider)))
+    waiting.append(.frame(frame, kept: isRefused ? 0 : sink.keep(frame, of: provider)))
     isClear = false
   }
 
@@ -171,7 +173,7 @@ final class GatewayConnection: ConnectionHandler {
     if waiting.isEmpty { waiting = [] }
     isClear = waiting.isEmpty && window.isEmpty
     readOrNot()
-    gateway.sink.flush()
+    sink.flush()
     if stage == .heardAll, isClear { connection?.close() }
     if connection == nil, isClear { gateway.forget(number, capturedAs: provider?.connection ?? 0) }
   }
@@ -205,10 +207,10 @@ final class GatewayConnection: ConnectionHandler {
       return isDone
     }
     isPastFaults = true
-    guard !gateway.sink.mayRetry || !window.holds(notification.token) else { return false }
+    guard !sink.mayRetry || !window.holds(notification.token) else { return false }
     let ticket = PushTicket(waiter: number, sequence: window.nextSequence)
     let verdict = gateway.submit(
-      notification, from: provider, kept: kept, to: gateway.sink, for: ticket, now: now)
+      notification, from: provider, kept: kept, to: sink, for: ticket, now: now)
     guard conclude(notification, verdict) else { return false }
     isPastFaults = false
     return true
@@ -221,7 +223,7 @@ final class GatewayConnection: ConnectionHandler {
     case .later:
       window.begin(
         command: notification.command.rawValue, identifier: notification.identifier,
-        token: gateway.sink.mayRetry ? notification.token.map(Array.init) ?? [] : [])
+        token: sink.mayRetry ? notification.token.map(Array.init) ?? [] : [])
       isClear = false
       gateway.waiters.add(self, as: number)
     case .busy:
@@ -272,7 +274,7 @@ final class GatewayConnection: ConnectionHandler {
     stage = .ending
     dropWaiting()
     for undo in ending.thrownAway { undo() }
-    gateway.sink.throwAway(of: number)
+    sink.throwAway(of: number)
     gateway.broker.gatewayAnswers()
     if ending.command != LegacyCommand.simple.rawValue {
       connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
@@ -321,7 +323,7 @@ extension GatewayConnection: PushWaiter {
     gateway.broker.gatewayAnswers()
     if let last = window.lastAccepted {
       connection.send(LegacyErrorPacket(.shutdown, last).bytes)
-      forgotten += gateway.sink.kept(of: number)
+      forgotten += sink.kept(of: number)
     } else if stage == .shuttingDown {
       // It hears nothing, and takes everything for accepted.
       forgotten = []
@@ -334,7 +336,7 @@ extension GatewayConnection: PushWaiter {
   func forget(kept: [Int64]) {
     forgotten += kept
     guard connection == nil, !forgotten.isEmpty else { return }
-    gateway.sink.forget(kept: forgotten)
+    sink.forget(kept: forgotten)
     forgotten = []
   }
 
