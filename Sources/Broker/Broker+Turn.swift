@@ -1,29 +1,5 @@
 import PushModel
 
-/// What a store must write at the end of a turn. Rows are read from the broker by id.
-public struct BrokerChanges {
-  public var devices: [DeviceID]
-  public var topics: [TopicID]
-  public var registrations: [RegistrationID]
-  /// Rows whose kept message is to be written (`keptMessage` answers it) or removed (it answers nil).
-  public var messages: [RegistrationID]
-  /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
-  public var foreignFeedback: [Int64] = []
-  /// Entries of `pendingForwards` that are to be written, or removed where there is none of the id.
-  public var pendingForwards: [Int64] = []
-  /// Rows of channels that are to be written, or removed with their subscriptions (`ChannelTable.stored` answers nil).
-  public var channels: [Int64] = []
-  /// Subscriptions that are to be written or removed, after the channels.
-  public var subscriptions: [StoredSubscription] = []
-  /// Everything stored before, channels apart, is to be deleted first.
-  public var startsOver = false
-
-  public var isEmpty: Bool {
-    !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
-      && foreignFeedback.isEmpty && pendingForwards.isEmpty && channels.isEmpty && subscriptions.isEmpty
-  }
-}
-
 extension Broker {
   /// What changed since the last call. The caller commits it before anything of the turn becomes visible.
   public func takeChanges() -> BrokerChanges {

@@ -56,7 +56,7 @@ public final class Emulator {
   public let seed: UInt64
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
   public let consoleToken: String?
-  var signalEvents: [LoopEvent] = []
+  private var signalEvents: [LoopEvent] = []
   /// Set when the store can't be written any more: nothing may be acknowledged then.
   public internal(set) var failure: EmulatorError?
 
@@ -169,6 +169,25 @@ public final class Emulator {
 
   /// Begins the orderly end; called again, leaves at once. On the loop's thread.
   public func stop() { shutdown?.begin() }
+
+  /// Opens the files of the log and the capture again, for `logrotate`, which has moved them away.
+  public func reopenFiles() {
+    capture?.reopen()
+    do throws(SocketError) {
+      try logger.reopen()
+      logger.log(.info, "files opened again")
+    } catch {
+      logger.log(.error, "the log goes on in the old file", [("because", .string("\(error)"))])
+    }
+  }
+
+  /// Runs `handler` on the loop each time the process gets `number`. For a program that is this emulator alone: the
+  /// signals of a process are not a library's.
+  public func onSignal(_ number: Int32, _ handler: @escaping () -> Void) {
+    let event = LoopEvent(loop, signal: number, handler: handler)
+    event.start()
+    signalEvents.append(event)
+  }
 
   /// What `--seed-data` names is known before anybody can ask, and is in the store before `ready`.
   private func loadSeedData() throws {

@@ -117,3 +117,16 @@ final class History {
     )
   }
 }
+
+/// Totals since the start, for metrics.
+public struct BrokerCounters: Sendable {
+  public var received: UInt64 = 0
+  public var accepted: UInt64 = 0
+  public var rejected: UInt64 = 0
+  public var stored: UInt64 = 0
+  public var sent: UInt64 = 0
+  public var delivered: UInt64 = 0
+  public var replaced: UInt64 = 0
+  public var expired: UInt64 = 0
+  public var discarded: UInt64 = 0
+}

@@ -237,3 +237,24 @@ public final class Registry {
     changes = Changes(topics: topics.indices.map { TopicID($0) })
   }
 }
+
+/// A topic that somebody has mentioned: by name, or, on the device side, only by its hash.
+public struct TopicEntry {
+  public let hash: TopicHash
+  /// nil until a certificate, a push, the console or our own simulated device says it.
+  public internal(set) var name: Topic?
+
+  /// The name, or `sha1:` and the hash where the name isn't known.
+  public var label: String { name?.name ?? "sha1:\(hash.hex)" }
+}
+
+/// How tokens come to be (`Documentation/credentials.md#how-tokens-come-to-be`). Implemented by `Credentials`; the
+/// registry only asks.
+public protocol TokenDerivation {
+  /// SHA-1 of the topic's UTF-8.
+  func topicHash(_ topic: Topic) -> TopicHash
+  /// The token of a topic on a device, for its n-th install.
+  func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32) -> DeviceToken
+  /// The token of the device itself, for its n-th identity.
+  func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken
+}

@@ -1,3 +1,5 @@
+import Broker
+import Console
 import Platform
 import PushModel
 
@@ -47,4 +49,13 @@ public final class EmulatorClock {
 
   /// Follows the system's clock again.
   public func reset() { (offset, frozenAt) = (0, nil) }
+}
+
+extension EmulatorClock: ClockControl {}
+
+extension Broker {
+  /// Bytes have come: what is done with them is timed from now. Once for each read and not for each push, where there are
+  /// many in one.
+  @inline(__always)
+  func noteRead(at instant: Instant = SystemClock.now()) { meter.instant = instant.nanoseconds }
 }

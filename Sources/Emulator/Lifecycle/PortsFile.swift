@@ -22,3 +22,71 @@ public struct PortsFile: Sendable {
       [("pid", .integer(Int64(getpid())))] + addresses + [("ca", .string(ca)), ("certs", .string(certs))])
   }
 }
+
+/// The hold of one emulator on its ports file, for as long as it runs.
+///
+///     claimed ─write→ written, locked ─giveUp→ gone
+///
+/// The lock is on the file itself and the system's: it ends with the process, however that ends. A process number would
+/// not do, as another process may have it by now; in a container that was started anew it most often has.
+final class PortsFileClaim {
+  private let file: FileReplacement
+  private let name: String
+  /// The written file, locked; -1 before, and for what is no plain file.
+  private var descriptor: Int32 = -1
+
+  /// Throws if a running emulator has the file.
+  init(_ path: String) throws {
+    name = path
+    do { file = try FileReplacement(path) } catch { throw EmulatorError(.failed, "\(error)") }
+    try check()
+  }
+
+  deinit { giveUp() }
+
+  /// Writes the file whole, unless somebody else has come in between.
+  func write(_ ports: PortsFile) throws {
+    try check()
+    let bytes = ports.json.encoded + [UInt8(ascii: "\n")]
+    try file.write(bytes, permissions: 0o644) { new in
+      guard file.isReplaceable else { return }
+      descriptor = fcntl(new, F_DUPFD_CLOEXEC, 0)
+      flock(descriptor, LOCK_EX | LOCK_NB)
+    }
+  }
+
+  /// Removes the file, unless it is somebody else's by now.
+  func giveUp() {
+    guard descriptor >= 0 else { return }
+    var (own, present) = (stat(), stat())
+    if fstat(descriptor, &own) == 0, stat(file.path, &present) == 0, own.st_ino == present.st_ino,
+      own.st_dev == present.st_dev
+    {
+      unlink(file.path)
+    }
+    close(descriptor)
+    descriptor = -1
+  }
+
+  private func check() throws {
+    guard file.isReplaceable else { return }
+    let other = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard other >= 0 else { return }
+    defer { close(other) }
+    // Where the file system has no locks nobody is known to have it.
+    guard flock(other, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return }
+    let owner = pid.map { " (pid \($0))" } ?? ""
+    throw EmulatorError(
+      .failed,
+      "the ports file \(name) is that of a running emulator\(owner); name another with --ports-file, or unset "
+        + "APNS_EMULATOR_PORTS_FILE")
+  }
+
+  /// The process that the file names.
+  private var pid: Int64? {
+    guard let bytes = try? TextFile.read(file.path),
+      case .integer(let number)? = JSONReader.read(bytes)?.member("pid")
+    else { return nil }
+    return number
+  }
+}

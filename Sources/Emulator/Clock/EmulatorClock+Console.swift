@@ -1,3 +1,0 @@
-import Console
-
-extension EmulatorClock: ClockControl {}
