@@ -27,8 +27,8 @@ public final class HTTP2Request: HTTP2PooledStream {
   var isClosed = false
   let answer = HTTP2AnswerBuffer()
   /// The phase at the last look at what is overdue, and since when it lasts; monotonic nanoseconds.
-  var seenPhase: Phase?
-  var seenAt: Int64 = 0
+  fileprivate var seenPhase: Phase?
+  fileprivate var seenAt: Int64 = 0
   /// Bytes that its session counts for message and answer.
   var countedBytes = 0
 
@@ -45,5 +45,41 @@ public final class HTTP2Request: HTTP2PooledStream {
     (isCancelled, isClosed, isTooLarge) = (false, false, false)
     seenPhase = nil
     answer.reset()
+  }
+}
+
+/// Finds clients that begin and never end, or never take what they asked for. Moments are monotonic nanoseconds.
+struct HTTP2OverdueWatch {
+  /// When the header block that is coming was first seen not to be whole; 0 for not yet.
+  private var headersSeenAt: Int64 = 0
+
+  mutating func headersBegan() { headersSeenAt = 0 }
+
+  mutating func isLate(isAmidHeaders: Bool, _ options: HTTP2Options, _ now: Int64) -> Bool {
+    guard isAmidHeaders else { return false }
+    if headersSeenAt == 0 { headersSeenAt = now }
+    return now - headersSeenAt >= options.headerTime
+  }
+
+  /// Those that are to be reset.
+  func late(_ requests: ContiguousArray<HTTP2Request>, _ options: HTTP2Options, _ now: Int64)
+    -> [HTTP2Request]
+  {
+    requests.filter { request in
+      if request.seenPhase != request.phase { (request.seenPhase, request.seenAt) = (request.phase, now) }
+      guard let time = patience(request.phase, options), now - request.seenAt >= time else { return false }
+      // Again only after as long: what is reset may not have left.
+      request.seenAt = now
+      return true
+    }
+  }
+
+  private func patience(_ phase: HTTP2Request.Phase, _ options: HTTP2Options) -> Int64? {
+    switch phase {
+    case .receiving: options.requestTime
+    case .answered, .refused: options.answerTime
+    // It waits for us.
+    case .delivered: nil
+    }
   }
 }

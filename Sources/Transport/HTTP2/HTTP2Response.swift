@@ -32,3 +32,21 @@ public struct HTTP2Response: Sendable {
     return fields + [(Self.explanationField.description, buffer.text)]
   }
 }
+
+extension HTTP2FieldList {
+  /// The fields of an answer, in their cheapest form but for those that are text. `buffer` keeps them until they are sent.
+  mutating func set(_ response: HTTP2Response, _ buffer: HTTP2AnswerBuffer) {
+    removeAll()
+    if response.status == 200 {
+      add(.status, "200")
+    } else {
+      add(.status, buffer.status(response.status), isIndexed: true)
+    }
+    if !response.body.isEmpty { add(.contentType, "application/json") }
+    if let id = response.messageID { add(response.idField, buffer.id(id), isIndexed: false) }
+    if let id = response.uniqueID { add(.apnsUniqueId, buffer.uniqueID(id), isIndexed: false) }
+    if let explanation = response.explanation {
+      add(name: HTTP2Response.explanationField, buffer.explanation(explanation), isIndexed: true)
+    }
+  }
+}

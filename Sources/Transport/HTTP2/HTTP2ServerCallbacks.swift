@@ -41,10 +41,8 @@ enum HTTP2ServerCallbacks {
       if let frame { HTTP2ServerSession.withSession(user) { $0.frameWasInvalid(frame.pointee.hd, error) } }
       return 0
     }
-    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { handle, streamID, _, user in
-      guard let pointer = nghttp2_session_get_stream_user_data(handle, streamID) else { return 0 }
-      let request = Unmanaged<HTTP2Request>.fromOpaque(pointer).takeUnretainedValue()
-      HTTP2ServerSession.withSession(user) { $0.streamClosed(request) }
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, _, user in
+      HTTP2ServerSession.withSession(user) { $0.streamClosed(streamID) }
       return 0
     }
   }

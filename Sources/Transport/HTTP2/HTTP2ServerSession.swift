@@ -11,57 +11,42 @@ import PushModel
 /// requests, and answers in their cheapest form.
 ///
 /// nghttp2 holds unretained pointers to this object (its user data) and to live requests (stream user data); this object
-/// frees the nghttp2 session when it goes and keeps the requests in its pool, so neither pointer outlives its object.
+/// frees the nghttp2 session when it goes and keeps the requests (`HTTP2RequestQueue`), so neither pointer outlives its object.
 public final class HTTP2ServerSession {
   /// What Apple's Netty says to a client that opens more streams than allowed
   /// (`Documentation/provider-api.md#settings`).
   public static let streamsViolatedText = "Maximum active streams violated for this endpoint."
 
   public let options: HTTP2Options
-  let handle: OpaquePointer
-  var requests = HTTP2StreamPool<HTTP2Request>()
-  var streamLimit: HTTP2StreamLimit
-  /// Limits to be written into SETTINGS frames that nghttp2 has yet to produce, oldest first.
-  var unsentLimits: [Int] = []
-  /// The request whose frames are arriving.
-  var current: HTTP2Request?
-  /// Whole requests that were not yet taken, from `nextArrival` on.
-  var arrivals: ContiguousArray<HTTP2Request> = []
-  private var nextArrival = 0
-  var fieldList = HTTP2FieldList()
+  private let handle: OpaquePointer
+  private var requests = HTTP2RequestQueue()
+  private var streamLimit: HTTP2StreamLimit
+  private var fieldList = HTTP2FieldList()
   private let libraryMemory: HTTP2Memory
-  /// Bytes held by messages and answers.
-  var bufferBytes = 0
-  /// When the header block that is coming was first seen not to be whole; monotonic nanoseconds, 0 for not yet.
-  var headersSeenAt: Int64 = 0
   /// The highest stream taken for processing; what a GOAWAY promises.
-  var lastTakenStreamID: Int32 = 0
+  private var lastTakenStreamID: Int32 = 0
   /// No stream above this one is served: what a GOAWAY said, or will say when the client reads again.
-  var lastPromisedStreamID = Int32.max
+  private var lastPromisedStreamID = Int32.max
   /// Streams to be reset when their early answer has left: nghttp2 drops an answer once a reset is queued behind it.
-  var streamsToReset: [Int32] = []
-  /// Holds a SETTINGS frame while it is changed.
-  let settingsFrame = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumSettingsFrame, alignment: 8)
+  private var streamsToReset: [Int32] = []
   private var preface = HTTP2Preface()
-  var watch: HTTP2FrameWatch
+  private(set) var watch: HTTP2FrameWatch
+  private var outputWatch = HTTP2OutputWatch()
+  private var overdueWatch = HTTP2OverdueWatch()
   /// The client broke a rule and hears so in a GOAWAY; nothing that it sends is looked at any more.
   public private(set) var isTerminated = false
   private var failure: String?
 
   /// The client's GOAWAY, if it sent one.
-  public internal(set) var peerGoAway: HTTP2GoAway?
+  public private(set) var peerGoAway: HTTP2GoAway?
   /// The last GOAWAY that was sent, ours or nghttp2's own with its reason.
-  public internal(set) var sentGoAway: HTTP2GoAway?
+  public var sentGoAway: HTTP2GoAway? { outputWatch.goAway }
   /// The last frame that the client should not have sent.
-  public internal(set) var lastViolation: HTTP2Violation?
+  public private(set) var lastViolation: HTTP2Violation?
   /// Whether the rest of a request has to come before anything can be answered.
-  public var isAmidRequest: Bool { current?.phase == .receiving }
-  /// A header block has begun and is not whole: nothing else can come before.
-  var isAmidHeaders: Bool { watch.isAmidHeaders }
+  public var isAmidRequest: Bool { requests.receiving != nil }
   /// What this session holds, in bytes.
-  public var heldBytes: Int {
-    libraryMemory.bytes + bufferBytes + requests.count * HTTP2Request.baseBytes
-  }
+  public var heldBytes: Int { libraryMemory.bytes + requests.heldBytes }
   /// Streams open now: being received, judged or answered.
   public var openStreams: Int { requests.live.count }
 
@@ -86,10 +71,7 @@ public final class HTTP2ServerSession {
     submitSettings(limit: initial)
   }
 
-  deinit {
-    nghttp2_session_del(handle)
-    settingsFrame.deallocate()
-  }
+  deinit { nghttp2_session_del(handle) }
 
   // MARK: Bytes in
 
@@ -108,17 +90,7 @@ public final class HTTP2ServerSession {
   }
 
   /// The next whole request, oldest first; nil when there is none. It must be answered once with `respond` or `reset`.
-  public func nextRequest() -> HTTP2Request? {
-    guard nextArrival < arrivals.count else {
-      if nextArrival > 0 {
-        arrivals.removeAll(keepingCapacity: true)
-        nextArrival = 0
-      }
-      return nil
-    }
-    defer { nextArrival += 1 }
-    return arrivals[nextArrival]
-  }
+  public func nextRequest() -> HTTP2Request? { requests.next() }
 
   /// nghttp2 has seen everything before a frame that is found fault with.
   private func feed(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
@@ -188,7 +160,7 @@ public final class HTTP2ServerSession {
   /// The next frame to be sent, lent until the next call; nil when there is nothing (yet) to send.
   public func nextFrame() -> UnsafeRawBufferPointer? {
     if options.waitsForPreface, !preface.isComplete { return nil }
-    if let frame = HTTP2Library.nextFrame(handle) { return inspected(frame) }
+    if let frame = HTTP2Library.nextFrame(handle) { return outputWatch.inspected(frame) }
     guard !streamsToReset.isEmpty else { return nil }
     for streamID in streamsToReset { submitReset(streamID, .noError) }
     streamsToReset.removeAll()
@@ -214,4 +186,199 @@ public final class HTTP2ServerSession {
 
   /// Whether frames wait to be sent that flow control lets go.
   public var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }
+
+  // MARK: Answers
+
+  /// Answers a request, once. False when its client has gone, and nothing is sent.
+  @discardableResult
+  public func respond(to request: HTTP2Request, with response: HTTP2Response) -> Bool {
+    guard request.phase == .delivered else { return false }
+    request.phase = .answered
+    guard !request.isCancelled else {
+      requests.recycleIfDone(request)
+      return false
+    }
+    fieldList.set(response, request.answer)
+    if response.fields.isEmpty {
+      submit(request, body: response.body)
+    } else {
+      submit(request, text: HTTP2TextFields(response.fields), body: response.body)
+    }
+    return true
+  }
+
+  /// Ends a request without an answer.
+  public func reset(_ request: HTTP2Request, _ code: HTTP2ErrorCode) {
+    guard request.phase == .delivered else { return }
+    request.phase = .answered
+    if !request.isCancelled { submitReset(request.streamID, code) }
+    requests.recycleIfDone(request)
+  }
+
+  /// Lets go of a request for which nothing will be sent, ever.
+  public func drop(_ request: HTTP2Request) {
+    guard request.phase == .delivered else { return }
+    request.phase = .answered
+    requests.recycleIfDone(request)
+  }
+
+  /// What Netty says when the header list is longer than announced; the rest of the stream is of no use.
+  private func refuseTooLarge(_ request: HTTP2Request) {
+    request.phase = .refused
+    fieldList.removeAll()
+    fieldList.add(.status, "431")
+    submit(request, body: [])
+    streamsToReset.append(request.streamID)
+  }
+
+  private func submitReset(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+    nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code.rawValue)
+  }
+
+  /// nghttp2 copies the fields while they are lent.
+  private func submit(_ request: HTTP2Request, text: HTTP2TextFields, body: [UInt8]) {
+    text.withFields { fields in
+      for field in fields { fieldList.addCopied(name: field.name, value: field.value) }
+      submit(request, body: body)
+    }
+  }
+
+  private func submit(_ request: HTTP2Request, body: [UInt8]) {
+    guard !body.isEmpty, !request.isHead else {
+      nghttp2_submit_response(handle, request.streamID, fieldList.entries, fieldList.count, nil)
+      return
+    }
+    request.answer.setBody(body)
+    requests.count(request)
+    var provider = nghttp2_data_provider()
+    provider.source.ptr = Unmanaged.passUnretained(request).toOpaque()
+    provider.read_callback = HTTP2ServerCallbacks.readAnswer
+    nghttp2_submit_response(handle, request.streamID, fieldList.entries, fieldList.count, &provider)
+  }
+
+  // MARK: Limits and ends
+
+  /// The stream limit last asked for.
+  public var maximumConcurrentStreams: Int { streamLimit.latest }
+
+  /// Announces another stream limit. While the client owes acknowledgements of earlier ones, the newest limit waits.
+  public func setMaximumConcurrentStreams(_ limit: Int) {
+    let bounded = min(max(0, limit), options.streamCeiling)
+    if streamLimit.set(bounded) { submitSettings(limit: bounded) }
+  }
+
+  /// Tells the client that no new stream will be served, and why. Streams up to the last one taken are still answered, and
+  /// then the session is finished.
+  ///
+  /// - Parameters:
+  ///   - lastStreamID: the highest stream that was or may be processed; nil for the highest taken so far.
+  ///   - debugData: a JSON object with `reason`, or plain text.
+  public func goAway(_ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
+    let last = min(lastStreamID ?? lastTakenStreamID, lastPromisedStreamID)
+    lastPromisedStreamID = last
+    HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
+  }
+
+  /// nghttp2 is told twice the ceiling: it would break the connection over an acknowledged limit with words of its own,
+  /// and refuse streams sent before the first acknowledgement. Who goes on opening streams after ours it does end. The
+  /// true limit is written in as the frame leaves.
+  private func submitSettings(limit: Int) {
+    outputWatch.submitted(limit: limit)
+    let entries = options.settings.entries(streams: 2 * options.streamCeiling)
+    nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+  }
+
+  /// What took too long.
+  public struct Overdue: Equatable {
+    /// A header block is not whole, and until it is nothing else can come: the session is to end.
+    public var isAmidHeaders = false
+    /// Streams that were reset.
+    public var streams = 0
+  }
+
+  /// Resets streams whose request or answer has not become whole in time. To be called about once a second, with monotonic
+  /// nanoseconds: a request's time begins when this first sees it, so that streams pay nothing for it.
+  public func endOverdue(_ now: Int64) -> Overdue {
+    let late = overdueWatch.late(requests.live, options, now)
+    for request in late { submitReset(request.streamID, .enhanceYourCalm) }
+    let isAmidHeaders = overdueWatch.isLate(isAmidHeaders: watch.isAmidHeaders, options, now)
+    return Overdue(isAmidHeaders: isAmidHeaders, streams: late.count)
+  }
+
+  // MARK: What nghttp2 tells about arriving frames
+
+  func headersBegan(streamID: Int32, isRequest: Bool) {
+    overdueWatch.headersBegan()
+    guard isRequest else { return requests.trailersBegan() }
+    let request = requests.began(streamID, handle)
+    // The GOAWAY tells its client; nghttp2 drops it as that leaves.
+    guard streamID <= lastPromisedStreamID else {
+      request.phase = .refused
+      return
+    }
+    switch streamLimit.verdict(open: openStreams) {
+    case .accepted: lastTakenStreamID = streamID
+    case .refused: refuse(request)
+    case .violated:
+      refuse(request)
+      goAway(.refusedStream, debugData: Array(Self.streamsViolatedText.utf8))
+    }
+  }
+
+  func fieldCame(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    guard let request = requests.receiving else { return charge(name, value) }
+    guard !request.message.append(name: name, value: value) else { return }
+    if request.isTooLarge { charge(name, value) }
+    request.isTooLarge = true
+  }
+
+  /// One byte can stand for a field of four thousand (RFC 7541 7.3), and nghttp2 looks at each of its bytes all the same.
+  private func charge(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    watch.allowance.charge(1 + (name.count + value.count) / HTTP2FrameAllowance.fieldBytes)
+  }
+
+  func dataCame(streamID: Int32, _ bytes: UnsafeRawBufferPointer) {
+    requests.receiving(streamID, handle)?.message.appendBody(bytes)
+  }
+
+  func frameEnded(_ frame: UnsafePointer<nghttp2_frame>) {
+    let header = frame.pointee.hd
+    switch nghttp2_frame_type(UInt32(header.type)) {
+    case NGHTTP2_HEADERS, NGHTTP2_DATA: messageFrameEnded(header)
+    case NGHTTP2_SETTINGS: settingsCame(header)
+    case NGHTTP2_GOAWAY: peerGoAway = HTTP2Library.goAway(frame.pointee.goaway)
+    default: break
+    }
+  }
+
+  func frameWasInvalid(_ header: nghttp2_frame_hd, _ error: Int32) {
+    lastViolation = HTTP2Violation(
+      streamID: header.stream_id, frameType: header.type, sentence: HTTP2Library.sentence(error))
+  }
+
+  func streamClosed(_ streamID: Int32) { requests.closed(streamID, handle) }
+
+  private func messageFrameEnded(_ header: nghttp2_frame_hd) {
+    guard let request = requests.receiving(header.stream_id, handle) else { return }
+    requests.count(request)
+    if request.isTooLarge { return refuseTooLarge(request) }
+    guard Int32(header.flags) & Int32(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+    requests.delivered(request)
+    watch.allowance.requestCame()
+  }
+
+  private func settingsCame(_ header: nghttp2_frame_hd) {
+    guard Int32(header.flags) & Int32(NGHTTP2_FLAG_ACK.rawValue) != 0 else { return }
+    if let next = streamLimit.acknowledge() { submitSettings(limit: next) }
+  }
+
+  private func refuse(_ request: HTTP2Request) {
+    request.phase = .refused
+    submitReset(request.streamID, .refusedStream)
+  }
+}
+
+extension HTTP2Request {
+  /// Answers to HEAD have no body.
+  fileprivate var isHead: Bool { message[.method]?.elementsEqual("HEAD".utf8) ?? false }
 }
