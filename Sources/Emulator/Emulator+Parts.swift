@@ -63,7 +63,7 @@ extension Emulator {
   ) throws -> ForwardService? {
     try options.forward.map {
       try ForwardService(
-        loop: loop, options: $0, broker: broker, clock: clock, limits: options.legacyLimits, waiters: waiters,
+        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters,
         ownCA: CertsFolder(path: options.certs).caCertificate, logger: logger, seed: seed,
         keepsQueue: !options.isEphemeral)
     }

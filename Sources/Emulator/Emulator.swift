@@ -108,7 +108,7 @@ public final class Emulator {
   private func connectServices() {
     watchStore()
     (gateway.capture, provider.capture) = (capture, capture)
-    forward?.capture = capture
+    forward?.records.capture = capture
   }
 
   private func watchStore() { store?.onCommit = { [unowned self] in committed($0) } }

@@ -68,6 +68,9 @@ struct ForwardPush {
     return max(earliest, min(Timestamp(seconds: Int64(expiration)), latest))
   }
 
+  /// Where the verdict goes.
+  var ticket: PushTicket { PushTicket(waiter: connection, sequence: sequence) }
+
   var path: String { "/3/device/\(Hex.encode(token))" }
 
   /// The request's header fields (`Documentation/provider-api.md#request`).

@@ -15,10 +15,12 @@ struct ForwardQueue {
   /// By moment, descending: the last is due first.
   private var delayed: [(at: Int64, id: UInt64)] = []
   private var underWay: Set<UInt64> = []
+  /// Those from before a restart that wait for others of their token.
+  private var restored = RestoredPushes()
 
   init(limit: Int) { self.limit = max(1, limit) }
 
-  var count: Int { pushes.count }
+  var count: Int { pushes.count + restored.count }
   var underWayCount: Int { underWay.count }
   var isFull: Bool { count >= limit }
   /// When the next delayed one is due; nil if none is.
@@ -27,16 +29,22 @@ struct ForwardQueue {
   /// Takes a notification; false if there is no room.
   mutating func add(_ push: ForwardPush) -> Bool {
     guard !isFull else { return false }
-    pushes[push.id] = push
-    makeReady(push.id)
+    insert(push)
     return true
   }
 
-  /// Takes one that was in a queue before, whether there is room or not.
+  /// Takes one from before a restart, whether there is room or not.
   mutating func restore(_ push: ForwardPush) {
-    pushes[push.id] = push
-    makeReady(push.id)
+    if let first = restored.add(push) { insert(first) }
   }
+
+  /// One from before a restart has ended: the next of its token may follow.
+  mutating func restoredEnded(_ push: ForwardPush) {
+    if let next = restored.next(after: push) { insert(next) }
+  }
+
+  /// Whether any from before a restart have not ended for the token: newer ones must not overtake them.
+  func holdsRestored(_ token: UnsafeRawBufferPointer?) -> Bool { restored.holds(token) }
 
   /// The ids under which those of a connection are kept.
   func kept(of connection: Int) -> [Int64] {
@@ -99,6 +107,11 @@ struct ForwardQueue {
     ready.removeAll { pushes[$0] == nil }
     delayed.removeAll { pushes[$0.id] == nil }
     return removed.sorted { $0.id < $1.id }
+  }
+
+  private mutating func insert(_ push: ForwardPush) {
+    pushes[push.id] = push
+    makeReady(push.id)
   }
 
   private mutating func makeReady(_ id: UInt64) {

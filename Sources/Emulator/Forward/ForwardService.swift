@@ -1,77 +1,60 @@
 import Broker
 import Console
-import LegacyWire
 import Platform
-import ProviderAPI
 import PushModel
 import Transport
 
 /// A bridge for programs that only speak the binary protocol: what comes in over the gateway goes out over HTTP/2 to
 /// another service, whose answers come back as error packets and feedback.
 ///
-/// Success is silent on the gateway, so providers take what was read for accepted: it is kept in the store until the other
-/// service has decided (`ForwardService+Restart.swift`). An orderly end sends what there is time for, tells each provider how
-/// far it got, and keeps the rest for the next start.
+/// It puts in sequence what its parts do; each of them owns its state. Success is silent on the gateway, so providers take
+/// what was read for accepted: it is kept in the store until the other service has decided (`KeptPushes`). An orderly end
+/// sends what there is time for, tells each provider how far it got, and keeps the rest for the next start.
 final class ForwardService {
   /// How long providers are kept waiting for answers at the end, in nanoseconds: less than the whole end may take.
   private static let endPatience: Int64 = 1_500_000_000
   /// How long one answer is waited for while others come, in nanoseconds.
   private static let answerPatience = 2 * UpstreamClient.patience
   /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
-  static let lossLimit = 5
+  private static let lossLimit = 5
   /// Tries after which a notification for a device that gets too many counts as failed, as a count (some ten seconds): those
   /// behind it on its connection can't wait for ever.
-  static let throttledLimit = 5
+  private static let throttledLimit = 5
   /// The same for one that alone is answered with a server error, while others pass (some three minutes).
-  static let failureLimit = 10
+  private static let failureLimit = 10
 
-  /// Where what comes in is captured; nil while it is not.
-  var capture: CaptureRecorder?
-  let broker: Broker
-  let clock: EmulatorClock
-  let limits: LegacyLimits
-  let options: ForwardOptions
-  let logger: Logger
-  let client: UpstreamClient
-  private let ids: MessageIDGenerator
-  var queue: ForwardQueue
-  var tokens: ProviderTokenSource
-  var backoff: Backoff
-  var counters = ForwardCounters()
-  var thrownAway = ThrownAwayPushes()
-  var restored = RestoredPushes()
+  private let clock: EmulatorClock
+  private let options: ForwardOptions
+  private let client: UpstreamClient
+  private let waiters: PushWaiters
+  let records: ForwardRecords
+  private let kept: KeptPushes
+  private var queue: ForwardQueue
+  private var tokens: ProviderTokenSource
+  private var pace: ForwardPace
+  private var thrownAway = ThrownAwayPushes()
+  private var busy = BusyWaiters()
   /// Sent again by their providers, and accepted before: they are told at the next pump.
-  var acceptedBefore: [ForwardPush] = []
+  private var acceptedBefore: [ForwardPush] = []
   /// There is a store.
   private let keepsQueue: Bool
-  let waiters: PushWaiters
-  /// Numbers of waiters.
-  private var waitingForRoom: Set<Int> = []
-  /// Those whose next push must not overtake one from before a restart.
-  private var behindRestored: Set<Int> = []
   private var timer: LoopEvent?
   private var endTimer: LoopEvent?
   private var isPumping = false
   private var pumpAgain = false
-  /// Nothing is sent before this moment: the other service is busy. Monotonic nanoseconds.
-  var pausedUntil: Int64 = 0
-  /// Pauses in a row.
-  var pauses = 0
-  /// Reasons that were complained of since the last success.
-  var complaints: Set<String> = []
 
   init(
-    loop: EventLoop, options: ForwardOptions, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
-    waiters: PushWaiters, ownCA: String, logger: Logger, seed: UInt64, keepsQueue: Bool
+    loop: EventLoop, options: ForwardOptions, broker: Broker, clock: EmulatorClock, waiters: PushWaiters,
+    ownCA: String, logger: Logger, seed: UInt64, keepsQueue: Bool
   ) throws {
-    self.keepsQueue = keepsQueue
-    (self.options, self.broker, self.clock, self.limits) = (options, broker, clock, limits)
-    (self.waiters, self.logger) = (waiters, logger)
+    (self.options, self.clock, self.waiters, self.keepsQueue) = (options, clock, waiters, keepsQueue)
+    let target = options.target.description
+    records = ForwardRecords(broker: broker, clock: clock, logger: logger, target: target)
+    kept = KeptPushes(broker: broker, clock: clock, target: target, seed: seed ^ 0x666f_7277_6172_6431)
     let signer = try options.signer()
     tokens = ProviderTokenSource { try signer.token(at: $0) }
     queue = ForwardQueue(limit: options.queueLimit)
-    ids = MessageIDGenerator(seed: seed ^ 0x666f_7277_6172_6431)
-    backoff = Backoff.forwarding(seed: seed ^ 0x666f_7277_6172_6432)
+    pace = ForwardPace(seed: seed ^ 0x666f_7277_6172_6432)
     client = try UpstreamClient(
       loop: loop, options: options, ownCA: ownCA, logger: logger, seed: seed ^ 0x666f_7277_6172_6433)
     timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }
@@ -83,93 +66,49 @@ final class ForwardService {
   /// Queues what an earlier run has left, and looks whether the other service can be reached, so that a wrong address or CA is
   /// told at the start.
   func start() {
-    restore()
+    let left = kept.readBack(records)
+    for push in left { queue.restore(push) }
+    records.noteRestored(left.count)
     client.connect()
   }
 
-  var target: String { options.target.description }
   var metrics: [MetricFamily] {
-    counters.metrics(waiting: waitingCount, underWay: queue.underWayCount, isConnected: client.isConnected)
+    records.metrics(queue, isConnected: client.isConnected)
   }
+
   /// Whether nothing is left to do.
   var isIdle: Bool { queue.count == 0 && waiters.isEmpty }
-  /// Those that wait or are on their way, as a count.
-  var waitingCount: Int { queue.count + restored.count }
-
-  private var hasRoom: Bool { waitingCount < queue.limit }
-
-  /// With the next pump, which follows every answer.
-  func resumeBehindRestored() {
-    waitingForRoom.formUnion(behindRestored)
-    behindRestored = []
-  }
-
-  /// Takes a notification that has passed the gateway's own checks, while there is room.
-  private func take(_ submission: Submission, kept: Int64, for ticket: PushTicket) -> PushVerdict {
-    let now = clock.now()
-    var submission = submission
-    prepare(
-      &submission, broker.pendingForwards[kept]?.messageID ?? nextMessageID(),
-      "waits to be forwarded to \(target)")
-    var push = ForwardPush(
-      submission, topicName: name(submission.topic), connection: ticket.waiter, sequence: ticket.sequence,
-      now: now)
-    let found = thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds())
-    if case .underWay(let id)? = found { submission.messageID = queue[id]?.messageID }
-    push.kept = kept
-    push.record = broker.beginForward(submission, now: now)
-    push.id = push.record
-    switch found {
-    case nil: _ = queue.add(push)
-    case .underWay(let id): takeOver(id, by: push)
-    case .accepted(let id): acceptAgain(push, as: id)
-    }
-    return .later(push.record)
-  }
-
-  /// What the gateway does not know of a push.
-  func prepare(_ submission: inout Submission, _ messageID: MessageID, _ explanation: String) {
-    submission.messageID = messageID
-    submission.pushType = PushType(forwarding: Array(submission.payload), to: name(submission.topic))
-    submission.detail = NotificationDetail(explanation: explanation, upstream: target)
-  }
-
-  func name(_ topic: TopicID?) -> String { topic.flatMap { broker.registry[$0].name?.name } ?? "" }
-
-  /// A random UUID as clients make them: version 4, in lower case (`Documentation/provider-api.md#request`).
-  func nextMessageID() -> MessageID {
-    let id = ids.next()
-    return MessageID(high: id.high & ~0xf000 | 0x4000, low: id.low & (.max >> 2) | 1 << 63, upperCase: 0)
-  }
 
   // MARK: Sending
 
   /// Sends what may be sent. To be called whenever that may be more than before.
-  func pump() {
+  private func pump() {
     pumpAgain = true
     guard !isPumping else { return }
     isPumping = true
     while pumpAgain {
       pumpAgain = false
       sendReady()
-      settleAccepted()
-      resumeWaiting()
+      for push in takeAcceptedBefore() { settleAccepted(push) }
+      if !queue.isFull { for waiter in busy.takeAll() { waiters[waiter]?.resume() } }
     }
     isPumping = false
     client.flush()
-    schedule()
+    let now = SystemClock.monotonicNanoseconds()
+    if let next = pace.nextLook(at: queue, now: now) {
+      timer?.start(afterNanoseconds: max(1_000_000, next - now))
+    }
   }
 
   private func sendReady() {
     let now = SystemClock.monotonicNanoseconds()
-    guard now >= pausedUntil else { return }
+    guard !pace.isPaused(now) else { return }
     while queue.hasReady(now: now), let upstream = client.connectionWithRoom(),
       let push = queue.next(now: now)
     {
       guard !isOver(push) else { continue }
       guard send(push, on: upstream) else { return queue.putBack(push.id) }
-      broker.noteRead()
-      broker.noteForwarded(push.record, now: clock.now())
+      records.sent(push)
     }
   }
 
@@ -179,7 +118,7 @@ final class ForwardService {
       queue.update(push.id) {
         ($0.tokenNumber, $0.sentAt) = (tokens.number, SystemClock.monotonicNanoseconds())
       }
-      let head = push.head(authority: authority, providerToken: token)
+      let head = push.head(authority: client.authority, providerToken: token)
       let context = Int(truncatingIfNeeded: push.id)
       if upstream.send(head, path: push.path, body: push.payload, context: context) { return true }
       // Its stream numbers are used up, or it has failed.
@@ -187,39 +126,19 @@ final class ForwardService {
       pumpAgain = true
       return false
     } catch {
-      complain("no provider token can be made", "\(error)")
-      pause()
+      records.complain("no provider token can be made", "\(error)")
+      _ = pace.pause(now: SystemClock.monotonicNanoseconds())
       return false
     }
   }
 
-  /// The host that requests name, with the port where it is not HTTPS' own (RFC 9110 4.2.2).
-  private var authority: String {
-    let port = options.target.port
-    return port == 443 ? client.serverName : SocketAddress(host: client.serverName, port: port).description
-  }
-
   /// What provider tokens are judged by (`ProviderTokenSource`).
-  static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  private static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   private func isOver(_ push: ForwardPush) -> Bool {
     guard push.expiresAt <= clock.now() else { return false }
     if let push = queue.settle(push.id) { expire(push) }
     return true
-  }
-
-  private func resumeWaiting() {
-    guard hasRoom, !waitingForRoom.isEmpty else { return }
-    let waiting = waitingForRoom.sorted()
-    waitingForRoom = []
-    for waiter in waiting { waiters[waiter]?.resume() }
-  }
-
-  private func schedule() {
-    let now = SystemClock.monotonicNanoseconds()
-    let moments = [queue.nextMoment, queue.hasReady(now: now) && pausedUntil > now ? pausedUntil : nil]
-    guard let next = moments.compactMap(\.self).min() else { return }
-    timer?.start(afterNanoseconds: max(1_000_000, max(next, pausedUntil) - now))
   }
 
   /// Once a second: what has expired is given up, and silent connections and forgotten requests too.
@@ -232,45 +151,294 @@ final class ForwardService {
     if queue.count > 0 { pump() }
   }
 
+  // MARK: Verdicts
+
+  private func answered(_ push: ForwardPush, status: Int, body: [UInt8]) {
+    let text = ForwardVerdict.text(status: status, body: body)
+    switch ForwardVerdict(status: status, body: body) {
+    case .delivered:
+      noteSuccess()
+      settle(push, .delivered, nil, text)
+    case .gone(let goneAt):
+      noteSuccess()
+      records.noteGone(push, goneAt)
+      settle(push, .discarded, nil, text)
+    case .rejected(let rejection): reject(push, rejection, status: status, text)
+    case .retryLater: retry(push, limit: Self.throttledLimit, .tooManyRequests, text)
+    case .unavailable:
+      let now = SystemClock.monotonicNanoseconds()
+      if let wait = pace.pause(now: now) { records.noteBusy(text, wait: wait) }
+      retry(push, limit: hasSeenOthersPass(push) ? Self.failureLimit : .max, .internalServerError, text)
+    case .tokenExpired: renewToken(for: push, text)
+    }
+  }
+
+  private func noteSuccess() {
+    pace.noteSuccess()
+    records.noteSuccess()
+  }
+
+  private func settle(
+    _ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ rejection: Rejection?, _ text: String
+  ) {
+    _ = queue.settle(push.id)
+    records.settled(push, outcome, text)
+    ended(push)
+    if push.isThrownAway {
+      // Its provider will send it again, or has no interest in it.
+      thrownAway.forget(push.id)
+      if rejection == nil { remember(push, isAccepted: true) }
+    } else if let rejection {
+      waiters.settle(push.ticket, SubmissionResult(id: push.record, rejection: rejection))
+    } else {
+      settleAccepted(push)
+    }
+  }
+
+  private func reject(_ push: ForwardPush, _ rejection: Rejection, status: Int, _ text: String) {
+    // Not the provider's fault: its operator must hear of it.
+    if status == 403 {
+      records.complain("the other service refuses this bridge", "\(text): \(rejection.sentence)")
+    }
+    settle(push, .rejected(rejection), rejection, text)
+  }
+
+  /// Its time is over; the provider has been told nothing, and that stays so.
+  private func expire(_ push: ForwardPush) {
+    records.expired(push)
+    ended(push)
+    waiters.settle(push.ticket, SubmissionResult(id: push.record))
+  }
+
+  /// One is done with: it need not be kept, and the next of its token may follow.
+  private func ended(_ push: ForwardPush) {
+    kept.remove(push.kept)
+    guard push.isRestored else { return }
+    queue.restoredEnded(push)
+    busy.restoredEnded()
+  }
+
+  // MARK: Trying again
+
+  private func refused(_ push: ForwardPush) {
+    queue.update(push.id) { $0.refusals += 1 }
+    guard !isOfNoUse(push) else { return }
+    records.noteRetry(push)
+    // Once is a connection that leaves or a limit that fell; more is a peer that wants to be left alone.
+    if push.refusals == 0 { queue.putBack(push.id) } else { tryAgain(push, after: push.refusals) }
+  }
+
+  /// Sent again: a provider can't tell silence from success, so what is lost here is lost for good, while one that arrives
+  /// twice has the same `apns-id`.
+  private func lost(_ push: ForwardPush, because reason: String) {
+    queue.update(push.id) { $0.losses += 1 }
+    guard !isOfNoUse(push) else { return }
+    let losses = push.losses + 1
+    guard losses < Self.lossLimit else {
+      return reject(push, .internalServerError, status: 0, "no answer \(losses) times: \(reason)")
+    }
+    records.noteRetry(push)
+    tryAgain(push, after: losses)
+  }
+
+  /// Tries again later, unless that was often enough.
+  private func retry(_ push: ForwardPush, limit: Int, _ rejection: Rejection, _ text: String) {
+    guard !isOfNoUse(push) else { return }
+    guard push.attempts < limit else {
+      return reject(push, rejection, status: 0, "\(text), \(push.attempts) times")
+    }
+    records.noteRetry(push, text)
+    tryAgain(push, after: push.attempts)
+  }
+
+  private func tryAgain(_ push: ForwardPush, after failures: Int) {
+    queue.retry(push.id, at: pace.retry(after: failures, now: SystemClock.monotonicNanoseconds()))
+  }
+
+  /// Whether the other service has accepted others since it first turned this one away: then it is not down.
+  private func hasSeenOthersPass(_ push: ForwardPush) -> Bool {
+    guard let before = push.acceptedBefore else {
+      queue.update(push.id) { $0.acceptedBefore = records.delivered }
+      return false
+    }
+    return records.delivered > before
+  }
+
+  /// A connection on which a token has expired stays of no use (`Documentation/provider-api.md#renewal`).
+  private func renewToken(for push: ForwardPush, _ text: String) {
+    let isNewer = push.tokenNumber < tokens.number
+    guard isNewer || (try? tokens.expired(now: Self.worldTime)) == true else {
+      return reject(push, .expiredProviderToken, status: 403, text + " (do the clocks agree?)")
+    }
+    if !isNewer { client.leaveCurrent() }
+    records.noteRetry(push)
+    queue.putBack(push.id)
+  }
+
+  // MARK: What follows a rejected notification on its connection
+
+  /// Tells its provider's connection that one was accepted; should that take it for thrown away, it is known when it comes
+  /// again.
+  private func settleAccepted(_ push: ForwardPush) {
+    waiters.settle(push.ticket, SubmissionResult(id: push.record)) { [unowned self] in
+      remember(push, isAccepted: true)
+    }
+  }
+
+  private func takeAcceptedBefore() -> [ForwardPush] {
+    defer { acceptedBefore = [] }
+    return acceptedBefore
+  }
+
+  private func remember(_ push: ForwardPush, isAccepted: Bool) {
+    thrownAway.remember(push, isAccepted: isAccepted, now: SystemClock.monotonicNanoseconds())
+  }
+
+  /// One that would have to be tried again, while its provider takes it for thrown away: so it is.
+  private func isOfNoUse(_ push: ForwardPush) -> Bool {
+    guard push.isThrownAway else { return false }
+    _ = queue.settle(push.id)
+    thrownAway.forget(push.id)
+    drop(push)
+    return true
+  }
+
+  /// The provider sends again what is still on its way: the answer will be for its new place.
+  private func takeOver(_ id: UInt64, by push: ForwardPush) {
+    guard let old = queue[id] else { return _ = queue.add(push) }
+    records.tookOver(push, from: old)
+    kept.remove(push.kept)
+    queue.update(id) {
+      ($0.record, $0.connection, $0.sequence) = (push.record, push.connection, push.sequence)
+      $0.isThrownAway = false
+    }
+  }
+
+  /// The provider sends again what the other service has accepted; and once more, if there is an error before it again.
+  private func acceptAgain(_ push: ForwardPush, as id: UInt64) {
+    records.acceptedBefore(push, as: id)
+    ended(push)
+    acceptedBefore.append(push)
+  }
+
+  private func drop(_ push: ForwardPush) {
+    records.dropped(push)
+    if let waiter = waiters[push.connection] {
+      waiter.forget(kept: [push.kept])
+    } else {
+      ended(push)
+    }
+  }
+
   // MARK: The end
 
   /// Providers hear how far they got once the answers are here or the time is over.
   func shutDown() { endTimer?.start(afterNanoseconds: Self.endPatience) }
 
+  /// Those whose providers will send them again don't count as left: they were told how far the gateway got.
   private func endAll() {
     for waiter in waiters.all { waiter.endWithoutVerdicts() }
-    tellOfWaiting()
+    let forgotten = waiters.all.reduce(0) { $0 + $1.forgottenCount }
+    records.noteLeft(kept.count - forgotten, isKept: keepsQueue)
     client.shutDown()
-  }
-
-  /// Those whose providers will send them again don't count: they were told how far the gateway got.
-  private func tellOfWaiting() {
-    let left = broker.pendingForwards.count - waiters.all.reduce(0) { $0 + $1.forgottenCount }
-    guard left > 0 else { return }
-    logger.log(
-      .warning, keepsQueue ? "notifications are kept for the next start" : "notifications were not forwarded",
-      [("count", .integer(Int64(left)))])
   }
 }
 
+/// What the gateway hands over.
 extension ForwardService: PushSink {
   var window: Int { options.window }
   var mayRetry: Bool { true }
 
+  /// Takes a notification that has passed the gateway's own checks, while there is room.
   func submit(
     _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
-    guard hasRoom else {
-      waitingForRoom.insert(ticket.waiter)
-      return .busy
-    }
-    guard !restored.holds(push.token) else {
-      behindRestored.insert(ticket.waiter)
-      return .busy
-    }
-    let kept = kept != 0 ? kept : keep(Array(push.frame), push.topic, push.environment)
+    guard !queue.isFull else { return busy.add(ticket.waiter) }
+    guard !queue.holdsRestored(push.token) else { return busy.add(ticket.waiter, isBehindRestored: true) }
+    let kept = kept != 0 ? kept : self.kept.add(Array(push.frame), push.topic, push.environment)
     return take(Submission(push, detail: detail), kept: kept, for: ticket)
   }
 
+  private func take(_ submission: Submission, kept id: Int64, for ticket: PushTicket) -> PushVerdict {
+    var submission = submission
+    var push = kept.push(
+      &submission, kept: id, connection: ticket.waiter, sequence: ticket.sequence, receivedAt: clock.now())
+    let found = thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds())
+    if case .underWay(let id)? = found { submission.messageID = queue[id]?.messageID }
+    records.begin(&push, submission)
+    switch found {
+    case nil: _ = queue.add(push)
+    case .underWay(let id): takeOver(id, by: push)
+    case .accepted(let id): acceptAgain(push, as: id)
+    }
+    return .later(push.record)
+  }
+
   func flush() { pump() }
+
+  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 {
+    kept.add(frame, provider.topic, provider.environment)
+  }
+
+  func forget(kept ids: [Int64]) { for id in ids { kept.remove(id) } }
+
+  func kept(of waiter: Int) -> [Int64] { queue.kept(of: waiter) }
+
+  /// A notification on the connection was rejected. Those behind it that wait are thrown away, as the gateway does
+  /// (`Documentation/binary-protocol.md#error-packet`); those that are under way or were accepted can't be called back,
+  /// so that they are known when the provider sends them again.
+  func throwAway(of connection: Int) {
+    for push in queue.removeWaiting(where: { $0.connection == connection }) { drop(push) }
+    for push in queue.underWayPushes where push.connection == connection {
+      queue.update(push.id) { $0.isThrownAway = true }
+      remember(push, isAccepted: false)
+    }
+  }
+}
+
+/// What the other service says.
+extension ForwardService: UpstreamObserver {
+  func upstreamHasRoom() { pump() }
+
+  func upstream(settled id: UInt64, _ outcome: HTTP2Outcome) {
+    if let push = queue[id] {
+      switch outcome {
+      case .answered(let stream): answered(push, status: stream.status, body: Array(stream.message.body))
+      case .refused: refused(push)
+      case .lost(let reason): lost(push, because: reason)
+      }
+    }
+    pump()
+  }
+
+  /// Not for being idle, or for maintenance: the next connection will do.
+  func upstreamTurnedAway(_ reason: String) {
+    if Rejection(reason: reason)?.status == 403 {
+      records.complain("the other service ended the connection", reason)
+    }
+  }
+}
+
+/// Waiters whose push the service was too busy for, by number.
+private struct BusyWaiters {
+  private var forRoom: Set<Int> = []
+  /// Those whose next push must not overtake one from before a restart.
+  private var behindRestored: Set<Int> = []
+
+  mutating func add(_ waiter: Int, isBehindRestored: Bool = false) -> PushVerdict {
+    if isBehindRestored { behindRestored.insert(waiter) } else { forRoom.insert(waiter) }
+    return .busy
+  }
+
+  /// With the next pump, which follows every answer, they are told too.
+  mutating func restoredEnded() {
+    forRoom.formUnion(behindRestored)
+    behindRestored = []
+  }
+
+  /// In order; they may come back at once.
+  mutating func takeAll() -> [Int] {
+    defer { forRoom = [] }
+    return forRoom.sorted()
+  }
 }

@@ -29,7 +29,7 @@ struct RestoredPushes {
     return next
   }
 
-  /// Whether any for the token have not ended: newer ones must not overtake them.
+  /// Whether any for the token have not ended.
   func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
     guard !behind.isEmpty, let token else { return false }
     return behind[Array(token)] != nil

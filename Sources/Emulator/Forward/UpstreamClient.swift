@@ -61,7 +61,12 @@ final class UpstreamClient: HTTP2ClientOwner {
   }
 
   /// Name that the peer's certificate must have.
-  var serverName: String { options.serverName ?? options.target.host }
+  private var serverName: String { options.serverName ?? options.target.host }
+  /// The host that requests name, with the port where it is not HTTPS' own (RFC 9110 4.2.2).
+  var authority: String {
+    let port = options.target.port
+    return port == 443 ? serverName : SocketAddress(host: serverName, port: port).description
+  }
   var isConnected: Bool { current?.isReady ?? false }
 
   /// The connection that takes requests now, if it has room. Without one, begins to make one.

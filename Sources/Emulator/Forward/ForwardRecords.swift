@@ -1,0 +1,171 @@
+import Broker
+import Console
+import PushModel
+
+/// What people get to see of notifications that are forwarded: history, capture, log and numbers.
+final class ForwardRecords {
+  /// Where what comes in is captured; nil while it is not.
+  var capture: CaptureRecorder?
+  private let broker: Broker
+  private let clock: EmulatorClock
+  private let logger: Logger
+  private let target: String
+  /// What became of them.
+  private var counters = (delivered: 0, rejected: 0, gone: 0, expired: 0, dropped: 0, retries: 0)
+  /// Reasons that were complained of since the last success.
+  private var complaints: Set<String> = []
+
+  init(broker: Broker, clock: EmulatorClock, logger: Logger, target: String) {
+    (self.broker, self.clock, self.logger, self.target) = (broker, clock, logger, target)
+  }
+
+  /// How many the other service has accepted.
+  var delivered: Int { counters.delivered }
+
+  func metrics(_ queue: ForwardQueue, isConnected: Bool) -> [MetricFamily] {
+    let outcomes = [
+      ("delivered", counters.delivered), ("rejected", counters.rejected), ("gone", counters.gone),
+      ("expired", counters.expired), ("dropped", counters.dropped),
+    ]
+    return [
+      MetricFamily(
+        "apns_emulator_forwarded_total", .counter, "Forwarded notifications by what became of them.",
+        outcomes.map { .init(Double($1), [("outcome", $0)]) }),
+      MetricFamily(
+        "apns_emulator_forward_retries_total", .counter, "Notifications that had to be sent again.",
+        value: counters.retries),
+      MetricFamily(
+        "apns_emulator_forward_queue", .gauge, "Notifications that wait to be forwarded or are on their way.",
+        value: queue.count),
+      MetricFamily(
+        "apns_emulator_forward_under_way", .gauge, "Notifications whose answer is awaited.",
+        value: queue.underWayCount),
+      MetricFamily(
+        "apns_emulator_forward_connected", .gauge, "Whether there is a connection to the other service.",
+        value: isConnected ? 1 : 0),
+    ]
+  }
+
+  // MARK: One notification
+
+  /// It waits to be forwarded, under the id that it gets here.
+  func begin(_ push: inout ForwardPush, _ submission: Submission) {
+    push.record = broker.beginForward(submission, now: clock.now())
+    push.id = push.record
+  }
+
+  /// It is on its way to the other service.
+  func sent(_ push: ForwardPush) {
+    broker.noteRead()
+    broker.noteForwarded(push.record, now: clock.now())
+  }
+
+  /// It is to be sent again.
+  func noteRetry(_ push: ForwardPush, _ because: String? = nil) {
+    counters.retries += 1
+    guard let because else { return }
+    logger.log(
+      .debug, "push will be forwarded again",
+      [("id", .integer(Int64(clamping: push.id))), ("because", .string(because))])
+  }
+
+  /// The other service has decided; `text` is what it said.
+  func settled(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ text: String) {
+    switch outcome {
+    case .delivered: counters.delivered += 1
+    case .rejected: counters.rejected += 1
+    case .expired: counters.expired += 1
+    case .discarded: counters.gone += 1
+    }
+    end(push, outcome, "forwarded to \(target): \(text)")
+  }
+
+  func expired(_ push: ForwardPush) {
+    counters.expired += 1
+    end(push, .expired, "its time ran out before \(target) took it")
+  }
+
+  /// It was thrown away with what follows a rejection.
+  func dropped(_ push: ForwardPush) {
+    counters.dropped += 1
+    end(push, .discarded, "not forwarded: an earlier one on the connection was rejected")
+  }
+
+  /// The provider has sent again, as `push`, what is on its way.
+  func tookOver(_ push: ForwardPush, from old: ForwardPush) {
+    end(old, .discarded, "the provider sent it again, as \(push.record)")
+    sent(push)
+  }
+
+  /// The provider has sent again what was accepted under another id.
+  func acceptedBefore(_ push: ForwardPush, as id: UInt64) {
+    end(push, .delivered, "forwarded to \(target) already, as \(id)")
+  }
+
+  /// Its token is gone; nil if the answer does not say since when.
+  func noteGone(_ push: ForwardPush, _ goneAt: Timestamp?) {
+    guard let topic = push.topic else { return }
+    broker.noteForeignGone(
+      token: push.token, topic: topic, environment: push.environment, goneAt: goneAt ?? clock.now())
+  }
+
+  private func end(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {
+    broker.noteRead()
+    broker.endForward(push.record, outcome, explanation: explanation, now: clock.now())
+    // What follows an error is sent again by the provider, and recorded then.
+    if !push.isThrownAway { capture?.decided(push.record) }
+    logger.log(
+      .info, "push \(outcome.word)",
+      [
+        ("id", .integer(Int64(clamping: push.record))), ("apnsId", .string(push.messageID.description)),
+        ("attempts", .integer(Int64(push.attempts))), ("outcome", .string(explanation)),
+      ])
+  }
+
+  // MARK: The other service
+
+  /// For the operator: once for each reason until something succeeds.
+  func complain(_ event: String, _ reason: String) {
+    guard complaints.insert(event + reason).inserted else { return }
+    logger.log(.error, event, [("to", .string(target)), ("because", .string(reason))])
+  }
+
+  func noteSuccess() { if !complaints.isEmpty { complaints = [] } }
+
+  /// It is left alone for a while, in nanoseconds.
+  func noteBusy(_ answer: String, wait: Int64) {
+    logger.log(
+      .warning, "the other service is busy",
+      [
+        ("to", .string(target)), ("answer", .string(answer)), ("nextTry", .string("\(wait / 1_000_000) ms")),
+      ])
+  }
+
+  // MARK: Beginning and end of the process
+
+  func noteRestored(_ count: Int) {
+    guard count > 0 else { return }
+    logger.log(
+      .info, "notifications of an earlier run will be forwarded", [("count", .integer(Int64(count)))])
+  }
+
+  /// What was not sent in time.
+  func noteLeft(_ count: Int, isKept: Bool) {
+    guard count > 0 else { return }
+    logger.log(
+      .warning, isKept ? "notifications are kept for the next start" : "notifications were not forwarded",
+      [("count", .integer(Int64(count)))])
+  }
+}
+
+extension Broker.ForwardOutcome {
+  /// For the log.
+  fileprivate var word: String {
+    switch self {
+    case .delivered: "forwarded"
+    case .rejected: "rejected"
+    case .expired: "expired"
+    case .discarded: "discarded"
+    }
+  }
+}
