@@ -285,11 +285,11 @@ final class GatewayConnection: ConnectionHandler {
   /// The provider learns how far it got.
   func giveWay(_ connection: SocketConnection) { shutDown() }
 
-  /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered. One that
-  /// has gone can't hear it, so what it sent is taken now.
+  /// Maintenance: what is delayed is taken now, as there is no later; what has not begun then is thrown away, and the provider
+  /// hears how far it got once the rest is answered.
   func shutDown() {
-    guard let connection else { return fault?.timer == nil ? () : proceed() }
-    guard connection.isOpen else { return }
+    if fault?.timer != nil { proceed() }
+    guard let connection, connection.isOpen else { return }
     stage = .shuttingDown
     dropWaiting()
     if window.isEmpty { endWithoutVerdicts() }
@@ -359,7 +359,7 @@ extension GatewayConnection {
     let decision = gateway.faults.decide(notification, topic: topic, connection: connection?.remoteAddress)
     guard let decision else { return nil }
     let plan = FaultPlan(decision, on: .frames)
-    guard let hold = plan.hold, connection != nil || !gateway.isEnding else {
+    guard let hold = plan.hold, hold == .stall || !gateway.isEnding else {
       return carryOut(plan, decision, notification, provider, now: now)
     }
     fault = HeldUp(decision: decision, plan: plan)

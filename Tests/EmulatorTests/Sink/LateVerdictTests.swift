@@ -137,15 +137,31 @@ extension LiveTests {
       harness.turn(until: "it is not kept any more") { sink.kept.isEmpty }
     }
 
+    private func delayAll(milliseconds: Int64) {
+      var effects = FaultEffects()
+      effects.delay = .init(milliseconds: milliseconds)
+      harness.emulator.faults.engine.set(FaultRule(name: "slow", effects: effects))
+    }
+
     @Test("what a fault delays is submitted when the delay is over, and nothing overtakes it")
     func delayed() throws {
-      var effects = FaultEffects()
-      effects.delay = .init(milliseconds: 1)
-      harness.emulator.faults.engine.set(FaultRule(name: "slow", effects: effects))
+      delayAll(milliseconds: 1)
       let provider = try harness.provider()
       provider.send(Frames.full(token, id: 1) + Frames.full(token, id: 2))
       harness.turn(until: "both are under way") { sink.taken.count == 2 }
       #expect(sink.seen == [1, 2])
+    }
+
+    @Test("at the end what is delayed is submitted at once: a provider that has gone can't send it again")
+    func delayedAtTheEnd() throws {
+      delayAll(milliseconds: 3_600_000)
+      let provider = try harness.provider()
+      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      harness.turn(until: "they wait") { sink.kept.count == 3 }
+      harness.emulator.gateway.shutDown()
+      #expect(sink.seen == [1, 2, 3])
+      for _ in 1...3 { sink.settle(0) }
+      #expect(provider.readToEnd() == bytes("080a00000003"))
     }
 
     // MARK: HTTP
