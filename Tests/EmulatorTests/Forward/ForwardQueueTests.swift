@@ -34,6 +34,29 @@ struct ForwardQueueTests {
     #expect(queue.add(.sample(3)) == true)
   }
 
+  @Test("those from before a restart go one at a time for each token, and count while they wait")
+  func restored() {
+    var queue = ForwardQueue(limit: 2)
+    let pushes = [ForwardPush.sample(1), .sample(2), .sample(3, token: 2)]
+    for push in pushes { queue.restore(push) }
+    #expect(queue.count == 3 && queue.isFull)
+    #expect([queue.next(now: 0)?.id, queue.next(now: 0)?.id] == [1, 3])
+    #expect(queue.next(now: 0) == nil)
+    let holds = { (token: UInt8) in
+      [UInt8](repeating: token, count: 32).withUnsafeBytes { queue.holdsRestored($0) }
+    }
+    #expect(holds(1) && holds(2) && !holds(3))
+    for push in [pushes[0], pushes[2]] {
+      _ = queue.settle(push.id)
+      queue.restoredEnded(push)
+    }
+    #expect(holds(1) && !holds(2))
+    #expect(queue.next(now: 0)?.id == 2)
+    _ = queue.settle(2)
+    queue.restoredEnded(pushes[1])
+    #expect(!holds(1) && queue.count == 0)
+  }
+
   @Test("one that is put back takes its old place and counts as not tried")
   func putBack() {
     var queue = queue(1, 2, 3)
