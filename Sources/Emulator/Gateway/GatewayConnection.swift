@@ -153,6 +153,7 @@ final class GatewayConnection: ConnectionHandler {
     let isRefused = gateway.refusal(of: notification, from: provider) != nil
     waiting.append(.frame(frame, kept: isRefused ? 0 : sink.keep(frame, of: provider)))
     isClear = false
+    gateway.waiters.add(self, as: number)
   }
 
   private func take(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
@@ -226,9 +227,7 @@ final class GatewayConnection: ConnectionHandler {
         token: sink.mayRetry ? notification.token.map(Array.init) ?? [] : [])
       isClear = false
       gateway.waiters.add(self, as: number)
-    case .busy:
-      gateway.waiters.add(self, as: number)
-      return false
+    case .busy: return false
     }
     return true
   }
