@@ -20,6 +20,11 @@ final class GatewayConnection: ConnectionHandler {
     case frame([UInt8], kept: Int64)
     case failure(LegacyParseFailure)
 
+    /// Of memory: its own, and an array of bytes with its head.
+    var bytes: Int {
+      if case .frame(let bytes, _) = self { MemoryLayout<Self>.stride + 32 + bytes.count } else { 0 }
+    }
+
     var kept: Int64 { if case .frame(_, let kept) = self { kept } else { 0 } }
   }
 
@@ -54,6 +59,10 @@ final class GatewayConnection: ConnectionHandler {
   /// Nothing waits and no verdict is outstanding. Asked for each frame.
   private var isClear = true
   private var waiting: ArraySlice<Waiting> = []
+  /// What those take, in bytes.
+  private var waitingBytes = 0
+  /// What the decoder holds of a frame, in bytes.
+  private var partialBytes = 0
   /// Kept ones that the provider is told it must send again, or that are to go wrong: they are kept until it has had the chance
   /// to hear of that.
   private var forgotten: [Int64] = []
@@ -91,8 +100,8 @@ final class GatewayConnection: ConnectionHandler {
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
     if let failure { take(failure, from: provider) }
-    if !isClear { advance() }
-    connection.hold(decoder.heldBytes)
+    partialBytes = decoder.heldBytes
+    if isClear { countMemory() } else { advance() }
   }
 
   /// It may still read, and hears of a rejection of what it sent.
@@ -151,7 +160,9 @@ final class GatewayConnection: ConnectionHandler {
   private func wait(_ notification: LegacyNotification, from provider: GatewayProvider) {
     let frame = Array(notification.frame)
     let isRefused = gateway.refusal(of: notification, from: provider) != nil
-    waiting.append(.frame(frame, kept: isRefused ? 0 : sink.keep(frame, of: provider)))
+    let next = Waiting.frame(frame, kept: isRefused ? 0 : sink.keep(frame, of: provider))
+    waiting.append(next)
+    waitingBytes += next.bytes
     isClear = false
     gateway.waiters.add(self, as: number)
   }
@@ -169,15 +180,22 @@ final class GatewayConnection: ConnectionHandler {
     guard !isAdvancing else { return }
     isAdvancing = true
     // Beginning one may end the connection, and nothing waits then.
-    while let next = waiting.first, begin(next) { waiting = waiting.dropFirst() }
+    while let next = waiting.first, begin(next) {
+      guard !waiting.isEmpty else { break }
+      waiting = waiting.dropFirst()
+      waitingBytes -= next.bytes
+    }
     isAdvancing = false
     if waiting.isEmpty { waiting = [] }
+    countMemory()
     isClear = waiting.isEmpty && window.isEmpty
     readOrNot()
     sink.flush()
     if stage == .heardAll, isClear { connection?.close() }
     if connection == nil, isClear { gateway.forget(number, capturedAs: provider?.connection ?? 0) }
   }
+
+  private func countMemory() { connection?.hold(partialBytes + waitingBytes) }
 
   private func readOrNot() {
     connection?.setPaused(isSlowedDown || !waiting.isEmpty && !isEnding)
@@ -296,7 +314,8 @@ final class GatewayConnection: ConnectionHandler {
 
   private func dropWaiting() {
     let kept = waiting.map(\.kept).filter { $0 != 0 }
-    waiting = []
+    (waiting, waitingBytes) = ([], 0)
+    countMemory()
     isClear = window.isEmpty
     forget(kept: kept)
     if let fault { gateway.faults.forget(self, fault.decision) }

@@ -22,10 +22,17 @@ extension LiveTests {
 
     // MARK: Frames
 
+    /// A provider that sends frames with the identifiers 1, 2, ….
+    @discardableResult
+    private func sendFrames(_ count: UInt32) throws -> LegacyClient {
+      let provider = try harness.provider()
+      provider.send((1...count).flatMap { Frames.full(token, id: $0) })
+      return provider
+    }
+
     @Test("an error packet waits for the verdicts on what came before, and names its frame")
     func errorInOrder() throws {
-      let provider = try harness.provider()
-      provider.send((1...4).flatMap { Frames.full(token, id: $0) })
+      let provider = try sendFrames(4)
       harness.turn(until: "all are under way") { sink.taken.count == 4 }
       sink.settle(2, .badDeviceToken)
       sink.settle(2)
@@ -56,10 +63,12 @@ extension LiveTests {
     func busy() throws {
       sink.isBusy = true
       let provider = try harness.provider()
-      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
-      harness.turn(until: "they wait") { sink.kept.count == 3 }
       let served = try #require(harness.connections("gateway").first)
+      let (held, frames) = (served.heldBytes, (1...3).flatMap { Frames.full(token, id: $0) })
+      provider.send(frames)
+      harness.turn(until: "they wait") { sink.kept.count == 3 }
       #expect(served.isPaused)
+      #expect(served.heldBytes >= held + frames.count, "what waits counts as memory")
       provider.send(Frames.full(token, id: 4))
       harness.settle()
       #expect(sink.seen.isEmpty && sink.kept.count == 3)
@@ -67,14 +76,13 @@ extension LiveTests {
       harness.turn(until: "all have come") { sink.taken.count == 4 }
       #expect(sink.seen == [1, 2, 3, 4])
       #expect(sink.taken.map(\.kept) == [1, 2, 3, 0])
-      #expect(!served.isPaused)
+      #expect(!served.isPaused && served.heldBytes == held)
     }
 
     @Test("no more than the window is under way; the next begins when the first is settled")
     func window() throws {
       sink.window = 2
-      let provider = try harness.provider()
-      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      try sendFrames(3)
       harness.turn(until: "the third waits") { sink.kept.count == 1 }
       #expect(sink.seen == [1, 2])
       sink.settle(1)
@@ -86,8 +94,7 @@ extension LiveTests {
     @Test("two frames for one token are not under way at once where the first may be tried again")
     func sameToken() throws {
       sink.mayRetry = true
-      let provider = try harness.provider()
-      provider.send(Frames.full(token, id: 1) + Frames.full(token, id: 2))
+      try sendFrames(2)
       harness.turn(until: "the second waits") { sink.kept.count == 1 }
       #expect(sink.seen == [1])
       sink.settle(0)
@@ -96,8 +103,7 @@ extension LiveTests {
 
     @Test("what was sent goes on without the provider that sent it")
     func providerGoes() throws {
-      let provider = try harness.provider()
-      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      let provider = try sendFrames(3)
       harness.turn(until: "they are under way") { sink.taken.count == 3 }
       provider.connection.abort("the test says so", reset: true)
       harness.turn(until: "the connection is gone") { harness.connections("gateway").isEmpty }
@@ -124,8 +130,7 @@ extension LiveTests {
     @Test("the orderly end waits for verdicts, and says how far the provider got")
     func shutDown() throws {
       sink.window = 2
-      let provider = try harness.provider()
-      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      let provider = try sendFrames(3)
       harness.turn(until: "the third waits") { sink.kept.count == 1 }
       harness.emulator.gateway.shutDown()
       harness.settle()
@@ -146,8 +151,7 @@ extension LiveTests {
     @Test("what a fault delays is submitted when the delay is over, and nothing overtakes it")
     func delayed() throws {
       delayAll(milliseconds: 1)
-      let provider = try harness.provider()
-      provider.send(Frames.full(token, id: 1) + Frames.full(token, id: 2))
+      try sendFrames(2)
       harness.turn(until: "both are under way") { sink.taken.count == 2 }
       #expect(sink.seen == [1, 2])
     }
@@ -155,8 +159,7 @@ extension LiveTests {
     @Test("at the end what is delayed is submitted at once: a provider that has gone can't send it again")
     func delayedAtTheEnd() throws {
       delayAll(milliseconds: 3_600_000)
-      let provider = try harness.provider()
-      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      let provider = try sendFrames(3)
       harness.turn(until: "they wait") { sink.kept.count == 3 }
       harness.emulator.gateway.shutDown()
       #expect(sink.seen == [1, 2, 3])
