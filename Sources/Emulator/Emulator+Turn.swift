@@ -27,8 +27,7 @@ extension Emulator {
     guard commit() else { return }
     courier.flushTouched()
     if broker.storeUnsent(), !commit() { return }
-    pushLog.writeNew(before: broker.journal.nextId)
-    capture?.turnEnded(before: broker.journal.nextId)
+    tell(before: broker.journal.nextId)
   }
 
   /// What goes to devices is stored with all else, as nothing may leave before.
@@ -39,10 +38,15 @@ extension Emulator {
       loop.freeOutput()
       return show(before: broker.journal.nextId)
     }
-    commitEnd = broker.journal.nextId
-    loop.holdOutput()
-    let isDone = guarded { if try store.commit(changes, of: broker) == .complete { commitEnded() } }
-    if !isDone { commitEnd = nil }
+    let end = broker.journal.nextId
+    guarded {
+      guard try store.commit(changes, of: broker) == .later else {
+        loop.freeOutput()
+        return show(before: end)
+      }
+      commitEnd = end
+      loop.holdOutput()
+    }
   }
 
   /// The commit that was under way is complete, or never will be.
@@ -65,6 +69,11 @@ extension Emulator {
 
   private func show(before end: UInt64) {
     courier.flushTouched()
+    tell(before: end)
+  }
+
+  /// Log and capture say what is committed.
+  private func tell(before end: UInt64) {
     pushLog.writeNew(before: end)
     capture?.turnEnded(before: end)
   }
@@ -107,7 +116,7 @@ extension Emulator {
   }
 
   /// Nothing can be promised any more: end without answering anybody.
-  func giveUp(_ sentence: String) {
+  private func giveUp(_ sentence: String) {
     guard failure == nil else { return }
     failure = EmulatorError(.storeUnusable, sentence)
     logger.log(.error, sentence)
