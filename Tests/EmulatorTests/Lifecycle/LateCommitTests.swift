@@ -25,6 +25,14 @@ extension LiveTests {
       spy.commitsLater = true
     }
 
+    private func startWithClient() throws -> (EmulatorHarness, StoreSpy, DeviceToken, HTTP2Client) {
+      let (harness, spy, token) = try start()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      slowDown(spy, harness)
+      return (harness, spy, token, client)
+    }
+
     @Test("a 200 waits for its commit, and one that comes meanwhile for the next")
     func answers() throws {
       let (harness, spy, token) = try start()
@@ -105,10 +113,7 @@ extension LiveTests {
 
     @Test("turns that change nothing hold nobody up")
     func nothingChanged() throws {
-      let (harness, spy, token) = try start()
-      let client = try HTTP2Client(harness, .app())
-      client.open()
-      slowDown(spy, harness)
+      let (harness, spy, token, client) = try startWithClient()
       let id = client.send(.push(token.hex))
       harness.turn(until: "the commit is under way") { spy.isUnderWay }
       spy.complete()
@@ -120,10 +125,7 @@ extension LiveTests {
 
     @Test("a commit that fails late: nobody is answered, and the emulator ends")
     func failure() throws {
-      let (harness, spy, token) = try start()
-      let client = try HTTP2Client(harness, .app())
-      client.open()
-      slowDown(spy, harness)
+      let (harness, spy, token, client) = try startWithClient()
       client.send(.push(token.hex))
       harness.turn(until: "the commit is under way") { spy.isUnderWay }
       spy.complete(.failure(StoreSpy.Refused()))
@@ -134,10 +136,7 @@ extension LiveTests {
 
     @Test("the orderly end waits for what is under way")
     func end() throws {
-      let (harness, spy, token) = try start()
-      let client = try HTTP2Client(harness, .app())
-      client.open()
-      slowDown(spy, harness)
+      let (harness, spy, token, client) = try startWithClient()
       let id = client.send(.push(token.hex))
       harness.turn(until: "the commit is under way") { spy.isUnderWay }
       let timer = LoopEvent(timerOn: harness.loop) { spy.complete() }
