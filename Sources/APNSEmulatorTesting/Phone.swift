@@ -217,8 +217,8 @@ final class LivePhone: DeviceOwner {
   private var driver: DeviceDriver?
   private var handedOut = 0
   private var isOnline = false
-  /// The app that there is no token for, as it was told since the phone was switched on.
-  private var refused: Topic?
+  /// Apps that there is no token for, as it was told since the phone was switched on.
+  private var refused: Set<Topic> = []
   /// The last thing that it told.
   private(set) var lastWord = "it was never switched on"
   private(set) var messages: [Phone.Message] = []
@@ -260,7 +260,7 @@ final class LivePhone: DeviceOwner {
     }
     driver.owner = self
     self.driver = driver
-    (tokens, refused) = ([:], nil)
+    (tokens, refused) = ([:], [])
     driver.tell(.start)
   }
 
@@ -271,7 +271,9 @@ final class LivePhone: DeviceOwner {
 
   /// Whether it is connected with a token for each of its apps.
   func isComplete() throws -> Bool {
-    if let refused { throw APNSEmulatorError(.refused, "there is no token for \(refused.name)") }
+    if let refused = refused.first {
+      throw APNSEmulatorError(.refused, "there is no token for \(refused.name)")
+    }
     return isOnline && state.apps.allSatisfy { tokens[$0.topic] != nil }
   }
 
@@ -298,8 +300,8 @@ final class LivePhone: DeviceOwner {
     case .disconnected: isOnline = false
     case .token(let topic, let token):
       tokens[topic] = token
-      if refused == topic { refused = nil }
-    case .tokenRefused(let topic, _): refused = topic
+      refused.remove(topic)
+    case .tokenRefused(let topic, _): refused.insert(topic)
     case .notification(let notification): messages.append(Phone.Message(notification))
     case .app(let topic, .removed): tokens[topic] = nil
     case .activated, .app, .erased: break
