@@ -74,7 +74,8 @@ final class ProviderFaults {
 
   /// What is delayed is answered now: there is no later.
   func goOnNow() {
-    for (key, entry) in held where entry.timer != nil { goOn(key) }
+    let delayed = held.values.filter { $0.timer != nil }.map(\.struck.request)
+    for request in delayed.sorted(by: { $0.streamID < $1.streamID }) { goOn(ObjectIdentifier(request)) }
   }
 
   func connectionClosed() {
