@@ -170,7 +170,7 @@ extension JSONKind<[UInt8]> {
     base64("Base64", "^\(Base64Group.whole)*(\(Base64Group.ofOne)|\(Base64Group.ofTwo))?$") { _ in true }
   }
 
-  /// Of one byte at least and of so many, two or more, at most.
+  /// Of one byte at least and of so many, three or more, at most.
   public static func base64(upTo most: Int) -> JSONKind {
     let texts = [
       "\(Base64Group.whole){1,\(most / 3)}", "\(Base64Group.whole){0,\((most - 1) / 3)}\(Base64Group.ofOne)",
