@@ -79,6 +79,7 @@ struct VerdictWindowTests {
     var window = window(5, begun: 1)
     #expect(window.take(command: 2, status: nil, identifier: 7) == nil)
     #expect(window.lastAccepted == nil, "the first is still under way")
+    #expect(window.nextSequence == 2)
     #expect(window.take(command: 2, status: 10, identifier: nil) == nil)
     #expect(!window.mayBegin)
     let ending = window.settle(0, nil)

@@ -126,12 +126,16 @@ extension LiveTests {
     @Test("a commit that fails late: nobody is answered, and the emulator ends")
     func failure() throws {
       let (harness, spy, token, client) = try startWithClient()
+      let provider = try harness.provider()
       client.send(.push(token.hex))
-      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      provider.send(Frames.full(token, id: 1))
+      harness.turn(until: "both are accepted") { harness.broker.counters.accepted == 2 }
       spy.complete(.failure(StoreSpy.Refused()))
       #expect(harness.emulator.failure?.status == .storeUnusable)
-      harness.turn(until: "the connection is gone") { client.recorder.hasEnded }
-      #expect(client.answers.isEmpty)
+      harness.turn(until: "all are gone") { client.recorder.hasEnded && provider.recorder.hasEnded }
+      #expect(client.answers.isEmpty && provider.recorder.received.isEmpty)
+      // An orderly end would mean success.
+      #expect(!client.recorder.sawClose && !provider.recorder.sawClose)
     }
 
     @Test("the orderly end waits for what is under way")
@@ -144,6 +148,19 @@ extension LiveTests {
       harness.stop()
       #expect(client.answers[id]?.status == 200)
       #expect(harness.emulator.failure == nil)
+    }
+
+    @Test("the orderly end waits for a commit also when nobody is left to hear of it")
+    func endAlone() throws {
+      let (harness, spy, token, client) = try startWithClient()
+      client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      client.connection.abort("the test says so", reset: true)
+      harness.turn(until: "the connection is gone") { harness.connections("provider").isEmpty }
+      let timer = LoopEvent(timerOn: harness.loop) { spy.complete() }
+      timer.start(afterNanoseconds: 200_000_000)
+      harness.stop()
+      #expect(harness.emulator.failure == nil && !spy.isUnderWay)
     }
   }
 }

@@ -25,6 +25,8 @@ final class LateSink: PushSink {
   private(set) var kept: Set<Int64> = []
   private var lastKept: Int64 = 0
   var isBusy = false
+  /// Identifiers of those that are accepted at once.
+  var atOnce: Set<UInt32> = []
   var window = 100
   var mayRetry = false
 
@@ -37,6 +39,7 @@ final class LateSink: PushSink {
       turnedAway.insert(ticket.waiter)
       return .busy
     }
+    if atOnce.contains(push.identifier) { return .now(SubmissionResult(id: 1)) }
     taken.append(Taken(ticket: ticket, identifier: push.identifier, kept: kept))
     seen.append(push.identifier)
     return .later(UInt64(seen.count))

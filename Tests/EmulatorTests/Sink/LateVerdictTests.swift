@@ -59,6 +59,18 @@ extension LiveTests {
       #expect(provider.readToEnd() == bytes("080400000002"))
     }
 
+    @Test("what is accepted at once behind one that is not waits for its turn to be told")
+    func atOnceBehind() throws {
+      sink.atOnce = [2]
+      let provider = try sendFrames(3)
+      harness.turn(until: "two are under way") { sink.taken.count == 2 }
+      sink.settle(1, .badDeviceToken)
+      harness.settle()
+      #expect(provider.recorder.received.isEmpty, "the first is still under way")
+      sink.settle(0)
+      #expect(provider.readToEnd() == bytes("080800000003"))
+    }
+
     @Test("a provider is not read from while the sink is busy; its frames outlive the process meanwhile")
     func busy() throws {
       sink.isBusy = true
@@ -133,6 +145,7 @@ extension LiveTests {
       let provider = try sendFrames(3)
       harness.turn(until: "the third waits") { sink.kept.count == 1 }
       harness.emulator.gateway.shutDown()
+      #expect(sink.kept.count == 1, "its provider may not have heard yet")
       harness.settle()
       #expect(provider.recorder.received.isEmpty)
       sink.settle(0)
@@ -142,29 +155,37 @@ extension LiveTests {
       harness.turn(until: "it is not kept any more") { sink.kept.isEmpty }
     }
 
-    private func delayAll(milliseconds: Int64) {
+    private func delay(milliseconds: Int64, _ schedule: FaultSchedule) {
       var effects = FaultEffects()
       effects.delay = .init(milliseconds: milliseconds)
-      harness.emulator.faults.engine.set(FaultRule(name: "slow", effects: effects))
+      harness.emulator.faults.engine.set(FaultRule(name: "slow", schedule: schedule, effects: effects))
     }
 
     @Test("what a fault delays is submitted when the delay is over, and nothing overtakes it")
     func delayed() throws {
-      delayAll(milliseconds: 1)
+      delay(milliseconds: 30, .next(1))
       try sendFrames(2)
+      harness.turn(until: "both wait") { sink.kept.count == 2 }
+      #expect(sink.seen.isEmpty)
       harness.turn(until: "both are under way") { sink.taken.count == 2 }
       #expect(sink.seen == [1, 2])
     }
 
-    @Test("at the end what is delayed is submitted at once: a provider that has gone can't send it again")
-    func delayedAtTheEnd() throws {
-      delayAll(milliseconds: 3_600_000)
+    @Test(
+      "at the end what is delayed is submitted at once, whether its provider is there or not",
+      arguments: [true, false])
+    func delayedAtTheEnd(isThere: Bool) throws {
+      delay(milliseconds: 3_600_000, .always)
       let provider = try sendFrames(3)
       harness.turn(until: "they wait") { sink.kept.count == 3 }
+      if !isThere {
+        try #require(harness.connections("gateway").first).abort("the test says so", reset: true)
+      }
       harness.emulator.gateway.shutDown()
       #expect(sink.seen == [1, 2, 3])
       for _ in 1...3 { sink.settle(0) }
-      #expect(provider.readToEnd() == bytes("080a00000003"))
+      if isThere { #expect(provider.readToEnd() == bytes("080a00000003")) }
+      harness.turn(until: "nobody waits") { harness.emulator.waiters.isEmpty }
     }
 
     // MARK: HTTP

@@ -39,7 +39,11 @@ final class StoreSpy: BrokerStore {
   }
 
   func checkpointIfIdle() throws { try store.checkpointIfIdle() }
-  func close() { store.close() }
+
+  func close() {
+    #expect(!isUnderWay, "closed while a commit is under way")
+    store.close()
+  }
 }
 
 extension EmulatorHarness {
