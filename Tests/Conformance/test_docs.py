@@ -54,7 +54,8 @@ def undescribed(value, schema, schemas, place):
     if "$ref" in schema:
         schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
     if "oneOf" in schema:
-        return min((undescribed(value, each, schemas, place) for each in schema["oneOf"]), key=len)
+        choices = [each for each in schema["oneOf"] if value is None or each.get("type") != "null"]
+        return min((undescribed(value, each, schemas, place) for each in choices), key=len)
     if isinstance(value, list):
         return [name for each in value for name in undescribed(each, schema.get("items", {}), schemas, place + "[]")]
     if not isinstance(value, dict) or "properties" not in schema:

@@ -84,6 +84,7 @@ import Testing
       (try lab.get("/api/v1/notifications/1"), "NotificationDetail"), (try lab.get("/livez"), "Status"),
     ]
     for (sample, name) in samples {
+      #expect(schemas[name]["required"].count > 0, "\(name)")
       #expect(
         check.findings(sample, schemas[name], at: name) + check.untold(sample, schemas[name], at: name) == [])
     }

@@ -39,7 +39,9 @@ struct SchemaCheck {
       return untold(value, schemas[String(name)], at: place)
     }
     if schema["oneOf"].count > 0 {
-      return schema["oneOf"].elements.map { untold(value, $0, at: place) }.min { $0.count < $1.count } ?? []
+      // A choice that does not fit tells of nothing.
+      let fitting = schema["oneOf"].elements.filter { findings(value, $0, at: place).isEmpty }
+      return fitting.flatMap { untold(value, $0, at: place) }
     }
     if case .array(let values) = value {
       return values.flatMap { untold($0, schema["items"], at: place + "[]") }
