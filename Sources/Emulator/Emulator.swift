@@ -117,8 +117,9 @@ public final class Emulator {
   ///
   /// Signals and limits of the process are the program's: writing to a connection whose peer is gone raises SIGPIPE, and
   /// writing a file beyond the limit on its size SIGXFSZ. Both have to be ignored (`SignalMask.ignoreSignalsOfWriting`), or
-  /// blocked (`blockSignalsOfWriting`) on the thread that runs this.
-  public func start() throws {
+  /// blocked (`blockSignalsOfWriting`) on the thread that runs this. Whoever waits for the ports file may send a signal as soon
+  /// as it is there: `beforeAnnouncing` is the last moment to ask for it.
+  public func start(beforeAnnouncing prepare: () -> Void = {}) throws {
     loop.atTurnEnd { [unowned self] in endTurn() }
     try options.dashboard.map(DashboardFolder.init)?.check()
     try loadSeedData()
@@ -128,7 +129,7 @@ public final class Emulator {
     forward?.start()
     if forward == nil { tellOfPendingForwards() }
     tellOfUnusedFiles()
-    try portsClaim?.write(ports)
+    if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
     shutdown = Shutdown(self)
   }
 

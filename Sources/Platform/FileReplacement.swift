@@ -33,20 +33,20 @@ public struct FileReplacement {
   private var kind: FileMode? { existing.map { $0.st_mode & S_IFMT } }
 
   /// Writes all of it. A new file gets `permissions` less the umask; one that is replaced passes its own on, unless
-  /// `isSecret`. `isDurable` waits for the disk. `beforeReplacing` gets the new file's descriptor when all is written and
-  /// nothing has its name yet. What fails leaves everything as it was, but for what a device or pipe has taken.
+  /// `isSecret`. `isDurable` waits for the disk. `beforeVisible` gets the descriptor of what is written while nobody can
+  /// have read any of it. What fails leaves everything as it was, but for what a device or pipe has taken.
   public func write(
     _ bytes: [UInt8], permissions: FileMode, isSecret: Bool = false, isDurable: Bool = false,
-    beforeReplacing: (Int32) -> Void = { _ in }
+    beforeVisible: (Int32) -> Void = { _ in }
   ) throws(SocketError) {
-    guard isReplaceable else { return try writeInto(bytes) }
+    guard isReplaceable else { return try writeInto(bytes, beforeVisible) }
     let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).tmp"
     let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
     guard descriptor >= 0 else { throw Self.failure(errno, name) }
     if let existing, !isSecret { fchmod(descriptor, existing.st_mode & 0o777) }
     var code = Self.writeAll(bytes, descriptor)
     if code == 0, isDurable, fsync(descriptor) != 0 { code = errno }
-    if code == 0 { beforeReplacing(descriptor) }
+    if code == 0 { beforeVisible(descriptor) }
     if close(descriptor) != 0, code == 0 { code = errno }
     if code == 0, rename(temporary, path) != 0 { code = errno }
     guard code != 0 else { return }
@@ -54,10 +54,11 @@ public struct FileReplacement {
     throw Self.failure(code, name)
   }
 
-  /// Into what is no plain file.
-  private func writeInto(_ bytes: [UInt8]) throws(SocketError) {
+  /// Into what is no plain file. Opening a pipe waits for its reader.
+  private func writeInto(_ bytes: [UInt8], _ beforeVisible: (Int32) -> Void) throws(SocketError) {
     let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw Self.failure(errno, name) }
+    beforeVisible(descriptor)
     var code = Self.writeAll(bytes, descriptor)
     if close(descriptor) != 0, code == 0 { code = errno }
     if code != 0 { throw Self.failure(code, name) }

@@ -144,6 +144,31 @@ def test_a_token_that_is_found_gone_after_a_restart_becomes_feedback(bridge, ups
     assert bridge.notifications()[0]["state"] == "discarded"
 
 
+def test_a_provider_behind_what_expires_while_the_service_is_down_is_let_in(bridge, upstream, key_path):
+    """Kept pushes of one token go one at a time, and none of a provider overtakes them."""
+    upstream.otherwise = "late"
+    bridge.start(upstream.port, key_path)
+    soon = int(time.time()) + 3600
+    with bridge.provider() as one, bridge.provider() as other:
+        for number, provider in enumerate((one, other), 1):
+            provider.send(enhanced(number, TOKENS[0], PAYLOAD, soon))
+        eventually(lambda: len(upstream.requests) == 2, "they are under way")
+        bridge.emulator.kill()
+    upstream.close()
+    queued = lambda: bridge.emulator.metric("apns_emulator_forward_queue")
+    bridge.start(upstream.port, key_path)
+    assert queued() == 2
+    with bridge.provider() as provider:
+        frame = enhanced(3, TOKENS[0], PAYLOAD, EXPIRY)
+        provider.send(frame)
+        eventually(lambda: bridge.bytes_read() == len(frame), "it was read")
+        assert queued() == 2
+        bridge.emulator.api("PUT", "/api/v1/clock", {"advance": "2h"})
+        states = lambda: [notification["state"] for notification in bridge.notifications()[-3:]]
+        eventually(lambda: states() == ["expired", "expired", "stored"], "it takes the place of those that expired")
+        assert queued() == 1
+
+
 def test_an_ephemeral_bridge_keeps_nothing(bridge, upstream, key_path):
     upstream.otherwise = "late"
     bridge.start(upstream.port, key_path, "--ephemeral")

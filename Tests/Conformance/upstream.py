@@ -46,6 +46,12 @@ class Upstream:
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Nobody is there any more."""
+        if self.listener.fileno() < 0:
+            return
         # Wakes the thread that waits in accept, which closing alone does not.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()

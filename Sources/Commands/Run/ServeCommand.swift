@@ -7,8 +7,7 @@ enum ServeCommand {
   private static let bannerPatience: Int64 = 200_000_000
 
   static func run(_ settings: Settings) throws -> ExitStatus {
-    let emulator = try start(EmulatorOptions(settings))
-    obeySignals(emulator)
+    let emulator = try start(EmulatorOptions(settings), beforeAnnouncing: obeySignals)
     let banner = BackgroundOutput(STDOUT_FILENO)
     banner.add(line: (Banner.lines(emulator) + ["ready"]).joined(separator: "\n"))
     banner.drain(within: bannerPatience)
@@ -24,14 +23,17 @@ enum ServeCommand {
     return .success
   }
 
-  static func start(_ options: EmulatorOptions) throws -> Emulator {
+  /// An emulator that has everything open and runs once its loop is turned.
+  static func start(
+    _ options: EmulatorOptions, beforeAnnouncing prepare: (Emulator) -> Void = { _ in }
+  ) throws -> Emulator {
     if let forward = options.forward, forward.key.isEmpty {
       throw UsageError("--forward needs --key FILE, the token key (.p8) to sign with", command: "serve")
     }
     SignalMask.ignoreSignalsOfWriting()
     SocketCalls.raiseOpenFileLimit()
     let emulator = try Emulator(options: options)
-    try emulator.start()
+    try emulator.start { prepare(emulator) }
     return emulator
   }
 

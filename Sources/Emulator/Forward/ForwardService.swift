@@ -147,8 +147,12 @@ final class ForwardService {
     let limit = SystemClock.monotonicNanoseconds() - Self.answerPatience
     for push in queue.underWayPushes where push.sentAt < limit { client.cancel(push.id) }
     let now = clock.now()
-    for push in queue.removeWaiting(where: { $0.expiresAt <= now }) { expire(push) }
-    if queue.count > 0 { pump() }
+    // One that ends may let another of its token come forward, which has expired as well.
+    while case let expired = queue.removeWaiting(where: { $0.expiresAt <= now }), !expired.isEmpty {
+      for push in expired { expire(push) }
+    }
+    // Also with nothing left to send: somebody may wait for the room.
+    pump()
   }
 
   // MARK: Verdicts

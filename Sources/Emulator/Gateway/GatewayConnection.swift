@@ -113,6 +113,8 @@ final class GatewayConnection: ConnectionHandler {
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     self.connection = nil
     giveUpStalled()
+    // It has heard nothing, and takes everything for accepted.
+    if stage == .shuttingDown { forgotten = [] }
     forget(kept: [])
     advance()
     gateway.noteEnd(of: self, reason)
@@ -299,8 +301,11 @@ final class GatewayConnection: ConnectionHandler {
     if ending.halfCloses { connection?.halfClose() } else { connection?.close() }
   }
 
-  /// The provider learns how far it got.
-  func giveWay(_ connection: SocketConnection) { shutDown() }
+  /// The provider learns how far it got, where that is known: what else it sent goes on without it.
+  func giveWay(_ connection: SocketConnection) {
+    guard isClear else { return connection.abort(SocketConnection.gaveWay, reset: true) }
+    shutDown()
+  }
 
   /// Maintenance: what is delayed is taken now, as there is no later; what has not begun then is thrown away, and the provider
   /// hears how far it got once the rest is answered.

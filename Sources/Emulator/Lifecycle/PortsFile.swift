@@ -44,11 +44,12 @@ final class PortsFileClaim {
 
   deinit { giveUp() }
 
-  /// Writes the file whole, unless somebody else has come in between.
-  func write(_ ports: PortsFile) throws {
+  /// Writes the file whole, unless somebody else has come in between. `prepare` runs before anybody can have read it.
+  func write(_ ports: PortsFile, prepare: () -> Void) throws {
     try check()
     let bytes = ports.json.encoded + [UInt8(ascii: "\n")]
     try file.write(bytes, permissions: 0o644) { new in
+      prepare()
       guard file.isReplaceable else { return }
       descriptor = fcntl(new, F_DUPFD_CLOEXEC, 0)
       flock(descriptor, LOCK_EX | LOCK_NB)

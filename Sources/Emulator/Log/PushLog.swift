@@ -17,7 +17,8 @@ final class PushLog {
     guard end > nextId else { return }
     defer { nextId = end }
     guard logger.isOn(.info) else { return }
-    let first = max(nextId, broker.journal.firstId)
+    // What the history has lost since then is not told of.
+    let first = min(end, max(nextId, broker.journal.firstId))
     let count = min(Int(end - first), logger.room())
     for id in first..<first + UInt64(count) { write(id) }
     logger.countSuppressed(Int(end - nextId) - count)

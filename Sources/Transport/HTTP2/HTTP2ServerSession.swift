@@ -75,7 +75,7 @@ public final class HTTP2ServerSession {
 
   // MARK: Bytes in
 
-  /// Takes bytes of the connection, cut anywhere. Events wait in `nextEvent` afterwards.
+  /// Takes bytes of the connection, cut anywhere. Events wait in `nextRequest` afterwards.
   public func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
     if let failure { return .failed(reason: failure) }
     guard !preface.isComplete else { return feed(bytes) }

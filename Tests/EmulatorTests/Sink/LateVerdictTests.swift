@@ -127,6 +127,28 @@ extension LiveTests {
       #expect(harness.emulator.waiters.isEmpty)
     }
 
+    @Test("what was taken in silence goes on when its connection gives way to others")
+    func givesWay() throws {
+      sink.window = 1
+      try sendFrames(3)
+      harness.turn(until: "two wait") { sink.kept.count == 2 }
+      try #require(harness.connections("gateway").first).giveWay()
+      harness.settle()
+      #expect(harness.connections("gateway").isEmpty && sink.kept.count == 2)
+      for _ in 1...3 { sink.settle(0) }
+      #expect(sink.seen == [1, 2, 3] && sink.kept.isEmpty && harness.emulator.waiters.isEmpty)
+    }
+
+    @Test("a provider that goes during the end has heard nothing: what waits stays kept")
+    func goesDuringTheEnd() throws {
+      sink.window = 1
+      try sendFrames(3)
+      harness.turn(until: "two wait") { sink.kept.count == 2 }
+      harness.emulator.gateway.shutDown()
+      try #require(harness.connections("gateway").first).abort("the test says so", reset: true)
+      #expect(sink.kept.count == 2)
+    }
+
     @Test("a provider that ends its side hears of a rejection that comes later")
     func halfClosed() throws {
       let provider = try harness.provider()
