@@ -1,0 +1,51 @@
+/// Methods of an app that hear of a notification, M1 to M6 of `Documentation/device-behaviour.md#callbacks`.
+public enum AppCallback: Int, Sendable, CaseIterable, Hashable {
+  case receive = 1
+  case receiveLocal, fetch, willPresent, response, openSettings
+
+  /// As the documentation counts them.
+  public var number: String { "M\(rawValue)" }
+
+  /// Apple's name.
+  public var selector: String {
+    switch self {
+    case .receive: "application:didReceiveRemoteNotification:"
+    case .receiveLocal: "application:didReceiveLocalNotification:"
+    case .fetch: "application:didReceiveRemoteNotification:fetchCompletionHandler:"
+    case .willPresent: "userNotificationCenter:willPresentNotification:withCompletionHandler:"
+    case .response: "userNotificationCenter:didReceiveNotificationResponse:withCompletionHandler:"
+    case .openSettings: "userNotificationCenter:openSettingsForNotification:"
+    }
+  }
+
+  /// The first version that calls it.
+  public var since: IOSVersion {
+    switch self {
+    case .receive: IOSVersion(3)
+    case .receiveLocal: IOSVersion(4)
+    case .fetch: IOSVersion(7)
+    case .willPresent, .response: IOSVersion(10)
+    case .openSettings: IOSVersion(12)
+    }
+  }
+
+  /// Reads `M3`, in either case.
+  public init?(number text: String) {
+    guard let callback = Self.allCases.first(where: { $0.number == text.uppercased() }) else { return nil }
+    self = callback
+  }
+}
+
+/// What `willPresent` may answer with. Before iOS 14 `alert` says what `banner` and `list` say since.
+public struct PresentationOptions: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let banner = Self(rawValue: 1)
+  public static let list = Self(rawValue: 2)
+  public static let sound = Self(rawValue: 4)
+  public static let badge = Self(rawValue: 8)
+  public static let alert: Self = [.banner, .list]
+  public static let all: Self = [.alert, .sound, .badge]
+}

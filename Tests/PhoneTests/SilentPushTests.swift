@@ -1,0 +1,128 @@
+import Phone
+import PushModel
+import Testing
+
+/// `Documentation/device-behaviour.md#silent-push`.
+@Suite("Silent pushes")
+struct SilentPushTests {
+  private static let silent = #"{"content-available":1}"#
+
+  @Test(
+    "content-available without alert, sound and badge; empty ones count as none",
+    arguments: [
+      (#"{"content-available":1}"#, PushContent.Kind.silent),
+      (#"{"content-available":1,"alert":"","sound":""}"#, .silent),
+      (#"{"content-available":1,"alert":{}}"#, .silent),
+      (#"{"content-available":1,"alert":{"title":""}}"#, .silent),
+      (#"{"content-available":1,"alert":"Hello"}"#, .visible),
+      (#"{"content-available":1,"badge":0}"#, .visible),
+      (#"{"content-available":1,"sound":"default"}"#, .visible),
+      (#"{"content-available":0}"#, .nothing), (#"{}"#, .nothing), (#"{"content-available":true}"#, .nothing),
+    ])
+  func kind(aps: String, kind: PushContent.Kind) {
+    #expect(PushContent(Array("{\"aps\":\(aps)}".utf8)).kind == kind)
+  }
+
+  @Test(
+    "wakes and launches although notifications are denied",
+    arguments: [AppState.background, .suspended, .terminated])
+  func denied(state: AppState) {
+    var lab = Lab(state: state) { $0.permission = Permission(.denied) }
+    let events = lab.receive(Self.silent)
+    #expect(events.calls == "M3")
+    #expect(events.has(.launched, .silentFetch) == (state == .terminated))
+    #expect(events.has(.woken, .silentFetch) == (state == .suspended))
+    #expect(lab.app.state != .terminated)
+  }
+
+  @Test("needs the background mode, unless the app is in the foreground")
+  func mode() {
+    for state in [AppState.foreground, .suspended] {
+      var lab = Lab(state: state) { $0.build.hasBackgroundMode = false }
+      let events = lab.receive(Self.silent)
+      #expect(events.calls == (state == .foreground ? "M3" : "none"))
+      #expect(events.has(.dropped, .silentMode) == (state == .suspended))
+    }
+  }
+
+  @Test(
+    "since iOS 13 it needs its type and priority, unless the app is in the foreground",
+    arguments: [
+      (IOSVersion(12), PushType.alert, Priority.immediate, "M3"),
+      (IOSVersion(13), .alert, .conserving, "none"),
+      (IOSVersion(13), .background, .immediate, "none"), (IOSVersion(13), .background, .conserving, "M3"),
+    ])
+  func type(version: IOSVersion, type: PushType, priority: Priority, calls: String) {
+    var lab = Lab(version)
+    let events = lab.receive(Self.silent, type: type, priority: priority)
+    #expect(events.calls == calls)
+    #expect(events.has(.dropped, .silentType) == (calls == "none"))
+    var foreground = Lab(version, state: .foreground)
+    #expect(foreground.receive(Self.silent, type: type, priority: priority).calls == "M3")
+  }
+
+  @Test("three at once, then the newest is held until there is budget again, one more every 20 minutes")
+  func budget() {
+    var lab = Lab()
+    for left in [2, 1, 0] {
+      let events = lab.receive(Self.silent)
+      #expect(events.has(.silentDelivered(budgetBefore: left + 1, budgetAfter: left), .silentBudget))
+    }
+    let fourth = lab.receive(Self.silent)
+    #expect(fourth.has(.held, .silentHeld) && fourth.calls == "none")
+    let fifth = lab.receive(Self.silent)
+    #expect(fifth.map(\.what) == [.merged, .held] && fifth.map(\.push) == [4, 5])
+    #expect(lab.wait(minutes: 19).isEmpty)
+    let released = lab.wait(minutes: 1)
+    #expect(released.calls == "M3" && released.allSatisfy { $0.push == 5 })
+    #expect(lab.app.silentBudget == 0)
+    _ = lab.wait(minutes: 60)
+    #expect(lab.app.silentBudget == 3)
+    _ = lab.wait(minutes: 600)
+    #expect(lab.app.silentBudget == 3)
+  }
+
+  @Test("in Low Power Mode half as many")
+  func lowPower() {
+    var lab = Lab()
+    lab.phone.isInLowPowerMode = true
+    for _ in 0..<4 { _ = lab.receive(Self.silent) }
+    #expect(lab.wait(minutes: 39).isEmpty)
+    #expect(lab.wait(minutes: 1).calls == "M3")
+  }
+
+  @Test("no budget in the foreground, and opening the app delivers what is held")
+  func foreground() {
+    var lab = Lab(state: .foreground)
+    for _ in 0..<5 { #expect(lab.receive(Self.silent).calls == "M3") }
+    #expect(lab.app.silentBudget == 3)
+    _ = lab.phone.leave(Lab.topic, as: .suspended, at: lab.now)
+    for _ in 0..<4 { _ = lab.receive(Self.silent) }
+    let opened = lab.phone.open(Lab.topic, at: lab.now)
+    #expect(opened.has(.callback(.fetch), .silentReleased))
+    #expect(lab.phone.nextMoment == nil)
+  }
+
+  @Test("after a force-quit nothing wakes the app until it is opened, and what is held is discarded")
+  func forceQuit() {
+    var lab = Lab()
+    for _ in 0..<4 { _ = lab.receive(Self.silent) }
+    #expect(lab.phone.leave(Lab.topic, as: .forceQuit, at: lab.now).has(.dropped, .silentDiscarded))
+    _ = lab.wait(minutes: 60)
+    #expect(lab.receive(Self.silent).has(.dropped, .silentForceQuit))
+    let alert = lab.receive(#"{"alert":"Hello","content-available":1}"#)
+    #expect(alert.shown != nil && alert.calls == "none")
+    _ = lab.phone.open(Lab.topic, at: lab.now)
+    _ = lab.phone.leave(Lab.topic, as: .suspended, at: lab.now)
+    #expect(lab.receive(Self.silent).calls == "M3")
+  }
+
+  @Test("an alert with content-available that finds no budget shows, and is not held")
+  func alertWithoutBudget() {
+    var lab = Lab()
+    for _ in 0..<3 { _ = lab.receive(Self.silent) }
+    let events = lab.receive(#"{"alert":"Hello","content-available":1}"#)
+    #expect(events.shown != nil && events.has(.noCallback, .silentBudget))
+    #expect(lab.phone.nextMoment == nil)
+  }
+}
