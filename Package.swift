@@ -71,7 +71,7 @@ let package = Package(
       [
         "Benchmark", "Broker", "Capture", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
         "LegacyWire",
-        "Platform", "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
+        "Phone", "Platform", "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
       ]),
     library(
       "APNSEmulatorTesting",

@@ -29,6 +29,14 @@ enum CommandHelp {
       apns-emulator push phone-1 @order-shipped.apns
     """
 
+  static let explain = """
+    Sends nothing and needs no emulator. Each finding and each event has a name, and a letter for how it is known: A is
+    Apple's documentation, M was measured and published, O is our own choice because nobody knows. Ends with 1 if there is an
+    error, as Apple would refuse the push or says that it is one.
+
+      apns-emulator explain '{"aps":{"content-available":1}}' --push-type background --app-state force-quit
+    """
+
   static let send = """
     Over HTTP/2 with a token key or a push certificate, or over the binary gateway with --legacy. Prints the outcome as one
     JSON object; ends with 1 if the push was rejected.

@@ -26,6 +26,10 @@ enum CommandTable {
     CommandDescription(
       "send", "send a push", about: CommandHelp.send, flags: SendCommand.flags, run: SendCommand.run),
     CommandDescription(
+      "explain", "say what is wrong with a payload, and what a phone would do with it",
+      about: CommandHelp.explain, flags: ExplainCommand.flags, arguments: [ExplainCommand.payload],
+      run: ExplainCommand.run),
+    CommandDescription(
       "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,
       arguments: [ReplayCommand.file], run: ReplayCommand.run),
     CommandDescription(

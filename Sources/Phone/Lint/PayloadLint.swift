@@ -142,7 +142,7 @@ public struct PayloadLint: Sendable {
     let names = seen.filter(\.1).map(\.0).joined(separator: ", ")
     add(
       content.isContentAvailable ? .notSilent : .backgroundVisible, "aps",
-      "a push of type background has no \(names): with it the push is not silent")
+      "a push of type background must not have \(names), with which it is not silent")
   }
 
   private mutating func checkActivity(_ aps: JSONValue) {

@@ -47,6 +47,7 @@ public struct Phone: Sendable {
   public mutating func receive(_ push: PhonePush, at now: Timestamp) -> [PhoneEvent] {
     recording(at: now) { phone in
       guard phone.apps[push.topic] != nil else { return phone.tell(push, .dropped, .notInstalled) }
+      if let own = push.type?.ownRule { return phone.handOver(push, own) }
       switch push.content.kind {
       case .visible: phone.receiveVisible(push)
       case .silent: phone.receiveSilent(push)
@@ -120,6 +121,33 @@ public struct Phone: Sendable {
   }
 
   private func isInForeground(_ topic: Topic) -> Bool { apps[topic]?.state == .foreground }
+}
+
+// MARK: - Push types with an API of their own
+
+extension Phone {
+  private mutating func handOver(_ push: PhonePush, _ own: (rule: PhoneRule, since: IOSVersion)) {
+    guard version >= own.since, let type = push.type else { return tell(push, .dropped, .tooOld) }
+    tell(push, .handedOver(type), own.rule)
+  }
+}
+
+extension PushType {
+  /// What a push of this type is for, and the first iOS that has it, where that is known; nil for notifications of an app.
+  fileprivate var ownRule: (rule: PhoneRule, since: IOSVersion)? {
+    switch self {
+    case .alert, .background: nil
+    case .voip: (.voip, IOSVersion.first)
+    case .complication: (.complication, IOSVersion.first)
+    case .fileprovider: (.fileProvider, IOSVersion.first)
+    case .location: (.location, IOSVersion.first)
+    case .pushtotalk: (.pushToTalk, IOSVersion(16))
+    case .liveactivity: (.liveActivity, IOSVersion(16, 1))
+    case .mdm: (.management, IOSVersion.first)
+    case .controls: (.controls, IOSVersion(18))
+    case .widgets: (.widgets, IOSVersion(26))
+    }
+  }
 }
 
 // MARK: - Something to see or hear
@@ -348,7 +376,7 @@ extension Phone {
 extension Phone {
   private mutating func tapped(_ push: PhonePush) {
     let isLaunch = apps[push.topic]?.state.isRunning == false
-    bringForward(push.topic, .tapResponse, for: push)
+    bringForward(push.topic, .tapOpens, for: push)
     guard let app = apps[push.topic] else { return }
     if has(.response, push.topic) {
       guard !isLaunch || app.build.setsDelegateInTime else {

@@ -32,6 +32,8 @@ public struct PhoneEvent: Sendable, Equatable {
     case launched
     case woken
     case opened
+    /// To what the push type is for: no notification of the app.
+    case handedOver(PushType)
     case silentDelivered(budgetBefore: Int, budgetAfter: Int)
     case held
     case merged
@@ -60,6 +62,7 @@ extension PhoneEvent.What {
     case .launched: "launched"
     case .woken: "woken"
     case .opened: "opened"
+    case .handedOver: "handed-over"
     case .silentDelivered: "silent"
     case .held: "held"
     case .merged: "merged"
@@ -77,6 +80,7 @@ extension PhoneEvent.What {
     case .callback(let callback): callback.selector
     case .extensionRan: "runs"
     case .extensionSkipped: "skipped"
+    case .handedOver(let type): type.name
     case .silentDelivered(let before, let after): "budget \(before) → \(after)"
     default: ""
     }

@@ -24,6 +24,10 @@ public enum PhoneRule: String, Sendable, CaseIterable, Hashable {
   case notInstalled = "not-installed"
   case nothingInIt = "nothing-in-it"
 
+  // Push types with an API of their own.
+  case tooOld = "too-old"
+  case voip, complication, fileProvider, location, pushToTalk, liveActivity, management, controls, widgets
+
   // An app in the foreground.
   case foregroundAsks = "foreground-asks"
   case foregroundLate = "foreground-late"
@@ -40,6 +44,7 @@ public enum PhoneRule: String, Sendable, CaseIterable, Hashable {
   case alertForceQuit = "alert-force-quit"
 
   // A tap, and the icon.
+  case tapOpens = "tap-opens"
   case tapResponse = "tap-response"
   case tapFetch = "tap-fetch"
   case tapFetchAgain = "tap-fetch-again"
@@ -99,6 +104,9 @@ public enum PhoneRule: String, Sendable, CaseIterable, Hashable {
       .criticalSound, .collapse, .removed:
       "presentation"
     case .extensionRuns, .extensionDenied, .extensionNoText: "service-extension"
+    case .tooOld, .voip, .complication, .fileProvider, .location, .pushToTalk, .liveActivity, .management,
+      .controls, .widgets:
+      "tokens-and-push-types"
     default: "callbacks"
     }
   }
@@ -108,6 +116,22 @@ public enum PhoneRule: String, Sendable, CaseIterable, Hashable {
     case .notInstalled: ([.documented], "the app is not on the phone")
     case .nothingInIt:
       ([.ours], "aps has no alert, badge, sound or content-available: a foreground app gets it, nobody else")
+    case .tooOld: ([.documented], "this version of iOS does not have the push type yet")
+    case .voip:
+      (
+        [.documented],
+        "wakes or launches the app for PushKit; one built with the iOS 13 SDK or later must report a call, or is terminated"
+      )
+    case .complication:
+      ([.documented], "goes to the watch, while the complication is on the active face; 50 a day")
+    case .fileProvider: ([.documented], "the file provider extension signals a change")
+    case .location:
+      ([.documented], "runs the Location Push Service Extension; needs Always permission and its entitlement")
+    case .pushToTalk: ([.documented], "the channel manager's delegate must promptly say who speaks, or leave")
+    case .liveActivity: ([.documented], "starts, updates or ends a Live Activity as its event says")
+    case .management: ([.documented], "the device checks in with its MDM server; no app, nothing to see")
+    case .controls: ([.documented], "the control loads its content anew, within its budget")
+    case .widgets: ([.documented], "the widget loads its content anew, within its budget")
     case .foregroundAsks:
       (
         [.documented, .measured],
@@ -135,6 +159,7 @@ public enum PhoneRule: String, Sendable, CaseIterable, Hashable {
       ([.documented, .measured], "what the system shows calls nobody until the user taps it")
     case .alertWakes: ([.documented, .measured], "an alert with content-available also wakes the app")
     case .alertForceQuit: ([.documented], "after a force-quit an alert shows, and wakes nobody")
+    case .tapOpens: ([.documented], "a tap brings the app to the foreground, launching it if need be")
     case .tapResponse: ([.documented, .measured], "a tap goes to didReceive(response)")
     case .tapFetch: ([.measured], "a tap without didReceive(response) goes to didReceive…fetch")
     case .tapFetchAgain:

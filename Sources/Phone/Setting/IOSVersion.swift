@@ -1,7 +1,8 @@
 /// A version of iOS: `18`, `17.2`.
 public struct IOSVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
   /// The first whose rules are known, and the last.
-  public static let supported = IOSVersion(7)...IOSVersion(26, 99)
+  public static let supported = first...IOSVersion(26, 99)
+  static let first = IOSVersion(7)
   public static let standard = IOSVersion(18)
 
   public let major: Int

@@ -1,0 +1,139 @@
+import Phone
+import PushModel
+
+/// `explain`: what is wrong with a payload, and what a phone would do with it; nothing is sent. Exit 1 if there is an error.
+enum ExplainCommand {
+  static let payload = Argument(
+    ValueKind<PayloadSource>.payload, "the payload, or an .apns file; @- is standard input")
+  private static let pushType = Flag(
+    "push-type", ValueKind<PushType>.pushType, "apns-push-type, as the provider would say it")
+  private static let priority = Flag(
+    "priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "10, 5 or 1 (else 10, and 5 for background)")
+  private static let appState = Flag(
+    "app-state", ValueKind<AppState>.word, default: AppState.suspended.rawValue, "what the app is doing")
+  private static let version = Flag(
+    "ios", ValueKind<IOSVersion>.iosVersion, default: IOSVersion.standard.description, "the phone's iOS")
+  private static let json = Flag("json", .toggle, "print one JSON object")
+
+  static let flags: [any FlagDescription] = [pushType, priority, appState, version, json]
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    let source = try SendCommand.bytes(of: settings.arguments.first.flatMap(PayloadSource.init))
+    let explanation = PushExplanation(
+      source, type: settings[pushType], priority: try priority(settings),
+      state: settings[appState] ?? .suspended, version: settings[version] ?? .standard)
+    let text = settings[json] == true ? IndentedJSON.text(explanation.json) : explanation.text
+    try Output.line(text)
+    return explanation.lint.worst == .error ? .failure : .success
+  }
+
+  private static func priority(_ settings: Settings) throws -> Priority? {
+    guard let number = settings[priority] else { return nil }
+    guard let priority = Priority(rawValue: number) else {
+      throw UsageError("--priority expects 10, 5 or 1, got \"\(number)\"", command: "explain")
+    }
+    return priority
+  }
+}
+
+extension ValueKind where Value == PushType {
+  static let pushType = ValueKind(
+    "TYPE", expects: WordList.sentence(PushType.allCases.map(\.name)),
+    completion: .words(PushType.allCases.map(\.name))
+  ) { PushType(name: $0) }
+}
+
+extension ValueKind where Value == IOSVersion {
+  static let iosVersion = ValueKind(
+    "N",
+    expects:
+      "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)"
+  ) { IOSVersion($0) }
+}
+
+/// What is wrong with a push, and what a phone with one app does with it.
+struct PushExplanation {
+  let lint: PayloadLint
+  private let version: IOSVersion
+  private let state: AppState
+  private let onArrival: [PhoneEvent]
+  private let onTap: [PhoneEvent]
+
+  init(_ source: [UInt8], type: PushType?, priority: Priority?, state: AppState, version: IOSVersion) {
+    let topic = Topic("com.example.app")
+    let own = try? SimulatorPayload(source, topic: topic?.name)
+    let payload = own?.payload ?? source
+    let priority = priority ?? (type == .background ? .conserving : .immediate)
+    lint = PayloadLint(payload: payload, type: type, priority: priority)
+    (self.version, self.state) = (version, state)
+    var phone = Phone(version)
+    guard let topic, JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) != nil else {
+      (onArrival, onTap) = ([], [])
+      return
+    }
+    var app = PhoneApp(topic, state: state)
+    app.build.hasServiceExtension = true
+    phone.install(app)
+    let push = PhonePush(id: 1, topic: topic, payload: payload, type: type, priority: priority)
+    let start = Timestamp(seconds: 0)
+    onArrival = phone.receive(push, at: start)
+    onTap = phone.tap(push.id, at: start)
+  }
+
+  // MARK: For people
+
+  var text: String {
+    let findings = lint.findings.map { finding in
+      let place = finding.place.isEmpty ? "" : "\(finding.place): "
+      return [finding.rule.severity.rawValue, place + finding.sentence, "(\(finding.rule.rawValue))"]
+    }
+    var lines = TextTable.lines(findings.map { [$0[0], $0[1] + " " + $0[2]] })
+    if lines.isEmpty { lines = ["nothing is wrong with it"] }
+    guard !onArrival.isEmpty else { return lines.joined(separator: "\n") }
+    lines += ["", "\(setting):"] + rows(onArrival)
+    if !onTap.isEmpty { lines += ["when it is tapped:"] + rows(onTap) }
+    return lines.joined(separator: "\n")
+  }
+
+  private var setting: String {
+    "on iOS \(version), app \(state == .foreground ? "in the foreground" : state.rawValue)"
+  }
+
+  private func rows(_ events: [PhoneEvent]) -> [String] {
+    events.flatMap { event in
+      let what = [event.what.name, event.what.detail].filter { !$0.isEmpty }.joined(separator: " ")
+      return ["  \(what)", "      \(event.evidence): \(event.rule.sentence) (\(event.rule.rawValue))"]
+    }
+  }
+
+  // MARK: For programs
+
+  var json: JSONValue {
+    .object([
+      ("findings", .array(lint.findings.map(\.json))),
+      ("phone", .object([("ios", .string(version.description)), ("appState", .string(state.rawValue))])),
+      ("onArrival", .array(onArrival.map(\.json))), ("onTap", .array(onTap.map(\.json))),
+    ])
+  }
+}
+
+extension LintFinding {
+  fileprivate var json: JSONValue {
+    .object([
+      ("rule", .string(rule.rawValue)), ("severity", .string(rule.severity.rawValue)),
+      ("evidence", .string(rule.evidence.rawValue)), ("place", .string(place)), ("reason", .string(sentence)),
+    ])
+  }
+}
+
+extension PhoneEvent {
+  /// The letters, as the documentation writes them.
+  fileprivate var evidence: String { rule.evidence.map(\.rawValue).joined(separator: ", ") }
+
+  fileprivate var json: JSONValue {
+    .object([
+      ("event", .string(what.name)), ("detail", .string(what.detail)), ("rule", .string(rule.rawValue)),
+      ("evidence", .string(evidence)), ("reason", .string(rule.sentence)),
+    ])
+  }
+}

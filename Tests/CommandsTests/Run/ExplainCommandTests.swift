@@ -1,0 +1,65 @@
+import Phone
+import PushModel
+import Testing
+
+@testable import Commands
+
+@Suite("explain")
+struct ExplainCommandTests {
+  private func run(_ words: String...) throws -> ForeignProgram.Result {
+    let program = try BuiltProgram(hasCerts: false)
+    return try ForeignProgram.run(program.path, ["explain"] + words, folder: program.folder)
+  }
+
+  @Test("what a phone does, and what a tap does then, each with its rule and letter")
+  func people() throws {
+    let result = try run(#"{"aps":{"alert":"Hello"}}"#, "--push-type", "alert", "--app-state", "terminated")
+    #expect(result.status == 0)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "nothing is wrong with it")
+    #expect(lines.contains("on iOS 18, app terminated:"))
+    #expect(lines.contains("  presented lock screen, list"))
+    #expect(lines.contains { $0.hasPrefix("      A: ") && $0.hasSuffix("(system-shows)") })
+    let tap = try #require(lines.firstIndex(of: "when it is tapped:"))
+    #expect(lines[tap...].contains("  launched"))
+    #expect(lines[tap...].contains("  callback \(AppCallback.response.selector)"))
+  }
+
+  @Test("ends with 1 for an error, with 0 for warnings, with 2 for a flag that is none")
+  func status() throws {
+    #expect(try run(#"{"aps":{"alert":"x""#).status == 1)
+    #expect(try run(#"{"aps":{"titel":"x"}}"#, "--push-type", "alert").status == 0)
+    let refused = try run("{}", "--priority", "7")
+    #expect(refused.status == 2)
+    #expect(refused.output.contains(#"--priority expects 10, 5 or 1, got "7""#))
+    #expect(try run("{}", "--ios", "6").status == 2)
+    #expect(try run("{}", "--push-type", "silent").status == 2)
+  }
+
+  @Test("as JSON, with the same names")
+  func programs() throws {
+    let result = try run(
+      #"{"aps":{"content-available":1}}"#, "--push-type", "background", "--priority", "10", "--ios", "17.2",
+      "--json")
+    #expect(result.status == 1)
+    let answer = try #require(JSONReader.read(Array(result.output.utf8)))
+    #expect(answer.member("phone")?.string("ios") == "17.2")
+    guard case .array(let findings)? = answer.member("findings"),
+      case .array(let events)? = answer.member("onArrival")
+    else {
+      Issue.record("\(result.output)")
+      return
+    }
+    #expect(findings.map { $0.string("rule") } == [LintRule.backgroundPriority.rawValue])
+    #expect(findings.map { $0.string("severity") } == ["error"])
+    #expect(events.map { $0.string("rule") } == [PhoneRule.silentType.rawValue])
+    #expect(events.map { $0.string("evidence") } == ["A, M"])
+  }
+
+  @Test("an .apns file is explained without what names its app")
+  func simulatorFile() throws {
+    let result = try run(
+      #"{"Simulator Target Bundle":"com.example.app","aps":{"alert":"Hello"}}"#, "--push-type", "alert")
+    #expect(result.status == 0 && result.output.hasPrefix("nothing is wrong with it\n"))
+  }
+}
