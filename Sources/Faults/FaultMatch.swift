@@ -56,7 +56,7 @@ public struct FaultMatch: Equatable, JSONDocument {
       let expected =
         stage == .delivery
         ? "courier, where messages are handed to devices" : "an interface of providers for these effects"
-      throw DocumentError("\(path).interface", expected: expected, got: place.rawValue)
+      throw DocumentError("\(path).interface", expected: expected, got: .string(place.rawValue))
     }
     guard stage == .connection else { return }
     let named = [("topic", topic != nil), ("token", token != nil), ("priority", priority != nil)]

@@ -85,12 +85,15 @@ extension FaultRule {
     self.name = name
     try Self.form.read(body, into: &self)
     guard let stage else {
+      let names = FaultEffects.form.members(effects).map(\.0)
       let words =
-        effects == FaultEffects()
+        names.isEmpty
         ? "one of \(FaultEffects.form.names.joined(separator: ", "))"
         : "effects of one moment: refuse and tlsAlert are for new connections, courier is for deliveries, "
           + "the others are for pushes; make a rule for each"
-      throw DocumentError(body.path("effect"), expected: words, got: body["effect"] ?? .null)
+      throw DocumentError(
+        "\(body.path("effect")): expected \(words), got \(names.isEmpty ? "none" : names.joined(separator: ", "))"
+      )
     }
     try match.check(for: stage, place: body.path("match"))
   }

@@ -59,14 +59,16 @@ extension FaultSchedule {
     try object.check(allowing: forms.flatMap(\.names))
     let meant = forms.filter { $0.names.contains { object[$0] != nil } }
     guard meant.count == 1, let form = meant.first else {
+      let names = forms.flatMap(\.names).filter { object[$0] != nil }
       throw DocumentError(
-        object.place, expected: "one of next, every, probability, or from and to",
-        got: .object(object.members))
+        "\(object.place): expected one of next, every, probability, or from and to, "
+          + "got \(names.isEmpty ? "none" : names.joined(separator: ", "))")
     }
     var schedule = FaultSchedule.always
     try form.read(object, into: &schedule)
     if case .window(let from?, let to?) = schedule, to <= from {
-      throw DocumentError(object.path("to"), expected: "a time after \(from.rfc3339)", got: to.rfc3339)
+      throw DocumentError(
+        object.path("to"), expected: "a time after \(from.rfc3339)", got: .string(to.rfc3339))
     }
     return schedule
   }

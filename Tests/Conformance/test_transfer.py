@@ -79,7 +79,7 @@ def without_clock(document):
 @pytest.mark.parametrize("document, sentence", [
     ({"version": 1, "devices": [{"udid": "a", "apps": [{"topic": "t", "state": "lost"}]}]},
      'seed.json: devices[0].apps[0].state: expected one of installed, removed, gone, got "lost"'),
-    ({"version": 7}, 'seed.json: version: expected 1, got "7"'),
+    ({"version": 7}, 'seed.json: version: expected 1, got 7'),
 ])
 def test_a_wrong_seed_stops_the_start(stopped_emulator, document, sentence):
     path = write(stopped_emulator, "seed.json", document)

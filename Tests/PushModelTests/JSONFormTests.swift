@@ -52,21 +52,35 @@ import Testing
   func twice() throws { #expect(try read(#"{"topic":"a","topic":"b"}"#).topic?.name == "b") }
 
   @Test(
-    "Errors say which member, what was expected, and what came",
+    "Errors say which member, what was expected, and what came: strings in quotes, all else as it stands",
     arguments: [
       ("{}", "topic: expected a bundle id, as com.example.app, got nothing"),
-      (#"{"topic":5}"#, #"topic: expected a bundle id, as com.example.app, got "5""#),
+      (#"{"topic":5}"#, "topic: expected a bundle id, as com.example.app, got 5"),
       (#"{"topic":"a b"}"#, #"topic: expected a bundle id, as com.example.app, got "a b""#),
+      (#"{"topic":-0.5}"#, "topic: expected a bundle id, as com.example.app, got -0.5"),
       (#"{"topic":"a","to":1}"#, #"the body: expected one of topic, part, on, tokens, seen, got "to""#),
       (#"{"topic":"a","part":{"counts":1}}"#, #"part: expected one of count, got "counts""#),
-      (#"{"topic":"a","part":{"count":10}}"#, #"part.count: expected a number from 1 to 9, got "10""#),
-      (#"{"topic":"a","part":null}"#, #"part: expected an object, got "null""#),
+      (#"{"topic":"a","part":{"count":10}}"#, "part.count: expected a number from 1 to 9, got 10"),
+      (#"{"topic":"a","part":{"count":"5"}}"#, #"part.count: expected a number from 1 to 9, got "5""#),
+      (#"{"topic":"a","part":null}"#, "part: expected an object, got null"),
+      (#"{"topic":"a","part":[1,[2],{}]}"#, "part: expected an object, got a list of 3"),
       (#"{"topic":"a","on":"yes"}"#, #"on: expected true or false, got "yes""#),
-      (#"{"topic":"a","tokens":{}}"#, #"tokens: expected an array of strings, got "{}""#),
+      (#"{"topic":"a","on":[]}"#, "on: expected true or false, got an empty list"),
+      (#"{"topic":"a","tokens":{"a":1}}"#, "tokens: expected an array of strings, got an object"),
+      (#"{"topic":"a","tokens":true}"#, "tokens: expected an array of strings, got true"),
       (#"{"topic":"a","tokens":["x"]}"#, #"tokens[0]: expected 64 hexadecimal digits, got "x""#),
+      ("[1,2]", "the body: expected a JSON object, got a list of 2"),
+      ("false", "the body: expected a JSON object, got false"),
+      ("{", #"the body: expected a JSON object, got "{""#),
     ])
   func errors(json: String, sentence: String) {
     #expect(throws: DocumentError(sentence)) { try read(json) }
+  }
+
+  @Test("What came is told in short, however long it is")
+  func long() {
+    let error = DocumentError("a", expected: "b", got: .string(String(repeating: "x", count: 1000)))
+    #expect(error.description == #"a: expected b, got "\#(String(repeating: "x", count: 80))…""#)
   }
 
   @Test("The schema has the members that may be sent")

@@ -14,9 +14,9 @@ struct ConsoleError: Error, Equatable, CustomStringConvertible {
 
   static func == (left: ConsoleError, right: ConsoleError) -> Bool { left.code == right.code }
 
-  /// Something in the query, the path or the body is not what it should be.
+  /// Some text in the query, the path or the body is not what it should be.
   static func bad(_ name: String, expected: String, got: String) -> ConsoleError {
-    badRequest(DocumentError(name, expected: expected, got: got).description)
+    badRequest(DocumentError(name, expected: expected, got: .string(got)).description)
   }
 
   static func badRequest(_ message: String) -> ConsoleError {

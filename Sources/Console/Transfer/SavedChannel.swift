@@ -34,8 +34,7 @@ struct SavedChannel: Equatable, JSONDocument {
     try Self.form.read(object, into: &self)
     message?.pushType = .liveactivity
     guard message == nil || storesNewest else {
-      throw DocumentError(
-        object.path("message"), expected: "none unless storesNewest is true", got: "one")
+      throw DocumentError("\(object.path("message")): expected none unless storesNewest is true, got one")
     }
   }
 }

@@ -53,7 +53,7 @@ struct SavedMessage: Equatable, JSONDocument {
     }
     guard payload.count <= Self.payloadLimit else {
       throw DocumentError(
-        object.path("payload"), expected: "at most \(Self.payloadLimit) bytes", got: "\(payload.count) bytes")
+        "\(object.path("payload")): expected at most \(Self.payloadLimit) bytes, got \(payload.count)")
     }
   }
 

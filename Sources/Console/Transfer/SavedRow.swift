@@ -71,7 +71,8 @@ struct SavedRow: Equatable, JSONDocument {
     try Self.form.read(object, into: &self)
     guard !installs.contains(install) else {
       throw DocumentError(
-        object.path("install"), expected: "a number that no earlier row of the app has", got: "\(install)")
+        object.path("install"), expected: "a number that no earlier row of the app has",
+        got: .integer(Int64(install)))
     }
     try check(object)
   }
@@ -85,10 +86,10 @@ struct SavedRow: Equatable, JSONDocument {
   private func check(_ object: JSONObject) throws {
     if goneAt != nil, state != .gone {
       throw DocumentError(
-        object.path("goneAt"), expected: "none unless state is gone", got: state.rawValue)
+        object.path("goneAt"), expected: "none unless state is gone", got: .string(state.rawValue))
     }
     if message != nil, state == .gone {
-      throw DocumentError(object.path("message"), expected: "none for an app that is gone", got: "one")
+      throw DocumentError("\(object.path("message")): expected none for an app that is gone, got one")
     }
   }
 }

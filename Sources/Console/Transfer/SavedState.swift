@@ -68,7 +68,7 @@ struct SavedState: JSONDocument {
     var seen: Set<Value> = []
     for (index, value) in values.enumerated() where !seen.insert(value).inserted {
       throw DocumentError(
-        "\(list)[\(index)].\(name)", expected: "one that no earlier entry has", got: text(value))
+        "\(list)[\(index)].\(name)", expected: "one that no earlier entry has", got: .string(text(value)))
     }
   }
 }

@@ -23,7 +23,8 @@ public struct JSONObject: Sendable {
   public func check(allowing names: [String]) throws(DocumentError) {
     for (name, _) in members where !names.contains(name) {
       throw DocumentError(
-        place.isEmpty ? "the body" : place, expected: "one of \(names.joined(separator: ", "))", got: name)
+        place.isEmpty ? "the body" : place, expected: "one of \(names.joined(separator: ", "))",
+        got: .string(name))
     }
   }
 
@@ -75,7 +76,7 @@ extension JSONObject {
       throw DocumentError("the body: expected at most \(bodyDepth) levels of nesting, got more")
     }
     throw DocumentError(
-      "the body", expected: "a JSON object", got: String(decoding: body.prefix(200), as: UTF8.self))
+      "the body", expected: "a JSON object", got: .string(String(decoding: body.prefix(200), as: UTF8.self)))
   }
 }
 
@@ -85,19 +86,23 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
 
   public init(_ description: String) { self.description = description }
 
-  public init(_ place: String, expected: String, got: String) {
-    self.init("\(place): expected \(expected), got \(Self.quoted(got))")
+  /// What came is told as it came, but lists and objects by their kind.
+  ///
+  ///     DocumentError("limit", expected: "a number", got: .string("5"))  // limit: expected a number, got "5"
+  public init(_ place: String, expected: String, got value: JSONValue) {
+    self.init("\(place): expected \(expected), got \(Self.words(value))")
   }
 
-  public init(_ place: String, expected: String, got value: JSONValue) {
-    if case .string(let text) = value {
-      self.init(place, expected: expected, got: text)
-    } else {
-      self.init(place, expected: expected, got: value.text)
+  private static func words(_ value: JSONValue) -> String {
+    switch value {
+    case .string(let text): quoted(text)
+    case .array(let values): values.isEmpty ? "an empty list" : "a list of \(values.count)"
+    case .object(let members): members.isEmpty ? "an empty object" : "an object"
+    case .null, .bool, .integer, .number, .verbatim: value.text
     }
   }
 
-  /// What came, shortened: a peer may send much.
+  /// Text that came, shortened: a peer may send much.
   public static func quoted(_ text: String) -> String {
     let most = 80
     return text.count > most ? "\"\(text.prefix(most))…\"" : "\"\(text)\""

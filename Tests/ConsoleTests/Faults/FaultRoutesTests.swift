@@ -65,8 +65,8 @@ import Testing
       (#""match":{"interface":"courier"},"effect":{"stall":true}"#, #"got "courier""#),
       (#""match":{"topic":"com.example.app"},"effect":{"refuse":true}"#, "match.topic: expected none"),
       (#""match":{"priority":10},"effect":{"tlsAlert":40}"#, "match.priority: expected none"),
-      (#""effect":{"refuse":true,"stall":true}"#, "make a rule for each"),
-      (#""effect":{"stall":false}"#, "halfClose"),
+      (#""effect":{"refuse":true,"stall":true}"#, "make a rule for each, got stall, refuse"),
+      (#""effect":{"stall":false}"#, "halfClose"), (#""effect":{"stall":false}"#, ", got none"),
     ])
   func neverStrikes(members: String, words: String) throws {
     let (lab, engine) = makeLab()
@@ -125,8 +125,8 @@ import Testing
       (#"{"effect":{"legacy":{}}}"#, "status"), (#"{"effect":{"legacy":{"status":256}}}"#, "0 to 255"),
       (#"{"effect":{"tlsAlert":-1}}"#, "0 to 255"), (#"{"effect":{"rstStream":4294967296}}"#, "4294967295"),
       (#"{"effect":{"courier":"lose"}}"#, "drop or stall"), (#"{"effect":{"reset":1}}"#, "true or false"),
-      (#"{"effect":{"reset":true},"when":{}}"#, "one of next"),
-      (#"{"effect":{"reset":true},"when":{"next":1,"every":2}}"#, "one of next"),
+      (#"{"effect":{"reset":true},"when":{}}"#, "one of next, every, probability, or from and to, got none"),
+      (#"{"effect":{"reset":true},"when":{"next":1,"every":2}}"#, "or from and to, got next, every"),
       (#"{"effect":{"reset":true},"when":{"next":0}}"#, "next"),
       (#"{"effect":{"reset":true},"when":{"probability":1.5}}"#, "0 to 1"),
       (#"{"effect":{"reset":true},"when":{"from":"now"}}"#, "2026-01-02"),

@@ -242,10 +242,10 @@ import Console
   @Test(
     "A wrong document says where, what was expected and what is there, and changes nothing",
     arguments: [
-      (#"{}"#, "version: expected 1"), (#"{"version": 2}"#, #"version: expected 1, got "2""#),
+      (#"{}"#, "version: expected 1"), (#"{"version": 2}"#, "version: expected 1, got 2"),
       (#"{"version":1,"device":[]}"#, "the body: expected one of version"),
       (#"{"version":1,"devices":{}}"#, "devices: expected an array of objects"),
-      (#"{"version":1,"devices":[7]}"#, "devices[0]: expected an object"),
+      (#"{"version":1,"devices":[7]}"#, "devices[0]: expected an object, got 7"),
       (#"{"version":1,"devices":[{}]}"#, "devices[0].udid: expected"),
       (#"{"version":1,"devices":[{"udid":"a b"}]}"#, #"devices[0].udid: expected"#),
       (#"{"version":1,"devices":[{"udid":7}]}"#, #"devices[0].udid: expected 1 to 64 of"#),
@@ -266,7 +266,7 @@ import Console
       (#"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t","install":0}]}]}"#, "apps[0].install"),
       (
         #"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t","install":1},{"topic":"t","install":1}]}]}"#,
-        "apps[1].install"
+        "apps[1].install: expected a number that no earlier row of the app has, got 1"
       ),
       (
         #"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t","state":"lost"}]}]}"#,
@@ -286,7 +286,7 @@ import Console
       ),
       (
         #"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t","state":"gone","message":{"payload":1}}]}]}"#,
-        "apps[0].message"
+        "apps[0].message: expected none for an app that is gone, got one"
       ),
       (#"{"version":1,"apps":[{"topic":"a b"}]}"#, "apps[0].topic"),
       (#"{"version":1,"apps":[{"topic":"a","certificate":"dev"}]}"#, "apps[0].certificate"),
@@ -303,7 +303,7 @@ import Console
       (#"{"version":1,"channels":[{"topic":"t"}]}"#, "channels[0].id"),
       (
         #"{"version":1,"channels":[{"topic":"t","id":"AQID","message":{"payload":{}}}]}"#,
-        "channels[0].message: expected none unless storesNewest"
+        "channels[0].message: expected none unless storesNewest is true, got one"
       ),
       (
         #"{"version":1,"channels":[{"topic":"t","id":"AQID","subscribers":[{}]}]}"#,
