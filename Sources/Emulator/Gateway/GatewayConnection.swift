@@ -224,7 +224,7 @@ final class GatewayConnection: ConnectionHandler {
   ) -> Bool {
     guard window.mayBegin else { return false }
     if !isPastFaults, let isDone = strike(notification, provider, now: now) {
-      if isDone, kept != 0 { forget(kept: [kept]) }
+      if isDone, kept != 0 { noteDone(kept) }
       return isDone
     }
     isPastFaults = true
@@ -235,6 +235,11 @@ final class GatewayConnection: ConnectionHandler {
     guard conclude(notification, verdict) else { return false }
     isPastFaults = false
     return true
+  }
+
+  /// A fault has dealt with one that is kept: it need not be, unless its provider has to hear of a rejection first.
+  private func noteDone(_ kept: Int64) {
+    if isEnding || window.hasRejection { forget(kept: [kept]) } else { sink.forget(kept: [kept]) }
   }
 
   /// Does what the sink says of one; false if it must wait.

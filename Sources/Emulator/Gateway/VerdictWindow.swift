@@ -44,7 +44,8 @@ struct VerdictWindow<Undo> {
   private var entries: [Entry] = []
   /// Sequence number of the first entry.
   private var firstSequence: UInt64 = 0
-  private var hasRejection = false
+  /// Nothing more begins, whether its provider has heard of it or is yet to.
+  private(set) var hasRejection = false
   /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
   /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
   private(set) var lastAccepted: UInt32?

@@ -193,6 +193,33 @@ extension LiveTests {
       #expect(sink.seen == [1, 2])
     }
 
+    @Test("a push that a fault has dealt with is not kept while its connection goes on")
+    func magicDelay() throws {
+      let provider = try harness.provider()
+      provider.send(Frames.full(try #require(MagicToken.make("delay=20")), id: 1))
+      harness.turn(until: "it waits") { sink.kept.count == 1 }
+      harness.turn(until: "it is accepted") { harness.broker.counters.accepted == 1 }
+      #expect(sink.kept.isEmpty && sink.seen.isEmpty)
+      #expect(harness.connections("gateway").count == 1 && !provider.recorder.hasEnded)
+    }
+
+    @Test("a delayed push that is refused in the end is kept until its provider may have heard of it")
+    func refusedAfterDelay() throws {
+      var effects = FaultEffects()
+      (effects.delay, effects.reason) = (.init(milliseconds: 20), .tooManyRequests)
+      var rule = FaultRule(name: "late", schedule: .always, effects: effects)
+      rule.match.token = Frames.unknownToken
+      harness.emulator.faults.engine.set(rule)
+      let provider = try sendFrames(1)
+      provider.send(Frames.full(try #require(DeviceToken(bytes: Frames.unknownToken)), id: 2))
+      harness.turn(until: "the second waits") { sink.kept.count == 1 }
+      harness.turn(until: "it is refused") { harness.broker.counters.rejected == 1 }
+      #expect(sink.kept.count == 1 && provider.recorder.received.isEmpty, "the first is under way")
+      sink.settle(0)
+      #expect(provider.readToEnd().suffix(4) == bytes("00000002"))
+      harness.turn(until: "it is not kept any more") { sink.kept.isEmpty }
+    }
+
     @Test(
       "at the end what is delayed is submitted at once, whether its provider is there or not",
       arguments: [true, false])
