@@ -40,9 +40,12 @@ public final class Console {
 
   /// Answers everybody who waits and ends every stream, for an orderly end.
   public func shutDown() {
-    endWaits(with: HTTPResponse(status: 503, error: "unavailable", "the emulator is shutting down"))
+    endWaits(with: Self.goesAway)
     eventPump.endAll()
   }
+
+  /// For who waits for what won't come any more.
+  static var goesAway: HTTPResponse { ConsoleError.unavailable("the emulator is shutting down").response }
 
   /// Tells watchers of something outside the broker: `connection` or `fault`.
   public func publish(_ event: String, _ members: [(String, JSONValue)]) {

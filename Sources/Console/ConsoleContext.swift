@@ -37,8 +37,8 @@ public final class ConsoleContext {
   public var push: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Void)?
 
   /// Sends a notification in the name of a provider that may push to its topic; the closure gets the
-  /// notification's id, late if a fault delays it.
-  public var sendTest: ((TestPush, @escaping (UInt64) -> Void) -> Void)?
+  /// notification's id, late if a fault delays it; nil if the emulator ends before it has one.
+  public var sendTest: ((TestPush, @escaping (UInt64?) -> Void) -> Void)?
   /// What a token is the HMAC of, field by field.
   public var explainToken:
     ((Environment, UDID, TopicHash, _ install: Int32) -> [(field: String, bytes: [UInt8])])?

@@ -27,8 +27,8 @@ extension Emulator {
   }
 
   /// Sends a push through the checks of a provider whose certificate is for its topic; the closure gets the
-  /// notification's id, late if a fault delays it.
-  public func sendTest(_ push: TestPush, done: @escaping (UInt64) -> Void) {
+  /// notification's id, late if a fault delays it; nil if the emulator ends before it has one.
+  public func sendTest(_ push: TestPush, done: @escaping (UInt64?) -> Void) {
     TestPushSender.send(push, self, done: done)
   }
 

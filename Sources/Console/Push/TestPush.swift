@@ -71,7 +71,8 @@ extension Console {
     send(push) { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
   }
 
-  private func sentTestPush(_ id: UInt64) -> HTTPResponse {
+  private func sentTestPush(_ id: UInt64?) -> HTTPResponse {
+    guard let id else { return Self.goesAway }
     guard let record = broker.journal[id] else {
       return ConsoleError.conflict("the history is too short to keep the notification").response
     }

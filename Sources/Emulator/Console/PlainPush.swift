@@ -43,7 +43,8 @@ enum PlainPush {
     case .done(let outcome): reply(outcome.response)
     case .outstanding(let push):
       exchange.onGone = { push.then = nil }
-      push.then = { reply(requests.outcome($0, judged, message).response) }
+      // Without a verdict there is no answer, and its provider sends it again.
+      push.then = { if let result = $0 { reply(requests.outcome(result, judged, message).response) } }
     }
   }
 

@@ -8,8 +8,8 @@ import PushModel
 /// Sends a person's test push through the same checks as a provider's, as one whose certificate is for the topic. Faults
 /// strike it likewise; there is no connection that could break, so the history tells what would have.
 enum TestPushSender {
-  /// `done` gets the notification's id.
-  static func send(_ push: TestPush, _ emulator: Emulator, done: @escaping (UInt64) -> Void) {
+  /// `done` gets the notification's id; nil if the emulator ends before it has one.
+  static func send(_ push: TestPush, _ emulator: Emulator, done: @escaping (UInt64?) -> Void) {
     emulator.broker.noteRead()
     switch push.form {
     case .http2: request(push, emulator, done)
@@ -19,7 +19,7 @@ enum TestPushSender {
 
   // MARK: HTTP/2
 
-  private static func request(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64) -> Void) {
+  private static func request(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
     let certificate = ProviderCertificate(
       topics: [push.topic], impliedTopic: nil, environments: Set(Environment.allCases))
     let number =
@@ -35,7 +35,7 @@ enum TestPushSender {
     let decision =
       faults.mayStrike(message)
       ? faults.decide(message, judged, .console, requests.identity, connection: nil) : nil
-    faults.after(decision) {
+    faults.after(decision?.delayMilliseconds ?? 0) {
       let now = emulator.clock.now()
       let action =
         decision.map {
@@ -48,11 +48,16 @@ enum TestPushSender {
     }
   }
 
-  private static func finish(_ action: ProviderAction, _ done: @escaping (UInt64) -> Void) {
+  private static func finish(_ action: ProviderAction, _ done: @escaping (UInt64?) -> Void) {
     switch action {
     case .done(let outcome): done(outcome.id)
-    case .outstanding(let push): push.then = { done($0.id) }
+    case .outstanding(let push): tell(push, done)
     }
+  }
+
+  /// Tells which one it is once its verdict is there, or won't be.
+  private static func tell(_ push: OutstandingPush, _ done: @escaping (UInt64?) -> Void) {
+    push.then = { [unowned push] in done($0?.id ?? push.id) }
   }
 
   private static func message(_ push: TestPush) -> HTTPMessage {
@@ -74,7 +79,7 @@ enum TestPushSender {
 
   // MARK: The binary protocol
 
-  private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64) -> Void) {
+  private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
     // Topics are known once somebody has named them.
     let topic = emulator.broker.registry.topic(named: push.topic)
     var provider = GatewayProvider(
@@ -85,7 +90,7 @@ enum TestPushSender {
       guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return nil }
       return emulator.faults.decide(notification, topic: push.topic.name, connection: nil)
     }
-    emulator.faults.after(decision) { [provider] in
+    emulator.faults.after(decision?.delayMilliseconds ?? 0) { [provider] in
       submit(bytes, from: provider, decision, emulator) { id in
         emulator.capture?.connectionClosed(provider.connection)
         done(id)
@@ -95,7 +100,7 @@ enum TestPushSender {
 
   private static func submit(
     _ frame: [UInt8], from provider: GatewayProvider, _ decision: FaultEngine.Decision?, _ emulator: Emulator,
-    _ done: @escaping (UInt64) -> Void
+    _ done: @escaping (UInt64?) -> Void
   ) {
     let gateway = emulator.gateway
     var decoder = LegacyDecoder()
@@ -111,7 +116,7 @@ enum TestPushSender {
 
   private static func submit(
     _ notification: LegacyNotification, _ frame: [UInt8], from provider: GatewayProvider,
-    _ decision: FaultEngine.Decision?, _ emulator: Emulator, _ done: @escaping (UInt64) -> Void
+    _ decision: FaultEngine.Decision?, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void
   ) {
     let (gateway, now) = (emulator.gateway, emulator.clock.now())
     if let decision, case let fate = FaultPlan(decision, on: .frames).fate,
@@ -129,7 +134,7 @@ enum TestPushSender {
           notification, from: provider, to: emulator.sink, for: ticket, now: emulator.clock.now())
       }
     }
-    push.then = { done($0.id) }
+    tell(push, done)
   }
 
   private static func bytes(_ push: TestPush) -> [UInt8] {

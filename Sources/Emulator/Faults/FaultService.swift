@@ -20,8 +20,17 @@ final class FaultService {
   /// What stands still because of a rule, by its name, with how it goes on when the rule is switched off.
   private var held: [String: [ObjectIdentifier: () -> Void]] = [:]
 
-  private var delays: [Int: LoopEvent] = [:]
+  /// A push that waits for the end of a fault's delay.
+  private struct Delay {
+    var timer: LoopEvent
+    var work: () -> Void
+  }
+
+  /// By number, in the order of coming.
+  private var delays: [Int: Delay] = [:]
   private var delayCount = 0
+  /// Nothing is delayed any more: the emulator ends.
+  private var isEnding = false
 
   init(seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: EventLog) {
     engine = FaultEngine(seed: seed)
@@ -48,15 +57,39 @@ final class FaultService {
     return timer
   }
 
-  /// Calls `work` when the delay of a fault is over, at once without one. Nobody can call it off.
-  func after(_ decision: FaultEngine.Decision?, _ work: @escaping () -> Void) {
-    guard let milliseconds = decision?.delayMilliseconds, milliseconds > 0 else { return work() }
+  // MARK: What is delayed
+
+  /// What a connection does because of a decision; there is no later at the end.
+  func plan(_ decision: FaultEngine.Decision, on channel: FaultChannel) -> FaultPlan {
+    var plan = FaultPlan(decision, on: channel)
+    if isEnding, case .delay? = plan.hold { plan.hold = nil }
+    return plan
+  }
+
+  /// Calls `work` when the delay of a fault is over or the emulator ends, at once without one. Answers a number to call it
+  /// off by.
+  @discardableResult
+  func after(_ milliseconds: Int64, _ work: @escaping () -> Void) -> Int {
     delayCount += 1
-    delays[delayCount] = timer(milliseconds) { [unowned self, number = delayCount] in
-      delays[number] = nil
+    let number = delayCount
+    if milliseconds > 0, !isEnding {
+      let timer = timer(milliseconds) { [unowned self] in end(number) }
+      delays[number] = Delay(timer: timer, work: work)
+    } else {
       work()
     }
+    return number
   }
+
+  func callOff(_ number: Int) { delays[number] = nil }
+
+  /// What is delayed is due now, in the order of coming.
+  func endDelays() {
+    isEnding = true
+    for number in delays.keys.sorted() { end(number) }
+  }
+
+  private func end(_ number: Int) { delays.removeValue(forKey: number)?.work() }
 
   // MARK: What stands still
 

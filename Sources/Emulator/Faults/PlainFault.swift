@@ -16,7 +16,8 @@ final class PlainFault {
   private let decision: FaultEngine.Decision
   private let plan: FaultPlan
   private let reply: (HTTPResponse) -> Void
-  private var timer: LoopEvent?
+  /// By the number that the service knows it by; nil before there is one.
+  private var delay: Int?
 
   init(
     _ decision: FaultEngine.Decision, _ service: FaultService, _ exchange: HTTPExchange,
@@ -24,7 +25,7 @@ final class PlainFault {
     reply: @escaping (HTTPResponse) -> Void
   ) {
     (self.decision, self.service, self.exchange) = (decision, service, exchange)
-    plan = FaultPlan(decision, on: .exchange)
+    plan = service.plan(decision, on: .exchange)
     (self.requests, self.message, self.judged, self.reply) = (requests, message, judged, reply)
   }
 
@@ -32,14 +33,14 @@ final class PlainFault {
     exchange.onGone = { self.giveUp() }
     switch plan.hold {
     case .stall?: service.hold(self, by: decision) { [unowned self] in carryOut() }
-    case .delay(let milliseconds)?: timer = service.timer(milliseconds) { [unowned self] in carryOut() }
+    case .delay(let milliseconds)?: delay = service.after(milliseconds) { [unowned self] in carryOut() }
     case nil: carryOut()
     }
   }
 
   private func giveUp() {
     service.forget(self, decision)
-    timer = nil
+    if let delay { service.callOff(delay) }
     var words = decision.words
     words.got += ", and the provider went before it was over"
     requests.swallow(judged, message, decision, words, now: service.clock.now())

@@ -29,7 +29,7 @@ final class ProviderFaults {
 
   /// A fault has the request: it is answered by the fault, or never.
   func strike(_ struck: any StruckRequest, _ decision: FaultEngine.Decision) {
-    let plan = FaultPlan(decision, on: .streams)
+    let plan = service.plan(decision, on: .streams)
     let entry = Held(struck: struck, decision: decision, plan: plan)
     switch plan.hold {
     case .stall?: stall(entry)

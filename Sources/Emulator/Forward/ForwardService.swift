@@ -11,8 +11,6 @@ import Transport
 /// what was read for accepted: it is kept in the store until the other service has decided (`KeptPushes`). An orderly end
 /// sends what there is time for, tells each provider how far it got, and keeps the rest for the next start.
 final class ForwardService {
-  /// How long providers are kept waiting for answers at the end, in nanoseconds: less than the whole end may take.
-  private static let endPatience: Int64 = 1_500_000_000
   /// How long one answer is waited for while others come, in nanoseconds.
   private static let answerPatience = 2 * UpstreamClient.patience
   /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
@@ -39,7 +37,6 @@ final class ForwardService {
   /// There is a store.
   private let keepsQueue: Bool
   private var timer: LoopEvent?
-  private var endTimer: LoopEvent?
   private var isPumping = false
   private var pumpAgain = false
 
@@ -58,7 +55,6 @@ final class ForwardService {
     client = try UpstreamClient(
       loop: loop, options: options, ownCA: ownCA, logger: logger, seed: seed ^ 0x666f_7277_6172_6433)
     timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }
-    endTimer = LoopEvent(timerOn: loop) { [unowned self] in endAll() }
     client.hasWork = { [unowned self] in queue.count > 0 }
     client.observer = self
   }
@@ -76,8 +72,8 @@ final class ForwardService {
     records.metrics(queue, isConnected: client.isConnected)
   }
 
-  /// Whether nothing is left to do.
-  var isIdle: Bool { queue.count == 0 && waiters.isEmpty }
+  /// Whether nothing is left to send, or to be answered.
+  var isIdle: Bool { queue.count == 0 }
 
   // MARK: Sending
 
@@ -336,12 +332,9 @@ final class ForwardService {
 
   // MARK: The end
 
-  /// Providers hear how far they got once the answers are here or the time is over.
-  func shutDown() { endTimer?.start(afterNanoseconds: Self.endPatience) }
-
-  /// Those whose providers will send them again don't count as left: they were told how far the gateway got.
-  private func endAll() {
-    for waiter in waiters.all { waiter.endWithoutVerdicts() }
+  /// Says what is left, when nobody waits for verdicts any more. Those whose providers will send them again don't count: they
+  /// were told how far the gateway got.
+  func shutDown() {
     let forgotten = waiters.all.reduce(0) { $0 + $1.forgottenCount }
     records.noteLeft(kept.count - forgotten, isKept: keepsQueue)
     client.shutDown()

@@ -34,8 +34,6 @@ final class Gateway {
   private var connections: [Int: GatewayConnection] = [:]
   private var held: [Held] = []
   private var retry: LoopEvent?
-  /// Nothing is held up any more.
-  private(set) var isEnding = false
 
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
@@ -178,7 +176,6 @@ final class Gateway {
 
   /// Tells every provider how far it got, and ends, once the verdicts are here that are outstanding.
   func shutDown() {
-    isEnding = true
     for connection in connections.values { connection.shutDown() }
   }
 }

@@ -386,8 +386,8 @@ extension GatewayConnection {
     let topic = provider.topic.map { gateway.broker.registry[$0].label }
     let decision = gateway.faults.decide(notification, topic: topic, connection: connection?.remoteAddress)
     guard let decision else { return nil }
-    let plan = FaultPlan(decision, on: .frames)
-    guard let hold = plan.hold, hold == .stall || !gateway.isEnding else {
+    let plan = gateway.faults.plan(decision, on: .frames)
+    guard let hold = plan.hold else {
       return carryOut(plan, decision, notification, provider, now: now)
     }
     fault = HeldUp(decision: decision, plan: plan)

@@ -1,16 +1,21 @@
 import Platform
 import Transport
 
-/// The orderly end: providers are told how far they got, devices may still acknowledge what is under way, what is left
-/// is kept, then the loop stops. Asked again, it leaves at once.
+/// The orderly end: what is delayed is taken, providers get the verdicts that come in time and are told how far they got, devices
+/// may still acknowledge what is under way, what is left is kept, then the loop stops. Asked again, it leaves at once.
 final class Shutdown {
   /// How long devices may take to acknowledge, and connections to close, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
+  /// How long providers are kept waiting for verdicts, in nanoseconds: less than the whole end may take. Variable so that a
+  /// test need not wait for it.
+  var verdictPatience: Int64 = 1_500_000_000
   private static let step: Int64 = 20_000_000
 
   private unowned let emulator: Emulator
   private var timer: LoopEvent?
   private var deadline: Int64 = 0
+  private var verdictDeadline: Int64 = 0
+  private var hasEndedVerdicts = false
   private var hasClosedCouriers = false
   private(set) var hasBegun = false
 
@@ -24,30 +29,40 @@ final class Shutdown {
     hasBegun = true
     emulator.logger.log(.info, "shutting down")
     for (_, listener) in emulator.listeners { listener.stopAccepting() }
+    emulator.faults.endDelays()
     emulator.gateway.shutDown()
-    emulator.forward?.shutDown()
     emulator.provider.shutDown()
     emulator.consoleRoutes?.shutDown()
     emulator.console?.shutDown()
-    deadline = SystemClock.monotonicNanoseconds() + Self.patience
+    let now = SystemClock.monotonicNanoseconds()
+    (deadline, verdictDeadline) = (now + Self.patience, now + verdictPatience)
     look()
   }
 
-  /// Closes device connections once nothing is unacknowledged, and stops once everything is closed.
+  /// Closes device connections once nothing is unacknowledged, and stops once all verdicts are there and everything is closed.
   private func look() {
-    let isOver = SystemClock.monotonicNanoseconds() >= deadline
+    let now = SystemClock.monotonicNanoseconds()
+    if !hasEndedVerdicts, now >= verdictDeadline || nobodyWaits { endVerdicts() }
+    let isOver = now >= deadline
     if !hasClosedCouriers, isOver || !emulator.broker.hasUnacknowledged {
       hasClosedCouriers = true
-      deadline = SystemClock.monotonicNanoseconds() + Self.patience
+      deadline = now + Self.patience
       emulator.courier.shutDown()
     } else if hasClosedCouriers,
-      isOver
-        || emulator.forward?.isIdle ?? true
-          && emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
+      isOver || hasEndedVerdicts && emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
     {
       return end()
     }
     timer?.start(afterNanoseconds: Self.step)
+  }
+
+  private var nobodyWaits: Bool { emulator.waiters.isEmpty && emulator.forward?.isIdle ?? true }
+
+  /// No verdict comes any more.
+  private func endVerdicts() {
+    hasEndedVerdicts = true
+    for waiter in emulator.waiters.all { waiter.endWithoutVerdicts() }
+    emulator.forward?.shutDown()
   }
 
   private func end() {

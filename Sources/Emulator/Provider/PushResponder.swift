@@ -46,9 +46,11 @@ final class PushResponder: HTTP2Responder {
   }
 
   private func settled(
-    _ result: SubmissionResult, _ request: HTTP2Request, _ judged: JudgedRequest,
+    _ result: SubmissionResult?, _ request: HTTP2Request, _ judged: JudgedRequest,
     _ session: HTTP2ServerSession
   ) {
+    // Its provider gets no answer, and sends it again.
+    guard let result else { return }
     guard !request.isCancelled else { return session.drop(request) }
     answer(request, judged, requests.outcome(result, judged, request.message), session)
     (connection.handler as? HTTP2Connection)?.writeOutput()

@@ -4,12 +4,13 @@ import PushModel
 /// A push over HTTP whose verdict was not there at once. It lives until the verdict is.
 ///
 ///     later ─────────────────→ settled ─→ `then`
-///     busy ─ go on ─→ submitted again ─┘
+///     busy ─ go on ─→ submitted again ─┘    ↑
+///       └──────────── the emulator ends ────┘
 final class OutstandingPush: PushWaiter {
   /// Its id in the history; nil while the sink is too busy for it.
   private(set) var id: UInt64?
-  /// Called once with the verdict.
-  var then: ((SubmissionResult) -> Void)?
+  /// Called once with the verdict; with nil if there will be none.
+  var then: ((SubmissionResult?) -> Void)?
   private let number: Int
   private let waiters: PushWaiters
   private let submitAgain: () -> PushVerdict
@@ -26,8 +27,7 @@ final class OutstandingPush: PushWaiter {
 
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
     waiters.remove(number)
-    then?(result)
-    then = nil
+    tell(result)
   }
 
   func resume() {
@@ -39,8 +39,17 @@ final class OutstandingPush: PushWaiter {
     }
   }
 
-  /// Its provider gets no answer, and sends it again.
-  func endWithoutVerdicts() { then = nil }
+  func endWithoutVerdicts() {
+    // What was never taken is not submitted again.
+    if id == nil { waiters.remove(number) }
+    tell(nil)
+  }
   func forget(kept: [Int64]) {}
   var forgottenCount: Int { 0 }
+
+  private func tell(_ result: SubmissionResult?) {
+    let tell = then
+    then = nil
+    tell?(result)
+  }
 }

@@ -230,7 +230,7 @@ extension LiveTests {
       if !isThere {
         try #require(harness.connections("gateway").first).abort("the test says so", reset: true)
       }
-      harness.emulator.gateway.shutDown()
+      harness.emulator.stop()
       #expect(sink.seen == [1, 2, 3])
       for _ in 1...3 { sink.settle(0) }
       if isThere { #expect(provider.readToEnd() == bytes("080a00000003")) }
@@ -297,12 +297,7 @@ extension LiveTests {
     @Test("a push in plain HTTP is answered when its verdict comes")
     func plain() throws {
       let socket = try RawSocket(harness.address("console"))
-      let body = #"{"aps":{"alert":"Hi"}}"#
-      let head = [
-        "POST /3/device/\(token.hex) HTTP/1.1", "Host: localhost", "Content-Length: \(body.utf8.count)",
-        "authorization: \(try harness.bearer())", "apns-topic: \(Site.topic)", "apns-push-type: alert",
-      ]
-      socket.send(Array((head.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))
+      try socket.send(harness.plainPush(to: token))
       harness.turn(until: "it is under way") { sink.taken.count == 1 }
       harness.settle()
       #expect(socket.read().isEmpty)
@@ -321,7 +316,7 @@ extension LiveTests {
       let topic = try #require(Topic(Site.topic))
       var push = TestPush(token: token.bytes, topic: topic, environment: .sandbox)
       (push.form, push.payload, push.pushType) = (form, Array(#"{"aps":{}}"#.utf8), .alert)
-      var ids: [UInt64] = []
+      var ids: [UInt64?] = []
       sink.isBusy = true
       TestPushSender.send(push, harness.emulator) { ids.append($0) }
       #expect(sink.turnedAway.count == 1)

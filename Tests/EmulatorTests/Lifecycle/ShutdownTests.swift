@@ -1,0 +1,148 @@
+import Console
+import Faults
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  /// What is delayed or has no verdict yet when the emulator ends, whatever the sink. `LateVerdictTests` has more of what the
+  /// gateway does then.
+  @Suite("The orderly end of what is under way")
+  struct ShutdownTests {
+    private let harness: EmulatorHarness
+    private let token: DeviceToken
+    private let sink: LateSink
+
+    init() throws {
+      harness = try EmulatorHarness { $0.consolePort = .number(0) }
+      token = try harness.offlineToken()
+      sink = harness.makeVerdictsLate()
+    }
+
+    /// The whole end, without much patience for verdicts.
+    private func end() throws {
+      try #require(harness.emulator.shutdown).verdictPatience = 50_000_000
+      harness.stop()
+    }
+
+    private func delayAll() {
+      var effects = FaultEffects()
+      effects.delay = .init(milliseconds: 3_600_000)
+      harness.emulator.faults.engine.set(FaultRule(name: "slow", schedule: .always, effects: effects))
+    }
+
+    // MARK: Test pushes
+
+    /// What the sender of a test push is told.
+    private final class Told {
+      var ids: [UInt64?] = []
+    }
+
+    private func sendTest(_ form: TestPush.Form) throws -> Told {
+      let topic = try #require(Topic(Site.topic))
+      var push = TestPush(token: token.bytes, topic: topic, environment: .sandbox)
+      (push.form, push.payload, push.pushType) = (form, Array(#"{"aps":{}}"#.utf8), .alert)
+      let told = Told()
+      TestPushSender.send(push, harness.emulator) { told.ids.append($0) }
+      return told
+    }
+
+    @Test("a test push that is delayed is taken at once", arguments: TestPush.Form.allCases)
+    func delayedTestPush(form: TestPush.Form) throws {
+      delayAll()
+      let told = try sendTest(form)
+      harness.settle()
+      #expect(sink.taken.isEmpty)
+      harness.emulator.stop()
+      try #require(sink.taken.count == 1)
+      sink.settle(0)
+      #expect(told.ids == [1])
+    }
+
+    @Test("a test push that comes during the end is not delayed", arguments: TestPush.Form.allCases)
+    func testPushDuringTheEnd(form: TestPush.Form) throws {
+      delayAll()
+      harness.emulator.stop()
+      _ = try sendTest(form)
+      #expect(sink.taken.count == 1)
+    }
+
+    @Test(
+      "a test push whose verdict does not come in time is told of without", arguments: TestPush.Form.allCases)
+    func lateTestPush(form: TestPush.Form) throws {
+      let told = try sendTest(form)
+      #expect(sink.taken.count == 1)
+      try end()
+      #expect(told.ids == [1])
+    }
+
+    @Test("a test push that the sink never took has no number to tell", arguments: TestPush.Form.allCases)
+    func busyTestPush(form: TestPush.Form) throws {
+      sink.isBusy = true
+      let told = try sendTest(form)
+      try end()
+      #expect(told.ids == [nil])
+    }
+
+    // MARK: Providers
+
+    /// A push in plain HTTP; nobody has read the answer.
+    private func sendPlain() throws -> RawSocket {
+      let socket = try RawSocket(harness.address("console"))
+      try socket.send(harness.plainPush(to: token))
+      return socket
+    }
+
+    @Test("a push in plain HTTP that is delayed is taken at once, and answered when its verdict comes")
+    func delayedPlain() throws {
+      delayAll()
+      let socket = try sendPlain()
+      harness.turn(until: "it is delayed") { harness.emulator.faults.engine["slow"]?.hits == 1 }
+      harness.emulator.stop()
+      try #require(sink.taken.count == 1)
+      harness.settle()
+      sink.settle(0, .tooManyRequests)
+      var answer = ""
+      harness.turn(until: "it is answered") {
+        answer += String(decoding: socket.read(), as: UTF8.self)
+        return answer.hasSuffix(#"{"reason":"TooManyRequests"}"#)
+      }
+      #expect(answer.hasPrefix("HTTP/1.1 429"))
+    }
+
+    @Test("the loop turns until the verdicts are there")
+    func waits() throws {
+      let socket = try sendPlain()
+      harness.turn(until: "it is under way") { sink.taken.count == 1 }
+      let timer = LoopEvent(timerOn: harness.loop) { [sink] in sink.settle(0) }
+      timer.start(afterNanoseconds: 100_000_000)
+      harness.stop()
+      #expect(String(decoding: socket.read(), as: UTF8.self).hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test("a provider on the gateway hears how far it got when the last verdict does not come")
+    func gateway() throws {
+      let provider = try harness.provider()
+      provider.send((1...3).flatMap { Frames.full(token, id: $0) })
+      harness.turn(until: "all are under way") { sink.taken.count == 3 }
+      sink.settle(0)
+      sink.settle(0)
+      try end()
+      #expect(provider.recorder.received == bytes("080a00000002"))
+    }
+  }
+}
+
+extension EmulatorHarness {
+  /// The bytes of a push in plain HTTP.
+  func plainPush(to token: DeviceToken) throws -> [UInt8] {
+    let body = #"{"aps":{"alert":"Hi"}}"#
+    let head = [
+      "POST /3/device/\(token.hex) HTTP/1.1", "Host: localhost", "Content-Length: \(body.utf8.count)",
+      "authorization: \(try bearer())", "apns-topic: \(Site.topic)", "apns-push-type: alert",
+    ]
+    return Array((head.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
+  }
+}
