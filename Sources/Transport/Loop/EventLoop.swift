@@ -85,8 +85,7 @@ public final class EventLoop {
     unread = []
     turns &+= 1
     (busyReaders, timeRead, wakeups) = (readers.count, 0, 0)
-    let mayWait =
-      wait && !hasNewFailure && readers.isEmpty && (unflushed.isEmpty || holdsOutput) && !relief.isUrgent
+    let mayWait = wait && !hasNewFailure && readers.isEmpty && !hasOutput && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
     quietTurns = wakeups == 0 ? quietTurns + 1 : 0
@@ -98,6 +97,12 @@ public final class EventLoop {
     if relief.isUrgent { relief.makeRoom() }
     for hook in turnEnd { hook() }
     flushClients()
+  }
+
+  /// Whether somebody waits for nothing but the end of a turn to write.
+  private var hasOutput: Bool {
+    guard holdsOutput else { return !unflushed.isEmpty }
+    return unflushed.contains { !$0.waitsForCommits }
   }
 
   /// Has clients write what was queued in this turn: behind the hooks, so that nothing leaves before the commit.

@@ -103,6 +103,24 @@ struct EventLoopTests {
     #expect(calls == ["first", "second"])
   }
 
+  @Test("what waits for no commit keeps the loop from waiting, also while others' output is held")
+  func clientsWhileHeld() throws {
+    let loop = try #require(EventLoop())
+    let (server, client) = (Writer(loop: loop), Writer(loop: loop))
+    client.waitsForCommits = false
+    var hasSlept = false
+    let alarm = LoopEvent(timerOn: loop) { hasSlept = true }
+    alarm.start(afterNanoseconds: 500_000_000)
+    loop.holdOutput()
+    server.queueFlush()
+    client.queueFlush()
+    loop.runTurn()
+    #expect(client.flushes == 1 && !hasSlept)
+    // Only what is held is left.
+    loop.runTurn()
+    #expect(client.flushes == 1 && hasSlept)
+  }
+
   @Test("a loop runs until it is stopped, from an event or from a hook, and can run again")
   func stops() throws {
     let loop = try #require(EventLoop())
@@ -177,6 +195,13 @@ struct EventLoopTests {
     loop.runTurn(wait: false)
     #expect(failures == 1 && [readies, retried] == counts)
   }
+}
+
+/// Has something to say, and counts how often it may.
+private final class Writer: LoopClient {
+  private(set) var flushes = 0
+
+  override func flush() { flushes += 1 }
 }
 
 /// Sees whether an object is still there.
