@@ -18,7 +18,8 @@ final class CourierConnection: ConnectionHandler {
   }
 
   private let service: CourierService
-  private unowned let connection: SocketConnection
+  /// The link back is cut when it closes, which may be amid any call to it that ends it.
+  private let connection: SocketConnection
   private var decoder = CourierDecoder()
   /// The packed form of the protocol; nil on nearly every connection.
   private var packing: CourierPacking?

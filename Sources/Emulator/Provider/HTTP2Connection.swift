@@ -34,7 +34,8 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
   private static let inputAfterTermination = 4 << 20
 
   private let service: ProviderService
-  private unowned let connection: SocketConnection
+  /// The link back is cut when it closes, which may be amid any call to it that ends it.
+  private let connection: SocketConnection
   private let makeResponder: (SocketConnection) -> any HTTP2Responder
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?

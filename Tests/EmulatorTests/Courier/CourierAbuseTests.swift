@@ -94,6 +94,35 @@ extension LiveTests {
       #expect(again.messages[0].payload == Frames.text("\(count)"), "nothing is lost with it")
     }
 
+    @Test("a device that is found gone as the turn's messages leave costs nothing but its connection")
+    func goneUnnoticed() throws {
+      let harness = try EmulatorHarness()
+      let (device, token) = try harness.listener()
+      device.connection.setPaused(true)
+      try served(harness).0.setSendBuffer(4096)
+      try served(harness).0.send([UInt8](repeating: 0, count: 6 << 20))
+      harness.settle()
+      #expect(try served(harness).0.isBlocked)
+      try KeepAlive().encoded.withUnsafeBytes { bytes in
+        let (connection, handler) = try served(harness)
+        handler.connection(connection, received: bytes)
+      }
+      harness.emulator.endTurn()
+      harness.loop.flushClients()
+      device.connection.abort("gone", reset: true)
+      // Within the pause behind an answer, so that nothing is queued for the socket by it.
+      let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
+      _ = token.withUnsafeBytes { bytes in
+        harness.broker.submit(
+          Submission(interface: .gateway, topic: topic, environment: .sandbox, token: bytes, payload: bytes),
+          now: harness.clock.now())
+      }
+      harness.emulator.endTurn()
+      #expect(harness.connections("courier").isEmpty)
+      let again = try harness.returningDevice()
+      again.waitForMessages(1)
+    }
+
     @Test("a peer that does not prove itself in time is dropped")
     func tooLate() throws {
       let harness = try EmulatorHarness()

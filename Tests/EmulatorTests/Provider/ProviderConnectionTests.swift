@@ -1,3 +1,4 @@
+import Faults
 import Platform
 import PushModel
 import Testing
@@ -257,6 +258,29 @@ extension LiveTests {
       for _ in 0..<3 { harness.emulator.provider.endIdle() }
       harness.settle()
       #expect(client.recorder.sawClose == isOver)
+    }
+
+    @Test("a delayed reset that is due at the end of a connection is that end")
+    func resetAtTheEnd() throws {
+      let harness = try EmulatorHarness { $0.provider.goAwayPatience = 0 }
+      let token = try harness.offlineToken()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      var (late, leaving) = (FaultEffects(), FaultEffects())
+      (late.delay, late.resetsConnection) = (.init(milliseconds: 3_600_000), true)
+      leaving.goAway = .init()
+      for (name, effects) in [("late", late), ("leaving", leaving)] {
+        harness.emulator.faults.engine.set(FaultRule(name: name, schedule: .next(1), effects: effects))
+        client.send(.push(token.hex))
+        harness.turn(until: "it is struck") {
+          harness.emulator.faults.engine.rules.allSatisfy { $0.hits == 1 }
+        }
+      }
+      harness.turn(until: "GOAWAY is here") { client.session.peerGoAway != nil }
+      harness.emulator.provider.endIdle()
+      #expect(harness.connections("provider").isEmpty)
+      harness.turn(until: "the client knows") { client.recorder.hasEnded }
+      #expect(!client.recorder.sawClose)
     }
 
     @Test("a client that does not read its answers costs a bounded number of bytes")
