@@ -143,9 +143,16 @@ final class CourierConnection: ConnectionHandler {
     connection.flushNow()
     countMemory()
     systemQueuedBytes = connection.systemQueuedBytes()
-    guard hasAnswered else { return }
+    if hasAnswered { answerLeft() }
+  }
+
+  /// Or it waits for a commit still: then it is looked for again behind that.
+  private func answerLeft() {
+    guard !connection.isHeldBack else { return touch() }
     hasAnswered = false
-    session.answerLeft(at: SystemClock.now())
+    let now = SystemClock.now()
+    session.answerLeft(at: now)
+    held.postpone(by: session.holdUntil.nanoseconds(since: now))
   }
 
   /// Something is queued that is to leave at the end of the turn.
@@ -315,7 +322,8 @@ extension CourierConnection: CourierOutlet {
   private func releaseHeld() {
     let now = SystemClock.now()
     guard mayPush(now) || session.isClosed else {
-      return held.postpone(by: session.holdUntil.nanoseconds(since: now))
+      // The pause behind an answer that has not left is not known yet.
+      return hasAnswered ? () : held.postpone(by: session.holdUntil.nanoseconds(since: now))
     }
     write(held.take())
   }

@@ -116,6 +116,9 @@ public final class SocketConnection: LoopClient {
   /// Whether bytes wait for the system to have room: the TLS layer has to be given the same ones again.
   public var isBlocked: Bool { writeEvent?.isActive ?? false }
 
+  /// Whether some of what is queued waits for a commit.
+  public var isHeldBack: Bool { loop.holdsOutput && output.count > gate.allowed }
+
   /// Queues what `write` writes to room for `size` bytes, as many as it says; they leave at the end of the turn.
   @inline(__always)
   public func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {

@@ -1,4 +1,6 @@
 import Broker
+import CourierWire
+import Platform
 import LegacyWire
 import PushModel
 import TestSupport
@@ -109,6 +111,37 @@ extension LiveTests {
       harness.turn(until: "the next commit is under way") { spy.isUnderWay }
       spy.complete()
       device.waitForMessages(3)
+    }
+
+    @Test(
+      "the pause behind an answer to a device begins when the commit lets it leave, not with an earlier one")
+    func quietAfterAnswer() throws {
+      let pause: Int64 = 20_000_000
+      let harness = try EmulatorHarness(data: folder.path)
+      let (device, token) = try harness.listener()
+      let spy = try harness.spyOnStore()
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      harness.passPause()
+      slowDown(spy, harness)
+      client.send(.push(token.hex))
+      harness.turn(until: "the first commit is under way") { spy.isUnderWay }
+      let answers = device.count(.keepAliveAnswer)
+      device.send(KeepAlive())
+      client.send(.push(token.hex))
+      harness.turn(until: "both are taken") { harness.broker.counters.accepted == 2 }
+      harness.settle()
+      spy.complete()
+      device.waitForMessages(1)
+      harness.turn(until: "the next commit is under way") { spy.isUnderWay }
+      harness.turn(milliseconds: 3 * pause / 1_000_000)
+      #expect(device.count(.keepAliveAnswer) == answers && device.messages.count == 1)
+      let completed = SystemClock.monotonicNanoseconds()
+      spy.complete()
+      device.waitForMessages(2)
+      #expect(device.frames.suffix(2).map(\.command) == [0x0d, 0x0a])
+      let last = try #require(device.frames.last)
+      #expect(last.at - completed >= pause)
     }
 
     @Test("turns that change nothing hold nobody up")
