@@ -5,7 +5,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 import Emulator
 import Transport
 

@@ -6,8 +6,8 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// `Sources/ARCHITECTURE.md#promises` 1 for a store that needs time.

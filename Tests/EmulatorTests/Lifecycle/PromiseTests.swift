@@ -7,7 +7,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
+import Emulator
 @testable import Storage
 @testable import Transport
 
