@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite("Apps on a phone, and the feedback service")
 struct AppsTests {

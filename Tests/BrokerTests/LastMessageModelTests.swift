@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 /// Promise 2 against a model that is nothing but a dictionary: for each token the newest accepted message that was to be
 /// kept and has not been delivered.

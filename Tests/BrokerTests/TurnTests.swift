@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 /// What the store is told at the end of a turn. The store here is a dictionary that does as it is told.
 @Suite("The end of a turn")

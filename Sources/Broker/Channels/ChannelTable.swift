@@ -54,7 +54,7 @@ public struct ChannelTable {
   }
 
   /// Most channels that one device may listen to in an environment, as a count.
-  static let channelsPerSession = 1000
+  package static let channelsPerSession = 1000
   /// Most channels of all apps together, as a count: whoever may push to any topic could otherwise fill the memory with
   /// channels of apps that it invents, at a stored payload each.
   public static let limit = 100_000
@@ -71,6 +71,8 @@ public struct ChannelTable {
   private(set) var subscriptionCount = 0
   /// What the store has not seen.
   private var changes = ChannelChanges()
+
+  package init() {}
 
   // MARK: Looking
 

@@ -33,7 +33,7 @@ struct FeedbackQueue {
 extension Broker {
   /// The device was tried and said that the app is gone: the token is dead from now on, and the feedback service and
   /// 410 tell it.
-  func reportGone(_ row: RegistrationID, now: Timestamp) {
+  package func reportGone(_ row: RegistrationID, now: Timestamp) {
     guard registry[row].isActive else { return }
     registry.update(row) { $0.goneAt = now }
     feedbackQueue.add(row, in: registry)

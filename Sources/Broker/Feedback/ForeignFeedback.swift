@@ -34,7 +34,7 @@ public struct ForeignFeedback {
   /// Entries that the store has not seen, or must forget.
   private var changed: Set<Int64> = []
 
-  init() {}
+  package init() {}
 
   /// All that wait to be read, oldest first.
   public var entries: [Entry] { ordered }
@@ -43,7 +43,7 @@ public struct ForeignFeedback {
   public subscript(id: Int64) -> Entry? { position(id).map { ordered[$0] } }
 
   /// The token was found gone. One entry a token: a later time takes the place of an earlier one.
-  mutating func add(token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
+  package mutating func add(token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
     let key = Key(token: token, topic: topic, environment: environment)
     if let id = idByKey[key], let position = position(id) {
       ordered[position].goneAt = max(ordered[position].goneAt, goneAt)
@@ -56,7 +56,7 @@ public struct ForeignFeedback {
   }
 
   /// Puts an entry back in order of ids, as the store does.
-  mutating func restore(_ entry: Entry) {
+  package mutating func restore(_ entry: Entry) {
     guard entry.id >= nextId, entry.id < .max else { return }
     ordered.append(entry)
     idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = entry.id

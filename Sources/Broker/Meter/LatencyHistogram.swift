@@ -11,7 +11,7 @@ public final class LatencyHistogram {
   /// Of all that was observed, in nanoseconds.
   @exclusivity(unchecked) public private(set) var sum: UInt64 = 0
 
-  init() {
+  package init() {
     counts = .allocate(capacity: Self.boundCount + 1)
     counts.initialize(repeating: 0, count: Self.boundCount + 1)
   }
@@ -26,7 +26,7 @@ public final class LatencyHistogram {
 
   /// Counts a duration, in nanoseconds.
   @inline(__always)
-  func observe(_ nanoseconds: Int64) {
+  package func observe(_ nanoseconds: Int64) {
     let duration = UInt64(max(1, nanoseconds))
     let power = UInt64.bitWidth - (duration - 1).leadingZeroBitCount
     counts[min(max(0, power - Self.firstPower), Self.boundCount)] &+= 1

@@ -3,7 +3,7 @@ import PushModel
 /// What a connection to a device, with all identities on it, has under way.
 public final class DeviceLink {
   /// Most messages that may be unacknowledged on one connection, as a count. Beyond it newer ones stay in their slots.
-  static let windowLimit = 8192
+  package static let windowLimit = 8192
   /// Most bytes queued for a connection that the system has not taken.
   static let unsentLimit = 8 << 20
   /// How long providers wait in all for a device that does not follow, in nanoseconds, beyond what it earns. A second
@@ -14,7 +14,7 @@ public final class DeviceLink {
   static let earnedPerMessage: Int64 = 100_000
   /// Most acknowledgements of what a connection was never given, as a count. Each is cheap; a peer that goes on like this
   /// has lost its way or means harm.
-  static let strayLimit = 1024
+  package static let strayLimit = 1024
 
   /// The connection, which owns this object and ends its sessions before it goes.
   unowned let outlet: any CourierOutlet

@@ -7,12 +7,12 @@ import PushModel
 ///
 /// A newer message overwrites an older one in any state, which is all of the rule "one per token and topic"
 /// (`Sources/ARCHITECTURE.md#promises` 2; `Documentation/provider-api.md#storage-and-delivery`).
-struct MessageSlot: BitwiseCopyable {
-  enum State: UInt8 { case empty, kept, inFlight }
+package struct MessageSlot: BitwiseCopyable {
+  package enum State: UInt8, BitwiseCopyable { case empty, kept, inFlight }
 
-  fileprivate(set) var head = MessageHead(
+  package fileprivate(set) var head = MessageHead(
     id: 0, receivedAt: Timestamp(nanoseconds: 0), expiresAt: .never)
-  fileprivate(set) var state = State.empty
+  package fileprivate(set) var state = State.empty
   /// Came from storage (or was held back), so that the device is told so.
   fileprivate(set) var wasKept = false
   /// Listed among the changes for the store.

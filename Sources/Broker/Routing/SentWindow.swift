@@ -4,10 +4,10 @@ import PushModel
 ///
 /// The oldest message costs one comparison. Any other is looked up in an index that is made when the first one is asked
 /// for, so that a device can't make us walk through its window by acknowledging what is not there.
-struct SentWindow {
-  struct Entry {
-    var id: UInt64
-    var registration: RegistrationID
+package struct SentWindow {
+  package struct Entry {
+    package var id: UInt64
+    package var registration: RegistrationID
   }
 
   /// An entry's place in the queue, also once it was taken out of order.
@@ -21,24 +21,26 @@ struct SentWindow {
   private var places: [Place] = []
   private var head = 0
   /// Unacknowledged messages, as a count.
-  private(set) var count = 0
+  package private(set) var count = 0
   /// nil while everything is acknowledged in order, and whenever nothing is unacknowledged.
   private var index: SentIndex?
 
+  package init() {}
+
   /// Entries that memory is held for, as a count.
-  var memory: Int { places.capacity + (index?.memory ?? 0) }
+  package var memory: Int { places.capacity + (index?.memory ?? 0) }
 
   /// Entries that were looked at for acknowledgements of other than the oldest message, since all were acknowledged.
-  var steps: Int { index?.steps ?? 0 }
+  package var steps: Int { index?.steps ?? 0 }
 
-  mutating func append(_ id: UInt64, _ registration: RegistrationID) {
+  package mutating func append(_ id: UInt64, _ registration: RegistrationID) {
     places.append(Place(id: id, registration: registration))
     count += 1
   }
 
   /// Takes out the message with this wire id; nil if there is none (a second acknowledgement is harmless).
   @inline(__always)
-  mutating func take(messageId: UInt32) -> Entry? {
+  package mutating func take(messageId: UInt32) -> Entry? {
     guard head < places.count, UInt32(truncatingIfNeeded: places[head].id) == messageId else {
       return takeOther(messageId)
     }
@@ -61,10 +63,10 @@ struct SentWindow {
   }
 
   /// All unacknowledged messages, oldest first.
-  var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
+  package var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
 
   /// Takes out all unacknowledged messages whose row `belongs`, oldest first.
-  mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
+  package mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
     let (all, taken) = (Array(pending), pending.filter { belongs($0.registration) })
     places = all.filter { !belongs($0.registration) }.map { Place(id: $0.id, registration: $0.registration) }
     (head, count) = (0, places.count)

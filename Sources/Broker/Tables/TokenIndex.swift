@@ -4,13 +4,13 @@ import PushModel
 ///
 /// Tokens are outputs of an HMAC, so their first word is a good hash and nobody outside can choose colliding entries.
 /// An entry holds 32 more bits of the token beside the row, so a probe rarely touches the registration itself.
-struct TokenIndex: ~Copyable {
+package struct TokenIndex: ~Copyable {
   private var entries: UnsafeMutablePointer<UInt64>
   private var mask: Int
   private var used = 0
   private static let empty = UInt64.max
 
-  init(capacity: Int = 1024) {
+  package init(capacity: Int = 1024) {
     mask = capacity - 1
     entries = .allocate(capacity: capacity)
     entries.initialize(repeating: Self.empty, count: capacity)
@@ -20,7 +20,7 @@ struct TokenIndex: ~Copyable {
 
   /// The id stored for `token`, confirmed by `matches`; nil if there is none.
   @inline(__always)
-  func find(_ token: DeviceToken, matches: (RegistrationID) -> Bool) -> RegistrationID? {
+  package func find(_ token: DeviceToken, matches: (RegistrationID) -> Bool) -> RegistrationID? {
     let tag = token.words.1 & 0xffff_ffff_0000_0000
     var slot = Int(truncatingIfNeeded: token.words.0) & mask
     while true {
@@ -41,7 +41,7 @@ struct TokenIndex: ~Copyable {
   }
 
   /// Adds an entry; the token must not be present.
-  mutating func insert(_ token: DeviceToken, _ id: RegistrationID) {
+  package mutating func insert(_ token: DeviceToken, _ id: RegistrationID) {
     if (used + 1) * 2 > mask + 1 { grow() }
     place(token.words.0, token.words.1 & 0xffff_ffff_0000_0000 | UInt64(UInt32(bitPattern: id.number)))
     used += 1
@@ -53,7 +53,7 @@ struct TokenIndex: ~Copyable {
   }
 
   /// What `grow` needs besides the entries: the first word of each stored token.
-  var firstWord: (RegistrationID) -> UInt64 = { _ in 0 }
+  package var firstWord: (RegistrationID) -> UInt64 = { _ in 0 }
 
   private mutating func place(_ hash: UInt64, _ entry: UInt64) {
     var slot = Int(truncatingIfNeeded: hash) & mask

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite("Feedback on tokens of another service")
 struct ForeignFeedbackTests {

@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 /// Every state of a slot with every input. Message A is there first, with an hour to live.
 @Suite("The slot of a token")

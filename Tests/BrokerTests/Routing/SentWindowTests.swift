@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite("The window of unacknowledged messages")
 struct SentWindowTests {

@@ -3,7 +3,7 @@ import Platform
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 @testable import Emulator
 @testable import Transport
 

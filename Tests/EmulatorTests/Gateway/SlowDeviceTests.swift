@@ -2,7 +2,7 @@ import LegacyWire
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 import Emulator
 import Transport
 
