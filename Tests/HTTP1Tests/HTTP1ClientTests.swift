@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 @Suite struct HTTP1ClientTests {
   /// Runs a server on a thread of its own until `/stop` is asked for.

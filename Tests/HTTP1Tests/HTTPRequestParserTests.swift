@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 @Suite struct HTTPRequestParserTests {
   static let post =

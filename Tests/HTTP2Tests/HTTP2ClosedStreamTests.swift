@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Transport
+import Transport
 
 /// What h2spec asks of frames on streams that take none any more (RFC 9113 5.1, 5.1.1, 6.1); the names begin with its
 /// numbers. Where the RFC asks for an error of the stream, one of the connection does as well (5.4.1).

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Transport
+import Transport
 
 @Suite("HTTP/2 preface")
 struct HTTP2PrefaceTests {

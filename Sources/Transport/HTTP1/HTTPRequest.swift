@@ -45,7 +45,7 @@ public struct HTTPRequest: Sendable {
   public func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
   /// Whether the client wants the connection kept for its next request (RFC 9112 9.3).
-  var keepsConnection: Bool {
+  package var keepsConnection: Bool {
     let options = fields.all(named: "connection").joined(separator: ",").lowercased()
       .split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     return isVersion10 ? options.contains("keep-alive") : !options.contains("close")

@@ -1,8 +1,8 @@
 import Platform
 
 /// Puts requests together from a client's bytes; no I/O.
-struct HTTPRequestParser: ~Copyable {
-  enum Event {
+package struct HTTPRequestParser: ~Copyable {
+  package enum Event {
     /// The client waits for `100 Continue` before it sends the body.
     case wantsContinue
     case request(HTTPRequest)
@@ -13,7 +13,7 @@ struct HTTPRequestParser: ~Copyable {
   private var decoder: HTTPMessageDecoder
   private var pending: HTTPRequest?
 
-  init(limits: HTTPLimits, remoteAddress: SocketAddress, localPort: UInt16) {
+  package init(limits: HTTPLimits, remoteAddress: SocketAddress, localPort: UInt16) {
     (self.remoteAddress, self.localPort) = (remoteAddress, localPort)
     decoder = HTTPMessageDecoder(limits: limits)
   }
@@ -25,10 +25,10 @@ struct HTTPRequestParser: ~Copyable {
   /// Whether a request has begun and is not whole.
   var isInside: Bool { decoder.isInside }
 
-  mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
 
   /// The next event; nil when more bytes are needed.
-  mutating func next() throws(HTTPParseFailure) -> Event? {
+  package mutating func next() throws(HTTPParseFailure) -> Event? {
     while let event = try decoder.next() {
       switch event {
       case .head(let head):

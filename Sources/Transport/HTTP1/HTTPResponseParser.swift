@@ -1,6 +1,6 @@
 /// Puts an answer together from a server's bytes; no I/O.
-struct HTTPResponseParser: ~Copyable {
-  enum Event {
+package struct HTTPResponseParser: ~Copyable {
+  package enum Event {
     /// Status and fields; the body follows in pieces.
     case head(HTTPResponse)
     case piece([UInt8])
@@ -11,7 +11,7 @@ struct HTTPResponseParser: ~Copyable {
   private var decoder: HTTPMessageDecoder
   private var isInterim = false
 
-  init(limits: HTTPLimits, isAnswerToHead: Bool) {
+  package init(limits: HTTPLimits, isAnswerToHead: Bool) {
     self.isAnswerToHead = isAnswerToHead
     decoder = HTTPMessageDecoder(limits: limits)
   }
@@ -19,10 +19,10 @@ struct HTTPResponseParser: ~Copyable {
   /// Whether the server may end the connection here.
   var mayEnd: Bool { decoder.lastsUntilEnd }
 
-  mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
 
   /// The next event; nil when more bytes are needed. Interim answers (100 Continue) are skipped.
-  mutating func next() throws(HTTPParseFailure) -> Event? {
+  package mutating func next() throws(HTTPParseFailure) -> Event? {
     while let event = try decoder.next() {
       switch event {
       case .head(let head):

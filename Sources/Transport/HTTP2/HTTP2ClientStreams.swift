@@ -2,8 +2,8 @@
 ///
 /// Only the client's half is followed, and only its own frames change that; so what crosses a reset of ours on its way is
 /// never taken for a violation.
-struct HTTP2ClientStreams {
-  enum State: UInt64 {
+package struct HTTP2ClientStreams {
+  package enum State: UInt64 {
     /// Passed over: a higher stream was opened first (RFC 9113 5.1.1).
     case unopened
     /// The client may send more.
@@ -15,15 +15,17 @@ struct HTTP2ClientStreams {
   }
 
   /// How many streams are remembered: twice as many as may be open (`HTTP2Settings.streams`), as a power of two.
-  static let remembered = 2048
+  package static let remembered = 2048
   private static let perWord = 32
 
   private var words = [UInt64](repeating: 0, count: remembered / perWord)
   /// Number of the highest stream opened, counting the client's odd ids from 0.
   private var highest = -1
 
+  package init() {}
+
   /// Nil for a stream that is still idle, or that was forgotten.
-  func state(of streamID: Int32) -> State? {
+  package func state(of streamID: Int32) -> State? {
     let number = Int(streamID) >> 1
     guard number <= highest, number > highest - Self.remembered else { return nil }
     let (word, shift) = Self.place(number)
@@ -33,7 +35,7 @@ struct HTTP2ClientStreams {
   func isNew(_ streamID: Int32) -> Bool { Int(streamID) >> 1 > highest }
 
   /// Opens a stream that is new; those below it are passed over.
-  mutating func open(_ streamID: Int32, as state: State) {
+  package mutating func open(_ streamID: Int32, as state: State) {
     let number = Int(streamID) >> 1
     for skipped in max(highest + 1, number - Self.remembered + 1)..<number { store(skipped, .unopened) }
     highest = number
@@ -41,7 +43,7 @@ struct HTTP2ClientStreams {
   }
 
   /// Changes a stream that is remembered.
-  mutating func set(_ streamID: Int32, _ state: State) { store(Int(streamID) >> 1, state) }
+  package mutating func set(_ streamID: Int32, _ state: State) { store(Int(streamID) >> 1, state) }
 
   private mutating func store(_ number: Int, _ state: State) {
     let (word, shift) = Self.place(number)

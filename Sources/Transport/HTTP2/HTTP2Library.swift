@@ -67,6 +67,10 @@ public struct HTTP2GoAway: Sendable, Equatable {
   public var lastStreamID: Int32
   public var errorCode: HTTP2ErrorCode
   public var debugData: [UInt8]
+
+  package init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
+    (self.lastStreamID, self.errorCode, self.debugData) = (lastStreamID, errorCode, debugData)
+  }
 }
 
 extension HTTP2GoAway {

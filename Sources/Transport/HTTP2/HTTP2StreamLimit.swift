@@ -5,8 +5,8 @@
 /// connection. Between a lowered limit and its acknowledgement a stream too many is only refused. A raised limit counts
 /// at once: some clients use it before they acknowledge it. Before the very first acknowledgement everything
 /// up to the ceiling is taken, as Apple's Netty does, so clients that send without waiting for SETTINGS work.
-struct HTTP2StreamLimit: Equatable {
-  enum Verdict: Equatable { case accepted, refused, violated }
+package struct HTTP2StreamLimit: Equatable {
+  package enum Verdict: Equatable { case accepted, refused, violated }
 
   /// Announcements under way at a time. A client that acknowledges none costs no more than this.
   static let maximumUnacknowledged = 2
@@ -18,7 +18,7 @@ struct HTTP2StreamLimit: Equatable {
   /// To be announced when an acknowledgement makes room.
   private var waiting: Int?
 
-  init(initial: Int, ceiling: Int) {
+  package init(initial: Int, ceiling: Int) {
     acknowledged = ceiling
     pending = [initial]
   }
@@ -27,7 +27,7 @@ struct HTTP2StreamLimit: Equatable {
   var latest: Int { waiting ?? pending.last ?? acknowledged }
 
   /// Asks for another limit; answers whether it has to be announced now.
-  mutating func set(_ limit: Int) -> Bool {
+  package mutating func set(_ limit: Int) -> Bool {
     guard limit != latest else { return false }
     guard pending.count < Self.maximumUnacknowledged else {
       waiting = limit
@@ -38,7 +38,7 @@ struct HTTP2StreamLimit: Equatable {
   }
 
   /// The client has acknowledged its oldest SETTINGS; answers a limit that has to be announced now, if any.
-  mutating func acknowledge() -> Int? {
+  package mutating func acknowledge() -> Int? {
     guard !pending.isEmpty else { return nil }
     acknowledged = pending.removeFirst()
     hasAcknowledged = true
@@ -50,7 +50,7 @@ struct HTTP2StreamLimit: Equatable {
   }
 
   /// Judges a new stream, with `open` streams including it.
-  func verdict(open: Int) -> Verdict {
+  package func verdict(open: Int) -> Verdict {
     let bound = pending.reduce(acknowledged, max)
     if open > bound { return .violated }
     let announced = pending.last ?? acknowledged

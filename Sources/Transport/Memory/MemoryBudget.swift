@@ -9,11 +9,13 @@
 /// have limits of their own and are not counted.
 public final class MemoryBudget {
   /// One who may give way.
-  struct Candidate {
+  package struct Candidate {
     /// What it holds, in bytes.
     var bytes: Int
     /// Since when nothing has moved, in nanoseconds.
     var idle: Int64
+
+    package init(bytes: Int, idle: Int64) { (self.bytes, self.idle) = (bytes, idle) }
   }
 
   /// What `serve` allows unless told otherwise, in bytes.
@@ -39,16 +41,18 @@ public final class MemoryBudget {
   /// What was held when nobody was found to give way: looking again is of no use before somebody holds more.
   private var helplessAt = 0
 
+  package init() {}
+
   /// Somebody holds more, or less.
   @inline(__always)
-  func change(by bytes: Int) { used &+= bytes }
+  package func change(by bytes: Int) { used &+= bytes }
 
   /// Whether more is held than may be: no more work is to be begun.
   public var isExceeded: Bool { used > limit }
   /// Whether those who have been idle are to give way.
   var isStrained: Bool { used > comfort }
   /// Whether somebody has to give way before anything else happens.
-  var needsRelief: Bool { used > limit && used > helplessAt }
+  package var needsRelief: Bool { used > limit && used > helplessAt }
 
   /// Below this nobody gives way.
   private var comfort: Int { limit - limit / 8 }
@@ -58,13 +62,13 @@ public final class MemoryBudget {
   func countVictim(of listener: String) { gaveWay[listener, default: 0] += 1 }
 
   /// Nobody could give way.
-  func noteHelpless() { helplessAt = used }
+  package func noteHelpless() { helplessAt = used }
   /// Somebody may have become able to.
-  func lookAgain() { helplessAt = 0 }
+  package func lookAgain() { helplessAt = 0 }
 
   /// Who has to give way, as indices, heaviest first: of those who sit on much and are idle as many as bring comfort back; and
   /// of everybody as many as the limit demands.
-  func victims(_ candidates: [Candidate]) -> [Int] {
+  package func victims(_ candidates: [Candidate]) -> [Int] {
     guard isStrained else { return [] }
     var order = candidates.indices.sorted { Self.weight(candidates[$0]) > Self.weight(candidates[$1]) }
     var (left, victims) = (used, [Int]())
@@ -89,11 +93,13 @@ public final class MemoryBudget {
 }
 
 /// What one connection holds, as the budget has it.
-struct MemoryShare {
-  private(set) var bytes = 0
+package struct MemoryShare {
+  package private(set) var bytes = 0
+
+  package init() {}
 
   @inline(__always)
-  mutating func set(_ count: Int, in budget: MemoryBudget) {
+  package mutating func set(_ count: Int, in budget: MemoryBudget) {
     guard count != bytes else { return }
     budget.change(by: count &- bytes)
     bytes = count

@@ -14,20 +14,20 @@ protocol MemoryHolder: AnyObject {
 }
 
 /// Since when a connection has moved nothing. Looked at once a second, so that moving bytes costs nothing for it.
-struct IdleMark {
+package struct IdleMark {
   private var moved = 0
   private var since: Int64
 
   /// `now` is monotonic, in nanoseconds.
-  init(now: Int64) { since = now }
+  package init(now: Int64) { since = now }
 
-  mutating func look(moved: Int, now: Int64) {
+  package mutating func look(moved: Int, now: Int64) {
     guard moved != self.moved else { return }
     (self.moved, since) = (moved, now)
   }
 
   /// In nanoseconds.
-  func idle(_ now: Int64) -> Int64 { now - since }
+  package func idle(_ now: Int64) -> Int64 { now - since }
 }
 
 /// One who gave way, for the log.

@@ -136,12 +136,12 @@ func derEncoding(_ certificate: OpaquePointer?) -> [UInt8]? {
 }
 
 /// The list of protocol names in an ALPN offer: each a length byte and that many bytes (RFC 7301).
-struct ALPNList {
-  private(set) var names: [String] = []
+package struct ALPNList {
+  package private(set) var names: [String] = []
   private var ranges: [Range<Int>] = []
 
   /// Reads as many whole names as there are.
-  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     var position = 0
     while position < bytes.count {
       let range = position + 1..<position + 1 + Int(bytes[position])
@@ -152,10 +152,10 @@ struct ALPNList {
     }
   }
 
-  func range(of name: String) -> Range<Int>? { names.firstIndex(of: name).map { ranges[$0] } }
+  package func range(of name: String) -> Range<Int>? { names.firstIndex(of: name).map { ranges[$0] } }
 
   /// The offer that a client makes of `names`.
-  static func encode(_ names: [String]) -> [UInt8] {
+  package static func encode(_ names: [String]) -> [UInt8] {
     names.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
   }
 }

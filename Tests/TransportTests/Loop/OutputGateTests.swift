@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+import Transport
 
 /// | free | covered | not covered | of one connection's output, in bytes, as commits come and go.
 @Suite("What may leave while a commit is under way")

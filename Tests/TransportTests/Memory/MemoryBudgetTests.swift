@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+import Transport
 
 @Suite("Memory budget")
 struct MemoryBudgetTests {
