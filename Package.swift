@@ -82,7 +82,8 @@ let package = Package(
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
 
     .target(
-      name: "TestSupport", dependencies: ["Broker", "Credentials", "PushModel"], path: "Tests/TestSupport"),
+      name: "TestSupport", dependencies: ["Broker", "COpenSSL", "Credentials", "PushModel"],
+      path: "Tests/TestSupport"),
     tests("APNSEmulatorTesting", ["APNSEmulatorTesting", "Emulator", "Platform", "PushModel", "Storage"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),

@@ -24,7 +24,7 @@ public struct CredentialsError: Error, Equatable, CustomStringConvertible {
   /// A lower-case sentence without a full stop.
   public let message: String
 
-  init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }

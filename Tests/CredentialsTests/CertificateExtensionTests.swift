@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Credentials
+import Credentials
 
 /// Expected bytes: `Documentation/provider-api.md#topics-extension`.
 @Suite("Certificate extensions")

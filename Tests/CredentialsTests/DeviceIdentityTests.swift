@@ -3,7 +3,7 @@ import Foundation
 import PushModel
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Device identity")
 struct DeviceIdentityTests {

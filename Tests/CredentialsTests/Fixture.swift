@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 /// Key material made once for the whole run, because RSA keys are slow to make.
 enum Fixture {

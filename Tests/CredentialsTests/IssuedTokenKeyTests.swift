@@ -2,7 +2,7 @@ import Foundation
 import PushModel
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Issued token keys")
 struct IssuedTokenKeyTests {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Provider key record")
 struct ProviderKeyRecordTests {

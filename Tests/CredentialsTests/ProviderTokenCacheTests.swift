@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Provider token cache")
 struct ProviderTokenCacheTests {

@@ -4,7 +4,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Provider trust")
 struct ProviderTrustTests {
@@ -80,13 +80,9 @@ struct ProviderTrustTests {
 
   @Test("a self-signed certificate is unknown")
   func selfSigned() throws {
-    let key = try PrivateKey.generateP256()
-    let template = CertificateTemplate(
-      subject: DistinguishedName((NID_commonName, Self.commonName), (NID_userId, "com.example.app")),
-      notBefore: Fixture.now.adding(seconds: -1), notAfter: Fixture.now.adding(seconds: 1), extensions: [])
-    let pair = KeyPair(
-      certificate: try template.signed(for: PublicKey(of: key), by: .init(certificate: nil, key: key)),
-      key: key)
+    let pair = try CraftedCertificate.made(
+      commonName: Self.commonName, uid: "com.example.app", by: nil, from: Fixture.now.adding(seconds: -1),
+      until: Fixture.now.adding(seconds: 1))
     #expect(verdict(pair, by: try trust()).problem?.code == .unknownAuthority)
   }
 

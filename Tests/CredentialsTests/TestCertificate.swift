@@ -1,7 +1,7 @@
-import COpenSSL
 import PushModel
+import TestSupport
 
-@testable import Credentials
+import Credentials
 
 /// Certificates as others might have made them.
 enum TestCertificate {
@@ -17,16 +17,12 @@ enum TestCertificate {
     commonName: String, uid: String?, extensions: [CertificateExtension] = [], by issuer: KeyPair? = nil,
     key: PrivateKey? = nil, validSeconds: ClosedRange<Int64> = -3600...3600
   ) throws -> KeyPair {
-    var subject = DistinguishedName((NID_commonName, commonName))
-    if let uid { subject.attributes.append(.init(kind: NID_userId, text: uid)) }
-    let template = CertificateTemplate(
-      subject: subject, notBefore: Fixture.now.adding(seconds: validSeconds.lowerBound),
-      notAfter: Fixture.now.adding(seconds: validSeconds.upperBound), extensions: extensions)
-    let key = try key ?? PrivateKey.generateP256()
-    let signer = try issuer ?? Fixture.root()
-    return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: signer.issuer), key: key)
+    try CraftedCertificate.made(
+      commonName: commonName, uid: uid, extensions: extensions, by: issuer ?? Fixture.root(), key: key,
+      from: Fixture.now.adding(seconds: validSeconds.lowerBound),
+      until: Fixture.now.adding(seconds: validSeconds.upperBound))
   }
 
   /// An authority that nobody here knows.
-  static func foreignAuthority() throws -> KeyPair { try KeyPair.root(now: Fixture.now) }
+  static func foreignAuthority() throws -> KeyPair { try CraftedCertificate.authority(now: Fixture.now) }
 }

@@ -3,7 +3,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 /// Provider tokens of `Documentation/provider-api.md#example-token`, and others made to be wrong in one way.
 enum TestToken {

@@ -1,7 +1,7 @@
 import PushModel
 
 /// An extension of a certificate, ready to be signed.
-struct CertificateExtension: Equatable {
+package struct CertificateExtension: Equatable {
   /// The content bytes of the object identifier's DER form.
   var identifier: [UInt8]
   var isCritical = false
@@ -9,7 +9,7 @@ struct CertificateExtension: Equatable {
   var value: [UInt8]
 
   /// The whole extension in DER.
-  var der: [UInt8] {
+  package var der: [UInt8] {
     let critical = isCritical ? DERWriter.boolean(true) : []
     return DERWriter.sequence(DERWriter.objectIdentifier(identifier), critical, DERWriter.octetString(value))
   }
@@ -26,7 +26,7 @@ extension CertificateExtension {
   }
 
   /// Purposes in the extended key usage extension.
-  enum Purpose: UInt8 {
+  package enum Purpose: UInt8 {
     case serverAuthentication = 1
     case clientAuthentication = 2
   }
@@ -43,7 +43,7 @@ extension CertificateExtension {
     return CertificateExtension(identifier: [0x55, 0x1d, 0x0f], isCritical: true, value: value)
   }
 
-  static func extendedKeyUsage(_ purpose: Purpose) -> CertificateExtension {
+  package static func extendedKeyUsage(_ purpose: Purpose) -> CertificateExtension {
     let identifier = [0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, purpose.rawValue]
     return CertificateExtension(
       identifier: [0x55, 0x1d, 0x25], value: DERWriter.sequence(DERWriter.objectIdentifier(identifier)))
@@ -84,12 +84,12 @@ extension CertificateExtension {
   static let topicsIdentifier: [UInt8] = pushArc + [6]
 
   /// Allows the use of one environment.
-  static func push(_ environment: Environment) -> CertificateExtension {
+  package static func push(_ environment: Environment) -> CertificateExtension {
     CertificateExtension(identifier: pushIdentifier(environment), value: DERWriter.null)
   }
 
   /// Lists the topics.
-  static func topics(_ topics: [PushTopic]) -> CertificateExtension {
+  package static func topics(_ topics: [PushTopic]) -> CertificateExtension {
     CertificateExtension(identifier: topicsIdentifier, value: TopicsExtension.encode(topics))
   }
 }

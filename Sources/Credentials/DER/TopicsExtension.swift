@@ -3,14 +3,14 @@ import PushModel
 /// The topics of a push certificate, extension 1.2.840.113635.100.6.3.6
 /// (`Documentation/provider-api.md#topics-extension`): a sequence in which each topic's name is followed by the
 /// sequence of its kinds.
-enum TopicsExtension {
+package enum TopicsExtension {
   /// Most topics read from one certificate; Apple allows a key 400 (`Documentation/provider-api.md#provider-tokens`).
-  static let maximumTopics = 1000
+  package static let maximumTopics = 1000
   /// Most kinds read for one topic; three are known.
   static let maximumKinds = 16
 
   /// The extension's value.
-  static func encode(_ topics: [PushTopic]) -> [UInt8] {
+  package static func encode(_ topics: [PushTopic]) -> [UInt8] {
     DERWriter.sequence(
       of: topics.flatMap { topic in
         [
@@ -23,7 +23,7 @@ enum TopicsExtension {
   /// The topics in the value; nil unless it is well formed to the last byte and names at least one.
   ///
   /// A topic without kinds is taken, since readers in the wild look at the names alone.
-  static func decode(_ value: [UInt8]) -> [PushTopic]? {
+  package static func decode(_ value: [UInt8]) -> [PushTopic]? {
     var outer = DERReader(value)
     guard let sequence = outer.next(), sequence.tag == DERTag.sequence, outer.isAtEnd else { return nil }
     var members = DERReader(sequence.content)

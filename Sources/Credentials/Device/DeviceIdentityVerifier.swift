@@ -163,7 +163,7 @@ public enum DeviceNonce {
   }
 
   /// When the device made it; nil unless it has the form of a nonce. Saturates at the end of time.
-  static func time(of bytes: [UInt8]) -> Timestamp? {
+  package static func time(of bytes: [UInt8]) -> Timestamp? {
     guard bytes.count == byteCount, bytes[0] == leadingByte else { return nil }
     let milliseconds = bytes[1..<9].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let (nanoseconds, overflow) = Int64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)

@@ -66,14 +66,14 @@ public final class CertsFolder {
   }
 
   /// The root, prepared on first use.
-  func loadedRoot(now: Timestamp) throws(CredentialsError) -> KeyPair {
+  package func loadedRoot(now: Timestamp) throws(CredentialsError) -> KeyPair {
     if root == nil { try prepare(now: now) }
     guard let root else { throw CredentialsError(.unreadable, "\(caCertificate) is not loaded") }
     return root
   }
 
   /// The device authority, prepared on first use.
-  func loadedDeviceAuthority(now: Timestamp) throws(CredentialsError) -> KeyPair {
+  package func loadedDeviceAuthority(now: Timestamp) throws(CredentialsError) -> KeyPair {
     if deviceAuthority == nil { try prepare(now: now) }
     guard let deviceAuthority else {
       throw CredentialsError(.unreadable, "\(deviceCACertificate) is not loaded")

@@ -3,16 +3,18 @@ import Platform
 import PushModel
 
 /// A certificate with its private key, as two PEM files beside each other.
-struct KeyPair {
-  var certificate: Certificate
-  var key: PrivateKey
+package struct KeyPair {
+  package var certificate: Certificate
+  package var key: PrivateKey
 
-  var issuer: CertificateTemplate.Issuer { .init(certificate: certificate, key: key) }
+  package var issuer: CertificateTemplate.Issuer { .init(certificate: certificate, key: key) }
 
   /// Where a pair lies.
-  struct Paths {
+  package struct Paths {
     var certificate: String
     var key: String
+
+    package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
   }
 
   /// The pair at `paths`, or nil if neither file is there.
@@ -36,13 +38,13 @@ struct KeyPair {
     self.init(certificate: certificate, key: key)
   }
 
-  init(certificate: Certificate, key: PrivateKey) {
+  package init(certificate: Certificate, key: PrivateKey) {
     self.certificate = certificate
     self.key = key
   }
 
   /// Writes both files, the key first: a certificate without its key would look complete to a reader.
-  func write(to paths: Paths) throws(CredentialsError) {
+  package func write(to paths: Paths) throws(CredentialsError) {
     try FileSystem.write(try key.pem(), to: paths.key, permissions: FileSystem.secretFile)
     try FileSystem.write(try certificate.pem(), to: paths.certificate, permissions: FileSystem.openFile)
   }
@@ -73,7 +75,7 @@ extension Certificate {
 /// The certificates that this emulator makes, and what each says.
 extension KeyPair {
   /// Our root: RSA and SHA-256, which clients have verified since about 2008.
-  static func root(now: Timestamp) throws(CredentialsError) -> KeyPair {
+  package static func root(now: Timestamp) throws(CredentialsError) -> KeyPair {
     let key = try PrivateKey.generateRSA()
     let template = authority(named: "apns-emulator Root CA", now: now)
     let issuer = CertificateTemplate.Issuer(certificate: nil, key: key)
@@ -81,7 +83,7 @@ extension KeyPair {
   }
 
   /// Signs device identities and nothing else.
-  static func deviceAuthority(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
+  package static func deviceAuthority(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
     try make(authority(named: "apns-emulator Device CA", now: now), by: root)
   }
 
@@ -98,7 +100,7 @@ extension KeyPair {
 
   /// A push certificate as Apple's look (`Documentation/provider-api.md#certificates`), or as they looked before 2015:
   /// with the topic in the subject alone.
-  static func push(
+  package static func push(
     topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String, by root: KeyPair,
     now: Timestamp
   ) throws(CredentialsError) -> KeyPair {

@@ -3,17 +3,24 @@ import Platform
 import PushModel
 
 /// What a new certificate will say.
-struct CertificateTemplate {
+package struct CertificateTemplate {
   var subject: DistinguishedName
   var notBefore: Timestamp
   var notAfter: Timestamp
   var extensions: [CertificateExtension]
 
+  package init(
+    subject: DistinguishedName, notBefore: Timestamp, notAfter: Timestamp, extensions: [CertificateExtension]
+  ) {
+    (self.subject, self.notBefore, self.notAfter) = (subject, notBefore, notAfter)
+    self.extensions = extensions
+  }
+
   /// Random bytes in a serial number: unique without a register, and under the 20 octets of RFC 5280 4.1.2.2.
   private static let serialByteCount = 16
 
   /// The certificate for `publicKey`, signed by `issuer`, or by `ownKey` when it is its own issuer.
-  func signed(for publicKey: PublicKey, by issuer: Issuer) throws(CredentialsError) -> Certificate {
+  package func signed(for publicKey: PublicKey, by issuer: Issuer) throws(CredentialsError) -> Certificate {
     guard let handle = X509_new() else { throw OpenSSLError.take("make a certificate") }
     let certificate = Certificate(owning: handle)
     guard fill(handle, publicKey: publicKey, issuer: issuer), addExtensions(to: handle, issuer: issuer),
@@ -23,10 +30,14 @@ struct CertificateTemplate {
   }
 
   /// Who signs: a certificate with its key, or a key alone for a root.
-  struct Issuer {
+  package struct Issuer {
     /// Nil when the new certificate is its own issuer.
     var certificate: Certificate?
     var key: PrivateKey
+
+    package init(certificate: Certificate?, key: PrivateKey) {
+      (self.certificate, self.key) = (certificate, key)
+    }
   }
 
   private func fill(_ handle: OpaquePointer, publicKey: PublicKey, issuer: Issuer) -> Bool {
@@ -76,7 +87,7 @@ struct CertificateTemplate {
 }
 
 /// A certificate subject or issuer, attribute by attribute in order.
-struct DistinguishedName {
+package struct DistinguishedName {
   struct Attribute {
     /// `NID_…`.
     var kind: Int32
@@ -85,7 +96,7 @@ struct DistinguishedName {
 
   var attributes: [Attribute]
 
-  init(_ attributes: (Int32, String)...) {
+  package init(_ attributes: (Int32, String)...) {
     self.attributes = attributes.map { Attribute(kind: $0.0, text: $0.1) }
   }
 

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A private key.
-final class PrivateKey {
+package final class PrivateKey {
   /// Modulus of the RSA keys made here, in bits: what clients of twenty years accept.
   static let rsaBits = 2048
 
@@ -14,19 +14,19 @@ final class PrivateKey {
   deinit { EVP_PKEY_free(handle) }
 
   /// A new RSA key.
-  static func generateRSA(bits: Int = rsaBits) throws(CredentialsError) -> PrivateKey {
+  package static func generateRSA(bits: Int = rsaBits) throws(CredentialsError) -> PrivateKey {
     guard let handle = shim_generate_rsa(bits) else { throw OpenSSLError.take("make an RSA key") }
     return PrivateKey(owning: handle)
   }
 
   /// A new key on P-256, the only curve of provider tokens (`Documentation/provider-api.md#provider-tokens`).
-  static func generateP256() throws(CredentialsError) -> PrivateKey {
+  package static func generateP256() throws(CredentialsError) -> PrivateKey {
     guard let handle = shim_generate_p256() else { throw OpenSSLError.take("make a P-256 key") }
     return PrivateKey(owning: handle)
   }
 
   /// Reads an unencrypted PEM key; nil for anything else.
-  convenience init?(pem: [UInt8]) {
+  package convenience init?(pem: [UInt8]) {
     defer { OpenSSLError.clear() }
     // Without this callback OpenSSL would ask for the password of an encrypted key on the terminal.
     guard let buffer = MemoryBuffer(pem),
@@ -36,7 +36,7 @@ final class PrivateKey {
   }
 
   /// PKCS#8 PEM, unencrypted. Secret.
-  func pem() throws(CredentialsError) -> [UInt8] {
+  package func pem() throws(CredentialsError) -> [UInt8] {
     guard let buffer = MemoryBuffer(),
       PEM_write_bio_PKCS8PrivateKey(buffer.handle, handle, nil, nil, 0, nil, nil) == 1
     else { throw OpenSSLError.take("write a key") }
@@ -47,10 +47,10 @@ final class PrivateKey {
   var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
 
   /// Whether this is a key on P-256.
-  var isP256: Bool { PublicKey.isP256(handle) }
+  package var isP256: Bool { PublicKey.isP256(handle) }
 
   /// A signature over `message` with the given hash: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA.
-  func signature(over message: [UInt8], hash: String) throws(CredentialsError) -> [UInt8] {
+  package func signature(over message: [UInt8], hash: String) throws(CredentialsError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw OpenSSLError.take("sign") }
     defer { EVP_MD_CTX_free(context) }
     var count = 0

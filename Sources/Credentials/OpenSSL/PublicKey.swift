@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A public key out of a certificate or request.
-final class PublicKey {
+package final class PublicKey {
   /// Owned; freed with this object, so take it only from an object that has a name.
   let handle: OpaquePointer
 
@@ -9,7 +9,7 @@ final class PublicKey {
   init(owning handle: OpaquePointer) { self.handle = handle }
 
   /// The public half of `key`.
-  convenience init(of key: PrivateKey) {
+  package convenience init(of key: PrivateKey) {
     EVP_PKEY_up_ref(key.handle)
     self.init(owning: key.handle)
   }
@@ -20,7 +20,7 @@ final class PublicKey {
   var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
 
   /// Size of the modulus or field, in bits.
-  var bits: Int { Int(EVP_PKEY_get_bits(handle)) }
+  package var bits: Int { Int(EVP_PKEY_get_bits(handle)) }
 
   /// Whether `signature` over `message` was made with the private half: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA.
   func verifies(_ signature: [UInt8], over message: [UInt8], hash: String) -> Bool {

@@ -27,14 +27,14 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
     verificationError = error
   }
 
-  static let malformed = CertificateProblem(
+  package static let malformed = CertificateProblem(
     .malformed, "the client's certificate can't be parsed", error: X509_V_ERR_CERT_REJECTED)
 
-  static let namesNoTopic = CertificateProblem(
+  package static let namesNoTopic = CertificateProblem(
     .namesNoTopic, "the certificate names no topic, neither in the topics extension nor in the subject's UID",
     error: X509_V_ERR_INVALID_PURPOSE)
 
-  static let namesNoEnvironment = CertificateProblem(
+  package static let namesNoEnvironment = CertificateProblem(
     .namesNoEnvironment,
     "the certificate has neither of Apple's environment extensions and its common name none of Apple's prefixes",
     error: X509_V_ERR_INVALID_PURPOSE)

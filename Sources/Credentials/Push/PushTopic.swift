@@ -17,7 +17,7 @@ public struct PushTopic: Hashable, Sendable {
   /// What a new certificate for `topics` lists. In a universal one a single bundle id gets its VoIP and complication
   /// topics too, as Apple's have them (`Documentation/provider-api.md#topics-extension`); of several, and in the older
   /// single kinds, each stands for itself.
-  static func listed(for topics: [Topic], isUniversal: Bool) -> [PushTopic] {
+  package static func listed(for topics: [Topic], isUniversal: Bool) -> [PushTopic] {
     guard isUniversal, topics.count == 1, let base = topics.first, kind(of: base) == "app" else {
       return topics.map { PushTopic($0) }
     }

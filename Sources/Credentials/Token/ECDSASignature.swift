@@ -1,6 +1,6 @@
 /// The two forms of a signature on P-256: r and s side by side as RFC 7518 3.4 has it, and the ASN.1 DER that several
 /// libraries send (`Documentation/provider-api.md#what-clients-do`).
-enum ECDSASignature {
+package enum ECDSASignature {
   /// Bytes of r, and of s.
   static let scalarByteCount = 32
   /// Lengths that a DER signature may have: two INTEGERs of at least 1 and at most 33 bytes.
@@ -21,7 +21,7 @@ enum ECDSASignature {
   }
 
   /// The raw form of a DER signature; nil if it is none.
-  static func raw(from der: [UInt8]) -> [UInt8]? {
+  package static func raw(from der: [UInt8]) -> [UInt8]? {
     guard let (r, s) = scalars(der) else { return nil }
     return padded(r) + padded(s)
   }

@@ -32,7 +32,7 @@ public struct ProviderKeyRecord: Equatable, Sendable {
 
   /// Reads the file's content; nil unless it has the members with the right types. Absent topics mean all, absent
   /// environments both.
-  init?(json: [UInt8]) {
+  package init?(json: [UInt8]) {
     guard let value = JSONReader.read(json), let keyId = value.string("keyId"),
       let teamId = value.string("teamId"),
       let names = value.strings("topics"), let environments = Self.environments(value)
@@ -53,7 +53,7 @@ public struct ProviderKeyRecord: Equatable, Sendable {
   }
 
   /// The file's content.
-  var json: [UInt8] {
+  package var json: [UInt8] {
     var members: [(String, JSONValue)] = [
       ("keyId", .string(keyId)), ("teamId", .string(teamId)),
       ("topics", .array(topics.map { .string($0.name) })),

@@ -2,7 +2,7 @@ import Platform
 
 /// Remembers what became of tokens, by their bytes. Two generations: when the young one is full it becomes the old one,
 /// and the old one is forgotten, so what is in use stays and what is not goes.
-struct ProviderTokenMemory<Verdict> {
+package struct ProviderTokenMemory<Verdict> {
   private struct Entry {
     var bytes: [UInt8]
     var verdict: Verdict
@@ -23,7 +23,7 @@ struct ProviderTokenMemory<Verdict> {
   init(generationCapacity: Int) { self.generationCapacity = generationCapacity }
 
   /// The verdict on the token with exactly these bytes.
-  mutating func find(_ bytes: UnsafeRawBufferPointer) -> Verdict? {
+  package mutating func find(_ bytes: UnsafeRawBufferPointer) -> Verdict? {
     if let latest, latest.matches(bytes) { return latest.verdict }
     let hash = Self.hash(bytes)
     if let entry = young[hash], entry.matches(bytes) {
@@ -36,11 +36,11 @@ struct ProviderTokenMemory<Verdict> {
     return entry.verdict
   }
 
-  mutating func insert(_ bytes: [UInt8], _ verdict: Verdict) {
+  package mutating func insert(_ bytes: [UInt8], _ verdict: Verdict) {
     insert(Entry(bytes: bytes, verdict: verdict), bytes.withUnsafeBytes { Self.hash($0) })
   }
 
-  mutating func removeAll() {
+  package mutating func removeAll() {
     young = [:]
     old = [:]
     latest = nil
@@ -63,11 +63,11 @@ struct ProviderTokenMemory<Verdict> {
 }
 
 /// Verified tokens: only holders of a key get in.
-typealias ProviderTokenCache = ProviderTokenMemory<VerifiedProviderToken>
+package typealias ProviderTokenCache = ProviderTokenMemory<VerifiedProviderToken>
 
 extension ProviderTokenCache {
   /// Tokens in one generation.
-  static var generationCapacity: Int { 1024 }
+  package static var generationCapacity: Int { 1024 }
 
-  init() { self.init(generationCapacity: Self.generationCapacity) }
+  package init() { self.init(generationCapacity: Self.generationCapacity) }
 }

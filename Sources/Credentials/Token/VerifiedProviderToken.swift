@@ -18,7 +18,7 @@ public final class VerifiedProviderToken: Sendable {
   /// What the documents have against it although Apple evidently serves such tokens.
   public let deviation: ProviderTokenRefusal?
 
-  init(
+  package init(
     _ token: ProviderToken, key: ProviderKeyRecord, fingerprint: [UInt8],
     leniency: ProviderTokenRefusal? = nil
   ) {

@@ -1,9 +1,9 @@
-import COpenSSL
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 /// A certificate that a provider shows, as two PEM files. Each kind is made at its first use and kept for the run.
 struct ClientCertificate {
@@ -61,7 +61,7 @@ struct ClientCertificate {
   }
 
   /// An authority that nobody here knows.
-  static func authority() throws -> KeyPair { try KeyPair.root(now: Site.now) }
+  static func authority() throws -> KeyPair { try CraftedCertificate.authority(now: Site.now) }
 
   private static func push(
     _ name: String, topics: [String], _ environments: EnvironmentSet, team: String,
@@ -77,15 +77,10 @@ struct ClientCertificate {
   private static func made(
     commonName: String, uid: String? = nil, extensions: [CertificateExtension], by issuer: KeyPair? = nil
   ) throws -> KeyPair {
-    var subject = DistinguishedName((NID_commonName, commonName))
-    if let uid { subject.attributes.append(.init(kind: NID_userId, text: uid)) }
-    let template = CertificateTemplate(
-      subject: subject, notBefore: Site.now.adding(seconds: -3600),
-      notAfter: Site.now.adding(seconds: 86_400),
-      extensions: extensions)
-    let key = try PrivateKey.generateP256()
-    let signer = try issuer ?? Site.folder().loadedRoot(now: Site.now)
-    return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: signer.issuer), key: key)
+    try CraftedCertificate.made(
+      commonName: commonName, uid: uid, extensions: extensions,
+      by: issuer ?? Site.folder().loadedRoot(now: Site.now), from: Site.now.adding(seconds: -3600),
+      until: Site.now.adding(seconds: 86_400))
   }
 
   private static func cached(_ name: String, _ make: () throws -> KeyPair) throws -> ClientCertificate {
