@@ -3,41 +3,41 @@ import PushModel
 import Transport
 
 /// One notification of the gateway as it goes out over HTTP/2.
-struct ForwardPush {
+package struct ForwardPush {
   /// How long a notification that is not to be stored is tried, in nanoseconds: the other service being busy for a moment
   /// should not lose it, and later it has no use.
   static let unstoredPatience: Int64 = 10_000_000_000
 
   /// Its id in the journal when it came; a later one has a larger id.
-  var id: UInt64
+  package var id: UInt64
   /// Its id in the journal now: a provider that sends it again makes a new record.
-  var record: UInt64
+  package var record: UInt64
   /// The id under which it outlives this process (`PendingForwards`).
   var kept: Int64 = 0
   /// It came before a restart.
   var isRestored = false
   /// Number of the provider's connection, and its place there; 0 if that went with an earlier process.
-  var connection: Int
+  package var connection: Int
   var sequence: UInt64
   var token: [UInt8]
   var payload: [UInt8]
   /// Index and name of the certificate's topic.
-  var topic: TopicID?
+  package var topic: TopicID?
   var topicName: String
-  var environment: Environment
+  package var environment: Environment
   var type: PushType
-  var priority: Priority
+  package var priority: Priority
   /// UNIX seconds as the provider sent it.
   var expiration: UInt32?
   /// When there is no use in trying any more.
   var expiresAt: Timestamp
   var messageID: MessageID
   /// How often it was handed over.
-  var attempts = 0
+  package var attempts = 0
   /// How many had been accepted when it was first turned away; nil before.
   var acceptedBefore: Int?
   /// How often nobody could say what became of it, and how often it was turned away unseen.
-  var losses = 0
+  package var losses = 0
   var refusals = 0
   /// Its provider takes it for thrown away: it is of use only if the other service accepts it this time.
   var isThrownAway = false
@@ -47,7 +47,7 @@ struct ForwardPush {
   var tokenNumber = 0
 
   /// A notification that came at a place of a connection; it has no id yet.
-  init(
+  package init(
     _ submission: Submission, topicName: String, connection: Int, sequence: UInt64,
     now: Timestamp
   ) {
@@ -61,7 +61,7 @@ struct ForwardPush {
 
   /// Until when a notification is tried: to its expiration, 30 days if it has none
   /// (`Documentation/provider-api.md#open-questions`).
-  static func expiry(_ expiration: UInt32?, received: Timestamp) -> Timestamp {
+  package static func expiry(_ expiration: UInt32?, received: Timestamp) -> Timestamp {
     let latest = received.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
     guard let expiration else { return latest }
     let earliest = received.adding(nanoseconds: unstoredPatience)
@@ -71,7 +71,7 @@ struct ForwardPush {
   /// Where the verdict goes.
   var ticket: PushTicket { PushTicket(waiter: connection, sequence: sequence) }
 
-  var path: String { "/3/device/\(Hex.encode(token))" }
+  package var path: String { "/3/device/\(Hex.encode(token))" }
 
   /// The request's header fields (`Documentation/provider-api.md#request`).
   func head(authority: String, providerToken: String) -> HTTP2RequestHead {

@@ -6,7 +6,7 @@ import PushModel
 ///     added ─→ ready ─ next ─→ on its way ─ settled ─→ out
 ///                ↑                 ├─ put back: it never counted ─→ ready
 ///                └── its time ─ delayed ←─ retried
-struct ForwardQueue {
+package struct ForwardQueue {
   /// Most notifications, as a count.
   let limit: Int
   private var pushes: [UInt64: ForwardPush] = [:]
@@ -18,33 +18,33 @@ struct ForwardQueue {
   /// Those from before a restart that wait for others of their token.
   private var restored = RestoredPushes()
 
-  init(limit: Int) { self.limit = max(1, limit) }
+  package init(limit: Int) { self.limit = max(1, limit) }
 
-  var count: Int { pushes.count + restored.count }
-  var underWayCount: Int { underWay.count }
-  var isFull: Bool { count >= limit }
+  package var count: Int { pushes.count + restored.count }
+  package var underWayCount: Int { underWay.count }
+  package var isFull: Bool { count >= limit }
   /// When the next delayed one is due; nil if none is.
-  var nextMoment: Int64? { delayed.last?.at }
+  package var nextMoment: Int64? { delayed.last?.at }
 
   /// Takes a notification; false if there is no room.
-  mutating func add(_ push: ForwardPush) -> Bool {
+  package mutating func add(_ push: ForwardPush) -> Bool {
     guard !isFull else { return false }
     insert(push)
     return true
   }
 
   /// Takes one from before a restart, whether there is room or not.
-  mutating func restore(_ push: ForwardPush) {
+  package mutating func restore(_ push: ForwardPush) {
     if let first = restored.add(push) { insert(first) }
   }
 
   /// One from before a restart has ended: the next of its token may follow.
-  mutating func restoredEnded(_ push: ForwardPush) {
+  package mutating func restoredEnded(_ push: ForwardPush) {
     if let next = restored.next(after: push) { insert(next) }
   }
 
   /// Whether any from before a restart have not ended for the token: newer ones must not overtake them.
-  func holdsRestored(_ token: UnsafeRawBufferPointer?) -> Bool { restored.holds(token) }
+  package func holdsRestored(_ token: UnsafeRawBufferPointer?) -> Bool { restored.holds(token) }
 
   /// The ids under which those of a connection are kept.
   func kept(of connection: Int) -> [Int64] {
@@ -52,7 +52,7 @@ struct ForwardQueue {
   }
 
   /// The next one to be sent, which is on its way then.
-  mutating func next(now: Int64) -> ForwardPush? {
+  package mutating func next(now: Int64) -> ForwardPush? {
     while let due = delayed.last, due.at <= now {
       delayed.removeLast()
       makeReady(due.id)
@@ -65,42 +65,42 @@ struct ForwardQueue {
   }
 
   /// Those on their way, oldest first.
-  var underWayPushes: [ForwardPush] { underWay.sorted().compactMap { pushes[$0] } }
+  package var underWayPushes: [ForwardPush] { underWay.sorted().compactMap { pushes[$0] } }
 
   /// One that waits or is on its way.
-  subscript(id: UInt64) -> ForwardPush? { pushes[id] }
+  package subscript(id: UInt64) -> ForwardPush? { pushes[id] }
 
   /// Changes what is remembered of one.
-  mutating func update(_ id: UInt64, _ change: (inout ForwardPush) -> Void) {
+  package mutating func update(_ id: UInt64, _ change: (inout ForwardPush) -> Void) {
     guard var push = pushes[id] else { return }
     change(&push)
     pushes[id] = push
   }
 
   /// Whether `next` would answer one.
-  func hasReady(now: Int64) -> Bool { !ready.isEmpty || delayed.last.map { $0.at <= now } ?? false }
+  package func hasReady(now: Int64) -> Bool { !ready.isEmpty || delayed.last.map { $0.at <= now } ?? false }
 
   /// It is done; answers it if it was on its way.
-  mutating func settle(_ id: UInt64) -> ForwardPush? {
+  package mutating func settle(_ id: UInt64) -> ForwardPush? {
     underWay.remove(id) == nil ? nil : pushes.removeValue(forKey: id)
   }
 
   /// The other service has not looked at it: it goes to its old place and counts as not tried.
-  mutating func putBack(_ id: UInt64) {
+  package mutating func putBack(_ id: UInt64) {
     guard underWay.remove(id) != nil else { return }
     pushes[id]?.attempts -= 1
     makeReady(id)
   }
 
   /// It is to be tried again, not before a moment.
-  mutating func retry(_ id: UInt64, at moment: Int64) {
+  package mutating func retry(_ id: UInt64, at moment: Int64) {
     guard underWay.remove(id) != nil else { return }
     let index = delayed.firstIndex { $0.at < moment } ?? delayed.count
     delayed.insert((moment, id), at: index)
   }
 
   /// Takes out those that wait and of which `condition` holds, oldest first.
-  mutating func removeWaiting(where condition: (ForwardPush) -> Bool) -> [ForwardPush] {
+  package mutating func removeWaiting(where condition: (ForwardPush) -> Bool) -> [ForwardPush] {
     let removed = (ready + delayed.map(\.id)).compactMap { pushes[$0] }.filter(condition)
     guard !removed.isEmpty else { return [] }
     for push in removed { pushes[push.id] = nil }

@@ -1,7 +1,7 @@
 import PushModel
 
 /// What an answer of the other service means for a notification (`Documentation/provider-api.md#response`, `#reasons`).
-enum ForwardVerdict: Equatable {
+package enum ForwardVerdict: Equatable {
   case delivered
   /// The token is gone since then; nil if the answer does not say.
   case gone(Timestamp?)
@@ -15,7 +15,7 @@ enum ForwardVerdict: Equatable {
   case tokenExpired
 
   /// Reads status and body of an answer.
-  init(status: Int, body: [UInt8]) {
+  package init(status: Int, body: [UInt8]) {
     let document = body.isEmpty ? nil : JSONReader.read(body)
     let reason = document?.string("reason")
     switch status {
@@ -45,7 +45,7 @@ enum ForwardVerdict: Equatable {
   }
 
   /// Status and reason word, for people.
-  static func text(status: Int, body: [UInt8]) -> String {
+  package static func text(status: Int, body: [UInt8]) -> String {
     guard let reason = JSONReader.read(body)?.string("reason") else { return "\(status)" }
     let word = reason.unicodeScalars.filter { $0.isASCII && $0.properties.isAlphabetic }.prefix(wordLimit)
     return "\(status) \(String(String.UnicodeScalarView(word)))"

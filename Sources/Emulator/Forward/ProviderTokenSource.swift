@@ -5,7 +5,7 @@ import PushModel
 /// Apple wants a token renewed at least once an hour and at most once in 20 minutes
 /// (`Documentation/provider-api.md#renewal`). Time is the world's, not the emulator's movable clock: the other service
 /// judges the token by its own.
-struct ProviderTokenSource {
+package struct ProviderTokenSource {
   /// Age at which a new token is made, in seconds: as most libraries do, well before the hour is over.
   static let renewalAge: Int64 = 45 * 60
   /// A token younger than this is not replaced whatever happens, in seconds.
@@ -13,19 +13,19 @@ struct ProviderTokenSource {
 
   private let sign: (Timestamp) throws -> String
   /// Counts the tokens that were made.
-  private(set) var number = 0
+  package private(set) var number = 0
   private var current: (text: String, issuedAt: Timestamp)?
 
-  init(sign: @escaping (Timestamp) throws -> String) { self.sign = sign }
+  package init(sign: @escaping (Timestamp) throws -> String) { self.sign = sign }
 
   /// The token to send now.
-  mutating func token(now: Timestamp) throws -> String {
+  package mutating func token(now: Timestamp) throws -> String {
     if let current, age(current.issuedAt, now) < Self.renewalAge { return current.text }
     return try renew(now)
   }
 
   /// The other service says that the token has expired. Answers whether there is a newer one to try.
-  mutating func expired(now: Timestamp) throws -> Bool {
+  package mutating func expired(now: Timestamp) throws -> Bool {
     guard let current, age(current.issuedAt, now) >= Self.minimumAge else { return false }
     _ = try renew(now)
     return true

@@ -7,14 +7,14 @@ import PushModel
 /// of these is it: it takes over what is under way, or counts as accepted if the other service has accepted it. So each
 /// arrives once, and many notifications of a connection may be under way at a time. Whether two look alike, token,
 /// payload, priority and topic say; not the expiration, which some providers compute when they send.
-struct ThrownAwayPushes {
+package struct ThrownAwayPushes {
   /// How long one is remembered, in nanoseconds. Providers resend at once, some when their next batch is due.
   static let memory: Int64 = 600_000_000_000
   /// Most that are remembered, as a count: those of ten connections with the largest window.
-  static let limit = 10 * ForwardOptions.maximumWindow
+  package static let limit = 10 * ForwardOptions.maximumWindow
 
   /// Where one is that a provider sends again.
-  enum Found: Equatable {
+  package enum Found: Equatable {
     /// On its way; by its id.
     case underWay(UInt64)
     /// Accepted by the other service; by its id.
@@ -47,10 +47,12 @@ struct ThrownAwayPushes {
   /// Ids in order of coming, with some that are gone.
   private var order: [UInt64] = []
 
-  var count: Int { entries.count }
+  package var count: Int { entries.count }
+
+  package init() {}
 
   /// One is under way, or was accepted, and its provider will send it again.
-  mutating func remember(_ push: ForwardPush, isAccepted: Bool, now: Int64) {
+  package mutating func remember(_ push: ForwardPush, isAccepted: Bool, now: Int64) {
     forgetOld(now: now)
     let key = Key(push)
     if entries[push.id] == nil {
@@ -62,7 +64,7 @@ struct ThrownAwayPushes {
   }
 
   /// The other service did not take it: the provider's second try counts.
-  mutating func forget(_ id: UInt64) {
+  package mutating func forget(_ id: UInt64) {
     guard let entry = entries.removeValue(forKey: id) else { return }
     alike[entry.key]?.removeAll { $0 == id }
     if alike[entry.key]?.isEmpty == true { alike[entry.key] = nil }
@@ -70,7 +72,7 @@ struct ThrownAwayPushes {
   }
 
   /// The oldest one that looks like `push`, which is forgotten here.
-  mutating func take(like push: ForwardPush, now: Int64) -> Found? {
+  package mutating func take(like push: ForwardPush, now: Int64) -> Found? {
     guard !entries.isEmpty else { return nil }
     forgetOld(now: now)
     guard let id = alike[Key(push)]?.first, let found = entries[id]?.found else { return nil }

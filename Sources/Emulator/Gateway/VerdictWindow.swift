@@ -10,16 +10,16 @@ import PushModel
 /// (`Documentation/binary-protocol.md#error-packet`), so a rejection waits for those before it. From the moment that it
 /// is known, nothing more begins. `Undo` is what the sink wants to have of one that it has accepted and that the provider takes
 /// for thrown away.
-struct VerdictWindow<Undo> {
+package struct VerdictWindow<Undo> {
   /// How a connection ends after a rejection.
-  struct Ending {
-    var command: UInt8
-    var status: UInt8
-    var identifier: UInt32
+  package struct Ending {
+    package var command: UInt8
+    package var status: UInt8
+    package var identifier: UInt32
     /// The provider may still write, as a fault wants it.
     var halfCloses: Bool
     /// Of those that were accepted, while the provider takes them for thrown away.
-    var thrownAway: [Undo]
+    package var thrownAway: [Undo]
   }
 
   private struct Entry {
@@ -48,19 +48,19 @@ struct VerdictWindow<Undo> {
   private(set) var hasRejection = false
   /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
   /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
-  private(set) var lastAccepted: UInt32?
+  package private(set) var lastAccepted: UInt32?
 
-  init(size: Int) { self.size = max(1, size) }
+  package init(size: Int) { self.size = max(1, size) }
 
   /// Whether no verdict is outstanding.
-  var isEmpty: Bool { entries.isEmpty }
+  package var isEmpty: Bool { entries.isEmpty }
   /// Whether another notification may begin.
-  var mayBegin: Bool { !hasRejection && entries.count < size }
+  package var mayBegin: Bool { !hasRejection && entries.count < size }
   /// Sequence number of the next that begins.
-  var nextSequence: UInt64 { firstSequence &+ UInt64(entries.count) }
+  package var nextSequence: UInt64 { firstSequence &+ UInt64(entries.count) }
 
   /// Whether one for this token is under way: a second would overtake it if the first must be tried again.
-  func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
+  package func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
     guard let token, !entries.isEmpty else { return false }
     return entries.contains { $0.isPending && $0.token.elementsEqual(token) }
   }
@@ -72,12 +72,12 @@ struct VerdictWindow<Undo> {
   }
 
   /// A notification is under way, as `nextSequence` had it.
-  mutating func begin(command: UInt8, identifier: UInt32, token: [UInt8]) {
+  package mutating func begin(command: UInt8, identifier: UInt32, token: [UInt8]) {
     entries.append(Entry(command: command, identifier: identifier, token: token))
   }
 
   /// The verdict on one: no rejection means accepted. Answers how the connection ends, once that is sure.
-  mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, undo: Undo? = nil) -> Ending? {
+  package mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, undo: Undo? = nil) -> Ending? {
     guard sequence >= firstSequence, sequence < nextSequence else { return nil }
     entries[Int(sequence - firstSequence)].state =
       rejection.map { .rejected($0.legacyStatus, halfCloses: false) } ?? .accepted(undo)
@@ -86,7 +86,8 @@ struct VerdictWindow<Undo> {
   }
 
   /// One whose verdict is known: no status means accepted; `identifier` is nil for that of the last one accepted.
-  mutating func take(command: UInt8, status: UInt8?, identifier: UInt32?, halfCloses: Bool = false) -> Ending?
+  package mutating func take(command: UInt8, status: UInt8?, identifier: UInt32?, halfCloses: Bool = false)
+    -> Ending?
   {
     let state = status.map { Entry.State.rejected($0, halfCloses: halfCloses) } ?? .accepted(nil)
     entries.append(Entry(command: command, identifier: identifier, token: [], state: state))

@@ -26,7 +26,7 @@ final class BrokerDirectory: DeviceDirectory {
 
 /// Counts pushes to each device token (or broadcasts to each channel) within a second; off unless the operator gives a limit
 /// (`Documentation/provider-api.md#open-questions`).
-struct FloodGate<Target: Hashable> {
+package struct FloodGate<Target: Hashable> {
   /// Most targets counted at once; the count starts over when there are more.
   private static var targetLimit: Int { 100_000 }
   private static var window: Int64 { 1_000_000_000 }
@@ -35,9 +35,9 @@ struct FloodGate<Target: Hashable> {
   private var counts: [Target: Int] = [:]
   private var began = Instant.distantPast
 
-  init(limit: Int?) { self.limit = limit }
+  package init(limit: Int?) { self.limit = limit }
 
-  mutating func isOver(_ target: Target, _ now: @autoclosure () -> Instant) -> Bool {
+  package mutating func isOver(_ target: Target, _ now: @autoclosure () -> Instant) -> Bool {
     guard let limit else { return false }
     let now = now()
     if now > began.adding(nanoseconds: Self.window) || counts.count >= Self.targetLimit {

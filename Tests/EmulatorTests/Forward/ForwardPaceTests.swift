@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("When the other service is asked again")
 struct ForwardPaceTests {

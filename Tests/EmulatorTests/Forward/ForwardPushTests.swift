@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("A frame as a request")
 struct ForwardPushTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("The queue of forwarded pushes")
 struct ForwardQueueTests {

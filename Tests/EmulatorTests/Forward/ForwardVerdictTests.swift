@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("Answers of the other service")
 struct ForwardVerdictTests {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 
 /// `Documentation/provider-api.md#renewal`: at least once an hour, at most once in 20 minutes.
 @Suite("The provider token of a bridge")

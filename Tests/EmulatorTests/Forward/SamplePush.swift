@@ -1,7 +1,7 @@
 import Broker
 import PushModel
 
-@testable import Emulator
+import Emulator
 
 extension ForwardPush {
   /// A push with what a test cares about.

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("Pushes that a provider takes for thrown away")
 struct ThrownAwayPushesTests {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("The window of one gateway connection")
 struct VerdictWindowTests {

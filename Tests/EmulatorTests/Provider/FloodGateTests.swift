@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("The limit of pushes to one device")
 struct FloodGateTests {
