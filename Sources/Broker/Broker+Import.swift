@@ -75,7 +75,7 @@ extension Broker {
     let id = history.received(submission.plain, submission.detail, registration: row, now: receivedAt)
     history.counters.accepted += 1
     let head = MessageHead(submission.plain, id: id, expiresAt: expiresAt, now: receivedAt)
-    keep(head, submission.payload, in: row, now: receivedAt)
+    keep(head, submission.plain.content, in: row, now: receivedAt)
     if let session = session(of: row) { sendOrWait(row, session, now) }
   }
 }

@@ -19,11 +19,11 @@ extension Broker {
     let head = MessageHead(
       submission, id: id, expiresAt: MessageHead.expiry(submission.expiration, now), now: now)
     guard let session = session(of: row) else {
-      keep(head, submission.payload, in: row, now: now)
+      keep(head, submission.content, in: row, now: now)
       return false
     }
     guard session.link.hasRoom else {
-      if keep(head, submission.payload, in: row, now: now) { wait(row, on: session.link) }
+      if keep(head, submission.content, in: row, now: now) { wait(row, on: session.link) }
       return session.link.isBehind
     }
     sendNow(head, submission, to: row, registration, session, now: now)
@@ -51,14 +51,14 @@ extension Broker {
 
   /// Keeps a message in the place of the one that is there; false if it is not worth keeping.
   @discardableResult
-  func keep(_ head: MessageHead, _ payload: UnsafeRawBufferPointer, in row: RegistrationID, now: Timestamp)
+  func keep(_ head: MessageHead, _ content: MessageContent, in row: RegistrationID, now: Timestamp)
     -> Bool
   {
     guard head.expiresAt > now else {
       history.ended(head.id, .discarded, now)
       return false
     }
-    put(head, payload, in: row, as: .kept, now: now)
+    put(head, content, in: row, as: .kept, now: now)
     history.counters.stored += 1
     history.stored(head.id, now)
     return true
@@ -66,10 +66,10 @@ extension Broker {
 
   @inline(__always)
   private func put(
-    _ head: MessageHead, _ payload: UnsafeRawBufferPointer, in row: RegistrationID,
+    _ head: MessageHead, _ content: MessageContent, in row: RegistrationID,
     as state: MessageSlot.State, now: Timestamp
   ) {
-    guard let replaced = slots.put(head, payload, in: row, as: state) else { return }
+    guard let replaced = slots.put(head, content, in: row, as: state) else { return }
     history.ended(replaced, .replaced, now)
     history.counters.replaced += 1
   }
@@ -80,13 +80,13 @@ extension Broker {
     _ session: DeviceSession, now: Timestamp
   ) {
     if head.expiresAt > now {
-      put(head, submission.payload, in: row, as: .inFlight, now: now)
+      put(head, submission.content, in: row, as: .inFlight, now: now)
       deliveries.noteSent(row, from: submission.interface)
     }
     session.link.noteSent(head.id, row)
     session.link.outlet.deliver(
       OutgoingMessage(
-        token: registration.token, topic: registry[registration.topic].hash, payload: submission.payload,
+        token: registration.token, topic: registry[registration.topic].hash, content: submission.content,
         head: head, origin: .fresh))
     history.sent(head.id, .direct, now)
   }
@@ -101,7 +101,7 @@ extension Broker {
     let registration = registry[row]
     session.link.outlet.deliver(
       OutgoingMessage(
-        token: registration.token, topic: registry[registration.topic].hash, payload: slot.payload,
+        token: registration.token, topic: registry[registration.topic].hash, content: slot.content,
         head: slot.head, origin: slot.wasKept ? (isLast ? .lastStored : .stored) : .fresh))
     history.sent(slot.head.id, .kept, now)
   }

@@ -19,7 +19,8 @@ public struct AcceptedNotification {
   public var priority: Priority
   /// UNIX seconds as sent, 0 for "try once"; nil if the request has none.
   public var expiration: Int64?
-  public var collapseID: String?
+  /// Lent until the message is reset; empty if the request has none.
+  public var collapseID: UnsafeRawBufferPointer
   /// Goes out as `apns-id`.
   public var messageID: MessageID
   /// The body, lent until the message is reset.

@@ -42,6 +42,34 @@ struct LastMessageTests {
     #expect(lab.kept(sandbox) == "sandbox")
   }
 
+  @Test("push type and collapse id come with it, kept or not; what nobody said stays unsaid")
+  func said() throws {
+    let row = try lab.row()
+    let push = { (text: String, type: PushType?, collapseId: String) in
+      let token = lab.broker.registry[row].token.bytes
+      _ = lab.submission(
+        to: token, text, topic: lab.broker.registry[row].topic, environment: .sandbox, interface: .provider,
+        expiration: nil
+      ) { submission in
+        var submission = submission
+        submission.pushType = type
+        return Array(collapseId.utf8).withUnsafeBytes { collapseId in
+          submission.collapseId = collapseId
+          return lab.broker.submit(submission, now: lab.now)
+        }
+      }
+    }
+    push("kept", .background, "score")
+    let phone = try lab.connect(enabling: [Lab.app])
+    push("direct", nil, "")
+    push("longer than the one before", .alert, "other")
+    try lab.disconnect(phone)
+    let again = try lab.connect(enabling: [Lab.app])
+    let told = (phone.received + again.received).map { [$0.text, $0.pushType?.name, $0.collapseId] }
+    let last: [String?] = ["longer than the one before", "alert", "other"]
+    #expect(told == [["kept", "background", "score"], ["direct", nil, nil], last, last])
+  }
+
   @Test("an expiration of 0 is tried once and never kept")
   func once() throws {
     let row = try lab.row()

@@ -118,10 +118,62 @@ struct SQLiteStoreTests {
     #expect(message.head.expiresAt == Timestamp(seconds: 1_700_000_900))
     #expect(message.head.receivedAt == fleet.now)
     #expect(message.head.priority == .immediate)
-    #expect(message.head.pushType == .alert)
+    #expect(message.head.pushType == nil && message.content.collapseText == nil)
     #expect(fleet.broker.keptMessage(0)?.head.expiry == .max)
     // Ids go on, so that the wire ids of kept and new messages differ.
     #expect(fleet.push(0, "third") > id)
+  }
+
+  @Test("gives back push type and collapse id as they were said, or were not")
+  func saidByTheProvider() throws {
+    let fleet = try Fleet(path: path)
+    let longest = String(repeating: "é", count: 32)
+    let rows: [(PushType?, String)] = [
+      (nil, ""), (.alert, ""), (nil, "score"), (.background, longest), (.controls, "c"),
+    ]
+    try fleet.register(rows.count)
+    let id = MessageID(high: 1, low: 2)
+    for (row, said) in rows.enumerated() {
+      fleet.push(
+        RegistrationID(row), "text \(row)", messageID: row % 2 == 0 ? id : nil, type: said.0,
+        collapseId: said.1)
+    }
+    try fleet.commit()
+    try fleet.restart()
+    for (row, said) in rows.enumerated() {
+      let message = try #require(fleet.broker.keptMessage(RegistrationID(row)))
+      #expect(message.head.pushType == said.0 && message.content.collapseText ?? "" == said.1)
+      #expect(fleet.kept(RegistrationID(row)) == "text \(row)")
+      #expect((message.head.apnsId != (0, 0)) == (row % 2 == 0))
+    }
+    // Written anew from memory.
+    fleet.push(0, "newer", collapseId: "x")
+    try fleet.commit()
+    try fleet.restart()
+    #expect(fleet.kept(0) == "newer" && fleet.broker.keptMessage(0)?.content.collapseText == "x")
+  }
+
+  @Test("reads the entries of version 4, which say alert where nothing was said")
+  func olderEntries() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(1)
+    try fleet.commit()
+    let folder = ScratchFolder()
+    try folder.copy(from: self.folder)
+    // Registration 0, 2 bytes, id 7, received, expires; expiry 9, priority 10, push type 0, kept, 0; "Hi".
+    let entry =
+      "00000000 02000000 0700000000000000 0000000000000000 ffffffffffffff7f 09000000 0a 00 01 00 4869"
+      .filter { $0 != " " }
+    try Raw.run(
+      folder.file("store.db"),
+      "INSERT INTO message_log VALUES (1, x'\(entry)', NULL); PRAGMA user_version = 4")
+    let older = try Fleet(path: folder.file("store.db"))
+    let message = try #require(older.broker.keptMessage(0))
+    #expect(older.kept(0) == "Hi" && message.head.pushType == .alert && message.content.collapseText == nil)
+    #expect(message.head.id == 7 && message.head.expiry == 9)
+    try older.commit()
+    try older.restart()
+    #expect(older.kept(0) == "Hi")
   }
 
   @Test("holds what was committed and nothing else, when the process is killed")

@@ -12,6 +12,8 @@ public final class Phone: CourierOutlet {
     public var expiry: UInt32
     public var receivedAt: Timestamp
     public var priority: Priority
+    public var pushType: PushType?
+    public var collapseId: String?
   }
 
   public private(set) var received: [Received] = []
@@ -32,9 +34,11 @@ public final class Phone: CourierOutlet {
   public func deliver(_ message: OutgoingMessage) {
     received.append(
       Received(
-        text: String(decoding: message.payload, as: UTF8.self), token: message.token, topic: message.topic,
+        text: String(decoding: message.content.payload, as: UTF8.self), token: message.token,
+        topic: message.topic,
         messageId: message.messageId, storageFlags: message.origin.rawValue, expiry: message.head.expiry,
-        receivedAt: message.head.receivedAt, priority: message.head.priority))
+        receivedAt: message.head.receivedAt, priority: message.head.priority,
+        pushType: message.head.pushType, collapseId: message.content.collapseText))
   }
 
   public func deliver(

@@ -50,7 +50,9 @@ public struct JournalRecord: BitwiseCopyable {
     (self.id, receivedAt, self.arrivedAt) = (id, now, arrivedAt)
     (storedAt, sentAt, endedAt) = (.never, .never, rejection == nil ? .never : now)
     (messageID, interface, command) = (submission.messageID, submission.interface, submission.command)
-    (environment, pushType, priority) = (submission.environment, submission.pushType, submission.priority)
+    (environment, priority) = (submission.environment, submission.priority)
+    // What Apple takes it for where the provider says nothing.
+    pushType = submission.pushType ?? .alert
     (self.rejection, state) = (rejection, rejection == nil ? .discarded : .rejected)
     (expiration, identifier) = (submission.expiration, submission.identifier)
     _registration = Packed(wrappedValue: registration)

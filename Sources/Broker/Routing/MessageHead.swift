@@ -12,11 +12,12 @@ public struct MessageHead: BitwiseCopyable {
   /// Expiry as the device is told, UNIX seconds; all ones for none.
   public var expiry: UInt32
   public var priority: Priority
-  public var pushType: PushType
+  /// nil where the provider said none.
+  public var pushType: PushType?
 
   public init(
     id: UInt64, receivedAt: Timestamp, expiresAt: Timestamp, apnsId: (UInt64, UInt64) = (0, 0),
-    expiry: UInt32 = .max, priority: Priority = .immediate, pushType: PushType = .alert
+    expiry: UInt32 = .max, priority: Priority = .immediate, pushType: PushType? = nil
   ) {
     (self.id, self.receivedAt, self.expiresAt, self.apnsId) = (id, receivedAt, expiresAt, apnsId)
     (self.expiry, self.priority, self.pushType) = (expiry, priority, pushType)
@@ -39,14 +40,36 @@ public struct MessageHead: BitwiseCopyable {
   }
 }
 
+/// The bytes of a message, lent.
+public struct MessageContent: BitwiseCopyable {
+  public var payload: UnsafeRawBufferPointer
+  /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.
+  public var collapseId: UnsafeRawBufferPointer
+
+  @inline(__always)
+  public init(
+    _ payload: UnsafeRawBufferPointer,
+    collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+  ) {
+    (self.payload, self.collapseId) = (payload, collapseId)
+  }
+
+  /// The identifier as text; nil for none.
+  public var collapseText: String? {
+    collapseId.isEmpty ? nil : String(decoding: collapseId, as: UTF8.self)
+  }
+}
+
 /// A kept message as the store writes and reads it.
 public struct KeptMessage {
   public var registration: RegistrationID
   public var head: MessageHead
   /// Lent until the slot changes.
-  public var payload: UnsafeRawBufferPointer
+  public var content: MessageContent
 
-  public init(registration: RegistrationID, head: MessageHead, payload: UnsafeRawBufferPointer) {
-    (self.registration, self.head, self.payload) = (registration, head, payload)
+  public init(registration: RegistrationID, head: MessageHead, content: MessageContent) {
+    (self.registration, self.head, self.content) = (registration, head, content)
   }
+
+  public var payload: UnsafeRawBufferPointer { content.payload }
 }

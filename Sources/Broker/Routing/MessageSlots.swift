@@ -23,10 +23,28 @@ package struct MessageSlot: BitwiseCopyable {
   fileprivate(set) var isWaiting = false
   /// Routes to the device; nil when it is away or has not enabled the topic.
   @Packed fileprivate(set) var session: SessionID? = nil
+  /// The payload, and the collapse id behind it.
   fileprivate var box = ByteBox()
+  fileprivate var collapseIdCount: UInt8 = 0
 
   /// Lent until the slot changes.
-  var payload: UnsafeRawBufferPointer { box.bytes }
+  var content: MessageContent {
+    let (bytes, payloadCount) = (box.bytes, box.bytes.count - Int(collapseIdCount))
+    guard collapseIdCount > 0 else { return MessageContent(bytes) }
+    return MessageContent(
+      UnsafeRawBufferPointer(rebasing: bytes[..<payloadCount]),
+      collapseId: UnsafeRawBufferPointer(rebasing: bytes[payloadCount...]))
+  }
+
+  @inline(__always)
+  fileprivate mutating func keep(_ content: MessageContent) {
+    collapseIdCount = UInt8(truncatingIfNeeded: content.collapseId.count)
+    if collapseIdCount == 0 {
+      box.assign(content.payload)
+    } else {
+      box.assign(content.payload, content.collapseId)
+    }
+  }
 }
 
 /// The slots of all tokens: every way in which one changes is a function here, which also sees to it that the store hears
@@ -71,14 +89,13 @@ struct MessageSlots: ~Copyable {
   /// Any state → kept or inFlight, with a newer message. Answers the id of a kept message whose place it takes.
   @inline(__always)
   mutating func put(
-    _ head: MessageHead, _ payload: UnsafeRawBufferPointer, in row: RegistrationID,
-    as state: MessageSlot.State
+    _ head: MessageHead, _ content: MessageContent, in row: RegistrationID, as state: MessageSlot.State
   ) -> UInt64? {
     let replaced = table[row].state == .kept ? table[row].head.id : nil
     table[row].head = head
     table[row].state = state
     table[row].wasKept = state == .kept
-    table[row].box.assign(payload)
+    table[row].keep(content)
     if state == .kept || table[row].isStored { markDirty(row) }
     return replaced
   }
@@ -122,7 +139,7 @@ struct MessageSlots: ~Copyable {
     table[row].head = message.head
     table[row].state = .kept
     (table[row].isStored, table[row].wasKept) = (true, true)
-    table[row].box.assign(message.payload)
+    table[row].keep(message.content)
   }
 
   /// Forgets all slots; the store is told otherwise.
@@ -137,7 +154,7 @@ struct MessageSlots: ~Copyable {
   /// The message of a row, whether it waits or is on its way; nil if there is none.
   func message(_ row: RegistrationID) -> KeptMessage? {
     guard table[row].state != .empty else { return nil }
-    return KeptMessage(registration: row, head: table[row].head, payload: table[row].payload)
+    return KeptMessage(registration: row, head: table[row].head, content: table[row].content)
   }
 
   /// Has the store write a message that is on its way.

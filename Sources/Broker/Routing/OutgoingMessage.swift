@@ -4,7 +4,7 @@ import PushModel
 public struct OutgoingMessage {
   public var token: DeviceToken
   public var topic: TopicHash
-  public var payload: UnsafeRawBufferPointer
+  public var content: MessageContent
   public var head: MessageHead
   public var origin: MessageOrigin
 

@@ -20,7 +20,10 @@ public struct PlainSubmission: BitwiseCopyable {
   /// UNIX seconds; nil where the provider gave none.
   public var expiration: UInt32?
   public var priority = Priority.immediate
-  public var pushType = PushType.alert
+  /// nil where the provider said none.
+  public var pushType: PushType?
+  /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.
+  public var collapseId = UnsafeRawBufferPointer(start: nil, count: 0)
   /// `apns-id` of the answer; nil on the binary interface.
   public var messageID: MessageID?
   /// Connection and authorization, numbered by whoever captures; 0 for none.
@@ -28,6 +31,9 @@ public struct PlainSubmission: BitwiseCopyable {
   public var credential: UInt32 = 0
   /// Header fields as a `FieldBlock`; empty on the binary interface.
   public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
+
+  /// What a device gets of it.
+  var content: MessageContent { MessageContent(payload, collapseId: collapseId) }
 
   public init(
     interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,

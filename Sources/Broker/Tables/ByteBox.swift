@@ -19,9 +19,10 @@ struct ByteBox: BitwiseCopyable {
     count = UInt32(truncatingIfNeeded: source.count)
   }
 
-  /// Replaces the content with three pieces, one after the other.
+  /// Replaces the content with two or three pieces, one after the other.
   mutating func assign(
-    _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ third: UnsafeRawBufferPointer
+    _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
+    _ third: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
   ) {
     let total = first.count + second.count + third.count
     if total > Int(capacity) { reallocate(total) }

@@ -1,6 +1,7 @@
 import Credentials
 import CourierWire
 import DeviceDriver
+import Phone
 import Platform
 import PushModel
 import SimulatedDevice
@@ -13,6 +14,7 @@ final class DeviceRunner: DeviceOwner {
   private let files: DeviceFiles
   private let client: ClientLoop
   private let isJSON: Bool
+  private var phone: DevicePhone?
   private var remaining: Int?
   private var wasConnected = false
   private var failure: (any Error)?
@@ -20,8 +22,7 @@ final class DeviceRunner: DeviceOwner {
 
   init(
     _ device: consuming SimulatedDevice, emulator: RunningEmulator, files: DeviceFiles,
-    environment: Environment,
-    isJSON: Bool, count: Int?
+    environment: Environment, version: IOSVersion, appState: AppState, isJSON: Bool, count: Int?
   ) throws {
     (self.emulator, self.files, self.isJSON, remaining) = (emulator, files, isJSON, count)
     let context = try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
@@ -30,6 +31,11 @@ final class DeviceRunner: DeviceOwner {
       device, identity: files.identity(), loop: client.loop, environment: environment, context: context,
       courier: { try emulator.address("courier") })
     driver.owner = self
+    phone = DevicePhone(
+      version, appState, loop: client.loop, clock: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+    ) { [unowned self] told in
+      do { try tell(told) } catch { deviceFailed(error) }
+    }
   }
 
   /// Runs until enough notifications came (success), it is interrupted, or time is over. The latter two are failures if
@@ -70,9 +76,14 @@ final class DeviceRunner: DeviceOwner {
   func deviceTold(_ event: DeviceEvent) throws {
     try Output.line(isJSON ? event.jsonLine : event.textLine)
     if case .connected = event { wasConnected = true }
+    try tell(phone?.hears(of: event) ?? [])
     guard case .notification = event, let left = remaining else { return }
     remaining = left - 1
     if left == 1 { finish() }
+  }
+
+  private func tell(_ told: [DevicePhone.Told]) throws {
+    for each in told { try Output.line(isJSON ? each.jsonLine : each.textLine) }
   }
 
   func deviceFailed(_ error: any Error) {

@@ -1,4 +1,5 @@
 import Credentials
+import Phone
 import Platform
 import PushModel
 import SimulatedDevice
@@ -13,7 +14,7 @@ enum DeviceCommand {
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives reconnect jitter")
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, CommonFlags.environment,
-    keepAlive, seed,
+    keepAlive, seed, ExplainCommand.version, ExplainCommand.appState,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
@@ -27,7 +28,9 @@ enum DeviceCommand {
       keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000)
     let runner = try DeviceRunner(
       device, emulator: emulator, files: files, environment: settings[CommonFlags.environment] ?? .sandbox,
-      isJSON: settings.isOn(CommonFlags.json), count: settings[count])
+      version: settings[ExplainCommand.version] ?? .standard,
+      appState: settings[ExplainCommand.appState] ?? .suspended, isJSON: settings.isOn(CommonFlags.json),
+      count: settings[count])
     return try runner.run(limit: settings[CommonFlags.timeout]?.nanoseconds)
   }
 }

@@ -9,9 +9,9 @@ enum ExplainCommand {
     "push-type", ValueKind<PushType>.pushType, "apns-push-type, as the provider would say it")
   private static let priority = Flag(
     "priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "10, 5 or 1 (else 10, and 5 for background)")
-  private static let appState = Flag(
+  static let appState = Flag(
     "app-state", ValueKind<AppState>.word, default: AppState.suspended.rawValue, "what the app is doing")
-  private static let version = Flag(
+  static let version = Flag(
     "ios", ValueKind<IOSVersion>.iosVersion, default: IOSVersion.standard.description, "the phone's iOS")
   private static let json = Flag("json", .toggle, "print one JSON object")
 
@@ -112,7 +112,8 @@ struct PushExplanation {
     .object([
       ("findings", .array(lint.findings.map(\.json))),
       ("phone", .object([("ios", .string(version.description)), ("appState", .string(state.rawValue))])),
-      ("onArrival", .array(onArrival.map(\.json))), ("onTap", .array(onTap.map(\.json))),
+      ("onArrival", .array(onArrival.map { .object($0.members) })),
+      ("onTap", .array(onTap.map { .object($0.members) })),
     ])
   }
 }
@@ -122,18 +123,6 @@ extension LintFinding {
     .object([
       ("rule", .string(rule.rawValue)), ("severity", .string(rule.severity.rawValue)),
       ("evidence", .string(rule.evidence.rawValue)), ("place", .string(place)), ("reason", .string(sentence)),
-    ])
-  }
-}
-
-extension PhoneEvent {
-  /// The letters, as the documentation writes them.
-  fileprivate var evidence: String { rule.evidence.map(\.rawValue).joined(separator: ", ") }
-
-  fileprivate var json: JSONValue {
-    .object([
-      ("event", .string(what.name)), ("detail", .string(what.detail)), ("rule", .string(rule.rawValue)),
-      ("evidence", .string(evidence)), ("reason", .string(rule.sentence)),
     ])
   }
 }

@@ -253,7 +253,8 @@ extension APISchemas {
   private static var keptMessage: JSONValue {
     object([
       ("id", whole), ("topic", text), ("environment", environment), ("token", hex), ("receivedAt", time),
-      ("expiresAt", time), ("priority", whole), ("pushType", text), ("payload", [:]), ("payloadBase64", text),
+      ("expiresAt", time), ("priority", whole), ("pushType", text), ("collapseId", nullable("string")),
+      ("payload", [:]), ("payloadBase64", text),
     ])
   }
 }

@@ -89,7 +89,9 @@ struct RegistryDocument {
       "topic": .string(registry[registration.topic].label),
       "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
       "receivedAt": .string(kept.head.receivedAt.rfc3339), "expiresAt": .string(kept.head.expiresAt.rfc3339),
-      "priority": .integer(Int64(kept.head.priority.rawValue)), "pushType": .string(kept.head.pushType.name),
+      "priority": .integer(Int64(kept.head.priority.rawValue)),
+      "pushType": .string((kept.head.pushType ?? .alert).name),
+      "collapseId": .optional(kept.content.collapseText),
       "payload": JSONText.compact(kept.payload).map(JSONValue.verbatim) ?? .null,
       "payloadBase64": .string(Base64.encode(kept.payload)),
     ]

@@ -5,7 +5,9 @@ import PushModel
 struct SavedMessage: Equatable, JSONDocument {
   var payload: [UInt8]
   var priority = Priority.immediate
-  var pushType = PushType.alert
+  /// nil where the provider said none.
+  var pushType: PushType?
+  var collapseId: String?
   var apnsId: MessageID?
   /// As the device is told, UNIX seconds; nil for none.
   var expiration: UInt32?
@@ -19,11 +21,16 @@ struct SavedMessage: Equatable, JSONDocument {
   private static let uuid = JSONKind<MessageID>.spelled(
     "a UUID", ["type": "string", "format": "uuid"], { MessageID($0) }, { $0.description })
 
+  private static let collapseId = JSONKind<String>.text.narrowed("at most \(Limits.collapseId) bytes") {
+    (1...Limits.collapseId).contains($0.utf8.count)
+  }
+
   /// What is written is without the payload, for which `document` takes one of the two members.
   static let form = JSONForm<SavedMessage>([
     JSONField("payload", .any, get: { _ in nil }, set: { $0.payload = $1.encoded }),
     JSONField("payloadBase64", .base64, get: { _ in nil }, set: { $0.payload = $1 }),
     JSONField("priority", .priority, \.priority), JSONField("pushType", .pushType, \.pushType),
+    JSONField("collapseId", collapseId, \.collapseId),
     JSONField("apnsId", uuid, \.apnsId), JSONField("expiration", .whole, \.expiration),
     JSONField("receivedAt", .time, \.receivedAt), JSONField("expiresAt", .time, \.expiresAt),
   ])
@@ -31,7 +38,7 @@ struct SavedMessage: Equatable, JSONDocument {
   init(_ kept: KeptMessage) {
     payload = Array(kept.payload)
     let head = kept.head
-    (priority, pushType) = (head.priority, head.pushType)
+    (priority, pushType, collapseId) = (head.priority, head.pushType, kept.content.collapseText)
     if head.apnsId != (0, 0) {
       apnsId = MessageID(high: head.apnsId.0.bigEndian, low: head.apnsId.1.bigEndian)
     }

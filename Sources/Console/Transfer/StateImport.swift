@@ -209,9 +209,12 @@ struct StateImport {
         (submission.priority, submission.pushType) = (message.priority, message.pushType)
         (submission.messageID, submission.expiration) = (message.apnsId, message.expiration)
         submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
-        broker.importMessage(
-          submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
-          now: now)
+        Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
+          submission.collapseId = collapseId
+          broker.importMessage(
+            submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
+            now: now)
+        }
       }
     }
   }

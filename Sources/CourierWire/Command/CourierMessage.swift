@@ -23,7 +23,10 @@ public struct CourierMessage: CourierCommandValue {
   public var baseToken: DeviceToken?
   /// The provider's `apns-id`: 16 bytes as written here; other servers may write text.
   public var tracingIdentifier: [UInt8]?
+  /// By numbers of our own, and told to simulated devices only.
   public var pushType: UInt16?
+  /// The provider's `apns-collapse-id`, told to simulated devices only.
+  public var collapseId: String?
   /// The broadcast channel that it came through.
   public var channel: CourierChannel?
 
@@ -87,6 +90,7 @@ public struct CourierMessage: CourierCommandValue {
     case .baseToken: baseToken = try item.requireToken()
     case .tracingIdentifier: tracingIdentifier = item.bytes
     case .pushType: pushType = item.integer()
+    case .collapseId: collapseId = item.text
     case .channel: channel = try CourierChannel(protobuf: item.value)
     case .token, .topic, .payload, .messageId: break
     }
@@ -108,6 +112,7 @@ public struct CourierMessage: CourierCommandValue {
     writer.item(Item.tracingIdentifier, tracingIdentifier)
     writer.item(Item.pushType, pushType)
     writer.item(Item.channel, channel?.protobuf)
+    writer.item(Item.collapseId, collapseId)
     return writer.finish()
   }
 }
@@ -121,6 +126,16 @@ extension CourierMessage {
   @inlinable static var baseTokenByteCount: Int { 35 }
   /// An `apns-id` as item 21.
   @inlinable static var apnsIdByteCount: Int { 19 }
+  /// A push type as item 28, and a collapse id's header.
+  @inlinable static var pushTypeByteCount: Int { 5 }
+  @inlinable static var collapseIdHeaderByteCount: Int { 3 }
+
+  /// Bytes of what only a simulated device is told.
+  @inlinable
+  public static func privateByteCount(hasPushType: Bool, collapseIdCount: Int) -> Int {
+    (hasPushType ? pushTypeByteCount : 0)
+      + (collapseIdCount > 0 ? collapseIdHeaderByteCount + collapseIdCount : 0)
+  }
 
   /// Bytes that `write` will put out.
   @inlinable
@@ -131,14 +146,15 @@ extension CourierMessage {
       + (hasApnsId ? apnsIdByteCount : 0)
   }
 
-  /// Writes a whole frame to `output`, which must have room for `encodedSize` bytes, and returns its size.
+  /// Writes a whole frame to `output`, which must have room for `encodedSize` and `privateByteCount` bytes, and returns its size.
   /// `payload` is at most 65535 bytes (its limits are far below); `expiry` in seconds since 1970 or `noExpiry`.
   /// `apnsId` is the sixteen bytes of the identifier in memory order.
   @inlinable
   public static func write(
     to output: UnsafeMutableRawPointer, token: DeviceToken, topic: TopicHash, payload: UnsafeRawBufferPointer,
     messageId: UInt32, expiry: UInt32, timestampNanoseconds: UInt64, storageFlags: UInt8, priority: UInt8,
-    baseToken: DeviceToken? = nil, apnsId: (UInt64, UInt64)? = nil
+    baseToken: DeviceToken? = nil, apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil,
+    collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
   ) -> Int {
     typealias Item = CourierItem.Message
     precondition(payload.count <= 65535)
@@ -163,6 +179,11 @@ extension CourierMessage {
       at.item(Item.tracingIdentifier, 16)
       at.put(bigEndian: apnsId.0.bigEndian)
       at.put(bigEndian: apnsId.1.bigEndian)
+    }
+    if let pushType { at.item(Item.pushType, pushType) }
+    if !collapseId.isEmpty {
+      at.item(Item.collapseId, collapseId.count)
+      at.put(collapseId)
     }
     return at.finish(.message)
   }

@@ -3,9 +3,10 @@
 ///
 /// | private | in | value |
 /// |---|---|---|
-/// | 0xe0 | connect | one byte, 1: the client is a simulated device that understands command 0x70 |
+/// | 0xe0 | connect | one byte, 1: the client is a simulated device that understands what is private here |
 /// | 0xe1 | connect (repeated), app-token request | a topic's name in UTF-8; the protocol itself carries only its SHA-1 |
 /// | 0xe2 | app-token request | the token that the device remembers for the topic; the answer is `statusRemoved` if that app is gone |
+/// | 28, 0xe3 | message | push type as `PushType` counts them (Apple's numbers are unknown), and `apns-collapse-id` in UTF-8; each only if the provider said one |
 /// | command 0x70 | server to device | 1 topic hash, 2 action, 3 topic name |
 public enum CourierItem {
   /// 0x07, `Documentation/device-protocol.md#connect`.
@@ -71,6 +72,7 @@ public enum CourierItem {
     case tracingIdentifier = 21
     case pushType = 28
     case channel = 29
+    case collapseId = 0xe3
   }
 
   /// 0x0b, `Documentation/device-protocol.md#acknowledgement`.

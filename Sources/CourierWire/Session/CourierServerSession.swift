@@ -23,6 +23,8 @@ public struct CourierServerSession: ~Copyable {
   /// time rather than "until the next frame": some client acknowledges from one task and pings from another, so that a
   /// frame does not show it has read our answer.
   public private(set) var holdUntil = Instant.distantPast
+  /// A simulated device of ours is on the other side, which is told more than others.
+  public private(set) var isSimulated = false
 
   public init(acceptedAt now: Instant) {
     state = .awaitingConnect(
@@ -79,11 +81,11 @@ public struct CourierServerSession: ~Copyable {
     }
 
     /// Nil if nobody waits for the verdict; false, and closed, if it is one identity too many.
-    mutating func accept(_ token: DeviceToken, isSimulated: Bool, at now: Instant) -> Bool? {
+    mutating func accept(_ token: DeviceToken, at now: Instant) -> Bool? {
       switch consume self {
-      case .verifying: self = .established(Established(first: token, isSimulated, lastHeard: now))
+      case .verifying: self = .established(Established(first: token, lastHeard: now))
       case .verifyingAnother(var established):
-        let isWelcome = established.admits(token, isSimulated)
+        let isWelcome = established.admits(token)
         self = isWelcome ? .established(established) : .closed
         return isWelcome
       case let other:
@@ -139,15 +141,13 @@ public struct CourierServerSession: ~Copyable {
     /// The first identity; the others are rare enough to be kept elsewhere.
     let first: DeviceToken
     var others: [DeviceToken] = []
-    /// Whether a simulated device of ours is on the other side.
-    private(set) var isSimulated: Bool
     var lastHeard: Instant
     /// Connects since `connectsSince`, as a count.
     private var connects = 0
     private var connectsSince: Instant
 
-    init(first: DeviceToken, _ isSimulated: Bool, lastHeard now: Instant) {
-      (self.first, self.isSimulated, lastHeard, connectsSince) = (first, isSimulated, now, now)
+    init(first: DeviceToken, lastHeard now: Instant) {
+      (self.first, lastHeard, connectsSince) = (first, now, now)
     }
 
     /// Counts a further connect; false once there are more than a device may send.
@@ -160,8 +160,7 @@ public struct CourierServerSession: ~Copyable {
     }
 
     /// Takes in a further identity; false if that is one too many.
-    mutating func admits(_ token: DeviceToken, _ isSimulated: Bool) -> Bool {
-      self.isSimulated = self.isSimulated || isSimulated
+    mutating func admits(_ token: DeviceToken) -> Bool {
       if identity(token) == nil { others.append(token) }
       return 1 + others.count <= CourierLimits.identitiesPerConnection
     }
@@ -238,8 +237,8 @@ public struct CourierServerSession: ~Copyable {
   public mutating func identityAccepted(
     _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {
-    switch state.accept(baseToken, isSimulated: request.simulatedDevice != nil, at: now) {
-    case true?: break
+    switch state.accept(baseToken, at: now) {
+    case true?: isSimulated = isSimulated || request.simulatedDevice != nil
     case false?: return refusal(because: .tooManyIdentities, date)
     case nil: return .nothing
     }
@@ -273,7 +272,7 @@ public struct CourierServerSession: ~Copyable {
   /// The private command for a simulated device; nil for any other client, which must not see it. Unsolicited, so
   /// `mayPush` applies.
   public func appStateChanged(_ change: AppStateChange) -> [UInt8]? {
-    state.established?.isSimulated ?? false ? change.encoded : nil
+    isEstablished && isSimulated ? change.encoded : nil
   }
 
   /// An answer has been handed to the system. The owner may have held it back (a store's commit comes first), and the

@@ -267,10 +267,13 @@ extension CourierConnection: CourierOutlet {
   func deliver(_ message: OutgoingMessage) {
     if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
     guard held.isEmpty, packing == nil, mayPush(SystemClock.now()) else {
-      sendUnsolicited(message.frame)
+      sendUnsolicited(message.frame(toldAll: session.isSimulated))
       return touch()
     }
-    connection.append(atMost: message.frameSize) { message.writeFrame(to: $0) }
+    let toldAll = session.isSimulated
+    connection.append(atMost: message.frameSize(toldAll: toldAll)) {
+      message.writeFrame(to: $0, toldAll: toldAll)
+    }
     touch()
   }
 
@@ -342,22 +345,30 @@ extension CourierConnection: CourierOutlet {
 
 /// The frame that carries a message to a device.
 extension OutgoingMessage {
-  /// In bytes.
-  fileprivate var frameSize: Int {
-    CourierMessage.encodedSize(payloadCount: payload.count, hasApnsId: head.apnsId != (0, 0))
+  /// In bytes. `toldAll` is a simulated device's.
+  fileprivate func frameSize(toldAll: Bool) -> Int {
+    let common = CourierMessage.encodedSize(
+      payloadCount: content.payload.count, hasApnsId: head.apnsId != (0, 0))
+    guard toldAll else { return common }
+    return common
+      + CourierMessage.privateByteCount(
+        hasPushType: head.pushType != nil, collapseIdCount: content.collapseId.count)
   }
 
   /// Writes the frame and answers its size; `output` has room for `frameSize` bytes.
-  fileprivate func writeFrame(to output: UnsafeMutableRawPointer) -> Int {
+  fileprivate func writeFrame(to output: UnsafeMutableRawPointer, toldAll: Bool) -> Int {
     CourierMessage.write(
-      to: output, token: token, topic: topic, payload: payload, messageId: messageId, expiry: head.expiry,
+      to: output, token: token, topic: topic, payload: content.payload, messageId: messageId,
+      expiry: head.expiry,
       timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
-      priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId)
+      priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId,
+      pushType: toldAll ? head.pushType.map { UInt16($0.rawValue) } : nil,
+      collapseId: toldAll ? content.collapseId : UnsafeRawBufferPointer(start: nil, count: 0))
   }
 
-  fileprivate var frame: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: frameSize) { buffer, count in
-      count = buffer.baseAddress.map { writeFrame(to: $0) } ?? 0
+  fileprivate func frame(toldAll: Bool) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: frameSize(toldAll: toldAll)) { buffer, count in
+      count = buffer.baseAddress.map { writeFrame(to: $0, toldAll: toldAll) } ?? 0
     }
   }
 }

@@ -54,7 +54,7 @@ package struct ForwardPush {
     (id, self.record, self.connection, self.sequence) = (0, 0, connection, sequence)
     (token, payload) = (Array(submission.token), Array(submission.payload))
     (topic, self.topicName, environment) = (submission.topic, topicName, submission.environment)
-    (type, priority, expiration) = (submission.pushType, submission.priority, submission.expiration)
+    (type, priority, expiration) = (submission.pushType ?? .alert, submission.priority, submission.expiration)
     expiresAt = Self.expiry(submission.expiration, received: now)
     messageID = submission.messageID ?? MessageID(high: 0, low: 0)
   }

@@ -101,7 +101,7 @@ final class ProviderService {
       (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       submission.priority = accepted.priority
-      submission.pushType = accepted.pushType ?? .alert
+      (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
       return sink.submit(
         submission, detail: accepted.waived.first?.detail, kept: 0, for: ticket, now: now)
     }
@@ -141,7 +141,7 @@ final class ProviderService {
       submission.messageID = messageID
       submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
-      submission.pushType = message[.apnsPushType].flatMap { PushType($0) } ?? .alert
+      submission.pushType = message[.apnsPushType].flatMap { PushType($0) }
       return body(submission)
     }
   }

@@ -39,7 +39,19 @@ public struct Phone: Sendable {
     set { apps[topic] = newValue }
   }
 
-  public mutating func install(_ app: PhoneApp) { apps[app.topic] = app }
+  /// Puts an app on the phone; one that is there already gives way with everything of it.
+  public mutating func install(_ app: PhoneApp) {
+    remove(app.topic)
+    apps[app.topic] = app
+  }
+
+  /// Takes an app off the phone, with all that it showed.
+  public mutating func remove(_ topic: Topic) {
+    apps[topic] = nil
+    notes.removeAll { $0.push.topic == topic }
+  }
+
+  public mutating func erase() { (apps, notes) = ([:], []) }
 
   // MARK: Pushes and time
 

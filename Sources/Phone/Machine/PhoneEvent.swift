@@ -48,6 +48,19 @@ public struct PhoneEvent: Sendable, Equatable {
   public let rule: PhoneRule
 }
 
+extension PhoneEvent {
+  /// The letters, as the documentation writes them.
+  public var evidence: String { rule.evidence.map(\.rawValue).joined(separator: ", ") }
+
+  /// What happened and why, as members of a document.
+  public var members: [(String, JSONValue)] {
+    [
+      ("event", .string(what.name)), ("detail", .string(what.detail)), ("rule", .string(rule.rawValue)),
+      ("evidence", .string(evidence)), ("reason", .string(rule.sentence)),
+    ]
+  }
+}
+
 extension PhoneEvent.What {
   /// One word, for programs.
   public var name: String {

@@ -124,7 +124,7 @@ struct CollapseIDPolicy: RequestPolicy {
         .badCollapseId, rule: Rule.collapseID, expected: "at most \(Limits.collapseId) bytes",
         got: "\(value.count) bytes")
     }
-    context.collapseID = String(decoding: value, as: UTF8.self)
+    context.collapseID = value
     return nil
   }
 }

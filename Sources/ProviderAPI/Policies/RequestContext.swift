@@ -19,7 +19,7 @@ final class RequestContext {
   var pushType: PushType?
   var priority: Priority?
   var expiration: Int64?
-  var collapseID: String?
+  var collapseID = UnsafeRawBufferPointer(start: nil, count: 0)
   var topic: RememberedTopic?
   /// The last part of the path: token or bundle id.
   var pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -38,12 +38,13 @@ final class RequestContext {
     message = HTTPMessage()
   }
 
+  private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
   func begin(_ message: HTTPMessage, now: Timestamp, idFields: [ProviderField]) {
     (self.message, self.now) = (message, now)
     (grant, pushType, priority, expiration) = (nil, nil, nil, nil)
-    (collapseID, topic, token, channel) = (nil, nil, nil, nil)
-    registration = nil
-    pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
+    (topic, token, channel, registration) = (nil, nil, nil, nil)
+    (collapseID, pathTail) = (Self.nothing, Self.nothing)
     if !waived.isEmpty { waived = [] }
     // Read before anything can be refused, so that every answer can echo it
     // (`Documentation/provider-api.md#order-of-checks`).

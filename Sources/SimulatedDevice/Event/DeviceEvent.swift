@@ -32,6 +32,9 @@ public struct DeviceNotification: Equatable, Sendable {
   /// When the service would have given it up; nil for never.
   public var expiration: Timestamp?
   public var payload: [UInt8]
+  /// What the provider said, if the service tells it.
+  public var pushType: PushType?
+  public var collapseId: String?
   /// Whether the service kept it while the device was away.
   public var isFromStore: Bool
 
@@ -44,6 +47,8 @@ public struct DeviceNotification: Equatable, Sendable {
       seconds == CourierMessage.noExpiry ? nil : Timestamp(seconds: Int64(seconds))
     }
     payload = message.payload
+    pushType = message.pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
+    collapseId = message.collapseId
     isFromStore = message.isFromStore
   }
 
@@ -82,12 +87,18 @@ extension DeviceEvent {
 }
 
 extension DeviceNotification {
+  /// What only some have stands at the end, and only where there is some.
   fileprivate var json: JSONValue {
+    let said = [("pushType", pushType?.name), ("collapseId", collapseId)]
+    return .object(common + said.compactMap { name, text in text.map { (name, .string($0)) } })
+  }
+
+  private var common: [(String, JSONValue)] {
     [
-      "event": "notification", "topic": .string(topic.name), "token": .string(token.hex),
-      "apnsId": .optional(apnsId), "priority": .optional(priority), "expiration": .optional(expiration),
-      "payload": JSONText.compact(payload).map(JSONValue.verbatim) ?? .null,
-      "payloadBase64": .string(Base64.encode(payload)), "fromStore": .bool(isFromStore),
+      ("event", "notification"), ("topic", .string(topic.name)), ("token", .string(token.hex)),
+      ("apnsId", .optional(apnsId)), ("priority", .optional(priority)), ("expiration", .optional(expiration)),
+      ("payload", JSONText.compact(payload).map(JSONValue.verbatim) ?? .null),
+      ("payloadBase64", .string(Base64.encode(payload))), ("fromStore", .bool(isFromStore)),
     ]
   }
 }

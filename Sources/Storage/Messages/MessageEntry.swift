@@ -4,13 +4,14 @@ import PushModel
 /// How one change of a kept message lies in the log. Little-endian, all counts in bytes:
 ///
 ///     0 registration u32 | 4 payload count u32 | 8 id u64 | 16 received i64 | 24 expires i64
-///     32 expiry u32 | 36 priority u8 | 37 push type u8 | 38 kind u8 | 39 zero
-///     40 apns-id 16 if the kind has one | payload
+///     32 expiry u32 | 36 priority u8 | 37 push type u8, 255 for none | 38 kind u8 | 39 collapse id count u8
+///     40 apns-id 16 if the kind has one | payload | collapse id
 ///
 /// A removal is the first 40 bytes with everything but the registration and the kind zero.
 enum MessageEntry {
   static let headerCount = 40
   static let apnsIdCount = 16
+  private static let noPushType = UInt8.max
 
   enum Kind: UInt8 { case removed = 0, kept = 1, keptWithId = 2 }
 
@@ -18,6 +19,7 @@ enum MessageEntry {
   @inline(__always)
   static func count(_ message: KeptMessage) -> Int {
     headerCount + (hasId(message) ? apnsIdCount : 0) + message.payload.count
+      + message.content.collapseId.count
   }
 
   @inline(__always)
@@ -37,8 +39,9 @@ enum MessageEntry {
     store(message.head.expiresAt.nanoseconds, base, 24)
     store(message.head.expiry, base, 32)
     let tail =
-      UInt32(message.head.priority.rawValue) | UInt32(message.head.pushType.rawValue) << 8
-      | UInt32(kind.rawValue) << 16
+      UInt32(message.head.priority.rawValue)
+      | UInt32(message.head.pushType?.rawValue ?? noPushType) << 8 | UInt32(kind.rawValue) << 16
+      | UInt32(truncatingIfNeeded: message.content.collapseId.count) << 24
     store(tail, base, 36)
     var end = base + headerCount
     if isNamed {
@@ -46,7 +49,15 @@ enum MessageEntry {
       store(message.head.apnsId.1, end, 8)
       end += apnsIdCount
     }
-    if let from = message.payload.baseAddress { end.copyMemory(from: from, byteCount: message.payload.count) }
+    put(message.payload, at: &end)
+    put(message.content.collapseId, at: &end)
+  }
+
+  @inline(__always)
+  private static func put(_ piece: UnsafeRawBufferPointer, at end: inout UnsafeMutableRawPointer) {
+    guard let source = piece.baseAddress else { return }
+    end.copyMemory(from: source, byteCount: piece.count)
+    end += piece.count
   }
 
   /// Writes that the registration has no message any more; takes `headerCount` bytes.
@@ -76,13 +87,17 @@ enum MessageEntry {
     let payloadCount = Int(load(base, 4) as UInt32)
     guard registration.number >= 0, let kind = Kind(rawValue: load(base, 38)) else { return nil }
     let idCount = kind == .keptWithId ? apnsIdCount : 0
-    guard bytes.count - offset - headerCount >= idCount + payloadCount else { return nil }
-    offset += headerCount + idCount + payloadCount
+    let collapseIdCount = Int(load(base, 39) as UInt8)
+    let count = idCount + payloadCount + collapseIdCount
+    guard bytes.count - offset - headerCount >= count else { return nil }
+    offset += headerCount + count
     guard kind != .removed else { return payloadCount == 0 ? .removed(registration) : nil }
-    guard let priority = Priority(rawValue: load(base, 36)), let type = PushType(rawValue: load(base, 37))
-    else {
+    let typeNumber = load(base, 37) as UInt8
+    let type = PushType(rawValue: typeNumber)
+    guard let priority = Priority(rawValue: load(base, 36)), type != nil || typeNumber == noPushType else {
       return nil
     }
+    let payload = base + headerCount + idCount
     return .kept(
       KeptMessage(
         registration: registration,
@@ -91,7 +106,9 @@ enum MessageEntry {
           expiresAt: Timestamp(nanoseconds: load(base, 24)),
           apnsId: kind == .keptWithId ? (load(base, 40), load(base, 48)) : (0, 0), expiry: load(base, 32),
           priority: priority, pushType: type),
-        payload: UnsafeRawBufferPointer(start: base + headerCount + idCount, count: payloadCount)))
+        content: MessageContent(
+          UnsafeRawBufferPointer(start: payload, count: payloadCount),
+          collapseId: UnsafeRawBufferPointer(start: payload + payloadCount, count: collapseIdCount))))
   }
 
   @inline(__always)

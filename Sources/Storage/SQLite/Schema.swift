@@ -1,7 +1,7 @@
 /// The tables, and the number under which this program knows their shape.
 enum Schema {
   /// Counts changes of the tables; SQLite keeps it as `user_version`.
-  static let version: Int64 = 4
+  static let version: Int64 = 5
   /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
   static let applicationId: Int64 = 0x6170_6e73
 
@@ -56,8 +56,12 @@ enum Schema {
       "pending_forward",
     ].map { "\nALTER TABLE \($0) ADD COLUMN rowCheck INTEGER;" }.joined()
 
+  /// Version 5 only lets entries of the message log have more in them (`MessageEntry`): those of before can be read as they are,
+  /// and say `alert` where nothing was said.
+  private static let fullerEntries = ""
+
   /// What makes a file of each earlier version one of the next; the first is for version 1.
-  static let steps = [channelTables, pendingForwardTable, rowChecks]
+  static let steps = [channelTables, pendingForwardTable, rowChecks, fullerEntries]
 
   /// Before the first statement that reads the file.
   ///

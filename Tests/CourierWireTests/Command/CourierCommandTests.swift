@@ -61,7 +61,7 @@ struct CourierCommandTests {
     var message = CourierMessage(token: token, topic: topic, payload: [1, 2, 3], messageId: 4)
     (message.expiry, message.timestamp, message.storageFlags, message.storageFlagsToo) = (5, 6, 1, 3)
     (message.priority, message.baseToken, message.pushType) = (10, DeviceToken(loading: 2), 8)
-    message.tracingIdentifier = Array(0..<16)
+    (message.tracingIdentifier, message.collapseId) = (Array(0..<16), "score")
     message.channel = CourierChannel(id: [1, 2], lastMessageTime: 1 << 60)
     return message
   }
@@ -155,23 +155,49 @@ struct CourierCommandTests {
     }
   }
 
+  @Test("a simulated device is told push type and collapse id too, each only if there is one")
+  func privateItems() throws {
+    let rows: [(UInt16?, String?, String)] = [
+      (nil, nil, ""), (0, nil, "1c 0002 0000"), (7, nil, "1c 0002 0007"), (nil, "ab", "e3 0002 6162"),
+      (1, "score", "1c 0002 0001 e3 0005 73636f7265"),
+    ]
+    for (type, collapseId, items) in rows {
+      var message = CourierMessage(token: token, topic: topic, payload: [0x7b], messageId: 1)
+      (message.expiry, message.timestamp, message.priority) = (2, 3, 5)
+      (message.storageFlags, message.storageFlagsToo) = (1, 1)
+      let plain = written(message)
+      (message.pushType, message.collapseId) = (type, collapseId)
+      let told = written(message)
+      #expect(told == message.encoded)
+      #expect(Array(told.dropFirst(plain.count)) == bytes(items))
+      #expect(Array(told[5..<plain.count]) == Array(plain[5...]))
+      let read = try #require(try parse(CourierMessage.self, told))
+      #expect(read.pushType == type && read.collapseId == collapseId)
+    }
+  }
+
   private func written(_ message: CourierMessage) -> [UInt8] {
     let apnsId = message.tracingIdentifier.map { identifier in
       identifier.withUnsafeBytes {
         ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
       }
     }
-    let size = CourierMessage.encodedSize(
-      payloadCount: message.payload.count, hasBaseToken: message.baseToken != nil, hasApnsId: apnsId != nil)
+    let size =
+      CourierMessage.encodedSize(
+        payloadCount: message.payload.count, hasBaseToken: message.baseToken != nil, hasApnsId: apnsId != nil)
+      + CourierMessage.privateByteCount(
+        hasPushType: message.pushType != nil, collapseIdCount: message.collapseId?.utf8.count ?? 0)
     return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       guard let base = buffer.baseAddress else { return }
       count = message.payload.withUnsafeBytes { payload in
-        CourierMessage.write(
-          to: base, token: message.token, topic: message.topic, payload: payload,
-          messageId: message.messageId,
-          expiry: message.expiry ?? 0, timestampNanoseconds: message.timestamp ?? 0,
-          storageFlags: message.storageFlags ?? 0, priority: message.priority ?? 0,
-          baseToken: message.baseToken, apnsId: apnsId)
+        Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
+          CourierMessage.write(
+            to: base, token: message.token, topic: message.topic, payload: payload,
+            messageId: message.messageId,
+            expiry: message.expiry ?? 0, timestampNanoseconds: message.timestamp ?? 0,
+            storageFlags: message.storageFlags ?? 0, priority: message.priority ?? 0,
+            baseToken: message.baseToken, apnsId: apnsId, pushType: message.pushType, collapseId: collapseId)
+        }
       }
     }
   }

@@ -48,9 +48,10 @@ final class Fleet {
 
   /// Pushes to the token of a row; answers the notification's id.
   @discardableResult
-  func push(_ row: RegistrationID, _ text: String, expiration: UInt32? = nil, messageID: MessageID? = nil)
-    -> UInt64
-  {
+  func push(
+    _ row: RegistrationID, _ text: String, expiration: UInt32? = nil, messageID: MessageID? = nil,
+    type: PushType? = nil, collapseId: String = ""
+  ) -> UInt64 {
     let token = broker.registry[row].token.bytes
     return token.withUnsafeBytes { token in
       Array(text.utf8).withUnsafeBytes { payload in
@@ -59,8 +60,11 @@ final class Fleet {
           token: token,
           payload: payload)
         submission.expiration = expiration
-        submission.messageID = messageID
-        return broker.submit(submission, now: now).id
+        (submission.messageID, submission.pushType) = (messageID, type)
+        return Array(collapseId.utf8).withUnsafeBytes { collapseId in
+          submission.collapseId = collapseId
+          return broker.submit(submission, now: now).id
+        }
       }
     }
   }
