@@ -9,7 +9,7 @@ struct PayloadLintTests {
     let place: String
     let payload: String
     var type: PushType? = .alert
-    var priority = Priority.immediate
+    var priority: Priority? = .immediate
   }
 
   private static let rows = [
@@ -21,6 +21,10 @@ struct PayloadLintTests {
       payload: #"{"aps":{"alert":""# + String(repeating: "x", count: 4096) + #""}}"#),
     Row(
       rule: .backgroundPriority, place: "", payload: #"{"aps":{"content-available":1}}"#, type: .background),
+    Row(
+      rule: .backgroundWithoutPriority, place: "", payload: #"{"aps":{"content-available":1}}"#,
+      type: .background,
+      priority: nil),
     Row(
       rule: .backgroundVisible, place: "aps", payload: #"{"aps":{"alert":"x"}}"#, type: .background,
       priority: .conserving),

@@ -34,7 +34,7 @@ enum CommandHelp {
     Apple's documentation, M was measured and published, O is our own choice because nobody knows. Ends with 1 if there is an
     error, as Apple would refuse the push or says that it is one.
 
-      apns-emulator explain '{"aps":{"content-available":1}}' --push-type background --app-state force-quit
+      apns-emulator explain '{"aps":{"content-available":1}}' --push-type background --priority 5
     """
 
   static let send = """

@@ -8,7 +8,8 @@ enum ExplainCommand {
   private static let pushType = Flag(
     "push-type", ValueKind<PushType>.pushType, "apns-push-type, as the provider would say it")
   private static let priority = Flag(
-    "priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "10, 5 or 1 (else 10, and 5 for background)")
+    "priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "apns-priority: 10, 5 or 1; without one it is 10"
+  )
   static let appState = Flag(
     "app-state", ValueKind<AppState>.word, default: AppState.suspended.rawValue, "what the app is doing")
   static let version = Flag(
@@ -63,7 +64,6 @@ struct PushExplanation {
     let topic = Topic("com.example.app")
     let own = try? SimulatorPayload(source, topic: topic?.name)
     let payload = own?.payload ?? source
-    let priority = priority ?? (type == .background ? .conserving : .immediate)
     lint = PayloadLint(payload: payload, type: type, priority: priority)
     (self.version, self.state) = (version, state)
     var phone = Phone(version)
@@ -74,7 +74,7 @@ struct PushExplanation {
     var app = PhoneApp(topic, state: state)
     app.build.hasServiceExtension = true
     phone.install(app)
-    let push = PhonePush(id: 1, topic: topic, payload: payload, type: type, priority: priority)
+    let push = PhonePush(id: 1, topic: topic, payload: payload, type: type, priority: priority ?? .immediate)
     let start = Timestamp(seconds: 0)
     onArrival = phone.receive(push, at: start)
     onTap = phone.tap(push.id, at: start)

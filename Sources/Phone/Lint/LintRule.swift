@@ -5,6 +5,7 @@ public enum LintRule: String, Sendable, CaseIterable {
   case tooLarge = "too-large"
   case empty
   case backgroundPriority = "background-priority"
+  case backgroundWithoutPriority = "background-without-priority"
   case backgroundVisible = "background-visible"
   case backgroundNotAvailable = "background-not-available"
   case alertInvisible = "alert-invisible"
@@ -45,6 +46,8 @@ public enum LintRule: String, Sendable, CaseIterable {
     case .tooLarge: (.error, .documented, "more bytes than the push type may have: 413 PayloadTooLarge")
     case .empty: (.error, .documented, "no payload at all: 400 PayloadEmpty")
     case .backgroundPriority: (.error, .documented, "push type background with priority 10")
+    case .backgroundWithoutPriority:
+      (.warning, .documented, "push type background without a priority, which then is 10")
     case .backgroundVisible: (.warning, .documented, "push type background with something to see or hear")
     case .backgroundNotAvailable: (.warning, .documented, "push type background without content-available")
     case .alertInvisible: (.warning, .ours, "push type alert with nothing to see or hear")

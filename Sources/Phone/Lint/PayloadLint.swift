@@ -7,12 +7,16 @@ public struct PayloadLint: Sendable {
   /// In the order of the payload; those of the push as a whole come first.
   public private(set) var findings: [LintFinding] = []
 
-  /// - Parameter type: nil where the provider says none.
-  public init(payload: [UInt8], type: PushType?, priority: Priority) {
+  /// - Parameters:
+  ///   - type: nil where the provider says none; likewise `priority`.
+  public init(payload: [UInt8], type: PushType?, priority: Priority?) {
     checkSize(payload.count, type ?? .alert)
     if type == nil { add(.missingType, "", "apns-push-type is missing; iOS 13 and watchOS 6 ask for it") }
     if type == .background, priority == .immediate {
       add(.backgroundPriority, "", "a background push asks for priority 5, got 10")
+    }
+    if type == .background, priority == nil {
+      add(.backgroundWithoutPriority, "", "a background push asks for priority 5; without one it has 10")
     }
     if !payload.isEmpty { checkContent(payload, type ?? .alert) }
   }
