@@ -5,7 +5,7 @@ import { inWords } from '../../Sources/Dashboard/Web/faults.js';
 import { filters, searchWords, wanted } from '../../Sources/Dashboard/Web/list.js';
 import { payloadLimit } from '../../Sources/Dashboard/Web/payload.js';
 import { moral, pairOf } from '../../Sources/Dashboard/Web/present.js';
-import { appName, localized } from '../../Sources/Dashboard/Web/preview.js';
+import { appName, localized, visibleAlert } from '../../Sources/Dashboard/Web/preview.js';
 
 test('a search takes words, and phrases in quotes, closed or not', () => {
   assert.deepEqual(searchWords('One "two  three" fo"ur "five six'), ['one', 'two  three', 'fo"ur', 'five six'].map(each => each.replaceAll('"', '')));
@@ -56,4 +56,14 @@ test('the newest install is compared with the one asked for, or the one before',
 
 test('only letters of a field are shown as letters', () => {
   assert.equal(asciiOf('00' + Buffer.from('abc~').toString('hex') + '7fff'), 'abc~');
+});
+
+test('an alert without any text counts as none', () => {
+  for (const alert of [undefined, null, '', {}, { title: '' }, { body: 3 }, 7, { 'loc-args': ['a'] }]) {
+    assert.equal(visibleAlert({ alert }), null, JSON.stringify(alert));
+  }
+  assert.deepEqual(visibleAlert({ alert: 'Hello' }), { body: 'Hello' });
+  for (const alert of [{ title: 'a' }, { subtitle: 'a' }, { body: 'a' }, { 'loc-key': 'A' }, { 'title-loc-key': 'A' }]) {
+    assert.equal(visibleAlert({ alert }), alert);
+  }
 });

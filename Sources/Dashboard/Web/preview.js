@@ -10,7 +10,7 @@ export function previewPanel(notification) {
   if (!aps) {
     return [empty('Nothing to show', payload === null ? 'The payload is not JSON.' : 'There is no aps dictionary: the app gets the payload, the user sees nothing.'), previewNotes(notes)];
   }
-  const alert = typeof aps.alert === 'string' ? { body: aps.alert } : aps.alert && typeof aps.alert === 'object' ? aps.alert : null;
+  const alert = visibleAlert(aps);
   const isSilent = aps['content-available'] === 1 && !alert && aps.badge === undefined && !aps.sound;
   if (notification.pushType === 'voip') notes.push('A VoIP push is handed to the app, which must report a call; the system shows nothing by itself.');
   if (notification.pushType === 'liveactivity') notes.push('A live activity is drawn by the app’s widget extension from content-state.');
@@ -22,12 +22,20 @@ export function previewPanel(notification) {
     }
   }
   if (aps['mutable-content'] === 1) {
-    notes.push(alert && (alert.title || alert.subtitle || alert.body)
+    notes.push(alert
       ? 'mutable-content: a service extension may change it first, within 30 s.' : 'mutable-content has no effect without a title, subtitle or body.');
   }
   if (notification.collapseId) notes.push(`Replaces a shown notification with the collapse id ${notification.collapseId}.`);
   notes.push(...soundNotes(aps), ...wordNotes(alert));
   return [isSilent || !alert ? silentPhone(aps) : lockScreen(notification, aps, alert), previewNotes(notes)];
+}
+
+/* The alert as an object; null where it has no text, which counts as none (Documentation/device-behaviour.md, Silent push). */
+export function visibleAlert(aps) {
+  const alert = typeof aps.alert === 'string' ? { body: aps.alert } : aps.alert;
+  if (!alert || typeof alert !== 'object') return null;
+  const texts = ['title', 'subtitle', 'body', 'title-loc-key', 'subtitle-loc-key', 'loc-key'];
+  return texts.some(name => typeof alert[name] === 'string' && alert[name]) ? alert : null;
 }
 
 function previewNotes(notes) { return notes.length ? h('ul', { class: 'facts small' }, notes.map(note => h('li', {}, note))) : null; }

@@ -98,9 +98,9 @@ public struct PushContent: Sendable {
 
   /// A text of the alert, else what its key stands for: without the app's Localizable strings that is the key itself.
   private static func text(_ name: String, keys prefix: String, of alert: JSONValue?) -> String? {
-    let key = alert?.string("\(prefix)loc-key")
-    let text = key.map { LocalizedFormat.fill($0, with: alert?.strings("\(prefix)loc-args") ?? []) }
-    return (text ?? alert?.string(name)).flatMap { $0.isEmpty ? nil : $0 }
+    if let text = alert?.string(name), !text.isEmpty { return text }
+    guard let key = alert?.string("\(prefix)loc-key"), !key.isEmpty else { return nil }
+    return LocalizedFormat.fill(key, with: alert?.strings("\(prefix)loc-args") ?? [])
   }
 
   private static func whole(_ value: JSONValue?) -> Int? {
