@@ -9,21 +9,6 @@ final class SocketBreakage {
   var rawSent = 0
   /// The description of the alert that answers the handshake.
   var alert: UInt8?
-  /// The output leaves in pieces until it is empty.
-  var dribble: Dribble?
-
-  struct Dribble {
-    var bytes: Int
-    var interval: Int64
-    /// A first piece that the TLS layer was given before and has to get again, in bytes.
-    var retried: Int
-    /// Fires when the next piece is due; nil while one is.
-    var pause: LoopEvent?
-  }
-
-  /// Whether output may not leave as it comes.
-  var holdsOutput: Bool { isStalled || dribble != nil }
-
   /// An alert record in the clear: type 21, the version that every client takes before it has agreed on one, two bytes,
   /// level fatal (RFC 8446 5.1, 6).
   static func alertRecord(_ description: UInt8) -> [UInt8] {

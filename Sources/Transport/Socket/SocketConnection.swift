@@ -30,8 +30,7 @@ public final class SocketConnection: LoopClient {
 
   let layer: SocketLayer
   private(set) var phase: Phase
-  private var output = OutputBuffer()
-  private var gate = OutputGate.open
+  private var output = OutputQueue()
   private var share = MemoryShare()
   var idleMark: IdleMark
   private var readEvent: LoopEvent?
@@ -49,7 +48,7 @@ public final class SocketConnection: LoopClient {
   public var inputAfterEnd = Int.max
   /// Bytes of application data read and written.
   public private(set) var bytesRead = 0
-  public private(set) var bytesWritten = 0
+  public var bytesWritten: Int { output.bytesWritten }
   /// Set while the owner does not want to read (back-pressure).
   public private(set) var isPaused = false
   /// When the present phase ends by force; monotonic nanoseconds, `.max` for never.
@@ -113,11 +112,11 @@ public final class SocketConnection: LoopClient {
   public var isOpen: Bool { phase == .open }
   /// Bytes queued and not yet taken by the kernel.
   public var queuedBytes: Int { output.count }
-  /// Whether bytes wait for the system to have room: the TLS layer has to be given the same ones again.
+  /// Whether bytes wait for the system to have room.
   public var isBlocked: Bool { writeEvent?.isActive ?? false }
 
   /// Whether some of what is queued waits for a commit.
-  public var isHeldBack: Bool { loop.holdsOutput && output.count > gate.allowed }
+  public var isHeldBack: Bool { loop.holdsOutput && output.isHeldBack }
 
   /// Queues what `write` writes to room for `size` bytes, as many as it says; they leave at the end of the turn.
   @inline(__always)
@@ -141,14 +140,9 @@ public final class SocketConnection: LoopClient {
   /// Sends as many bytes now as the kernel takes, which spares a copy of them, and queues the others. For clients: what a
   /// server says must wait for the end of the turn, when it is true (`EventLoop`).
   public func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
-    guard isOpen, output.isEmpty, breakage == nil else { return send(bytes) }
-    var rest = bytes
-    // Whatever keeps the kernel from taking more is met again when the rest is flushed.
-    while !rest.isEmpty, case .moved(let count) = layer.write(rest) {
-      bytesWritten += count
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-    }
-    send(rest)
+    guard isOpen, !isStalled, output.isEmpty else { return send(bytes) }
+    let count = output.writeThrough(bytes, to: layer)
+    send(UnsafeRawBufferPointer(rebasing: bytes[count...]))
   }
 
   /// Asks for one `connectionDrained` when the output is empty.
@@ -173,51 +167,30 @@ public final class SocketConnection: LoopClient {
 
   override func flush() { flushNow() }
   override func holdBack() {
-    if waitsForCommits { gate.close(behind: output.count) }
+    if waitsForCommits { output.hold() }
   }
-  override func cover() { gate.cover(output.count) }
-  override func release() { gate.release(hasMore: isQueuedForFlush) }
+  override func cover() { output.cover() }
+  override func release() { output.uncover(hasMore: isQueuedForFlush) }
 
   private func writeAll() {
-    if gate.isClosed {
-      if loop.holdsOutput { return writeAllowed() }
-      gate = .open
-    }
-    if let breakage, breakage.holdsOutput { return writeBroken(breakage) }
+    if output.isGated, !loop.holdsOutput { output.openGate() }
+    guard !isStalled else { return }
     let before = bytesWritten
-    while !output.isEmpty {
-      guard case .moved(let count) = record(layer.write(output.waiting)) else { break }
-      bytesWritten += count
-      output.consume(count, to: loop)
-    }
+    let stop = output.write(to: layer, on: loop)
     if let stallLimit, bytesWritten != before { putOff(by: stallLimit) }
-    if output.isEmpty { outputLeft() }
-  }
-
-  /// A commit is under way: what it covers waits, and so does the end.
-  private func writeAllowed() {
-    guard !(breakage?.holdsOutput ?? false) else { return }
-    while !output.isEmpty, gate.allowed > 0 {
-      let piece = UnsafeRawBufferPointer(rebasing: output.waiting.prefix(gate.allowed))
-      guard case .moved(let count) = record(layer.write(piece)) else { return }
-      bytesWritten += count
-      gate.left(count)
-      output.consume(count, to: loop)
-    }
-  }
-
-  /// Deals with what keeps bytes from being written.
-  private func record(_ outcome: SocketLayer.Outcome) -> SocketLayer.Outcome {
-    switch outcome {
-    case .moved, .needsInput: break
-    case .needsRoom: waitForWritable()
+    switch stop {
+    case .empty: outputLeft()
+    case .held: break
+    case .piece(let pause): dribbleOn(after: pause)
+    case .noRoom: waitForWritable()
+    case .gone: cutWhileWriting()
     case .failed:
       _ = layer.failure("write")
-      fallthrough
-    case .ended, .cut: abort("peer closed the connection while bytes were being written")
+      cutWhileWriting()
     }
-    return outcome
   }
+
+  private func cutWhileWriting() { abort("peer closed the connection while bytes were being written") }
 
   private func outputLeft() {
     if phase == .draining { return endOutput() }
@@ -493,38 +466,19 @@ extension SocketConnection {
   /// What is queued now, and what joins it before it has left, leaves in pieces of so many bytes, each a record.
   public func dribble(bytes: Int, everyNanoseconds interval: Int64) {
     guard isOpen else { return }
-    makeBreakage().dribble = .init(
-      bytes: max(1, bytes), interval: interval, retried: isBlocked ? output.count : 0)
+    output.startDribble(bytes: bytes, everyNanoseconds: interval)
     queueFlush()
   }
 
   /// Answers the client's first bytes with an alert.
   func setAlert(_ description: UInt8) { makeBreakage().alert = description }
 
-  private func writeBroken(_ breakage: SocketBreakage) {
-    guard !breakage.isStalled, let dribble = breakage.dribble, dribble.pause == nil else { return }
-    if !output.isEmpty {
-      let size = min(output.count, max(dribble.bytes, dribble.retried))
-      let piece = UnsafeRawBufferPointer(rebasing: output.waiting.prefix(size))
-      guard case .moved(let count) = record(layer.write(piece)) else {
-        breakage.dribble?.retried = size
-        return
-      }
-      bytesWritten += count
-      output.consume(count, to: loop)
-      breakage.dribble?.retried = 0
-    }
-    if !output.isEmpty { return pause(breakage, dribble.interval) }
-    breakage.dribble = nil
-    outputLeft()
-  }
-
-  private func pause(_ breakage: SocketBreakage, _ interval: Int64) {
-    let timer = LoopEvent(timerOn: loop) { [unowned self, unowned breakage] in
-      breakage.dribble?.pause = nil
+  private func dribbleOn(after interval: Int64) {
+    let timer = LoopEvent(timerOn: loop) { [unowned self] in
+      output.pauseDribble(nil)
       queueFlush()
     }
-    breakage.dribble?.pause = timer
+    output.pauseDribble(timer)
     timer.start(afterNanoseconds: interval)
     // It takes as long as it was asked to.
     if let time = phase == .draining ? Self.drainLimit : stallLimit { putOff(by: interval + time) }

@@ -1,0 +1,153 @@
+/// What one connection has to say and has not said, and how much of that may leave now: no more than a commit lets go, by and
+/// by where a fault wants it so, and as much as the system takes.
+///
+///     | owed again | may leave | covered by the commit that is under way | of turns that none covers yet |
+///
+/// *Owed again* is what the TLS layer was given and had no room for: it has made a record of it, and must get at least the
+/// same bytes at the next try, whatever has made the output leave in other pieces meanwhile (SSL_write(3)).
+struct OutputQueue: ~Copyable {
+  /// Why no more leaves now.
+  enum Stop {
+    /// Nothing is left, and nothing holds the end behind it.
+    case empty
+    /// The rest waits for a commit, for the time of its piece, or for what the peer has to say.
+    case held
+    /// A piece has left; the next is due after so many nanoseconds.
+    case piece(pause: Int64)
+    /// The system has no room.
+    case noRoom
+    /// The peer is gone.
+    case gone
+    /// The TLS layer failed.
+    case failed
+  }
+
+  /// Output that leaves in pieces until there is none. An object, so that others pay for a pointer.
+  private final class Dribble {
+    let bytes: Int
+    let interval: Int64
+    /// Fires when the next piece is due; nil while one is.
+    var pause: LoopEvent?
+
+    init(bytes: Int, interval: Int64) { (self.bytes, self.interval) = (bytes, interval) }
+  }
+
+  /// Most bytes that TLS makes one record of (RFC 8446 5.1).
+  private static let recordLimit = 16 << 10
+
+  private var buffer = OutputBuffer()
+  private var gate = OutputGate.open
+  /// In bytes, from the front.
+  private var owedRetry = 0
+  private var dribble: Dribble?
+  /// Bytes that the system has taken, but for those past TLS.
+  private(set) var bytesWritten = 0
+
+  /// Bytes of memory held.
+  var capacity: Int { buffer.capacity }
+  var isEmpty: Bool { buffer.isEmpty }
+  var count: Int { buffer.count }
+
+  /// Adds what `write` writes to room for `size` bytes, as many as it says.
+  @inline(__always)
+  mutating func append(atMost size: Int, from loop: EventLoop, _ write: (UnsafeMutableRawPointer) -> Int) {
+    buffer.append(atMost: size, from: loop, write)
+  }
+
+  /// Nothing of it will be said.
+  mutating func release(to loop: EventLoop) {
+    buffer.release(to: loop)
+    dribble = nil
+  }
+
+  // MARK: What may leave
+
+  /// Whether some of it, or the end behind it, waits for a commit.
+  var isGated: Bool { gate.isClosed }
+  /// Whether some of it does.
+  var isHeldBack: Bool { buffer.count > gate.allowed }
+
+  /// What comes from here on waits.
+  mutating func hold() { gate.close(behind: buffer.count) }
+  /// A commit covers all that is here.
+  mutating func cover() { gate.cover(buffer.count) }
+  /// What was covered may leave.
+  mutating func uncover(hasMore: Bool) { gate.release(hasMore: hasMore) }
+  /// Nothing waits for a commit any more.
+  mutating func openGate() { gate = .open }
+
+  /// What is here, and what joins it before it has left, leaves in pieces of so many bytes.
+  mutating func startDribble(bytes: Int, everyNanoseconds interval: Int64) {
+    dribble = Dribble(bytes: max(1, bytes), interval: interval)
+  }
+
+  /// The next piece waits for this timer, or is due.
+  mutating func pauseDribble(_ timer: LoopEvent?) { dribble?.pause = timer }
+
+  // MARK: Leaving
+
+  /// Hands on what may leave, up to what the system takes.
+  mutating func write(to layer: borrowing SocketLayer, pastTLS: Bool = false, on loop: EventLoop) -> Stop {
+    if let dribble { return writePiece(dribble, to: layer, on: loop) }
+    return write(atMost: .max, to: layer, pastTLS: pastTLS, on: loop)
+  }
+
+  private mutating func writePiece(
+    _ dribble: Dribble, to layer: borrowing SocketLayer, on loop: EventLoop
+  ) -> Stop {
+    guard dribble.pause == nil else { return .held }
+    let before = buffer.count
+    let stop = write(atMost: dribble.bytes, to: layer, pastTLS: false, on: loop)
+    if buffer.isEmpty { self.dribble = nil }
+    if case .held = stop, !buffer.isEmpty, buffer.count < before { return .piece(pause: dribble.interval) }
+    return stop
+  }
+
+  private mutating func write(
+    atMost limit: Int, to layer: borrowing SocketLayer, pastTLS: Bool, on loop: EventLoop
+  ) -> Stop {
+    guard !buffer.isEmpty else { return gate.isClosed ? .held : .empty }
+    let size = min(buffer.count, gate.allowed, max(limit, owedRetry))
+    guard size >= max(1, owedRetry) else { return .held }
+    let (count, refusal) = pass(
+      UnsafeRawBufferPointer(rebasing: buffer.waiting.prefix(size)), to: layer, pastTLS: pastTLS)
+    if count > 0 {
+      gate.left(count)
+      buffer.consume(count, to: loop)
+    }
+    switch refusal {
+    case nil: return buffer.isEmpty && !gate.isClosed ? .empty : .held
+    case .moved, .needsInput: return .held
+    case .needsRoom: return .noRoom
+    case .ended, .cut: return .gone
+    case .failed: return .failed
+    }
+  }
+
+  /// Hands on what was never here as far as the system takes it; answers how much. The rest is to be added next. Only for a
+  /// queue that is empty and not to dribble.
+  mutating func writeThrough(_ bytes: UnsafeRawBufferPointer, to layer: borrowing SocketLayer) -> Int {
+    guard dribble == nil else { return 0 }
+    // Whatever keeps the system from taking more is met again when the rest is written.
+    return pass(bytes, to: layer, pastTLS: false).count
+  }
+
+  /// Hands bytes on until something is in the way; answers how many went, and what it was.
+  private mutating func pass(
+    _ bytes: UnsafeRawBufferPointer, to layer: borrowing SocketLayer, pastTLS: Bool
+  ) -> (count: Int, refusal: SocketLayer.Outcome?) {
+    var count = 0
+    while count < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
+      let outcome = pastTLS ? layer.writeRaw(rest) : layer.write(rest)
+      guard case .moved(let moved) = outcome else {
+        if case .needsRoom = outcome, !pastTLS { owedRetry = min(rest.count, Self.recordLimit) }
+        return (count, outcome)
+      }
+      owedRetry = 0
+      count += moved
+      if !pastTLS { bytesWritten += moved }
+    }
+    return (count, nil)
+  }
+}
