@@ -54,6 +54,17 @@ struct OutputQueue: ~Copyable {
     buffer.append(atMost: size, from: loop, write)
   }
 
+  /// Adds bytes.
+  mutating func append(_ bytes: [UInt8], from loop: EventLoop) {
+    bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      append(atMost: bytes.count, from: loop) { room in
+        room.copyMemory(from: base, byteCount: bytes.count)
+        return bytes.count
+      }
+    }
+  }
+
   /// Nothing of it will be said.
   mutating func release(to loop: EventLoop) {
     buffer.release(to: loop)

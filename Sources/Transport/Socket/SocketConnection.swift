@@ -1,17 +1,7 @@
 import Platform
 
-/// One connection over a non-blocking socket, with TLS or without, server or client side.
-///
-///     connecting ─→ handshaking ─→ open ─→ draining ─→ settling ─→ closing ─→ lingering ─→ closed
-///                                    (output leaves)  (if a delay  (TLS close  (input is thrown away)
-///                                                      is wanted)   has no room)
-///
-/// *Lingering* is why an error packet reaches its reader: a socket closed with unread input makes the kernel send
-/// a reset, which may destroy bytes in flight. So the write side ends first and input is drained until the peer is done
-/// (`Documentation/binary-protocol.md#error-packet`; RFC 9112 9.6).
+/// One connection over a non-blocking socket, with TLS or without, server or client side. `SocketPhase` has its states.
 public final class SocketConnection: LoopClient {
-  enum Phase { case connecting, handshaking, open, draining, settling, closing, lingering, closed }
-
   /// How long a handshake may take, in nanoseconds.
   public static let handshakeLimit: Int64 = 15_000_000_000
   /// How long a closed connection's output may take to leave, in nanoseconds: a peer that does not read can't hold it.
@@ -22,14 +12,19 @@ public final class SocketConnection: LoopClient {
   /// can't be told from here.
   public static let halfClosedLimit: Int64 = 30_000_000_000
 
-  /// What a connection costs besides its output and what its owner holds, in bytes: the state of OpenSSL, this object and its
-  /// registrations. Measured with 400 idle device connections: 14.7 KiB each.
-  private static let tlsBytes = 15 << 10
-  /// The same without TLS, with the owner of a console's connection. Measured with 400 idle ones: 0.8 KiB each.
-  private static let plainBytes = 1 << 10
+  /// What becomes of what the peer says.
+  private enum Input {
+    case flowing
+    /// The owner does not want to read (back-pressure).
+    case paused
+    /// The peer has ended its side.
+    case ended
+  }
 
   let layer: SocketLayer
-  private(set) var phase: Phase
+  private(set) var phase: SocketPhase
+  private var input = Input.flowing
+  private var inputDrain = InputDrain()
   private var output = OutputQueue()
   private var share = MemoryShare()
   var idleMark: IdleMark
@@ -38,19 +33,13 @@ public final class SocketConnection: LoopClient {
   /// Runs while the TLS close waits for its time.
   private var settleTimer: LoopEvent?
   private var wantsDrainedCall = false
-  /// The peer has ended its side.
-  package private(set) var peerHasEnded = false
   /// What the owner hears when the peer is done.
   private var endReason = "closed"
-  /// What goes wrong on purpose; nil on nearly every connection.
-  private var breakage: SocketBreakage?
-  /// How much may come after our end before the peer is cut off, in bytes.
-  public var inputAfterEnd = Int.max
+  /// What leaves past the TLS layer behind the output, if it ends so.
+  private var rawEnd: [UInt8] = []
   /// Bytes of application data read and written.
   public private(set) var bytesRead = 0
   public var bytesWritten: Int { output.bytesWritten }
-  /// Set while the owner does not want to read (back-pressure).
-  public private(set) var isPaused = false
   /// When the present phase ends by force; monotonic nanoseconds, `.max` for never.
   var deadline = Int64.max
   /// If set, the owner keeps `deadline` while the connection is open, and what leaves puts it off by so many nanoseconds.
@@ -109,7 +98,7 @@ public final class SocketConnection: LoopClient {
   // MARK: Sending
 
   /// Whether bytes may be sent.
-  public var isOpen: Bool { phase == .open }
+  public var isOpen: Bool { phase.isOpen }
   /// Bytes queued and not yet taken by the kernel.
   public var queuedBytes: Int { output.count }
   /// Whether bytes wait for the system to have room.
@@ -140,7 +129,7 @@ public final class SocketConnection: LoopClient {
   /// Sends as many bytes now as the kernel takes, which spares a copy of them, and queues the others. For clients: what a
   /// server says must wait for the end of the turn, when it is true (`EventLoop`).
   public func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
-    guard isOpen, !isStalled, output.isEmpty else { return send(bytes) }
+    guard phase.isFlowing, output.isEmpty else { return send(bytes) }
     let count = output.writeThrough(bytes, to: layer)
     send(UnsafeRawBufferPointer(rebasing: bytes[count...]))
   }
@@ -155,14 +144,18 @@ public final class SocketConnection: LoopClient {
   public func flushNow() {
     switch phase {
     case .open, .draining: writeAll()
-    case .closing: sendClose()
-    default: break
+    case .parting: writeAll(pastTLS: true)
+    case .closing(let patience): sendClose(patience)
+    case .connecting, .handshaking, .alerting, .stalled, .settling, .lingering, .closed: break
     }
   }
 
   /// Bytes that this system has taken and not sent, because the peer's is full. A system call.
   public func systemQueuedBytes() -> Int {
-    isOpen || phase == .draining ? SocketCalls.unsentBytes(descriptor) : 0
+    switch phase {
+    case .open, .stalled, .draining: SocketCalls.unsentBytes(descriptor)
+    case .connecting, .handshaking, .alerting, .parting, .settling, .closing, .lingering, .closed: 0
+    }
   }
 
   override func flush() { flushNow() }
@@ -172,11 +165,10 @@ public final class SocketConnection: LoopClient {
   override func cover() { output.cover() }
   override func release() { output.uncover(hasMore: isQueuedForFlush) }
 
-  private func writeAll() {
+  private func writeAll(pastTLS: Bool = false) {
     if output.isGated, !loop.holdsOutput { output.openGate() }
-    guard !isStalled else { return }
     let before = bytesWritten
-    let stop = output.write(to: layer, on: loop)
+    let stop = output.write(to: layer, pastTLS: pastTLS, on: loop)
     if let stallLimit, bytesWritten != before { putOff(by: stallLimit) }
     switch stop {
     case .empty: outputLeft()
@@ -193,8 +185,17 @@ public final class SocketConnection: LoopClient {
   private func cutWhileWriting() { abort("peer closed the connection while bytes were being written") }
 
   private func outputLeft() {
-    if phase == .draining { return endOutput() }
-    guard wantsDrainedCall, isOpen else { return }
+    switch phase {
+    case .open: tellDrained()
+    case .draining(.inOrder(let patience)): endOutput(patience)
+    case .draining(.raw): part(with: rawEnd)
+    case .parting: linger(.usual)
+    case .connecting, .handshaking, .alerting, .stalled, .settling, .closing, .lingering, .closed: break
+    }
+  }
+
+  private func tellDrained() {
+    guard wantsDrainedCall else { return }
     wantsDrainedCall = false
     handler?.connectionDrained(self)
   }
@@ -210,15 +211,19 @@ public final class SocketConnection: LoopClient {
   private func writeReady() {
     writeEvent?.cancel()
     switch phase {
-    case .connecting:
-      let error = SocketCalls.pendingError(descriptor)
-      guard error == 0 else { return abort("can't connect: \(SocketCalls.sentence(error))") }
-      phase = .handshaking
-      handshake()
+    case .connecting: connected()
     case .handshaking: handshake()
     // Not now: behind what waited there may be answers of this turn, which is not committed yet.
-    default: queueFlush()
+    case .open, .draining, .parting, .closing: queueFlush()
+    case .alerting, .stalled, .settling, .lingering, .closed: break
     }
+  }
+
+  private func connected() {
+    let error = SocketCalls.pendingError(descriptor)
+    guard error == 0 else { return abort("can't connect: \(SocketCalls.sentence(error))") }
+    phase = .handshaking
+    handshake()
   }
 
   /// The system would never tell when the socket is ready: better an end than a connection that hangs.
@@ -226,16 +231,20 @@ public final class SocketConnection: LoopClient {
 
   // MARK: Receiving
 
+  /// Set while the owner does not want to read (back-pressure).
+  public var isPaused: Bool { input == .paused }
+  /// The peer has ended its side.
+  package var peerHasEnded: Bool { input == .ended }
+
   /// Stops (or goes on) reading; the peer feels it through TCP.
   public func setPaused(_ paused: Bool) {
-    guard paused != isPaused, isOpen else { return }
-    isPaused = paused
-    guard !isStalled else { return }
+    guard paused != isPaused, !peerHasEnded, isOpen else { return }
+    input = paused ? .paused : .flowing
+    guard phase.isFlowing else { return }
     if paused { readEvent?.cancel() } else { resumeReading() }
   }
 
   private func resumeReading() {
-    guard !peerHasEnded else { return }
     readEvent?.start()
     queueReading()
   }
@@ -245,25 +254,26 @@ public final class SocketConnection: LoopClient {
 
   /// Reads what has come, out of turn.
   func readNow() {
-    if isOpen { readAll() }
+    if phase.isFlowing { readAll() }
   }
 
   /// The socket is readable.
   func readReady() {
     switch phase {
-    case .connecting, .closed: break
     case .handshaking: handshake()
+    case .alerting(let description): answerHello(description)
     case .open where isQueuedForReading: loop.wakeups -= 1
     case .open: readAll()
-    case .draining, .settling, .closing: drainWhileEnding()
+    case .draining, .parting, .closing: drainWhileEnding(settling: nil)
+    case .settling(let patience): drainWhileEnding(settling: patience)
     case .lingering: drainInput()
+    case .connecting, .stalled, .closed: break
     }
   }
 
   override func readOn() { readReady() }
 
   private func handshake() {
-    if let breakage, breakage.alert != nil { return answerHello(breakage) }
     switch layer.handshake() {
     case .moved: opened()
     // OpenSSL writes to the socket itself, so nothing is left behind when it waits for input.
@@ -279,20 +289,20 @@ public final class SocketConnection: LoopClient {
   private func handshakeFailed(_ reason: String) {
     guard layer.isServer else { return abort(reason) }
     endReason = reason
-    linger()
+    linger(.usual)
   }
 
   private func opened() {
     (phase, deadline) = (.open, .max)
     handler?.connectionOpened(self)
     // Application data may have come in the same segment as the end of the handshake.
-    if isOpen { queueReading() }
+    if phase.isFlowing { queueReading() }
   }
 
   private func readAll() {
     let buffer = loop.scratch
     var budget = ReadBudget()
-    while isOpen, !isPaused, !isStalled, !peerHasEnded {
+    while phase.isFlowing, input == .flowing {
       switch layer.read(into: buffer) {
       case .moved(let count):
         bytesRead += count
@@ -309,7 +319,7 @@ public final class SocketConnection: LoopClient {
 
   /// The peer has ended its side. Of TLS, the end of the stream follows, and would wake the loop for ever.
   private func peerEnded() {
-    peerHasEnded = true
+    input = .ended
     readEvent?.cancel()
     if stallLimit == nil { putOff(by: Self.halfClosedLimit) }
     if let handler { handler.connectionPeerEnded(self) } else { close() }
@@ -318,18 +328,23 @@ public final class SocketConnection: LoopClient {
   // MARK: Ending
 
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
-  public func close() {
-    guard !isStalled else { return abort("closed") }
+  public func close() { close(.inOrder(.usual)) }
+
+  private func close(_ ending: SocketPhase.Ending) {
     switch phase {
-    case .open: break
-    case .draining, .settling, .closing, .lingering: return
-    case .connecting, .handshaking, .closed: return abort("closed")
+    case .open: drain(ending)
+    case .connecting, .handshaking, .alerting, .stalled: abort("closed")
+    case .draining(.inOrder) where ending == .inOrder(.endless): phase = .draining(ending)
+    case .draining, .parting, .settling, .closing, .lingering, .closed: break
     }
-    phase = .draining
+  }
+
+  private func drain(_ ending: SocketPhase.Ending) {
+    phase = .draining(ending)
     putOff(by: Self.drainLimit)
     if isPaused {
-      isPaused = false
-      if !peerHasEnded { readEvent?.start() }
+      input = .flowing
+      readEvent?.start()
     }
     queueFlush()
   }
@@ -361,7 +376,12 @@ public final class SocketConnection: LoopClient {
   /// Called about once a second with the monotonic time.
   func endIfOverdue(_ now: Int64) {
     if deadline < now {
-      if isOpen { handler?.connectionIsOverdue(self) } else { abort("took too long") }
+      switch phase {
+      case .open, .stalled: handler?.connectionIsOverdue(self)
+      case .connecting, .handshaking, .alerting, .draining, .parting, .settling, .closing, .lingering:
+        abort("took too long")
+      case .closed: break
+      }
     }
     if isStalled, SocketCalls.peerIsGone(descriptor) { abort("peer closed the connection") }
   }
@@ -369,59 +389,57 @@ public final class SocketConnection: LoopClient {
   private func putOff(by time: Int64) { deadline = SystemClock.monotonicNanoseconds() + time }
 
   /// The output has left.
-  private func endOutput() {
-    if let breakage, breakage.raw != nil { return writeRaw(breakage) }
+  private func endOutput(_ patience: SocketPhase.Patience) {
     // Behind data the TLS close may have to wait, but not where the protocol is HTTP/2, whose ends are said in it.
-    guard layer.closeDelay > 0, bytesWritten > 0, !peerHasEnded, alpn == nil else { return sendClose() }
-    phase = .settling
-    settleTimer = LoopEvent(timerOn: loop) { [unowned self] in sendClose() }
+    guard layer.closeDelay > 0, bytesWritten > 0, !peerHasEnded, alpn == nil else {
+      return sendClose(patience)
+    }
+    phase = .settling(patience)
+    settleTimer = LoopEvent(timerOn: loop) { [unowned self] in sendClose(patience) }
     settleTimer?.start(afterNanoseconds: layer.closeDelay)
   }
 
-  private func sendClose() {
+  private func sendClose(_ patience: SocketPhase.Patience) {
     settleTimer = nil
-    // Behind the last bytes there may be no room for the TLS close; without it the peer must take the end for a cut.
-    guard case .needsRoom = layer.sendClose() else { return linger() }
-    phase = .closing
+    guard case .needsRoom = layer.sendClose() else { return linger(patience) }
+    phase = .closing(patience)
     waitForWritable()
   }
 
-  private func linger() {
+  private func linger(_ patience: SocketPhase.Patience) {
     phase = .lingering
     _ = shutdown(descriptor, Int32(SHUT_WR))
     if peerHasEnded { return abort(endReason) }
-    if breakage?.waitsForPeer ?? false { deadline = .max } else { putOff(by: Self.lingerLimit) }
+    switch patience {
+    case .usual: putOff(by: Self.lingerLimit)
+    case .endless: deadline = .max
+    }
     drainInput()
   }
 
-  /// Throws input away at the socket, undecrypted, until the peer has closed.
+  /// How much may come after our end before the peer is cut off, in bytes.
+  public var inputAfterEnd: Int {
+    get { inputDrain.allowance }
+    set { inputDrain.allowance = newValue }
+  }
+
+  /// Throws input away until the peer has closed.
   private func drainInput() {
-    var budget = ReadBudget.byteLimit
-    while budget > 0 {
-      switch layer.readRaw(into: loop.scratch) {
-      case .moved(let count):
-        budget -= count
-        guard mayGoOn(count) else { return }
-      case .needsInput: return
-      default: return abort(endReason)
-      }
+    switch inputDrain.drain(layer, into: loop.scratch, atMost: ReadBudget.byteLimit) {
+    case .waiting: break
+    case .ended, .gone: abort(endReason)
+    case .exceeded: abort(endReason, reset: true)
     }
   }
 
-  /// False if the peer has been cut off for sending on and on.
-  private func mayGoOn(_ count: Int) -> Bool {
-    inputAfterEnd -= count
-    if inputAfterEnd < 0 { abort(endReason, reset: true) }
-    return inputAfterEnd >= 0
-  }
-
-  /// Output is still leaving: input is thrown away so that a peer that only writes can't block itself.
-  private func drainWhileEnding() {
-    switch (layer.readRaw(into: loop.scratch), phase) {
-    case (.moved(let count), _): _ = mayGoOn(count)
-    case (.needsInput, _): break
-    case (.ended, .settling): sendClose()
-    default: abort("peer closed the connection")
+  /// Output is still leaving, or the TLS close is `settling`: input is thrown away so that a peer that only writes can't block
+  /// itself.
+  private func drainWhileEnding(settling patience: SocketPhase.Patience?) {
+    switch (inputDrain.drain(layer, into: loop.scratch, atMost: 1), patience) {
+    case (.waiting, _): break
+    case (.ended, let patience?): sendClose(patience)
+    case (.ended, nil), (.gone, _): abort("peer closed the connection")
+    case (.exceeded, _): abort(endReason, reset: true)
     }
   }
 }
@@ -429,38 +447,38 @@ public final class SocketConnection: LoopClient {
 /// Connections that go wrong on purpose.
 extension SocketConnection {
   /// Whether the connection is open and nothing is read or written.
-  public var isStalled: Bool { breakage?.isStalled ?? false }
-
-  private func makeBreakage() -> SocketBreakage {
-    let made = breakage ?? SocketBreakage()
-    breakage = made
-    return made
-  }
+  public var isStalled: Bool { phase == .stalled }
 
   /// Nothing more is read or written until this is taken back; who closes a stalled connection drops it.
   public func setStalled(_ stalled: Bool) {
-    guard stalled != isStalled, isOpen else { return }
-    makeBreakage().isStalled = stalled
-    if stalled {
-      readEvent?.cancel()
-      writeEvent?.cancel()
-    } else {
-      if !isPaused { resumeReading() }
-      queueFlush()
+    switch phase {
+    case .open: if stalled { stall() }
+    case .stalled: if !stalled { goOn() }
+    case .connecting, .handshaking, .alerting, .draining, .parting, .settling, .closing, .lingering, .closed:
+      break
     }
   }
 
-  /// Sends what is queued and ends our side; what the peer still says is read and thrown away for as long as it likes.
-  public func halfClose() {
-    makeBreakage().waitsForPeer = true
-    close()
+  private func stall() {
+    phase = .stalled
+    readEvent?.cancel()
+    writeEvent?.cancel()
   }
+
+  private func goOn() {
+    phase = .open
+    if input == .flowing { resumeReading() }
+    queueFlush()
+  }
+
+  /// Sends what is queued and ends our side; what the peer still says is read and thrown away for as long as it likes.
+  public func halfClose() { close(.inOrder(.endless)) }
 
   /// Sends what is queued, then bytes past the TLS layer, and ends.
   public func close(sendingRaw bytes: [UInt8]) {
     guard isOpen else { return }
-    makeBreakage().raw = bytes
-    close()
+    rawEnd = bytes
+    close(.raw)
   }
 
   /// What is queued now, and what joins it before it has left, leaves in pieces of so many bytes, each a record.
@@ -471,7 +489,7 @@ extension SocketConnection {
   }
 
   /// Answers the client's first bytes with an alert.
-  func setAlert(_ description: UInt8) { makeBreakage().alert = description }
+  func setAlert(_ description: UInt8) { phase = .alerting(description) }
 
   private func dribbleOn(after interval: Int64) {
     let timer = LoopEvent(timerOn: loop) { [unowned self] in
@@ -481,40 +499,38 @@ extension SocketConnection {
     output.pauseDribble(timer)
     timer.start(afterNanoseconds: interval)
     // It takes as long as it was asked to.
-    if let time = phase == .draining ? Self.drainLimit : stallLimit { putOff(by: interval + time) }
-  }
-
-  private func writeRaw(_ breakage: SocketBreakage) {
-    while let raw = breakage.raw, breakage.rawSent < raw.count {
-      let outcome = raw.withUnsafeBytes {
-        layer.writeRaw(UnsafeRawBufferPointer(rebasing: $0[breakage.rawSent...]))
-      }
-      switch outcome {
-      case .moved(let count): breakage.rawSent += count
-      case .needsRoom: return waitForWritable()
-      default: return abort("peer closed the connection")
-      }
-    }
-    linger()
+    if let time = isOpen ? stallLimit : Self.drainLimit { putOff(by: interval + time) }
   }
 
   /// The client's first bytes have come: they are thrown away, and the alert is all that it hears.
-  private func answerHello(_ breakage: SocketBreakage) {
-    guard let alert = breakage.alert else { return }
+  private func answerHello(_ alert: UInt8) {
     switch layer.readRaw(into: loop.scratch) {
     case .moved: break
     case .needsInput: return
-    default: return abort("peer closed the connection")
+    case .needsRoom, .ended, .cut, .failed: return abort("peer closed the connection")
     }
-    phase = .draining
     endReason = "answered with TLS alert \(alert)"
-    (breakage.raw, breakage.alert) = (SocketBreakage.alertRecord(alert), nil)
-    writeRaw(breakage)
+    part(with: Self.record(ofAlert: alert))
+  }
+
+  /// An alert record in the clear: type 21, the version that every client takes before it has agreed on one, two bytes,
+  /// level fatal (RFC 8446 5.1, 6).
+  private static func record(ofAlert description: UInt8) -> [UInt8] {
+    [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, description]
+  }
+
+  private func part(with bytes: [UInt8]) {
+    phase = .parting
+    output.append(bytes, from: loop)
+    writeAll(pastTLS: true)
   }
 }
 
 extension SocketConnection: MemoryHolder {
-  private var baseBytes: Int { layer.hasTLS ? Self.tlsBytes : Self.plainBytes }
+  /// What a connection costs besides its output and what its owner holds, in bytes: the state of OpenSSL, this object and its
+  /// registrations. Measured with 400 idle device connections: 14.7 KiB each; without TLS, with the owner of a console's
+  /// connection, 0.8 KiB.
+  private var baseBytes: Int { layer.hasTLS ? 15 << 10 : 1 << 10 }
 
   /// Says how much the owner holds for this connection now, in bytes, besides the output.
   public func hold(_ bytes: Int) {
