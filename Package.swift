@@ -107,7 +107,7 @@ let package = Package(
     tests(
       "Emulator",
       [
-        "Broker", "COpenSSL", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform",
+        "Broker", "COpenSSL", "CourierWire", "Credentials", "Emulator", "Faults", "LegacyWire", "Platform",
         "ProviderAPI", "PushModel", "Storage", "TestSupport", "Transport",
       ]),
   ],

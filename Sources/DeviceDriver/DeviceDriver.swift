@@ -101,8 +101,10 @@ public final class DeviceDriver: ConnectionHandler {
 
   /// Nothing more is told of this connection.
   private func disconnect() {
-    connection?.close()
+    let ended = connection
+    // Before the close, which may tell of the end at once.
     connection = nil
+    ended?.close()
   }
 
   public func connectionOpened(_ connection: SocketConnection) {

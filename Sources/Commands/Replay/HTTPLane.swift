@@ -96,8 +96,10 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
   }
 
   private func end() {
-    connection?.close()
+    let ended = connection
+    // Before the close, which may tell of the end at once.
     connection = nil
+    ended?.close()
     let done = onDone
     onDone = {}
     done()

@@ -125,7 +125,10 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   private func askOrEnd() {
     guard window.isEmpty else { return confirm() }
-    switch state {
+    let last = state
+    // Before the close, which may tell of the end at once.
+    state = .ended
+    switch last {
     case .ended: return
     case .idle: break
     case .connecting(let connection), .sending(let connection, _): connection.close()
@@ -133,7 +136,6 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
       connection.close()
       successor.connection?.close()
     }
-    state = .ended
     onDone()
   }
 

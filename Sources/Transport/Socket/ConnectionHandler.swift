@@ -1,4 +1,14 @@
-/// What a connection tells its owner. Calls come on the loop, never from inside a call to the connection.
+/// What a connection tells its owner. Calls come on the loop; those of the right column also from inside the owner's own call
+/// on the left, before that returns:
+///
+/// | the owner calls | and may hear |
+/// |---|---|
+/// | `abort`, `end` | `connectionClosed` |
+/// | `close`, `halfClose`, `close(sendingRaw:)`: not up yet, or stalled | `connectionClosed` |
+/// | `flushNow` | `connectionDrained`, `connectionClosed` |
+///
+/// No other call calls back. So who makes one of these has its own affairs in order before it, and looks anew at what it knew
+/// behind it. The owner may make any call from inside any of its own, and is then told of the end within that.
 public protocol ConnectionHandler: AnyObject {
   /// TLS is up: server name, protocol and peer certificate are known. Not called without TLS.
   func connectionOpened(_ connection: SocketConnection)
