@@ -101,7 +101,10 @@ let package = Package(
     tests("ProviderAPI", ["ProviderAPI", "PushModel"]),
     tests(
       "Commands",
-      ["Commands", "Credentials", "Emulator", "Platform", "PushModel", "SimulatedDevice", "TestSupport"]),
+      [
+        "Commands", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel", "SimulatedDevice",
+        "TestSupport", "Transport",
+      ]),
     tests("SimulatedProvider", ["LegacyWire", "PushModel", "SimulatedProvider"]),
     tests("Transport", ["Credentials", "Platform", "PushModel", "TestSupport", "Transport"]),
     tests(

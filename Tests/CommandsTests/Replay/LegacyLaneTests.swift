@@ -1,0 +1,87 @@
+import Credentials
+import LegacyWire
+import Platform
+import PushModel
+import TestSupport
+import Testing
+import Transport
+
+@testable import Commands
+
+@Suite("Replay over the gateway")
+struct LegacyLaneTests {
+  private static let patience: Int64 = 20_000_000_000
+  private static let packetStatus: UInt8 = 5
+
+  /// Writes down what comes.
+  private final class Gateway: ConnectionHandler {
+    private(set) var connection: SocketConnection?
+    private(set) var received: [UInt8] = []
+
+    func connectionOpened(_ connection: SocketConnection) { self.connection = connection }
+    func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+      received += bytes
+    }
+    func connectionClosed(_ connection: SocketConnection, reason: String) { self.connection = nil }
+  }
+
+  private let loop: EventLoop
+  private let gateway = Gateway()
+  private let listener: SocketListener
+  /// Takes connections and says nothing, so that no handshake on it ends.
+  private let silent: SocketListener
+  private let client: TLSContext
+
+  init() throws {
+    let folder = try CertsFolder(
+      path: RunFolder.make(now: Timestamp(nanoseconds: SystemClock.wallNanoseconds())))
+    loop = try #require(EventLoop())
+    client = try TLSContext.client(ca: folder.caCertificate, policy: TLSPolicy())
+    let context = try TLSContext.server(
+      certificate: folder.serverCertificate, key: folder.serverKey, policy: TLSPolicy())
+    let address = SocketAddress(host: "127.0.0.1", port: 0)
+    listener = try SocketListener(loop: loop, address: address, context: context) { [gateway] _ in gateway }
+    silent = try SocketListener(loop: loop, address: address, context: nil) { _ in Gateway() }
+  }
+
+  private func turn(until what: Comment, _ condition: () -> Bool) {
+    let end = SystemClock.monotonicNanoseconds() + Self.patience
+    let heartbeat = LoopEvent(timerOn: loop) {}
+    while !condition() {
+      guard SystemClock.monotonicNanoseconds() < end else {
+        Issue.record("waited in vain until \(what)")
+        return
+      }
+      heartbeat.start(afterNanoseconds: 10_000_000)
+      loop.runTurn()
+    }
+  }
+
+  @Test("a lane that learns its last outcome while it connects anew is done, once")
+  func doneOnce() throws {
+    var addresses = [listener.address, silent.address][...]
+    var (settled, done) = (0, 0)
+    let lane = LegacyLane(
+      recordedForm: .legacy,
+      connect: { [loop, client] handler in
+        let address = addresses.popFirst()
+        return try TLSClient.connect(
+          loop: loop, to: try #require(address), serverName: "localhost", context: client,
+          handler: handler)
+      }, settle: { _ in settled += 1 }, silences: { settled += $0 }, progress: {},
+      fail: { Issue.record("\($0)") })
+    lane.onDone = { done += 1 }
+    let frame = LegacyEncoder.enhanced(
+      identifier: 1, expiration: 0, token: [UInt8](repeating: 7, count: 32), payload: Array("{}".utf8))
+    frame.withUnsafeBytes { lane.push($0, tag: 0, recorded: nil) }
+    turn(until: "it is sent") { gateway.received.count >= frame.count }
+    lane.confirm()
+    turn(until: "the fence is here") { gateway.received.count > frame.count }
+    lane.finish()
+    #expect(settled == 0 && done == 0)
+    let fence = gateway.received[(frame.count + 1)...].prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    gateway.connection?.send(LegacyErrorPacket(status: Self.packetStatus, identifier: fence).bytes)
+    turn(until: "it is done") { done > 0 }
+    #expect(settled == 1 && done == 1 && addresses.isEmpty)
+  }
+}
