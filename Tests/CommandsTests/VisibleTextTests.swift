@@ -2,7 +2,7 @@ import Foundation
 import PushModel
 import Testing
 
-@testable import Commands
+import Commands
 
 /// Where the sources cite `Documentation` means nothing to users: they get the rule in words, and the name of Apple's page.
 @Suite("What users read")

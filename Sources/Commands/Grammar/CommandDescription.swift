@@ -1,12 +1,12 @@
 /// One command of the table: what it takes and what it does.
-struct CommandDescription: Sendable {
+package struct CommandDescription: Sendable {
   /// One word, or two for a member of a group: `certs push`.
-  let name: String
+  package let name: String
   let summary: String
   /// A few lines between the usage and the flags: what the flags alone don't tell, or an example.
   let about: String
   /// All of them, in the order of the help.
-  let flags: [any FlagDescription]
+  package let flags: [any FlagDescription]
   /// The same, as help shows them.
   let groups: [FlagGroup]
   var arguments: [Argument] = []
@@ -14,7 +14,7 @@ struct CommandDescription: Sendable {
   var takesCommand = false
   let run: @Sendable (Settings) throws -> ExitStatus
 
-  init(
+  package init(
     _ name: String, _ summary: String, about: String = "", flags: [any FlagDescription] = [],
     groups: [FlagGroup] = [], arguments: [Argument] = [], takesCommand: Bool = false,
     run: @escaping @Sendable (Settings) throws -> ExitStatus
@@ -26,13 +26,13 @@ struct CommandDescription: Sendable {
     (self.takesCommand, self.run) = (takesCommand, run)
   }
 
-  var words: [String] { name.split(separator: " ").map(String.init) }
+  package var words: [String] { name.split(separator: " ").map(String.init) }
 
   func flag(named name: String) -> (any FlagDescription)? { flags.first { $0.name == name } }
 }
 
 /// A word after the flags that has no name of its own: `replay FILE`.
-struct Argument: Sendable {
+package struct Argument: Sendable {
   let placeholder: String
   let expectation: String
   let completion: CompletionHint
@@ -42,7 +42,7 @@ struct Argument: Sendable {
   /// Whether further words may follow; only the last argument can.
   let isRepeatable: Bool
 
-  init<Value>(_ kind: ValueKind<Value>, _ help: String, isRepeatable: Bool = false) {
+  package init<Value>(_ kind: ValueKind<Value>, _ help: String, isRepeatable: Bool = false) {
     placeholder = kind.placeholder + (isRepeatable ? "…" : "")
     (expectation, completion, self.isRepeatable) = (kind.expectation, kind.completion, isRepeatable)
     self.help = help
@@ -50,7 +50,7 @@ struct Argument: Sendable {
   }
 
   /// The same argument, which may be left out: it is the first to be taken for absent when there are too few words.
-  var optional: Argument {
+  package var optional: Argument {
     var copy = self
     copy.isOptional = true
     return copy

@@ -12,28 +12,30 @@ struct CommandFailure: Error, Equatable, CustomStringConvertible {
 }
 
 /// The command line, the environment or the configuration file says something that makes no sense.
-struct UsageError: Error, Equatable, CustomStringConvertible {
+package struct UsageError: Error, Equatable, CustomStringConvertible {
   /// A lower-case sentence without a full stop.
-  let message: String
+  package let message: String
   /// Whose help would answer; empty for the program's own.
   let command: String
 
-  init(_ message: String, command: String = "") { (self.message, self.command) = (message, command) }
+  package init(_ message: String, command: String = "") { (self.message, self.command) = (message, command) }
 
-  var description: String { message }
+  package var description: String { message }
 
   /// Where to read more.
-  var hint: String {
+  package var hint: String {
     command.isEmpty ? "run apns-emulator --help for the commands" : "run apns-emulator \(command) --help"
   }
 }
 
 /// How the program ends (`Documentation/commands.md#exit-status`).
-struct ExitStatus: RawRepresentable, Equatable, Sendable {
-  let rawValue: Int32
+package struct ExitStatus: RawRepresentable, Equatable, Sendable {
+  package let rawValue: Int32
+
+  package init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Fine.
-  static let success = ExitStatus(rawValue: 0)
+  package static let success = ExitStatus(rawValue: 0)
   /// Failed, or a push was rejected.
   static let failure = ExitStatus(rawValue: 1)
   /// The command line makes no sense.

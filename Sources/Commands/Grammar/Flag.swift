@@ -1,28 +1,28 @@
 /// One flag of the table (`Documentation/commands.md#flags-of-serve`): its name finds the value, its kind gives the
 /// value a type.
-struct Flag<Value: Sendable>: FlagDescription {
-  let name: String
+package struct Flag<Value: Sendable>: FlagDescription {
+  package let name: String
   let kind: ValueKind<Value>
-  private(set) var defaultText: String?
-  let help: String
-  private(set) var isRepeatable = false
-  private(set) var isRequired = false
-  private(set) var isSetting = false
+  package private(set) var defaultText: String?
+  package let help: String
+  package private(set) var isRepeatable = false
+  package private(set) var isRequired = false
+  package private(set) var isSetting = false
 
-  init(_ name: String, _ kind: ValueKind<Value>, default defaultText: String? = nil, _ help: String) {
+  package init(_ name: String, _ kind: ValueKind<Value>, default defaultText: String? = nil, _ help: String) {
     (self.name, self.kind, self.defaultText, self.help) = (name, kind, defaultText, help)
   }
 
-  var placeholder: String { kind.placeholder }
-  var expectation: String { kind.expectation }
-  var completion: CompletionHint { kind.completion }
+  package var placeholder: String { kind.placeholder }
+  package var expectation: String { kind.expectation }
+  package var completion: CompletionHint { kind.completion }
 
-  func accepts(_ text: String) -> Bool { kind.parse(text) != nil }
+  package func accepts(_ text: String) -> Bool { kind.parse(text) != nil }
 
   /// The same flag, given any number of times.
-  var repeatable: Flag { changed { $0.isRepeatable = true } }
+  package var repeatable: Flag { changed { $0.isRepeatable = true } }
   /// The same flag, without which its command makes no sense.
-  var required: Flag { changed { $0.isRequired = true } }
+  package var required: Flag { changed { $0.isRequired = true } }
   /// The same flag, which the environment and the configuration file may say too.
   var setting: Flag { changed { $0.isSetting = true } }
   /// The same flag with another default.
@@ -36,7 +36,7 @@ struct Flag<Value: Sendable>: FlagDescription {
 }
 
 /// What parsing, help and completion need to know of a flag, whatever its value is.
-protocol FlagDescription: Sendable {
+package protocol FlagDescription: Sendable {
   /// Without the dashes.
   var name: String { get }
   var help: String { get }
@@ -58,13 +58,13 @@ extension FlagDescription {
   var isToggle: Bool { completion == .toggle }
 
   /// `APNS_EMULATOR_GATEWAY_PORT` for `gateway-port`.
-  var environmentName: String {
+  package var environmentName: String {
     "APNS_EMULATOR_" + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
   }
 }
 
 /// Flags that help shows together, under a heading.
-struct FlagGroup: Sendable {
+package struct FlagGroup: Sendable {
   /// Empty for the only group of a command.
   let heading: String
   let flags: [any FlagDescription]
@@ -78,7 +78,7 @@ struct FlagGroup: Sendable {
 }
 
 /// What a shell may offer for a value.
-enum CompletionHint: Equatable, Sendable {
+package enum CompletionHint: Equatable, Sendable {
   case none, file, folder, toggle
   case words([String])
 }

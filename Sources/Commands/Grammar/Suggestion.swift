@@ -1,10 +1,10 @@
 /// What somebody may have meant.
-enum Suggestion {
+package enum Suggestion {
   /// Longest word that is compared, in bytes; the work grows with the square.
   static let longestWord = 64
 
   /// The candidate nearest to `word`, unless every one is too far to be a slip of the keyboard.
-  static func nearest(to word: String, among candidates: [String]) -> String? {
+  package static func nearest(to word: String, among candidates: [String]) -> String? {
     let tolerance = max(1, min(3, word.utf8.count / 3))
     let scored = candidates.map { (name: $0, distance: distance(word, $0)) }
     guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -14,7 +14,7 @@ enum Suggestion {
   }
 
   /// How many letters must be put in, taken out, changed or swapped with their neighbour (optimal string alignment).
-  static func distance(_ left: String, _ right: String) -> Int {
+  package static func distance(_ left: String, _ right: String) -> Int {
     let left = Array(left.utf8.prefix(longestWord))
     let right = Array(right.utf8.prefix(longestWord))
     guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }

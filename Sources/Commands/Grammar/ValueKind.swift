@@ -4,15 +4,15 @@ import Platform
 import PushModel
 
 /// What the text of a flag or argument may be, and how it becomes a value.
-struct ValueKind<Value: Sendable>: Sendable {
+package struct ValueKind<Value: Sendable>: Sendable {
   /// How help names the value: `PORT`, `FILE`; a list of words shows itself. Empty for a flag without one.
   let placeholder: String
   /// Ends the sentence "--flag expects …".
-  let expectation: String
+  package let expectation: String
   /// What a shell may offer to complete it.
   let completion: CompletionHint
   /// The value, or nil for a text that is not one.
-  let parse: @Sendable (String) -> Value?
+  package let parse: @Sendable (String) -> Value?
 
   init(
     _ placeholder: String, expects expectation: String, completion: CompletionHint = .none,
@@ -26,7 +26,7 @@ struct ValueKind<Value: Sendable>: Sendable {
 /// Kinds that any program has.
 extension ValueKind where Value == Bool {
   /// A flag that needs no value; in the environment and in files it is spelt out.
-  static let toggle = ValueKind("", expects: "true or false", completion: .toggle) { text in
+  package static let toggle = ValueKind("", expects: "true or false", completion: .toggle) { text in
     switch text.lowercased() {
     case "true", "yes", "on", "1": true
     case "false", "no", "off", "0": false
@@ -36,7 +36,7 @@ extension ValueKind where Value == Bool {
 }
 
 extension ValueKind where Value == String {
-  static func text(_ placeholder: String) -> ValueKind {
+  package static func text(_ placeholder: String) -> ValueKind {
     ValueKind(placeholder, expects: "a text that is not empty") { $0.isEmpty ? nil : $0 }
   }
 
@@ -48,7 +48,8 @@ extension ValueKind where Value == String {
     $0.isEmpty ? nil : $0
   }
 
-  static let address = ValueKind("ADDR", expects: "an IP address or host name without a port") { text in
+  package static let address = ValueKind("ADDR", expects: "an IP address or host name without a port") {
+    text in
     let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }
     return text.isEmpty || !isPlain ? nil : text
   }
@@ -56,7 +57,7 @@ extension ValueKind where Value == String {
 
 extension ValueKind where Value: FixedWidthInteger {
   /// A decimal number in `range`.
-  static func number(_ placeholder: String = "N", _ range: ClosedRange<Value>) -> ValueKind {
+  package static func number(_ placeholder: String = "N", _ range: ClosedRange<Value>) -> ValueKind {
     ValueKind(placeholder, expects: "a number from \(range.lowerBound) to \(range.upperBound)") { text in
       Value(text).flatMap { range.contains($0) ? $0 : nil }
     }
@@ -85,7 +86,7 @@ extension ValueKind where Value == Int {
 
 extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
   /// One of the words that the type lists.
-  static var word: ValueKind {
+  package static var word: ValueKind {
     let words = Value.allCases.map(\.rawValue)
     return ValueKind(
       words.joined(separator: "|"), expects: WordList.sentence(words), completion: .words(words)
@@ -102,7 +103,7 @@ extension ValueKind where Value == Interval {
 
 extension ValueKind where Value == ClosedRange<Int> {
   /// One number, or the first and last of several.
-  static func span(_ placeholder: String, within limits: ClosedRange<Int>) -> ValueKind {
+  package static func span(_ placeholder: String, within limits: ClosedRange<Int>) -> ValueKind {
     let expectation = "two numbers such as \(limits.lowerBound)..\(limits.upperBound), or one"
     return ValueKind(placeholder, expects: expectation) { text in
       let halves = text.split(separator: ".", omittingEmptySubsequences: true)
@@ -118,7 +119,7 @@ extension ValueKind where Value == ClosedRange<Int> {
 
 /// Kinds of this field.
 extension ValueKind where Value == EmulatorOptions.Port {
-  static let port = ValueKind("PORT", expects: "a port from 0 to 65535, or off") { text in
+  package static let port = ValueKind("PORT", expects: "a port from 0 to 65535, or off") { text in
     text == "off" ? .off : UInt16(text).map { .number($0) }
   }
 }
@@ -130,13 +131,13 @@ extension ValueKind where Value == SocketAddress {
 }
 
 extension ValueKind where Value == Environment {
-  static let environment = ValueKind(
+  package static let environment = ValueKind(
     "sandbox|production", expects: "sandbox or production", completion: .words(["sandbox", "production"])
   ) { Environment(name: $0) }
 }
 
 extension ValueKind where Value == EnvironmentSet {
-  static let environments = ValueKind(
+  package static let environments = ValueKind(
     "sandbox|production|both", expects: "sandbox, production or both",
     completion: .words(["sandbox", "production", "both"])
   ) { EnvironmentSet(name: $0) }
@@ -170,11 +171,11 @@ extension ValueKind where Value == ExpirationTime {
 }
 
 /// When a push expires: a time, or so long from now.
-enum ExpirationTime: Equatable, Sendable {
+package enum ExpirationTime: Equatable, Sendable {
   case at(UInt32)
   case after(Interval)
 
-  init?(_ text: String) {
+  package init?(_ text: String) {
     if text.hasPrefix("+") {
       guard let interval = Interval(String(text.dropFirst())) else { return nil }
       self = .after(interval)
@@ -185,7 +186,7 @@ enum ExpirationTime: Equatable, Sendable {
   }
 
   /// UNIX seconds, as the field of a frame holds them.
-  func seconds(from now: Timestamp) -> UInt32 {
+  package func seconds(from now: Timestamp) -> UInt32 {
     switch self {
     case .at(let seconds): seconds
     case .after(let interval): UInt32(clamping: now.adding(nanoseconds: interval.nanoseconds).seconds)
@@ -194,14 +195,14 @@ enum ExpirationTime: Equatable, Sendable {
 }
 
 /// A length of time as people type it: `30` (seconds), `1.5s`, `500ms`, `2m`, `1h`.
-struct Interval: Equatable, Sendable {
+package struct Interval: Equatable, Sendable {
   /// Longest that is taken, in seconds: a year. It keeps the nanoseconds far from their limit.
   static let longestSeconds: Double = 366 * 86400
 
-  let nanoseconds: Int64
+  package let nanoseconds: Int64
 
   /// nil for anything else, and for a time that is negative or longer than a year.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let units: [(suffix: String, seconds: Double)] = [
       ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86400), ("", 1),
     ]
@@ -219,12 +220,12 @@ struct Interval: Equatable, Sendable {
 }
 
 /// Where the payload of a push comes from.
-enum PayloadSource: Equatable, Sendable {
+package enum PayloadSource: Equatable, Sendable {
   case text(String)
   /// `-` is standard input.
   case file(String)
 
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.hasPrefix("@") else {
       self = .text(text)
       return

@@ -1,7 +1,7 @@
 /// What `--help` prints, from the same table that parses.
-enum HelpText {
+package enum HelpText {
   /// Help on one command, a group, or everything; nil if there is no such command.
-  static func text(for name: String, _ commands: [CommandDescription]) -> String? {
+  package static func text(for name: String, _ commands: [CommandDescription]) -> String? {
     if name.isEmpty { return overview(commands) }
     if let command = commands.first(where: { $0.name == name }) { return detail(command) }
     let members = commands.filter { $0.words.first == name }

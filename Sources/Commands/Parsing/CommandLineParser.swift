@@ -1,7 +1,7 @@
 /// Turns words, environment and configuration file into one command with its settings. Pure: what it reads is given to it.
-struct CommandLineParser {
+package struct CommandLineParser {
   /// What the command line asks for.
-  enum Request: Sendable {
+  package enum Request: Sendable {
     case run(CommandDescription, Settings)
     /// Help on a command, a group (`certs`), or, if empty, on everything.
     case help(String)
@@ -13,7 +13,14 @@ struct CommandLineParser {
   /// The content of a file; throws a sentence if it can't be read.
   let readFile: (String) throws -> [UInt8]
 
-  func parse(_ words: [String]) throws -> Request {
+  package init(
+    commands: [CommandDescription], environment: [String: String],
+    readFile: @escaping (String) throws -> [UInt8]
+  ) {
+    (self.commands, self.environment, self.readFile) = (commands, environment, readFile)
+  }
+
+  package func parse(_ words: [String]) throws -> Request {
     guard let first = words.first else { return .help("") }
     if first == "--help" || first == "-h" || first == "help" {
       return .help(words.dropFirst().joined(separator: " "))

@@ -1,7 +1,7 @@
 /// The values of one invocation's flags, each with where it came from: flag over environment over file over default.
-struct Settings: Sendable {
+package struct Settings: Sendable {
   /// Where a value came from.
-  enum Source: Equatable, Sendable {
+  package enum Source: Equatable, Sendable {
     case flag
     case environment(String)
     case file(String)
@@ -25,20 +25,20 @@ struct Settings: Sendable {
 
   var values: [String: Value] = [:]
   /// Words that are not flags.
-  var arguments: [String] = []
+  package var arguments: [String] = []
   /// What stands after `--`.
-  var foreign: [String] = []
+  package var foreign: [String] = []
 
   /// The value of a flag; nil where there is none. The texts have been checked before.
-  subscript<Kind>(_ flag: Flag<Kind>) -> Kind? { all(flag).last }
+  package subscript<Kind>(_ flag: Flag<Kind>) -> Kind? { all(flag).last }
 
   /// The values of a flag that may be repeated.
-  func all<Kind>(_ flag: Flag<Kind>) -> [Kind] {
+  package func all<Kind>(_ flag: Flag<Kind>) -> [Kind] {
     (values[flag.name]?.texts ?? []).compactMap { flag.kind.parse($0) }
   }
 
   /// Whether a toggle is on.
-  func isOn(_ flag: Flag<Bool>) -> Bool { self[flag] ?? false }
+  package func isOn(_ flag: Flag<Bool>) -> Bool { self[flag] ?? false }
 
   /// Gives a flag the value that `text` stands for, as if it had been on the command line.
   mutating func say<Kind>(_ flag: Flag<Kind>, _ text: String) {
@@ -46,11 +46,11 @@ struct Settings: Sendable {
   }
 
   /// Where the value of a flag came from.
-  func source(_ name: String) -> Source { values[name]?.source ?? .standard }
+  package func source(_ name: String) -> Source { values[name]?.source ?? .standard }
 }
 
 /// Variables that look as if they were meant for this program and that nobody reads.
-enum StrayVariables {
+package enum StrayVariables {
   private static let prefix = "APNS_EMULATOR_"
   /// What `exec` tells its command, and `--config`, which is no setting itself.
   private static let told = [
@@ -60,7 +60,8 @@ enum StrayVariables {
   private static let tests = ["BINARY", "FUZZ"]
 
   /// One sentence for each, in the order of their names. Values are left out: one may be a secret.
-  static func warnings(_ environment: [String: String], _ commands: [CommandDescription]) -> [String] {
+  package static func warnings(_ environment: [String: String], _ commands: [CommandDescription]) -> [String]
+  {
     let settings = commands.flatMap(\.flags).filter(\.isSetting).map(\.environmentName)
     let known = Set(told.map { prefix + $0 } + settings)
     let stray = environment.keys.filter { $0.hasPrefix(prefix) && !known.contains($0) && !isOfTests($0) }

@@ -1,19 +1,23 @@
 import PushModel
 
 /// Which events of the stream `tail` tells.
-struct EventFilter {
+package struct EventFilter {
   /// What happens, as the stream names it. A gap, where events were missed, is always told.
-  enum Name: String, CaseIterable, Sendable {
+  package enum Name: String, CaseIterable, Sendable {
     case notification, delivery, device, token, connection, fault, boot
   }
 
   /// Empty for all but what is of no use to people: which run of the emulator it is that they watch, and connections of the
   /// console, as each look at it is one.
-  var names: Set<Name> = []
-  var topics: Set<String> = []
-  var udids: Set<String> = []
+  var names: Set<Name>
+  var topics: Set<String>
+  var udids: Set<String>
 
-  func passes(_ event: EventStreamReader.Event) -> Bool {
+  package init(names: Set<Name> = [], topics: Set<String> = [], udids: Set<String> = []) {
+    (self.names, self.topics, self.udids) = (names, topics, udids)
+  }
+
+  package func passes(_ event: EventStreamReader.Event) -> Bool {
     guard let name = Name(rawValue: event.name) else { return true }
     guard names.isEmpty ? name != .boot : names.contains(name) else { return false }
     if topics.isEmpty, udids.isEmpty, name != .connection { return true }

@@ -2,7 +2,7 @@ import Platform
 import PushModel
 
 /// An event of the stream as one line for people.
-enum EventLine {
+package enum EventLine {
   /// What is told of an event, in this order, where it has it.
   private static let members = [
     "change", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
@@ -13,7 +13,7 @@ enum EventLine {
   /// Widest name of an event, in characters.
   private static let nameWidth = 12
 
-  static func text(_ event: EventStreamReader.Event, isColored: Bool = false) -> String {
+  package static func text(_ event: EventStreamReader.Event, isColored: Bool = false) -> String {
     // A payload may be nested deeply.
     guard let document = JSONReader.read(Array(event.data.utf8), maximumDepth: JSONText.maximumDepth) else {
       return printable(event.data)

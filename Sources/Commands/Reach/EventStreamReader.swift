@@ -1,14 +1,18 @@
 /// Reads server-sent events from pieces cut anywhere.
-struct EventStreamReader {
-  struct Event: Equatable {
-    var name = ""
-    var data = ""
+package struct EventStreamReader {
+  package struct Event: Equatable {
+    package var name: String
+    package var data: String
+
+    package init(name: String = "", data: String = "") { (self.name, self.data) = (name, data) }
   }
 
   private var held: [UInt8] = []
   private var current = Event()
 
-  mutating func take(_ piece: [UInt8]) -> [Event] {
+  package init() {}
+
+  package mutating func take(_ piece: [UInt8]) -> [Event] {
     held += piece
     var events: [Event] = []
     while let end = held.firstIndex(of: UInt8(ascii: "\n")) {

@@ -81,15 +81,15 @@ enum PushCommand {
 }
 
 /// The payload of a push, and the topic it is for.
-struct SimulatorPayload: Equatable {
+package struct SimulatorPayload: Equatable {
   /// The member of an `.apns` file that names the app. Xcode takes it out before the app sees the payload.
   static let target = "Simulator Target Bundle"
 
-  let topic: Topic
-  let payload: [UInt8]
+  package let topic: Topic
+  package let payload: [UInt8]
 
   /// Takes bytes apart; throws a usage error if neither `topic` nor the bytes name an app.
-  init(_ bytes: [UInt8], topic name: String?) throws {
+  package init(_ bytes: [UInt8], topic name: String?) throws {
     let document = JSONReader.read(bytes, maximumDepth: JSONText.maximumDepth)
     let text = name ?? document?.string(Self.target)
     guard let text else {

@@ -1,6 +1,6 @@
 /// Every command with its flags: the one table from which parsing, help and completion are made.
-enum CommandTable {
-  static let commands: [CommandDescription] = [
+package enum CommandTable {
+  package static let commands: [CommandDescription] = [
     CommandDescription(
       "serve", "run the emulator until it is signalled", about: CommandHelp.serve,
       groups: ServeFlags.groups,

@@ -3,7 +3,7 @@ import Emulator
 import PushModel
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("Values of flags")
 struct ValueKindTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("Which events tail tells")
 struct EventFilterTests {

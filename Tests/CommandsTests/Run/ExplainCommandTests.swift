@@ -2,7 +2,7 @@ import Phone
 import PushModel
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("explain")
 struct ExplainCommandTests {

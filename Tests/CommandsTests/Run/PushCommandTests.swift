@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("push")
 struct PushCommandTests {

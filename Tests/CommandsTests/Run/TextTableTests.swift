@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("Text tables")
 struct TextTableTests {
