@@ -82,14 +82,14 @@ struct ClockChange: JSONDocument {
 }
 
 /// Reads durations as people write them: `61m`, `1h30m`, `500ms`, `-2d`.
-enum DurationText {
+package enum DurationText {
   private static let units: [(name: String, nanoseconds: Int64)] = [
     ("ms", 1_000_000), ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000),
     ("s", 1_000_000_000),
   ]
 
   /// Nanoseconds; nil for anything else and for more than 64 bits hold.
-  static func nanoseconds(_ text: String) -> Int64? {
+  package static func nanoseconds(_ text: String) -> Int64? {
     var rest = text[...]
     let isNegative = rest.first == "-"
     if isNegative || rest.first == "+" { rest.removeFirst() }

@@ -1,15 +1,15 @@
 /// Looks for a text in bytes; ASCII letters are compared without case.
-struct ByteSearch: Hashable {
+package struct ByteSearch: Hashable {
   let text: String
   private let needle: [UInt8]
 
-  init(_ text: String) {
+  package init(_ text: String) {
     self.text = text
     needle = text.utf8.map(Self.folded)
   }
 
   /// False if it can't be in the bytes that the pairs are of.
-  func mayBeIn(_ pairs: BytePairs) -> Bool {
+  package func mayBeIn(_ pairs: BytePairs) -> Bool {
     var before: UInt8?
     for byte in needle {
       if let before, !pairs.contains(before, byte) { return false }
@@ -18,7 +18,7 @@ struct ByteSearch: Hashable {
     return true
   }
 
-  func isIn(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  package func isIn(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = needle.first, let last = needle.last else { return true }
     let ends = (first: AnyCase(first), last: AnyCase(last))
     let starts = 0..<max(0, bytes.count - needle.count + 1)
@@ -76,11 +76,11 @@ struct ByteSearch: Hashable {
 
 /// Which bytes stand side by side in a text, ASCII letters without case: one pass tells of nearly all of many searched
 /// texts that they are not there. Pairs share bits, so it may say yes too often and never no.
-struct BytePairs {
+package struct BytePairs {
   private static let wordCount = 64
   private var words = [UInt64](repeating: 0, count: wordCount)
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     guard let first = bytes.first else { return }
     var before = ByteSearch.folded(first)
     words.withUnsafeMutableBufferPointer { words in

@@ -3,7 +3,7 @@ import PushModel
 import Transport
 
 /// What can be reset (`Documentation/console-api.md`), in the order in which it is done.
-enum ResetPart: String, CaseIterable {
+package enum ResetPart: String, CaseIterable {
   case faults, clock, feedback, store, channels, devices, notifications
 }
 

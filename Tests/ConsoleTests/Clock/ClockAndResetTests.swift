@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct ClockAndResetTests {
   private func put(_ lab: ConsoleLab, _ json: String) throws -> JSONValue {

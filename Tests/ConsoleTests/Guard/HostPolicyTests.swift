@@ -2,7 +2,7 @@ import PushModel
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 @Suite struct HostPolicyTests {
   @Test(

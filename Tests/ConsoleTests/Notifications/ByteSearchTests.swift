@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct ByteSearchTests {
   /// The rule, read byte by byte.

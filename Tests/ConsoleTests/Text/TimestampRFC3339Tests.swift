@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct TimestampRFC3339Tests {
   @Test(
