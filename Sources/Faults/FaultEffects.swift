@@ -85,7 +85,7 @@ public struct FaultEffects: Equatable, JSONDocument {
   private static let mostGarbage = 1 << 16
 
   /// All that there is to say of each effect. Of those that break a connection the first counts.
-  static let all: [FaultEffect] = [
+  package static let all: [FaultEffect] = [
     FaultEffect("reason", at: .push, [JSONField("reason", .reason, \.reason)]),
     FaultEffect(
       "delay", at: .push,
@@ -160,7 +160,7 @@ public struct FaultEffects: Equatable, JSONDocument {
 }
 
 /// What there is to say of one effect: when it strikes, how rules and tokens ask for it, how it breaks a connection.
-struct FaultEffect: Sendable {
+package struct FaultEffect: Sendable {
   typealias Breakage = @Sendable (FaultEngine.Decision, FaultChannel) -> FaultStep?
 
   /// As strikes are counted.
@@ -169,7 +169,7 @@ struct FaultEffect: Sendable {
   /// Members of a rule's `effect`.
   let fields: [JSONField<FaultEffects>]
   /// How a magic token asks for it; nil if none can.
-  let wish: String?
+  package let wish: String?
   /// Takes what stands behind `=` in the wish; leaves the effects as they are if it makes no sense.
   let grant: @Sendable (inout FaultEffects, String?) -> Void
   /// The step after which there is nothing to answer, on such a connection.
@@ -196,7 +196,7 @@ extension FaultEffects {
     Self.all.filter { $0.fields.contains { $0.isWritten(self) } }
   }
 
-  var names: [String] { present.map(\.name) }
+  package var names: [String] { present.map(\.name) }
 
   /// Where a rule with these effects is looked at; nil if they don't belong to one moment, or are none.
   public var stage: FaultStage? {

@@ -38,7 +38,7 @@ public struct FaultMatch: Equatable, JSONDocument {
     JSONField("connection", .text, \.connection),
   ])
 
-  func matches(_ point: FaultPoint) -> Bool {
+  package func matches(_ point: FaultPoint) -> Bool {
     (place == nil || place == point.place) && (topic == nil || topic == point.topic)
       && (priority == nil || priority == point.priority)
       && (connection == nil || connection == point.connection) && matchesToken(point.token)

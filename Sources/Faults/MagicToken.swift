@@ -29,7 +29,7 @@ public enum MagicToken {
   }
 
   /// What a name asks for that stands where no token does: the wish behind the mark, and nothing else.
-  static func read(word: String?) -> (word: String, effects: FaultEffects)? {
+  package static func read(word: String?) -> (word: String, effects: FaultEffects)? {
     guard let word, word.utf8.first == mark else { return nil }
     return effects(String(word.dropFirst())).map { (word, $0) }
   }

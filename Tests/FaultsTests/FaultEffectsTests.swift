@@ -2,7 +2,7 @@ import Foundation
 import PushModel
 import Testing
 
-@testable import Faults
+import Faults
 
 @Suite struct FaultEffectsTests {
   @Test("Each effect has an entry, and each entry a name, members and wish of its own")

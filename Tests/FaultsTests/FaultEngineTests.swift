@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Faults
+import Faults
 
 @Suite struct FaultEngineTests {
   private let now = Timestamp(seconds: 1000)

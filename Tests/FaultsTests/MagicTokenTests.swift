@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Faults
+import Faults
 
 @Suite struct MagicTokenTests {
   private func read(_ text: String) -> FaultEffects? {

@@ -1,7 +1,7 @@
 import PushModel
 
 /// A value of an XML property list, as far as activation uses that format.
-indirect enum PropertyList: Equatable {
+package indirect enum PropertyList: Equatable {
   case dictionary([(String, PropertyList)])
   case array([PropertyList])
   case string(String)
@@ -9,9 +9,9 @@ indirect enum PropertyList: Equatable {
   case boolean(Bool)
 
   /// Deepest nesting read, as a count; activation has three levels.
-  static let maximumDepth = 16
+  package static let maximumDepth = 16
 
-  static func == (left: PropertyList, right: PropertyList) -> Bool {
+  package static func == (left: PropertyList, right: PropertyList) -> Bool {
     switch (left, right) {
     case (.dictionary(let left), .dictionary(let right)):
       left.count == right.count && zip(left, right).allSatisfy { $0.0 == $1.0 && $0.1 == $1.1 }
@@ -42,7 +42,7 @@ indirect enum PropertyList: Equatable {
   var text: String? { bytes.flatMap { String(validating: $0, as: UTF8.self) } }
 
   /// A whole document without a line break.
-  var document: String {
+  package var document: String {
     #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"# + element + "</plist>"
   }
 

@@ -77,7 +77,7 @@ public struct PackEncoder {
   }
 
   /// A number that begins in the low `bits` of a tag.
-  static func append(_ number: Int, tag: UInt8, bits: Int, to output: inout [UInt8]) {
+  package static func append(_ number: Int, tag: UInt8, bits: Int, to output: inout [UInt8]) {
     let full = (1 << bits) - 1
     guard number >= full else { return output.append(tag | UInt8(number)) }
     output.append(tag | UInt8(full))

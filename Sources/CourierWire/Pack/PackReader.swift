@@ -1,15 +1,15 @@
 /// Reads the elements of the packed form from the bytes of one message; never reads past them
 /// (`Documentation/device-protocol.md#packed-form`).
-struct PackReader {
+package struct PackReader {
   private let bytes: [UInt8]
   private(set) var position = 0
   private let command: UInt8
 
-  init(_ bytes: [UInt8], command: UInt8) { (self.bytes, self.command) = (bytes, command) }
+  package init(_ bytes: [UInt8], command: UInt8) { (self.bytes, self.command) = (bytes, command) }
 
-  var isAtEnd: Bool { position == bytes.count }
+  package var isAtEnd: Bool { position == bytes.count }
 
-  mutating func byte() throws(CourierProtocolError) -> UInt8 {
+  package mutating func byte() throws(CourierProtocolError) -> UInt8 {
     guard position < bytes.count else { throw overrun }
     position += 1
     return bytes[position - 1]
@@ -25,7 +25,7 @@ struct PackReader {
   func bytes(from start: Int) -> [UInt8] { Array(bytes[start..<position]) }
 
   /// The number that begins in the low `bits` of a tag.
-  mutating func number(_ tag: UInt8, bits: Int) throws(CourierProtocolError) -> Int {
+  package mutating func number(_ tag: UInt8, bits: Int) throws(CourierProtocolError) -> Int {
     let full = (1 << bits) - 1
     let start = Int(tag) & full
     guard start == full else { return start }

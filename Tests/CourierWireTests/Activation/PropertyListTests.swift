@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CourierWire
+import CourierWire
 
 @Suite("Property list")
 struct PropertyListTests {

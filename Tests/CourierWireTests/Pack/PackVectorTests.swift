@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import CourierWire
+import CourierWire
 
 /// The hex examples of `Documentation/device-protocol.md#packed-form`, each beside the same command in the plain form.
 enum PackVectors {
