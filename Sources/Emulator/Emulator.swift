@@ -20,12 +20,7 @@ public final class Emulator {
 
   /// Everything of this emulator lives on it, and on the one thread that turns it.
   public let loop: EventLoop
-  /// Variable so that whoever turns the loop can watch it.
-  package var store: (any BrokerStore)? {
-    didSet { watchStore() }
-  }
-  /// While a commit is under way: the first notification, by its id, that it does not cover.
-  var commitEnd: UInt64?
+  package let turnEnd: TurnEnd
   let derivation: IdentityDerivation
   let trust: ProviderTrust
   let deviceVerifier: DeviceIdentityVerifier
@@ -36,9 +31,15 @@ public final class Emulator {
   let courier: CourierService
   let tokenVerifier: ProviderTokenVerifier
   let provider: ProviderService
-  let pushLog: PushLog
   /// The bridge to another service, if there is one.
   let forward: ForwardService?
+  /// Variable so that whoever turns the loop can watch it.
+  package var store: (any BrokerStore)? {
+    get { turnEnd.store }
+    set { turnEnd.store = newValue }
+  }
+  /// Whether what happened in the last turns is not yet known to be in the store.
+  package var isCommitting: Bool { turnEnd.isCommitting }
   /// Where pushes go that are not forwarded. Variable so that a test can have one whose verdicts come later.
   var sink: any PushSink {
     didSet { (gateway.sink, provider.sink) = (sink, sink) }
@@ -76,7 +77,7 @@ public final class Emulator {
     try certs.prepare(now: clock.now())
     derivation = try IdentityDerivation(secret: Self.secret(options))
     broker = Broker(derivation: derivation, options: options.broker)
-    store = try Self.openStore(options, broker)
+    let store = try Self.openStore(options, broker)
     trust = try ProviderTrust(folder: certs, isLenient: options.isLenient, now: clock.now())
     deviceVerifier = try DeviceIdentityVerifier(folder: certs, isLenient: options.isLenient, now: clock.now())
     faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
@@ -98,20 +99,20 @@ public final class Emulator {
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, sink: sink,
       waiters: waiters)
-    pushLog = PushLog(broker: broker, logger: logger)
     capture = try Self.makeCapture(options, broker, logger)
+    turnEnd = TurnEnd(
+      loop: loop, broker: broker, store: store, courier: courier,
+      pushLog: PushLog(broker: broker, logger: logger), capture: capture)
     connectServices()
     learnTopics()
   }
 
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
-    watchStore()
+    turnEnd.onFailure = { [unowned self] in giveUp($0) }
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.records.capture = capture
   }
-
-  private func watchStore() { store?.onCommit = { [unowned self] in committed($0) } }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
   ///
@@ -161,11 +162,33 @@ public final class Emulator {
       failure = EmulatorError(.failed, sentence)
       logger.log(.error, sentence)
     }
-    finishCommits()
+    if failure == nil { turnEnd.finish() }
     capture?.finish()
     portsClaim?.giveUp()
     store?.close()
     logger.finish()
+  }
+
+  /// What happened in the turn is committed and shown; then its lines leave, and whoever was held back for a device goes on.
+  private func endTurn() {
+    if failure == nil { turnEnd.run() }
+    logger.flush()
+    guard courier.devicesMadeProgress else { return }
+    courier.devicesMadeProgress = false
+    gateway.resumeHeld()
+  }
+
+  /// Nothing can be promised any more: end without answering anybody.
+  private func giveUp(_ sentence: String) {
+    guard failure == nil else { return }
+    failure = EmulatorError(.storeUnusable, sentence)
+    logger.log(.error, sentence)
+    for (_, listener) in listeners {
+      listener.stopAccepting()
+      for connection in listener.openConnections { connection.abort(sentence, reset: true) }
+    }
+    console?.abort()
+    loop.stop()
   }
 
   /// Begins the orderly end; called again, leaves at once. On the loop's thread.
@@ -200,7 +223,7 @@ public final class Emulator {
     } catch {
       throw EmulatorError(.failed, "\(path): \(error)")
     }
-    finishCommits()
+    turnEnd.finish()
     if let failure { throw failure }
   }
 
@@ -231,7 +254,7 @@ public final class Emulator {
       provider.endIdle()
       loop.watchMemory()
       forward?.tick()
-      writeBack()
+      turnEnd.writeBack()
       housekeeping?.start(afterNanoseconds: Self.housekeepingInterval)
     }
     housekeeping = timer
@@ -241,11 +264,7 @@ public final class Emulator {
   /// How often, in nanoseconds, and how many rows are looked at for expired messages then.
   private static let housekeepingInterval: Int64 = 1_000_000_000
   private static let expiryBudget = 50_000
-  /// How long the end of the process waits for a commit, in nanoseconds.
-  static let commitPatience: Int64 = 5_000_000_000
   private var housekeeping: LoopEvent?
-  /// Ends a turn in which nothing happens.
-  lazy var wakeUp = LoopEvent(timerOn: loop) {}
   /// What is wrong with them, as was told last.
   private var unusedFiles: [String] = []
 }

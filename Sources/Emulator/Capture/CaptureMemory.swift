@@ -53,6 +53,9 @@ final class CaptureMemory {
     run.firstCount &+= UInt32(truncatingIfNeeded: frame.count)
   }
 
+  /// Adds whole records of another.
+  func append(_ records: UnsafeRawBufferPointer) { buffer.append(records) }
+
   /// Makes a record of the frames that were added.
   func endRun() {
     guard run.frames > 0 else { return }

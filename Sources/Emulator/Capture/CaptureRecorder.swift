@@ -4,8 +4,8 @@ import LegacyWire
 import Platform
 import PushModel
 
-/// Records provider traffic: what the journal has got since the last look goes to the writer's thread at the end of
-/// each turn, and sooner when the journal is about to forget. The path of a push pays one comparison.
+/// Records provider traffic: what the journal has got since the last look goes to the writer's thread with the commit at the
+/// end of each turn, and sooner when the journal is about to forget. The path of a push pays one comparison.
 final class CaptureRecorder {
   private let broker: Broker
   private let logger: Logger
@@ -58,11 +58,11 @@ final class CaptureRecorder {
 
   // MARK: Pushes
 
-  /// Hands over what has come in before the notification with the id `end`, and tells of trouble. For the end of a turn.
-  func turnEnded(before end: UInt64) {
-    // What came meanwhile is in the spool already and not committed: all waits for the next commit.
-    guard nextId <= end else { return }
-    drain(before: end)
+  /// A commit begins, or has just been made, of all that has come in.
+  func commitBegins() { drain(isCovered: true) }
+
+  /// The commit is complete: what it covers may be written. Tells of trouble.
+  func commitEnded() {
     report = spool.release()
     guard report.failure != reported else { return }
     reported = report.failure
@@ -79,11 +79,9 @@ final class CaptureRecorder {
     nextId = broker.journal.nextId
   }
 
-  private func drain() { drain(before: broker.journal.nextId) }
-
-  private func drain(before end: UInt64) {
+  private func drain(isCovered: Bool = false) {
     let journal = broker.journal
-    let first = max(nextId, journal.firstId)
+    let (first, end) = (max(nextId, journal.firstId), journal.nextId)
     nextId = end
     journal.drainsFrom = end + backlog
     spool.beginAdding()
@@ -94,6 +92,7 @@ final class CaptureRecorder {
         if let record = journal[id], !awaitsVerdicts || !isUndecided(record) { add(record, now) }
       }
     }
+    if isCovered { spool.cover() }
     report = spool.endAdding()
   }
 
@@ -201,7 +200,7 @@ final class CaptureRecorder {
 
   /// Writes what is left, and ends.
   func finish() {
-    drain()
+    drain(isCovered: true)
     report = spool.release()
     spool.end()
     thread.join()

@@ -21,8 +21,11 @@ final class CaptureSpool: @unchecked Sendable {
   private var writerWaits = false
   private var isGathering = false
   private var wantsReopening = false
-  /// Where records begin that the turn has not committed, nil if there are none: the writer takes nothing meanwhile.
+  /// Where records begin that are not committed, in bytes from the beginning; nil if there are none. The writer takes what lies
+  /// before.
   private var heldFrom: Int?
+  /// Where those begin that the commit does not cover either; nil while there is none.
+  private var coveredTo: Int?
   private var report = CaptureReport()
 
   // MARK: The loop's side
@@ -51,19 +54,26 @@ final class CaptureSpool: @unchecked Sendable {
     heldFrom = memory.count
   }
 
+  /// Between `beginAdding` and `endAdding`: a commit begins, which covers all that was added.
+  func cover() {
+    memory.endRun()
+    coveredTo = memory.count
+  }
+
   /// Answers how the writer is doing.
   @discardableResult
   func endAdding() -> CaptureReport {
     memory.endRun()
-    if heldFrom == nil { wakeWriter() }
+    wakeWriter()
     defer { condition.unlock() }
     return report
   }
 
-  /// What was held is committed. Answers how the writer is doing.
+  /// What was covered is committed. Answers how the writer is doing.
   func release() -> CaptureReport {
     condition.lock()
-    heldFrom = nil
+    heldFrom = coveredTo.flatMap { $0 < memory.count ? $0 : nil }
+    coveredTo = nil
     return endAdding()
   }
 
@@ -71,12 +81,15 @@ final class CaptureSpool: @unchecked Sendable {
   func discardHeld() {
     condition.lock()
     if let heldFrom { memory.removeAll(from: heldFrom) }
-    heldFrom = nil
+    (heldFrom, coveredTo) = (nil, nil)
     endAdding()
   }
 
+  /// How much the writer may take, in bytes.
+  private var free: Int { heldFrom ?? memory.count }
+
   private func wakeWriter() {
-    if writerWaits ? memory.count > 0 : isGathering && memory.count > Self.gatheringLimit {
+    if writerWaits ? free > 0 : isGathering && free > Self.gatheringLimit {
       condition.signalSomething()
     }
   }
@@ -98,10 +111,9 @@ final class CaptureSpool: @unchecked Sendable {
   }
 
   private func awaitRoom() {
-    // A turn ends, so what is held has a bound: what its connections could read.
-    guard heldFrom == nil else { return }
+    // A commit ends, so what is held has a bound: what connections could read meanwhile.
     memory.endRun()
-    while memory.count > Self.byteLimit, !isEnded {
+    while memory.count > Self.byteLimit, free > 0, !isEnded {
       condition.signalSomething()
       condition.waitForRoom()
     }
@@ -117,13 +129,22 @@ final class CaptureSpool: @unchecked Sendable {
     self.report = report
     if isHeavy { gather() }
     writerWaits = true
-    while heldFrom != nil || memory.count == 0 && !wantsReopening && !isEnded { condition.waitForSomething() }
+    while free == 0, !wantsReopening, !isEnded { condition.waitForSomething() }
     writerWaits = false
-    guard memory.count > 0 || wantsReopening else { return nil }
+    guard free > 0 || wantsReopening else { return nil }
     let full = memory
     memory = empty
+    if let heldFrom { keepBack(full, from: heldFrom) }
     condition.signalRoom()
     return full
+  }
+
+  /// What is not committed stays here.
+  private func keepBack(_ full: CaptureMemory, from start: Int) {
+    memory.append(UnsafeRawBufferPointer(rebasing: full.bytes[start...]))
+    full.removeAll(from: start)
+    heldFrom = 0
+    coveredTo = coveredTo.map { $0 - start }
   }
 
   /// Whether the file is to be opened again, once everything taken before is written.
@@ -136,7 +157,7 @@ final class CaptureSpool: @unchecked Sendable {
 
   private func gather() {
     isGathering = true
-    if memory.count <= Self.gatheringLimit, !isEnded, !wantsReopening {
+    if free <= Self.gatheringLimit, !isEnded, !wantsReopening {
       condition.waitForSomething(atMost: Self.gatheringTime)
     }
     isGathering = false

@@ -107,7 +107,7 @@ extension LiveTests {
         let (connection, handler) = try served(harness)
         handler.connection(connection, received: bytes)
       }
-      harness.emulator.endTurn()
+      harness.emulator.turnEnd.run()
       harness.loop.flushClients()
       device.connection.abort("gone", reset: true)
       // Within the pause behind an answer, so that nothing is queued for the socket by it.
@@ -117,7 +117,7 @@ extension LiveTests {
           Submission(interface: .gateway, topic: topic, environment: .sandbox, token: bytes, payload: bytes),
           now: harness.clock.now())
       }
-      harness.emulator.endTurn()
+      harness.emulator.turnEnd.run()
       #expect(harness.connections("courier").isEmpty)
       let again = try harness.returningDevice()
       again.waitForMessages(1)

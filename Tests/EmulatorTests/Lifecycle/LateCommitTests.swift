@@ -195,5 +195,87 @@ extension LiveTests {
       harness.stop()
       #expect(harness.emulator.failure == nil && !spy.isUnderWay)
     }
+
+    /// A commit that is under way, something that has come behind it, and nobody who waits to hear of either.
+    private func startAlone(pushes: Int) throws -> (EmulatorHarness, StoreSpy) {
+      let (harness, spy, token, client) = try startWithClient()
+      client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      for _ in 1..<pushes { client.send(.push(token.hex)) }
+      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == pushes }
+      client.connection.abort("the test says so", reset: true)
+      harness.turn(until: "the connection is gone") { harness.connections("provider").isEmpty }
+      return (harness, spy)
+    }
+
+    @Test("at the end each commit has its own time")
+    func endOfTwo() throws {
+      let (harness, spy) = try startAlone(pushes: 2)
+      let commits = spy.commits
+      harness.emulator.turnEnd.commitPatience = 1_000_000_000
+      let slowly = Repeating(harness.loop, everyNanoseconds: 600_000_000) { spy.complete() }
+      harness.stop()
+      #expect(harness.emulator.failure == nil && !spy.isUnderWay && spy.commits == commits + 1)
+      #expect(slowly.count == 2)
+    }
+
+    @Test("an end that waits for a commit in vain says for how long")
+    func endInVain() throws {
+      let (harness, spy) = try startAlone(pushes: 1)
+      spy.mayBeAbandoned = true
+      harness.emulator.turnEnd.commitPatience = 50_000_000
+      harness.stop()
+      let failure = try #require(harness.emulator.failure)
+      #expect(failure.status == .storeUnusable)
+      #expect(
+        failure.sentence
+          == "the store can't be written: a commit was not complete within \(Duration.milliseconds(50))")
+    }
+
+    @Test("the capture has what is committed, and nothing that came while the commit was under way")
+    func capture() throws {
+      let path = folder.file("capture.jsonl")
+      let harness = try EmulatorHarness(data: folder.path) { $0.capture = CaptureOptions(path: path) }
+      let (spy, token) = (try harness.spyOnStore(), try harness.offlineToken())
+      let provider = try harness.provider()
+      slowDown(spy, harness)
+      for round in 1...3 {
+        // The end of a connection has the capture take up all that has come.
+        let leaver = try harness.provider()
+        provider.send(Frames.full(token, id: 1, payload: Frames.text("covered \(round)")))
+        harness.turn(until: "the commit is under way") { spy.isUnderWay }
+        let accepted = harness.broker.counters.accepted
+        leaver.send(Frames.full(token, id: 2, payload: Frames.text("later \(round)")))
+        harness.turn(until: "another comes") { harness.broker.counters.accepted > accepted }
+        leaver.connection.abort("the test says so", reset: true)
+        harness.turn(until: "one is gone") { harness.connections("gateway").count == 1 }
+        #expect(try !capturedFrames(path).contains { $0.contains("covered \(round)") })
+        spy.complete()
+        harness.turn(until: "it is captured") {
+          (try? capturedFrames(path).contains { $0.contains("covered \(round)") }) == true
+        }
+        #expect(try !capturedFrames(path).contains { $0.contains("later \(round)") })
+        harness.turn(until: "the next commit is under way") { spy.isUnderWay }
+        spy.complete()
+        harness.turn(until: "that is captured too") {
+          (try? capturedFrames(path).contains { $0.contains("later \(round)") }) == true
+        }
+      }
+    }
+  }
+}
+
+/// Does something again and again while the loop turns.
+private final class Repeating {
+  private(set) var count = 0
+  private var timer: LoopEvent?
+
+  init(_ loop: EventLoop, everyNanoseconds interval: Int64, _ work: @escaping () -> Void) {
+    timer = LoopEvent(timerOn: loop) { [unowned self] in
+      count += 1
+      work()
+      timer?.start(afterNanoseconds: interval)
+    }
+    timer?.start(afterNanoseconds: interval)
   }
 }

@@ -240,16 +240,10 @@ extension LiveTests {
       #expect(device.messages.isEmpty)
       let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
       #expect(lines.count { $0.contains(" push state=stored") || $0.contains(" push id=") } == 3, "\(lines)")
-      let captured = try String(contentsOfFile: capture, encoding: .utf8)
+      let captured = try capturedFrames(capture)
       for (text, isThere) in [("good 3", true), ("bad 11", false), ("bad 30", false)] {
-        #expect(frames(captured).contains { $0.contains(text) } == isThere, "\(text) in \(captured)")
+        #expect(captured.contains { $0.contains(text) } == isThere, "\(text) in \(captured)")
       }
-    }
-
-    /// The captured frames as text.
-    private func frames(_ capture: String) -> [String] {
-      capture.matches(of: /"([A-Za-z0-9+\/=]{40,})"/).compactMap { Data(base64Encoded: String($0.1)) }
-        .map { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test("what was accepted before is there for the next start, what was not answered is not")

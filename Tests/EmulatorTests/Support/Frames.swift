@@ -1,3 +1,4 @@
+import Foundation
 import LegacyWire
 import PushModel
 
@@ -18,4 +19,10 @@ enum Frames {
   }
 
   static func text(_ text: String) -> [UInt8] { Array("{\"aps\":{\"alert\":\"\(text)\"}}".utf8) }
+}
+
+/// The frames that a capture's file has, as text.
+func capturedFrames(_ path: String) throws -> [String] {
+  try String(contentsOfFile: path, encoding: .utf8).matches(of: /"([A-Za-z0-9+\/=]{40,})"/)
+    .compactMap { Base64.decode($0.1.utf8) }.map { String(decoding: $0, as: UTF8.self) }
 }

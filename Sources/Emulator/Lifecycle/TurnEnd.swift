@@ -1,0 +1,165 @@
+import Broker
+import Platform
+import Transport
+
+/// The end of each turn: what changed is committed, then devices get their messages, and only then do providers hear anything
+/// and do log and capture say so (`Sources/ARCHITECTURE.md#promises` 1). Provider output is flushed by the loop after this.
+///
+///     changed ─ commit ─ complete ──────────────────────────→ shown
+///                  └──── later ─→ under way ─ it completes ─→ shown; the next turn's end commits what has changed meanwhile
+///
+/// After a commit that failed nothing of the turn is claimed anywhere: not to devices, in the log, in the capture or by the
+/// console.
+package final class TurnEnd {
+  /// A commit that completes later.
+  private struct Commit: Equatable {
+    var number: Int
+    /// The first notification, by its id, that it does not cover.
+    var end: UInt64
+  }
+
+  /// How long the end of the process waits for one commit, in nanoseconds. Variable so that a test need not wait for it.
+  package var commitPatience: Int64 = 5_000_000_000
+  var store: (any BrokerStore)? { didSet { watchStore() } }
+  /// Called once when the store can't be written any more, with the reason.
+  var onFailure: (String) -> Void = { _ in }
+  private let loop: EventLoop
+  private let broker: Broker
+  private let courier: CourierService
+  private let pushLog: PushLog
+  private let capture: CaptureRecorder?
+  /// The one that is under way.
+  private var commit: Commit?
+  private var commitCount = 0
+  /// The last commit is under way.
+  private var isLast = false
+  private var hasFailed = false
+  /// Ends a turn in which nothing happens.
+  private lazy var wakeUp = LoopEvent(timerOn: loop) {}
+
+  init(
+    loop: EventLoop, broker: Broker, store: (any BrokerStore)?, courier: CourierService, pushLog: PushLog,
+    capture: CaptureRecorder?
+  ) {
+    (self.loop, self.broker, self.store) = (loop, broker, store)
+    (self.courier, self.pushLog, self.capture) = (courier, pushLog, capture)
+    watchStore()
+  }
+
+  /// Whether what happened is not yet known to be in the store.
+  var isCommitting: Bool { commit != nil }
+
+  /// To be called at the end of each turn.
+  func run() {
+    guard !hasFailed, commit == nil, !isLast else { return }
+    if store?.commitsLater == true { beginCommit() } else { commitAtOnce() }
+  }
+
+  /// For the end of the process, and for its beginning: turns until all that has changed by now is in the store, but not for
+  /// ever. That takes the commit that is under way, and the one behind it; of what comes behind that nobody hears.
+  func finish() {
+    run()
+    awaitCommit()
+    isLast = true
+    awaitCommit()
+    isLast = false
+  }
+
+  /// Lets the store wait for the disk while nothing else happens.
+  func writeBack() {
+    guard let store else { return }
+    guarded { try store.checkpointIfIdle() }
+  }
+
+  // MARK: A store whose commits are complete at once
+
+  private func commitAtOnce() {
+    guard commitChanges() else { return }
+    courier.flushTouched()
+    if broker.storeUnsent(), !commitChanges() { return }
+    pushLog.writeNew(before: broker.journal.nextId)
+    capture?.commitBegins()
+    capture?.commitEnded()
+  }
+
+  /// Whether everything that changed is in the store.
+  private func commitChanges() -> Bool {
+    let changes = broker.takeChanges()
+    guard let store, !changes.isEmpty else { return true }
+    return guarded { _ = try store.commit(changes, of: broker) }
+  }
+
+  // MARK: A store whose commits complete later
+
+  /// What goes to devices is stored with all else, as nothing may leave before.
+  private func beginCommit() {
+    _ = broker.storeUnsent()
+    let changes = broker.takeChanges()
+    let end = broker.journal.nextId
+    capture?.commitBegins()
+    guarded {
+      guard let store, !changes.isEmpty, try store.commit(changes, of: broker) == .later else {
+        loop.freeOutput()
+        return show(before: end)
+      }
+      commitCount += 1
+      commit = Commit(number: commitCount, end: end)
+      loop.holdOutput()
+    }
+  }
+
+  private func watchStore() { store?.onCommit = { [unowned self] in commitEnded($0) } }
+
+  /// The commit that was under way is complete, or never will be.
+  private func commitEnded(_ result: Result<Void, any Error>) {
+    guard let ended = commit else { return }
+    commit = nil
+    switch result {
+    case .success:
+      loop.releaseOutput()
+      show(before: ended.end)
+      loop.flushReleased()
+    case .failure(let error): fail("\(error)")
+    }
+  }
+
+  private func show(before end: UInt64) {
+    courier.flushTouched()
+    pushLog.writeNew(before: end)
+    capture?.commitEnded()
+  }
+
+  /// Turns until the commit that is under way is complete.
+  private func awaitCommit() {
+    let awaited = commit
+    let deadline = SystemClock.monotonicNanoseconds() + commitPatience
+    while commit != nil, commit == awaited, !hasFailed {
+      let left = deadline - SystemClock.monotonicNanoseconds()
+      guard left > 0 else {
+        return fail("a commit was not complete within \(Duration.nanoseconds(commitPatience))")
+      }
+      wakeUp.start(afterNanoseconds: left)
+      loop.runTurn()
+    }
+  }
+
+  // MARK: Failure
+
+  @discardableResult
+  private func guarded(_ write: () throws -> Void) -> Bool {
+    do {
+      try write()
+      return true
+    } catch {
+      fail("\(error)")
+      return false
+    }
+  }
+
+  private func fail(_ reason: String) {
+    guard !hasFailed else { return }
+    hasFailed = true
+    capture?.abandonTurn()
+    onFailure("the store can't be written: \(reason)")
+  }
+}
