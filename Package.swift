@@ -84,7 +84,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Broker", "COpenSSL", "Credentials", "PushModel"],
       path: "Tests/TestSupport"),
-    tests("APNSEmulatorTesting", ["APNSEmulatorTesting", "Emulator", "Platform", "PushModel", "Storage"]),
+    tests(
+      "APNSEmulatorTesting",
+      ["APNSEmulatorTesting", "Broker", "Emulator", "Platform", "PushModel", "Storage"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
     tests("Capture", ["Capture", "LegacyWire", "PushModel"]),

@@ -117,8 +117,8 @@ public actor APNSEmulator {
 
   // MARK: Waiting
 
-  /// Waits until `look` has an answer, which is asked for at the end of every turn of the loop; `what` says what was waited
-  /// for in vain.
+  /// Waits until `look` has an answer, which is asked for at the end of every turn of the loop, this one too; `what` says what
+  /// was waited for in vain.
   func wait<Value: Sendable>(
     _ patience: Duration, for what: @escaping () -> String, _ look: @escaping () throws -> Value?
   ) async throws -> Value {

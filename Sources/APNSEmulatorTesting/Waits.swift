@@ -2,8 +2,8 @@ import Emulator
 import Platform
 import Transport
 
-/// Whoever waits for something to become true of an emulator: asked again at the end of each turn, unless what happened in it
-/// could not be stored and so did not happen.
+/// Whoever waits for something to become true of an emulator: asked at the end of each turn, once what happened in it is stored:
+/// if it can't be, it did not happen.
 final class Waits {
   private struct Wait {
     /// Whether it has what it waits for, and has said so.
@@ -22,18 +22,23 @@ final class Waits {
     emulator.loop.atTurnEnd { [unowned self] in turnEnded() }
   }
 
+  /// How many wait.
+  var count: Int { waits.count }
+
   func makeNumber() -> Int {
     lastNumber += 1
     return lastNumber
   }
 
-  /// Asks `look` at once and then at every turn's end, for so many nanoseconds.
+  /// Asks `look` at the end of this turn and of those that follow, for so many nanoseconds.
   func begin(
     _ number: Int, nanoseconds: Int64, look: @escaping () -> Bool,
     giveUp: @escaping (APNSEmulatorError.Code) -> Void
   ) {
-    guard !look() else { return }
-    guard !isOver else { return giveUp(.stopped) }
+    guard !isOver else {
+      if !look() { giveUp(.stopped) }
+      return
+    }
     let timer = LoopEvent(timerOn: emulator.loop) { [unowned self] in end(number, .timedOut) }
     waits[number] = Wait(look: look, giveUp: giveUp, timer: timer)
     timer.start(afterNanoseconds: nanoseconds)
@@ -49,7 +54,7 @@ final class Waits {
   }
 
   private func turnEnded() {
-    guard !waits.isEmpty, emulator.failure == nil else { return }
+    guard !waits.isEmpty, emulator.failure == nil, !emulator.isCommitting else { return }
     for number in waits.keys.sorted() where waits[number]?.look() == true { waits[number] = nil }
   }
 }

@@ -154,6 +154,7 @@ struct APNSEmulatorTests {
   @Test("a test that gives up need not wait for the end of its patience")
   func cancelled() async throws {
     let waiting = Task { [emulator] in try await emulator.waitForPush(within: .seconds(600)) }
+    try await emulator.until { $0.waiting == 1 }
     waiting.cancel()
     await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
   }
@@ -165,6 +166,7 @@ struct APNSEmulatorLifeTests {
   func stopped() async throws {
     let emulator = try await APNSEmulator.start()
     let waiting = Task { try await emulator.waitForPush(within: .seconds(600)) { $0.text == "never" } }
+    try await emulator.until { $0.waiting == 1 }
     let phone = try await emulator.phone(apps: app)
     await emulator.stop()
     await emulator.stop()
@@ -184,10 +186,12 @@ struct APNSEmulatorLifeTests {
     let emulator = try await APNSEmulator.start { $0.isEphemeral = false }
     let token = try await emulator.install(app, on: "phone-1")
     let waiting = Task { try await emulator.waitForPush(within: .seconds(600)) }
+    try await emulator.until { $0.waiting == 1 }
     try await emulator.spoilStore()
     _ = try? await emulator.send(alert("lost"), to: token, topic: app)
     let inVain = await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
     #expect(inVain?.code == .stopped)
+    #expect(inVain?.description.hasPrefix("stopped while waiting for 1 push") == true)
     let late = await #expect(throws: APNSEmulatorError.self) { try await emulator.pushes() }
     for error in [inVain, late] {
       #expect(
