@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from browser import Browser
-from harness import PATIENCE
+from harness import PATIENCE, eventually
 
 
 def send(emulator, path, method, operation):
@@ -49,21 +49,30 @@ def connection(emulator, listener, protocol):
     return context.wrap_socket(plain, server_hostname="localhost")
 
 
-def undescribed(value, schema, schemas, place):
-    """Members of an answer that its schema does not tell of."""
+def secure(emulator):
+    """Connections with TLS as the console lists them: the protocol that was agreed on, by the listener."""
+    listed = [each for each in emulator.api("GET", "/api/v1/connections")["connections"] if each["tlsVersion"]]
+    for each in listed:
+        assert {"remoteAddress", "cipher", "serverName", "alpn", "peer", "queuedBytes"} <= each.keys(), each
+    return {each["listener"]: each["alpn"] for each in listed if each["cipher"]}
+
+
+def differences(value, schema, schemas, place):
+    """Members of an answer that its schema does not tell of, and those that must be there and are not."""
     if "$ref" in schema:
         schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
     if "oneOf" in schema:
         choices = [each for each in schema["oneOf"] if value is None or each.get("type") != "null"]
-        return min((undescribed(value, each, schemas, place) for each in choices), key=len)
+        return min((differences(value, each, schemas, place) for each in choices), key=len)
     if isinstance(value, list):
-        return [name for each in value for name in undescribed(each, schema.get("items", {}), schemas, place + "[]")]
+        return [name for each in value for name in differences(each, schema.get("items", {}), schemas, place + "[]")]
     if not isinstance(value, dict) or "properties" not in schema:
         return []
     told = schema["properties"]
     return [f"{place}.{name}" for name in value if name not in told] + [
+        f"no {place}.{name}" for name in schema.get("required", []) if name not in value] + [
         name for known in told if known in value
-        for name in undescribed(value[known], told[known], schemas, f"{place}.{known}")]
+        for name in differences(value[known], told[known], schemas, f"{place}.{known}")]
 
 
 def test_every_example_is_answered_as_described(stopped_emulator):
@@ -71,7 +80,7 @@ def test_every_example_is_answered_as_described(stopped_emulator):
     emulator = stopped_emulator.start("--lenient", "--ephemeral")
     description = emulator.api("GET", "/api/v1/openapi.json")
     paths, schemas = description["paths"], description["components"]["schemas"]
-    missing = []
+    found = []
 
     def example(path):
         return paths[path]["post"]["requestBody"]["content"]["application/json"]["example"]
@@ -92,13 +101,15 @@ def test_every_example_is_answered_as_described(stopped_emulator):
                 if path == "/api/v1/connections":
                     for listener, protocol in (("provider", "h2"), ("courier", "apns-security-v3")):
                         connections.enter_context(connection(emulator, listener, protocol))
+                    eventually(lambda: secure(emulator) == {"provider": "h2", "courier": "apns-security-v3"},
+                               "both connections are listed with what TLS has settled")
                 status, body = send(emulator, path, method, operation)
             assert 200 <= status < 300 and str(status) in operation["responses"], (method, path, status, body[:500])
             media = operation["responses"][str(status)].get("content", {}).get("application/json")
             if media and body:
-                missing += undescribed(json.loads(body), media["schema"], schemas, f"{method} {path}")
+                found += differences(json.loads(body), media["schema"], schemas, f"{method} {path}")
             count += 1
-    assert count > 25 and missing == []
+    assert count > 25 and found == []
 
 
 @pytest.fixture

@@ -269,17 +269,33 @@ extension LiveTests {
       harness.turn(until: "both are under way") { sink.taken.count == 2 }
       client.cancel(cancelled)
       harness.settle()
-      sink.settle(0)
+      let before = client.frames.count
+      sink.settle(0, .unregistered)
       harness.settle()
-      #expect(client.answers.isEmpty)
+      #expect(client.frames.count == before && client.answers.isEmpty && client.recorder.endReason == nil)
+      #expect((harness.connections("provider").first?.handler as? HTTP2Connection)?.openStreams == 1)
       sink.settle(0)
-      harness.turn(until: "the other is answered") { client.answers[kept]?.status == 200 }
+      harness.turn(until: "the other is answered") { client.answers[kept] != nil }
+      #expect(client.answers[kept]?.status == 200)
+      // The client's streams have odd numbers.
+      #expect(Set(client.frames.suffix(from: before).map(\.stream)) == [3])
       client.send(.push(token.hex))
       harness.turn(until: "a third is under way") { sink.taken.count == 1 }
       client.connection.abort("the test says so", reset: true)
       harness.turn(until: "the connection is gone") { harness.connections("provider").isEmpty }
       sink.settle(0)
       #expect(harness.emulator.waiters.isEmpty)
+      try expectStreamIsServed()
+    }
+
+    /// The next provider gets the verdict on its own push.
+    private func expectStreamIsServed(sourceLocation: SourceLocation = #_sourceLocation) throws {
+      let client = try openClient()
+      let id = client.send(.push(token.hex))
+      harness.turn(until: "it is under way", sourceLocation: sourceLocation) { sink.taken.count == 1 }
+      sink.settle(0, .tooManyRequests)
+      harness.turn(until: "it is answered", sourceLocation: sourceLocation) { client.answers[id] != nil }
+      #expect(client.answers[id]?.status == 429, sourceLocation: sourceLocation)
     }
 
     @Test("a stream that finds the sink busy is submitted when it goes on")
@@ -309,6 +325,21 @@ extension LiveTests {
       }
       #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 429"))
       #expect(harness.emulator.waiters.isEmpty)
+    }
+
+    @Test("a verdict on a push in plain HTTP whose client has gone is for nobody")
+    func plainGone() throws {
+      var socket: RawSocket? = try RawSocket(harness.address("console"))
+      try socket?.send(harness.plainPush(to: token))
+      harness.turn(until: "it is under way") { sink.taken.count == 1 }
+      socket = nil
+      harness.turn(until: "the connection is gone") {
+        harness.emulator.console?.openConnections.isEmpty == true
+      }
+      #expect(!harness.emulator.waiters.isEmpty, "what was sent goes on without it")
+      sink.settle(0, .unregistered)
+      #expect(harness.emulator.waiters.isEmpty)
+      try expectStreamIsServed()
     }
 
     @Test("a person's test push is told of when its verdict comes", arguments: TestPush.Form.allCases)
