@@ -34,17 +34,14 @@ package struct ForwardPush {
   var messageID: MessageID
   /// How often it was handed over.
   package var attempts = 0
-  /// How many had been accepted when it was first turned away; nil before.
-  var acceptedBefore: Int?
-  /// How often nobody could say what became of it, and how often it was turned away unseen.
-  package var losses = 0
-  var refusals = 0
+  /// How often that was in vain.
+  var tries = ForwardTries()
   /// Its provider takes it for thrown away: it is of use only if the other service accepts it this time.
   var isThrownAway = false
   /// When it was sent last, monotonic nanoseconds.
   var sentAt: Int64 = 0
   /// Number of the provider token that it was sent with.
-  var tokenNumber = 0
+  package var tokenNumber = 0
 
   /// A notification that came at a place of a connection; it has no id yet.
   package init(

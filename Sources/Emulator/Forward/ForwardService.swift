@@ -13,13 +13,6 @@ import Transport
 final class ForwardService {
   /// How long one answer is waited for while others come, in nanoseconds.
   private static let answerPatience = 2 * UpstreamClient.patience
-  /// Unknown outcomes after which a notification counts as failed, as a count: it may be what kills the connections.
-  private static let lossLimit = 5
-  /// Tries after which a notification for a device that gets too many counts as failed, as a count (some ten seconds): those
-  /// behind it on its connection can't wait for ever.
-  private static let throttledLimit = 5
-  /// The same for one that alone is answered with a server error, while others pass (some three minutes).
-  private static let failureLimit = 10
 
   private let clock: EmulatorClock
   private let options: ForwardOptions
@@ -164,11 +157,13 @@ final class ForwardService {
       records.noteGone(push, goneAt)
       settle(push, .discarded, nil, text)
     case .rejected(let rejection): reject(push, rejection, status: status, text)
-    case .retryLater: retry(push, limit: Self.throttledLimit, .tooManyRequests, text)
+    case .retryLater: tryAgain(push, text) { $0.throttled(attempts: push.attempts, answer: text) }
     case .unavailable:
       let now = SystemClock.monotonicNanoseconds()
       if let wait = pace.pause(now: now) { records.noteBusy(text, wait: wait) }
-      retry(push, limit: hasSeenOthersPass(push) ? Self.failureLimit : .max, .internalServerError, text)
+      tryAgain(push, text) {
+        $0.unavailable(attempts: push.attempts, accepted: records.delivered, answer: text)
+      }
     case .tokenExpired: renewToken(for: push, text)
     }
   }
@@ -220,48 +215,21 @@ final class ForwardService {
 
   // MARK: Trying again
 
-  private func refused(_ push: ForwardPush) {
-    queue.update(push.id) { $0.refusals += 1 }
+  /// Tries again as `decide` says; `text` is what the other service said.
+  private func tryAgain(
+    _ push: ForwardPush, _ text: String? = nil, _ decide: (inout ForwardTries) -> ForwardTries.Next
+  ) {
     guard !isOfNoUse(push) else { return }
-    records.noteRetry(push)
-    // Once is a connection that leaves or a limit that fell; more is a peer that wants to be left alone.
-    if push.refusals == 0 { queue.putBack(push.id) } else { tryAgain(push, after: push.refusals) }
-  }
-
-  /// Sent again: a provider can't tell silence from success, so what is lost here is lost for good, while one that arrives
-  /// twice has the same `apns-id`.
-  private func lost(_ push: ForwardPush, because reason: String) {
-    queue.update(push.id) { $0.losses += 1 }
-    guard !isOfNoUse(push) else { return }
-    let losses = push.losses + 1
-    guard losses < Self.lossLimit else {
-      return reject(push, .internalServerError, status: 0, "no answer \(losses) times: \(reason)")
-    }
-    records.noteRetry(push)
-    tryAgain(push, after: losses)
-  }
-
-  /// Tries again later, unless that was often enough.
-  private func retry(_ push: ForwardPush, limit: Int, _ rejection: Rejection, _ text: String) {
-    guard !isOfNoUse(push) else { return }
-    guard push.attempts < limit else {
-      return reject(push, rejection, status: 0, "\(text), \(push.attempts) times")
+    var tries = push.tries
+    let next = decide(&tries)
+    queue.update(push.id) { $0.tries = tries }
+    switch next {
+    case .never(let rejection, let reason): return reject(push, rejection, status: 0, reason)
+    case .atOnce: queue.putBack(push.id)
+    case .later(let failures):
+      queue.retry(push.id, at: pace.retry(after: failures, now: SystemClock.monotonicNanoseconds()))
     }
     records.noteRetry(push, text)
-    tryAgain(push, after: push.attempts)
-  }
-
-  private func tryAgain(_ push: ForwardPush, after failures: Int) {
-    queue.retry(push.id, at: pace.retry(after: failures, now: SystemClock.monotonicNanoseconds()))
-  }
-
-  /// Whether the other service has accepted others since it first turned this one away: then it is not down.
-  private func hasSeenOthersPass(_ push: ForwardPush) -> Bool {
-    guard let before = push.acceptedBefore else {
-      queue.update(push.id) { $0.acceptedBefore = records.delivered }
-      return false
-    }
-    return records.delivered > before
   }
 
   /// A connection on which a token has expired stays of no use (`Documentation/provider-api.md#renewal`).
@@ -401,8 +369,8 @@ extension ForwardService: UpstreamObserver {
     if let push = queue[id] {
       switch outcome {
       case .answered(let stream): answered(push, status: stream.status, body: Array(stream.message.body))
-      case .refused: refused(push)
-      case .lost(let reason): lost(push, because: reason)
+      case .refused: tryAgain(push) { $0.refused() }
+      case .lost(let reason): tryAgain(push) { $0.lost(because: reason) }
       }
     }
     pump()

@@ -104,9 +104,9 @@ struct ForwardQueueTests {
   @Test("what is remembered of a push can be changed while it is there")
   func update() {
     var queue = queue(1)
-    queue.update(1) { $0.losses += 2 }
-    queue.update(7) { $0.losses += 1 }
-    #expect(queue[1]?.losses == 2)
+    queue.update(1) { $0.tokenNumber += 2 }
+    queue.update(7) { $0.tokenNumber += 1 }
+    #expect(queue[1]?.tokenNumber == 2)
     #expect(queue[7] == nil)
   }
 }
