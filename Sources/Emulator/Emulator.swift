@@ -50,6 +50,7 @@ public final class Emulator {
   /// Those that are open, but for the console's, by their names in the ports file.
   package internal(set) var listeners: [(name: String, listener: SocketListener)] = []
   var shutdown: Shutdown?
+  private var housekeeping: Housekeeping?
   /// The console's listener; nil while it is off.
   package internal(set) var console: HTTPServer?
   var consoleRoutes: Console?
@@ -126,10 +127,10 @@ public final class Emulator {
     try loadSeedData()
     limitMemory()
     try openListeners()
-    startHousekeeping()
+    housekeeping = Housekeeping(self)
+    housekeeping?.start()
     forward?.start()
     if forward == nil { tellOfPendingForwards() }
-    tellOfUnusedFiles()
     if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
     shutdown = Shutdown(self)
   }
@@ -143,16 +144,6 @@ public final class Emulator {
         ("count", .integer(Int64(count))),
         ("because", "an earlier run took them; serve --forward sends them"),
       ])
-  }
-
-  /// Keys and authorities that a person has put there and that are of no use, once each.
-  private func tellOfUnusedFiles() {
-    let sentences = (trust.ignoredFiles + tokenVerifier.ignoredFiles).map(\.message)
-    guard sentences != unusedFiles else { return }
-    for sentence in sentences where !unusedFiles.contains(sentence) {
-      logger.log(.warning, "a file is of no use", [("because", .string(sentence))])
-    }
-    unusedFiles = sentences
   }
 
   /// Turns the loop until `stop` has ended it in order.
@@ -243,28 +234,4 @@ public final class Emulator {
   private func learnTopics() {
     for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
   }
-
-  /// Once a second: kept messages are dropped at their expiry even if nobody asks for them, removed keys are noticed, idle
-  /// connections end.
-  private func startHousekeeping() {
-    let timer = LoopEvent(timerOn: loop) { [unowned self] in
-      broker.dropExpired(now: clock.now(), budget: Self.expiryBudget)
-      tokenVerifier.pickUpChanges()
-      tellOfUnusedFiles()
-      provider.endIdle()
-      loop.watchMemory()
-      forward?.tick()
-      turnEnd.writeBack()
-      housekeeping?.start(afterNanoseconds: Self.housekeepingInterval)
-    }
-    housekeeping = timer
-    timer.start(afterNanoseconds: Self.housekeepingInterval)
-  }
-
-  /// How often, in nanoseconds, and how many rows are looked at for expired messages then.
-  private static let housekeepingInterval: Int64 = 1_000_000_000
-  private static let expiryBudget = 50_000
-  private var housekeeping: LoopEvent?
-  /// What is wrong with them, as was told last.
-  private var unusedFiles: [String] = []
 }
