@@ -1,4 +1,4 @@
-@testable import Commands
+import Commands
 
 /// The reader of an event stream: the same events in any segmentation, and a line for each that a terminal can show.
 struct EventsFuzz: FuzzTarget {

@@ -1,6 +1,6 @@
 import Platform
 
-@testable import Transport
+import Transport
 
 /// The console's request parser: the same requests, or the same refusal, in any segmentation.
 struct HTTPFuzz: FuzzTarget {

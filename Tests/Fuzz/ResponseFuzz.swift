@@ -1,4 +1,4 @@
-@testable import Transport
+import Transport
 
 /// The HTTP/1.1 client's parser: the same answer, or the same failure, in any segmentation; interim answers never show.
 struct ResponseFuzz: FuzzTarget {
