@@ -3,9 +3,9 @@ import Faults
 import PushModel
 import SimulatedDevice
 
-import Commands
-import Console
-import Credentials
+@testable import Commands
+@testable import Console
+@testable import Credentials
 
 /// Documents in JSON that people and peers write: saved states, fault rules, filters, key records, a device's memory, the
 /// configuration file, the table of a replay.

@@ -1,7 +1,7 @@
 import ProviderAPI
 import PushModel
 
-import Transport
+@testable import Transport
 
 /// The HTTP/2 session with the provider checks behind it: any bytes after the preface, in any segmentation, give each
 /// request exactly one answer, and bounded output.

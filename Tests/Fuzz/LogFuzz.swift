@@ -1,6 +1,6 @@
 import Broker
 
-import Storage
+@testable import Storage
 
 /// The store's log of messages: the file may be damaged, and that must be noticed, not followed.
 struct LogFuzz: FuzzTarget {
