@@ -10,6 +10,8 @@ import Emulator
 @Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(2)))
 struct APNSEmulatorTests {
   let emulator = APNSEmulator.current
+  /// Other suites may keep the threads of this process busy.
+  private let patience = Duration.seconds(60)
 
   @Test("tells what a provider has pushed, and why it was refused")
   func pushes() async throws {
@@ -17,7 +19,7 @@ struct APNSEmulatorTests {
     let token = try await emulator.install(app, on: "phone-1")
     #expect(try await provider.push(alert("one"), to: token) == (200, ""))
     #expect(try await provider.push(alert("two"), to: token, topic: "com.example.other").status == 400)
-    let pushes = try await emulator.waitForPushes(2)
+    let pushes = try await emulator.waitForPushes(2, within: patience)
     #expect(pushes.map(\.text) == [alert("one"), alert("two")])
     #expect(pushes.map(\.rejection) == [nil, .deviceTokenNotForTopic])
     #expect(pushes.map(\.udid) == ["phone-1", "phone-1"])
@@ -34,12 +36,12 @@ struct APNSEmulatorTests {
     #expect(try await token == emulator.install(app, on: phone.udid))
     #expect(await phone.isConnected)
     try await emulator.send(alert("here"), to: token, topic: app)
-    let first = try await phone.nextMessage()
+    let first = try await phone.nextMessage(within: patience)
     #expect((first.text, first.topic, first.isFromStore) == (alert("here"), app, false))
     try await phone.disconnect()
     #expect(try await emulator.send(alert("away"), to: token, topic: app).state == .stored)
-    try await phone.connect()
-    let second = try await phone.nextMessage()
+    try await phone.connect(within: patience)
+    let second = try await phone.nextMessage(within: patience)
     #expect((second.text, second.token, second.isFromStore) == (alert("away"), token, true))
     #expect(await phone.messages.count == 2)
   }
@@ -50,7 +52,7 @@ struct APNSEmulatorTests {
     let token = try await phone.token(for: app)
     try await emulator.remove(app, from: phone.udid)
     try await emulator.send(alert("into the void"), to: token, topic: app)
-    _ = try await emulator.waitForPush { $0.state == .discarded }
+    _ = try await emulator.waitForPush(within: patience) { $0.state == .discarded }
     #expect(try await emulator.send(alert("again"), to: token, topic: app).rejection == .unregistered)
   }
 
@@ -117,11 +119,11 @@ struct APNSEmulatorTests {
     let soon = await emulator.now.addingTimeInterval(600)
     try await emulator.send(alert("gone"), to: token, topic: app, expiration: soon)
     await emulator.advanceClock(by: .seconds(601))
-    _ = try await emulator.waitForPush { $0.state == .expired }
+    _ = try await emulator.waitForPush(within: patience) { $0.state == .expired }
     await emulator.resetClock()
-    try await phone.connect()
+    try await phone.connect(within: patience)
     try await emulator.send(alert("next"), to: token, topic: app)
-    #expect(try await phone.nextMessage().text == alert("next"))
+    #expect(try await phone.nextMessage(within: patience).text == alert("next"))
   }
 
   @Test("certificates and keys are there as files and as bytes, for the topics asked for")
@@ -207,10 +209,10 @@ struct APNSEmulatorLifeTests {
     let error = await #expect(throws: APNSEmulatorError.self) { try await phone.connect() }
     #expect(error?.code == .refused)
     try await phone.disconnect()
-    try await phone.connect()
+    try await phone.connect(within: .seconds(60))
     try await APNSEmulator.current.refuseToken(of: app, on: phone.udid)
     try await APNSEmulator.current.giveToken(of: app, on: phone.udid)
-    try await phone.connect()
+    try await phone.connect(within: .seconds(60))
   }
 
   @Test("one that nobody holds on to ends by itself")
