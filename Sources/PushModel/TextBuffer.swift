@@ -57,3 +57,19 @@ public struct TextBuffer: ~Copyable {
     }
   }
 }
+
+extension String {
+  /// As text that cannot drive a terminal: control characters, which JSON allows above U+007E, and characters that nobody sees
+  /// are written as numbers. For what a peer or a file has said.
+  public var visible: String {
+    var visible = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        visible.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+      default: visible.append(scalar)
+      }
+    }
+    return String(visible)
+  }
+}

@@ -102,7 +102,7 @@ struct PresentationTests {
     }
     let events = lab.receive(Self.alert)
     #expect(events.shown == .list && lab.app.badge == 0)
-    #expect(events.has(.sound(.file("chime.caf")), .soundOff) && events.has(.badge(0), .badgeOff))
+    #expect(events.has(.noSound, .soundOff) && events.has(.noBadge, .badgeOff))
   }
 
   @Test("a later one with the same collapse id replaces the earlier; one without has nothing to replace")

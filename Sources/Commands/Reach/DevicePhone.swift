@@ -89,6 +89,6 @@ extension DevicePhone.Told {
     let name = event.what.name
     let detail = event.what.detail.isEmpty ? event.rule.sentence : event.what.detail
     return name + String(repeating: " ", count: max(1, 14 - name.count))
-      + "\(event.topic)  \(detail)  (\(event.rule.rawValue): \(event.evidence))"
+      + "\(event.topic)  \(detail.visible)  (\(event.rule.rawValue): \(event.evidence))"
   }
 }

@@ -85,7 +85,9 @@ struct PushExplanation {
   var text: String {
     let findings = lint.findings.map { finding in
       let place = finding.place.isEmpty ? "" : "\(finding.place): "
-      return [finding.rule.severity.rawValue, place + finding.sentence, "(\(finding.rule.rawValue))"]
+      return [
+        finding.rule.severity.rawValue, (place + finding.sentence).visible, "(\(finding.rule.rawValue))",
+      ]
     }
     var lines = TextTable.lines(findings.map { [$0[0], $0[1] + " " + $0[2]] })
     if lines.isEmpty { lines = ["nothing is wrong with it"] }
@@ -102,7 +104,9 @@ struct PushExplanation {
   private func rows(_ events: [PhoneEvent]) -> [String] {
     events.flatMap { event in
       let what = [event.what.name, event.what.detail].filter { !$0.isEmpty }.joined(separator: " ")
-      return ["  \(what)", "      \(event.evidence): \(event.rule.sentence) (\(event.rule.rawValue))"]
+      return [
+        "  \(what.visible)", "      \(event.evidence): \(event.rule.sentence) (\(event.rule.rawValue))",
+      ]
     }
   }
 

@@ -295,14 +295,14 @@ extension Phone {
       return
     }
     guard !isCritical(push, app) else { return tell(push, .sound(sound), .criticalSound) }
-    guard app.permission.sound else { return tell(push, .sound(sound), .soundOff) }
+    guard app.permission.sound else { return tell(push, .noSound, .soundOff) }
     if case .critical(let name, _) = sound { sound = name.map { .file($0) } ?? .standard }
     tell(push, .sound(sound), .sound)
   }
 
   private mutating func setBadge(_ push: PhonePush, _ app: PhoneApp) {
     guard let number = push.content.badge else { return }
-    guard app.permission.badge else { return tell(push, .badge(app.badge), .badgeOff) }
+    guard app.permission.badge else { return tell(push, .noBadge, .badgeOff) }
     apps[push.topic]?.badge = max(0, number)
     tell(push, .badge(max(0, number)), .badge)
   }

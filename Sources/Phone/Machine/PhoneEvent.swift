@@ -24,6 +24,8 @@ public struct PhoneEvent: Sendable, Equatable {
     case notPresented
     case sound(PushContent.Sound)
     case badge(Int)
+    /// There is one, and it does not play or count.
+    case noSound, noBadge
     case callback(AppCallback)
     /// Nobody in the app hears of it.
     case noCallback
@@ -69,6 +71,8 @@ extension PhoneEvent.What {
     case .notPresented: "not-presented"
     case .sound: "sound"
     case .badge: "badge"
+    case .noSound: "no-sound"
+    case .noBadge: "no-badge"
     case .callback: "callback"
     case .noCallback: "no-callback"
     case .extensionRan, .extensionSkipped: "extension"
@@ -87,7 +91,7 @@ extension PhoneEvent.What {
   public var detail: String {
     switch self {
     case .presented(let places, let replaced):
-      places.words.joined(separator: ", ") + (replaced.map { ", in the place of \($0)" } ?? "")
+      places.words.joined(separator: ", ") + (replaced == nil ? "" : ", in the place of an earlier one")
     case .sound(let sound): sound.name
     case .badge(let number): "\(number)"
     case .callback(let callback): callback.selector

@@ -56,6 +56,16 @@ struct ExplainCommandTests {
     #expect(events.map { $0.string("evidence") } == ["A, M"])
   }
 
+  @Test("what a payload says can't drive a terminal")
+  func visible() throws {
+    let escape = "\\u001b[2J"
+    let result = try run(
+      #"{"aps":{"alert":"x","sound":"\#(escape)a.caf","\#(escape)k":1,"interruption-level":"\#(escape)l"}}"#)
+    #expect(result.output.contains("sound \\u{1b}[2Ja.caf"))
+    #expect(result.output.contains("aps.\\u{1b}[2Jk: ") && result.output.contains(#"got "\u{1b}[2Jl""#))
+    #expect(!result.output.unicodeScalars.contains("\u{1b}"))
+  }
+
   @Test("an .apns file is explained without what names its app")
   func simulatorFile() throws {
     let result = try run(
