@@ -72,6 +72,7 @@ def test_detail_tabs(page, emulator):
     seen = {}
     for tab in ("Preview", "Payload", "Headers", "Raw", "Verdict", "Timeline"):
         page.click(tab, "[role=tab]")
+        page.until("!document.getElementById('panel').innerText.includes('Loading')")
         seen[tab] = page.script("document.getElementById('panel').innerText")
         shot(page, f"detail-{tab.lower()}")
     assert "Storm" in seen["Preview"] and "Tonight" in seen["Preview"]
@@ -201,7 +202,7 @@ def test_everything_has_a_name(page, emulator):
             'button, input, select, textarea, a, [role=listbox], [role=option], dialog')]
         .filter(each => !(each.getAttribute('aria-label') || each.innerText || (each.labels && each.labels.length)))
         .map(each => each.outerHTML)"""
-    for pane in ("", f"notifications/{sent['id']}", "tokens", f"tokens/{token}", "devices", "send", "faults", "clock"):
+    for pane in ("", f"notifications/{sent['id']}", "tokens", f"tokens/{token}", "devices", "send", "explain", "faults", "clock"):
         page.script(f"location.hash = '#{pane}'")
         page.until("document.getElementById('main').innerText.length > 20")
         assert page.script(nameless) == [], pane

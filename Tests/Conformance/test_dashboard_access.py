@@ -66,6 +66,7 @@ def test_axe_finds_nothing(page, emulator, check, scheme, width):  # noqa: F811
     go(f"notifications/{shown}", "document.querySelector('[role=tablist]')")
     for tab in ("Preview", "Payload", "Headers", "Raw", "Verdict", "Timeline"):
         page.click(tab, "[role=tab]")
+        page.until("!document.getElementById('panel').innerText.includes('Loading')")
         look(f"detail {tab}")
     all_panes("full")
     go(f"tokens/{token}", "document.body.innerText.includes('HMAC-SHA256')")

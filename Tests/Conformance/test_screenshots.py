@@ -9,7 +9,7 @@ from harness import TOPIC, SimulatedDevice
 
 FOLDER = os.environ.get("DASHBOARD_SHOTS")
 CHAT = "com.example.chat"
-PANES = ("tokens", "devices", "send", "feedback", "channels", "connections", "faults", "clock")
+PANES = ("tokens", "devices", "send", "explain", "feedback", "channels", "connections", "faults", "clock")
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,7 @@ def test_pictures(chromium, emulator, scheme, width):
     page.shows("Edit and replay")
     for tab in ("Preview", "Payload", "Headers", "Raw", "Verdict", "Timeline"):
         page.click(tab, "[role=tab]")
+        page.until("!document.getElementById('panel').innerText.includes('Loading')")
         shot(f"detail-{tab.lower()}")
     page.script("location.hash = '#notifications/4'")
     page.until("document.getElementById('detail').innerText.includes('To nobody')")

@@ -5,7 +5,9 @@ import { inWords } from '../../Sources/Dashboard/Web/faults.js';
 import { filters, searchWords, wanted } from '../../Sources/Dashboard/Web/list.js';
 import { payloadLimit } from '../../Sources/Dashboard/Web/payload.js';
 import { moral, pairOf } from '../../Sources/Dashboard/Web/present.js';
-import { appName, localized, visibleAlert } from '../../Sources/Dashboard/Web/preview.js';
+import { draftOf, rangeOf } from '../../Sources/Dashboard/Web/explain.js';
+import { appName } from '../../Sources/Dashboard/Web/handset.js';
+import { isInVain } from '../../Sources/Dashboard/Web/happenings.js';
 
 test('a search takes words, and phrases in quotes, closed or not', () => {
   assert.deepEqual(searchWords('One "two  three" fo"ur "five six'), ['one', 'two  three', 'fo"ur', 'five six'].map(each => each.replaceAll('"', '')));
@@ -32,14 +34,6 @@ test('an app is called by the end of its bundle id', () => {
   assert.deepEqual(['com.example.my-app', 'com.example.app.voip', null, 'com.example.app.push-type.liveactivity'].map(appName), ['My app', 'App', 'App', 'App']);
 });
 
-test('localized words show their key and arguments, plain ones win', () => {
-  const of = alert => localized(alert, 'body', 'loc-key', 'loc-args');
-  assert.equal(of({ 'loc-key': 'NEWS', 'loc-args': ['a', 'b'] }), 'NEWS (a, b)');
-  assert.equal(of({ 'loc-key': 'NEWS' }), 'NEWS');
-  assert.equal(of({ body: 'Plain', 'loc-key': 'NEWS' }), 'Plain');
-  assert.equal(of({}), '');
-});
-
 test('a rule is said as a person would say it', () => {
   assert.equal(inWords({ effect: { reason: 'ServiceUnavailable' } }), 'always: ServiceUnavailable');
   assert.equal(inWords({ when: { next: 1 }, effect: { delayMs: 500, reset: true } }), 'the next one: 500 ms late, TCP reset');
@@ -58,12 +52,24 @@ test('only letters of a field are shown as letters', () => {
   assert.equal(asciiOf('00' + Buffer.from('abc~').toString('hex') + '7fff'), 'abc~');
 });
 
-test('an alert without any text counts as none', () => {
-  for (const alert of [undefined, null, '', {}, { title: '' }, { body: 3 }, 7, { 'loc-args': ['a'] }]) {
-    assert.equal(visibleAlert({ alert }), null, JSON.stringify(alert));
-  }
-  assert.deepEqual(visibleAlert({ alert: 'Hello' }), { body: 'Hello' });
-  for (const alert of [{ title: 'a' }, { subtitle: 'a' }, { body: 'a' }, { 'loc-key': 'A' }, { 'title-loc-key': 'A' }]) {
-    assert.equal(visibleAlert({ alert }), alert);
-  }
+test('a finding is found in the payload, as far as its names are there', () => {
+  const text = '{"title":1,"aps":{"alert":{"title":"x"}}}';
+  assert.equal(text.slice(...rangeOf(text, 'aps.alert.title')), '"title"');
+  assert.deepEqual(rangeOf(text, 'aps.alert.title'), [27, 34]);
+  assert.equal(text.slice(...rangeOf(text, 'aps.badge')), '"aps"');
+  assert.equal(rangeOf(text, 'sound'), null);
+});
+
+test('what a provider did not say itself is not explained as said', () => {
+  const push = { interface: 'provider', payloadBase64: 'e30=', pushType: 'alert', priority: 10, headers: [] };
+  assert.deepEqual(draftOf(push), { text: '{}', pushType: '', priority: '' });
+  assert.deepEqual(draftOf({ ...push, headers: [{ name: 'apns-push-type', value: 'alert' }] }), { text: '{}', pushType: 'alert', priority: '' });
+  assert.deepEqual(draftOf({ ...push, interface: 'gateway' }), { text: '{}', pushType: '', priority: '10' });
+  assert.deepEqual(draftOf({ ...push, interface: 'console', priority: 5 }), { text: '{}', pushType: 'alert', priority: '5' });
+});
+
+test('what was waited for in vain is told from what happened', () => {
+  assert.ok(['not-presented', 'no-sound', 'no-badge', 'no-callback', 'dropped', 'held', 'merged'].every(event => isInVain({ event, detail: '' })));
+  assert.ok(!['presented', 'sound', 'badge', 'callback', 'launched', 'handed-over', 'silent'].some(event => isInVain({ event, detail: '' })));
+  assert.ok(isInVain({ event: 'extension', detail: 'skipped' }) && !isInVain({ event: 'extension', detail: 'runs' }));
 });

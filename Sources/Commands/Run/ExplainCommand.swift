@@ -20,8 +20,10 @@ enum ExplainCommand {
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     let source = try SendCommand.bytes(of: settings.arguments.first.flatMap(PayloadSource.init))
+    // An .apns file names its app beside what the app sees.
+    let payload = (try? SimulatorPayload(source, topic: "com.example.app"))?.payload ?? source
     let explanation = PushExplanation(
-      source, type: settings[pushType], priority: try priority(settings),
+      payload: payload, type: settings[pushType], priority: try priority(settings),
       state: settings[appState] ?? .suspended, version: settings[version] ?? .standard)
     let text = settings[json] == true ? IndentedJSON.text(explanation.json) : explanation.text
     try Output.line(text)
@@ -52,36 +54,9 @@ extension ValueKind where Value == IOSVersion {
   ) { IOSVersion($0) }
 }
 
-/// What is wrong with a push, and what a phone with one app does with it.
-struct PushExplanation {
-  let lint: PayloadLint
-  private let version: IOSVersion
-  private let state: AppState
-  private let onArrival: [PhoneEvent]
-  private let onTap: [PhoneEvent]
+// MARK: - For people
 
-  init(_ source: [UInt8], type: PushType?, priority: Priority?, state: AppState, version: IOSVersion) {
-    let topic = Topic("com.example.app")
-    let own = try? SimulatorPayload(source, topic: topic?.name)
-    let payload = own?.payload ?? source
-    lint = PayloadLint(payload: payload, type: type, priority: priority)
-    (self.version, self.state) = (version, state)
-    var phone = Phone(version)
-    guard let topic, JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) != nil else {
-      (onArrival, onTap) = ([], [])
-      return
-    }
-    var app = PhoneApp(topic, state: state)
-    app.build.hasServiceExtension = true
-    phone.install(app)
-    let push = PhonePush(id: 1, topic: topic, payload: payload, type: type, priority: priority ?? .immediate)
-    let start = Timestamp(seconds: 0)
-    onArrival = phone.receive(push, at: start)
-    onTap = phone.tap(push.id, at: start)
-  }
-
-  // MARK: For people
-
+extension PushExplanation {
   var text: String {
     let findings = lint.findings.map { finding in
       let place = finding.place.isEmpty ? "" : "\(finding.place): "
@@ -92,8 +67,8 @@ struct PushExplanation {
     var lines = TextTable.lines(findings.map { [$0[0], $0[1] + " " + $0[2]] })
     if lines.isEmpty { lines = ["nothing is wrong with it"] }
     guard !onArrival.isEmpty else { return lines.joined(separator: "\n") }
-    lines += ["", "\(setting):"] + rows(onArrival)
-    if !onTap.isEmpty { lines += ["when it is tapped:"] + rows(onTap) }
+    lines += ["", "\(setting):"] + Self.rows(onArrival)
+    if !onTap.isEmpty { lines += ["when it is tapped:"] + Self.rows(onTap) }
     return lines.joined(separator: "\n")
   }
 
@@ -101,32 +76,12 @@ struct PushExplanation {
     "on iOS \(version), app \(state == .foreground ? "in the foreground" : state.rawValue)"
   }
 
-  private func rows(_ events: [PhoneEvent]) -> [String] {
+  private static func rows(_ events: [PhoneEvent]) -> [String] {
     events.flatMap { event in
       let what = [event.what.name, event.what.detail].filter { !$0.isEmpty }.joined(separator: " ")
       return [
         "  \(what.visible)", "      \(event.evidence): \(event.rule.sentence) (\(event.rule.rawValue))",
       ]
     }
-  }
-
-  // MARK: For programs
-
-  var json: JSONValue {
-    .object([
-      ("findings", .array(lint.findings.map(\.json))),
-      ("phone", .object([("ios", .string(version.description)), ("appState", .string(state.rawValue))])),
-      ("onArrival", .array(onArrival.map { .object($0.members) })),
-      ("onTap", .array(onTap.map { .object($0.members) })),
-    ])
-  }
-}
-
-extension LintFinding {
-  fileprivate var json: JSONValue {
-    .object([
-      ("rule", .string(rule.rawValue)), ("severity", .string(rule.severity.rawValue)),
-      ("evidence", .string(rule.evidence.rawValue)), ("place", .string(place)), ("reason", .string(sentence)),
-    ])
   }
 }

@@ -83,7 +83,9 @@ enum APIExamples {
 
   /// A value of a shape: the one that its name has, else the least that fits.
   static func value(of schema: JSONValue) -> JSONValue {
-    if let name = schema.string("$ref")?.split(separator: "/").last, let known = named[String(name)] {
+    if let name = schema.string("$ref")?.split(separator: "/").last,
+      let known = named[String(name)] ?? explanations[String(name)]
+    {
       return known
     }
     if case .array(let choices)? = schema.member("oneOf"), let first = choices.first {

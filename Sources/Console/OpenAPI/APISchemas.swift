@@ -5,7 +5,7 @@ import PushModel
 /// The shapes of the API's documents, in JSON Schema (`Documentation/console-api.md`).
 enum APISchemas {
   static var all: [(String, JSONValue)] {
-    general + registry + notifications + faults + savedState
+    general + registry + notifications + faults + savedState + explanations
   }
 
   /// A part of a path.

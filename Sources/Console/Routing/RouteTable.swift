@@ -5,7 +5,7 @@ extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
     healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
-      + faultRoutes
+      + faultRoutes + explainRoutes
       + peerRoutes + dashboardRoutes
   }
 

@@ -31,3 +31,13 @@ export async function api(method, path, body, patience = limits.answer) {
 }
 
 export const path = (...parts) => '/api/v1/' + parts.map(encodeURIComponent).join('/');
+
+/* Says of a question whether it is still the newest: an answer that was overtaken is of no interest. */
+export function questions() {
+  let newest = null;
+  return () => {
+    const question = {};
+    newest = question;
+    return () => newest === question;
+  };
+}

@@ -65,3 +65,6 @@ export function headline(notification) {
   if (aps && aps.badge !== undefined) return `badge ${aps.badge}`;
   return JSON.stringify(payload);
 }
+
+/* As `apns-push-type` says them. */
+export const pushTypes = ['alert', 'background', 'location', 'voip', 'complication', 'fileprovider', 'mdm', 'liveactivity', 'pushtotalk', 'widgets', 'controls'];

@@ -2,6 +2,7 @@
 import { clockPane } from './clock.js';
 import { devicesPane } from './devices.js';
 import { $, button, h, isNarrow, show } from './dom.js';
+import { explainPane } from './explain.js';
 import { faultsPane } from './faults.js';
 import { compact } from './format.js';
 import { notificationsPane } from './list.js';
@@ -15,7 +16,7 @@ import { tokensPane } from './tokens.js';
 export const panesByName = {
   notifications: ['Notifications', notificationsPane, () => store.notifications.size],
   tokens: ['Token map', tokensPane, () => store.nextToken && store.info ? store.info.counters.tokens : store.tokens.length], devices: ['Devices', devicesPane, () => store.info?.counters.devices],
-  send: ['Send a push', sendPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
+  send: ['Send a push', sendPane], explain: ['Explain', explainPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
   connections: ['Connections', connectionsPane], faults: ['Faults', faultsPane], clock: ['Clock', clockPane],
   /* Reached from a token. */
   present: ['Presenter view', presentPane],
@@ -33,7 +34,7 @@ function place() {
   let parts;
   try { parts = location.hash.slice(1).split('/').map(decodeURIComponent); } catch { return null; }
   const [name, argument] = parts;
-  const isPlace = Object.hasOwn(panesByName, name) && parts.length < 3 && !(name === 'notifications' && argument && !/^[0-9]{1,15}$/.test(argument));
+  const isPlace = Object.hasOwn(panesByName, name) && parts.length < 3 && !(['notifications', 'explain'].includes(name) && argument && !/^[0-9]{1,15}$/.test(argument));
   return isPlace ? parts : null;
 }
 

@@ -1,7 +1,7 @@
 /* Sends a test push on either protocol. */
 import { api, limits } from './api.js';
 import { button, h, show } from './dom.js';
-import { base64Of, outcomeOf } from './format.js';
+import { base64Of, outcomeOf, pushTypes } from './format.js';
 import { attempt } from './notices.js';
 import { changed, keep, store } from './store.js';
 
@@ -24,7 +24,7 @@ export function sendPane(main) {
   const topic = input('topic', { required: true, value: drafts.push ? draft.topic : known[0] ? known[0].topic : '', list: 'known-topics' });
   const protocol = h('select', { id: 'push-protocol', name: 'protocol' }, [['http2', 'HTTP/2'], ['legacy2', 'legacy, command 2'], ['legacy1', 'legacy, command 1'], ['legacy0', 'legacy, command 0']]
     .map(([value, text]) => h('option', { value, selected: value === (draft.protocol === 'legacy' ? `legacy${draft.command}` : 'http2') }, text)));
-  const pushType = h('select', { id: 'push-pushType', name: 'pushType' }, ['alert', 'background', 'location', 'voip', 'complication', 'fileprovider', 'mdm', 'liveactivity', 'pushtotalk', 'widgets', 'controls']
+  const pushType = h('select', { id: 'push-pushType', name: 'pushType' }, pushTypes
     .map(value => h('option', { value, selected: value === (draft.pushType || 'alert') }, value)));
   const payloadText = h('textarea', { id: 'push-payload', name: 'payload', rows: 9, spellcheck: 'false', value: draft.text || JSON.stringify(templates.Alert, null, 2) });
   const size = h('span', { class: 'small faint', role: 'status' });

@@ -1,0 +1,102 @@
+import Phone
+import PushModel
+import Transport
+
+/// What `POST /api/v1/explain` takes: a push that nobody sends.
+struct ExplainRequest: JSONDocument {
+  /// Its payload as text, which need not be JSON: it may be written at this moment.
+  var payload: [UInt8] = []
+  /// nil where the provider would say none; likewise `priority`.
+  var pushType: PushType?
+  var priority: Priority?
+  var state = AppState.suspended
+  var version = IOSVersion.standard
+
+  /// Longest payload that is looked at, in bytes: three times the longest that Apple takes. A finding may be as short as six
+  /// of them, and the answer tells of all.
+  static let longestPayload = 3 * PushType.voip.maximumPayload
+
+  private static let texts = JSONKind<[UInt8]>.spelled(
+    "a string of at most \(longestPayload) bytes",
+    ["type": "string", "description": .string("At most \(longestPayload) bytes; need not be JSON.")],
+    { $0.utf8.count <= longestPayload ? Array($0.utf8) : nil }, { String(decoding: $0, as: UTF8.self) })
+
+  private static let versions = JSONKind<IOSVersion>.spelled(
+    "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)",
+    ["type": "string", "pattern": "^(7|8|9|1[0-9]|2[0-6])(\\.[0-9]{1,2})?$"], { IOSVersion($0) },
+    { $0.description })
+
+  static let form = JSONForm<ExplainRequest>([
+    JSONField("payload", texts, \.payload).needed,
+    JSONField(nullable: "pushType", .pushType, \.pushType),
+    JSONField(nullable: "priority", .priority, \.priority),
+    JSONField("appState", .word, \.state), JSONField("ios", versions, \.version),
+  ])
+}
+
+extension Console {
+  /// The rows of the table of routes that are about what a phone would do.
+  static var explainRoutes: [Route] {
+    [
+      .post("/api/v1/explain", "What is wrong with a payload, and what a phone would do with it") {
+        try $0.explain($1)
+      }
+      .needs(.schema("ExplainRequest")).answers(200, "Findings and events", .schema("Explanation"))
+    ]
+  }
+
+  /// `POST /api/v1/explain`: as `explain --json` answers.
+  func explain(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    var push = ExplainRequest()
+    try ExplainRequest.form.read(request.object(), into: &push)
+    let explanation = PushExplanation(
+      payload: push.payload, type: push.pushType, priority: push.priority, state: push.state,
+      version: push.version)
+    return HTTPResponse(json: explanation.json)
+  }
+}
+
+/// The shapes of what is said about a push.
+extension APISchemas {
+  static var explanations: [(String, JSONValue)] {
+    [
+      ("ExplainRequest", ExplainRequest.form.schema),
+      (
+        "Explanation",
+        object([
+          ("findings", list(finding)), ("phone", object([("ios", text), ("appState", text)])),
+          ("onArrival", list(phoneEvent)), ("onTap", list(phoneEvent)),
+          ("note", ["oneOf": [["type": "null"], shownNote]]),
+        ])
+      ),
+    ]
+  }
+
+  private static var finding: JSONValue {
+    object([
+      ("rule", .words(LintRule.allCases.map(\.rawValue))),
+      ("severity", .words(LintRule.Severity.allCases.map(\.rawValue))), ("evidence", text), ("place", text),
+      ("reason", text),
+    ])
+  }
+
+  private static var phoneEvent: JSONValue {
+    object([("event", text), ("detail", text), ("rule", text), ("evidence", text), ("reason", text)])
+  }
+
+  private static var shownNote: JSONValue {
+    object([
+      ("title", nullable("string")), ("subtitle", nullable("string")), ("body", nullable("string")),
+      ("thread", nullable("string")), ("category", nullable("string")), ("level", text),
+      ("places", list(text)),
+    ])
+  }
+}
+
+extension APIExamples {
+  static let explanations: [String: JSONValue] = [
+    "ExplainRequest": ["payload": "{\"aps\":{\"alert\":\"Hello\"}}", "pushType": "alert"],
+    "Explanation": PushExplanation(payload: Array("{\"aps\":{\"alert\":\"Hello\"}}".utf8), type: .alert).json,
+  ]
+}

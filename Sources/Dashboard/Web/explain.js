@@ -1,0 +1,145 @@
+/* A payload as it is written: what is wrong with it, and what a phone would do. The emulator goes by its rules; this page knows
+   none of them. */
+import { api, path, questions } from './api.js';
+import { button, empty, h, show } from './dom.js';
+import { bytesOf, pushTypes, sentence, textOf } from './format.js';
+import { appName, attachment, handset, hours, lockClock, noteContent } from './handset.js';
+import { evidence, happening, legend } from './happenings.js';
+import { attempt, failed } from './notices.js';
+import { emulatorNow } from './store.js';
+
+const examples = {
+  Alert: [{ aps: { alert: { title: 'Storm', body: 'Tonight, from the west' }, badge: 1, sound: 'default' } }, 'alert', ''],
+  Silent: [{ aps: { 'content-available': 1 } }, 'background', '5'],
+  'Silent with a sound': [{ aps: { 'content-available': 1, sound: 'default' } }, 'background', '10'],
+  'A slip of the pen': [{ aps: { alert: { titel: 'Storm', body: 7 }, badge: '3', 'interruption-level': 'urgent' }, 'thread-id': 'weather' }, 'alert', ''],
+  'An extension that won’t run': [{ aps: { alert: '', 'mutable-content': 1, sound: 'default' } }, '', ''],
+};
+
+const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
+const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit'];
+
+/* Stays as it was when somebody comes back. */
+const draft = { text: JSON.stringify(examples.Alert[0], null, 2), pushType: 'alert', priority: '', appState: 'suspended', ios: '18' };
+
+/* What the emulator says of a push that nobody sends. */
+export const explained = ({ text, pushType, priority, appState, ios }) =>
+  api('POST', '/api/v1/explain', { payload: text, pushType: pushType || null, priority: priority ? Number(priority) : null, appState, ios });
+
+export async function explainPane(main, argument) {
+  const view = { outcome: h('div', { class: 'outcome' }), findings: h('div', { 'aria-live': 'polite' }), ask: questions(), timer: null };
+  if (argument) {
+    show(main, h('p', { class: 'pane faint' }, 'Loading…'));
+    const given = await attempt(() => api('GET', path('notifications', argument)));
+    if (location.hash !== `#explain/${argument}`) return;
+    if (given) Object.assign(draft, draftOf(given));
+  }
+  const editor = h('textarea', { id: 'explain-payload', class: 'editor', rows: 14, spellcheck: 'false', 'aria-label': 'Payload', value: draft.text, oninput: event => { draft.text = event.target.value; later(); } });
+  const ask = () => refresh(view, editor);
+  const later = () => { clearTimeout(view.timer); view.timer = setTimeout(ask, 120); };
+  const settings = h('div', { class: 'row settings' });
+  const fill = () => show(settings, choices(draft, ['pushType', 'priority', 'appState', 'ios'], ask));
+  const take = ([payload, pushType, priority]) => {
+    Object.assign(draft, { text: JSON.stringify(payload, null, 2), pushType, priority });
+    editor.value = draft.text;
+    fill();
+    ask();
+  };
+  fill();
+  show(main, h('div', { class: 'bar' }, h('h2', {}, 'Explain a payload')), h('div', { class: 'pane explain' },
+    h('section', { 'aria-label': 'Payload' }, h('p', { class: 'faint small' }, 'Nothing is sent. Write, and see what is wrong with it and what a phone would do.'),
+      h('div', { class: 'row' }, Object.entries(examples).map(([name, example]) => button(name, () => take(example)))), settings, editor, view.findings),
+    view.outcome));
+  ask();
+}
+
+/* What the provider said itself: the binary protocol has no push type, a request may leave it out. */
+export function draftOf(notification) {
+  const says = name => notification.interface === 'console' || notification.headers.some(each => each.name === name);
+  return {
+    text: textOf(bytesOf(notification.payloadBase64)), pushType: says('apns-push-type') ? notification.pushType : '',
+    priority: notification.interface === 'gateway' || says('apns-priority') ? String(notification.priority) : '',
+  };
+}
+
+const words = {
+  pushType: ['Push type', [['', 'none given'], ...pushTypes.map(each => [each, each])]], priority: ['Priority', [['', 'none given'], ['10', '10'], ['5', '5'], ['1', '1']]],
+  appState: ['App', states.map(each => [each, each])], ios: ['iOS', versions.map(each => [each, each])],
+};
+
+/* Menus for members of a draft. */
+export function choices(target, names, changed) {
+  return names.map(name => h('label', { class: 'choice' }, h('span', { class: 'faint small' }, words[name][0]),
+    h('select', { name, onchange: event => { target[name] = event.target.value; changed(); } }, words[name][1].map(([value, text]) => h('option', { value, selected: value === target[name] }, text)))));
+}
+
+async function refresh(view, editor) {
+  clearTimeout(view.timer);
+  const isNewest = view.ask();
+  try {
+    const answer = await explained(draft);
+    if (!isNewest()) return;
+    show(view.findings, findingList(answer, editor));
+    show(view.outcome, outcome(answer));
+  } catch (error) {
+    if (isNewest()) show(view.outcome, failed('Not explained', error, () => refresh(view, editor)));
+  }
+}
+
+const marks = { error: 'bad', warning: 'warn', advice: 'wait' };
+
+function findingList({ findings }, editor) {
+  const count = name => findings.filter(each => each.severity === name).length;
+  const summary = Object.keys(marks).filter(count).map(name => `${count(name)} ${name}${count(name) > 1 && name !== 'advice' ? 's' : ''}`).join(', ');
+  return [h('h3', {}, findings.length ? summary : h('span', { class: 'good' }, '✓ Nothing is wrong with it'), h('span', { class: 'faint small' }, ` · ${new TextEncoder().encode(editor.value).length} bytes`)),
+    h('ul', { class: 'happenings' }, findings.slice(0, 100).map(finding => h('li', { class: `happening finding ${marks[finding.severity]}` },
+      h('div', { class: 'row' }, h('span', { class: `badge ${marks[finding.severity]}` }, finding.severity), finding.place
+        ? button(finding.place, () => mark(editor, finding.place), { class: 'plain mono', title: 'Show it in the payload' }) : h('span', { class: 'faint' }, 'the push as a whole')),
+      h('div', { class: 'small why' }, sentence(finding.reason), ' ', h('code', { class: 'rule' }, finding.rule), ' ', evidence(finding.evidence)))))];
+}
+
+/* Where `aps.alert.title` begins and ends in the text, as far as its names are there. */
+export function rangeOf(text, place) {
+  let found = null;
+  for (const name of place.split('.')) {
+    const quoted = JSON.stringify(name);
+    const start = text.indexOf(quoted, found ? found[1] : 0);
+    if (start < 0) return found;
+    found = [start, start + quoted.length];
+  }
+  return found;
+}
+
+function mark(editor, place) {
+  const range = rangeOf(editor.value, place);
+  editor.focus();
+  if (range) editor.setSelectionRange(...range);
+}
+
+/* What a phone does: a picture, and the events behind it. */
+export function outcome(answer, topic = 'com.example.app', more = {}) {
+  return [picture(answer, topic, more),
+    h('section', { 'aria-label': 'What the phone does' }, h('h3', {}, `iOS ${answer.phone.ios}, ${stateWords[answer.phone.appState] || `app ${answer.phone.appState}`}`),
+      answer.onArrival.length ? list(answer.onArrival) : h('p', { class: 'faint' }, 'Nothing: this is no payload that an app could read.'),
+      answer.onTap.length ? [h('h3', {}, 'When it is tapped'), list(answer.onTap)] : null, legend())];
+}
+
+const stateWords = { foreground: 'app in the foreground', 'force-quit': 'app ended by hand' };
+const list = events => h('ol', { class: 'happenings' }, events.map(event => happening(event)));
+
+function picture({ note, onArrival, phone }, topic, { image }) {
+  const places = note ? note.places : [];
+  const badge = onArrival.findLast(each => each.event === 'badge')?.detail;
+  const hasNoLock = phone.appState === 'foreground' || (places.includes('banner') && !places.includes('lock screen'));
+  const caption = !note ? nothing(onArrival) : places.includes('lock screen') ? 'On the lock screen' : places.includes('banner') ? 'As a banner' : 'In the list only, silently';
+  const shown = note ? h('div', { class: 'note' }, noteContent({ ...note, topic }, 'now'), image ? attachment(image, 'thumb') : null) : null;
+  const inside = hasNoLock
+    ? [h('div', { class: 'status', 'aria-hidden': 'true' }, hours(emulatorNow())), shown, h('div', { class: 'app' }, h('strong', {}, appName(topic)), h('span', { class: 'small' }, 'in the foreground'))]
+    : [lockClock(), shown && !places.includes('lock screen') ? h('div', { class: 'small center' }, 'Notification Centre') : null, shown, note ? null : h('p', { class: 'small center' }, 'Nothing appears.')];
+  const words = note ? [note.title || appName(topic), note.subtitle, note.body].filter(Boolean).join('. ') : 'nothing appears';
+  return h('figure', { class: 'preview' }, handset('short', { role: 'img', 'aria-label': `${hasNoLock ? 'The app is open' : 'Lock screen'}: ${words}` }, inside),
+    h('figcaption', { class: 'small' }, caption, badge !== undefined ? `; the icon has ${badge === '0' ? 'no badge' : `the badge ${badge}`}` : ''));
+}
+
+const nothing = events => events.length ? 'Nothing appears' : 'There is nothing that a phone could show';
+export const nothingToExplain = () => empty('No payload', 'It came without one, so no phone would do anything.');

@@ -1,0 +1,100 @@
+"""The pane that explains a payload as it is written, and the preview, which goes by the same rules."""
+
+import json
+
+from test_dashboard import chromium, install, open_detail, page, push  # noqa: F401
+
+RULES = "[...document.querySelectorAll('.finding .rule')].map(each => each.innerText)"
+EVENTS = "[...document.querySelectorAll('.outcome .happening strong')].map(each => each.innerText)"
+
+
+def go(page, argument=""):
+    page.script(f"location.hash = '#explain{argument}'")
+    page.until("document.querySelector('.outcome .happening')")
+
+
+def write(page, text):
+    """As a person does, who pastes."""
+    page.script(f"""(() => {{ const editor = document.getElementById('explain-payload');
+        editor.value = {json.dumps(text)}; editor.dispatchEvent(new Event('input', {{ bubbles: true }})) }})()""")
+
+
+def choose(page, name, value):
+    page.script(f"""(() => {{ const menu = document.querySelector('main select[name={name}]');
+        menu.value = {json.dumps(value)}; menu.dispatchEvent(new Event('change')) }})()""")
+
+
+def test_it_explains_as_one_types(page):
+    go(page)
+    page.shows("Nothing is wrong with it")
+    assert page.script(EVENTS)[0] == "Presented"
+    page.script("document.getElementById('explain-payload').select()")
+    for key in '{"aps":{"titel":1}}':
+        page.press(key)
+    page.until(f"{RULES}.includes('unknown-key')")
+    page.shows("Nothing appears")
+    # The place of a finding leads to it.
+    page.click("aps.titel")
+    assert page.script("""(editor => editor.value.slice(editor.selectionStart, editor.selectionEnd))
+        (document.getElementById('explain-payload'))""") == '"titel"'
+    write(page, '{"aps":')
+    page.until(f"{RULES}.includes('not-json')")
+
+
+def test_the_phone_is_chosen(page):
+    go(page)
+    write(page, '{"aps":{"content-available":1}}')
+    choose(page, "pushType", "background")
+    choose(page, "priority", "5")
+    page.until(f"{EVENTS}.includes('Callback')")
+    choose(page, "appState", "force-quit")
+    page.until(f"{EVENTS}.join() === 'Dropped'")
+    page.shows("silent-force-quit")
+    assert "why not" in page.text()
+    choose(page, "priority", "10")
+    page.until(f"{RULES}.join() === 'background-priority'")
+    # Somebody who comes back finds it as it was.
+    page.script("location.hash = '#clock'")
+    page.until("document.getElementById('clock-now')")
+    go(page)
+    assert page.script("document.getElementById('explain-payload').value") == '{"aps":{"content-available":1}}'
+
+
+def test_it_says_what_the_command_says(page, emulator):
+    payload = '{"aps":{"alert":{"title":"T","body":"B"},"mutable-content":1,"badge":3}}'
+    answer = emulator.api("POST", "/api/v1/explain", {"payload": payload, "pushType": "alert", "appState": "foreground"})
+    go(page)
+    write(page, payload)
+    choose(page, "appState", "foreground")
+    page.until(f"{EVENTS}.length === {len(answer['onArrival'] + answer['onTap'])}")
+    shown = page.script("[...document.querySelectorAll('.outcome .rule')].map(each => each.innerText)")
+    assert shown == [event["rule"] for event in answer["onArrival"] + answer["onTap"]]
+    assert "the icon has the badge 3" in page.text()
+
+
+def test_the_preview_knows_a_silent_push(page, emulator):
+    """An empty alert is none: beside content-available the push is a silent one."""
+    token = install(emulator)
+    silent = push(emulator, token, {"aps": {"alert": "", "content-available": 1}}, pushType="background", priority=5)
+    open_detail(page, silent)
+    page.until("document.querySelector('#panel .happening')")
+    assert page.script("document.querySelector('#panel .handset .note')") is None
+    page.shows("silent-fetch")
+    page.shows("Nothing appears")
+    seen = push(emulator, token, {"aps": {"alert": "Hello"}})
+    open_detail(page, seen)
+    page.until("document.querySelector('#panel .handset .note')?.innerText.includes('Hello')")
+    # From there to the editor, with what the provider said.
+    page.click("Explain", "#panel a")
+    page.until(f"location.hash === '#explain/{seen['id']}' && document.querySelector('.outcome .happening')")
+    assert json.loads(page.script("document.getElementById('explain-payload').value")) == {"aps": {"alert": "Hello"}}
+
+
+def test_what_cannot_be_explained_is_said(page):
+    go(page)
+    write(page, "x" * 20000)
+    page.shows("Not explained")
+    page.shows("at most 15360 bytes")
+    write(page, "{}")
+    page.shows("missing-aps")
+    page.complaints[:] = [each for each in page.complaints if "400" not in str(each)]

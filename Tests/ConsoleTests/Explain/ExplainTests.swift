@@ -1,0 +1,77 @@
+import Phone
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite("POST /api/v1/explain") struct ExplainTests {
+  private func explained(_ json: String) throws -> JSONValue {
+    let response = try ConsoleLab().ask("POST", "/api/v1/explain", json: json)
+    try #require(response.status == 200, "\(String(decoding: response.body, as: UTF8.self))")
+    return try #require(JSONReader.read(response.body))
+  }
+
+  @Test("answers as explain --json does")
+  func same() throws {
+    let payload = #"{"aps":{"content-available":1}}"#
+    let answer = try explained(
+      #"{"payload":\#(JSONValue.string(payload).text),"pushType":"background","priority":10,"ios":"17.2","appState":"force-quit"}"#
+    )
+    let own = PushExplanation(
+      payload: Array(payload.utf8), type: .background, priority: .immediate, state: .forceQuit,
+      version: IOSVersion(17, 2))
+    #expect(answer.text == own.json.text)
+    #expect(answer["findings"].elements.map { $0["rule"].string } == ["background-priority"])
+    #expect(answer["note"].isNull)
+  }
+
+  @Test("without a type or priority the provider said none")
+  func absent() throws {
+    let bare = try explained(#"{"payload":"{\"aps\":{\"alert\":\"Hello\"}}"}"#)
+    let said = try explained(
+      #"{"payload":"{\"aps\":{\"alert\":\"Hello\"}}","pushType":null,"priority":null}"#)
+    #expect(bare.text == said.text)
+    #expect(bare["findings"].elements.map { $0["rule"].string } == ["missing-type"])
+    #expect(bare["phone"].text == #"{"ios":"18","appState":"suspended"}"#)
+  }
+
+  @Test("the note shows what the phone shows, where it shows it")
+  func note() throws {
+    let payload =
+      #"{\"aps\":{\"alert\":{\"title\":\"T\",\"loc-key\":\"K %@\",\"loc-args\":[\"a\"]},\"thread-id\":\"x\"}}"#
+    let note = try explained(#"{"payload":"\#(payload)","appState":"foreground"}"#)["note"]
+    #expect(note["title"].string == "T" && note["body"].string == "K a" && note["subtitle"].isNull)
+    #expect(note["thread"].string == "x" && note["places"].text == #"["banner","list"]"#)
+  }
+
+  @Test("what is being written need not be JSON")
+  func unfinished() throws {
+    let answer = try explained(#"{"payload":"{\"aps\":{"}"#)
+    #expect(answer["findings"].elements.map { $0["rule"].string } == ["missing-type", "not-json"])
+    #expect(answer["onArrival"].elements.isEmpty)
+    #expect(try explained(#"{"payload":""}"#)["findings"].elements.first?["rule"].string == "empty")
+  }
+
+  @Test(
+    "what it can't take it says",
+    arguments: [
+      ("{}", "payload: expected a string of at most 15360 bytes, got nothing"),
+      (#"{"payload":{}}"#, "payload"), (#"{"payload":"","pushType":"loud"}"#, "alert"),
+      (#"{"payload":"","priority":7}"#, "1, 5 or 10"), (#"{"payload":"","ios":"6"}"#, "from 7 to 26"),
+      (#"{"payload":"","appState":"asleep"}"#, "force-quit"), (#"{"payload":"","to":"me"}"#, "appState"),
+    ])
+  func refused(json: String, expected: String) throws {
+    let message = try ConsoleLab().refusal("POST", "/api/v1/explain", 400, json: json)
+    #expect(message.contains(expected), "\(message)")
+  }
+
+  @Test("a payload that is too long to be looked at is refused; one that Apple would refuse is explained")
+  func long() throws {
+    let text = String(repeating: "x", count: ExplainRequest.longestPayload)
+    let rules = try explained(#"{"payload":"\#(text)"}"#)["findings"].elements.map { $0["rule"].string }
+    #expect(rules.contains("too-large"))
+    let message = try ConsoleLab().refusal(
+      "POST", "/api/v1/explain", 400, json: #"{"payload":"\#(text)x"}"#)
+    #expect(message.contains("at most 15360 bytes"))
+  }
+}
