@@ -51,11 +51,12 @@ struct CallbackTableTests {
     let has = version < IOSVersion(10) ? has.subtracting([.willPresent, .response]) : has
     let foreground = state == .foreground
     let other = has.contains(.fetch) ? "M3" : foreground && has.contains(.receive) ? "M1" : "none"
-    // 6. A silent push calls M3, without it M1 in the foreground; after a force-quit nobody.
-    if kind == "silent" { return (state == .forceQuit ? "none" : other, false, "–") }
+    // 6. A silent push calls M3, without it M1 in the foreground; after a force-quit, or never opened, nobody.
+    let isBarred = state == .forceQuit || state == .neverLaunched
+    if kind == "silent" { return (isBarred ? "none" : other, false, "–") }
     let isAvailable = kind != "alert"
     // 4. M5, else M3, else M1, which is never called during a launch.
-    let launches = state == .terminated || state == .forceQuit
+    let launches = state == .terminated || isBarred
     let tap =
       has.contains(.response)
       ? "M5"
@@ -66,14 +67,14 @@ struct CallbackTableTests {
       return (isAvailable && has.contains(.fetch) ? "M4 M3" : "M4", true, tap)
     }
     // 3. Elsewhere the system shows it; with content-available M3, but not after a force-quit.
-    let wakes = isAvailable && has.contains(.fetch) && state != .forceQuit
+    let wakes = isAvailable && has.contains(.fetch) && !isBarred
     return (wakes ? "M3" : "none", true, tap)
   }
 
   @Test("every combination follows from the rules, and the table is printed")
   func all() {
     var lines = [
-      "implements     iOS  state        push                        on arrival             tap    by"
+      "implements     iOS  state          push                        on arrival             tap    by"
     ]
     for version in [IOSVersion(9), .standard] {
       for has in Self.subsets {
@@ -91,7 +92,7 @@ struct CallbackTableTests {
             #expect(!arrived.isEmpty, row)
             lines.append(
               [
-                (name.isEmpty ? "nothing" : name, 15), ("\(version)", 5), (state.rawValue, 13), (kind, 28),
+                (name.isEmpty ? "nothing" : name, 15), ("\(version)", 5), (state.rawValue, 15), (kind, 28),
                 (wanted.shown ? "shown; \(arrived.calls)" : "not shown; \(arrived.calls)", 23),
                 (wanted.tap == "–" ? "–" : tapped.calls, 7), ((arrived + tapped).letter.rawValue, 1),
               ].map { $0.0 + String(repeating: " ", count: max(0, $0.1 - $0.0.count)) }.joined())
@@ -99,7 +100,7 @@ struct CallbackTableTests {
         }
       }
     }
-    #expect(lines.count == 1 + 2 * 16 * 5 * 3)
+    #expect(lines.count == 1 + 2 * 16 * 6 * 3)
     print(lines.joined(separator: "\n"))
   }
 

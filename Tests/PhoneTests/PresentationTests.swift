@@ -15,7 +15,7 @@ struct PresentationTests {
   func places() {
     for isLocked in [true, false] {
       var lab = Lab()
-      lab.phone.isLocked = isLocked
+      lab.phone.settings.isLocked = isLocked
       let events = lab.receive(Self.alert)
       #expect(events.shown == (isLocked ? [.lockScreen, .list] : [.banner, .list]))
       #expect(events.has(.sound(.file("chime.caf")), .sound) && events.has(.badge(3), .badge))
@@ -45,7 +45,7 @@ struct PresentationTests {
     ])
   func quietly(why: String, aps: String, rule: PhoneRule) {
     var lab = Lab { if why == "provisional" { $0.permission = Permission(.provisional) } }
-    if why == "focus" { lab.phone.focus = [] }
+    if why == "focus" { lab.phone.settings.focus = Focus() }
     let events = lab.receive(aps)
     #expect(events.has(.presented(.list, replaces: nil), rule) && !Self.has(events, "sound"))
   }
@@ -58,9 +58,9 @@ struct PresentationTests {
         $0.build.mayBeTimeSensitive = isEntitled
         $0.permission.timeSensitive = isAllowed
       }
-      lab.phone.focus = []
+      lab.phone.settings.focus = Focus()
       #expect(lab.receive(aps).shown == (isEntitled && isAllowed ? [.lockScreen, .list] : .list))
-      lab.phone.focus = [Lab.topic]
+      lab.phone.settings.focus = Focus(allows: [Lab.topic])
       #expect(lab.receive(aps).shown == [.lockScreen, .list])
     }
   }
@@ -75,7 +75,7 @@ struct PresentationTests {
   func critical() {
     let aps = #"{"alert":"Hello","sound":{"critical":1,"name":"alarm.caf","volume":0.5}}"#
     var lab = Lab { $0.build.mayBeCritical = true }
-    lab.phone.focus = []
+    lab.phone.settings.focus = Focus()
     let events = lab.receive(aps)
     #expect(events.has(.sound(.critical("alarm.caf", volume: 0.5)), .criticalSound))
     #expect(events.shown == [.lockScreen, .list])

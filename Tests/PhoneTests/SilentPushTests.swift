@@ -85,7 +85,7 @@ struct SilentPushTests {
   @Test("in Low Power Mode half as many")
   func lowPower() {
     var lab = Lab()
-    lab.phone.isInLowPowerMode = true
+    lab.phone.settings.isInLowPowerMode = true
     for _ in 0..<4 { _ = lab.receive(Self.silent) }
     #expect(lab.wait(minutes: 39).isEmpty)
     #expect(lab.wait(minutes: 1).calls == "M3")

@@ -87,7 +87,7 @@ extension DevicePhone.Told {
   /// For people, below the line of the notification.
   var textLine: String {
     let name = event.what.name
-    let detail = event.what.detail.isEmpty ? event.rule.sentence : event.what.detail
+    let detail = event.detail.isEmpty ? event.rule.sentence : event.detail
     return name + String(repeating: " ", count: max(1, 14 - name.count))
       + "\(event.topic)  \(detail.visible)  (\(event.rule.rawValue): \(event.evidence))"
   }

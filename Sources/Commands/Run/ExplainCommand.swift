@@ -78,7 +78,7 @@ extension PushExplanation {
 
   private static func rows(_ events: [PhoneEvent]) -> [String] {
     events.flatMap { event in
-      let what = [event.what.name, event.what.detail].filter { !$0.isEmpty }.joined(separator: " ")
+      let what = [event.what.name, event.detail].filter { !$0.isEmpty }.joined(separator: " ")
       return [
         "  \(what.visible)", "      \(event.evidence): \(event.rule.sentence) (\(event.rule.rawValue))",
       ]

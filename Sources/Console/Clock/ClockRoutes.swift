@@ -70,45 +70,11 @@ struct ClockChange: JSONDocument {
   var nanoseconds: Int64?
   var freezes: Bool?
 
-  private static let durations = JSONKind<Int64>.spelled(
-    "a duration as 61m or 1h30m", ["type": "string", "pattern": "^[+-]?([0-9]+(ms|d|h|m|s))+$"],
-    { DurationText.nanoseconds($0) }, { "\($0 / 1_000_000)ms" })
-
   static let form = JSONForm<ClockChange>(
     [
-      JSONField("set", .time, \.moment), JSONField("advance", durations, \.nanoseconds),
+      JSONField("set", .time, \.moment), JSONField("advance", .duration, \.nanoseconds),
       JSONField("freeze", .flag, \.freezes),
     ], rules: [("minProperties", 1)])
-}
-
-/// Reads durations as people write them: `61m`, `1h30m`, `500ms`, `-2d`.
-package enum DurationText {
-  private static let units: [(name: String, nanoseconds: Int64)] = [
-    ("ms", 1_000_000), ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000),
-    ("s", 1_000_000_000),
-  ]
-
-  /// Nanoseconds; nil for anything else and for more than 64 bits hold.
-  package static func nanoseconds(_ text: String) -> Int64? {
-    var rest = text[...]
-    let isNegative = rest.first == "-"
-    if isNegative || rest.first == "+" { rest.removeFirst() }
-    guard !rest.isEmpty else { return nil }
-    var total: Int64 = 0
-    while !rest.isEmpty {
-      let digits = rest.prefix { $0.isASCII && $0.isNumber }
-      rest = rest.dropFirst(digits.count)
-      guard let count = Int64(digits), let unit = units.first(where: { rest.hasPrefix($0.name) }) else {
-        return nil
-      }
-      rest = rest.dropFirst(unit.name.count)
-      let (product, overflows) = count.multipliedReportingOverflow(by: unit.nanoseconds)
-      let (sum, overflowsToo) = total.addingReportingOverflow(product)
-      guard !overflows, !overflowsToo else { return nil }
-      total = sum
-    }
-    return isNegative ? -total : total
-  }
 }
 
 /// The emulator's clock as the console moves it. Implemented by module `Emulator`.

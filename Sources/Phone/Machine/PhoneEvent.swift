@@ -29,13 +29,35 @@ public struct PhoneEvent: Sendable, Equatable {
     case callback(AppCallback)
     /// Nobody in the app hears of it.
     case noCallback
+    /// A method that is none of the six.
+    case called(AppMethod)
     case extensionRan
     case extensionSkipped
+    case extensionEnded
+    /// One of so many in the list with the same thread.
+    case grouped(Int)
     case launched
     case woken
     case opened
+    /// By the system.
+    case terminated
+    /// The phone itself.
+    case unlocked
+    /// The user has a question before him.
+    case prompted
+    case permission(Permission.Status)
+    case settings
+    /// A token for something, or another token.
+    case token
+    /// A local notification waits, until then if that is known.
+    case scheduled(Timestamp?)
+    case unscheduled
+    /// What the app did is a mistake that ends it.
+    case exception
+    case ringing, answered, declined
     /// To what the push type is for: no notification of the app.
     case handedOver(PushType)
+    case activity(LiveActivityState)
     case silentDelivered(budgetBefore: Int, budgetAfter: Int)
     case held
     case merged
@@ -46,9 +68,19 @@ public struct PhoneEvent: Sendable, Equatable {
   public let topic: Topic
   /// The push; nil where it is about none.
   public let push: UInt64?
+  /// That push in the emulator's journal, if it is known.
+  public let notificationId: UInt64?
   public let what: What
   public let rule: PhoneRule
+  /// What there is to say besides, for people: an argument of a method, a name.
+  public let argument: String
+
+  /// The event's detail and argument in a line; empty for nothing.
+  public var detail: String { [what.detail, argument].filter { !$0.isEmpty }.joined(separator: ", ") }
 }
+
+/// How a Live Activity is.
+public enum LiveActivityState: String, Sendable { case active, stale, ended }
 
 extension PhoneEvent {
   /// The letters, as the documentation writes them.
@@ -57,7 +89,7 @@ extension PhoneEvent {
   /// What happened and why, as members of a document.
   public var members: [(String, JSONValue)] {
     [
-      ("event", .string(what.name)), ("detail", .string(what.detail)), ("rule", .string(rule.rawValue)),
+      ("event", .string(what.name)), ("detail", .string(detail)), ("rule", .string(rule.rawValue)),
       ("evidence", .string(evidence)), ("reason", .string(rule.sentence)),
     ]
   }
@@ -73,9 +105,19 @@ extension PhoneEvent.What {
     case .badge: "badge"
     case .noSound: "no-sound"
     case .noBadge: "no-badge"
-    case .callback: "callback"
+    case .callback, .called: "callback"
     case .noCallback: "no-callback"
-    case .extensionRan, .extensionSkipped: "extension"
+    case .extensionRan, .extensionSkipped, .extensionEnded: "extension"
+    case .grouped: "grouped"
+    case .terminated: "terminated"
+    case .unlocked: "unlocked"
+    case .prompted, .permission: "permission"
+    case .settings: "settings"
+    case .token: "token"
+    case .scheduled, .unscheduled: "local"
+    case .exception: "exception"
+    case .ringing, .answered, .declined: "call"
+    case .activity: "activity"
     case .launched: "launched"
     case .woken: "woken"
     case .opened: "opened"
@@ -95,6 +137,17 @@ extension PhoneEvent.What {
     case .sound(let sound): sound.name
     case .badge(let number): "\(number)"
     case .callback(let callback): callback.selector
+    case .called(let method): method.rawValue
+    case .extensionEnded: "ended"
+    case .grouped(let count): "\(count) in the group"
+    case .prompted: "asked"
+    case .permission(let status): status.rawValue
+    case .scheduled(let moment): moment.map { "for \($0.rfc3339)" } ?? "waits"
+    case .unscheduled: "taken back"
+    case .ringing: "ringing"
+    case .answered: "answered"
+    case .declined: "declined"
+    case .activity(let state): state.rawValue
     case .extensionRan: "runs"
     case .extensionSkipped: "skipped"
     case .handedOver(let type): type.name

@@ -1,22 +1,54 @@
 import PushModel
 
-/// A push as the phone gets it.
+/// A push as the phone gets it, or a local notification that is due.
 public struct PhonePush: Sendable {
+  /// Names it on the phone.
   public let id: UInt64
   public let topic: Topic
-  public let content: PushContent
+  public package(set) var content: PushContent
   /// nil where the provider said none.
   public var type: PushType?
   public var priority: Priority
   public var collapseId: String?
+  /// What the token it was sent to stands for; `.app` where nobody knows.
+  public var token = TokenUse.app
+  /// In the emulator's journal, if that is known.
+  public var notificationId: UInt64?
+  /// Of a local notification, its identifier.
+  public internal(set) var localIdentifier: String?
+  let activity: ActivityPush?
 
   public init(
     id: UInt64, topic: Topic, payload: [UInt8], type: PushType? = nil, priority: Priority = .immediate,
     collapseId: String? = nil
   ) {
     (self.id, self.topic, self.type, self.priority, self.collapseId) = (id, topic, type, priority, collapseId)
-    content = PushContent(payload)
+    let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) ?? .null
+    let aps = document.member("aps") ?? .null
+    content = PushContent(aps: aps)
+    activity = type == .liveactivity ? ActivityPush(aps) : nil
+    caller = document.string("caller") ?? content.title ?? content.body
   }
+
+  init(id: UInt64, topic: Topic, local identifier: String, content: PushContent) {
+    (self.id, self.topic, self.content) = (id, topic, content)
+    (localIdentifier, type, priority, collapseId, activity, caller) = (
+      identifier, nil, .immediate, nil, nil, nil
+    )
+  }
+
+  var isLocal: Bool { localIdentifier != nil }
+  /// Who calls, as the payload of a VoIP push may say: `caller`, else its text.
+  let caller: String?
+}
+
+/// What a token was made for.
+public enum TokenUse: Sendable, Equatable {
+  case app
+  /// Starts Live Activities with attributes of this type.
+  case startingActivities(String)
+  /// Updates a running Live Activity, by its id.
+  case activity(String)
 }
 
 /// What the phone reads in a payload. A member of another kind than the documented one counts as absent; `PayloadLint` says so.
@@ -50,16 +82,37 @@ public struct PushContent: Sendable {
     case critical
   }
 
-  public let title: String?
-  public let subtitle: String?
-  public let body: String?
-  public let badge: Int?
-  public let sound: Sound?
-  public let threadId: String?
-  public let category: String?
-  public let interruptionLevel: InterruptionLevel
+  public package(set) var title: String?
+  public package(set) var subtitle: String?
+  public package(set) var body: String?
+  public package(set) var badge: Int?
+  public package(set) var sound: Sound?
+  public package(set) var threadId: String?
+  public package(set) var category: String?
+  public package(set) var interruptionLevel: InterruptionLevel
+  /// From 0 to 1; which one a summary shows first.
+  public let relevance: Double?
+  /// What a filter of the Focus decides by.
+  public let filterCriteria: String?
+  /// The scene that is brought forward.
+  public let targetContentId: String?
+  /// Shown when it launches the app.
+  public let launchImage: String?
+  /// Words of the alert's button before iOS 10.
+  public let actionKey: String?
   public let isContentAvailable: Bool
   public let isMutable: Bool
+  /// What a service extension attached.
+  package var attachment: Attachment?
+  /// Texts that the app's Localizable strings have, by where they show.
+  private let keys: [LocalizedText]
+
+  /// A text of the alert that stands in the app's Localizable strings.
+  private struct LocalizedText: Sendable {
+    let field: WritableKeyPath<PushContent, String?> & Sendable
+    let key: String
+    let arguments: [String]
+  }
 
   public init(_ payload: [UInt8]) {
     self.init(aps: JSONReader.read(payload, maximumDepth: JSONText.maximumDepth)?.member("aps") ?? .null)
@@ -67,12 +120,13 @@ public struct PushContent: Sendable {
 
   init(aps: JSONValue) {
     let alert = aps.member("alert")
+    keys = Self.keys(of: alert)
     if case .string(let text)? = alert {
       (title, subtitle, body) = (nil, nil, text.isEmpty ? nil : text)
     } else {
-      title = Self.text("title", keys: "title-", of: alert)
-      subtitle = Self.text("subtitle", keys: "subtitle-", of: alert)
-      body = Self.text("body", keys: "", of: alert)
+      title = Self.text("title", of: alert)
+      subtitle = Self.text("subtitle", of: alert)
+      body = Self.text("body", of: alert)
     }
     badge = Self.whole(aps.member("badge"))
     sound = Self.sound(aps.member("sound"))
@@ -81,6 +135,17 @@ public struct PushContent: Sendable {
     interruptionLevel = aps.string("interruption-level").flatMap(InterruptionLevel.init) ?? .active
     isContentAvailable = Self.whole(aps.member("content-available")) == 1
     isMutable = Self.whole(aps.member("mutable-content")) == 1
+    relevance = Self.number(aps.member("relevance-score"))
+    (filterCriteria, targetContentId) = (aps.string("filter-criteria"), aps.string("target-content-id"))
+    (launchImage, actionKey) = (alert?.string("launch-image"), alert?.string("action-loc-key"))
+    localize { $0 }
+  }
+
+  /// Takes the texts that are given by a key; without the app's strings a key stands for itself.
+  package mutating func localize(_ format: (String) -> String) {
+    for text in keys {
+      self[keyPath: text.field] = LocalizedFormat.fill(format(text.key), with: text.arguments)
+    }
   }
 
   /// Whether there is a text to show.
@@ -96,11 +161,19 @@ public struct PushContent: Sendable {
     [title, subtitle, body].compactMap { $0 }.joined(separator: " – ")
   }
 
-  /// A text of the alert, else what its key stands for: without the app's Localizable strings that is the key itself.
-  private static func text(_ name: String, keys prefix: String, of alert: JSONValue?) -> String? {
-    if let text = alert?.string(name), !text.isEmpty { return text }
-    guard let key = alert?.string("\(prefix)loc-key"), !key.isEmpty else { return nil }
-    return LocalizedFormat.fill(key, with: alert?.strings("\(prefix)loc-args") ?? [])
+  private static func text(_ name: String, of alert: JSONValue?) -> String? {
+    alert?.string(name).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The keys of texts that the alert does not spell out.
+  private static func keys(of alert: JSONValue?) -> [LocalizedText] {
+    let fields: [(WritableKeyPath<PushContent, String?> & Sendable, String, String)] = [
+      (\.title, "title", "title-"), (\.subtitle, "subtitle", "subtitle-"), (\.body, "body", ""),
+    ]
+    return fields.compactMap { field, name, prefix in
+      guard text(name, of: alert) == nil, let key = text("\(prefix)loc-key", of: alert) else { return nil }
+      return LocalizedText(field: field, key: key, arguments: alert?.strings("\(prefix)loc-args") ?? [])
+    }
   }
 
   private static func whole(_ value: JSONValue?) -> Int? {
@@ -111,7 +184,7 @@ public struct PushContent: Sendable {
     }
   }
 
-  private static func sound(_ value: JSONValue?) -> Sound? {
+  static func sound(_ value: JSONValue?) -> Sound? {
     if case .string(let name)? = value {
       return name.isEmpty ? nil : name == "default" ? .standard : .file(name)
     }
@@ -120,12 +193,14 @@ public struct PushContent: Sendable {
     guard whole(value.member("critical")) == 1 else {
       return name.map { $0 == "default" ? .standard : .file($0) }
     }
-    let volume: Double =
-      switch value.member("volume") {
-      case .integer(let whole): Double(whole)
-      case .number(let number): number
-      default: 1
-      }
-    return .critical(name, volume: min(max(volume, 0), 1))
+    return .critical(name, volume: min(max(number(value.member("volume")) ?? 1, 0), 1))
+  }
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let whole): Double(whole)
+    case .number(let number): number
+    default: nil
+    }
   }
 }

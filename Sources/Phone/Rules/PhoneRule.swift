@@ -19,220 +19,379 @@ public enum Evidence: String, Sendable, CaseIterable {
 
 /// The rules by which iOS treats a push (`Documentation/device-behaviour.md`). Each has one name that events, `explain`,
 /// documentation and tests share, and says how it is known.
-public enum PhoneRule: String, Sendable, CaseIterable, Hashable {
-  // What kind of push it is, and who may have it.
-  case notInstalled = "not-installed"
-  case nothingInIt = "nothing-in-it"
+public enum PhoneRule: Sendable, CaseIterable, Hashable {
+  // Registration and permission.
+  case notInstalled, notAsked, registered, registrationAsks, registrationWaits, noEntitlement
+  case tokenChanged, restoredUnlaunched, promptOnce, promptAgain, promptAnswered, provisionalAsksNobody
+  case settingsChanged, settingsButton, settingsButtonMissing
 
-  // Push types with an API of their own.
-  case tooOld = "too-old"
-  case voip, complication, fileProvider, location, pushToTalk, liveActivity, management, controls, widgets
-
-  // An app in the foreground.
-  case foregroundAsks = "foreground-asks"
-  case foregroundLate = "foreground-late"
-  case foregroundHidden = "foreground-hidden"
-  case foregroundFetch = "foreground-fetch"
-  case foregroundReceive = "foreground-receive"
-  case foregroundNobody = "foreground-nobody"
-  case foregroundBoth = "foreground-both"
-
-  // An app that is not.
-  case systemShows = "system-shows"
-  case systemCallsNobody = "system-calls-nobody"
-  case alertWakes = "alert-wakes"
-  case alertForceQuit = "alert-force-quit"
-
-  // A tap, and the icon.
-  case tapOpens = "tap-opens"
-  case tapResponse = "tap-response"
-  case tapFetch = "tap-fetch"
-  case tapFetchAgain = "tap-fetch-again"
-  case tapReceive = "tap-receive"
-  case tapLaunchWithoutReceive = "tap-launch-without-receive"
-  case tapNobody = "tap-nobody"
-  case delegateTooLate = "delegate-too-late"
-  case iconCallsNobody = "icon-calls-nobody"
+  // Who hears of it.
+  case foregroundAsks, foregroundLate, foregroundHidden, foregroundFetch, foregroundReceive
+  case foregroundNobody, foregroundBoth, systemShows, systemCallsNobody, alertWakes, alertForceQuit
+  case tapOpens, tapResponse, tapFetch, tapFetchAgain, tapReceive, tapLaunchWithoutReceive, tapNobody
+  case delegateTooLate, iconCallsNobody, actionResponse, actionForeground, actionUnlocks, actionOld
+  case actionNobody, dismissResponse, flicked
 
   // A silent push.
-  case silentFetch = "silent-fetch"
-  case silentReceive = "silent-receive"
-  case silentNobody = "silent-nobody"
-  case silentMode = "silent-mode"
-  case silentForceQuit = "silent-force-quit"
-  case silentType = "silent-type"
-  case silentBudget = "silent-budget"
-  case silentHeld = "silent-held"
-  case silentMerged = "silent-merged"
-  case silentReleased = "silent-released"
-  case silentDiscarded = "silent-discarded"
+  case nothingInIt, silentFetch, silentReceive, silentNobody, silentMode, silentForceQuit, silentType
+  case silentBudget, silentHeld, silentMerged, silentReleased, silentDiscarded, neverLaunched
+  case fetchOvertime, restarted
 
   // What is to be seen and heard.
-  case denied
-  case notAsked = "not-asked"
-  case provisional
-  case passive
-  case focus
-  case throughFocus = "through-focus"
-  case badge
-  case badgeOff = "badge-off"
-  case sound
-  case soundOff = "sound-off"
-  case criticalSound = "critical-sound"
-  case collapse
-  case removed
+  case denied, provisional, passive, focus, throughFocus, badge, badgeOff, sound, soundOff, criticalSound
+  case collapse, removed, grouped, focusFilter, soundMissing
 
   // The service extension.
-  case extensionRuns = "extension-runs"
-  case extensionDenied = "extension-denied"
-  case extensionNoText = "extension-no-text"
+  case extensionRuns, extensionDenied, extensionNoText, extensionChanged, extensionTimeOut
+  case extensionHandsOver, extensionCrashed, extensionSuppresses, extensionMayNotSuppress
+  case extensionRemovedText, attachmentDropped
 
-  /// The letters; where there are two, for the two halves of what is said.
-  public var evidence: [Evidence] { row.0 }
+  // The content extension.
+  case contentShown, contentAgain, contentKeeps, contentDismisses, contentStays, contentForwards
 
-  /// What it says, for people: a lower-case sentence.
-  public var sentence: String { row.1 }
+  // Local notifications.
+  case localScheduled, localReplaced, localDropped, localLimit, localLimitOld, localTooOften, localRemoved
+  case localDelivered, localReceive, localLaunch
 
-  /// The heading of `Documentation/device-behaviour.md` that it stands under.
-  public var section: String {
-    switch self {
-    case .notInstalled, .notAsked: "registration-and-permission"
-    case .silentFetch, .silentReceive, .silentNobody, .silentMode, .silentForceQuit, .silentType,
-      .silentBudget, .silentHeld, .silentMerged, .silentReleased, .silentDiscarded, .nothingInIt:
-      "silent-push"
-    case .denied, .provisional, .passive, .focus, .throughFocus, .badge, .badgeOff, .sound, .soundOff,
-      .criticalSound, .collapse, .removed:
-      "presentation"
-    case .extensionRuns, .extensionDenied, .extensionNoText: "service-extension"
-    case .tooOld, .voip, .complication, .fileProvider, .location, .pushToTalk, .liveActivity, .management,
-      .controls, .widgets:
-      "tokens-and-push-types"
-    default: "callbacks"
+  // Push types with an API of their own.
+  case tooOld, voip, complication, fileProvider, location, pushToTalk, liveActivity, management, controls
+  case widgets, voipReported, voipNotReported, voipBarred, callAnswered, complicationAway
+  case complicationSpent, locationDenied, pushToTalkIdle, activityStarted, activityNoStart, activityToken
+  case activityChannel, activityUpdated, activityEnded, activityOld, activityUnknown, activityStale
+  case activityDismissed
+
+  /// Its name: `systemShows` is `system-shows`.
+  public var rawValue: String {
+    String(describing: self).reduce(into: "") { name, letter in
+      name += letter.isUppercase ? "-\(letter.lowercased())" : "\(letter)"
     }
   }
 
-  private var row: ([Evidence], String) {
+  /// The letters; where there are two, for the two halves of what is said.
+  public var evidence: [Evidence] {
+    row.known.split(separator: ", ").compactMap { Evidence(rawValue: String($0)) }
+  }
+
+  /// What it says, for people: a lower-case sentence.
+  public var sentence: String { row.sentence }
+
+  /// The heading of `Documentation/device-behaviour.md` that it stands under.
+  public var section: String { row.section.rawValue }
+
+  private enum Section: String {
+    case registration = "registration-and-permission"
+    case callbacks
+    case silent = "silent-push"
+    case presentation
+    case serviceExtension = "service-extension"
+    case contentExtension = "content-extension-and-actions"
+    case local = "local-notifications"
+    case pushTypes = "tokens-and-push-types"
+  }
+
+  private var row: (section: Section, known: String, sentence: String) {
     switch self {
-    case .notInstalled: ([.documented], "the app is not on the phone")
-    case .nothingInIt:
-      ([.ours], "aps has no alert, badge, sound or content-available: a foreground app gets it, nobody else")
-    case .tooOld: ([.documented], "this version of iOS does not have the push type yet")
-    case .voip:
+    case .notInstalled: (.registration, "A", "the app is not on the phone")
+    case .notAsked:
       (
-        [.documented],
-        "wakes or launches the app for PushKit; one built with the iOS 13 SDK or later must report a call, or is terminated"
+        .registration, "A",
+        "the app has never been allowed notifications: the token is there, permission is not"
       )
-    case .complication:
-      ([.documented], "goes to the watch, while the complication is on the active face; 50 a day")
-    case .fileProvider: ([.documented], "the file provider extension signals a change")
-    case .location:
-      ([.documented], "runs the Location Push Service Extension; needs Always permission and its entitlement")
-    case .pushToTalk: ([.documented], "the channel manager's delegate must promptly say who speaks, or leave")
-    case .liveActivity: ([.documented], "starts, updates or ends a Live Activity as its event says")
-    case .management: ([.documented], "the device checks in with its MDM server; no app, nothing to see")
-    case .controls: ([.documented], "the control loads its content anew, within its budget")
-    case .widgets: ([.documented], "the widget loads its content anew, within its budget")
+    case .registered:
+      (.registration, "A, M", "a token comes whether or not notifications are allowed, since iOS 8")
+    case .registrationAsks:
+      (.registration, "A, O", "before iOS 8 registering asks the user; denied, neither method is called")
+    case .registrationWaits:
+      (.registration, "A, M", "without a connection to the courier the app waits: neither method is called")
+    case .noEntitlement:
+      (.registration, "M", "without the push entitlement registering fails with error 3000")
+    case .tokenChanged:
+      (
+        .registration, "M",
+        "the token is another one after a reinstall, an erase or a restore onto another phone"
+      )
+    case .restoredUnlaunched: (.registration, "A", "a restored app gets its token when it is first launched")
+    case .promptOnce: (.registration, "A", "the user is asked once for each install")
+    case .promptAgain: (.registration, "A", "the user has been asked already: the stored answer comes back")
+    case .promptAnswered: (.registration, "A", "the user has answered the question")
+    case .provisionalAsksNobody:
+      (.registration, "A", "provisional permission asks nobody, and delivers quietly")
+    case .settingsChanged:
+      (.registration, "A", "the user may change in Settings at any time what an app may do")
+    case .settingsButton: (.registration, "A", "the button for the app's own settings calls openSettings")
+    case .settingsButtonMissing:
+      (
+        .registration, "A",
+        "there is a button for the app's own settings only with providesAppNotificationSettings, since iOS 12"
+      )
     case .foregroundAsks:
       (
-        [.documented, .measured],
+        .callbacks, "A, M",
         "in the foreground the app decides: willPresent is asked, and its options are what shows"
       )
     case .foregroundLate:
       (
-        [.documented, .ours],
+        .callbacks, "A, O",
         "willPresent's handler was not called in time (30 s are our choice): not presented, and nobody else is called"
       )
     case .foregroundHidden:
-      ([.measured], "in the foreground without willPresent nothing shows, no sound plays, no badge changes")
+      (
+        .callbacks, "M",
+        "in the foreground without willPresent nothing shows, no sound plays, no badge changes"
+      )
     case .foregroundFetch:
-      ([.measured], "in the foreground without willPresent the push goes to didReceive…fetch")
+      (.callbacks, "M", "in the foreground without willPresent the push goes to didReceive…fetch")
     case .foregroundReceive:
       (
-        [.documented],
+        .callbacks, "A",
         "in the foreground without willPresent and …fetch it goes to didReceiveRemoteNotification"
       )
-    case .foregroundNobody: ([.ours], "in the foreground the app implements nothing that could take it")
+    case .foregroundNobody:
+      (.callbacks, "O", "in the foreground the app implements nothing that could take it")
     case .foregroundBoth:
-      ([.ours], "with content-available a foreground app gets willPresent and …fetch; sources differ")
-    case .systemShows: ([.documented], "an app that is not in the foreground: the system shows it")
-    case .systemCallsNobody:
-      ([.documented, .measured], "what the system shows calls nobody until the user taps it")
-    case .alertWakes: ([.documented, .measured], "an alert with content-available also wakes the app")
-    case .alertForceQuit: ([.documented], "after a force-quit an alert shows, and wakes nobody")
-    case .tapOpens: ([.documented], "a tap brings the app to the foreground, launching it if need be")
-    case .tapResponse: ([.documented, .measured], "a tap goes to didReceive(response)")
-    case .tapFetch: ([.measured], "a tap without didReceive(response) goes to didReceive…fetch")
+      (.callbacks, "O", "with content-available a foreground app gets willPresent and …fetch; sources differ")
+    case .systemShows: (.callbacks, "A", "an app that is not in the foreground: the system shows it")
+    case .systemCallsNobody: (.callbacks, "A, M", "what the system shows calls nobody until the user taps it")
+    case .alertWakes: (.callbacks, "A, M", "an alert with content-available also wakes the app")
+    case .alertForceQuit: (.callbacks, "A", "after a force-quit an alert shows, and wakes nobody")
+    case .tapOpens: (.callbacks, "A", "a tap brings the app to the foreground, launching it if need be")
+    case .tapResponse: (.callbacks, "A, M", "a tap goes to didReceive(response)")
+    case .tapFetch: (.callbacks, "M", "a tap without didReceive(response) goes to didReceive…fetch")
     case .tapFetchAgain:
       (
-        [.measured],
+        .callbacks, "M",
         "with content-available …fetch ran on arrival, and without didReceive(response) runs again on the tap"
       )
     case .tapReceive:
-      ([.documented], "a tap without didReceive(response) and …fetch goes to didReceiveRemoteNotification")
+      (.callbacks, "A", "a tap without didReceive(response) and …fetch goes to didReceiveRemoteNotification")
     case .tapLaunchWithoutReceive:
       (
-        [.documented],
+        .callbacks, "A",
         "didReceiveRemoteNotification is never called during a launch: the payload is in the launch options only"
       )
-    case .tapNobody: ([.ours], "the app implements nothing that could take the tap")
+    case .tapNobody: (.callbacks, "O", "the app implements nothing that could take the tap")
     case .delegateTooLate:
       (
-        [.ours],
+        .callbacks, "O",
         "the delegate was set after didFinishLaunching: didReceive(response) of the tap that launched the app is lost"
       )
     case .iconCallsNobody:
-      ([.documented], "opening the app by its icon calls nobody; what was delivered stays in the list")
-    case .silentFetch: ([.documented], "a silent push calls didReceive…fetch, waking or launching the app")
+      (.callbacks, "A", "opening the app by its icon calls nobody; what was delivered stays in the list")
+    case .actionResponse:
+      (
+        .callbacks, "A",
+        "a chosen action goes to didReceive(response) with its identifier, text input with userText"
+      )
+    case .actionForeground: (.callbacks, "A", "a foreground action also opens the app")
+    case .actionUnlocks:
+      (.callbacks, "A", "an action that requires authentication has the phone unlocked first")
+    case .actionOld: (.callbacks, "A", "iOS 8 and 9 have methods of their own for a chosen action")
+    case .actionNobody: (.callbacks, "O", "the app implements nothing that could take the action")
+    case .dismissResponse:
+      (.callbacks, "A", "with customDismissAction a dismissal goes to didReceive(response)")
+    case .flicked: (.callbacks, "A", "a banner that is flicked away is not dismissed: it stays in the list")
+    case .nothingInIt:
+      (
+        .silent, "O",
+        "aps has no alert, badge, sound or content-available: a foreground app gets it, nobody else"
+      )
+    case .silentFetch: (.silent, "A", "a silent push calls didReceive…fetch, waking or launching the app")
     case .silentReceive:
-      ([.ours], "a silent push without …fetch goes to didReceiveRemoteNotification in the foreground")
-    case .silentNobody: ([.documented], "a silent push needs didReceive…fetch")
-    case .silentMode: ([.documented], "a silent push needs the background mode remote-notification")
+      (.silent, "O", "a silent push without …fetch goes to didReceiveRemoteNotification in the foreground")
+    case .silentNobody: (.silent, "A", "a silent push needs didReceive…fetch")
+    case .silentMode: (.silent, "A", "a silent push needs the background mode remote-notification")
     case .silentForceQuit:
-      ([.documented], "the user has force-quit the app: it is not woken until it is opened once")
+      (.silent, "A", "the user has force-quit the app: it is not woken until it is opened once")
     case .silentType:
       (
-        [.documented, .measured],
+        .silent, "A, M",
         "since iOS 13 a silent push needs push type background and priority 5; otherwise only a foreground app gets it"
       )
     case .silentBudget:
       (
-        [.documented, .ours],
-        "two or three silent pushes an hour: three at once and one more every 20 minutes are our choice, half of it in "
-          + "Low Power Mode"
+        .silent, "A, O",
+        "two or three silent pushes an hour: three at once and one more every 20 minutes are our choice, half of it in Low Power Mode or after 14 days unused"
       )
     case .silentHeld:
-      ([.ours], "the budget is used up: the newest silent push is held until there is some again")
-    case .silentMerged: ([.documented], "of held silent pushes only the newest is kept")
+      (.silent, "O", "the budget is used up: the newest silent push is held until there is some again")
+    case .silentMerged: (.silent, "A", "of held silent pushes only the newest is kept")
     case .silentReleased:
-      ([.documented, .ours], "a held silent push is delivered when the app is opened or has budget again")
-    case .silentDiscarded:
-      ([.documented], "a held silent push is discarded when the user force-quits the app")
+      (.silent, "A, O", "a held silent push is delivered when the app is opened or has budget again")
+    case .silentDiscarded: (.silent, "A", "a held silent push is discarded when the user force-quits the app")
+    case .neverLaunched: (.silent, "O", "the app has never been opened: a silent push does not launch it")
+    case .fetchOvertime:
+      (
+        .silent, "A, O",
+        "the completion handler was not called within 30 s: the app is terminated, and its budget is one less"
+      )
+    case .restarted: (.silent, "O", "after a restart, once unlocked, a force-quit app may be woken again")
     case .denied:
       (
-        [.documented],
+        .presentation, "A",
         "notifications are not allowed: nothing shows, no sound, no badge, no service extension"
       )
-    case .notAsked:
-      ([.documented], "the app has never been allowed notifications: the token is there, permission is not")
-    case .provisional: ([.documented], "provisional permission: delivered quietly, to the list only")
-    case .passive: ([.documented], "interruption level passive: to the list, the screen stays off")
-    case .focus: ([.ours], "a Focus is on and does not allow the app: to the list, silently")
-    case .throughFocus: ([.documented], "time-sensitive and critical notifications come through a Focus")
-    case .badge: ([.documented], "badge sets the icon's number, 0 removes it, and without one it stays")
-    case .badgeOff: ([.documented], "badges are switched off for the app")
-    case .sound: ([.documented], "sound plays a file of the app, or the default where that is missing")
-    case .soundOff: ([.documented], "sounds are switched off for the app")
-    case .criticalSound: ([.documented], "a critical sound ignores mute and Focus; it needs its entitlement")
-    case .collapse: ([.documented], "a later one with the same collapse id replaces what is shown")
-    case .removed: ([.documented], "the user has taken it out of the list")
+    case .provisional: (.presentation, "A", "provisional permission: delivered quietly, to the list only")
+    case .passive: (.presentation, "A", "interruption level passive: to the list, the screen stays off")
+    case .focus: (.presentation, "O", "a Focus is on and does not allow the app: to the list, silently")
+    case .throughFocus: (.presentation, "A", "time-sensitive and critical notifications come through a Focus")
+    case .badge: (.presentation, "A", "badge sets the icon's number, 0 removes it, and without one it stays")
+    case .badgeOff: (.presentation, "A", "badges are switched off for the app")
+    case .sound: (.presentation, "A", "sound plays a file of the app, or the default where that is missing")
+    case .soundOff: (.presentation, "A", "sounds are switched off for the app")
+    case .criticalSound:
+      (.presentation, "A", "a critical sound ignores mute and Focus; it needs its entitlement")
+    case .collapse: (.presentation, "A", "a later one with the same collapse id replaces what is shown")
+    case .removed: (.presentation, "A", "the user has taken it out of the list")
+    case .grouped: (.presentation, "A", "since iOS 12 what has the same thread-id is one group in the list")
+    case .focusFilter:
+      (.presentation, "A", "a filter of the Focus decides by filter-criteria whether it displays")
+    case .soundMissing:
+      (.presentation, "A", "the sound is not in the app, or longer than 30 s: the default sound plays")
     case .extensionRuns:
       (
-        [.documented],
+        .serviceExtension, "A",
         "mutable-content with a text, and alerts allowed: the service extension runs first, 30 s at most"
       )
-    case .extensionDenied: ([.documented], "alerts are not allowed: the service extension does not run")
+    case .extensionDenied:
+      (.serviceExtension, "A", "alerts are not allowed: the service extension does not run")
     case .extensionNoText:
-      ([.documented], "mutable-content without title, subtitle or body: the service extension does not run")
+      (
+        .serviceExtension, "A",
+        "mutable-content without title, subtitle or body: the service extension does not run"
+      )
+    case .extensionChanged: (.serviceExtension, "A", "the service extension has handed over what shows")
+    case .extensionTimeOut:
+      (.serviceExtension, "A", "30 s are over and nothing was handed over: the original content shows")
+    case .extensionHandsOver:
+      (.serviceExtension, "A", "30 s are over: what serviceExtensionTimeWillExpire handed over shows")
+    case .extensionCrashed:
+      (
+        .serviceExtension, "O",
+        "the service extension crashed, in a process of its own: the original content shows"
+      )
+    case .extensionSuppresses:
+      (
+        .serviceExtension, "A",
+        "with the filtering entitlement the service extension may suppress a notification"
+      )
+    case .extensionMayNotSuppress:
+      (
+        .serviceExtension, "O",
+        "without the filtering entitlement a notification can't be suppressed: the original content shows"
+      )
+    case .extensionRemovedText:
+      (.serviceExtension, "A", "the service extension left no text: the original content shows")
+    case .attachmentDropped:
+      (
+        .serviceExtension, "A, O",
+        "an attachment of a wrong type, or too large, is dropped; the notification shows without it"
+      )
+    case .contentShown:
+      (
+        .contentExtension, "A",
+        "the category is one of the content extension's: it starts when the notification is expanded"
+      )
+    case .contentAgain:
+      (
+        .contentExtension, "A",
+        "an open content extension hears of further notifications of its category and thread"
+      )
+    case .contentKeeps:
+      (
+        .contentExtension, "A",
+        "the content extension took the action and keeps the notification (doNotDismiss)"
+      )
+    case .contentDismisses:
+      (
+        .contentExtension, "A",
+        "the content extension took the action; the notification goes, and the app is not launched (dismiss)"
+      )
+    case .contentStays:
+      (
+        .contentExtension, "M",
+        "after a foreground action the notification stays although the content extension dismissed it"
+      )
+    case .contentForwards:
+      (
+        .contentExtension, "A",
+        "the content extension took the action, and the app gets it as well (dismissAndForwardAction)"
+      )
+    case .localScheduled: (.local, "A", "the app has asked for a local notification; it needs no network")
+    case .localReplaced:
+      (.local, "A", "a local notification with the same identifier takes the place of the earlier one")
+    case .localDropped: (.local, "M", "not allowed, or its date is over: no error, and it is not kept")
+    case .localLimit: (.local, "M", "only 64 may wait: the last added are kept")
+    case .localLimitOld: (.local, "A", "only 64 may wait: the soonest are kept")
+    case .localTooOften: (.local, "A", "a repeating interval under 60 s raises an exception")
+    case .localRemoved: (.local, "A", "the app has taken the local notification back")
+    case .localDelivered: (.local, "A", "a local notification is due; the service extension does not run")
+    case .localReceive:
+      (
+        .local, "A, O",
+        "a local notification that the notification centre's delegate does not take goes to didReceiveLocalNotification"
+      )
+    case .localLaunch:
+      (
+        .local, "A, M",
+        "before iOS 10 the tap that launches the app leaves a local notification in the launch options only"
+      )
+    case .tooOld: (.pushTypes, "A", "this version of iOS does not have the push type yet")
+    case .voip:
+      (
+        .pushTypes, "A",
+        "wakes or launches the app for PushKit; one built with the iOS 13 SDK or later must report a call, or is terminated"
+      )
+    case .complication:
+      (.pushTypes, "A", "goes to the watch, while the complication is on the active face; 50 a day")
+    case .fileProvider: (.pushTypes, "A", "the file provider extension signals a change")
+    case .location:
+      (
+        .pushTypes, "A",
+        "runs the Location Push Service Extension; needs Always permission and its entitlement"
+      )
+    case .pushToTalk:
+      (.pushTypes, "A", "the channel manager's delegate must promptly say who speaks, or leave")
+    case .liveActivity: (.pushTypes, "A", "starts, updates or ends a Live Activity as its event says")
+    case .management: (.pushTypes, "A", "the device checks in with its MDM server; no app, nothing to see")
+    case .controls: (.pushTypes, "A", "the control loads its content anew, within its budget")
+    case .widgets: (.pushTypes, "A", "the widget loads its content anew, within its budget")
+    case .voipReported: (.pushTypes, "A", "the app reported the call to CallKit")
+    case .voipNotReported:
+      (.pushTypes, "A", "the app did not report the call before its handler ended: it is terminated")
+    case .voipBarred:
+      (
+        .pushTypes, "A, O",
+        "the app has failed to report calls (3 times are our choice): VoIP pushes no longer launch it"
+      )
+    case .callAnswered: (.pushTypes, "A", "the user has answered or declined the call")
+    case .complicationAway: (.pushTypes, "A", "the complication is not on the active watch face")
+    case .complicationSpent: (.pushTypes, "A", "50 complication pushes a day: more are not delivered")
+    case .locationDenied:
+      (.pushTypes, "A", "the location extension needs Always permission and its entitlement")
+    case .pushToTalkIdle:
+      (.pushTypes, "A", "the app has not joined a channel: its push-to-talk token is not active")
+    case .activityStarted:
+      (.pushTypes, "A", "a start push with attributes-type starts a Live Activity, since iOS 17.2")
+    case .activityNoStart:
+      (.pushTypes, "A", "a start push needs iOS 17.2, attributes-type, attributes, content-state and alert")
+    case .activityToken:
+      (
+        .pushTypes, "A",
+        "a started Live Activity has an update token of its own (iOS 18: with input-push-token 1)"
+      )
+    case .activityChannel:
+      (.pushTypes, "A", "a start push with input-push-channel joins that channel, since iOS 18")
+    case .activityUpdated: (.pushTypes, "A", "an update changes the content of the running Live Activity")
+    case .activityEnded:
+      (
+        .pushTypes, "A",
+        "an end push ends the Live Activity; it stays for up to 4 hours, or to its dismissal-date"
+      )
+    case .activityOld: (.pushTypes, "O", "the timestamp is not later than that of the last one: ignored")
+    case .activityUnknown: (.pushTypes, "O", "no Live Activity of the app is running that this could be for")
+    case .activityStale: (.pushTypes, "A", "stale-date is over: the Live Activity is marked as stale")
+    case .activityDismissed:
+      (.pushTypes, "A", "dismissal-date is over, or 4 hours after the end: the Live Activity goes")
     }
   }
 }

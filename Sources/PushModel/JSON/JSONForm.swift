@@ -69,7 +69,7 @@ extension JSONDocument {
 public struct JSONField<Root>: Sendable {
   public let name: String
   /// In JSON Schema.
-  let schema: JSONValue
+  public let schema: JSONValue
   /// What is asked for where it is missing; nil if it may be.
   private(set) var required: String?
   private let expected: String
@@ -129,6 +129,15 @@ public struct JSONField<Root>: Sendable {
   /// One that is left out where it is false.
   public init(flag name: String, _ path: WritableKeyPath<Root, Bool> & Sendable) {
     self.init(name, .flag, get: { $0[keyPath: path] ? true : nil }, set: { $0[keyPath: path] = $1 })
+  }
+
+  /// One that is a document of its own: its members are read into what is there.
+  public init<Part: JSONDocument>(part name: String, _ path: WritableKeyPath<Root, Part> & Sendable) {
+    self.init(name, Part.form.schema, expected: "an object") { value, place, root in
+      try Part.form.read(JSONObject(value, place: place), into: &root[keyPath: path])
+    } write: {
+      $0[keyPath: path].document
+    }
   }
 
   /// One that is written and, so that what was read can be sent back, ignored whatever it is.

@@ -83,6 +83,30 @@ public struct JSONKind<Value>: Sendable {
   }
 }
 
+extension JSONKind {
+  /// An object whose members are all of a kind, by their names. `noun` says what they are, in the plural.
+  public static func dictionary<Key: Sendable, Element: Sendable>(
+    of kind: JSONKind<Element>, by key: JSONKind<Key>, _ noun: String
+  ) -> JSONKind where Value == [Key: Element] {
+    let expected = "an object of \(noun)"
+    return JSONKind(expected, ["type": "object", "additionalProperties": kind.schema]) { value, place in
+      guard case .object(let members) = value else {
+        throw DocumentError(place, expected: expected, got: value)
+      }
+      return try members.reduce(into: [:]) { result, member in
+        let name = try key.read(.string(member.0), place)
+        result[name] = try kind.read(member.1, "\(place).\(member.0)")
+      }
+    } write: { values in
+      let members = values.compactMap { name, value -> (String, JSONValue)? in
+        guard case .string(let name) = key.write(name) else { return nil }
+        return (name, kind.write(value))
+      }
+      return .object(members.sorted { $0.0 < $1.0 })
+    }
+  }
+}
+
 extension JSONKind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
   /// One of the cases, by its name.
   public static var word: JSONKind { word(expected: nil) }
@@ -204,6 +228,15 @@ extension JSONKind<Timestamp> {
     .spelled(
       "a time as 2026-01-02T03:04:05Z", ["type": "string", "format": "date-time"],
       { Timestamp(rfc3339: $0) }, { $0.rfc3339 })
+  }
+}
+
+extension JSONKind<Int64> {
+  /// A time span in nanoseconds.
+  public static var duration: JSONKind {
+    .spelled(
+      "a duration as 61m or 1h30m", ["type": "string", "pattern": "^[+-]?([0-9]+(ms|d|h|m|s))+$"],
+      { DurationText.nanoseconds($0) }, { "\($0 / 1_000_000)ms" })
   }
 }
 

@@ -36,6 +36,23 @@ public enum AppCallback: Int, Sendable, CaseIterable, Hashable {
   }
 }
 
+/// Other methods of an app, its extensions and its delegates that a push may reach.
+public enum AppMethod: String, Sendable, Hashable {
+  case didRegister = "application:didRegisterForRemoteNotificationsWithDeviceToken:"
+  case didFailToRegister = "application:didFailToRegisterForRemoteNotificationsWithError:"
+  case didRegisterSettings = "application:didRegisterUserNotificationSettings:"
+  case handleAction = "application:handleActionWithIdentifier:forRemoteNotification:completionHandler:"
+  case handleActionWithText =
+    "application:handleActionWithIdentifier:forRemoteNotification:withResponseInfo:completionHandler:"
+  case handleLocalAction = "application:handleActionWithIdentifier:forLocalNotification:completionHandler:"
+  case incomingPush = "pushRegistry:didReceiveIncomingPushWithPayload:forType:withCompletionHandler:"
+  case incomingPushBefore11 = "pushRegistry:didReceiveIncomingPushWithPayload:forType:"
+  case incomingSpeech = "incomingPushResultForChannelManager:channelUUID:pushPayload:"
+  case locationPush = "didReceiveLocationPushPayload:completion:"
+  case contentReceived = "didReceiveNotification:"
+  case contentResponse = "didReceiveNotificationResponse:completionHandler:"
+}
+
 /// What `willPresent` may answer with. Before iOS 14 `alert` says what `banner` and `list` say since.
 public struct PresentationOptions: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
@@ -48,4 +65,9 @@ public struct PresentationOptions: OptionSet, Sendable, Hashable {
   public static let badge = Self(rawValue: 8)
   public static let alert: Self = [.banner, .list]
   public static let all: Self = [.alert, .sound, .badge]
+
+  /// Each option by its word, with what it is before iOS 14.
+  static let words: [(String, PresentationOptions)] = [
+    ("banner", .banner), ("list", .list), ("sound", .sound), ("badge", .badge), ("alert", .alert),
+  ]
 }

@@ -1,0 +1,67 @@
+import PushModel
+
+/// An app's setting as a document: `settings` reads of it what it names, the phone's document shows all of it.
+extension PhoneApp: JSONDocument {
+  public static let form = JSONForm<PhoneApp>(
+    [
+      JSONField("state", .word, \.state),
+      JSONField(part: "permission", \.permission),
+    ] + build)
+
+  private static let build: [JSONField<PhoneApp>] = [
+    JSONField("callbacks", .callbacks, \.build.callbacks),
+    JSONField(nullable: "options", .options, \.build.options),
+    JSONField("delegateInTime", .flag, \.build.setsDelegateInTime),
+    JSONField("backgroundMode", .flag, \.build.hasBackgroundMode),
+    JSONField("fetchSeconds", .number(0...3600), \.build.fetchSeconds),
+    JSONField(nullable: "serviceExtension", ServiceExtension.form.kind(.init()), \.build.serviceExtension),
+    JSONField(nullable: "contentExtension", ContentExtension.form.kind(.init()), \.build.contentExtension),
+    JSONField(
+      "categories", .dictionary(of: NotificationCategory.form.kind(.init()), by: .text, "categories"),
+      \.build.categories),
+    JSONField("strings", .strings, \.build.strings),
+    JSONField("developmentLanguage", .text, \.build.developmentLanguage),
+    JSONField(
+      nullable: "sounds", .dictionary(of: .number(0...3600), by: .text, "lengths in seconds"), \.build.sounds),
+    JSONField("entitlement", .word, \.build.entitlement),
+    JSONField("timeSensitive", .flag, \.build.mayBeTimeSensitive),
+    JSONField("critical", .flag, \.build.mayBeCritical), JSONField("filtering", .flag, \.build.mayFilter),
+    JSONField("providesSettings", .flag, \.build.providesSettings),
+    JSONField("reportsCalls", .flag, \.build.reportsCalls),
+    JSONField("onWatchFace", .flag, \.build.isOnWatchFace),
+    JSONField("locationAlways", .flag, \.build.mayLocateAlways),
+    JSONField("inChannel", .flag, \.build.isInChannel),
+  ]
+}
+
+extension JSONKind<Set<AppCallback>> {
+  fileprivate static var callbacks: JSONKind {
+    let one = JSONKind<AppCallback>.word(AppCallback.allCases, { $0.number })
+    let list = JSONKind<[AppCallback]>.list(of: one, "M1 to M6")
+    return JSONKind(list.expected, list.schema) {
+      Set(try list.read($0, $1))
+    } write: {
+      list.write($0.sorted { $0.rawValue < $1.rawValue })
+    }
+  }
+}
+
+extension JSONKind<PresentationOptions> {
+  fileprivate static var options: JSONKind {
+    let one = JSONKind<PresentationOptions>.word(
+      PresentationOptions.words.map(\.1),
+      { value in PresentationOptions.words.first { $0.1 == value }?.0 ?? "" })
+    let list = JSONKind<[PresentationOptions]>.list(of: one, "banner, list, sound, badge, alert")
+    return JSONKind(list.expected, list.schema) {
+      PresentationOptions(try list.read($0, $1))
+    } write: { options in
+      list.write(PresentationOptions.words.prefix(4).map(\.1).filter(options.contains))
+    }
+  }
+}
+
+extension JSONKind<[String: [String: String]]> {
+  fileprivate static var strings: JSONKind {
+    .dictionary(of: .dictionary(of: .text, by: .text, "strings"), by: .text, "languages")
+  }
+}

@@ -1,0 +1,31 @@
+import PushModel
+
+/// What the user allows an app, in Settings.
+public struct Permission: Sendable, Equatable {
+  public enum Status: String, Sendable, CaseIterable {
+    case notDetermined = "not-determined"
+    case denied, authorized, provisional, ephemeral
+  }
+
+  public var status: Status
+  /// Each can be switched off alone.
+  public var (alert, sound, badge): (Bool, Bool, Bool) = (true, true, true)
+  public var (banner, lockScreen, list): (Bool, Bool, Bool) = (true, true, true)
+  public var timeSensitive = true
+
+  public init(_ status: Status = .authorized) { self.status = status }
+
+  /// Whether anything may be seen or heard.
+  var isGiven: Bool { status != .denied && status != .notDetermined }
+  var isQuiet: Bool { status == .provisional }
+}
+
+extension Permission: JSONDocument {
+  public static let form = JSONForm<Permission>([
+    JSONField("status", .word, \.status), JSONField("alert", .flag, \.alert),
+    JSONField("sound", .flag, \.sound),
+    JSONField("badge", .flag, \.badge), JSONField("banner", .flag, \.banner),
+    JSONField("lockScreen", .flag, \.lockScreen), JSONField("list", .flag, \.list),
+    JSONField("timeSensitive", .flag, \.timeSensitive),
+  ])
+}

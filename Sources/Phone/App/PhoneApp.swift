@@ -1,0 +1,95 @@
+import PushModel
+
+/// What an app is doing when a push comes.
+public enum AppState: String, Sendable, CaseIterable, Hashable {
+  case foreground, background, suspended
+  /// Ended by the system, which may launch it again.
+  case terminated
+  /// Ended by the user, and not launched again before the user does.
+  case forceQuit = "force-quit"
+  /// Installed, or restored from a backup, and not opened since.
+  case neverLaunched = "never-launched"
+
+  /// Whether there is a process of it.
+  public var isRunning: Bool { self == .foreground || self == .background || self == .suspended }
+}
+
+/// An app on the phone: what its developer built, what the user allows, and what it is doing.
+public struct PhoneApp: Sendable {
+  public let topic: Topic
+  public var build = AppBuild()
+  public var permission = Permission()
+  public var state: AppState
+  /// The number on the icon; 0 for none.
+  public internal(set) var badge = 0
+  var budget = SilentBudget()
+  /// A silent push that waits for budget.
+  var held: PhonePush?
+  /// When the user had it in the foreground last; nil before the phone's first moment.
+  var lastUsed: Timestamp?
+  /// Whether it asked to be registered while there was no connection.
+  var isRegistering = false
+  /// How often it did not report a VoIP call.
+  var unreportedCalls = 0
+  /// Complication pushes since the beginning of a day.
+  var complicationPushes: (day: Int64, count: Int) = (0, 0)
+
+  public init(_ topic: Topic, state: AppState = .suspended) { (self.topic, self.state) = (topic, state) }
+
+  /// Silent pushes that may wake it now, as a count.
+  public var silentBudget: Int { budget.left }
+
+  func implements(_ callback: AppCallback, on version: IOSVersion) -> Bool {
+    build.callbacks.contains(callback) && version >= callback.since
+  }
+
+  /// The text of a key: in the phone's language, in its base language, in the app's own; else the key itself (the order is
+  /// our choice).
+  func text(_ key: String, in language: String) -> String {
+    let base = language.split(separator: "-").first.map(String.init) ?? language
+    let tables = [language, base, build.developmentLanguage].compactMap { build.strings[$0] }
+    return tables.lazy.compactMap { $0[key] }.first ?? key
+  }
+}
+
+/// What the developer of an app built.
+public struct AppBuild: Sendable {
+  /// `aps-environment`.
+  package enum Entitlement: String, Sendable, CaseIterable { case development, production, none }
+
+  public var callbacks: Set<AppCallback> = [.fetch, .willPresent, .response]
+  /// What `willPresent` answers with; nil if its handler is not called in time.
+  public var options: PresentationOptions? = .all
+  /// Whether the notification centre's delegate is set before `didFinishLaunching` returns.
+  public var setsDelegateInTime = true
+  /// Background mode `remote-notification`.
+  public var hasBackgroundMode = true
+  /// How long its handler for silent pushes takes, in seconds; 30 are the most.
+  package var fetchSeconds = 0.0
+  package var serviceExtension: ServiceExtension?
+  package var contentExtension: ContentExtension?
+  package var categories: [String: NotificationCategory] = [:]
+  /// Localizable strings, by language and key.
+  package var strings: [String: [String: String]] = [:]
+  package var developmentLanguage = "en"
+  /// Its sound files with their lengths in seconds; nil if every name is taken to be one.
+  package var sounds: [String: Double]?
+  package var entitlement = Entitlement.development
+  /// Further entitlements.
+  public var (mayBeTimeSensitive, mayBeCritical): (Bool, Bool) = (false, false)
+  package var mayFilter = false
+  /// `providesAppNotificationSettings`.
+  package var providesSettings = false
+  /// Whether it reports VoIP calls to CallKit before the handler ends.
+  package var reportsCalls = true
+  package var isOnWatchFace = true
+  package var mayLocateAlways = true
+  package var isInChannel = true
+
+  public init() {}
+
+  public var hasServiceExtension: Bool {
+    get { serviceExtension != nil }
+    set { serviceExtension = newValue ? serviceExtension ?? ServiceExtension() : nil }
+  }
+}

@@ -1,0 +1,56 @@
+import PushModel
+
+/// What is set on the phone itself, apart from its apps.
+public struct PhoneSettings: Sendable {
+  public var version: IOSVersion
+  public var isLocked = true
+  public var isInLowPowerMode = false
+  /// Of the phone, as `en` or `pt-BR`.
+  public var language = "en"
+  /// Whether it reaches the courier.
+  public var hasNetwork = true
+  /// nil while none is on.
+  public var focus: Focus?
+
+  public init(_ version: IOSVersion = .standard) { self.version = version }
+}
+
+/// A Focus that is on.
+public struct Focus: Sendable, Equatable {
+  /// Apps that come through it.
+  public var allows: Set<Topic>
+  /// What the filters of apps let display, by `filter-criteria`.
+  public var filters: [Topic: [String]]
+
+  public init(allows: Set<Topic> = [], filters: [Topic: [String]] = [:]) {
+    (self.allows, self.filters) = (allows, filters)
+  }
+}
+
+extension PhoneSettings: JSONDocument {
+  public static let form = JSONForm<PhoneSettings>([
+    JSONField("iosVersion", .iosVersion, \.version), JSONField("locked", .flag, \.isLocked),
+    JSONField("lowPower", .flag, \.isInLowPowerMode), JSONField("language", .text, \.language),
+    JSONField("network", .flag, \.hasNetwork),
+    JSONField(nullable: "focus", Focus.form.kind(Focus()), \.focus),
+  ])
+}
+
+extension Focus: JSONDocument {
+  public static let form = JSONForm<Focus>([
+    JSONField(
+      "allows", .list(of: .topic, "bundle ids"),
+      get: { $0.allows.sorted { $0.name < $1.name } }, set: { $0.allows = Set($1) }),
+    JSONField(
+      "filters", .dictionary(of: .list(of: .text), by: .topic, "lists of filter-criteria"),
+      get: { $0.filters.isEmpty ? nil : $0.filters }, set: { $0.filters = $1 }),
+  ])
+}
+
+extension JSONKind<IOSVersion> {
+  static var iosVersion: JSONKind {
+    .spelled(
+      "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)",
+      ["type": "string", "pattern": "^[0-9]{1,2}([.][0-9]{1,2})?$"], { IOSVersion($0) }, { $0.description })
+  }
+}

@@ -1,0 +1,92 @@
+import PushModel
+
+/// What pushes and time do to Live Activities.
+extension PhoneState {
+  mutating func changeActivity(_ push: PhonePush) {
+    guard let activity = push.activity else { return }
+    tell(push, .handedOver(.liveactivity), .liveActivity)
+    switch activity.event {
+    case .start: start(activity, push)
+    case .update, .end: change(activity, push)
+    case nil: tell(push, .dropped, .activityUnknown)
+    }
+  }
+
+  /// The app starts one itself; answers its id.
+  mutating func startActivity(_ topic: Topic, _ type: String, _ attributes: JSONValue, _ state: JSONValue) {
+    let id = activities.start(topic, type, attributes, state, at: now)
+    tell(topic, .activity(.active), .activityStarted, id)
+    tell(topic, .token, .activityToken, id)
+  }
+
+  private mutating func start(_ activity: ActivityPush, _ push: PhonePush) {
+    guard version >= IOSVersion(17, 2), activity.isCompleteStart, let type = activity.attributesType,
+      activity.channel == nil || version >= IOSVersion(18)
+    else { return tell(push, .dropped, .activityNoStart) }
+    if case .startingActivities(let own) = push.token, own != type {
+      return tell(push, .dropped, .activityNoStart, "the token starts \(own)")
+    }
+    let id = activities.start(
+      push.topic, type, activity.attributes ?? [:], activity.contentState ?? [:], at: now)
+    tell(push, .activity(.active), .activityStarted, id)
+    take(activity, push, id)
+    alert(push)
+    if let channel = activity.channel {
+      tell(push, .activity(.active), .activityChannel, channel)
+    } else if version < IOSVersion(18) || activity.asksForToken {
+      tell(push, .token, .activityToken, id)
+    }
+  }
+
+  private mutating func change(_ activity: ActivityPush, _ push: PhonePush) {
+    guard let target = activities.target(of: push) else { return tell(push, .dropped, .activityUnknown) }
+    if let own = activity.timestamp, let last = target.timestamp, own <= last {
+      return tell(push, .dropped, .activityOld, target.id)
+    }
+    take(activity, push, target.id)
+    let isEnd = activity.event == .end
+    if isEnd { end(target.id, activity) }
+    tell(push, .activity(isEnd ? .ended : .active), isEnd ? .activityEnded : .activityUpdated, target.id)
+    if activity.hasAlert { alert(push) }
+  }
+
+  /// Takes over what a push says of the content and its dates.
+  private mutating func take(_ activity: ActivityPush, _ push: PhonePush, _ id: String) {
+    guard var target = activities[id] else { return }
+    (target.updatedAt, target.state) = (now, .active)
+    target.timestamp = activity.timestamp ?? target.timestamp
+    target.contentState = activity.contentState ?? target.contentState
+    target.staleDate = activity.staleDate
+    if activity.hasAlert { target.alert = (push.content.title, push.content.body) }
+    activities[id] = target
+    if let stale = activity.staleDate { agenda.add(.activityStale(id), at: max(stale, now)) }
+  }
+
+  private mutating func end(_ id: String, _ activity: ActivityPush) {
+    let latest = now.adding(nanoseconds: LiveActivities.afterEnd)
+    let moment = min(activity.dismissalDate ?? latest, latest)
+    activities[id]?.state = .ended
+    activities[id]?.dismissalDate = moment
+    agenda.add(.activityDismissed(id), at: max(moment, now))
+  }
+
+  /// The sound stands inside the alert; on the lock screen it lights up.
+  private mutating func alert(_ push: PhonePush) {
+    guard apps[push.topic]?.permission.isGiven == true, let sound = push.activity?.sound else { return }
+    tell(push, .sound(sound), .sound)
+  }
+
+  mutating func markStale(_ id: String) {
+    guard let activity = activities[id], activity.state == .active, let stale = activity.staleDate,
+      stale <= now
+    else { return }
+    activities[id]?.state = .stale
+    tell(activity.topic, .activity(.stale), .activityStale, id)
+  }
+
+  mutating func removeActivity(_ id: String) {
+    guard let activity = activities[id], activity.state == .ended else { return }
+    activities[id] = nil
+    tell(activity.topic, .activity(.ended), .activityDismissed, id)
+  }
+}

@@ -1,0 +1,56 @@
+import PushModel
+
+/// What time alone brings, in order.
+struct Agenda: Sendable {
+  enum Entry: Sendable {
+    /// The service extension is done with a notification, or its time is over.
+    case extensionEnds(PhonePush)
+    /// A handler for silent pushes has not been called.
+    case fetchOvertime(PhonePush)
+    case activityStale(String)
+    case activityDismissed(String)
+  }
+
+  private var entries: [(at: Timestamp, entry: Entry)] = []
+
+  /// Most entries before what could wait is done at once, as a count: pushes may come for ever.
+  private static let limit = 1000
+
+  var nextMoment: Timestamp? { entries.first?.at }
+  var isFull: Bool { entries.count >= Self.limit }
+
+  /// A Live Activity has one moment of each kind: the last that was named.
+  mutating func add(_ entry: Entry, at moment: Timestamp) {
+    entries.removeAll { $0.entry.gives(wayTo: entry) }
+    let index = entries.firstIndex { $0.at > moment } ?? entries.endIndex
+    entries.insert((moment, entry), at: index)
+  }
+
+  /// The next one that is due.
+  mutating func take(until now: Timestamp) -> (at: Timestamp, entry: Entry)? {
+    guard let first = entries.first, first.at <= now else { return nil }
+    return entries.removeFirst()
+  }
+
+  /// What concerns an app that is gone is not done.
+  mutating func forget(_ topic: Topic) {
+    entries.removeAll {
+      switch $0.entry {
+      case .extensionEnds(let push), .fetchOvertime(let push): push.topic == topic
+      case .activityStale, .activityDismissed: false
+      }
+    }
+  }
+
+  mutating func removeAll() { entries = [] }
+}
+
+extension Agenda.Entry {
+  fileprivate func gives(wayTo other: Self) -> Bool {
+    switch (self, other) {
+    case (.activityStale(let own), .activityStale(let id)): own == id
+    case (.activityDismissed(let own), .activityDismissed(let id)): own == id
+    default: false
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import PushModel
+
+/// What a push of type liveactivity says.
+struct ActivityPush: Sendable {
+  enum Event: String { case start, update, end }
+
+  let event: Event?
+  /// nil where it says none: such a one is never too old.
+  let timestamp: Timestamp?
+  let attributesType: String?
+  let attributes: JSONValue?
+  let contentState: JSONValue?
+  let staleDate: Timestamp?
+  let dismissalDate: Timestamp?
+  let hasAlert: Bool
+  /// It stands inside the alert.
+  let sound: PushContent.Sound?
+  let asksForToken: Bool
+  let channel: String?
+
+  init(_ aps: JSONValue) {
+    event = aps.string("event").flatMap(Event.init)
+    (timestamp, staleDate) = (aps.timestamp("timestamp"), aps.timestamp("stale-date"))
+    dismissalDate = aps.timestamp("dismissal-date")
+    (attributesType, attributes) = (aps.string("attributes-type"), aps.member("attributes"))
+    contentState = aps.member("content-state")
+    hasAlert = aps.member("alert") != nil
+    sound = PushContent.sound(aps.member("alert")?.member("sound"))
+    if case .integer(1)? = aps.member("input-push-token") {
+      asksForToken = true
+    } else {
+      asksForToken = false
+    }
+    channel = aps.string("input-push-channel")
+  }
+
+  /// Whether it has all that a start needs.
+  var isCompleteStart: Bool { attributesType != nil && attributes != nil && contentState != nil && hasAlert }
+}
+
+/// A Live Activity on the lock screen.
+package struct LiveActivity: Sendable {
+  package typealias State = LiveActivityState
+
+  package let id: String
+  package let topic: Topic
+  package let attributesType: String
+  package let attributes: JSONValue
+  package internal(set) var contentState: JSONValue
+  package internal(set) var state = State.active
+  package internal(set) var alert: (title: String?, body: String?)?
+  package internal(set) var updatedAt: Timestamp
+  package internal(set) var staleDate: Timestamp?
+  package internal(set) var dismissalDate: Timestamp?
+  var timestamp: Timestamp?
+}
+
+/// The Live Activities of a phone, oldest first.
+struct LiveActivities: Sendable {
+  private(set) var activities: [LiveActivity] = []
+  private var count = 0
+
+  /// Most that there are at a time (our choice); the oldest goes.
+  private static let limit = 20
+  /// How long one stays after its end, in nanoseconds.
+  static let afterEnd: Int64 = 4 * 3600 * 1_000_000_000
+
+  mutating func start(
+    _ topic: Topic, _ type: String, _ attributes: JSONValue, _ state: JSONValue, at now: Timestamp
+  ) -> String {
+    count += 1
+    let id = "activity-\(count)"
+    activities.append(
+      LiveActivity(
+        id: id, topic: topic, attributesType: type, attributes: attributes, contentState: state,
+        updatedAt: now))
+    if activities.count > Self.limit { activities.removeFirst() }
+    return id
+  }
+
+  subscript(id: String) -> LiveActivity? {
+    get { activities.first { $0.id == id } }
+    set {
+      guard let index = activities.firstIndex(where: { $0.id == id }) else { return }
+      if let newValue { activities[index] = newValue } else { activities.remove(at: index) }
+    }
+  }
+
+  /// The one that a push is for: its token's, else the app's newest that runs.
+  func target(of push: PhonePush) -> LiveActivity? {
+    if case .activity(let id) = push.token { return self[id].flatMap { $0.state == .ended ? nil : $0 } }
+    return activities.last { $0.topic == push.topic && $0.state != .ended }
+  }
+
+  mutating func removeAll(of topic: Topic? = nil) {
+    activities.removeAll { topic == nil || $0.topic == topic }
+  }
+}

@@ -1,0 +1,49 @@
+import PushModel
+
+/// Notifications that an app gives itself (`Documentation/device-behaviour.md#local-notifications`).
+extension PhoneState {
+  /// The app asks for one.
+  mutating func schedule(_ request: LocalRequest) {
+    guard let app = apps[request.topic] else { return }
+    let topic = request.topic
+    if case .interval(let nanoseconds, true) = request.trigger, nanoseconds < 60_000_000_000 {
+      return tell(topic, .exception, .localTooOften, request.identifier)
+    }
+    var request = request
+    request.next = request.moment(after: now)
+    guard app.permission.isGiven, request.next != nil || request.isAtPlace else {
+      return tell(topic, .dropped, .localDropped, request.identifier)
+    }
+    if case .now = request.trigger { return deliver(request) }
+    let (replaced, gone) = local.add(request, keepsSoonest: !version.hasDelegate)
+    tell(topic, .scheduled(request.next), replaced ? .localReplaced : .localScheduled, request.identifier)
+    if let gone {
+      tell(topic, .dropped, version.hasDelegate ? .localLimit : .localLimitOld, gone.identifier)
+    }
+  }
+
+  /// The app takes some back, or all, whether they wait or have been delivered.
+  mutating func unschedule(_ topic: Topic, _ identifiers: [String]?) {
+    local.remove(topic, identifiers)
+    for note in board.notes where note.push.topic == topic {
+      guard let own = note.push.localIdentifier, identifiers?.contains(own) ?? true else { continue }
+      _ = board.remove(note.id)
+    }
+    tell(topic, .unscheduled, .localRemoved, identifiers?.joined(separator: ", ") ?? "all")
+  }
+
+  mutating func cross(_ region: String, entering: Bool) {
+    for request in local.cross(region, entering: entering) { deliver(request) }
+  }
+
+  mutating func deliver(_ request: LocalRequest) {
+    guard apps[request.topic] != nil else { return }
+    receiveVisible(
+      localized(
+        PhonePush(id: makeId(), topic: request.topic, local: request.identifier, content: request.content)))
+  }
+}
+
+extension LocalRequest {
+  fileprivate var isAtPlace: Bool { if case .region = trigger { true } else { false } }
+}

@@ -1,0 +1,129 @@
+import PushModel
+
+/// A local notification that an app has asked for.
+public struct LocalRequest: Sendable {
+  public enum Trigger: Sendable {
+    case now
+    case at(Timestamp)
+    /// Every so many nanoseconds, or once.
+    case interval(Int64, repeats: Bool)
+    /// At a time of day in UTC, on one day of the week (1 is Sunday) or on each, again and again or once.
+    case calendar(hour: Int, minute: Int, weekday: Int?, repeats: Bool)
+    /// When the phone enters or leaves a place.
+    case region(String, entering: Bool, repeats: Bool)
+  }
+
+  public let topic: Topic
+  public let identifier: String
+  let content: PushContent
+  public let trigger: Trigger
+  /// When it is due; nil where a place decides.
+  public internal(set) var next: Timestamp?
+
+  /// Whether it comes again, after it has come.
+  public var repeats: Bool {
+    switch trigger {
+    case .now, .at: false
+    case .interval(_, let repeats), .calendar(_, _, _, let repeats), .region(_, _, let repeats): repeats
+    }
+  }
+
+  /// When it is due after `moment`; nil for never, or where a place decides.
+  func moment(after moment: Timestamp) -> Timestamp? {
+    switch trigger {
+    case .now: moment
+    case .at(let date): date > moment ? date : nil
+    case .interval(let nanoseconds, _): moment.adding(nanoseconds: nanoseconds)
+    case .calendar(let hour, let minute, let weekday, _):
+      Self.moment(after: moment, minuteOfDay: Int64(hour * 60 + minute), weekday)
+    case .region: nil
+    }
+  }
+
+  private static func moment(after moment: Timestamp, minuteOfDay: Int64, _ weekday: Int?) -> Timestamp? {
+    let day = 86400 as Int64
+    let today = moment.seconds / day
+    return (0...7 as ClosedRange<Int64>).lazy.map { today + $0 }
+      // The first of January 1970 was a Thursday, the fifth day of the week.
+      .filter { weekday == nil || ($0 + 4) % 7 + 1 == Int64(weekday ?? 0) }
+      .map { Timestamp(seconds: $0 * day + minuteOfDay * 60) }.first { $0 > moment }
+  }
+}
+
+/// The local notifications that wait, in the order in which they were added.
+struct LocalRequests: Sendable {
+  private(set) var requests: [LocalRequest] = []
+
+  /// As many may wait for an app (`Documentation/device-behaviour.md#local-notifications`).
+  static let limit = 64
+
+  var nextMoment: Timestamp? { requests.compactMap(\.next).min() }
+
+  /// Adds one in the place of one with the same identifier. Answers whether there was one, and what had to go for it.
+  mutating func add(_ request: LocalRequest, keepsSoonest: Bool) -> (replaced: Bool, gone: LocalRequest?) {
+    let count = requests.count
+    remove(request.topic, [request.identifier])
+    let replaced = requests.count < count
+    requests.append(request)
+    let own = requests.filter { $0.topic == request.topic }
+    guard own.count > Self.limit else { return (replaced, nil) }
+    let last = own.max { ($0.next?.nanoseconds ?? .max) < ($1.next?.nanoseconds ?? .max) }
+    guard let gone = keepsSoonest ? last : own.first else { return (replaced, nil) }
+    remove(gone.topic, [gone.identifier])
+    return (replaced, gone)
+  }
+
+  /// Without identifiers it removes all of an app.
+  mutating func remove(_ topic: Topic, _ identifiers: [String]? = nil) {
+    requests.removeAll { $0.topic == topic && identifiers?.contains($0.identifier) ?? true }
+  }
+
+  mutating func removeAll() { requests = [] }
+
+  /// The next one that is due; it waits again if it repeats.
+  mutating func take(until now: Timestamp) -> (at: Timestamp, request: LocalRequest)? {
+    let due = requests.indices.filter { requests[$0].next.map { $0 <= now } ?? false }
+    guard let index = due.min(by: { requests[$0].sortKey < requests[$1].sortKey }) else { return nil }
+    let request = requests[index]
+    let moment = request.next ?? now
+    if request.repeats {
+      requests[index].next = request.moment(after: moment)
+    } else {
+      requests.remove(at: index)
+    }
+    return (moment, request)
+  }
+
+  /// A clock that is set far ahead does not bring each one of what repeats: those before the last hundred are left out.
+  mutating func skip(until now: Timestamp) {
+    for index in requests.indices where requests[index].repeats {
+      guard let next = requests[index].next, let period = requests[index].period else { continue }
+      let missed = (now.nanoseconds - next.nanoseconds) / period
+      if missed > 100 {
+        requests[index].next = requests[index].moment(after: now.adding(nanoseconds: -100 * period))
+      }
+    }
+  }
+
+  /// The phone has crossed the border of a place.
+  mutating func cross(_ region: String, entering: Bool) -> [LocalRequest] {
+    let met = requests.filter {
+      if case .region(region, entering, _) = $0.trigger { true } else { false }
+    }
+    for request in met where !request.repeats { remove(request.topic, [request.identifier]) }
+    return met
+  }
+}
+
+extension LocalRequest {
+  fileprivate var sortKey: Int64 { next?.nanoseconds ?? .max }
+
+  /// The least time from one to the next, in nanoseconds.
+  fileprivate var period: Int64? {
+    switch trigger {
+    case .interval(let nanoseconds, _): nanoseconds
+    case .calendar: 86400 * 1_000_000_000
+    case .now, .at, .region: nil
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import PushModel
+
+/// A VoIP call that the user has before him.
+struct IncomingCall: Sendable {
+  enum State: String { case ringing, answered }
+
+  let id: UInt64
+  let topic: Topic
+  let caller: String
+  let notificationId: UInt64?
+  var state = State.ringing
+}
+
+/// Push types that are no notifications of an app (`Documentation/device-behaviour.md#tokens-and-push-types`).
+extension PhoneState {
+  mutating func handOver(_ push: PhonePush, _ type: PushType, _ own: (rule: PhoneRule, since: IOSVersion)) {
+    guard version >= own.since else { return tell(push, .dropped, .tooOld) }
+    switch type {
+    case .voip: ring(push)
+    case .complication: handToWatch(push)
+    case .location: locate(push)
+    case .pushtotalk: speak(push)
+    case .liveactivity: changeActivity(push)
+    case .alert, .background, .fileprovider, .mdm, .controls, .widgets:
+      tell(push, .handedOver(type), own.rule)
+    }
+  }
+
+  // MARK: VoIP
+
+  /// How often an app may fail to report a call before it is not launched any more (our choice).
+  private static let callFailures = 3
+
+  private mutating func ring(_ push: PhonePush) {
+    guard let app = apps[push.topic] else { return }
+    guard app.unreportedCalls < Self.callFailures || app.state.isRunning else {
+      return tell(push, .dropped, .voipBarred)
+    }
+    start(push, app, .voip)
+    tell(push, .handedOver(.voip), .voip)
+    tell(push, .called(version >= IOSVersion(11) ? .incomingPush : .incomingPushBefore11), .voip)
+    guard !app.build.reportsCalls, version >= IOSVersion(13) else {
+      call = IncomingCall(
+        id: push.id, topic: push.topic, caller: push.caller ?? "", notificationId: push.notificationId)
+      return tell(push, .ringing, .voipReported)
+    }
+    apps[push.topic]?.unreportedCalls += 1
+    apps[push.topic]?.state = .terminated
+    tell(push, .terminated, .voipNotReported)
+  }
+
+  /// The user takes the call, or does not.
+  mutating func answerCall(_ call: IncomingCall, takes: Bool) {
+    tell(call.topic, takes ? .answered : .declined, .callAnswered)
+    self.call = takes ? call : nil
+    self.call?.state = .answered
+  }
+
+  // MARK: Watch, place, speech
+
+  /// Complication pushes that are delivered in a day.
+  private static let complicationsADay = 50
+
+  private mutating func handToWatch(_ push: PhonePush) {
+    guard let app = apps[push.topic] else { return }
+    guard app.build.isOnWatchFace else { return tell(push, .dropped, .complicationAway) }
+    let day = now.seconds / 86400
+    let count = app.complicationPushes.day == day ? app.complicationPushes.count : 0
+    guard count < Self.complicationsADay else { return tell(push, .dropped, .complicationSpent) }
+    apps[push.topic]?.complicationPushes = (day, count + 1)
+    tell(push, .handedOver(.complication), .complication)
+  }
+
+  private mutating func locate(_ push: PhonePush) {
+    guard apps[push.topic]?.build.mayLocateAlways == true else {
+      return tell(push, .dropped, .locationDenied)
+    }
+    tell(push, .handedOver(.location), .location)
+    tell(push, .called(.locationPush), .location)
+  }
+
+  private mutating func speak(_ push: PhonePush) {
+    guard let app = apps[push.topic], app.build.isInChannel else {
+      return tell(push, .dropped, .pushToTalkIdle)
+    }
+    start(push, app, .pushToTalk)
+    tell(push, .handedOver(.pushtotalk), .pushToTalk)
+    tell(push, .called(.incomingSpeech), .pushToTalk)
+  }
+}
+
+extension PushType {
+  /// What a push of this type is for, and the first iOS that has it, where that is known; nil for notifications of an app.
+  var ownRule: (rule: PhoneRule, since: IOSVersion)? {
+    switch self {
+    case .alert, .background: nil
+    case .voip: (.voip, IOSVersion.first)
+    case .complication: (.complication, IOSVersion.first)
+    case .fileprovider: (.fileProvider, IOSVersion.first)
+    case .location: (.location, IOSVersion.first)
+    case .pushtotalk: (.pushToTalk, IOSVersion(16))
+    case .liveactivity: (.liveActivity, IOSVersion(16, 1))
+    case .mdm: (.management, IOSVersion.first)
+    case .controls: (.controls, IOSVersion(18))
+    case .widgets: (.widgets, IOSVersion(26))
+    }
+  }
+}

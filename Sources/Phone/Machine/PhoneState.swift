@@ -1,0 +1,137 @@
+import PushModel
+
+/// All that a phone is. What happens on it is told in chapters, one a file; each calls `tell` for whatever a person or a
+/// developer would want to know.
+struct PhoneState: Sendable {
+  var settings: PhoneSettings
+  var apps: [Topic: PhoneApp] = [:]
+  var board = NoteBoard()
+  var agenda = Agenda()
+  var local = LocalRequests()
+  var activities = LiveActivities()
+  /// Of a VoIP push: who calls.
+  var call: IncomingCall?
+  /// The app whose question about notifications the user has before him.
+  var prompt: PermissionPrompt?
+  private(set) var now = Timestamp(seconds: 0)
+  private var lastId: UInt64 = 0
+  private var events: [PhoneEvent] = []
+
+  init(_ settings: PhoneSettings) { self.settings = settings }
+
+  var version: IOSVersion { settings.version }
+
+  /// A number that names nothing on the phone yet.
+  mutating func makeId() -> UInt64 {
+    lastId += 1
+    return lastId
+  }
+
+  mutating func remember(_ id: UInt64) { lastId = max(lastId, id) }
+
+  // MARK: Time and telling
+
+  /// Runs `body` at `moment`, after all that is due until then, and answers what was told.
+  mutating func recording<Failure>(
+    at moment: Timestamp, _ body: (inout PhoneState) throws(Failure) -> Void
+  ) throws(Failure) -> [PhoneEvent] {
+    defer { events = [] }
+    catchUp(until: max(now, moment))
+    try body(&self)
+    return events
+  }
+
+  /// Lets everything happen that is due, each at its own time.
+  private mutating func catchUp(until moment: Timestamp) {
+    if now == Timestamp(seconds: 0) { now = moment }
+    local.skip(until: moment)
+    while let next = nextDue(until: moment) {
+      now = max(now, next)
+      releaseHeld()
+      doWhatIsDue()
+    }
+    now = moment
+    releaseHeld()
+  }
+
+  private func nextDue(until moment: Timestamp) -> Timestamp? {
+    [agenda.nextMoment, local.nextMoment, nextBudget].compactMap { $0 }.min().flatMap {
+      $0 <= moment ? $0 : nil
+    }
+  }
+
+  private mutating func doWhatIsDue() {
+    while let due = agenda.take(until: now) { perform(due.entry) }
+    while let due = local.take(until: now) { deliver(due.request) }
+  }
+
+  private mutating func perform(_ entry: Agenda.Entry) {
+    switch entry {
+    case .extensionEnds(let push): endExtension(push)
+    case .fetchOvertime(let push): endFetch(push)
+    case .activityStale(let id): markStale(id)
+    case .activityDismissed(let id): removeActivity(id)
+    }
+  }
+
+  /// When there is budget for a held push.
+  private var nextBudget: Timestamp? {
+    apps.values.filter { $0.held != nil }.compactMap(\.budget.nextMoment).min()
+  }
+
+  /// When time brings something to see or hear next; nil if never.
+  var nextMoment: Timestamp? {
+    [agenda.nextMoment, local.nextMoment, nextBudget, board.nextMoment(after: now)].compactMap { $0 }.min()
+  }
+
+  mutating func tell(_ push: PhonePush, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "") {
+    events.append(
+      PhoneEvent(
+        at: now, topic: push.topic, push: push.id, notificationId: push.notificationId, what: what,
+        rule: rule,
+        argument: argument))
+  }
+
+  mutating func tell(_ topic: Topic, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "") {
+    events.append(
+      PhoneEvent(
+        at: now, topic: topic, push: nil, notificationId: nil, what: what, rule: rule, argument: argument))
+  }
+
+  // MARK: Apps
+
+  func has(_ callback: AppCallback, _ topic: Topic) -> Bool {
+    apps[topic]?.implements(callback, on: version) ?? false
+  }
+
+  func isInForeground(_ topic: Topic) -> Bool { apps[topic]?.state == .foreground }
+
+  mutating func install(_ app: PhoneApp) {
+    remove(app.topic)
+    apps[app.topic] = app
+  }
+
+  mutating func remove(_ topic: Topic) {
+    apps[topic] = nil
+    board.removeAll(of: topic)
+    agenda.forget(topic)
+    local.remove(topic)
+    activities.removeAll(of: topic)
+    if call?.topic == topic { call = nil }
+    if prompt?.topic == topic { prompt = nil }
+  }
+
+  mutating func erase() {
+    for topic in apps.keys { remove(topic) }
+    board.removeAll()
+    agenda.removeAll()
+  }
+
+  /// Gives it the texts of its app, and leaves out what this iOS does not know.
+  func localized(_ push: PhonePush) -> PhonePush {
+    var push = push
+    if let app = apps[push.topic] { push.content.localize { app.text($0, in: settings.language) } }
+    if version < IOSVersion(10) { push.content.subtitle = nil }
+    return push
+  }
+}

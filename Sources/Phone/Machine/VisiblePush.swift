@@ -1,0 +1,201 @@
+import PushModel
+
+/// Something to see or hear: the service extension first, then the app in the foreground or the system.
+extension PhoneState {
+  mutating func receiveVisible(_ push: PhonePush) {
+    if !extensionTakes(push) { show(push) }
+  }
+
+  private mutating func show(_ push: PhonePush) {
+    if isInForeground(push.topic) { askApp(push) } else { showInBackground(push) }
+  }
+
+  // MARK: The service extension
+
+  /// Whether the service extension has it first; it comes back by `endExtension`.
+  private mutating func extensionTakes(_ push: PhonePush) -> Bool {
+    guard let app = apps[push.topic], let script = app.build.serviceExtension, version.hasDelegate,
+      push.content.isMutable, !push.isLocal
+    else { return false }
+    guard push.content.hasText else {
+      tell(push, .extensionSkipped, .extensionNoText)
+      return false
+    }
+    guard app.permission.isGiven, app.permission.alert else {
+      tell(push, .extensionSkipped, .extensionDenied)
+      return false
+    }
+    tell(push, .extensionRan, .extensionRuns)
+    // Whoever pushes faster than extensions end has them end at once.
+    let seconds = agenda.isFull ? 0 : min(script.seconds, ServiceExtension.patience)
+    guard seconds > 0 else {
+      endExtension(push)
+      return true
+    }
+    agenda.add(.extensionEnds(push), at: now.adding(nanoseconds: Int64(seconds * 1e9)))
+    return true
+  }
+
+  mutating func endExtension(_ push: PhonePush) {
+    guard let app = apps[push.topic], let script = app.build.serviceExtension else { return show(push) }
+    let mayFilter = app.build.mayFilter && version >= IOSVersion(13, 3)
+    let (content, rule) = script.run(on: push.content, mayFilter: mayFilter)
+    if let attachment = script.attachment, !attachment.isValid {
+      tell(push, .extensionEnded, .attachmentDropped, attachment.name)
+    }
+    if rule != .extensionChanged || script.changes != nil || script.attachment != nil {
+      tell(push, .extensionEnded, rule)
+    }
+    guard let content else { return tell(push, .notPresented, rule) }
+    var push = push
+    push.content = content
+    show(push)
+  }
+
+  // MARK: In the foreground
+
+  private mutating func askApp(_ push: PhonePush) {
+    guard has(.willPresent, push.topic) else { return receiveHidden(push) }
+    tell(push, .callback(.willPresent), .foregroundAsks)
+    if let options = apps[push.topic]?.build.options {
+      present(push, as: options)
+    } else {
+      tell(push, .notPresented, .foregroundLate)
+    }
+    if push.content.isContentAvailable, !push.isLocal, has(.fetch, push.topic) {
+      callFetch(push, .foregroundBoth)
+    }
+  }
+
+  /// The app is in the foreground and can't be asked.
+  private mutating func receiveHidden(_ push: PhonePush) {
+    tell(push, .notPresented, .foregroundHidden)
+    if push.isLocal {
+      guard has(.receiveLocal, push.topic) else { return tell(push, .noCallback, .foregroundNobody) }
+      tell(push, .callback(.receiveLocal), .localReceive)
+    } else if has(.fetch, push.topic) {
+      callFetch(push, .foregroundFetch)
+    } else if has(.receive, push.topic) {
+      tell(push, .callback(.receive), .foregroundReceive)
+    } else {
+      tell(push, .noCallback, .foregroundNobody)
+    }
+  }
+
+  /// As the app in the foreground wants it, as far as it may.
+  private mutating func present(_ push: PhonePush, as options: PresentationOptions) {
+    guard let app = apps[push.topic], isAllowed(push, app) else { return }
+    var places: Presentation = []
+    if push.content.hasText, app.permission.alert {
+      // Before iOS 14 there was one word for both.
+      let isBoth = version < IOSVersion(14) && !options.isDisjoint(with: .alert)
+      if isBoth || options.contains(.banner), app.permission.banner { places.insert(.banner) }
+      if isBoth || options.contains(.list), app.permission.list { places.insert(.list) }
+    }
+    put(push, in: places, by: .foregroundAsks)
+    if options.contains(.sound) { sound(push, app) }
+    if options.contains(.badge) { setBadge(push, app) }
+  }
+
+  // MARK: Elsewhere
+
+  private mutating func showInBackground(_ push: PhonePush) {
+    presentBySystem(push)
+    guard push.content.isContentAvailable, !push.isLocal, has(.fetch, push.topic) else {
+      return tell(push, .noCallback, .systemCallsNobody)
+    }
+    wake(for: push, .alertWakes, forceQuit: .alertForceQuit)
+  }
+
+  private mutating func presentBySystem(_ push: PhonePush) {
+    guard let app = apps[push.topic], isAllowed(push, app) else { return }
+    let quiet = quietly(push, app)
+    var places: Presentation = []
+    if push.content.hasText, app.permission.alert {
+      if app.permission.list { places.insert(.list) }
+      if quiet == nil {
+        if settings.isLocked, app.permission.lockScreen { places.insert(.lockScreen) }
+        if !settings.isLocked, app.permission.banner { places.insert(.banner) }
+      }
+    }
+    let shown: PhoneRule = push.isLocal ? .localDelivered : .systemShows
+    put(push, in: places, by: quiet ?? (comesThroughFocus(push, app) ? .throughFocus : shown))
+    if quiet == nil || isCritical(push, app) { sound(push, app) }
+    setBadge(push, app)
+  }
+
+  // MARK: Whether, and how loudly
+
+  private mutating func isAllowed(_ push: PhonePush, _ app: PhoneApp) -> Bool {
+    if app.permission.isGiven { return true }
+    tell(push, .notPresented, app.permission.status == .denied ? .denied : .notAsked)
+    return false
+  }
+
+  /// Why it goes to the list only, and silently.
+  private func quietly(_ push: PhonePush, _ app: PhoneApp) -> PhoneRule? {
+    if app.permission.isQuiet { return .provisional }
+    if level(of: push) == .passive { return .passive }
+    guard let focus = settings.focus, !isUrgent(push, app) else { return nil }
+    if version >= IOSVersion(16), let criteria = push.content.filterCriteria,
+      let filter = focus.filters[push.topic]
+    {
+      return filter.contains(criteria) ? nil : .focusFilter
+    }
+    return focus.allows.contains(push.topic) ? nil : .focus
+  }
+
+  private func comesThroughFocus(_ push: PhonePush, _ app: PhoneApp) -> Bool {
+    settings.focus.map { !$0.allows.contains(push.topic) && isUrgent(push, app) } ?? false
+  }
+
+  func level(of push: PhonePush) -> PushContent.InterruptionLevel {
+    version >= IOSVersion(15) ? push.content.interruptionLevel : .active
+  }
+
+  private func isUrgent(_ push: PhonePush, _ app: PhoneApp) -> Bool {
+    isCritical(push, app)
+      || level(of: push) == .timeSensitive && app.build.mayBeTimeSensitive && app.permission.timeSensitive
+  }
+
+  private func isCritical(_ push: PhonePush, _ app: PhoneApp) -> Bool {
+    guard app.build.mayBeCritical, version >= IOSVersion(12) else { return false }
+    if case .critical? = push.content.sound { return true }
+    return level(of: push) == .critical
+  }
+
+  // MARK: Showing it
+
+  /// In no place at all it is told too, where there would have been something to show.
+  private mutating func put(_ push: PhonePush, in places: Presentation, by rule: PhoneRule) {
+    guard push.content.hasText else { return }
+    guard !places.isEmpty else { return tell(push, .notPresented, rule) }
+    let thread = version >= IOSVersion(12) ? push.content.threadId : nil
+    let (replaced, group) = board.show(PhoneNote(push: push, shown: places, at: now, thread: thread))
+    tell(
+      push, .presented(places, replaces: replaced),
+      replaced == nil ? rule : push.isLocal ? .localReplaced : .collapse)
+    if group > 0 { tell(push, .grouped(group + 1), .grouped) }
+    contentHears(of: push)
+  }
+
+  private mutating func sound(_ push: PhonePush, _ app: PhoneApp) {
+    guard var sound = push.content.sound ?? (isCritical(push, app) ? .critical(nil, volume: 1) : nil) else {
+      return
+    }
+    guard !isCritical(push, app) else { return tell(push, .sound(sound), .criticalSound) }
+    guard app.permission.sound else { return tell(push, .noSound, .soundOff) }
+    if case .critical(let name, _) = sound { sound = name.map { .file($0) } ?? .standard }
+    guard case .file(let name) = sound, let files = app.build.sounds, files[name] ?? .infinity > 30 else {
+      return tell(push, .sound(sound), .sound)
+    }
+    tell(push, .sound(.standard), .soundMissing, "instead of \(name)")
+  }
+
+  private mutating func setBadge(_ push: PhonePush, _ app: PhoneApp) {
+    guard let number = push.content.badge else { return }
+    guard app.permission.badge else { return tell(push, .noBadge, .badgeOff) }
+    apps[push.topic]?.badge = max(0, number)
+    tell(push, .badge(max(0, number)), .badge)
+  }
+}

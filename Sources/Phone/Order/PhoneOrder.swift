@@ -1,0 +1,108 @@
+import PushModel
+
+/// Something that a person, an app or a test does to a phone. In a document it is an object with the verb as `do`:
+///
+///     {"do": "reply", "id": 3, "text": "On my way"}
+public enum PhoneOrder: Sendable {
+  /// By its icon.
+  case open(Topic)
+  case leave(Topic, AppState)
+  /// The app asks for a token, and for permission.
+  case register(Topic)
+  case authorize(Topic, [String])
+  /// The user answers that.
+  case answer(Topic, allows: Bool)
+  /// The button for the app's own settings; in a notification if one is named.
+  case appSettings(Topic, UInt64?)
+  case tap(UInt64)
+  /// A banner goes, and stays in the list.
+  case flick(UInt64)
+  case dismiss(UInt64)
+  case clear(Topic?)
+  case action(UInt64, String, text: String?)
+  case reply(UInt64, text: String)
+  case expand(UInt64)
+  case close
+  case call(answers: Bool)
+  /// As the members of `PhoneSettings` and `apps` say.
+  case settings(SettingsChange)
+  case local(LocalRequest)
+  case unschedule(Topic, [String]?)
+  case region(String, entering: Bool)
+  case activity(Topic, attributesType: String, attributes: JSONValue, contentState: JSONValue)
+  /// Off and on again.
+  case restart
+
+  /// Reads a document.
+  public init(_ value: JSONValue) throws(PhoneOrderError) {
+    do {
+      let object = try JSONObject(value, place: "")
+      let word = try object.required("do", PhoneVerb.kind)
+      self = try word.order(of: object.dropping("do"))
+    } catch {
+      throw PhoneOrderError(.invalid, "\(error)")
+    }
+  }
+
+  /// Reads the members that belong to a verb; nil if there is no such verb.
+  public init?(verb: String, _ members: JSONObject) throws(PhoneOrderError) {
+    guard let verb = PhoneVerb.all.first(where: { $0.name == verb }) else { return nil }
+    do { self = try verb.order(of: members) } catch { throw PhoneOrderError(.invalid, "\(error)") }
+  }
+}
+
+/// An order can't be carried out: a lower-case sentence says what was expected and what came.
+public struct PhoneOrderError: Error, Equatable, CustomStringConvertible {
+  public enum Code: String, Sendable {
+    /// The order itself is wrong.
+    case invalid
+    /// It names what is not on the phone.
+    case absent
+  }
+
+  public let code: Code
+  public let description: String
+
+  public init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+}
+
+/// A change of settings: what it does not name stays as it is.
+public struct SettingsChange: Sendable {
+  /// The members of the phone's own settings.
+  let phone: JSONObject
+  let apps: [(Topic, JSONObject)]
+
+  /// Throws for what can't be read, before anything changes.
+  init(_ object: JSONObject) throws {
+    phone = object.dropping("apps")
+    var scratch = PhoneSettings()
+    try PhoneSettings.form.read(phone, into: &scratch)
+    let named = try object.value("apps", .objects) ?? JSONObject()
+    apps = try named.members.map { name, value in
+      let topic = try JSONKind<Topic>.topic.read(.string(name), named.path(name))
+      let members = try JSONObject(value, place: named.path(name))
+      var app = PhoneApp(topic)
+      try PhoneApp.form.read(members, into: &app)
+      return (topic, members)
+    }
+  }
+
+  /// In JSON Schema.
+  static var schema: JSONValue {
+    let fields = PhoneSettings.form.fields.map { ($0.name, $0.schema) }
+    let apps: JSONValue = ["type": "object", "additionalProperties": PhoneApp.form.schema]
+    return [
+      "type": "object", "additionalProperties": false, "properties": .object(fields + [("apps", apps)]),
+    ]
+  }
+}
+
+extension JSONKind<JSONObject> {
+  fileprivate static var objects: JSONKind {
+    JSONKind("an object", ["type": "object"]) {
+      try JSONObject($0, place: $1)
+    } write: {
+      .object($0.members)
+    }
+  }
+}
