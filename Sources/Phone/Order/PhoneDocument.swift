@@ -1,6 +1,6 @@
 import PushModel
 
-/// All that is to be seen of a phone, as the console answers it (`Documentation/console-api.md#phone`).
+/// All that is to be seen of a phone, as the console answers it.
 extension Phone {
   public var document: JSONValue { state.document }
 }

@@ -22,7 +22,8 @@ struct ExplainCommandTests {
     #expect(lines.contains { $0.hasPrefix("      A: ") && $0.hasSuffix("(system-shows)") })
     let tap = try #require(lines.firstIndex(of: "when it is tapped:"))
     #expect(lines[tap...].contains("  launched"))
-    #expect(lines[tap...].contains("  callback \(AppCallback.response.selector)"))
+    let opening = "com.apple.UNNotificationDefaultActionIdentifier"
+    #expect(lines[tap...].contains("  callback \(AppCallback.response.selector), \(opening)"))
   }
 
   @Test("ends with 1 for an error, with 0 for warnings, with 2 for a flag that is none")
