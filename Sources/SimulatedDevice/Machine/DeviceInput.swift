@@ -17,6 +17,9 @@ public enum DeviceInput {
   case transportClosed(reason: String)
   /// The device certificate in DER, and the signature over the nonce as the protocol has it: `01 01`, then RSA-SHA1.
   case signed(certificate: [UInt8], signature: [UInt8])
+  /// It has no network any more: it is away until `networkFound`, and does not try.
+  case networkLost
+  case networkFound
   /// Bytes from the courier, lent for the call.
   case received(UnsafeRawBufferPointer)
   /// A person installs an app.

@@ -14,7 +14,8 @@ import PushModel
 ///
 /// Where the diagram lies: with a certificate `start` and the end of a wait go straight to `connecting`, without one to `activating`.
 /// A remembered base token that the service refuses is forgotten and the next attempt comes at once; an identity refused without
-/// a token is activated anew. `stop` leads to `stopped` from everywhere.
+/// a token is activated anew. `networkLost` leads to `offline` from everywhere but `idle`, and `networkFound` on from there.
+/// `stop` leads to `stopped` from everywhere.
 public struct SimulatedDevice: ~Copyable {
   private enum Phase: Equatable {
     case idle
@@ -23,6 +24,7 @@ public struct SimulatedDevice: ~Copyable {
     case signing(nonce: [UInt8])
     case online
     case waiting(until: Instant)
+    case offline
     case stopped
   }
 
@@ -98,6 +100,8 @@ public struct SimulatedDevice: ~Copyable {
     case .transportOpened(let date): transportOpened(date, &actions)
     case .transportClosed(let reason): transportClosed(reason, now, &actions)
     case .signed(let certificate, let signature): signed(certificate, signature, now, &actions)
+    case .networkLost: networkLost(&actions)
+    case .networkFound: if phase == .offline { proceed(now, &actions) }
     case .received(let bytes): received(bytes, now, &actions)
     case .install(let topic): install(topic, &actions)
     case .remove(let topic): remove(topic, &actions)
@@ -109,7 +113,7 @@ public struct SimulatedDevice: ~Copyable {
     case .connecting(let giveUpAt): giveUpAt
     case .waiting(let until): until
     case .online: session.nextWake
-    case .idle, .activating, .signing, .stopped: nil
+    case .idle, .activating, .signing, .offline, .stopped: nil
     }
   }
 
@@ -169,7 +173,7 @@ public struct SimulatedDevice: ~Copyable {
   private mutating func transportClosed(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
     switch phase {
     case .connecting, .signing, .online: retryLater(reason, now, &actions)
-    case .idle, .activating, .waiting, .stopped: break
+    case .idle, .activating, .waiting, .offline, .stopped: break
     }
   }
 
@@ -180,7 +184,7 @@ public struct SimulatedDevice: ~Copyable {
       retryLater("the courier did not take the connection", now, &actions)
     case .waiting(let until) where now >= until: proceed(now, &actions)
     case .online: sessionTimePassed(now, &actions)
-    case .idle, .activating, .connecting, .signing, .waiting, .stopped: break
+    case .idle, .activating, .connecting, .signing, .waiting, .offline, .stopped: break
     }
   }
 
@@ -226,14 +230,26 @@ public struct SimulatedDevice: ~Copyable {
     decoder = CourierDecoder()
   }
 
+  /// What went wrong before says nothing of the network that it finds next.
+  private mutating func networkLost(_ actions: inout [DeviceAction]) {
+    guard phase != .idle, phase != .offline else { return }
+    leave(for: .offline, reason: "the network is gone", &actions)
+    failures = 0
+  }
+
   private mutating func stop(_ actions: inout [DeviceAction]) {
-    if session.isConnected { actions.append(.emit(.disconnected(reason: "stopped"))) }
+    leave(for: .stopped, reason: "stopped", &actions)
+  }
+
+  /// Has no connection from now on.
+  private mutating func leave(for next: Phase, reason: String, _ actions: inout [DeviceAction]) {
+    if session.isConnected { actions.append(.emit(.disconnected(reason: reason))) }
     switch phase {
     case .connecting, .signing, .online: actions.append(.disconnect)
-    case .idle, .activating, .waiting, .stopped: break
+    case .idle, .activating, .waiting, .offline, .stopped: break
     }
     endSession()
-    phase = .stopped
+    phase = next
   }
 
   // MARK: What the courier says

@@ -7,7 +7,7 @@ import Testing
 @Suite("Phases of the simulated device")
 struct PhaseTests {
   enum Phase: CaseIterable {
-    case idle, activating, connecting, signing, greeting, connected, waiting, stopped
+    case idle, activating, connecting, signing, greeting, connected, waiting, offline, stopped
   }
 
   private static let origin = Instant(nanoseconds: 5_000_000_000)
@@ -29,6 +29,7 @@ struct PhaseTests {
       let answer = ConnectedResponse(status: 0, baseToken: DeviceToken(loading: 1), at: date).encoded
       if phase == .connected { answer.withUnsafeBytes { _ = device.handle(.received($0), now: origin) } }
     case .waiting: _ = device.handle(.transportClosed(reason: "x"), now: origin)
+    case .offline: _ = device.handle(.networkLost, now: origin)
     case .stopped: _ = device.handle(.stop, now: origin)
     }
     return device
@@ -70,6 +71,17 @@ struct PhaseTests {
         .connecting: "disconnect", .signing: "disconnect", .greeting: "disconnect",
         .connected: "disconnected disconnect",
       ])
+  }
+
+  @Test("the network is lost, or found")
+  func network() throws {
+    try expect(
+      .networkLost,
+      [
+        .connecting: "disconnect", .signing: "disconnect", .greeting: "disconnect",
+        .connected: "disconnected disconnect",
+      ])
+    try expect(.networkFound, [.offline: "connect"])
   }
 
   @Test("a moment later nothing is due; an hour later something may be")
