@@ -31,6 +31,8 @@ public struct DeviceNotification: Equatable, Sendable {
   public var priority: UInt8?
   /// When the service would have given it up; nil for never.
   public var expiration: Timestamp?
+  /// When the service had accepted it, on the service's clock, if it tells.
+  public var acceptedAt: Timestamp?
   public var payload: [UInt8]
   /// What the provider said, if the service tells it.
   public var pushType: PushType?
@@ -46,6 +48,7 @@ public struct DeviceNotification: Equatable, Sendable {
     expiration = message.expiry.flatMap { seconds in
       seconds == CourierMessage.noExpiry ? nil : Timestamp(seconds: Int64(seconds))
     }
+    acceptedAt = message.timestamp.flatMap(Int64.init(exactly:)).map(Timestamp.init(nanoseconds:))
     payload = message.payload
     pushType = message.pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
     collapseId = message.collapseId
