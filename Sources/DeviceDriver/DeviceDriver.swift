@@ -42,6 +42,9 @@ public final class DeviceDriver: ConnectionHandler {
     wake = LoopEvent(timerOn: loop) { [unowned self] in tell(.timePassed) }
   }
 
+  /// What the device remembers.
+  public var state: DeviceState { device.state }
+
   /// Tells the device what happened and does what it wants. What happens meanwhile waits its turn, so that actions are
   /// carried out in order.
   public func tell(_ input: DeviceInput) {

@@ -88,17 +88,22 @@ public enum SocketCalls {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 ? value : errno
   }
 
-  /// Raises the limit of open files to what the system allows this process.
-  public static func raiseOpenFileLimit() {
+  /// Raises the limit of open files to what the system allows this process, and answers it; nil if the system does not say.
+  @discardableResult
+  public static func raiseOpenFileLimit() -> Int? {
     var limit = rlimit()
     #if canImport(Glibc)
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
       let resource = RLIMIT_NOFILE
     #endif
-    guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(resource, &limit)
+    guard getrlimit(resource, &limit) == 0 else { return nil }
+    let allowed = limit.rlim_cur
+    if limit.rlim_cur < limit.rlim_max {
+      limit.rlim_cur = limit.rlim_max
+      if setrlimit(resource, &limit) != 0 { limit.rlim_cur = allowed }
+    }
+    return Int(clamping: limit.rlim_cur)
   }
 
   private static func setOption(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {

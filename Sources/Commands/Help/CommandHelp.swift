@@ -20,6 +20,14 @@ enum CommandHelp {
       apns-emulator device --udid phone-1 --topic com.example.app --count 1 --timeout 5
     """
 
+  static let fleet = """
+    One process and one key for all of them; nothing of theirs is on disk unless --keep is given. Ends by itself with --duration
+    or --count, else when it is signalled, and says how long pushes took. Ends with 1 if a phone never got its tokens, or
+    fewer than --count notifications came.
+
+      apns-emulator fleet --devices 1000 --topic com.example.app --tokens tokens.txt --offline 10 --duration 5m
+    """
+
   static let push = """
     Neither certificate nor token is needed: a phone or app that is not known is installed first, and a certificate is issued
     if there is none. What is sent then is a provider's request over HTTP/2, with all of Apple's checks. An .apns file, as

@@ -15,6 +15,14 @@ struct DeviceFiles {
   /// Key and certificate; nil before the first activation.
   func identity() -> DeviceIdentity? { try? DeviceIdentity.load(pem: certificatePath, key: keyPath) }
 
+  /// The same, with the key of another device if it is that one.
+  func identity(sharing other: DeviceIdentity?) -> DeviceIdentity? {
+    guard let other, let certificate = try? TextFile.read(certificatePath),
+      let identity = try? DeviceIdentity(certificatePEM: certificate, keyOf: other)
+    else { return identity() }
+    return identity
+  }
+
   /// The state of the last run, or that of a new device.
   func state() throws -> DeviceState {
     guard access(statePath, F_OK) == 0 else { return DeviceState(udid: udid) }

@@ -1,5 +1,4 @@
 import Credentials
-import CourierWire
 import DeviceDriver
 import Phone
 import Platform
@@ -59,16 +58,9 @@ final class DeviceRunner: DeviceOwner {
 
   func activate(_ udid: UDID) throws -> DeviceIdentity {
     let request = try DeviceRequest.make(udid: udid)
-    let form = ActivationRequest.formBody(
-      udid: udid, csrPEM: String(decoding: request.csrPEM, as: UTF8.self))
-    let answer = try emulator.ask(
-      "POST", "/deviceservices/deviceActivation?device=iPhone",
-      fields: [HTTPField("content-type", "application/x-www-form-urlencoded")], body: form)
-    let certificate = try answer.body.withUnsafeBytes { page throws in
-      try ActivationResponse.certificatePEM(in: page)
-    }
-    try files.keep(certificatePEM: Array(certificate.utf8), keyPEM: request.keyPEM)
-    return try DeviceIdentity(certificatePEM: Array(certificate.utf8), keyPEM: request.keyPEM)
+    let certificate = try DeviceActivation(emulator: emulator).certificate(for: udid, csrPEM: request.csrPEM)
+    try files.keep(certificatePEM: certificate, keyPEM: request.keyPEM)
+    return try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
   }
 
   func keep(_ state: DeviceState) throws { try files.keep(state) }

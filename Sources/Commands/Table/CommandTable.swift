@@ -21,6 +21,9 @@ package enum CommandTable {
       "device", "be a simulated device", about: CommandHelp.device, flags: DeviceCommand.flags,
       run: DeviceCommand.run),
     CommandDescription(
+      "fleet", "be thousands of simulated devices", about: CommandHelp.fleet, flags: FleetCommand.flags,
+      run: FleetCommand.run),
+    CommandDescription(
       "push", "push to a phone by its name; makes what is missing", about: CommandHelp.push,
       flags: PushCommand.flags, arguments: PushCommand.arguments, run: PushCommand.run),
     CommandDescription(

@@ -11,12 +11,21 @@ public final class DeviceIdentity {
   private let key: PrivateKey
 
   /// Takes the two PEM texts.
-  public init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CredentialsError) {
-    guard let certificate = Certificate.all(pem: certificatePEM).first else {
-      throw CredentialsError(.malformed, "the device certificate is not PEM")
-    }
+  public convenience init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CredentialsError) {
     guard let key = PrivateKey(pem: keyPEM), key.isRSA else {
       throw CredentialsError(.malformed, "the device key is not an unencrypted RSA key in PEM")
+    }
+    try self.init(certificatePEM: certificatePEM, key: key)
+  }
+
+  /// One more device with the key of `other`, which both hold then: for devices by the thousand.
+  public convenience init(certificatePEM: [UInt8], keyOf other: DeviceIdentity) throws(CredentialsError) {
+    try self.init(certificatePEM: certificatePEM, key: other.key)
+  }
+
+  private init(certificatePEM: [UInt8], key: PrivateKey) throws(CredentialsError) {
+    guard let certificate = Certificate.all(pem: certificatePEM).first else {
+      throw CredentialsError(.malformed, "the device certificate is not PEM")
     }
     guard certificate.belongs(to: key) else {
       throw CredentialsError(.mismatched, "the device key does not belong to the device certificate")

@@ -1,0 +1,54 @@
+import Credentials
+import DeviceDriver
+import PushModel
+import SimulatedDevice
+
+/// One phone of a fleet: tells its fleet what happens to it.
+final class FleetPhone: DeviceOwner {
+  let driver: DeviceDriver
+  /// The fleet owns its phones.
+  private unowned let fleet: FleetRunner
+  /// Whether the service knows it at the moment.
+  private(set) var isOnline = false
+  /// Every app of it has a token, or had one.
+  fileprivate(set) var isReady = false
+  /// It has got a notification.
+  private(set) var wasReached = false
+
+  init(_ driver: DeviceDriver, of fleet: FleetRunner) {
+    (self.driver, self.fleet) = (driver, fleet)
+    driver.owner = self
+  }
+
+  func activate(_ udid: UDID) throws -> DeviceIdentity { try fleet.site.activate(udid) }
+
+  func keep(_ state: DeviceState) throws { try fleet.site.keep(state) }
+
+  func deviceFailed(_ error: any Error) { fleet.failed(error) }
+
+  func deviceTold(_ event: DeviceEvent) throws {
+    switch event {
+    case .connected:
+      isOnline = true
+      fleet.tally.connected()
+    case .disconnected(let reason):
+      fleet.tally.disconnected(wasOnline: isOnline, reason: reason)
+      isOnline = false
+    case .token, .app(_, .installed), .app(_, .reinstalled), .app(_, .updated): checkReady()
+    case .app(_, .removed):
+      fleet.tally.appsRemoved += 1
+      checkReady()
+    case .tokenRefused: fleet.tally.tokensRefused += 1
+    case .notification(let notification):
+      fleet.notified(notification, isFirst: !wasReached)
+      wasReached = true
+    case .activated, .app(_, .erased), .erased: break
+    }
+  }
+
+  private func checkReady() {
+    guard !isReady, driver.state.apps.allSatisfy({ $0.token != nil }) else { return }
+    isReady = true
+    fleet.ready()
+  }
+}

@@ -1,0 +1,104 @@
+import Credentials
+import DeviceDriver
+import Platform
+import PushModel
+import SimulatedDevice
+import Transport
+
+/// What the phones of a fleet have in common: the emulator, one TLS context, one key, their apps.
+final class FleetSite {
+  let topics: [Topic]
+  private let emulator: RunningEmulator
+  private let name: String
+  private let environment: Environment
+  private let keepAliveNanoseconds: Int64
+  private let seed: UInt64
+  private let keepsFiles: Bool
+  private let activation: DeviceActivation
+  private let context: TLSContext
+  private let courier: SocketAddress
+  /// Made when the first phone wants it: making a key takes longer than everything else here.
+  private var request: DeviceRequest?
+  /// The first phone's, whose key the others use.
+  private var first: DeviceIdentity?
+
+  init(
+    _ emulator: RunningEmulator, name: String, topics: [Topic], environment: Environment,
+    keepAliveNanoseconds: Int64, seed: UInt64, keepsFiles: Bool
+  ) throws {
+    (self.emulator, self.name, self.topics, self.environment) = (emulator, name, topics, environment)
+    (self.keepAliveNanoseconds, self.seed, self.keepsFiles) = (keepAliveNanoseconds, seed, keepsFiles)
+    activation = DeviceActivation(emulator: emulator)
+    context = try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
+    courier = try emulator.address("courier")
+  }
+
+  /// The driver of a phone by its number from 0, switched off. Its files are those of an earlier fleet, if that kept them.
+  func makeDriver(_ phone: Int, on loop: EventLoop) throws -> DeviceDriver {
+    guard let udid = UDID("\(name)-\(phone + 1)") else {
+      throw CommandFailure("--name \(name) is too long for the names of phones")
+    }
+    let files = files(of: udid)
+    let identity = files.flatMap { $0.identity(sharing: first) }
+    first = first ?? identity
+    let device = SimulatedDevice(
+      state: try files?.state() ?? DeviceState(udid: udid), topics: topics, isActivated: identity != nil,
+      seed: SeededChoices.seed(seed, phone), keepAliveNanoseconds: keepAliveNanoseconds)
+    return DeviceDriver(
+      device, identity: identity, loop: loop, environment: environment, context: context,
+      courier: { [courier] in courier })
+  }
+
+  /// A certificate for the key of all.
+  func activate(_ udid: UDID) throws -> DeviceIdentity {
+    let request = try self.request ?? DeviceRequest.make(udid: udid)
+    let certificate = try activation.certificate(for: udid, csrPEM: request.csrPEM)
+    try files(of: udid)?.keep(certificatePEM: certificate, keyPEM: request.keyPEM)
+    defer { self.request = request }
+    guard self.request != nil, let first else {
+      let identity = try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
+      first = identity
+      return identity
+    }
+    return try DeviceIdentity(certificatePEM: certificate, keyOf: first)
+  }
+
+  func keep(_ state: DeviceState) throws { try files(of: state.udid)?.keep(state) }
+
+  /// Removes a phone's apps as a person does: the emulator is told, and tells the phone. Waits for its answer, and answers how
+  /// many it did not remove.
+  func uninstall(_ state: DeviceState) -> Int {
+    state.apps.count { app in
+      let path = "/api/v1/devices/\(state.udid.text)/apps/\(app.topic.name)/remove"
+      let answer = try? emulator.ask("POST", "\(path)?environment=\(environment.name)")
+      return answer?.status != 200
+    }
+  }
+
+  private func files(of udid: UDID) -> DeviceFiles? {
+    keepsFiles ? DeviceFiles(folder: "\(emulator.certs)/devices", udid: udid) : nil
+  }
+
+  /// Whether the emulator's clock is this machine's, so that what it dates can be compared with what is seen here; false too
+  /// if it does not say.
+  var hasWorldsClock: Bool {
+    guard let answer = try? emulator.ask("GET", "/api/v1/clock"), answer.status == 200,
+      let clock = JSONReader.read(answer.body), clock["frozen"]?.text == "false"
+    else { return false }
+    return clock["offset"]?.text == "0" || clock["offset"]?.text == "0.0"
+  }
+
+  /// Throws, with how to start one, if there is no emulator.
+  func checkReachable() throws {
+    let answer = try emulator.ask("GET", "/api/v1/info")
+    guard answer.status == 200 else { throw RunningEmulator.refused(answer) }
+  }
+}
+
+extension SeededChoices {
+  /// Seeds that have nothing in common for phones with neighbouring numbers.
+  fileprivate static func seed(_ seed: UInt64, _ phone: Int) -> UInt64 {
+    var random = SeededChoices(seed: seed &+ UInt64(phone))
+    return random.next()
+  }
+}

@@ -1,0 +1,132 @@
+import PushModel
+import SimulatedDevice
+
+/// What has happened to a fleet so far, in figures.
+package struct FleetTally {
+  /// Different reasons that are told apart, as a count; they may name what a peer has sent.
+  private static let reasonLimit = 20
+
+  package let phones: Int
+  package private(set) var online = 0
+  /// Phones whose apps all have tokens.
+  package var ready = 0
+  /// Times that a phone got through to the service.
+  package private(set) var connects = 0
+  package private(set) var notifications = 0
+  /// Those among them that were kept while their phone was away.
+  package private(set) var kept = 0
+  /// Phones that have got a notification.
+  package private(set) var reached = 0
+  package var appsRemoved = 0
+  /// Apps that the emulator did not remove.
+  package var removalsFailed = 0
+  package var tokensRefused = 0
+  /// Why connections ended or did not come about, and how often.
+  package private(set) var endings: [String: Int] = [:]
+  /// How long pushes took that were not kept; nanoseconds.
+  package private(set) var latency = LatencySketch()
+  /// When the first and the last notification came.
+  private var span: (first: Instant, last: Instant)?
+
+  package init(phones: Int) { self.phones = phones }
+
+  package mutating func connected() {
+    connects += 1
+    online += 1
+  }
+
+  package mutating func disconnected(wasOnline: Bool, reason: String) {
+    if wasOnline { online -= 1 }
+    let isKnown = endings[reason] != nil || endings.count < Self.reasonLimit
+    endings[isKnown ? reason : "other reasons", default: 0] += 1
+  }
+
+  /// `latency` is nil where it can't be known; that of a kept one tells how long its phone was away.
+  package mutating func notified(isKept: Bool, isFirst: Bool, latency nanoseconds: Int64?, at now: Instant) {
+    notifications += 1
+    if isKept { kept += 1 }
+    if isFirst { reached += 1 }
+    span = (span?.first ?? now, now)
+    if let nanoseconds, !isKept { latency.add(nanoseconds) }
+  }
+
+  /// From the first notification to the last, in nanoseconds.
+  package var spanNanoseconds: Int64 { span.map { $0.last.nanoseconds(since: $0.first) } ?? 0 }
+}
+
+extension FleetTally {
+  private static let percentiles = [("p50", 0.5), ("p99", 0.99)]
+
+  /// The figures that move, on one line.
+  package var line: String {
+    var text = "\(online) of \(phones) phones connected"
+    if ready < phones { text += ", \(ready) with tokens" }
+    text += "; \(notifications) notifications"
+    if let middle = latency.percentile(0.5), let most = latency.percentile(0.99) {
+      text += ", p50 \(Self.milliseconds(middle)), p99 \(Self.milliseconds(most))"
+    }
+    return text
+  }
+
+  /// What it came to, a line each. `since` says where latency is measured from; nil if it can't be known.
+  package func lines(after nanoseconds: Int64, latencySince since: String?) -> [String] {
+    var lines = [
+      "\(phones) phones for \(Self.seconds(nanoseconds)): \(online) connected at the end, \(ready) got tokens"
+    ]
+    lines.append("\(connects) times connected\(Self.list(endings))")
+    if appsRemoved > 0 { lines.append("\(appsRemoved) apps removed") }
+    if removalsFailed > 0 { lines.append("\(removalsFailed) apps could not be removed") }
+    if tokensRefused > 0 { lines.append("\(tokensRefused) tokens refused") }
+    lines.append(
+      "\(notifications) notifications to \(reached) phones, \(kept) of them kept while away"
+        + (spanNanoseconds > 0 ? "; the first to the last in \(Self.seconds(spanNanoseconds))" : ""))
+    if let since, latency.count > 0 {
+      let parts = Self.percentiles.compactMap { name, part in
+        latency.percentile(part).map { "\(name) \(Self.milliseconds($0))" }
+      }
+      lines.append(
+        "latency \((parts + ["max \(Self.milliseconds(latency.longest))"]).joined(separator: ", ")), from \(since)"
+      )
+    } else if notifications > kept {
+      lines.append("latency unknown: the emulator's clock is not this machine's")
+    }
+    return lines
+  }
+
+  private static func list(_ endings: [String: Int]) -> String {
+    let sorted = endings.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    return sorted.isEmpty
+      ? "" : "; ended: " + sorted.map { "\($0.value) × \($0.key.visible)" }.joined(separator: ", ")
+  }
+
+  static func seconds(_ nanoseconds: Int64) -> String { decimal(nanoseconds / 100_000_000, 10) + " s" }
+
+  static func milliseconds(_ nanoseconds: Int64) -> String { decimal(nanoseconds / 10_000, 100) + " ms" }
+
+  private static func decimal(_ number: Int64, _ scale: Int64) -> String {
+    let fraction = String(number % scale + scale).dropFirst()
+    return "\(number / scale).\(fraction)"
+  }
+
+  /// The same for scripts; latency in nanoseconds, null where it is not known.
+  package func json(_ event: String, after nanoseconds: Int64, latencySince since: String?) -> JSONValue {
+    let known = since != nil && latency.count > 0
+    let parts = Self.percentiles.map { name, part in
+      (name, known ? JSONValue.optional(latency.percentile(part)) : .null)
+    }
+    return [
+      "event": .string(event), "seconds": .number(Double(nanoseconds) / 1e9),
+      "phones": .integer(Int64(phones)),
+      "online": .integer(Int64(online)), "ready": .integer(Int64(ready)),
+      "connects": .integer(Int64(connects)),
+      "endings": .object(endings.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) }),
+      "appsRemoved": .integer(Int64(appsRemoved)), "removalsFailed": .integer(Int64(removalsFailed)),
+      "tokensRefused": .integer(Int64(tokensRefused)),
+      "notifications": .integer(Int64(notifications)), "kept": .integer(Int64(kept)),
+      "reached": .integer(Int64(reached)), "notificationSeconds": .number(Double(spanNanoseconds) / 1e9),
+      "latency": .object(
+        [("since", .optional(since)), ("count", .integer(Int64(latency.count)))] + parts
+          + [("max", known ? .integer(latency.longest) : .null)]),
+    ]
+  }
+}

@@ -1,0 +1,81 @@
+import Platform
+import PushModel
+import SimulatedDevice
+
+/// `fleet`: thousands of simulated phones in one process, that activate, connect, receive, acknowledge, come and go.
+enum FleetCommand {
+  private static let devices = Flag("devices", ValueKind<Int>.number("N", 1...1_000_000), "phones").required
+  private static let topics = CommonFlags.topic.repeatable.required
+  private static let name = Flag("name", .udid, default: "fleet", "the phones are called NAME-1, NAME-2, …")
+  private static let rate = Flag(
+    "rate", ValueKind<Int>.number("N", 1...1_000_000), default: "200",
+    "phones that are switched on in a second"
+  )
+  private static let duration = Flag("duration", .interval, "end after this time")
+  private static let count = Flag(
+    "count", ValueKind<Int>.number("N", 1...1_000_000_000), "end after N notifications in all")
+  private static let offline = Flag(
+    "offline", .percent, default: "0",
+    "phones of a hundred that go offline and come back, once every --period")
+  private static let offlineFor = Flag("offline-for", .interval, default: "10s", "how long they stay away")
+  private static let period = Flag(
+    "period", .interval, default: "60s", "begins when all are switched on, and again when it is over")
+  private static let uninstall = Flag(
+    "uninstall", .percent, default: "0", "phones of a hundred that lose their apps in the first --period")
+  private static let seed = Flag(
+    "seed", ValueKind<UInt64>.number("N", 0...UInt64.max),
+    "decides which phones, and when; drives reconnect jitter"
+  )
+  private static let keepAlive = Flag("keep-alive", .interval, default: "60s", "time between keep-alives")
+  private static let tokens = Flag(
+    "tokens", .file, "written when every phone has its tokens: a line each of token, topic and phone")
+  private static let stamp = Flag(
+    "stamp", .text("MEMBER"),
+    "member of the payload with the time of sending, UNIX seconds or milliseconds: latency is from there, and not from "
+      + "when the emulator took the push")
+  private static let keep = Flag(
+    "keep", .toggle, "keep each phone's certificate, key and state, as device does, for the next time")
+  static let flags: [any FlagDescription] = [
+    devices, topics, name, rate, duration, count, offline, offlineFor, period, uninstall, tokens, stamp, keep,
+    seed, keepAlive, CommonFlags.json, CommonFlags.environment, CommonFlags.access,
+    CommonFlags.certsOfEmulator, CommonFlags.portsFile,
+  ]
+
+  /// Files that a process has open besides its phones' connections, as a count: rather too many.
+  private static let otherFiles = 64
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    let seed = settings[seed] ?? UInt64.random(in: .min ... .max)
+    var plan = FleetPlan(phones: settings[devices] ?? 1, rate: settings[rate] ?? 200, seed: seed)
+    plan.offlinePercent = settings[offline] ?? 0
+    plan.offlineNanoseconds = settings[offlineFor]?.nanoseconds ?? plan.offlineNanoseconds
+    plan.periodNanoseconds = settings[period]?.nanoseconds ?? plan.periodNanoseconds
+    plan.uninstallPercent = settings[uninstall] ?? 0
+    guard plan.offlinePercent == 0 || plan.offlineNanoseconds < plan.periodNanoseconds else {
+      throw UsageError("--offline-for has to be shorter than --period", command: "fleet")
+    }
+    try checkOpenFiles(plan.phones)
+    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let site = try FleetSite(
+      emulator, name: settings[name]?.text ?? "fleet", topics: settings.all(topics),
+      environment: settings[CommonFlags.environment] ?? .sandbox,
+      keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000, seed: seed,
+      keepsFiles: settings.isOn(keep))
+    let output = FleetOutput(isJSON: settings.isOn(CommonFlags.json), tokensPath: settings[tokens])
+    let runner = try FleetRunner(
+      plan, site: site, output: output, count: settings[count], stamp: settings[stamp])
+    return try runner.run(limit: settings[duration]?.nanoseconds)
+  }
+
+  private static func checkOpenFiles(_ phones: Int) throws {
+    let wanted = phones + otherFiles
+    guard let limit = SocketCalls.raiseOpenFileLimit(), limit < wanted else { return }
+    throw CommandFailure(
+      "\(phones) phones need \(wanted) open files, and this process may have \(limit): raise the limit before, with "
+        + "ulimit -Hn \(wanted) where you may, or start several smaller fleets with a --name each")
+  }
+}
+
+extension ValueKind where Value == Int {
+  fileprivate static let percent = number("PERCENT", 0...100)
+}
