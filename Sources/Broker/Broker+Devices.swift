@@ -110,6 +110,14 @@ extension Broker {
     reportGone(row, now: now)
   }
 
+  /// The phone of a device tells what it has made of a notification. Of one that did not go there it says nothing.
+  public func phoneTold(_ step: PhoneStep, of id: UInt64, on udid: UDID, now: Timestamp) {
+    guard let record = journal[id] else { return }
+    let isForIt =
+      record.registration.map { registry[registry[$0].device].udid == udid } ?? record.presentedToken.isEmpty
+    if isForIt { history.toldByPhone(id, step, now) }
+  }
+
   /// The device wants the token of a topic: the one it has, or that of a fresh install. nil when there are too many.
   public func appToken(_ session: DeviceSession, topic hash: TopicHash, now: Timestamp) -> DeviceToken? {
     guard deliveries.isLive(session), let topic = registry.topic(hashed: hash) else { return nil }

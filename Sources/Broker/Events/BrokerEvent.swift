@@ -12,6 +12,8 @@ public struct BrokerEvent: BitwiseCopyable {
     case device
     /// A row of the token map was added or changed; `subject` is its index.
     case token
+    /// A phone told what it has made of a notification; `subject` is its id.
+    case phone
     /// Something outside the broker; `subject` is for whoever put it there.
     case other
   }

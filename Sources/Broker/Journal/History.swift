@@ -85,6 +85,13 @@ final class History {
     if state == .delivered { meter.noteAcknowledged(record, path ?? record.pointee.path) }
   }
 
+  /// A phone tells what it has made of it.
+  func toldByPhone(_ id: UInt64, _ step: PhoneStep, _ now: Timestamp) {
+    guard let record = journal[id] else { return }
+    journal.add(step, to: id)
+    note(.phone, id, record.state, now)
+  }
+
   // MARK: Events
 
   @inline(__always)

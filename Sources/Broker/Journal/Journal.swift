@@ -14,6 +14,7 @@ public final class Journal {
   /// Beside the records, since most notifications have none; nil until the first that has.
   private var details: UnsafeMutablePointer<NotificationDetail?>?
   private var used = 0
+  private var phoneSteps = PhoneSteps()
   /// The id that the next notification gets.
   public private(set) var nextId: UInt64 = 1
   /// Ids below this one are forgotten (too old, or cleared).
@@ -81,6 +82,11 @@ public final class Journal {
     details[slot] = detail
   }
 
+  /// What a phone has made of a notification, in order.
+  public func phoneSteps(_ id: UInt64) -> [PhoneStep] { self[id] == nil ? [] : phoneSteps[id] }
+
+  func add(_ step: PhoneStep, to id: UInt64) { phoneSteps.add(step, to: id) }
+
   private func makeDetails() -> UnsafeMutablePointer<NotificationDetail?> {
     let details = UnsafeMutablePointer<NotificationDetail?>.allocate(capacity: capacity)
     details.initialize(repeating: nil, count: capacity)
@@ -100,6 +106,7 @@ public final class Journal {
     drain()
     firstId = nextId
     details?.update(repeating: nil, count: capacity)
+    phoneSteps = PhoneSteps()
   }
 
   /// No record refers to a row of the token map any more: the rows are gone.

@@ -12,7 +12,8 @@ struct EventDocument {
     case .delivery: delivery(event)
     case .device: device(event)
     case .token: token(event)
-    case .other: nil
+    // What phones tell is told in full by whoever hears them.
+    case .phone, .other: nil
     }
   }
 

@@ -11,6 +11,7 @@ import Broker
         case .notification: "notification \(event.subject)"
         case .delivery: "\(event.state) \(event.subject)"
         case .device, .token: "\(event.kind) \(event.change) \(event.subject)"
+        case .phone: "phone \(event.subject)"
         case .other: "other \(event.subject)"
         }
       }

@@ -1,0 +1,44 @@
+import PushModel
+import Testing
+
+@testable import Broker
+
+/// What phones have made of notifications.
+@Suite("Steps of phones")
+struct PhoneStepsTests {
+  private func step(_ event: String) -> PhoneStep { PhoneStep(at: Timestamp(seconds: 1), event: event) }
+
+  @Test("are told of the notification that went to the phone, as an event and in order")
+  func told() throws {
+    let lab = Lab()
+    let row = try lab.row()
+    let id = lab.push(row, "{}")
+    let udid = lab.broker.registry[lab.broker.registry[row].device].udid
+    let other = try #require(UDID("somebody-else"))
+    lab.broker.events.turnOn()
+    let first = lab.broker.events.nextNumber
+    for event in ["presented", "sound"] {
+      lab.broker.phoneTold(step(event), of: id, on: udid, now: lab.now)
+      lab.broker.phoneTold(step(event), of: id, on: other, now: lab.now)
+      lab.broker.phoneTold(step(event), of: id + 1, on: udid, now: lab.now)
+    }
+    #expect(lab.broker.journal.phoneSteps(id).map(\.event) == ["presented", "sound"])
+    #expect(lab.broker.events.nextNumber == first + 2)
+    let event = try #require(lab.broker.events[first])
+    #expect(event.kind == .phone && event.subject == id)
+    lab.broker.journal.clear()
+    #expect(lab.broker.journal.phoneSteps(id).isEmpty)
+  }
+
+  @Test("so many of one are kept, and of all the newest notifications'")
+  func bounded() {
+    var steps = PhoneSteps()
+    let notifications = UInt64(PhoneSteps.limit / PhoneSteps.limitOfOne)
+    for id in 1...notifications + 10 {
+      for _ in 0..<PhoneSteps.limitOfOne + 5 { steps.add(step("presented"), to: id) }
+    }
+    #expect(steps[10].isEmpty)
+    #expect(
+      steps[11].count == PhoneSteps.limitOfOne && steps[notifications + 10].count == PhoneSteps.limitOfOne)
+  }
+}
