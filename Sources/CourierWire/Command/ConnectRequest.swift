@@ -28,8 +28,12 @@ public struct ConnectRequest: CourierCommandValue {
   /// Milliseconds.
   public var tlsTime: UInt16?
   public var timestamp: UInt64?
-  /// The version of our private extension that a simulated device speaks; nil from everybody else.
+  /// What a simulated device is capable of; nil from everybody else.
   public var simulatedDevice: UInt8?
+  /// It understands what is private, and ends at bytes.
+  public static let withoutPhone: UInt8 = 1
+  /// From here on it has a phone, which takes orders and reports.
+  public static let withPhone: UInt8 = 2
   /// Names of topics, told by simulated devices only.
   public var topicNames: [Topic] = []
   /// Items that are unknown, or known but of an unexpected form.

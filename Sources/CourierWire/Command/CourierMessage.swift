@@ -27,6 +27,8 @@ public struct CourierMessage: CourierCommandValue {
   public var pushType: UInt16?
   /// The provider's `apns-collapse-id`, told to simulated devices only.
   public var collapseId: String?
+  /// What the emulator's history calls it, told to simulated devices with a phone only.
+  public var notificationId: UInt64?
   /// The broadcast channel that it came through.
   public var channel: CourierChannel?
 
@@ -91,6 +93,7 @@ public struct CourierMessage: CourierCommandValue {
     case .tracingIdentifier: tracingIdentifier = item.bytes
     case .pushType: pushType = item.integer()
     case .collapseId: collapseId = item.text
+    case .notificationId: notificationId = item.integer()
     case .channel: channel = try CourierChannel(protobuf: item.value)
     case .token, .topic, .payload, .messageId: break
     }
@@ -113,6 +116,7 @@ public struct CourierMessage: CourierCommandValue {
     writer.item(Item.pushType, pushType)
     writer.item(Item.channel, channel?.protobuf)
     writer.item(Item.collapseId, collapseId)
+    writer.item(Item.notificationId, notificationId)
     return writer.finish()
   }
 }
@@ -129,12 +133,17 @@ extension CourierMessage {
   /// A push type as item 28, and a collapse id's header.
   @inlinable static var pushTypeByteCount: Int { 5 }
   @inlinable static var collapseIdHeaderByteCount: Int { 3 }
+  /// A notification's id as item 0xe4.
+  @inlinable static var notificationIdByteCount: Int { 11 }
 
   /// Bytes of what only a simulated device is told.
   @inlinable
-  public static func privateByteCount(hasPushType: Bool, collapseIdCount: Int) -> Int {
+  public static func privateByteCount(
+    hasPushType: Bool, collapseIdCount: Int, hasNotificationId: Bool = false
+  ) -> Int {
     (hasPushType ? pushTypeByteCount : 0)
       + (collapseIdCount > 0 ? collapseIdHeaderByteCount + collapseIdCount : 0)
+      + (hasNotificationId ? notificationIdByteCount : 0)
   }
 
   /// Bytes that `write` will put out.
@@ -154,7 +163,8 @@ extension CourierMessage {
     to output: UnsafeMutableRawPointer, token: DeviceToken, topic: TopicHash, payload: UnsafeRawBufferPointer,
     messageId: UInt32, expiry: UInt32, timestampNanoseconds: UInt64, storageFlags: UInt8, priority: UInt8,
     baseToken: DeviceToken? = nil, apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil,
-    collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+    notificationId: UInt64? = nil
   ) -> Int {
     typealias Item = CourierItem.Message
     precondition(payload.count <= 65535)
@@ -185,6 +195,7 @@ extension CourierMessage {
       at.item(Item.collapseId, collapseId.count)
       at.put(collapseId)
     }
+    if let notificationId { at.item(Item.notificationId, notificationId) }
     return at.finish(.message)
   }
 }

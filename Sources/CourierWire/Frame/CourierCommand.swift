@@ -36,6 +36,12 @@ public enum CourierCommand: UInt8, Sendable, CaseIterable {
   /// Server, private to this emulator: something happened to an app on the simulated phone. Only sent to a client
   /// whose connect carried `CourierItem.Connect.simulatedDevice`; any other client would skip it.
   case appState = 0x70
+  /// Server, private: what a person does to the simulated phone, or the emulator's clock. Only sent to a client whose
+  /// connect says that it has a phone.
+  case phoneOrder = 0x71
+  /// Device, private: what has happened on the simulated phone, and how it is now. From a client without one it is
+  /// skipped.
+  case phoneReport = 0x72
 }
 
 /// A command with a meaning: read from a frame, written as one.

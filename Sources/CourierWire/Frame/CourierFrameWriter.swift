@@ -38,6 +38,15 @@ struct CourierFrameWriter {
     if let value { item(id: id.rawValue, value) }
   }
 
+  /// Appends a value that may be longer than an item: in as many items as it takes, none for an empty one.
+  mutating func items(_ id: some RawRepresentable<UInt8>, _ value: [UInt8]) {
+    var rest = value[...]
+    while !rest.isEmpty {
+      item(id: id.rawValue, rest.prefix(CourierLimits.itemByteCount))
+      rest = rest.dropFirst(CourierLimits.itemByteCount)
+    }
+  }
+
   /// Appends an item in UTF-8, or nothing for nil.
   mutating func item(_ id: some RawRepresentable<UInt8>, _ value: String?) {
     if let value { item(id: id.rawValue, value.utf8) }

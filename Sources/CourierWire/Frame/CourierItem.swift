@@ -3,11 +3,14 @@
 ///
 /// | private | in | value |
 /// |---|---|---|
-/// | 0xe0 | connect | one byte, 1: the client is a simulated device that understands what is private here |
+/// | 0xe0 | connect | one byte: the client is a simulated device that understands what is private here. 1: it ends at bytes; 2: it has a phone |
 /// | 0xe1 | connect (repeated), app-token request | a topic's name in UTF-8; the protocol itself carries only its SHA-1 |
 /// | 0xe2 | app-token request | the token that the device remembers for the topic; the answer is `statusRemoved` if that app is gone |
 /// | 28, 0xe3 | message | push type as `PushType` counts them (Apple's numbers are unknown), and `apns-collapse-id` in UTF-8; each only if the provider said one |
+/// | 0xe4 | message | the notification's id in the emulator's history, 8 bytes; to a device with a phone |
 /// | command 0x70 | server to device | 1 topic hash, 2 action, 3 topic name |
+/// | command 0x71 | server to a device with a phone | 1 number of the order, 2 the order in JSON, 3 the emulator's clock in nanoseconds since 1970, 4 whether it stands still |
+/// | command 0x72 | device with a phone to server | 1 number of the order that is answered, 2 a sentence that says what went wrong, 3 events in JSON, 4 the phone in JSON, 5 how many events were lost. 3 and 4 are repeated for more than an item holds |
 public enum CourierItem {
   /// 0x07, `Documentation/device-protocol.md#connect`.
   public enum Connect: UInt8, Sendable {
@@ -73,6 +76,7 @@ public enum CourierItem {
     case pushType = 28
     case channel = 29
     case collapseId = 0xe3
+    case notificationId = 0xe4
   }
 
   /// 0x0b, `Documentation/device-protocol.md#acknowledgement`.
@@ -137,5 +141,22 @@ public enum CourierItem {
     case topic = 1
     case action = 2
     case topicName = 3
+  }
+
+  /// 0x71, private.
+  public enum PhoneOrder: UInt8, Sendable {
+    case number = 1
+    case order = 2
+    case now = 3
+    case isFrozen = 4
+  }
+
+  /// 0x72, private.
+  public enum PhoneReport: UInt8, Sendable {
+    case number = 1
+    case problem = 2
+    case events = 3
+    case document = 4
+    case lost = 5
   }
 }

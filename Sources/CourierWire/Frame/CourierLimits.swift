@@ -11,6 +11,14 @@ public enum CourierLimits {
   public static let frameBeforeConnect = 16 * 1024
   /// Largest frame body once connected, in bytes: one item of full size and 1 KiB for the others.
   public static let frameAfterConnect = 64 * 1024 + 1024
+  /// Largest order to a simulated phone, in bytes: two items in a frame of ordinary size.
+  public static let orderByteCount = 64 * 1024
+  /// Largest description of a simulated phone, in bytes: some hundred notes of full length.
+  public static let phoneByteCount = 256 * 1024
+  /// Largest list of a simulated phone's events in one report, in bytes: 200 of a kilobyte each and more.
+  public static let phoneEventsByteCount = 256 * 1024
+  /// Largest frame body from a simulated device with a phone, in bytes: one report.
+  public static let frameOfPhone = phoneByteCount + phoneEventsByteCount + 4 * 1024
 
   /// How long a peer may take to have its first identity accepted, in nanoseconds: 30 s is ample for a handset on a
   /// slow network and short for somebody who only holds the socket open.

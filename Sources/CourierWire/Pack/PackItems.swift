@@ -14,10 +14,13 @@ enum PackItems {
   /// Commands with one or two numbers.
   private static func ofSmall(_ command: UInt8, _ item: UInt8) -> Int? {
     switch (CourierCommand(rawValue: command), item) {
-    case (.acknowledgement, 4), (.setState, 2), (.channels, 1): 4
+    case (.acknowledgement, 4), (.setState, 2), (.channels, 1), (.phoneOrder, 1): 4
+    case (.phoneReport, 1), (.phoneReport, 5): 4
+    case (.phoneOrder, 3): 8
     case (.appTokenRequest, 3), (.appTokenResponse, 4): 2
     case (.acknowledgement, 8), (.appTokenResponse, 1), (.setState, 1), (.channels, 4): 1
     case (.keepAlive, 9), (.keepAlive, 10), (.keepAliveAnswer, 1), (.appState, 2): 1
+    case (.phoneOrder, 4): 1
     default: nil
     }
   }
@@ -47,7 +50,7 @@ enum PackItems {
     case .storageFlags, .storageFlagsToo, .priority: 1
     case .pushType: 2
     case .messageId, .expiry: 4
-    case .timestamp: 8
+    case .timestamp, .notificationId: 8
     default: nil
     }
   }

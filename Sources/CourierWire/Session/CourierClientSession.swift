@@ -140,6 +140,8 @@ public struct CourierClientSession {
     /// Nothing is stored for us.
     case nothingStored
     case appStateChanged(AppStateChange)
+    /// Something for the phone, if the client said that it has one.
+    case phoneOrdered(PhoneOrderCommand)
     case channelsConfirmed(ChannelConfirmation)
     /// End the connection.
     case close(CloseReason)
@@ -186,6 +188,7 @@ public struct CourierClientSession {
     case .appTokenResponse: return tokenAnswered(try AppTokenResponse(frame))
     case .noStorage: return .nothingStored
     case .appState: return .appStateChanged(try AppStateChange(frame))
+    case .phoneOrder: return .phoneOrdered(try PhoneOrderCommand(frame))
     case .channels: return .channelsConfirmed(try ChannelConfirmation(frame))
     default: return .nothing
     }

@@ -25,6 +25,8 @@ public struct CourierServerSession: ~Copyable {
   public private(set) var holdUntil = Instant.distantPast
   /// A simulated device of ours is on the other side, which is told more than others.
   public private(set) var isSimulated = false
+  /// And it has a phone, which takes orders and reports.
+  public private(set) var hasPhone = false
 
   public init(acceptedAt now: Instant) {
     state = .awaitingConnect(
@@ -190,7 +192,8 @@ public struct CourierServerSession: ~Copyable {
 
   /// Largest frame body to be taken at the moment, in bytes, for `CourierDecoder.next`.
   public var frameLimit: Int {
-    isEstablished ? CourierLimits.frameAfterConnect : CourierLimits.frameBeforeConnect
+    guard isEstablished else { return CourierLimits.frameBeforeConnect }
+    return hasPhone ? CourierLimits.frameOfPhone : CourierLimits.frameAfterConnect
   }
 
   /// The base tokens that are connected here, the first identity first.
@@ -238,7 +241,9 @@ public struct CourierServerSession: ~Copyable {
     _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {
     switch state.accept(baseToken, at: now) {
-    case true?: isSimulated = isSimulated || request.simulatedDevice != nil
+    case true?:
+      isSimulated = isSimulated || request.simulatedDevice != nil
+      hasPhone = hasPhone || request.simulatedDevice ?? 0 >= ConnectRequest.withPhone
     case false?: return refusal(because: .tooManyIdentities, date)
     case nil: return .nothing
     }
@@ -275,6 +280,11 @@ public struct CourierServerSession: ~Copyable {
     isEstablished && isSimulated ? change.encoded : nil
   }
 
+  /// The private command for a phone; nil for any other client, which must not see it. Unsolicited, so `mayPush` applies.
+  public func phoneOrdered(_ order: PhoneOrderCommand) -> [UInt8]? {
+    isEstablished && hasPhone ? order.encoded : nil
+  }
+
   /// An answer has been handed to the system. The owner may have held it back (a store's commit comes first), and the
   /// pause behind it counts from when it leaves.
   public mutating func answerLeft(at now: Instant) { keepQuiet(from: now) }
@@ -309,6 +319,8 @@ public struct CourierServerSession: ~Copyable {
     case acknowledge(Acknowledgement)
     /// The identity joins or leaves channels; answer with `ChannelConfirmation`.
     case subscribe(ChannelSubscription)
+    /// The simulated device tells of its phone.
+    case phoneReported(PhoneReport)
     /// End the connection.
     case close(CourierCloseReason)
   }
@@ -348,7 +360,9 @@ public struct CourierServerSession: ~Copyable {
     case .keepAlive: return keepAliveReceived(at: now)
     case .channels: return channelsReceived(try ChannelSubscription(frame))
     case .setState, .setActiveInterval, .flushAnswer, .flush: return .nothing
-    case .connected, .keepAliveAnswer, .noStorage, .appTokenResponse, .appState, nil: return .nothing
+    case .phoneReport: return isEstablished && hasPhone ? .phoneReported(try PhoneReport(frame)) : .nothing
+    case .connected, .keepAliveAnswer, .noStorage, .appTokenResponse, .appState, .phoneOrder, nil:
+      return .nothing
     }
   }
 

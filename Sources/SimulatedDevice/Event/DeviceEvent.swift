@@ -37,6 +37,8 @@ public struct DeviceNotification: Equatable, Sendable {
   /// What the provider said, if the service tells it.
   public var pushType: PushType?
   public var collapseId: String?
+  /// What the emulator's history calls it, if the device has a phone.
+  public var notificationId: UInt64?
   /// Whether the service kept it while the device was away.
   public var isFromStore: Bool
 
@@ -52,6 +54,7 @@ public struct DeviceNotification: Equatable, Sendable {
     payload = message.payload
     pushType = message.pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
     collapseId = message.collapseId
+    notificationId = message.notificationId
     isFromStore = message.isFromStore
   }
 

@@ -1,3 +1,4 @@
+import CourierWire
 import PushModel
 
 /// What happens to a simulated device.
@@ -26,6 +27,8 @@ public enum DeviceInput {
   case install(Topic)
   /// A person removes an app.
   case remove(Topic)
+  /// The phone of this device tells of itself; lost while there is no connection.
+  case phoneReported(PhoneReport)
 }
 
 /// What the owner of a simulated device has to do, in order.
@@ -45,6 +48,8 @@ public enum DeviceAction: Equatable {
   case persist(DeviceState)
   /// Tell whoever watches. An owner that stops now has to carry out what stands before and behind it first.
   case emit(DeviceEvent)
+  /// For the phone of this device.
+  case orderPhone(PhoneOrderCommand)
   /// Give `timePassed` then; replaces the earlier one.
   case scheduleWake(at: Instant)
 }

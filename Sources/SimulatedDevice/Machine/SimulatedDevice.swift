@@ -57,19 +57,20 @@ public struct SimulatedDevice: ~Copyable {
   private var failures = 0
   private var random: SeededChoices
   private let keepAliveNanoseconds: Int64
+  private let hasPhone: Bool
   private var scheduledWake: Instant?
 
   /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
-  /// and certificate are there.
+  /// and certificate are there, `hasPhone` that its owner takes orders for a phone and reports of it.
   public init(
-    state: DeviceState, topics: [Topic] = [], isActivated: Bool, seed: UInt64,
+    state: DeviceState, topics: [Topic] = [], isActivated: Bool, hasPhone: Bool = false, seed: UInt64,
     keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds
   ) {
     self.state = state
     needsActivation = !isActivated
     random = SeededChoices(seed: seed)
     backoff = Backoff(first: Self.firstWaitNanoseconds, longest: Self.longestWaitNanoseconds, seed: seed)
-    self.keepAliveNanoseconds = keepAliveNanoseconds
+    (self.keepAliveNanoseconds, self.hasPhone) = (keepAliveNanoseconds, hasPhone)
     session = CourierClientSession(keepAliveNanoseconds: keepAliveNanoseconds)
     for topic in topics { _ = addApp(topic) }
   }
@@ -105,6 +106,7 @@ public struct SimulatedDevice: ~Copyable {
     case .received(let bytes): received(bytes, now, &actions)
     case .install(let topic): install(topic, &actions)
     case .remove(let topic): remove(topic, &actions)
+    case .phoneReported(let report): send(session.command(report), &actions)
     }
   }
 
@@ -162,7 +164,7 @@ public struct SimulatedDevice: ~Copyable {
     (request.carrier, request.protocolVersion) = ("WiFi", 11)
     (request.systemVersion, request.systemBuild, request.hardwareModel) = ("18.0", "22A3354", "iPhone17,1")
     (request.certificate, request.nonce, request.signature) = (certificate, nonce, signature)
-    request.simulatedDevice = 1
+    request.simulatedDevice = hasPhone ? ConnectRequest.withPhone : ConnectRequest.withoutPhone
     request.topicNames = state.apps.prefix(Self.topicNamesInConnect).map(\.topic)
     session = CourierClientSession(keepAliveNanoseconds: keepAliveNanoseconds)
     decoder = CourierDecoder()
@@ -287,6 +289,7 @@ public struct SimulatedDevice: ~Copyable {
       actions.append(.send(acknowledgement))
       if !isRepeated { notify(message, &actions) }
     case .appStateChanged(let change): appStateChanged(change, now, &actions)
+    case .phoneOrdered(let order): if hasPhone { actions.append(.orderPhone(order)) }
     case .close(let reason): hangUp(reason, now, &actions)
     }
   }

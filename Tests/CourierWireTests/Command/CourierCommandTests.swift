@@ -62,6 +62,7 @@ struct CourierCommandTests {
     (message.expiry, message.timestamp, message.storageFlags, message.storageFlagsToo) = (5, 6, 1, 3)
     (message.priority, message.baseToken, message.pushType) = (10, DeviceToken(loading: 2), 8)
     (message.tracingIdentifier, message.collapseId) = (Array(0..<16), "score")
+    message.notificationId = 1 << 40
     message.channel = CourierChannel(id: [1, 2], lastMessageTime: 1 << 60)
     return message
   }

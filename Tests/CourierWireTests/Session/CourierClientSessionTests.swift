@@ -119,6 +119,8 @@ struct CourierClientSessionTests {
   func others() {
     expect(NoStorage(baseToken: token), [.connected: .nothingStored])
     expect(AppStateChange(.erased), [.connected: .appStateChanged(AppStateChange(.erased))])
+    let order = PhoneOrderCommand(number: 1, order: [2])
+    expect(order, [.connected: .phoneOrdered(order)])
     let confirmation = ChannelConfirmation(index: 1, baseToken: token)
     expect(confirmation, [.connected: .channelsConfirmed(confirmation)])
     expect(KeepAliveAnswer(), [:])

@@ -192,6 +192,27 @@ struct CourierServerSessionFactsTests {
     #expect(session.appStateChanged(AppStateChange(.erased)) == nil)
   }
 
+  @Test("only one with a phone gets orders, may report, and may do so at length")
+  func phones() {
+    let (order, report) = (PhoneOrderCommand(number: 1, order: [2]), PhoneReport(number: 1))
+    for capability in [nil, ConnectRequest.withoutPhone, ConnectRequest.withPhone, 3] {
+      var connect = request
+      connect.simulatedDevice = capability
+      var session = Table.session(in: .verifying)
+      #expect(session.phoneOrdered(order) == nil)
+      #expect(session.receive(report, at: start) == .nothing)
+      _ = session.identityAccepted(connect, baseToken: token, tokenWasKnown: true, at: start, date: date)
+      let hasPhone = capability ?? 0 >= 2
+      #expect(session.hasPhone == hasPhone && session.isSimulated == (capability != nil))
+      #expect(session.phoneOrdered(order) == (hasPhone ? order.encoded : nil))
+      #expect(session.receive(report, at: start) == (hasPhone ? .phoneReported(report) : .nothing))
+      #expect(
+        session.frameLimit == (hasPhone ? CourierLimits.frameOfPhone : CourierLimits.frameAfterConnect))
+      session.connectionClosed()
+      #expect(session.phoneOrdered(order) == nil)
+    }
+  }
+
   @Test("the hot path reads a receipt and leaves everything else alone")
   func hotPath() throws {
     for state in Table.State.allCases {

@@ -56,6 +56,7 @@ struct PhaseTests {
     case .disconnect: "disconnect"
     case .persist: "persist"
     case .emit(let event): String(event.textLine.prefix { $0 != " " })
+    case .orderPhone: "orderPhone"
     case .scheduleWake: nil
     }
   }

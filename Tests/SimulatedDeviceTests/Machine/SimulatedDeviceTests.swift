@@ -61,6 +61,27 @@ struct SimulatedDeviceTests {
     #expect(world.courier.acknowledgements.count == 1)
   }
 
+  @Test("with a phone it says so, and passes on what is ordered and reported")
+  func phone() throws {
+    let world = try World(hasPhone: true)
+    let (order, report) = (PhoneOrderCommand(number: 1, order: [2]), PhoneReport(number: 1))
+    world.give(.phoneReported(report))
+    world.give(.start)
+    world.settle()
+    #expect(world.courier.requests.first?.simulatedDevice == 2)
+    world.send(world.courier.session.phoneOrdered(order) ?? [])
+    world.give(.phoneReported(report))
+    #expect(world.orders == [order])
+    #expect(world.courier.reports == [report], "what was told before it was connected is lost")
+  }
+
+  @Test("without a phone orders are passed over")
+  func noPhone() throws {
+    let world = try online()
+    world.send(PhoneOrderCommand(number: 1, order: [2]).encoded)
+    #expect(world.orders.isEmpty && world.isConnected)
+  }
+
   @Test("signs a nonce of 17 bytes: zero, the time in milliseconds, eight of chance")
   func nonce() throws {
     let world = try online()

@@ -11,6 +11,7 @@ final class TestCourier {
   var tokenRequests: [AppTokenRequest] = []
   var filters: [[TopicHash]] = []
   var acknowledgements: [Acknowledgement] = []
+  var reports: [PhoneReport] = []
   /// How it behaves.
   var baseToken = DeviceToken(loading: 1)
   var refusesIdentity = false
@@ -60,6 +61,7 @@ final class TestCourier {
     case .acknowledge(let acknowledgement):
       acknowledgements.append(acknowledgement)
       unacknowledged[acknowledgement.messageId] = nil
+    case .phoneReported(let report): reports.append(report)
     case .close: hasHungUp = true
     }
   }

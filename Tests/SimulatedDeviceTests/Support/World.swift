@@ -16,6 +16,8 @@ final class World {
   /// The date, which has nothing to do with how time passes.
   var date = Timestamp(seconds: 1_700_000_000)
   private(set) var events: [DeviceEvent] = []
+  /// For the phone, if it has one.
+  private(set) var orders: [PhoneOrderCommand] = []
   private(set) var lastPersisted: DeviceState?
   private(set) var activations = 0
   private(set) var connects = 0
@@ -30,13 +32,12 @@ final class World {
 
   init(
     topics: [String] = ["com.example.app"], state: DeviceState? = nil, isActivated: Bool = true,
-    seed: UInt64 = 1
+    hasPhone: Bool = false, seed: UInt64 = 1
   ) throws {
     let udid = try #require(UDID("device-1"))
     device = SimulatedDevice(
       state: state ?? DeviceState(udid: udid), topics: topics.compactMap(Topic.init),
-      isActivated: isActivated,
-      seed: seed)
+      isActivated: isActivated, hasPhone: hasPhone, seed: seed)
   }
 
   var isConnected: Bool { device.isConnected }
@@ -132,6 +133,7 @@ final class World {
         courier.connectionLost()
       case .persist(let state): lastPersisted = state
       case .emit(let event): events.append(event)
+      case .orderPhone(let order): orders.append(order)
       case .scheduleWake(let at): wake = at
       }
     }

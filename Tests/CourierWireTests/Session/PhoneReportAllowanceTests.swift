@@ -1,0 +1,42 @@
+import CourierWire
+import PushModel
+import Testing
+
+/// How often a device may tell of its phone unasked.
+struct PhoneReportAllowanceTests {
+  private let start = Instant(nanoseconds: 1_000_000_000)
+
+  /// How many of so many bytes are taken, one each `interval` nanoseconds, until one is too many; at most `most`.
+  private func taken(_ byteCount: Int, every interval: Int64, most: Int = 5000) -> Int {
+    var allowance = PhoneReportAllowance()
+    for number in 0..<most
+    where !allowance.takes(byteCount, at: start.adding(nanoseconds: Int64(number) * interval)) {
+      return number
+    }
+    return most
+  }
+
+  @Test(
+    "one that keeps to the interval, or is twice as fast, is never too much", arguments: [0, 70_000, 500_000])
+  func steady(byteCount: Int) {
+    let interval = PhoneReportAllowance.weight(byteCount) * PhoneReportAllowance.interval
+    #expect(taken(byteCount, every: interval) == 5000)
+    #expect(taken(byteCount, every: interval / 2) == 5000)
+  }
+
+  @Test("one that is three times as fast comes to its end, and without a pause after 200")
+  func fast() {
+    #expect((400...700).contains(taken(0, every: PhoneReportAllowance.interval / 3)))
+    #expect(taken(0, every: 0) == 200)
+    #expect(taken(PhoneReportAllowance.unit, every: 0) == 100)
+  }
+
+  @Test("an order lets one more come")
+  func order() {
+    var allowance = PhoneReportAllowance()
+    let first = (0..<200).allSatisfy { _ in allowance.takes(0, at: start) }
+    allowance.expectOne()
+    let (next, another) = (allowance.takes(0, at: start), allowance.takes(0, at: start))
+    #expect(first && next && !another)
+  }
+}
