@@ -51,7 +51,9 @@ let package = Package(
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library("Console", ["Broker", "Dashboard", "Faults", "Phone", "PushModel", "Transport"]),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
-    library("DeviceDriver", ["Credentials", "Platform", "PushModel", "SimulatedDevice", "Transport"]),
+    library(
+      "DeviceDriver",
+      ["CourierWire", "Credentials", "Phone", "Platform", "PushModel", "SimulatedDevice", "Transport"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),
     library(
       "Emulator",
@@ -100,6 +102,7 @@ let package = Package(
       ["Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "TestSupport", "Transport"]),
     tests("HTTP1", ["Platform", "PushModel", "Transport"]),
     tests("CourierWire", ["CourierWire", "PushModel"]),
+    tests("DeviceDriver", ["CourierWire", "DeviceDriver", "PushModel"]),
     tests("SimulatedDevice", ["CourierWire", "PushModel", "SimulatedDevice"]),
     tests("HTTP2", ["Transport", "PushModel"]),
     tests("ProviderAPI", ["ProviderAPI", "PushModel"]),

@@ -12,8 +12,14 @@ public protocol DeviceOwner: AnyObject {
   func keep(_ state: DeviceState) throws
   /// Something happened to the device.
   func deviceTold(_ event: DeviceEvent) throws
+  /// Something happened on its phone; behind what it follows from.
+  func phoneTold(_ told: [DevicePhone.Told]) throws
   /// One of the above, or the device's key, has failed.
   func deviceFailed(_ error: any Error)
+}
+
+extension DeviceOwner {
+  public func phoneTold(_ told: [DevicePhone.Told]) {}
 }
 
 /// Carries out on a loop what a `SimulatedDevice` wants: TLS to the courier, signatures, wake-ups. The rest is its owner's.
@@ -28,18 +34,25 @@ public final class DeviceDriver: ConnectionHandler {
   private var identity: DeviceIdentity?
   private var connection: SocketConnection?
   private var wake: LoopEvent?
+  private let phone: DevicePhone?
   /// What the device is being told, and what it will be told next.
   private var inputs: [DeviceInput] = []
 
-  /// A device that is switched off. `courier` is asked for at every attempt; `context` knows its authority.
+  /// A device that is switched off. `courier` is asked for at every attempt; `context` knows its authority. One with a
+  /// phone has to have been made to say so.
   public init(
-    _ device: consuming SimulatedDevice, identity: DeviceIdentity?, loop: EventLoop,
-    environment: Environment, context: TLSContext, courier: @escaping () throws -> SocketAddress
+    _ device: consuming SimulatedDevice, identity: DeviceIdentity?, phone: DevicePhone? = nil,
+    loop: EventLoop, environment: Environment, context: TLSContext,
+    courier: @escaping () throws -> SocketAddress
   ) {
     self.device = device
     (self.identity, self.loop, self.context, self.courier) = (identity, loop, context, courier)
+    self.phone = phone
     serverName = environment == .production ? "courier.push.apple.com" : "courier.sandbox.push.apple.com"
     wake = LoopEvent(timerOn: loop) { [unowned self] in tell(.timePassed) }
+    for app in self.device.state.apps { phone?.install(app.topic) }
+    phone?.onReport = { [unowned self] in tell(.phoneReported($0)) }
+    phone?.onTold = { [unowned self] told in attempt { try owner?.phoneTold(told) } }
   }
 
   /// What the device remembers.
@@ -48,6 +61,7 @@ public final class DeviceDriver: ConnectionHandler {
   /// Tells the device what happened and does what it wants. What happens meanwhile waits its turn, so that actions are
   /// carried out in order.
   public func tell(_ input: DeviceInput) {
+    if case .stop = input { phone?.report() }
     inputs.append(input)
     guard inputs.count == 1 else { return }
     while let next = inputs.first {
@@ -64,7 +78,10 @@ public final class DeviceDriver: ConnectionHandler {
     case .send(let bytes): connection?.send(bytes)
     case .disconnect: disconnect()
     case .persist(let state): attempt { try owner?.keep(state) }
-    case .emit(let event): attempt { try owner?.deviceTold(event) }
+    case .emit(let event):
+      attempt { try owner?.deviceTold(event) }
+      phone?.hear(of: event)
+    case .orderPhone(let order): phone?.take(order)
     case .scheduleWake(let moment):
       wake?.start(afterNanoseconds: moment.nanoseconds(since: SystemClock.now()))
     }

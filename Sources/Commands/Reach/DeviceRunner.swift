@@ -13,7 +13,6 @@ final class DeviceRunner: DeviceOwner {
   private let files: DeviceFiles
   private let client: ClientLoop
   private let isJSON: Bool
-  private var phone: DevicePhone?
   private var remaining: Int?
   private var wasConnected = false
   private var failure: (any Error)?
@@ -27,14 +26,10 @@ final class DeviceRunner: DeviceOwner {
     let context = try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
     client = try ClientLoop()
     driver = DeviceDriver(
-      device, identity: files.identity(), loop: client.loop, environment: environment, context: context,
+      device, identity: files.identity(), phone: DevicePhone(version, appState, loop: client.loop),
+      loop: client.loop, environment: environment, context: context,
       courier: { try emulator.address("courier") })
     driver.owner = self
-    phone = DevicePhone(
-      version, appState, loop: client.loop, clock: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
-    ) { [unowned self] told in
-      do { try tell(told) } catch { deviceFailed(error) }
-    }
   }
 
   /// Runs until enough notifications came (success), it is interrupted, or time is over. The latter two are failures if
@@ -68,13 +63,12 @@ final class DeviceRunner: DeviceOwner {
   func deviceTold(_ event: DeviceEvent) throws {
     try Output.line(isJSON ? event.jsonLine : event.textLine)
     if case .connected = event { wasConnected = true }
-    try tell(phone?.hears(of: event) ?? [])
     guard case .notification = event, let left = remaining else { return }
     remaining = left - 1
     if left == 1 { finish() }
   }
 
-  private func tell(_ told: [DevicePhone.Told]) throws {
+  func phoneTold(_ told: [DevicePhone.Told]) throws {
     for each in told { try Output.line(isJSON ? each.jsonLine : each.textLine) }
   }
 

@@ -24,6 +24,7 @@ enum DeviceCommand {
     let files = DeviceFiles(folder: "\(emulator.certs)/devices", udid: udid)
     let device = SimulatedDevice(
       state: try files.state(), topics: settings.all(topics), isActivated: files.identity() != nil,
+      hasPhone: true,
       seed: settings[seed] ?? UInt64.random(in: .min ... .max),
       keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000)
     let runner = try DeviceRunner(

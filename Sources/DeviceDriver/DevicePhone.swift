@@ -1,0 +1,225 @@
+import CourierWire
+import Phone
+import Platform
+import PushModel
+import SimulatedDevice
+import Transport
+
+/// The phone of a device: what iOS does with what the wire brings, and with what a person does at the console.
+///
+/// It lives on the emulator's clock, which it is told when it connects and at each change, and reports what happens: at once,
+/// but no more often than every 50 ms, and in answer to each order.
+public final class DevicePhone {
+  /// An event, and the `apns-id` of the push that it is about.
+  public struct Told: Sendable {
+    public let event: PhoneEvent
+    public let apnsId: String?
+  }
+
+  /// Takes what happens, in order.
+  var onTold: ([Told]) -> Void = { _ in }
+  /// Takes a report for the emulator.
+  var onReport: (PhoneReport) -> Void = { _ in }
+
+  private var phone: Phone
+  private let state: AppState
+  private var clock = PhoneClock()
+  private var news = PhoneNews()
+  private var isConnected = false
+  private var timer: LoopEvent?
+  private var reportTimer: LoopEvent?
+  private var isReportDue = false
+  /// Of pushes that may still be heard of, by the phone's number; those that came first go first.
+  private var names: [UInt64: String] = [:]
+  private var named: [UInt64] = []
+
+  /// A phone without apps; those that come are in `state`.
+  public init(_ version: IOSVersion = .standard, _ state: AppState = .suspended, loop: EventLoop) {
+    (phone, self.state) = (Phone(version), state)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
+    reportTimer = LoopEvent(timerOn: loop) { [unowned self] in
+      isReportDue = false
+      report()
+    }
+  }
+
+  // MARK: What comes
+
+  /// Something has happened to the device.
+  func hear(of event: DeviceEvent) {
+    switch event {
+    case .connected:
+      isConnected = true
+      news.noteChange()
+      reportSoon()
+    case .disconnected: isConnected = false
+    case .token(let topic, _): if phone[topic] == nil { install(topic) }
+    case .app(let topic, .removed): change { $0.remove(topic) }
+    case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
+    case .erased: change { $0.erase() }
+    case .notification(let notification): receive(notification)
+    case .activated, .tokenRefused, .app: break
+    }
+  }
+
+  /// Puts an app on the phone; one that is there already gives way with everything of it.
+  func install(_ topic: Topic) {
+    var app = PhoneApp(topic, state: state)
+    app.build.hasServiceExtension = true
+    change { $0.install(app) }
+  }
+
+  private func change(_ body: (inout Phone) -> Void) {
+    body(&phone)
+    news.noteChange()
+    reportSoon()
+  }
+
+  private func receive(_ notification: DeviceNotification) {
+    if phone[notification.topic] == nil { install(notification.topic) }
+    let id = phone.makeId()
+    if let name = notification.apnsId { remember(name, of: id) }
+    var push = PhonePush(
+      id: id, topic: notification.topic, payload: notification.payload, type: notification.pushType,
+      priority: notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate,
+      collapseId: notification.collapseId)
+    push.notificationId = notification.notificationId
+    happened(phone.receive(push, at: now))
+  }
+
+  private func remember(_ name: String, of id: UInt64) {
+    names[id] = name
+    named.append(id)
+    if named.count > Phone.noteLimit { names[named.removeFirst()] = nil }
+  }
+
+  /// The emulator tells the time, or passes on what a person does.
+  func take(_ command: PhoneOrderCommand) {
+    if let clock = command.clock {
+      self.clock.set(clock, at: SystemClock.now())
+      tick()
+    }
+    if !command.order.isEmpty { carryOut(command) }
+  }
+
+  private func carryOut(_ command: PhoneOrderCommand) {
+    // What happened before is no answer.
+    report()
+    var answer = PhoneReport()
+    do throws(PhoneOrderError) {
+      let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
+      let events = told(try phone.perform(PhoneOrder(value), at: now))
+      answer = PhoneNews.report(events.map(\.entry.encoded), document)
+      answer.number = command.number
+      onReport(answer)
+      tell(events)
+    } catch {
+      (answer.number, answer.problem) = (command.number, "\(error)")
+      onReport(answer)
+    }
+    startTimer()
+  }
+
+  // MARK: Time
+
+  private var now: Timestamp {
+    clock.now(
+      at: SystemClock.now(), world: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
+  }
+
+  /// Also where nothing happens, there may be less to see.
+  private func tick() {
+    news.noteChange()
+    happened(phone.advance(to: now))
+    reportSoon()
+  }
+
+  private func startTimer() {
+    guard !clock.isFrozen, let next = phone.nextMoment else { return timer?.cancel() ?? () }
+    timer?.start(afterNanoseconds: max(1_000_000, next.nanoseconds - now.nanoseconds))
+  }
+
+  // MARK: What goes
+
+  private func happened(_ events: [PhoneEvent]) {
+    startTimer()
+    guard !events.isEmpty else { return }
+    let told = told(events)
+    for each in told { news.add(each.entry.encoded) }
+    reportSoon()
+    tell(told)
+  }
+
+  private func told(_ events: [PhoneEvent]) -> [Told] {
+    events.map { Told(event: $0, apnsId: $0.push.flatMap { names[$0] }) }
+  }
+
+  private func tell(_ told: [Told]) { if !told.isEmpty { onTold(told) } }
+
+  private func reportSoon() {
+    guard isConnected, !isReportDue, !news.isEmpty else { return }
+    let wait = news.wait(at: SystemClock.now())
+    guard wait > 0 else { return report() }
+    isReportDue = true
+    reportTimer?.start(afterNanoseconds: wait)
+  }
+
+  /// Reports what has not been reported; before the device is switched off, so that nothing is lost.
+  func report() {
+    guard isConnected, !news.isEmpty else { return }
+    onReport(news.takeReport(document, at: SystemClock.now()))
+  }
+
+  /// Texts are cut where they would be too long to be told.
+  private var document: [UInt8] {
+    let document = phone.document
+    let whole = document.encoded
+    guard whole.count > CourierLimits.phoneByteCount else { return whole }
+    return document.shortened(to: Self.shortText).encoded
+  }
+
+  /// Of texts in a description that would be too long, in characters.
+  private static let shortText = 160
+}
+
+extension DevicePhone.Told {
+  /// As the phone's log has it (`Documentation/console-api.md#the-phone`).
+  var entry: JSONValue {
+    .object(
+      [
+        ("at", .string(event.at.rfc3339)), ("event", .string(event.what.name)),
+        ("topic", .string(event.topic.name)),
+      ] + event.members.dropFirst()
+        + [
+          ("notificationId", .optional(event.notificationId)), ("phoneNote", .optional(event.push)),
+        ])
+  }
+
+  /// As `device --json` writes it (`Documentation/explain.md#on-a-phone`).
+  public var jsonLine: String {
+    let place: [(String, JSONValue)] = [
+      ("topic", .string(event.topic.name)), ("apnsId", .optional(apnsId)),
+    ]
+    return JSONValue.object(event.members.prefix(1) + place + event.members.dropFirst()).text
+  }
+
+  /// For people, below the line of the notification.
+  public var textLine: String {
+    let name = event.what.name
+    let detail = event.detail.isEmpty ? event.rule.sentence : event.detail
+    return name + String(repeating: " ", count: max(1, 14 - name.count))
+      + "\(event.topic)  \(detail.visible)  (\(event.rule.rawValue): \(event.evidence))"
+  }
+}
+
+extension JSONValue {
+  /// The same with texts of at most so many characters.
+  func shortened(to count: Int) -> JSONValue {
+    switch self {
+    case .string(let text) where text.utf8.count > count: .string(text.prefix(count) + "…")
+    case .array(let values): .array(values.map { $0.shortened(to: count) })
+    case .object(let members): .object(members.map { ($0.0, $0.1.shortened(to: count)) })
+    default: self
+    }
+  }
+}
