@@ -26,6 +26,7 @@ public final class Console {
     waiting = WaitBoard(context.broker)
     eventPump = EventPump(context, slices)
     watchBoard()
+    watchPhones()
   }
 
   /// Answers clients that wait and feeds those that watch. To be called at the end of every turn, after the commit.

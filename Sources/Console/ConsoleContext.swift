@@ -48,6 +48,8 @@ public final class ConsoleContext {
   public var makeTimer: (_ afterNanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject? = { _, _ in
     nil
   }
+  /// The phones of simulated devices.
+  public var phones: PhoneBoard
   /// Certificates and keys, for saved states.
   public var credentials: (any CredentialIssuer)?
   /// What goes wrong on purpose.
@@ -59,5 +61,6 @@ public final class ConsoleContext {
 
   public init(broker: Broker, environment: Environment, now: @escaping () -> Timestamp) {
     (self.broker, self.environment, self.now) = (broker, environment, now)
+    phones = PhoneBoard(broker, now: now)
   }
 }

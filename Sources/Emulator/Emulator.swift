@@ -29,6 +29,8 @@ public final class Emulator {
   let gateway: Gateway
   let feedback: FeedbackService
   let courier: CourierService
+  /// The phones of simulated devices, as they tell of themselves.
+  let phones: PhoneBoard
   let tokenVerifier: ProviderTokenVerifier
   let provider: ProviderService
   /// The bridge to another service, if there is one.
@@ -90,8 +92,9 @@ public final class Emulator {
       loop: loop, broker: broker, clock: clock, limits: options.legacyLimits, identities: identities,
       logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters)
     feedback = FeedbackService(broker: broker, identities: identities)
+    phones = PhoneBoard(broker, now: { [clock] in clock.now() })
     courier = CourierService(
-      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults,
+      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, phones: phones,
       defaultEnvironment: options.environment,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
     tokenVerifier = ProviderTokenVerifier(
@@ -110,6 +113,7 @@ public final class Emulator {
 
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
+    clock.onChange = { [unowned courier] in courier.clockChanged() }
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.records.capture = capture

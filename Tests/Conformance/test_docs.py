@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from browser import Browser
-from harness import PATIENCE, eventually
+from harness import PATIENCE, SimulatedDevice, eventually
 
 
 def send(emulator, path, method, operation):
@@ -103,6 +103,10 @@ def test_every_example_is_answered_as_described(stopped_emulator):
                         connections.enter_context(connection(emulator, listener, protocol))
                     eventually(lambda: secure(emulator) == {"provider": "h2", "courier": "apns-security-v3"},
                                "both connections are listed with what TLS has settled")
+                if "/phone" in path:
+                    device = SimulatedDevice(emulator, "phone-1")
+                    connections.callback(device.stop)
+                    device.next("token")
                 status, body = send(emulator, path, method, operation)
             assert 200 <= status < 300 and str(status) in operation["responses"], (method, path, status, body[:500])
             media = operation["responses"][str(status)].get("content", {}).get("application/json")

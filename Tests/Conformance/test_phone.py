@@ -1,11 +1,12 @@
 """What the simulated phone makes of a push, beside the notification itself."""
 
 import json
+import urllib.error
 
 import pytest
 
 from courier import MESSAGE, Device
-from harness import TOPIC, SimulatedDevice
+from harness import TOPIC, SimulatedDevice, eventually
 
 ALERT = '{"aps":{"alert":"Hello"}}'
 SILENT = '{"aps":{"content-available":1}}'
@@ -93,4 +94,87 @@ def test_other_clients_are_told_neither_push_type_nor_collapse_id(emulator):
     command, message = device.receive()
     assert command == MESSAGE and message[3].decode() == ALERT
     assert PUSH_TYPE not in message and COLLAPSE_ID not in message
+    device.close()
+
+
+PHONE = "/api/v1/devices/phone-1/phone"
+
+
+def order(emulator, verb, **members):
+    return emulator.api("POST", f"{PHONE}/{verb}", members)
+
+
+def refusal(emulator, method, path, body=None):
+    """Status and sentence of a request that is refused."""
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        emulator.api(method, path, body)
+    return refused.value.code, json.loads(refused.value.read())["error"]["message"]
+
+
+def wait(emulator, **match):
+    return emulator.api("POST", "/api/v1/notifications/wait", {"match": match, "timeoutMs": 20000})["notifications"]
+
+
+def test_a_push_is_waited_for_until_it_shows_and_tapped_through_the_console(emulator, start):
+    device = start()
+    push(emulator, ALERT)
+    [shown] = wait(emulator, udid="phone-1", phone="presented")
+    phone = emulator.api("GET", PHONE)
+    [note] = phone["screen"]["lockScreen"]
+    assert phone["online"] and (note["body"], note["notificationId"]) == ("Hello", shown["id"])
+    assert [each["event"] for each in phone["log"]] == ["presented", "no-callback"]
+    events = order(emulator, "tap", id=note["id"])["events"]
+    assert [each["event"] for each in events] == ["opened", "callback"]
+    assert {each["notificationId"] for each in events} == {shown["id"]}
+    assert device.next("callback")["rule"] == "tap-response"
+    phone = emulator.api("GET", PHONE)
+    assert phone["screen"]["foreground"] == TOPIC and phone["screen"]["list"] == []
+    timeline = emulator.api("GET", f"/api/v1/notifications/{shown['id']}")["timeline"]
+    told = [(step["event"], step["rule"]) for step in timeline if "rule" in step]
+    assert told == [("presented", "system-shows"), ("no-callback", "system-calls-nobody"), ("opened", "tap-opens"),
+                    ("callback", "tap-response")]
+    status, sentence = refusal(emulator, "POST", f"{PHONE}/tap", {"id": note["id"]})
+    assert status == 400 and "no notification" in sentence
+
+
+def test_settings_wait_for_a_phone_that_is_away_and_nothing_else_does(emulator, start):
+    device = start()
+    device.stop()
+    eventually(lambda: not emulator.api("GET", PHONE)["online"], "the phone is away")
+    status, sentence = refusal(emulator, "POST", f"{PHONE}/open", {"topic": TOPIC})
+    assert status == 409 and "away" in sentence
+    assert order(emulator, "settings", lowPower=True) == {"queued": True}
+    assert order(emulator, "settings", apps={TOPIC: {"state": "force-quit"}}) == {"queued": True}
+    assert emulator.api("GET", PHONE)["queued"] == {"lowPower": True, "apps": {TOPIC: {"state": "force-quit"}}}
+    device = start()
+    phone = eventually(lambda: (phone := emulator.api("GET", PHONE))["queued"] is None and phone, "the phone is told")
+    assert phone["settings"]["lowPower"] and phone["apps"][TOPIC]["state"] == "force-quit"
+    assert "while the phone was away" in phone["log"][-1]["reason"]
+    push(emulator, SILENT, "--push-type", "background", "--priority", "5")
+    assert device.next("dropped")["rule"] == "silent-force-quit"
+
+
+def test_the_phone_lives_on_the_emulators_clock(emulator, start):
+    frozen = emulator.api("PUT", "/api/v1/clock", {"freeze": True})["now"]
+    device = start()
+    for _ in range(4):
+        push(emulator, SILENT, "--push-type", "background", "--priority", "5")
+    held = device.next("held")
+    [pushed] = wait(emulator, udid="phone-1", phone="held")
+    assert emulator.api("GET", PHONE)["log"][-1]["at"] == frozen
+    later = emulator.api("PUT", "/api/v1/clock", {"advance": "20m"})["now"]
+    released = device.next("callback")
+    assert released["rule"] == "silent-released" and released["apnsId"] == held["apnsId"]
+    log = eventually(lambda: [each for each in emulator.api("GET", PHONE)["log"] if each["rule"] == "silent-released"],
+                     "the emulator hears of it")
+    assert (log[-1]["at"], log[-1]["notificationId"]) == (later, pushed["id"])
+
+
+def test_somebody_elses_client_has_no_phone(emulator):
+    assert refusal(emulator, "GET", PHONE)[0] == 404
+    device = Device(emulator, *emulator.device_certificate("phone-1"), TOPIC)
+    device.connect().app_token()
+    for method, path, body in [("GET", PHONE, None), ("POST", f"{PHONE}/settings", {}), ("POST", f"{PHONE}/close", {})]:
+        status, sentence = refusal(emulator, method, path, body)
+        assert status == 409 and "no phone" in sentence
     device.close()

@@ -39,7 +39,10 @@ struct NotificationDocument {
       ("payload", JSONText.compact(record.payload).map(JSONValue.verbatim) ?? .null),
       ("payloadBase64", .string(Base64.encode(record.payload))),
       ("verdict", Self.verdict(record.rejection, detail)), ("state", .string(record.state.name)),
-      ("timeline", NotificationTimeline(record, detail).json),
+      (
+        "timeline",
+        NotificationTimeline(record, detail, phone: broker.journal.phoneSteps(record.id)).json
+      ),
     ]
   }
 

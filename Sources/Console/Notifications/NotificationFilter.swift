@@ -13,12 +13,14 @@ struct NotificationFilter {
     case status(Int)
     case reason(String)
     case state(NotificationState)
+    /// A phone has told this of it.
+    case phone(String)
     /// Anywhere in the payload; ASCII letters are compared without case.
     case text(ByteSearch)
   }
 
   /// Names of the filters, in the order of the contract.
-  static let names = ["topic", "token", "udid", "interface", "status", "reason", "state", "q"]
+  static let names = ["topic", "token", "udid", "interface", "status", "reason", "state", "phone", "q"]
 
   var conditions: [Condition] = []
 
@@ -68,6 +70,7 @@ struct NotificationFilter {
       return .status(status)
     case "reason": return .reason(try word(name, value, Rejection.allCases, \.reason).reason)
     case "state": return .state(try word(name, value, NotificationState.allCases, \.name))
+    case "phone": return .phone(value)
     default: return .text(ByteSearch(value))
     }
   }
@@ -109,6 +112,7 @@ extension NotificationFilter.Condition {
     case .status(let status): record.status(broker) == status
     case .reason(let reason): record.reason(broker) == reason
     case .state(let state): record.state == state
+    case .phone(let event): broker.journal.phoneSteps(record.id).contains { $0.event == event }
     case .text(let search): search.isIn(record.payload)
     }
   }
@@ -123,6 +127,7 @@ extension NotificationFilter.Condition {
     case .status: "status"
     case .reason: "reason"
     case .state: "state"
+    case .phone: "phone"
     case .text: "q"
     }
   }
@@ -130,7 +135,7 @@ extension NotificationFilter.Condition {
   /// What was asked for.
   var expected: JSONValue {
     switch self {
-    case .topic(let text), .udid(let text), .reason(let text): .string(text)
+    case .topic(let text), .udid(let text), .reason(let text), .phone(let text): .string(text)
     case .token(let bytes): .string(Hex.encode(bytes))
     case .interface(let interface): .string(interface.name)
     case .status(let status): .integer(Int64(status))
@@ -149,6 +154,7 @@ extension NotificationFilter.Condition {
     case .status: record.status(broker).map { .integer(Int64($0)) } ?? .null
     case .reason: .optional(record.reason(broker))
     case .state: .string(record.state.name)
+    case .phone: .array(broker.journal.phoneSteps(record.id).map { .string($0.event) })
     case .text: .string("not in the payload")
     }
   }

@@ -13,8 +13,11 @@ struct NotificationTimeline {
   }
 
   private var steps: [Step]
+  /// What the device's phone has made of it.
+  private let phone: [PhoneStep]
 
-  init(_ record: JournalRecord, _ detail: NotificationDetail? = nil) {
+  init(_ record: JournalRecord, _ detail: NotificationDetail? = nil, phone: [PhoneStep] = []) {
+    self.phone = phone
     steps = [
       Step(at: record.receivedAt, event: "received", detail: "by the \(record.interface.name) interface")
     ]
@@ -50,7 +53,14 @@ struct NotificationTimeline {
     .array(
       steps.map {
         ["at": .string($0.at.rfc3339), "event": .string($0.event), "detail": .string($0.detail)]
-      })
+      } + phone.map(Self.document))
+  }
+
+  private static func document(_ step: PhoneStep) -> JSONValue {
+    [
+      "at": .string(step.at.rfc3339), "event": .string(step.event), "detail": .string(step.detail),
+      "rule": .string(step.rule), "evidence": .string(step.evidence), "reason": .string(step.reason),
+    ]
   }
 
   /// Store and device, in the order of their times, and what ended it.

@@ -18,6 +18,7 @@ enum APIExamples {
     case "token": .string(token)
     case "id": 1
     case "name": "slow"
+    case "verb": "settings"
     case "limit": 10
     case "apns-push-type": "alert"
     case "apns-priority": "10"
@@ -134,6 +135,9 @@ enum APIExamples {
       "bytesRead": 2140, "bytesWritten": 310, "queuedBytes": 0, "devices": [.string(udid)],
     ],
     "Token": .object(row), "TokenDetail": .object(row + [("derivation", derivation)]), "Device": device,
+    "Phone": phone, "PhoneEvent": phoneEvent, "PhoneNote": phoneNote,
+    "PhoneEvents": ["events": [phoneEvent]], "PhoneOrder": ["lowPower": true],
+    "PhoneQueued": ["queued": true],
     "Channel": [
       "topic": .string(topic), "environment": "sandbox", "id": "AAECAwQFBgcICQoLDA0ODw==",
       "storesNewest": true, "listeners": 1, "newestAt": .string(now),
@@ -198,6 +202,31 @@ enum APIExamples {
         "state": "active", "installed": true, "enabled": true,
       ]
     ], "keptMessages": [],
+  ]
+
+  private static let phone: JSONValue = [
+    "udid": .string(udid), "online": true, "queued": nil, "iosVersion": "18",
+    "settings": [
+      "locked": true, "lowPower": false, "language": "en", "network": true, "focus": nil,
+    ],
+    "screen": [
+      "locked": true, "badge": [:], "lockScreen": [phoneNote], "banner": nil, "list": [],
+      "foreground": nil, "expanded": nil, "prompt": nil, "call": nil, "activities": [],
+    ],
+    "apps": ["com.example.app": ["state": "suspended", "callbacks": ["M3", "M4", "M5"]]], "log": [phoneEvent],
+  ]
+
+  private static let phoneEvent: JSONValue = [
+    "at": .string(now), "event": "presented", "topic": .string(topic), "detail": "lock screen, list",
+    "rule": "system-shows", "evidence": "A",
+    "reason": "an app that is not in the foreground: the system shows it", "notificationId": 1,
+    "phoneNote": 1,
+  ]
+
+  private static let phoneNote: JSONValue = [
+    "id": 1, "topic": .string(topic), "title": nil, "subtitle": nil, "body": "Hello", "image": nil,
+    "thread": nil, "category": nil, "level": "active", "at": .string(now), "actions": [],
+    "notificationId": 1, "isLocal": false, "custom": nil,
   ]
 
   private static let notification: [(String, JSONValue)] = [

@@ -1,11 +1,12 @@
 import Broker
 import Faults
+import Phone
 import PushModel
 
 /// The shapes of the API's documents, in JSON Schema (`Documentation/console-api.md`).
 enum APISchemas {
   static var all: [(String, JSONValue)] {
-    general + registry + notifications + faults + savedState + explanations
+    general + registry + phones + notifications + faults + savedState + explanations
   }
 
   /// A part of a path.
@@ -15,6 +16,7 @@ enum APISchemas {
     case "topic": JSONKind.topic.schema
     case "id": .integers(1...Int64.max)
     case "token": RouteParameter.deviceToken.schema
+    case "verb": .words(PhoneVerb.all.map(\.name))
     case "name": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
     default: ["type": "string", "minLength": 1]
     }
@@ -161,7 +163,13 @@ extension APISchemas {
         ])
       ),
       ("state", .words(NotificationState.allCases.map(\.name))),
-      ("timeline", list(object([("at", time), ("event", text), ("detail", text)]))),
+      (
+        "timeline",
+        list(
+          object(
+            [("at", time), ("event", text), ("detail", text)],
+            maybe: [("rule", text), ("evidence", text), ("reason", text)]))
+      ),
     ]
   }
 

@@ -62,8 +62,9 @@ extension Console {
     return HTTPResponse(json: ["udid": .string(request.part("udid")), "disconnected": .bool(wasOnline)])
   }
 
-  private func knownDevice(_ request: ConsoleRequest) throws -> DeviceID {
-    let udid = try request.udid()
+  private func knownDevice(_ request: ConsoleRequest) throws -> DeviceID { try knownDevice(request.udid()) }
+
+  func knownDevice(_ udid: UDID) throws -> DeviceID {
     guard let device = broker.registry.knownDevice(udid) else {
       throw ConsoleError.notFound("no device \(udid) has been seen; installing an app on it makes it known")
     }

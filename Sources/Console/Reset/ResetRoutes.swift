@@ -38,8 +38,12 @@ extension Console {
       broker.clearForeignFeedback(broker.foreignFeedback.entries.map(\.id))
     case .store: broker.dropKeptMessages(now: now)
     case .channels: broker.channels.deleteAll()
-    case .devices: broker.forgetDevices(now: now)
-    case .notifications: broker.journal.clear()
+    case .devices:
+      broker.forgetDevices(now: now)
+      context.phones.forgetAll()
+    case .notifications:
+      broker.journal.clear()
+      context.phones.forgetLogs()
     }
   }
 }

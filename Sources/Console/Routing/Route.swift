@@ -216,6 +216,9 @@ extension RouteParameter {
     RouteParameter("status", "HTTP status of the verdict", .integers(100...599)),
     RouteParameter("reason", "Why it was rejected", .words(JSONValue.reasons)),
     RouteParameter("state", "Where it is on its way", .words(NotificationState.allCases.map(\.name))),
+    RouteParameter(
+      "phone", "What the device's phone has made of it, as `presented` or `no-callback`",
+      ["type": "string", "pattern": "^[a-z-]{1,32}$"]),
     RouteParameter("q", "Text anywhere in the payload; ASCII letters without case"),
   ]
 

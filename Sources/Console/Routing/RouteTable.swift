@@ -4,8 +4,8 @@ import PushModel
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
-    healthRoutes + registryRoutes + deviceRoutes + notificationRoutes + watchRoutes + controlRoutes
-      + faultRoutes + explainRoutes
+    healthRoutes + registryRoutes + deviceRoutes + phoneRoutes + notificationRoutes + watchRoutes
+      + controlRoutes + faultRoutes + explainRoutes
       + peerRoutes + dashboardRoutes
   }
 
@@ -78,6 +78,23 @@ extension Console {
     ) { try $0.changeApp($1, change) }
     .refuses(409).query([.environment]).takes(.emptyObject)
     .answers(200, "The app's row of the token table", .schema("Token"))
+  }
+
+  private static var phoneRoutes: [Route] {
+    [
+      .get("/api/v1/devices/{udid}/phone", "The phone of a simulated device: its screens, apps and log") {
+        try $0.showPhone($1)
+      }.refuses(409).answers(200, "The phone", .schema("Phone")),
+      Route(
+        "POST", "/api/v1/devices/{udid}/phone/{verb}",
+        "What a person does to the phone; one that is away hears of its settings later",
+        action: .exchange { try $0.orderPhone($1, $2) }
+      )
+      .takes(.schema("PhoneOrder")).refuses(409)
+      .answers(200, "What happened then", .schema("PhoneEvents"))
+      .answers(202, "The phone is away: it will be told when it comes", .schema("PhoneQueued"))
+      .answers(504, "The phone has not answered", .schema("Error")),
+    ]
   }
 
   private static var notificationRoutes: [Route] {

@@ -22,6 +22,8 @@ final class WaitBoard: SlicedWork {
     let key: Key?
     let states: [NotificationState]
     let steady: NotificationFilter
+    /// Whether it wants to know what phones make of it.
+    let asksPhones: Bool
     /// What must be in the payload.
     let texts: [ByteSearch]
     var waits: [NotificationWait] = []
@@ -31,6 +33,7 @@ final class WaitBoard: SlicedWork {
       key = Key(filter)
       states = filter.conditions.compactMap { if case .state(let state) = $0 { state } else { nil } }
       steady = NotificationFilter(filter.conditions.filter { !$0.mayChange })
+      asksPhones = filter.conditions.contains { if case .phone = $0 { true } else { false } }
       texts = filter.conditions.compactMap { if case .text(let search) = $0 { search } else { nil } }
     }
 
@@ -46,6 +49,7 @@ final class WaitBoard: SlicedWork {
     func matches(
       _ event: BrokerEvent, _ record: JournalRecord, _ broker: Broker, _ slice: inout Slice
     ) -> Bool {
+      guard event.kind != .phone || asksPhones else { return false }
       guard event.kind == .delivery else { return filter.matches(record, broker, &slice) }
       guard !states.isEmpty, states.allSatisfy({ $0 == event.state }) else { return false }
       return steady.matches(record, broker, &slice)
@@ -156,7 +160,7 @@ final class WaitBoard: SlicedWork {
   }
 
   private func look(at event: BrokerEvent, _ slice: inout Slice) {
-    guard event.kind == .notification || event.kind == .delivery,
+    guard [.notification, .delivery, .phone].contains(event.kind),
       let record = broker.journal.shown(event.subject)
     else { return }
     if event.kind == .notification { nextId = max(nextId, record.id + 1) }
@@ -224,7 +228,7 @@ extension WaitBoard.Key {
 }
 
 extension NotificationFilter.Condition {
-  /// Whether a notification that does not match may match later.
+  /// Whether a notification that does not match may match later, as it goes on its way.
   var mayChange: Bool {
     if case .state = self { return true }
     return false

@@ -11,6 +11,9 @@ public final class EmulatorClock {
   /// Set while time stands still.
   public private(set) var frozenAt: Timestamp?
 
+  /// Told when it has been moved, stopped or started.
+  var onChange: () -> Void = {}
+
   public init() {}
 
   /// The present moment.
@@ -26,10 +29,16 @@ public final class EmulatorClock {
       let (sum, overflow) = offset.addingReportingOverflow(nanoseconds)
       offset = overflow ? (nanoseconds < 0 ? .min : .max) : sum
     }
+    onChange()
   }
 
   /// Makes it `moment` now; runs on from there unless frozen.
   public func set(_ moment: Timestamp) {
+    move(to: moment)
+    onChange()
+  }
+
+  private func move(to moment: Timestamp) {
     if frozenAt != nil { frozenAt = moment }
     let (difference, overflow) = moment.nanoseconds.subtractingReportingOverflow(
       SystemClock.wallNanoseconds())
@@ -43,12 +52,16 @@ public final class EmulatorClock {
       frozenAt = frozenAt ?? now()
     } else if let moment = frozenAt {
       frozenAt = nil
-      set(moment)
+      move(to: moment)
     }
+    onChange()
   }
 
   /// Follows the system's clock again.
-  public func reset() { (offset, frozenAt) = (0, nil) }
+  public func reset() {
+    (offset, frozenAt) = (0, nil)
+    onChange()
+  }
 }
 
 extension EmulatorClock: ClockControl {}

@@ -35,6 +35,7 @@ enum ConsoleService {
         environment: environment, udid: udid, topicHash: topicHash, install: install)
     }
     context.clock = emulator.clock
+    context.phones = emulator.phones
     context.makeTimer = { [loop = emulator.loop] delay, work in
       let timer = LoopEvent(timerOn: loop, handler: work)
       timer.start(afterNanoseconds: delay)

@@ -1,4 +1,5 @@
 import Broker
+import Console
 import CourierWire
 import Credentials
 import Platform
@@ -30,6 +31,10 @@ final class CourierConnection: ConnectionHandler {
   private var isTouched = false
   /// An answer waits for the end of the turn: the pause behind it begins when it leaves.
   private var hasAnswered = false
+  /// The device that has a phone; nil on nearly every connection.
+  private var phone: UDID?
+  /// What its phone may tell unasked.
+  private var reports = PhoneReportAllowance()
   /// What goes wrong here on purpose; nil until something may.
   private var faults: CourierFaults?
   /// Taken when the turn's messages were flushed.
@@ -100,6 +105,7 @@ final class CourierConnection: ConnectionHandler {
     session.connectionClosed()
     faults?.connectionClosed()
     let now = service.clock.now()
+    if let phone { service.phones.disconnected(phone, self) }
     for identity in identities { broker.disconnect(identity.session, now: now) }
     identities = []
     held.drop()
@@ -123,6 +129,7 @@ final class CourierConnection: ConnectionHandler {
     case .provideToken(let request, let token): provideToken(request, token, instant, now)
     case .acknowledge(let receipt): acknowledge(receipt, now)
     case .subscribe(let subscription): subscribe(subscription, now)
+    case .phoneReported(let report): tell(of: report, instant)
     case .close(let reason): close(reason)
     }
   }
@@ -194,6 +201,35 @@ extension CourierConnection {
       session.identityAccepted(
         request, baseToken: connected.baseToken, tokenWasKnown: connected.tokenWasKnown, at: instant,
         date: CourierService.worldDate()))
+    guard session.hasPhone, phone == nil else { return }
+    phone = device.udid
+    tellTime()
+    service.phones.connected(device.udid, self)
+  }
+
+  /// A simulated device tells of its phone.
+  private func tell(of report: PhoneReport, _ instant: Instant) {
+    guard let udid = phone else { return }
+    let byteCount = report.events.count + report.document.count
+    let telling = PhoneTelling(
+      number: report.number, problem: report.problem, events: report.events, document: report.document,
+      lost: report.lost ?? 0)
+    if !service.phones.told(telling, by: udid, self), !reports.takes(byteCount, at: instant) {
+      drop(.tooManyReports)
+    }
+  }
+
+  /// Says how late it is, to a device that has a phone.
+  func tellTime() {
+    guard session.hasPhone else { return }
+    let now = UInt64(clamping: service.clock.now().nanoseconds)
+    order(PhoneOrderCommand(clock: .init(now: now, isFrozen: service.clock.frozenAt != nil)))
+  }
+
+  private func order(_ command: PhoneOrderCommand) {
+    guard let bytes = session.phoneOrdered(command) else { return }
+    sendUnsolicited(bytes)
+    touch()
   }
 
   private func answer(_ action: CourierServerSession.VerdictAction) {
@@ -260,20 +296,25 @@ extension CourierConnection {
   private func identity(_ token: DeviceToken) -> Identity? { identities.first { $0.baseToken == token } }
 }
 
+extension CourierConnection: PhoneLink {
+  func order(_ order: [UInt8], number: UInt32) {
+    reports.expectOne()
+    self.order(PhoneOrderCommand(number: number, order: order))
+  }
+}
+
 /// What the broker has for the device, and the answers to it.
 extension CourierConnection: CourierOutlet {
   var unsentBytes: Int { connection.queuedBytes + held.count }
 
   func deliver(_ message: OutgoingMessage) {
     if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
+    let listener = MessageListener(session)
     guard held.isEmpty, packing == nil, mayPush(SystemClock.now()) else {
-      sendUnsolicited(message.frame(toldAll: session.isSimulated))
+      sendUnsolicited(message.frame(for: listener))
       return touch()
     }
-    let toldAll = session.isSimulated
-    connection.append(atMost: message.frameSize(toldAll: toldAll)) {
-      message.writeFrame(to: $0, toldAll: toldAll)
-    }
+    connection.append(atMost: message.frameSize(for: listener)) { message.writeFrame(to: $0, for: listener) }
     touch()
   }
 
@@ -289,6 +330,9 @@ extension CourierConnection: CourierOutlet {
     message.timestamp = UInt64(clamping: broadcast.sentAt.nanoseconds)
     message.priority = broadcast.priority.rawValue
     message.channel = CourierChannel(id: channel, lastMessageTime: message.timestamp)
+    // There are no others (`Documentation/provider-api.md#broadcast`).
+    if session.isSimulated { message.pushType = UInt16(PushType.liveactivity.rawValue) }
+    if session.hasPhone { message.notificationId = broadcast.id }
     sendUnsolicited(message.encoded)
     touch()
   }
@@ -343,32 +387,46 @@ extension CourierConnection: CourierOutlet {
   }
 }
 
+/// How much a device is told of a message.
+private struct MessageListener {
+  /// A simulated device hears what the protocol has no known place for.
+  let isSimulated: Bool
+  /// Its phone reports by the notification's id.
+  let hasPhone: Bool
+
+  init(_ session: borrowing CourierServerSession) {
+    (isSimulated, hasPhone) = (session.isSimulated, session.hasPhone)
+  }
+}
+
 /// The frame that carries a message to a device.
 extension OutgoingMessage {
-  /// In bytes. `toldAll` is a simulated device's.
-  fileprivate func frameSize(toldAll: Bool) -> Int {
+  /// In bytes.
+  fileprivate func frameSize(for listener: MessageListener) -> Int {
     let common = CourierMessage.encodedSize(
       payloadCount: content.payload.count, hasApnsId: head.apnsId != (0, 0))
-    guard toldAll else { return common }
+    guard listener.isSimulated else { return common }
     return common
       + CourierMessage.privateByteCount(
-        hasPushType: head.pushType != nil, collapseIdCount: content.collapseId.count)
+        hasPushType: head.pushType != nil, collapseIdCount: content.collapseId.count,
+        hasNotificationId: listener.hasPhone)
   }
 
   /// Writes the frame and answers its size; `output` has room for `frameSize` bytes.
-  fileprivate func writeFrame(to output: UnsafeMutableRawPointer, toldAll: Bool) -> Int {
+  fileprivate func writeFrame(to output: UnsafeMutableRawPointer, for listener: MessageListener) -> Int {
     CourierMessage.write(
       to: output, token: token, topic: topic, payload: content.payload, messageId: messageId,
       expiry: head.expiry,
       timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
       priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId,
-      pushType: toldAll ? head.pushType.map { UInt16($0.rawValue) } : nil,
-      collapseId: toldAll ? content.collapseId : UnsafeRawBufferPointer(start: nil, count: 0))
+      pushType: listener.isSimulated ? head.pushType.map { UInt16($0.rawValue) } : nil,
+      collapseId: listener.isSimulated ? content.collapseId : UnsafeRawBufferPointer(start: nil, count: 0),
+      notificationId: listener.hasPhone ? head.id : nil)
   }
 
-  fileprivate func frame(toldAll: Bool) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: frameSize(toldAll: toldAll)) { buffer, count in
-      count = buffer.baseAddress.map { writeFrame(to: $0, toldAll: toldAll) } ?? 0
+  fileprivate func frame(for listener: MessageListener) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: frameSize(for: listener)) { buffer, count in
+      count = buffer.baseAddress.map { writeFrame(to: $0, for: listener) } ?? 0
     }
   }
 }

@@ -1,4 +1,5 @@
 import Broker
+import Console
 import CourierWire
 import Credentials
 import Platform
@@ -15,6 +16,7 @@ final class CourierService {
   let clock: EmulatorClock
   let logger: Logger
   let faults: FaultService
+  let phones: PhoneBoard
   let defaultEnvironment: Environment
   /// Checks certificate, nonce and signature, or the certificate of the handshake; a sentence says why it refuses.
   let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
@@ -26,12 +28,13 @@ final class CourierService {
 
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
-    defaultEnvironment: Environment,
+    phones: PhoneBoard, defaultEnvironment: Environment,
     verify:
       @escaping (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   ) {
     (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
-    (self.faults, self.defaultEnvironment, self.verify) = (faults, defaultEnvironment, verify)
+    (self.faults, self.phones) = (faults, phones)
+    (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
@@ -55,6 +58,11 @@ final class CourierService {
     let list = touched
     touched.removeAll(keepingCapacity: true)
     for connection in list { connection.flush() }
+  }
+
+  /// Phones live on the emulator's clock, which has been moved, stopped or started.
+  func clockChanged() {
+    for connection in connections.values { connection.tellTime() }
   }
 
   private func endOverdue() {

@@ -90,6 +90,9 @@ import Transport
     let fault = try #require(APIExamples.named["FaultRequest"])
     #expect(try lab.ask("POST", "/api/v1/faults", json: fault.text).status == 201)
     try lab.push(try #require(DeviceToken(hex: APIExamples.token)).bytes, #"{"aps":{"alert":"Hello"}}"#)
+    let phone = FakePhone(lab.context.phones, try #require(UDID(APIExamples.udid)))
+    phone.connect()
+    lab.phones.append(phone)
     lab.endTurn()
     return lab
   }

@@ -13,7 +13,9 @@ final class ConsoleLab {
   let context: ConsoleContext
   let clock: LabClock
   let timers = LabTimers()
-  private var phones: [Phone] = []
+  private var devices: [Phone] = []
+  /// Kept alive as long as the lab is.
+  var phones: [FakePhone] = []
   lazy var console = Console(context)
 
   init(history: Int = 100, _ prepare: (ConsoleContext) -> Void = { _ in }) {
@@ -120,7 +122,7 @@ final class ConsoleLab {
   /// Connects a device that wants some topics.
   func connect(_ udid: String = "phone", enabling apps: [String] = [app]) throws -> Phone {
     let phone = Phone(connectedAt: now)
-    phones.append(phone)
+    devices.append(phone)
     let udid = try #require(UDID(udid))
     let connected = broker.connect(
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)

@@ -1,0 +1,217 @@
+import Broker
+import PushModel
+
+/// The phones of simulated devices: how each is, what has happened on it, and who waits for what it does.
+///
+/// It has no socket and no clock: connections of devices tell it of phones (`connected`, `told`, `disconnected`), the console
+/// asks (`order`, `queue`, `json`). A phone that is away is remembered until there is no room.
+public final class PhoneBoard {
+  /// What all phones may take, in bytes; whoever was heard longest ago is forgotten.
+  static let byteLimit = 64 << 20
+  /// Orders on their way, as a count: to one phone, and in all.
+  static let ordersOfOne = 64
+  static let orderLimit = 512
+
+  /// How an order ended.
+  enum Answer {
+    /// What happened on the phone, a JSON array.
+    case done(events: JSONValue)
+    /// The phone says why not.
+    case refused(String)
+    /// Its device went away before it had answered.
+    case gone
+  }
+
+  private struct Order {
+    let udid: UDID
+    let done: (Answer) -> Void
+  }
+
+  /// Told of what happens, in order; with no event if a phone is another one and nothing happened.
+  var onEvent: (UDID, PhoneEntry?) -> Void = { _, _ in }
+
+  private let broker: Broker
+  private let now: () -> Timestamp
+  private var phones: [UDID: PhoneRecord] = [:]
+  private var orders: [UInt32: Order] = [:]
+  private var lastNumber: UInt32 = 0
+  private var heard: UInt64 = 0
+  private var byteCount = 0
+
+  public init(_ broker: Broker, now: @escaping () -> Timestamp) { (self.broker, self.now) = (broker, now) }
+
+  // MARK: Devices
+
+  /// A device that has a phone is there. The newest connection counts.
+  public func connected(_ udid: UDID, _ link: any PhoneLink) {
+    end(ordersTo: udid)
+    change(udid) { $0.link = link }
+    deliverQueue(udid)
+  }
+
+  /// The device has gone; harmless if it has come by another connection since.
+  public func disconnected(_ udid: UDID, _ link: any PhoneLink) {
+    guard phones[udid]?.link === link else { return }
+    change(udid) { $0.link = nil }
+    end(ordersTo: udid)
+    if phones[udid]?.isEmpty == true { forget(udid) }
+  }
+
+  /// A device tells of its phone; false if nobody asked it.
+  public func told(_ telling: PhoneTelling, by udid: UDID, _ link: any PhoneLink) -> Bool {
+    guard phones[udid]?.link === link else { return false }
+    let events = Self.events(telling.events)
+    take(telling, events.compactMap(PhoneEntry.init), by: udid)
+    guard let number = telling.number, orders[number]?.udid == udid,
+      let order = orders.removeValue(forKey: number)
+    else { return false }
+    order.done(telling.problem.map { .refused($0) } ?? .done(events: .array(events)))
+    return true
+  }
+
+  private static func events(_ text: [UInt8]) -> [JSONValue] {
+    guard !text.isEmpty, case .array(let events)? = JSONReader.read(text, maximumDepth: JSONText.maximumDepth)
+    else { return [] }
+    return events
+  }
+
+  /// What is no object can't be shown as one.
+  private static func document(_ text: [UInt8]) -> [UInt8]? {
+    guard text.first == UInt8(ascii: "{") else { return nil }
+    return JSONText.compact(text)
+  }
+
+  private func take(_ telling: PhoneTelling, _ entries: [PhoneEntry], by udid: UDID) {
+    heard += 1
+    let document = Self.document(telling.document)
+    let isOther = document != nil && document != phones[udid]?.document
+    var all = entries
+    if telling.lost > 0 { all.insert(lostEntry(telling.lost), at: 0) }
+    if let problem = telling.problem, telling.number == nil {
+      all.append(PhoneEntry("problem", at: now(), reason: problem))
+    }
+    change(udid) { phone in
+      phone.heard = heard
+      if let document { phone.document = document }
+      for entry in all { phone.add(entry) }
+    }
+    for entry in all { happened(entry, udid) }
+    if all.isEmpty, isOther { onEvent(udid, nil) }
+  }
+
+  private func lostEntry(_ count: UInt32) -> PhoneEntry {
+    PhoneEntry(
+      "lost", at: now(), reason: "\(count) event\(count == 1 ? "" : "s") came too fast to be told")
+  }
+
+  private func happened(_ entry: PhoneEntry, _ udid: UDID) {
+    if let id = entry.notificationId { broker.phoneTold(entry.step, of: id, on: udid, now: now()) }
+    onEvent(udid, entry)
+  }
+
+  // MARK: People
+
+  /// Whether the device is there, and has a phone.
+  func isConnected(_ udid: UDID) -> Bool { phones[udid]?.link != nil }
+
+  /// What a phone says of itself, as the API shows it; nil if it never has.
+  func json(_ udid: UDID) -> JSONValue? {
+    guard let phone = phones[udid], !phone.document.isEmpty else { return nil }
+    return phone.json(udid)
+  }
+
+  /// Whether a phone can be sent another order.
+  func hasRoom(_ udid: UDID) -> Bool {
+    orders.count < Self.orderLimit && orders.values.count { $0.udid == udid } < Self.ordersOfOne
+  }
+
+  /// Sends an order, a JSON object, to a phone that is connected; answers its number. `done` is called once, unless it is
+  /// withdrawn before.
+  @discardableResult
+  func order(_ order: JSONValue, to udid: UDID, _ done: @escaping (Answer) -> Void) -> UInt32? {
+    guard let link = phones[udid]?.link else { return nil }
+    lastNumber &+= 1
+    orders[lastNumber] = Order(udid: udid, done: done)
+    link.order(order.encoded, number: lastNumber)
+    return lastNumber
+  }
+
+  /// Nobody waits for the answer any more.
+  func withdraw(_ number: UInt32) { orders[number] = nil }
+
+  private func end(ordersTo udid: UDID) {
+    for (number, order) in orders where order.udid == udid {
+      orders[number] = nil
+      order.done(.gone)
+    }
+  }
+
+  // MARK: Settings that wait
+
+  /// Keeps settings, a JSON object, for a phone that is away; false if there is no room.
+  func queue(_ settings: JSONValue, for udid: UDID) -> Bool {
+    var isTaken = false
+    change(udid) { isTaken = $0.queue.add(settings) }
+    return isTaken
+  }
+
+  private func deliverQueue(_ udid: UDID) {
+    guard let phone = phones[udid], case .object(let members) = phone.queue.json else { return }
+    order(.object([("do", "settings")] + members), to: udid) { [unowned self] answer in
+      delivered(answer, udid)
+    }
+  }
+
+  private func delivered(_ answer: Answer, _ udid: UDID) {
+    // It went away: next time, then.
+    if case .gone = answer { return }
+    let reason =
+      if case .refused(let sentence) = answer {
+        "what was set while the phone was away is refused: \(sentence)"
+      } else {
+        "what was set while the phone was away is in force"
+      }
+    let entry = PhoneEntry("settings", at: now(), reason: reason)
+    change(udid) { phone in
+      phone.queue = PhoneQueue()
+      phone.add(entry)
+    }
+    happened(entry, udid)
+  }
+
+  // MARK: Room
+
+  /// Starts over: nothing is known of any phone until it tells.
+  func forgetAll() {
+    for udid in Array(phones.keys) { forget(udid) }
+  }
+
+  /// What happened is forgotten; how the phones are is not.
+  func forgetLogs() {
+    for udid in Array(phones.keys) { change(udid) { $0.forgetLog() } }
+  }
+
+  private func forget(_ udid: UDID) {
+    byteCount -= phones[udid]?.byteCount ?? 0
+    // One that is connected goes on, as one that has told nothing.
+    phones[udid] = phones[udid]?.link.map { link in
+      var phone = PhoneRecord()
+      phone.link = link
+      return phone
+    }
+    byteCount += phones[udid]?.byteCount ?? 0
+  }
+
+  private func change(_ udid: UDID, _ body: (inout PhoneRecord) -> Void) {
+    byteCount -= phones[udid]?.byteCount ?? 0
+    body(&phones[udid, default: PhoneRecord()])
+    byteCount += phones[udid]?.byteCount ?? 0
+    while byteCount > Self.byteLimit, let oldest = oldest(but: udid) { forget(oldest) }
+  }
+
+  /// The one that was heard longest ago, of those that there is something to forget of.
+  private func oldest(but udid: UDID) -> UDID? {
+    phones.filter { $0.key != udid && (!$0.value.isEmpty || $0.value.link == nil) }
+      .min { $0.value.heard < $1.value.heard }?.key
+  }
+}

@@ -1,0 +1,74 @@
+import PushModel
+
+/// What is known of one phone.
+struct PhoneRecord {
+  /// Entries of the log that are kept, as a count.
+  static let logLimit = 200
+  /// What a phone is taken to cost besides what it says, in bytes.
+  private static let overhead = 1024
+
+  /// The connection of its device; nil while it is away.
+  var link: (any PhoneLink)?
+  /// How it was when it last told, a JSON object; empty before that.
+  var document: [UInt8] = []
+  private(set) var log: [PhoneEntry] = []
+  /// What it will be told when it comes.
+  var queue = PhoneQueue()
+  /// Rises with each time that a phone is heard.
+  var heard: UInt64 = 0
+  private var logByteCount = 0
+
+  /// What it takes, in bytes.
+  var byteCount: Int { Self.overhead + document.count + logByteCount + queue.byteCount }
+  /// Whether there is anything to be kept for a phone that is away.
+  var isEmpty: Bool { document.isEmpty && log.isEmpty && queue.isEmpty }
+
+  mutating func add(_ entry: PhoneEntry) {
+    log.append(entry)
+    logByteCount += entry.json.count
+    if log.count > Self.logLimit { logByteCount -= log.removeFirst().json.count }
+  }
+
+  mutating func forgetLog() { (log, logByteCount) = ([], 0) }
+
+  /// All of it, for the API.
+  func json(_ udid: UDID) -> JSONValue {
+    var bytes = JSONValue.object([
+      ("udid", .string(udid.text)), ("online", .bool(link != nil)), ("queued", queue.json),
+    ]).encoded
+    // Spliced, so that what a phone says of itself need not be read again.
+    bytes.removeLast()
+    let inside = document.dropFirst().dropLast()
+    if !inside.isEmpty { bytes += [UInt8(ascii: ",")] + inside }
+    bytes += Array(",\"log\":".utf8) + JSONValue.array(log.map { .verbatim($0.json) }).encoded
+    return .verbatim(bytes + [UInt8(ascii: "}")])
+  }
+}
+
+/// The connection of a device that has a phone. Implemented by the courier.
+public protocol PhoneLink: AnyObject {
+  /// Sends an order, one JSON object in UTF-8; the report that answers it names the number.
+  func order(_ order: [UInt8], number: UInt32)
+}
+
+/// What a device tells of its phone. Nobody has looked into the JSON.
+public struct PhoneTelling {
+  /// The order that it answers.
+  public var number: UInt32?
+  /// What went wrong with it.
+  public var problem: String?
+  /// A JSON array, or nothing.
+  public var events: [UInt8]
+  /// A JSON object, or nothing.
+  public var document: [UInt8]
+  /// Events that are not told.
+  public var lost: UInt32
+
+  public init(
+    number: UInt32? = nil, problem: String? = nil, events: [UInt8] = [], document: [UInt8] = [],
+    lost: UInt32 = 0
+  ) {
+    (self.number, self.problem, self.events, self.document) = (number, problem, events, document)
+    self.lost = lost
+  }
+}

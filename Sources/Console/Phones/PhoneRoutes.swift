@@ -1,0 +1,131 @@
+import Phone
+import PushModel
+import Transport
+
+extension Console {
+  /// How long a phone may take to carry out an order, in nanoseconds: many times what it does.
+  private static let patience: Int64 = 5_000_000_000
+
+  /// `GET /api/v1/devices/{udid}/phone`
+  func showPhone(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let udid = try knownUDID(request)
+    if !context.phones.isConnected(udid), isOnline(udid) { throw foreign(udid) }
+    guard let json = context.phones.json(udid) else {
+      throw ConsoleError.conflict(
+        "nothing is known of \(udid)'s phone: it has not been connected since the emulator started")
+    }
+    return HTTPResponse(json: json)
+  }
+
+  /// `POST /api/v1/devices/{udid}/phone/{verb}`: what a person does to a phone. Settings wait for one that is away.
+  func orderPhone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let udid = try knownUDID(request)
+    let body = try request.object().members
+    let order = try checked(request.part("verb"), body, udid)
+    guard context.phones.isConnected(udid) else {
+      return try orderLater(request.part("verb"), body, udid, exchange)
+    }
+    guard context.phones.hasRoom(udid) else {
+      throw ConsoleError.busy("\(udid) has as many orders to carry out as it may")
+    }
+    send(order, to: udid, exchange)
+  }
+
+  /// What the phone is told; throws for what it would not understand.
+  private func checked(_ verb: String, _ body: [(String, JSONValue)], _ udid: UDID) throws -> JSONValue {
+    let order = JSONValue.object([("do", .string(verb))] + body)
+    guard order.encoded.count <= PhoneQueue.byteLimit else {
+      throw ConsoleError(
+        status: 413, code: "bodyTooLarge", message: "an order may have \(PhoneQueue.byteLimit) bytes")
+    }
+    let read: PhoneOrder?
+    do throws(PhoneOrderError) {
+      read = try PhoneOrder(verb: verb, JSONObject(members: body))
+    } catch {
+      throw ConsoleError.badRequest("\(error)")
+    }
+    guard read != nil else {
+      let verbs = PhoneVerb.all.map(\.name).joined(separator: ", ")
+      throw ConsoleError.notFound("a phone obeys \(verbs), not \(verb)")
+    }
+    return order
+  }
+
+  private func orderLater(
+    _ verb: String, _ body: [(String, JSONValue)], _ udid: UDID, _ exchange: HTTPExchange
+  ) throws {
+    guard !isOnline(udid) else { throw foreign(udid) }
+    guard verb == "settings" else {
+      throw ConsoleError.conflict("\(udid) is away: nobody can touch it; only settings wait for it")
+    }
+    guard context.phones.queue(.object(body), for: udid) else {
+      throw ConsoleError.conflict(
+        "expected room for these settings of \(udid), which is away, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
+      )
+    }
+    exchange.respond(finished(HTTPResponse(status: 202, json: ["queued": true])))
+  }
+
+  private func send(_ order: JSONValue, to udid: UDID, _ exchange: HTTPExchange) {
+    var timer: AnyObject?
+    let number = context.phones.order(order, to: udid) { [unowned self] answer in
+      withExtendedLifetime(timer) { timer = nil }
+      exchange.onGone = nil
+      exchange.respond(finished(Self.response(answer, udid)))
+    }
+    guard let number, exchange.isOpen else { return }
+    let phones = context.phones
+    timer = context.makeTimer(Self.patience) { [unowned self] in
+      phones.withdraw(number)
+      exchange.onGone = nil
+      exchange.respond(finished(Self.overdue(udid).response))
+    }
+    exchange.onGone = {
+      timer = nil
+      phones.withdraw(number)
+    }
+  }
+
+  private static func response(_ answer: PhoneBoard.Answer, _ udid: UDID) -> HTTPResponse {
+    switch answer {
+    case .done(let events): HTTPResponse(json: ["events": events])
+    case .refused(let sentence): ConsoleError.badRequest(sentence).response
+    case .gone:
+      ConsoleError.conflict("\(udid) went away before it had said whether it was done").response
+    }
+  }
+
+  private static func overdue(_ udid: UDID) -> ConsoleError {
+    ConsoleError(
+      status: 504, code: "timeout",
+      message: "\(udid) has not said within \(patience / 1_000_000_000) s whether it was done")
+  }
+
+  /// The device that the path names, if it has been seen.
+  private func knownUDID(_ request: ConsoleRequest) throws -> UDID {
+    let udid = try request.udid()
+    _ = try knownDevice(udid)
+    return udid
+  }
+
+  private func isOnline(_ udid: UDID) -> Bool {
+    broker.registry.knownDevice(udid).map { broker.registry[$0].isOnline } ?? false
+  }
+
+  private func foreign(_ udid: UDID) -> ConsoleError {
+    .conflict(
+      "\(udid) is connected with a client that has no phone here: only that of `apns-emulator device` can be seen and touched"
+    )
+  }
+
+  /// What phones tell is passed on to those who watch.
+  func watchPhones() {
+    context.phones.onEvent = { [unowned self] udid, entry in
+      let (name, members) =
+        entry?.streamed(udid) ?? ("phone", [("udid", .string(udid.text)), ("change", "document")])
+      publish(name, members)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import PushModel
+
+/// The shapes of phones (`Documentation/console-api.md#the-phone`). What stands deeper is the phone's own, and told there.
+extension APISchemas {
+  static var phones: [(String, JSONValue)] {
+    [
+      ("Phone", phone), ("PhoneEvent", event), ("PhoneNote", note),
+      ("PhoneEvents", object([("events", list(.schema("PhoneEvent")))])),
+      ("PhoneOrder", ["type": "object"]), ("PhoneQueued", object([("queued", flag)])),
+    ]
+  }
+
+  private static let anything: JSONValue = ["type": "object"]
+
+  private static var phone: JSONValue {
+    object([
+      ("udid", text), ("online", flag), ("queued", orNull(anything)), ("iosVersion", text),
+      ("settings", anything), ("screen", screen), ("apps", map(of: anything)),
+      ("log", list(.schema("PhoneEvent"))),
+    ])
+  }
+
+  private static var screen: JSONValue {
+    object(
+      [("locked", flag), ("lockScreen", list(.schema("PhoneNote")))],
+      maybe: [
+        ("badge", map(of: whole)), ("banner", orNull(.schema("PhoneNote"))), ("list", list(anything)),
+        ("foreground", nullable("string")), ("expanded", nullable("integer")), ("prompt", orNull(anything)),
+        ("call", orNull(anything)), ("activities", list(anything)),
+      ])
+  }
+
+  private static var event: JSONValue {
+    object(
+      [
+        ("at", time), ("event", text), ("topic", nullable("string")), ("detail", text), ("rule", text),
+        ("evidence", text), ("reason", text), ("notificationId", nullable("integer")),
+      ], maybe: [("phoneNote", nullable("integer"))])
+  }
+
+  private static var note: JSONValue {
+    object(
+      [("id", whole), ("body", nullable("string"))],
+      maybe: [
+        ("topic", text), ("title", nullable("string")), ("subtitle", nullable("string")),
+        ("image", nullable("string")), ("thread", nullable("string")), ("category", nullable("string")),
+        ("level", text), ("at", time), ("actions", list(anything)), ("notificationId", nullable("integer")),
+        ("isLocal", flag), ("custom", nullable("string")),
+      ])
+  }
+
+  private static func orNull(_ schema: JSONValue) -> JSONValue { ["oneOf": [["type": "null"], schema]] }
+}
