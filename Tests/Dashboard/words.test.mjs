@@ -8,6 +8,8 @@ import { moral, pairOf } from '../../Sources/Dashboard/Web/present.js';
 import { draftOf, rangeOf } from '../../Sources/Dashboard/Web/explain.js';
 import { appName } from '../../Sources/Dashboard/Web/handset.js';
 import { isInVain } from '../../Sources/Dashboard/Web/happenings.js';
+import { activityWords, wordsOf } from '../../Sources/Dashboard/Web/phonescenes.js';
+import { groupsOf } from '../../Sources/Dashboard/Web/phonescreen.js';
 
 test('a search takes words, and phrases in quotes, closed or not', () => {
   assert.deepEqual(searchWords('One "two  three" fo"ur "five six'), ['one', 'two  three', 'fo"ur', 'five six'].map(each => each.replaceAll('"', '')));
@@ -71,5 +73,18 @@ test('what a provider did not say itself is not explained as said', () => {
 test('what was waited for in vain is told from what happened', () => {
   assert.ok(['not-presented', 'no-sound', 'no-badge', 'no-callback', 'dropped', 'held', 'merged'].every(event => isInVain({ event, detail: '' })));
   assert.ok(!['presented', 'sound', 'badge', 'callback', 'launched', 'handed-over', 'silent'].some(event => isInVain({ event, detail: '' })));
-  assert.ok(isInVain({ event: 'extension', detail: 'skipped' }) && !isInVain({ event: 'extension', detail: 'runs' }));
+  assert.ok(isInVain({ event: 'extension', detail: 'skipped' }) && !isInVain({ event: 'extension', detail: 'runs, 2 s' }));
+});
+
+test('notes of one app and thread are together, in the order of their newest', () => {
+  const note = (id, topic, thread) => ({ id, topic, thread });
+  const ids = notes => groupsOf(notes).map(group => group.notes.map(each => each.id));
+  assert.deepEqual(ids([note(5, 'a', 'x'), note(4, 'b', 'x'), note(3, 'a', 'x'), note(2, 'a', null), note(1, 'a', null)]), [[5, 3], [4], [2], [1]]);
+});
+
+test('a Live Activity is told in words', () => {
+  assert.deepEqual(['driverName', 'eta_minutes', 'stops'].map(wordsOf), ['Driver name', 'Eta minutes', 'Stops']);
+  assert.equal(activityWords({ contentState: { stops: 3, arrival: '15:40' } }), '15:40');
+  assert.equal(activityWords({ contentState: { stops: 3 } }), '3');
+  assert.equal(activityWords({ contentState: {}, attributesType: 'Delivery' }), 'Delivery');
 });

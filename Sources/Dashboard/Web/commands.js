@@ -28,7 +28,7 @@ function preparation() {
 }
 
 const access = () => store.info?.needsAccess ? ' --access "$ACCESS"' : '';
-export const deviceCommand = () => `${preparation()}apns-emulator device --udid my-phone --topic com.example.app${reach()}`;
+export const deviceCommand = (udid = 'my-phone') => `${preparation()}apns-emulator device --udid ${word(udid)} --topic com.example.app${reach()}`;
 export const pushCommand = () => `${preparation()}apns-emulator push my-phone com.example.app '{"aps":{"alert":"Hello"}}'${reach()}${access()}`;
 
 export function commandBlock(text) {

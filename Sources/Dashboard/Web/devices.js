@@ -46,6 +46,7 @@ function deviceCard(device) {
     h('div', { class: 'row' }, h('h2', {}, device.udid), onlineDot(device.online),
       h('span', { class: 'faint small' }, device.connections.map(each => `${each.environment} since ${dateTime(each.connectedAt)}`).join(', ') || `last seen ${dateTime(device.lastSeenAt)}`),
       h('span', { class: 'space' }),
+      h('a', { class: 'button', href: `#phone/${device.udid}` }, 'Phone'),
       button('Take offline', () => act('disconnect', 'Disconnected; a real client comes back by itself'), { disabled: !device.online }),
       button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })),
     device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', 'Actions'], device.topics.map(app => appRow(device, app)))

@@ -17,6 +17,20 @@ export function h(tag, attributes, ...children) {
 
 export function show(container, ...children) { container.replaceChildren(...children.flat(9).filter(Boolean)); }
 
+/* Draws a part of the page anew and leaves the keyboard where it was: what has the same data-key is the same to a person. What was
+   scrolled stays so. */
+export function redraw(area, draw) {
+  const active = area.contains(document.activeElement) ? document.activeElement : null;
+  const scrolled = Array.from(area.querySelectorAll('[data-key]')).filter(each => each.scrollTop).map(each => [each.dataset.key, each.scrollTop]);
+  const find = key => area.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  draw();
+  for (const [key, top] of scrolled) { const again = find(key); if (again) again.scrollTop = top; }
+  if (!active || active.isConnected) return;
+  const again = active.dataset.key ? find(active.dataset.key) : null;
+  (again || area).focus({ preventScroll: true });
+  if (again && active.selectionStart !== undefined && active.selectionStart !== null) again.setSelectionRange(active.selectionStart, active.selectionEnd);
+}
+
 export function button(label, work, attributes) {
   return h('button', { type: 'button', onclick: work, ...attributes }, label);
 }

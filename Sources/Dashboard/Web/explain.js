@@ -17,7 +17,7 @@ const examples = {
 };
 
 const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
-const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit'];
+const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit', 'never-launched'];
 
 /* Stays as it was when somebody comes back. */
 const draft = { text: JSON.stringify(examples.Alert[0], null, 2), pushType: 'alert', priority: '', appState: 'suspended', ios: '18' };

@@ -6,7 +6,7 @@ import { attempt, dialog } from './notices.js';
 import { replay } from './replay.js';
 import { tokenView } from './tokens.js';
 
-const keys = [['/', 'search'], ['j, k or arrows', 'next, previous'], ['Enter', 'into the detail'], ['Esc', 'back'], ['g then n, t, d, s', 'notifications, tokens, devices, send'], ['r', 'replay the selected one'], ['p', 'presenter view of the selected token'], ['?', 'this help']];
+const keys = [['/', 'search'], ['j, k or arrows', 'next, previous'], ['Enter', 'into the detail'], ['Esc', 'back'], ['g then n, t, d, s', 'notifications, tokens, devices, send'], ['r', 'replay the selected one'], ['p', 'presenter view of the selected token'], ['e, Del, l, h, c', 'on a phone: expand, clear, lock, home, list'], ['?', 'this help']];
 
 export function helpDialog() {
   dialog('Keyboard', table(['Key', 'Does'], keys.map(([key, what]) => h('tr', {}, cells(h('kbd', {}, key), what)))));

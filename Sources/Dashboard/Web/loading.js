@@ -117,6 +117,12 @@ export function startedAnew() {
   changed('anew', true);
 }
 
+/* Of the one that is looked at: there may be thousands. */
+function phoneHappened({ udid, notificationId }) {
+  if (notificationId) changed('detail', notificationId);
+  if (udid === store.phone) changed('phones');
+}
+
 /* What the page does about each event of the stream. */
 export const events = {
   notification: ({ notification }) => { keep(notification); trim(); changed('notifications'); },
@@ -126,8 +132,9 @@ export const events = {
     refreshDevices();
   },
   token: ({ row }) => { keepToken(row); refreshDevices(); },
-  device: event => { noteDevice(event); refreshDevices(); },
-  connection: () => changed('other'), clock: () => soon('clock', loadClock), fault: () => changed('faults'),
+  device: event => { noteDevice(event); refreshDevices(); phoneHappened(event); },
+  connection: () => changed('other'), clock: () => { soon('clock', loadClock); changed('phones'); }, fault: () => changed('faults'),
+  presented: phoneHappened, callback: phoneHappened, extension: phoneHappened, dropped: phoneHappened, phone: phoneHappened,
   reset: () => soon('all', loadAll), gap: () => soon('all', loadAll),
 };
 

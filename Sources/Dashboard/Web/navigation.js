@@ -8,6 +8,7 @@ import { compact } from './format.js';
 import { notificationsPane } from './list.js';
 import { notice } from './notices.js';
 import { channelsPane, connectionsPane, feedbackPane } from './panes.js';
+import { phonePane } from './phone.js';
 import { presentPane } from './present.js';
 import { sendPane } from './send.js';
 import { store } from './store.js';
@@ -18,14 +19,17 @@ export const panesByName = {
   tokens: ['Token map', tokensPane, () => store.nextToken && store.info ? store.info.counters.tokens : store.tokens.length], devices: ['Devices', devicesPane, () => store.info?.counters.devices],
   send: ['Send a push', sendPane], explain: ['Explain', explainPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
   connections: ['Connections', connectionsPane], faults: ['Faults', faultsPane], clock: ['Clock', clockPane],
-  /* Reached from a token. */
-  present: ['Presenter view', presentPane],
+  /* Reached from a token, and from a device. */
+  present: ['Presenter view', presentPane], phone: ['Phone', phonePane],
 };
+
+/* Those that are part of another, which is the one that is marked. */
+const partOf = { present: 'tokens', phone: 'devices' };
 
 export function drawNav() {
   const [current] = place() || ['notifications'];
-  show($('nav'), Object.entries(panesByName).filter(([name]) => name !== 'present').map(([name, [title, , count]]) =>
-    h('a', { href: `#${name}`, 'aria-current': name === current ? 'page' : null }, title, count?.() ? h('span', { class: 'count', title: count().toLocaleString('en') }, compact(count())) : null)));
+  show($('nav'), Object.entries(panesByName).filter(([name]) => !(name in partOf)).map(([name, [title, , count]]) =>
+    h('a', { href: `#${name}`, 'aria-current': name === (partOf[current] || current) ? 'page' : null }, title, count?.() ? h('span', { class: 'count', title: count().toLocaleString('en') }, compact(count())) : null)));
 }
 
 /* Pane and argument of the address; null if there is no such place. */

@@ -1,0 +1,65 @@
+/* What a phone and an app on it are set to, to be changed. */
+import { button, h } from './dom.js';
+import { dateTime } from './format.js';
+import { appName } from './handset.js';
+
+const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
+const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'pt', 'zh-Hans'];
+const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit', 'never-launched'];
+const statuses = ['not-determined', 'denied', 'authorized', 'provisional', 'ephemeral'];
+const switches = { alert: 'Alerts', sound: 'Sounds', badge: 'Badges', banner: 'Banners', lockScreen: 'Lock screen', list: 'List', timeSensitive: 'Time-sensitive' };
+const callbacks = { M1: 'didReceiveRemoteNotification', M2: 'didReceiveLocalNotification', M3: '…fetchCompletionHandler', M4: 'willPresent', M5: 'didReceive(response)', M6: 'openSettings' };
+
+export function phoneSettings(view, hands) {
+  const { phone, topic } = view, app = topic === null ? null : phone.apps[topic];
+  return [h('div', { class: 'card' }, h('h3', {}, 'The phone'), phoneCard(phone, hands)),
+    app ? h('div', { class: 'card' }, h('div', { class: 'row' }, h('h3', {}, 'The app'), Object.keys(phone.apps).length > 1
+      ? menu('App', 'topic', Object.keys(phone.apps), topic, value => hands.look({ topic: value }), appName) : h('span', {}, appName(topic))), appCard(topic, app, hands)) : null];
+}
+
+/* A current value that is none of the usual is offered too. */
+function menu(name, id, values, current, work, words = value => value) {
+  const all = values.includes(current) ? values : [current, ...values];
+  return h('select', { 'aria-label': name, 'data-key': `set-${id}`, onchange: event => work(event.target.value) }, all.map(value => h('option', { value, selected: value === current }, words(value))));
+}
+
+const row = (name, control) => h('label', { class: 'setting' }, h('span', {}, name), control);
+const toggle = (name, id, isOn, work) => h('label', { class: 'inline' }, h('input', { type: 'checkbox', 'data-key': `set-${id}`, checked: isOn, onchange: event => work(event.target.checked) }), ' ', name);
+
+function phoneCard(phone, hands) {
+  const { settings, apps } = phone, { focus } = settings;
+  const allow = (topic, isAllowed) => hands.set({ focus: { allows: isAllowed ? [...focus.allows, topic] : focus.allows.filter(each => each !== topic) } });
+  return [row('iOS', menu('iOS version', 'ios', versions, phone.iosVersion, iosVersion => hands.set({ iosVersion }))),
+    row('Language', menu('Language', 'language', languages, settings.language, language => hands.set({ language }))),
+    h('div', { class: 'toggles' }, toggle('Locked', 'locked', settings.locked, locked => hands.set({ locked })), toggle('Low Power', 'power', settings.lowPower, lowPower => hands.set({ lowPower })),
+      toggle('Network', 'network', settings.network, network => hands.set({ network })), toggle('Focus', 'focus', focus !== null, isOn => hands.set({ focus: isOn ? { allows: [] } : null }))),
+    focus ? h('fieldset', {}, h('legend', { class: 'small' }, 'Let through'), Object.keys(apps).map(topic => toggle(appName(topic), `focus-${topic}`, focus.allows.includes(topic), isOn => allow(topic, isOn)))) : null,
+    button('Restart', () => hands.order('restart', {}), { 'data-key': 'restart' })];
+}
+
+function appCard(topic, app, hands) {
+  const set = change => hands.set({ apps: { [topic]: change } });
+  const { permission, silentBudget: budget } = app;
+  const go = state => state === 'foreground' ? hands.order('open', { topic }) : hands.order('leave', { topic, state });
+  const implement = (name, isOn) => set({ callbacks: Object.keys(callbacks).filter(each => each === name ? isOn : app.callbacks.includes(each)) });
+  return [row('State', menu('State of the app', 'state', states, app.state, state => state === 'never-launched' ? set({ state }) : go(state))),
+    h('div', { class: 'row' }, button('Force-quit', () => go('force-quit'), { class: 'danger', 'data-key': 'quit', disabled: app.state === 'force-quit' }),
+      button('Register', () => hands.order('register', { topic }), { 'data-key': 'register', title: 'registerForRemoteNotifications' }),
+      button('Ask for permission', () => hands.order('authorize', { topic, options: ['alert', 'badge', 'sound'] }), { 'data-key': 'authorize' })),
+    row('Notifications', menu('Permission', 'permission', statuses, permission.status, status => set({ permission: { status } }))),
+    h('div', { class: 'toggles' }, Object.entries(switches).map(([name, words]) => toggle(words, `permission-${name}`, permission[name], isOn => set({ permission: { [name]: isOn } })))),
+    h('fieldset', {}, h('legend', { class: 'small' }, 'Implements'), h('div', { class: 'toggles' }, Object.entries(callbacks).map(([name, words]) => toggle(h('span', {}, h('code', {}, name), ' ', h('span', { class: 'small' }, words)), `callback-${name}`, app.callbacks.includes(name), isOn => implement(name, isOn))))),
+    budget ? h('div', { class: 'setting' }, h('span', {}, 'Silent pushes'), h('span', { class: 'budget' }, Array.from({ length: budget.of }, (_, index) => h('span', { class: `coin ${index < budget.left ? 'on' : ''}`, 'aria-hidden': 'true' })),
+      ` ${budget.left} of ${budget.of}${budget.held ? ', one is held' : ''}`, budget.next ? h('span', { class: 'faint small' }, `, next ${dateTime(budget.next).slice(11)}`) : null)) : null,
+    app.pending?.length ? h('div', { class: 'setting' }, h('span', {}, 'Planned'), h('span', { class: 'small' }, app.pending.map(each => `${each.title || each.body || each.identifier}${each.next ? ` at ${dateTime(each.next).slice(11)}` : ''}${each.repeats ? ', again and again' : ''}`).join('; '))) : null,
+    localForm(topic, hands)];
+}
+
+function localForm(topic, hands) {
+  const field = (name, attributes) => h('input', { name, 'data-key': `local-${name}`, ...attributes });
+  return h('form', { class: 'local row', onsubmit: event => {
+    event.preventDefault();
+    const { title, after } = event.target.elements;
+    hands.order('local', { topic, identifier: `dashboard-${title.value}`, content: { title: title.value }, trigger: { after: after.value } });
+  } }, h('span', { class: 'small' }, 'Local notification'), field('title', { 'aria-label': 'Title of a local notification', value: 'Tea is ready', required: true }), field('after', { 'aria-label': 'After', value: '5s', size: 4, required: true, pattern: '([0-9]+(ms|s|m|h|d))+' }), h('button', { 'data-key': 'local-add' }, 'Plan'));
+}
