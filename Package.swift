@@ -117,7 +117,8 @@ let package = Package(
     tests(
       "Emulator",
       [
-        "Broker", "COpenSSL", "CourierWire", "Credentials", "Emulator", "Faults", "LegacyWire", "Platform",
+        "Broker", "COpenSSL", "Console", "CourierWire", "Credentials", "Emulator", "Faults", "LegacyWire",
+        "Platform",
         "ProviderAPI", "PushModel", "Storage", "TestSupport", "Transport",
       ]),
   ],

@@ -52,6 +52,7 @@ public final class DeviceDriver: ConnectionHandler {
     wake = LoopEvent(timerOn: loop) { [unowned self] in tell(.timePassed) }
     for app in self.device.state.apps { phone?.install(app.topic) }
     phone?.onReport = { [unowned self] in tell(.phoneReported($0)) }
+    phone?.onNetwork = { [unowned self] in tell(.listens($0)) }
     phone?.onTold = { [unowned self] told in attempt { try owner?.phoneTold(told) } }
   }
 

@@ -18,6 +18,8 @@ public final class DevicePhone {
 
   /// Takes what happens, in order.
   var onTold: ([Told]) -> Void = { _ in }
+  /// Takes whether the phone has a network, when that changes.
+  var onNetwork: (Bool) -> Void = { _ in }
   /// Takes a report for the emulator.
   var onReport: (PhoneReport) -> Void = { _ in }
 
@@ -26,6 +28,7 @@ public final class DevicePhone {
   private var clock = PhoneClock()
   private var news = PhoneNews()
   private var isConnected = false
+  private var hasNetwork = true
   private var timer: LoopEvent?
   private var reportTimer: LoopEvent?
   private var isReportDue = false
@@ -71,6 +74,7 @@ public final class DevicePhone {
 
   private func change(_ body: (inout Phone) -> Void) {
     body(&phone)
+    noteNetwork()
     news.noteChange()
     reportSoon()
   }
@@ -109,6 +113,8 @@ public final class DevicePhone {
     do throws(PhoneOrderError) {
       let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
       let events = told(try phone.perform(PhoneOrder(value), at: now))
+      // Before the answer: who has it can rely on it.
+      noteNetwork()
       answer = PhoneNews.report(events.map(\.entry.encoded), document)
       answer.number = command.number
       onReport(answer)
@@ -118,6 +124,12 @@ public final class DevicePhone {
       onReport(answer)
     }
     startTimer()
+  }
+
+  private func noteNetwork() {
+    guard phone.settings.hasNetwork != hasNetwork else { return }
+    hasNetwork.toggle()
+    onNetwork(hasNetwork)
   }
 
   // MARK: Time

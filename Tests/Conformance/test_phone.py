@@ -170,6 +170,18 @@ def test_the_phone_lives_on_the_emulators_clock(emulator, start):
     assert (log[-1]["at"], log[-1]["notificationId"]) == (later, pushed["id"])
 
 
+def test_without_a_network_pushes_are_kept_and_the_phone_can_be_touched(emulator, start):
+    device = start()
+    order(emulator, "settings", network=False)
+    push(emulator, ALERT)
+    [kept] = wait(emulator, udid="phone-1", state="stored")
+    assert order(emulator, "open", topic=TOPIC)["events"] and emulator.api("GET", PHONE)["screen"]["list"] == []
+    order(emulator, "settings", network=True)
+    assert device.notification()["fromStore"]
+    [shown] = wait(emulator, udid="phone-1", phone="callback")
+    assert shown["id"] == kept["id"]
+
+
 def test_somebody_elses_client_has_no_phone(emulator):
     assert refusal(emulator, "GET", PHONE)[0] == 404
     device = Device(emulator, *emulator.device_certificate("phone-1"), TOPIC)

@@ -6,7 +6,7 @@ package enum EventLine {
   /// What is told of an event, in this order, where it has it.
   private static let members = [
     "change", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
-    "missed", "remoteAddress", "reason", "effect",
+    "missed", "remoteAddress", "detail", "reason", "effect",
   ]
   /// Of a token, in hexadecimal digits: enough to tell one from another.
   private static let tokenDigits = 16
@@ -40,7 +40,8 @@ package enum EventLine {
     case (_, "rejected"), (_, "expired"), (_, "discarded"), (_, "gone"): .red
     case (_, "delivered"): .green
     case (_, "replaced"): .yellow
-    case ("device", _), ("token", _): .cyan
+    case ("device", _), ("token", _), ("phone", _), ("presented", _), ("callback", _): .cyan
+    case ("dropped", _): .yellow
     default: nil
     }
   }
@@ -53,7 +54,7 @@ package enum EventLine {
 
   private static func word(_ member: String, _ value: JSONValue) -> String? {
     switch (member, value) {
-    case (_, .null): nil
+    case (_, .null), (_, .string("")): nil
     case ("id", .integer(let number)): "#\(number)"
     case ("token", .string(let text)) where text.count > tokenDigits: "\(text.prefix(tokenDigits))…"
     case (_, .string(let text)): text

@@ -7,13 +7,13 @@ import PushModel
 /// asks (`order`, `queue`, `json`). A phone that is away is remembered until there is no room.
 public final class PhoneBoard {
   /// What all phones may take, in bytes; whoever was heard longest ago is forgotten.
-  static let byteLimit = 64 << 20
+  package static let byteLimit = 64 << 20
   /// Orders on their way, as a count: to one phone, and in all.
-  static let ordersOfOne = 64
-  static let orderLimit = 512
+  package static let ordersOfOne = 64
+  package static let orderLimit = 512
 
   /// How an order ended.
-  enum Answer {
+  package enum Answer {
     /// What happened on the phone, a JSON array.
     case done(events: JSONValue)
     /// The phone says why not.
@@ -112,23 +112,23 @@ public final class PhoneBoard {
   // MARK: People
 
   /// Whether the device is there, and has a phone.
-  func isConnected(_ udid: UDID) -> Bool { phones[udid]?.link != nil }
+  package func isConnected(_ udid: UDID) -> Bool { phones[udid]?.link != nil }
 
   /// What a phone says of itself, as the API shows it; nil if it never has.
-  func json(_ udid: UDID) -> JSONValue? {
+  package func json(_ udid: UDID) -> JSONValue? {
     guard let phone = phones[udid], !phone.document.isEmpty else { return nil }
     return phone.json(udid)
   }
 
   /// Whether a phone can be sent another order.
-  func hasRoom(_ udid: UDID) -> Bool {
+  package func hasRoom(_ udid: UDID) -> Bool {
     orders.count < Self.orderLimit && orders.values.count { $0.udid == udid } < Self.ordersOfOne
   }
 
   /// Sends an order, a JSON object, to a phone that is connected; answers its number. `done` is called once, unless it is
   /// withdrawn before.
   @discardableResult
-  func order(_ order: JSONValue, to udid: UDID, _ done: @escaping (Answer) -> Void) -> UInt32? {
+  package func order(_ order: JSONValue, to udid: UDID, _ done: @escaping (Answer) -> Void) -> UInt32? {
     guard let link = phones[udid]?.link else { return nil }
     lastNumber &+= 1
     orders[lastNumber] = Order(udid: udid, done: done)
@@ -137,7 +137,7 @@ public final class PhoneBoard {
   }
 
   /// Nobody waits for the answer any more.
-  func withdraw(_ number: UInt32) { orders[number] = nil }
+  package func withdraw(_ number: UInt32) { orders[number] = nil }
 
   private func end(ordersTo udid: UDID) {
     for (number, order) in orders where order.udid == udid {
@@ -149,7 +149,7 @@ public final class PhoneBoard {
   // MARK: Settings that wait
 
   /// Keeps settings, a JSON object, for a phone that is away; false if there is no room.
-  func queue(_ settings: JSONValue, for udid: UDID) -> Bool {
+  package func queue(_ settings: JSONValue, for udid: UDID) -> Bool {
     var isTaken = false
     change(udid) { isTaken = $0.queue.add(settings) }
     return isTaken
@@ -182,12 +182,12 @@ public final class PhoneBoard {
   // MARK: Room
 
   /// Starts over: nothing is known of any phone until it tells.
-  func forgetAll() {
+  package func forgetAll() {
     for udid in Array(phones.keys) { forget(udid) }
   }
 
   /// What happened is forgotten; how the phones are is not.
-  func forgetLogs() {
+  package func forgetLogs() {
     for udid in Array(phones.keys) { change(udid) { $0.forgetLog() } }
   }
 

@@ -27,6 +27,9 @@ public enum DeviceInput {
   case install(Topic)
   /// A person removes an app.
   case remove(Topic)
+  /// Its phone has a network or not. Without one the connection stays, for whoever drives the phone, and asks for no
+  /// messages, so that they are kept.
+  case listens(Bool)
   /// The phone of this device tells of itself; lost while there is no connection.
   case phoneReported(PhoneReport)
 }

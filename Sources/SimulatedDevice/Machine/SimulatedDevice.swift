@@ -58,6 +58,8 @@ public struct SimulatedDevice: ~Copyable {
   private var random: SeededChoices
   private let keepAliveNanoseconds: Int64
   private let hasPhone: Bool
+  /// Whether messages are wanted.
+  private var isListening = true
   private var scheduledWake: Instant?
 
   /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
@@ -106,6 +108,9 @@ public struct SimulatedDevice: ~Copyable {
     case .received(let bytes): received(bytes, now, &actions)
     case .install(let topic): install(topic, &actions)
     case .remove(let topic): remove(topic, &actions)
+    case .listens(let isListening):
+      self.isListening = isListening
+      send(filter, &actions)
     case .phoneReported(let report): send(session.command(report), &actions)
     }
   }
@@ -322,9 +327,9 @@ public struct SimulatedDevice: ~Copyable {
 
 /// Apps come, go and get tokens.
 extension SimulatedDevice {
-  /// The topics of all apps that have a token.
+  /// The topics of all apps that have a token, or none while nothing is to come.
   private var filter: [UInt8] {
-    let enabled = state.apps.filter { $0.token != nil }.map(\.hash)
+    let enabled = isListening ? state.apps.filter { $0.token != nil }.map(\.hash) : []
     return session.command(FilterUpdate(baseToken: state.baseToken, enabled: enabled))
   }
 

@@ -13,6 +13,9 @@ struct EventFilterTests {
     "phone": event("device", #"{"udid":"phone-1","change":"connected"}"#),
     "console": event("connection", #"{"change":"opened","listener":"console"}"#),
     "gateway": event("connection", #"{"change":"opened","listener":"gateway"}"#),
+    "shown": event("presented", #"{"topic":"com.example.third","udid":"phone-3"}"#),
+    "held": event("phone", #"{"change":"held","topic":"com.example.third","udid":"phone-3"}"#),
+    "screen": event("phone", #"{"change":"document","udid":"phone-3"}"#),
     "boot": event("boot", #"{"boot":"1"}"#),
     "fault": event("fault", #"{"name":"mine"}"#),
     "gap": event("gap", #"{"event":"gap","missed":5}"#),
@@ -28,13 +31,15 @@ struct EventFilterTests {
 
   @Test("everything but the console's connections and the run's name, unless asked")
   func standard() {
-    #expect(Self.told(EventFilter()) == Set(Self.events.keys).subtracting(["console", "boot"]))
+    #expect(Self.told(EventFilter()) == Set(Self.events.keys).subtracting(["console", "screen", "boot"]))
   }
 
   @Test("only the kinds that are named, and whether events were missed")
   func names() {
     #expect(Self.told(EventFilter(names: [.notification])) == ["push", "unknown token", "gap"])
     #expect(Self.told(EventFilter(names: [.connection, .fault])) == ["console", "gateway", "fault", "gap"])
+    #expect(Self.told(EventFilter(names: [.phone])) == ["held", "screen", "gap"])
+    #expect(Self.told(EventFilter(udids: ["phone-3"])) == ["shown", "held", "gap"])
     #expect(Self.told(EventFilter(names: Set(EventFilter.Name.allCases))) == Set(Self.events.keys))
   }
 

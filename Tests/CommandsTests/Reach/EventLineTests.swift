@@ -32,6 +32,15 @@ struct EventLineTests {
         == "03:04:05.678  notification  #17  rejected  no answer, fault mine")
   }
 
+  @Test("what a phone does is told with where and why")
+  func phone() {
+    let data = #"""
+      {"event":"presented","at":"2026-01-02T03:04:05.678Z","udid":"phone-1","topic":"a.b","detail":"list",
+       "rule":"passive","evidence":"A","reason":"to the list","notificationId":1}
+      """#
+    #expect(Self.line("presented", data) == "03:04:05.678  presented     phone-1  a.b  list  to the list")
+  }
+
   @Test("a row of the token table is told with what changed")
   func token() {
     let data =

@@ -74,6 +74,25 @@ extension LiveTests {
       }
     }
 
+    @Test("a simulated device hears that a broadcast is for a Live Activity, others what they know")
+    func pushType() throws {
+      let harness = try EmulatorHarness()
+      let id = try makeChannel(harness)
+      let capabilities = [nil, ConnectRequest.withoutPhone, ConnectRequest.withPhone]
+      let devices = try capabilities.enumerated().map { number, capability in
+        let device = try DeviceClient(harness)
+        _ = try device.connect(harness.identity("phone-\(number)")) { $0.simulatedDevice = capability }
+        #expect(try subscribe(device, harness, join: [channel(id)]).status == 0)
+        return device
+      }
+      #expect(try HTTP2Client(harness, .app()).answer(Self.broadcast(id)).status == 200)
+      for device in devices { device.waitForMessages(1) }
+      let type = UInt16(PushType.liveactivity.rawValue)
+      #expect(devices.map { $0.messages[0].pushType } == [nil, type, type])
+      let newest = harness.broker.journal.nextId - 1
+      #expect(devices.map { $0.messages[0].notificationId } == [nil, nil, newest])
+    }
+
     @Test("a device that left, or listens to other channels now, gets no more")
     func leaving() throws {
       let harness = try EmulatorHarness()

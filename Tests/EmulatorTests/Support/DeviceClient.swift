@@ -23,6 +23,7 @@ final class DeviceClient {
   private(set) var tokenAnswers: [AppTokenResponse] = []
   private(set) var confirmations: [ChannelConfirmation] = []
   private(set) var appChanges: [AppStateChange] = []
+  private(set) var orders: [PhoneOrderCommand] = []
   private(set) var welcome: ConnectedResponse?
   /// What every command is sent for; from the welcome, unless offered.
   var baseToken: DeviceToken?
@@ -78,6 +79,7 @@ final class DeviceClient {
     case .appTokenResponse: tokenAnswers.append(try AppTokenResponse(frame))
     case .channels: confirmations.append(try ChannelConfirmation(frame))
     case .appState: appChanges.append(try AppStateChange(frame))
+    case .phoneOrder: orders.append(try PhoneOrderCommand(frame))
     default: break
     }
   }

@@ -75,6 +75,23 @@ struct SimulatedDeviceTests {
     #expect(world.courier.reports == [report], "what was told before it was connected is lost")
   }
 
+  @Test("without a network the connection stays and no messages are asked for, until it is back")
+  func listening() throws {
+    let world = try online()
+    world.give(.listens(false))
+    #expect(world.courier.filters.last == [] && world.isConnected)
+    world.courier.push("{}", to: hash)
+    world.settle()
+    #expect(world.takeEvents().isEmpty)
+    world.breakConnection()
+    world.advance(seconds: 2)
+    world.settle()
+    #expect(world.isConnected && notifications(world.takeEvents()).isEmpty)
+    world.give(.listens(true))
+    world.settle()
+    #expect(notifications(world.takeEvents()).count == 1)
+  }
+
   @Test("without a phone orders are passed over")
   func noPhone() throws {
     let world = try online()
