@@ -39,10 +39,71 @@ struct Lab {
       at: now)
   }
 
+  /// A push of a type of its own, with all of its payload.
+  mutating func receive(
+    payload: String, _ type: PushType, to token: TokenUse = .app, topic: Topic = Self.topic
+  ) -> [PhoneEvent] {
+    defer { next += 1 }
+    var push = PhonePush(id: next, topic: topic, payload: Array(payload.utf8), type: type)
+    push.token = token
+    return phone.receive(push, at: now)
+  }
+
+  /// Carries out an order; what can't be is an issue.
+  mutating func order(_ text: String, _ location: SourceLocation = #_sourceLocation) -> [PhoneEvent] {
+    do {
+      return try phone.perform(Self.read(text), at: now)
+    } catch {
+      Issue.record("\(text): \(error)", sourceLocation: location)
+      return []
+    }
+  }
+
+  /// Why an order is not carried out; empty if it is.
+  mutating func refusal(_ text: String) -> String {
+    do {
+      _ = try phone.perform(Self.read(text), at: now)
+      return ""
+    } catch {
+      return "\(error.code.rawValue): \(error)"
+    }
+  }
+
+  private static func read(_ text: String) throws(PhoneOrderError) -> PhoneOrder {
+    guard let value = JSONReader.read(Array(text.utf8), maximumDepth: JSONObject.bodyDepth) else {
+      throw PhoneOrderError(.invalid, "not JSON")
+    }
+    return try PhoneOrder(value)
+  }
+
+  /// What stands at a place of the phone's document, as JSON; `nothing` where there is no such place.
+  func document(_ place: String) -> String {
+    var value = phone.document
+    for name in place.split(separator: "/").map(String.init) {
+      var next = value.member(name)
+      if case .array(let values) = value, let index = Int(name), values.indices.contains(index) {
+        next = values[index]
+      }
+      guard let next else { return "nothing" }
+      value = next
+    }
+    return value.text
+  }
+
+  /// Changes settings of the app.
+  mutating func set(_ members: String) -> [PhoneEvent] {
+    order(#"{"do":"settings","apps":{"com.example.app":\#(members)}}"#)
+  }
+
   mutating func tapNewest() -> [PhoneEvent] { phone.notes.last.map { phone.tap($0.id, at: now) } ?? [] }
 
   mutating func wait(minutes: Int64) -> [PhoneEvent] {
     now = now.adding(nanoseconds: minutes * 60_000_000_000)
+    return phone.advance(to: now)
+  }
+
+  mutating func wait(seconds: Int64) -> [PhoneEvent] {
+    now = now.adding(nanoseconds: seconds * 1_000_000_000)
     return phone.advance(to: now)
   }
 
@@ -52,6 +113,17 @@ struct Lab {
 extension [PhoneEvent] {
   var callbacks: [AppCallback] {
     compactMap { if case .callback(let callback) = $0.what { callback } else { nil } }
+  }
+
+  /// What happens, in order, with the rule of each: `called registered`.
+  var story: [String] { map { "\($0.what.name) \($0.rule.rawValue)" } }
+
+  /// Other methods of the app, by Apple's names, with their arguments.
+  var methods: [String] {
+    compactMap { event in
+      guard case .called(let method) = event.what else { return nil }
+      return method.rawValue + (event.argument.isEmpty ? "" : " \(event.argument)")
+    }
   }
 
   /// As the documentation counts them: `M4 M3`, or `none`.

@@ -12,6 +12,7 @@ extension PhoneApp: JSONDocument {
     JSONField("callbacks", .callbacks, \.build.callbacks),
     JSONField(nullable: "options", .options, \.build.options),
     JSONField("delegateInTime", .flag, \.build.setsDelegateInTime),
+    JSONField("scenes", .flag, \.build.hasScenes),
     JSONField("backgroundMode", .flag, \.build.hasBackgroundMode),
     JSONField("fetchSeconds", .number(0...3600), \.build.fetchSeconds),
     JSONField(nullable: "serviceExtension", ServiceExtension.form.kind(.init()), \.build.serviceExtension),

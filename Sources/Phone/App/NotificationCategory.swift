@@ -24,8 +24,8 @@ extension NotificationAction: JSONDocument {
 
 /// What an app says about notifications of one kind (`UNNotificationCategory`).
 package struct NotificationCategory: Sendable, Equatable {
-  /// Ten show at most, two where space is short.
-  package static let actionLimit = 10
+  /// Most actions that show, as counts; in a banner space is short.
+  package static let (actionLimit, bannerActions) = (10, 2)
   package var actions: [NotificationAction] = []
   /// Whether the app hears of a dismissal.
   package var customDismiss = false
@@ -53,11 +53,25 @@ package struct ContentExtension: Sendable, Equatable {
   package var answer: Answer?
   /// Whether the header and its own content are all that shows.
   package var hidesDefaultContent = false
+  /// `UNNotificationExtensionUserInteractionEnabled`.
+  package var takesTouches = false
+  /// `UNNotificationExtensionInitialContentSizeRatio`: its first height, by its width.
+  package var sizeRatio: Double?
+
+  /// How an expanded notification looks.
+  func view(on version: IOSVersion) -> JSONValue {
+    [
+      "name": .string(name), "defaultContent": .bool(!hidesDefaultContent),
+      "touches": .bool(takesTouches && version >= IOSVersion(12)),
+      "sizeRatio": sizeRatio.map { .number($0) } ?? .null,
+    ]
+  }
 }
 
 extension ContentExtension: JSONDocument {
   package static let form = JSONForm<ContentExtension>([
     JSONField("name", .text, \.name).needed, JSONField("categories", .list(of: .text), \.categories).needed,
     JSONField("answer", .word, \.answer), JSONField(flag: "hidesDefaultContent", \.hidesDefaultContent),
+    JSONField(flag: "takesTouches", \.takesTouches), JSONField("sizeRatio", .number(0...10), \.sizeRatio),
   ])
 }

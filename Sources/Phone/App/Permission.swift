@@ -12,12 +12,19 @@ public struct Permission: Sendable, Equatable {
   public var (alert, sound, badge): (Bool, Bool, Bool) = (true, true, true)
   public var (banner, lockScreen, list): (Bool, Bool, Bool) = (true, true, true)
   public var timeSensitive = true
+  public var critical = true
 
   public init(_ status: Status = .authorized) { self.status = status }
 
   /// Whether anything may be seen or heard.
   var isGiven: Bool { status != .denied && status != .notDetermined }
   var isQuiet: Bool { status == .provisional }
+
+  /// Where alerts may show.
+  var places: Presentation {
+    guard alert else { return [] }
+    return [banner ? .banner : [], lockScreen ? .lockScreen : [], list ? .list : []]
+  }
 }
 
 extension Permission: JSONDocument {
@@ -26,6 +33,6 @@ extension Permission: JSONDocument {
     JSONField("sound", .flag, \.sound),
     JSONField("badge", .flag, \.badge), JSONField("banner", .flag, \.banner),
     JSONField("lockScreen", .flag, \.lockScreen), JSONField("list", .flag, \.list),
-    JSONField("timeSensitive", .flag, \.timeSensitive),
+    JSONField("timeSensitive", .flag, \.timeSensitive), JSONField("critical", .flag, \.critical),
   ])
 }

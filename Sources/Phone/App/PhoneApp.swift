@@ -39,6 +39,9 @@ public struct PhoneApp: Sendable {
   /// Silent pushes that may wake it now, as a count.
   public var silentBudget: Int { budget.left }
 
+  /// By its entitlement and the user's leave.
+  var mayBeCritical: Bool { build.mayBeCritical && permission.critical }
+
   func implements(_ callback: AppCallback, on version: IOSVersion) -> Bool {
     build.callbacks.contains(callback) && version >= callback.since
   }
@@ -62,6 +65,8 @@ public struct AppBuild: Sendable {
   public var options: PresentationOptions? = .all
   /// Whether the notification centre's delegate is set before `didFinishLaunching` returns.
   public var setsDelegateInTime = true
+  /// Whether it has scenes, which since iOS 13 are told instead of launch options.
+  package var hasScenes = false
   /// Background mode `remote-notification`.
   public var hasBackgroundMode = true
   /// How long its handler for silent pushes takes, in seconds; 30 are the most.

@@ -9,6 +9,10 @@ public struct PhoneSettings: Sendable {
   public var language = "en"
   /// Whether it reaches the courier.
   public var hasNetwork = true
+  /// The switch that silences ringing.
+  public var isMuted = false
+  /// A simulator of Xcode before 14: pushes reach it, but it has no tokens.
+  public var isSimulator = false
   /// nil while none is on.
   public var focus: Focus?
 
@@ -30,8 +34,9 @@ public struct Focus: Sendable, Equatable {
 extension PhoneSettings: JSONDocument {
   public static let form = JSONForm<PhoneSettings>([
     JSONField("iosVersion", .iosVersion, \.version), JSONField("locked", .flag, \.isLocked),
-    JSONField("lowPower", .flag, \.isInLowPowerMode), JSONField("language", .text, \.language),
-    JSONField("network", .flag, \.hasNetwork),
+    JSONField("lowPower", .flag, \.isInLowPowerMode), JSONField("language", .language, \.language),
+    JSONField("network", .flag, \.hasNetwork), JSONField("muted", .flag, \.isMuted),
+    JSONField(flag: "simulator", \.isSimulator),
     JSONField(nullable: "focus", Focus.form.kind(Focus()), \.focus),
   ])
 }
@@ -52,5 +57,23 @@ extension JSONKind<IOSVersion> {
     .spelled(
       "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)",
       ["type": "string", "pattern": "^[0-9]{1,2}([.][0-9]{1,2})?$"], { IOSVersion($0) }, { $0.description })
+  }
+}
+
+extension JSONKind<String> {
+  /// A language as BCP 47 writes it.
+  fileprivate static var language: JSONKind {
+    .spelled(
+      "a language, as en or pt-BR", ["type": "string", "pattern": "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$"],
+      { isLanguage($0) ? $0 : nil }, { $0 })
+  }
+
+  private static func isLanguage(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    return (1...4).contains(parts.count) && (2...8).contains(parts[0].utf8.count)
+      && parts[0].utf8.allSatisfy { Character(Unicode.Scalar($0)).isLetter }
+      && parts.allSatisfy { part in
+        (1...8).contains(part.utf8.count) && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+      }
   }
 }

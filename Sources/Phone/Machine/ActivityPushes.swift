@@ -12,10 +12,12 @@ extension PhoneState {
     }
   }
 
-  /// The app starts one itself; answers its id.
+  /// The app starts one itself.
   mutating func startActivity(_ topic: Topic, _ type: String, _ attributes: JSONValue, _ state: JSONValue) {
+    guard version >= IOSVersion(16, 1) else { return tell(topic, .dropped, .tooOld) }
     let id = activities.start(topic, type, attributes, state, at: now)
-    tell(topic, .activity(.active), .activityStarted, id)
+    agenda.forget(nil, activitiesBut: activities.ids)
+    tell(topic, .activity(.active), .activityByApp, id)
     tell(topic, .token, .activityToken, id)
   }
 
@@ -23,15 +25,23 @@ extension PhoneState {
     guard version >= IOSVersion(17, 2), activity.isCompleteStart, let type = activity.attributesType,
       activity.channel == nil || version >= IOSVersion(18)
     else { return tell(push, .dropped, .activityNoStart) }
-    if case .startingActivities(let own) = push.token, own != type {
-      return tell(push, .dropped, .activityNoStart, "the token starts \(own)")
+    switch push.token {
+    case .app: break
+    case .startingActivities(let own):
+      guard own == type else { return tell(push, .dropped, .activityNoStart, "the token starts \(own)") }
+    case .activity(let id):
+      return tell(push, .dropped, .activityNoStart, "the token updates \(id)")
+    case .channel(let name):
+      return tell(push, .dropped, .activityNoStart, "a broadcast, to \(name)")
     }
     let id = activities.start(
       push.topic, type, activity.attributes ?? [:], activity.contentState ?? [:], at: now)
+    agenda.forget(nil, activitiesBut: activities.ids)
     tell(push, .activity(.active), .activityStarted, id)
     take(activity, push, id)
     alert(push)
     if let channel = activity.channel {
+      activities[id]?.channel = channel
       tell(push, .activity(.active), .activityChannel, channel)
     } else if version < IOSVersion(18) || activity.asksForToken {
       tell(push, .token, .activityToken, id)
@@ -39,8 +49,13 @@ extension PhoneState {
   }
 
   private mutating func change(_ activity: ActivityPush, _ push: PhonePush) {
-    guard let target = activities.target(of: push) else { return tell(push, .dropped, .activityUnknown) }
-    if let own = activity.timestamp, let last = target.timestamp, own <= last {
+    let targets = activities.targets(of: push)
+    guard !targets.isEmpty else { return tell(push, .dropped, .activityUnknown) }
+    for target in targets { change(target, activity, push) }
+  }
+
+  private mutating func change(_ target: LiveActivity, _ activity: ActivityPush, _ push: PhonePush) {
+    if let own = activity.timestamp, let last = target.timestamp, own < last {
       return tell(push, .dropped, .activityOld, target.id)
     }
     take(activity, push, target.id)

@@ -32,17 +32,20 @@ struct Agenda: Sendable {
     return entries.removeFirst()
   }
 
-  /// What concerns an app that is gone is not done.
-  mutating func forget(_ topic: Topic) {
+  /// What concerns an app that is gone, or a Live Activity that is none of `ids`, is not done.
+  mutating func forget(_ topic: Topic?, activitiesBut ids: [String]) {
     entries.removeAll {
       switch $0.entry {
       case .extensionEnds(let push), .fetchOvertime(let push): push.topic == topic
-      case .activityStale, .activityDismissed: false
+      case .activityStale(let id), .activityDismissed(let id): !ids.contains(id)
       }
     }
   }
 
-  mutating func removeAll() { entries = [] }
+  /// A process that has ended owes nothing.
+  mutating func forgetHandlers(of topic: Topic) {
+    entries.removeAll { if case .fetchOvertime(let push) = $0.entry { push.topic == topic } else { false } }
+  }
 }
 
 extension Agenda.Entry {

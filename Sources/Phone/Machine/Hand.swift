@@ -8,39 +8,67 @@ extension PhoneState {
   mutating func bringForward(_ topic: Topic, _ rule: PhoneRule, for push: PhonePush? = nil) {
     guard let app = apps[topic] else { return }
     unlock()
-    if let other = apps.values.first(where: { $0.state == .foreground && $0.topic != topic }) {
-      apps[other.topic]?.state = .background
-    }
+    board.expand(nil)
+    sendOthersBack(topic)
     let what: PhoneEvent.What = app.state.isRunning ? .opened : .launched
-    let argument = push.flatMap(\.launchArgument) ?? ""
-    if let push { tell(push, what, rule, argument) } else { tell(topic, what, rule) }
+    if let push {
+      tell(push, what, rule, launchArguments(push, isLaunch: what == .launched))
+    } else {
+      tell(topic, what, rule)
+    }
     apps[topic]?.state = .foreground
     apps[topic]?.lastUsed = now
     if app.state == .neverLaunched { register(topic) }
     guard let held = app.held else { return }
     apps[topic]?.held = nil
-    if has(.fetch, topic) { callFetch(held, .silentReleased) }
+    if has(.fetch, topic) {
+      callFetch(held, .silentReleased)
+    } else {
+      tell(held, .dropped, .silentNobody)
+    }
   }
 
-  mutating func leave(_ topic: Topic, as state: AppState) {
+  mutating func move(_ topic: Topic, to state: AppState) {
+    if state == .foreground { bringForward(topic, .iconCallsNobody) } else { leave(topic, as: state) }
+  }
+
+  private mutating func leave(_ topic: Topic, as state: AppState) {
     apps[topic]?.state = state
+    if !state.isRunning { agenda.forgetHandlers(of: topic) }
     guard state == .forceQuit, let held = apps[topic]?.held else { return }
     apps[topic]?.held = nil
     tell(held, .dropped, .silentDiscarded)
   }
 
+  // MARK: The phone
+
+  /// Puts the app that is in the foreground away.
+  mutating func lock() {
+    settings.isLocked = true
+    board.lock()
+    sendOthersBack(nil)
+  }
+
+  /// The first one after a start gives apps back to the system that the user had ended.
   mutating func unlock() {
     guard settings.isLocked else { return }
     settings.isLocked = false
     board.unlock()
+    guard isFreshlyStarted else { return }
+    isFreshlyStarted = false
+    for app in sortedApps where app.state == .forceQuit {
+      apps[app.topic]?.state = .terminated
+      tell(app.topic, .terminated, .restarted)
+    }
   }
 
   /// Switches it off and on again; it is locked then.
   mutating func restart() {
-    settings.isLocked = true
-    for topic in apps.keys.sorted(by: { $0.name < $1.name }) {
-      if apps[topic]?.state == .forceQuit { tell(topic, .terminated, .restarted) }
-      if apps[topic]?.state != .neverLaunched { apps[topic]?.state = .terminated }
+    lock()
+    (isFreshlyStarted, call, prompt) = (true, nil, nil)
+    for app in sortedApps {
+      agenda.forgetHandlers(of: app.topic)
+      if app.state.isRunning { apps[app.topic]?.state = .terminated }
     }
   }
 
@@ -118,7 +146,8 @@ extension PhoneState {
 
   // MARK: The content extension
 
-  private func contentExtension(of push: PhonePush) -> ContentExtension? {
+  /// What the app shows an expanded notification with; nil for the default.
+  func customContent(of push: PhonePush) -> ContentExtension? {
     guard version.hasDelegate, let own = apps[push.topic]?.build.contentExtension,
       let category = push.content.category, own.categories.contains(category)
     else { return nil }
@@ -127,7 +156,7 @@ extension PhoneState {
 
   mutating func expand(_ push: PhonePush) {
     board.expand(push.id)
-    guard let content = contentExtension(of: push) else { return }
+    guard let content = customContent(of: push) else { return }
     tell(push, .called(.contentReceived), .contentShown, content.name)
   }
 
@@ -135,7 +164,7 @@ extension PhoneState {
   mutating func contentHears(of push: PhonePush) {
     guard let open = board.expandedId.flatMap({ board[$0] }), open.id != push.id,
       open.push.topic == push.topic, open.push.content.category == push.content.category,
-      open.push.content.threadId == push.content.threadId, let content = contentExtension(of: push)
+      open.push.content.threadId == push.content.threadId, let content = customContent(of: push)
     else { return }
     tell(push, .called(.contentReceived), .contentAgain, content.name)
   }
@@ -144,7 +173,7 @@ extension PhoneState {
   private mutating func contentTakes(_ action: NotificationAction, _ text: String?, of push: PhonePush)
     -> Bool
   {
-    guard board.expandedId == push.id, let answer = contentExtension(of: push)?.answer else { return false }
+    guard board.expandedId == push.id, let answer = customContent(of: push)?.answer else { return false }
     let rule: PhoneRule =
       switch answer {
       case .keep: .contentKeeps
@@ -156,8 +185,6 @@ extension PhoneState {
     return answer != .forward
   }
 
-  /// What the app shows an expanded notification with; nil for the default.
-  func customContent(of push: PhonePush) -> String? { contentExtension(of: push)?.name }
 }
 
 /// Identifiers of actions, as an app is told them.
@@ -170,12 +197,17 @@ enum ActionName {
   }
 }
 
-extension PhonePush {
+extension PhoneState {
   /// What a launch, or the scene that is brought forward, is told besides.
-  fileprivate var launchArgument: String? {
-    let parts = [
-      content.launchImage.map { "launch image \($0)" }, content.targetContentId.map { "scene \($0)" },
-    ].compactMap { $0 }
-    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  private func launchArguments(_ push: PhonePush, isLaunch: Bool) -> String {
+    let scene = push.content.targetContentId.flatMap { version >= IOSVersion(13) ? "scene \($0)" : nil }
+    let image = push.content.launchImage.map { "launch image \($0)" }
+    let parts = isLaunch ? [launchOption(push), image, scene] : [scene]
+    return parts.compactMap { $0 }.joined(separator: ", ")
+  }
+
+  private func launchOption(_ push: PhonePush) -> String {
+    if version >= IOSVersion(13), apps[push.topic]?.build.hasScenes == true { return "connectionOptions" }
+    return push.isLocal ? "launchOptions[localNotification]" : "launchOptions[remoteNotification]"
   }
 }

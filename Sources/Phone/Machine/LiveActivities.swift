@@ -53,6 +53,8 @@ package struct LiveActivity: Sendable {
   package internal(set) var staleDate: Timestamp?
   package internal(set) var dismissalDate: Timestamp?
   var timestamp: Timestamp?
+  /// It hears of what is broadcast there.
+  var channel: String?
 }
 
 /// The Live Activities of a phone, oldest first.
@@ -78,6 +80,8 @@ struct LiveActivities: Sendable {
     return id
   }
 
+  var ids: [String] { activities.map(\.id) }
+
   subscript(id: String) -> LiveActivity? {
     get { activities.first { $0.id == id } }
     set {
@@ -86,13 +90,15 @@ struct LiveActivities: Sendable {
     }
   }
 
-  /// The one that a push is for: its token's, else the app's newest that runs.
-  func target(of push: PhonePush) -> LiveActivity? {
-    if case .activity(let id) = push.token { return self[id].flatMap { $0.state == .ended ? nil : $0 } }
-    return activities.last { $0.topic == push.topic && $0.state != .ended }
+  /// Those that a push is for: its token's, those of its channel, else the app's newest that runs.
+  func targets(of push: PhonePush) -> [LiveActivity] {
+    let running = activities.filter { $0.topic == push.topic && $0.state != .ended }
+    switch push.token {
+    case .activity(let id): return running.filter { $0.id == id }
+    case .channel(let name): return running.filter { $0.channel == name }
+    case .app, .startingActivities: return running.suffix(1)
+    }
   }
 
-  mutating func removeAll(of topic: Topic? = nil) {
-    activities.removeAll { topic == nil || $0.topic == topic }
-  }
+  mutating func removeAll(of topic: Topic) { activities.removeAll { $0.topic == topic } }
 }

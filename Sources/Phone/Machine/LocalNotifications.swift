@@ -7,19 +7,30 @@ extension PhoneState {
     guard let app = apps[request.topic] else { return }
     let topic = request.topic
     if case .interval(let nanoseconds, true) = request.trigger, nanoseconds < 60_000_000_000 {
-      return tell(topic, .exception, .localTooOften, request.identifier)
+      return crash(topic, .localTooOften, request.identifier)
+    }
+    if let attachment = request.content.attachment, !attachment.isValid {
+      return tell(topic, .dropped, .localAttachment, "\(request.identifier), \(attachment.name)")
     }
     var request = request
     request.next = request.moment(after: now)
     guard app.permission.isGiven, request.next != nil || request.isAtPlace else {
       return tell(topic, .dropped, .localDropped, request.identifier)
     }
-    if case .now = request.trigger { return deliver(request) }
+    if case .now = request.trigger {
+      local.remove(topic, [request.identifier])
+      return deliver(request)
+    }
     let (replaced, gone) = local.add(request, keepsSoonest: !version.hasDelegate)
     tell(topic, .scheduled(request.next), replaced ? .localReplaced : .localScheduled, request.identifier)
     if let gone {
       tell(topic, .dropped, version.hasDelegate ? .localLimit : .localLimitOld, gone.identifier)
     }
+  }
+
+  private mutating func crash(_ topic: Topic, _ rule: PhoneRule, _ argument: String) {
+    tell(topic, .exception, rule, argument)
+    if apps[topic]?.state.isRunning == true { move(topic, to: .terminated) }
   }
 
   /// The app takes some back, or all, whether they wait or have been delivered.

@@ -33,11 +33,16 @@ public struct LocalRequest: Sendable {
     switch trigger {
     case .now: moment
     case .at(let date): date > moment ? date : nil
-    case .interval(let nanoseconds, _): moment.adding(nanoseconds: nanoseconds)
+    case .interval(let nanoseconds, _): Self.later(moment.adding(nanoseconds: nanoseconds), moment)
     case .calendar(let hour, let minute, let weekday, _):
       Self.moment(after: moment, minuteOfDay: Int64(hour * 60 + minute), weekday)
     case .region: nil
     }
+  }
+
+  /// At the end of time there is no next moment.
+  private static func later(_ next: Timestamp, _ moment: Timestamp) -> Timestamp? {
+    next > moment ? next : nil
   }
 
   private static func moment(after moment: Timestamp, minuteOfDay: Int64, _ weekday: Int?) -> Timestamp? {
@@ -78,8 +83,6 @@ struct LocalRequests: Sendable {
     requests.removeAll { $0.topic == topic && identifiers?.contains($0.identifier) ?? true }
   }
 
-  mutating func removeAll() { requests = [] }
-
   /// The next one that is due; it waits again if it repeats.
   mutating func take(until now: Timestamp) -> (at: Timestamp, request: LocalRequest)? {
     let due = requests.indices.filter { requests[$0].next.map { $0 <= now } ?? false }
@@ -94,13 +97,18 @@ struct LocalRequests: Sendable {
     return (moment, request)
   }
 
-  /// A clock that is set far ahead does not bring each one of what repeats: those before the last hundred are left out.
+  /// Most that comes at once of all that repeats, as a count (our choice).
+  private static let mostAtOnce = 1000
+
+  /// A clock that is set far ahead does not bring each one of what repeats, but the last ones only.
   mutating func skip(until now: Timestamp) {
+    let most = Int64(max(1, Self.mostAtOnce / max(1, requests.count)))
     for index in requests.indices where requests[index].repeats {
       guard let next = requests[index].next, let period = requests[index].period else { continue }
       let missed = (now.nanoseconds - next.nanoseconds) / period
-      if missed > 100 {
-        requests[index].next = requests[index].moment(after: now.adding(nanoseconds: -100 * period))
+      if missed > most {
+        requests[index].next = requests[index].moment(
+          after: next.adding(nanoseconds: (missed - most - 1) * period))
       }
     }
   }

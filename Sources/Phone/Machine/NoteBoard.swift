@@ -31,8 +31,8 @@ struct NoteBoard: Sendable {
     return notes.remove(at: index)
   }
 
-  mutating func removeAll(of topic: Topic? = nil) {
-    notes.removeAll { topic == nil || $0.push.topic == topic }
+  mutating func removeAll(of topic: Topic) {
+    notes.removeAll { $0.push.topic == topic }
     if let bannerId, self[bannerId] == nil { self.bannerId = nil }
     if let expandedId, self[expandedId] == nil { self.expandedId = nil }
   }
@@ -42,6 +42,9 @@ struct NoteBoard: Sendable {
     for index in notes.indices { notes[index].shown.remove(.lockScreen) }
     bannerId = nil
   }
+
+  /// Nothing is open or in passing on a screen that is off.
+  mutating func lock() { (bannerId, expandedId) = (nil, nil) }
 
   mutating func flick() { bannerId = nil }
   mutating func expand(_ id: UInt64?) { expandedId = id }

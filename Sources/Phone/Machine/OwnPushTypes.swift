@@ -21,8 +21,10 @@ extension PhoneState {
     case .location: locate(push)
     case .pushtotalk: speak(push)
     case .liveactivity: changeActivity(push)
-    case .alert, .background, .fileprovider, .mdm, .controls, .widgets:
+    case .controls, .widgets:
+      guard push.isContentChanged else { return tell(push, .dropped, .notChanged) }
       tell(push, .handedOver(type), own.rule)
+    case .alert, .background, .fileprovider, .mdm: tell(push, .handedOver(type), own.rule)
     }
   }
 
@@ -38,12 +40,15 @@ extension PhoneState {
     }
     start(push, app, .voip)
     tell(push, .handedOver(.voip), .voip)
-    tell(push, .called(version >= IOSVersion(11) ? .incomingPush : .incomingPushBefore11), .voip)
-    guard !app.build.reportsCalls, version >= IOSVersion(13) else {
+    tell(
+      push, .called(version >= IOSVersion(11) ? .incomingPush : .incomingPushBefore11), .voip,
+      version >= IOSVersion(26, 4) ? "must report a call" : "")
+    guard !app.build.reportsCalls else {
       call = IncomingCall(
         id: push.id, topic: push.topic, caller: push.caller ?? "", notificationId: push.notificationId)
       return tell(push, .ringing, .voipReported)
     }
+    guard version >= IOSVersion(13) else { return }
     apps[push.topic]?.unreportedCalls += 1
     apps[push.topic]?.state = .terminated
     tell(push, .terminated, .voipNotReported)

@@ -78,7 +78,7 @@ public struct Phone: Sendable {
 
   /// Leaves an app, or ends it by hand.
   public mutating func leave(_ topic: Topic, as appState: AppState, at now: Timestamp) -> [PhoneEvent] {
-    state.recording(at: now) { $0.leave(topic, as: appState) }
+    state.recording(at: now) { $0.move(topic, to: appState) }
   }
 
   /// Does what it is told.
@@ -93,7 +93,9 @@ public struct Phone: Sendable {
 
 extension PhoneState {
   fileprivate mutating func receive(_ push: PhonePush) {
-    guard apps[push.topic] != nil else { return tell(push, .dropped, .notInstalled) }
+    guard apps[push.topic] != nil || push.type == .mdm else {
+      return tell(push, .dropped, .notInstalled)
+    }
     if let type = push.type, let own = type.ownRule { return handOver(push, type, own) }
     switch push.content.kind {
     case .visible: receiveVisible(push)

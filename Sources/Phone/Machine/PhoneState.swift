@@ -13,6 +13,8 @@ struct PhoneState: Sendable {
   var call: IncomingCall?
   /// The app whose question about notifications the user has before him.
   var prompt: PermissionPrompt?
+  /// Whether it was switched on and not unlocked since.
+  var isFreshlyStarted = false
   private(set) var now = Timestamp(seconds: 0)
   private var lastId: UInt64 = 0
   private var events: [PhoneEvent] = []
@@ -23,7 +25,8 @@ struct PhoneState: Sendable {
 
   /// A number that names nothing on the phone yet.
   mutating func makeId() -> UInt64 {
-    lastId += 1
+    // After the last number there is, it begins anew.
+    repeat { lastId &+= 1 } while lastId == 0 || board[lastId] != nil
     return lastId
   }
 
@@ -100,6 +103,9 @@ struct PhoneState: Sendable {
 
   // MARK: Apps
 
+  /// In an order that is the same in each run.
+  var sortedApps: [PhoneApp] { apps.values.sorted { $0.topic.name < $1.topic.name } }
+
   func has(_ callback: AppCallback, _ topic: Topic) -> Bool {
     apps[topic]?.implements(callback, on: version) ?? false
   }
@@ -108,23 +114,31 @@ struct PhoneState: Sendable {
 
   mutating func install(_ app: PhoneApp) {
     remove(app.topic)
+    if app.state == .foreground { sendOthersBack(app.topic) }
     apps[app.topic] = app
+  }
+
+  /// One app at most is in the foreground.
+  mutating func sendOthersBack(_ topic: Topic?) {
+    for other in apps.keys where other != topic && apps[other]?.state == .foreground {
+      apps[other]?.state = .background
+    }
   }
 
   mutating func remove(_ topic: Topic) {
     apps[topic] = nil
     board.removeAll(of: topic)
-    agenda.forget(topic)
     local.remove(topic)
     activities.removeAll(of: topic)
+    agenda.forget(topic, activitiesBut: activities.ids)
     if call?.topic == topic { call = nil }
     if prompt?.topic == topic { prompt = nil }
   }
 
   mutating func erase() {
     for topic in apps.keys { remove(topic) }
-    board.removeAll()
-    agenda.removeAll()
+    (board, agenda, local, activities) = (NoteBoard(), Agenda(), LocalRequests(), LiveActivities())
+    (call, prompt, isFreshlyStarted) = (nil, nil, false)
   }
 
   /// Gives it the texts of its app, and leaves out what this iOS does not know.
@@ -132,6 +146,7 @@ struct PhoneState: Sendable {
     var push = push
     if let app = apps[push.topic] { push.content.localize { app.text($0, in: settings.language) } }
     if version < IOSVersion(10) { push.content.subtitle = nil }
+    if version < IOSVersion(8, 2) { push.content.forgetTitleKey() }
     return push
   }
 }

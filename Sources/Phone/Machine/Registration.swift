@@ -3,7 +3,35 @@ import PushModel
 /// A question that the user has before him.
 struct PermissionPrompt: Sendable {
   let topic: Topic
-  let options: [String]
+  let options: [AuthorizationOption]
+}
+
+/// What an app may ask to be allowed.
+enum AuthorizationOption: String, Sendable, CaseIterable {
+  case alert, badge, sound, carPlay, criticalAlert, provisional, providesAppNotificationSettings
+  case announcement, timeSensitive
+
+  /// Those that know it; before iOS 10 there were types instead, of which alert, badge and sound are the same.
+  var versions: ClosedRange<IOSVersion> {
+    let last = IOSVersion.supported.upperBound
+    switch self {
+    case .alert, .badge, .sound: return IOSVersion.first...last
+    case .carPlay: return IOSVersion(10)...last
+    case .criticalAlert, .provisional, .providesAppNotificationSettings: return IOSVersion(12)...last
+    case .announcement: return IOSVersion(13)...IOSVersion(14, 99)
+    case .timeSensitive: return IOSVersion(15)...last
+    }
+  }
+}
+
+extension Permission {
+  /// What was not asked for is not allowed.
+  fileprivate mutating func limit(to options: [AuthorizationOption]) {
+    (alert, sound, badge) = (
+      options.contains(.alert), options.contains(.sound), options.contains(.badge)
+    )
+    critical = options.contains(.criticalAlert)
+  }
 }
 
 /// Tokens and permission (`Documentation/device-behaviour.md#registration-and-permission`).
@@ -14,9 +42,8 @@ extension PhoneState {
     guard app.build.entitlement != .none else {
       return tell(topic, .called(.didFailToRegister), .noEntitlement, "error 3000")
     }
-    guard settings.hasNetwork else {
-      apps[topic]?.isRegistering = true
-      return tell(topic, .noCallback, .registrationWaits)
+    guard !settings.isSimulator else {
+      return tell(topic, .called(.didFailToRegister), .simulator, "error 3010")
     }
     guard version >= IOSVersion(8) || app.permission.status != .notDetermined else {
       apps[topic]?.isRegistering = true
@@ -25,46 +52,58 @@ extension PhoneState {
     guard version >= IOSVersion(8) || app.permission.isGiven else {
       return tell(topic, .noCallback, .registrationAsks)
     }
+    guard settings.hasNetwork else {
+      apps[topic]?.isRegistering = true
+      return tell(topic, .noCallback, .registrationWaits)
+    }
     tell(topic, .called(.didRegister), version >= IOSVersion(8) ? .registered : .registrationAsks)
   }
 
   /// The way to the courier is there again.
   mutating func registerWhoWaits() {
-    for topic in apps.keys.sorted(by: { $0.name < $1.name }) where apps[topic]?.isRegistering == true {
-      apps[topic]?.isRegistering = false
-      register(topic)
+    for app in sortedApps where app.isRegistering {
+      apps[app.topic]?.isRegistering = false
+      register(app.topic)
     }
   }
 
   /// The app asks to be allowed notifications.
   mutating func authorize(_ topic: Topic, _ options: [String]) {
     guard let app = apps[topic] else { return }
+    // Asking and registering are one.
+    guard version >= IOSVersion(8) else { return register(topic) }
     guard app.permission.status == .notDetermined else {
-      return tell(topic, .permission(app.permission.status), .promptAgain)
+      tell(topic, .permission(app.permission.status), .promptAgain)
+      return tellSettings(topic, .promptAgain)
     }
-    if options.contains("provisional"), version >= IOSVersion(12) {
+    let options = options.compactMap(AuthorizationOption.init).filter { $0.versions.contains(version) }
+    if options.contains(.provisional) {
       apps[topic]?.permission.status = .provisional
       return tell(topic, .permission(.provisional), .provisionalAsksNobody)
     }
     ask(topic, options)
   }
 
-  private mutating func ask(_ topic: Topic, _ options: [String]) {
+  private mutating func ask(_ topic: Topic, _ options: [AuthorizationOption]) {
     prompt = PermissionPrompt(topic: topic, options: options)
     tell(topic, .prompted, .promptOnce)
   }
 
   /// The user answers the question.
   mutating func answer(_ topic: Topic, allows: Bool) {
+    let options = prompt?.options ?? []
     prompt = nil
     let status: Permission.Status = allows ? .authorized : .denied
     apps[topic]?.permission.status = status
+    if !options.isEmpty { apps[topic]?.permission.limit(to: options) }
     tell(topic, .permission(status), .promptAnswered)
-    if version < IOSVersion(8) {
-      registerWhoWaits()
-    } else if !version.hasDelegate {
-      tell(topic, .called(.didRegisterSettings), .promptAnswered)
-    }
+    if version < IOSVersion(8) { registerWhoWaits() } else { tellSettings(topic, .promptAnswered) }
+  }
+
+  /// iOS 8 and 9 have a method for the answer.
+  private mutating func tellSettings(_ topic: Topic, _ rule: PhoneRule) {
+    guard version >= IOSVersion(8), !version.hasDelegate else { return }
+    tell(topic, .called(.didRegisterSettings), rule)
   }
 
   /// The button for the app's own settings: on its page in Settings, or below a notification.
@@ -72,7 +111,8 @@ extension PhoneState {
     let rule: PhoneRule =
       apps[topic]?.build.providesSettings == true && version >= IOSVersion(12)
       ? .settingsButton : .settingsButtonMissing
-    guard rule == .settingsButton, has(.openSettings, topic) else { return tell(topic, .noCallback, rule) }
+    guard rule == .settingsButton else { return tell(topic, .noCallback, rule) }
+    guard has(.openSettings, topic) else { return tell(topic, .noCallback, .settingsNobody) }
     bringForward(topic, rule)
     if let push {
       tell(push, .callback(.openSettings), rule)

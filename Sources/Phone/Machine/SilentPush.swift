@@ -63,6 +63,7 @@ extension PhoneState {
   mutating func endFetch(_ push: PhonePush) {
     guard var app = apps[push.topic], app.state.isRunning else { return }
     app.state = .terminated
+    agenda.forgetHandlers(of: push.topic)
     app.budget.shrink(at: now, isHalved: isHalved(app))
     apps[push.topic] = app
     tell(push, .terminated, .fetchOvertime)
@@ -88,13 +89,12 @@ extension PhoneState {
   }
 
   mutating func releaseHeld() {
-    for topic in apps.keys.sorted(by: { $0.name < $1.name }) {
-      guard var app = apps[topic] else { continue }
+    for var app in sortedApps {
       app.lastUsed = app.lastUsed ?? now
       app.budget.refill(until: now, isHalved: isHalved(app))
       let held = app.budget.left > 0 ? app.held : nil
       if held != nil { app.held = nil }
-      apps[topic] = app
+      apps[app.topic] = app
       guard let held else { continue }
       wake(for: held, .silentReleased, forceQuit: .silentForceQuit)
     }

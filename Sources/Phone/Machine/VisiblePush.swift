@@ -85,16 +85,15 @@ extension PhoneState {
   /// As the app in the foreground wants it, as far as it may.
   private mutating func present(_ push: PhonePush, as options: PresentationOptions) {
     guard let app = apps[push.topic], isAllowed(push, app) else { return }
-    var places: Presentation = []
-    if push.content.hasText, app.permission.alert {
-      // Before iOS 14 there was one word for both.
-      let isBoth = version < IOSVersion(14) && !options.isDisjoint(with: .alert)
-      if isBoth || options.contains(.banner), app.permission.banner { places.insert(.banner) }
-      if isBoth || options.contains(.list), app.permission.list { places.insert(.list) }
-    }
-    put(push, in: places, by: .foregroundAsks)
-    if options.contains(.sound) { sound(push, app) }
-    if options.contains(.badge) { setBadge(push, app) }
+    // Before iOS 14 there was one word for both.
+    let isBoth = version < IOSVersion(14) && !options.isDisjoint(with: .alert)
+    let quiet: PhoneRule? = app.permission.isQuiet ? .provisional : nil
+    var wanted: Presentation = []
+    if isBoth || options.contains(.banner), quiet == nil { wanted.insert(.banner) }
+    if isBoth || options.contains(.list) { wanted.insert(.list) }
+    put(push, wanted, app, by: quiet ?? .foregroundAsks)
+    sound(push, app, silencedBy: quiet ?? (options.contains(.sound) ? nil : .foregroundAsks))
+    setBadge(push, app, silencedBy: options.contains(.badge) ? nil : .foregroundAsks)
   }
 
   // MARK: Elsewhere
@@ -110,17 +109,12 @@ extension PhoneState {
   private mutating func presentBySystem(_ push: PhonePush) {
     guard let app = apps[push.topic], isAllowed(push, app) else { return }
     let quiet = quietly(push, app)
-    var places: Presentation = []
-    if push.content.hasText, app.permission.alert {
-      if app.permission.list { places.insert(.list) }
-      if quiet == nil {
-        if settings.isLocked, app.permission.lockScreen { places.insert(.lockScreen) }
-        if !settings.isLocked, app.permission.banner { places.insert(.banner) }
-      }
-    }
+    let aloud: Presentation = settings.isLocked ? [.lockScreen, .list] : [.banner, .list]
     let shown: PhoneRule = push.isLocal ? .localDelivered : .systemShows
-    put(push, in: places, by: quiet ?? (comesThroughFocus(push, app) ? .throughFocus : shown))
-    if quiet == nil || isCritical(push, app) { sound(push, app) }
+    put(
+      push, quiet == nil ? aloud : .list, app,
+      by: quiet ?? (comesThroughFocus(push, app) ? .throughFocus : shown))
+    sound(push, app, silencedBy: isCritical(push, app) ? nil : quiet)
     setBadge(push, app)
   }
 
@@ -135,7 +129,7 @@ extension PhoneState {
   /// Why it goes to the list only, and silently.
   private func quietly(_ push: PhonePush, _ app: PhoneApp) -> PhoneRule? {
     if app.permission.isQuiet { return .provisional }
-    if level(of: push) == .passive { return .passive }
+    if level(of: push, app) == .passive { return .passive }
     guard let focus = settings.focus, !isUrgent(push, app) else { return nil }
     if version >= IOSVersion(16), let criteria = push.content.filterCriteria,
       let filter = focus.filters[push.topic]
@@ -149,27 +143,33 @@ extension PhoneState {
     settings.focus.map { !$0.allows.contains(push.topic) && isUrgent(push, app) } ?? false
   }
 
-  func level(of push: PhonePush) -> PushContent.InterruptionLevel {
-    version >= IOSVersion(15) ? push.content.interruptionLevel : .active
+  /// As far as this iOS knows it and the app may.
+  func level(of push: PhonePush, _ app: PhoneApp) -> PushContent.InterruptionLevel {
+    guard version >= IOSVersion(15) else { return .active }
+    switch push.content.interruptionLevel {
+    case .timeSensitive where !app.build.mayBeTimeSensitive || !app.permission.timeSensitive: return .active
+    case .critical where !app.mayBeCritical: return .active
+    case let level: return level
+    }
   }
 
   private func isUrgent(_ push: PhonePush, _ app: PhoneApp) -> Bool {
-    isCritical(push, app)
-      || level(of: push) == .timeSensitive && app.build.mayBeTimeSensitive && app.permission.timeSensitive
+    isCritical(push, app) || level(of: push, app) == .timeSensitive
   }
 
   private func isCritical(_ push: PhonePush, _ app: PhoneApp) -> Bool {
-    guard app.build.mayBeCritical, version >= IOSVersion(12) else { return false }
+    guard app.mayBeCritical, version >= IOSVersion(12) else { return false }
     if case .critical? = push.content.sound { return true }
-    return level(of: push) == .critical
+    return level(of: push, app) == .critical
   }
 
   // MARK: Showing it
 
-  /// In no place at all it is told too, where there would have been something to show.
-  private mutating func put(_ push: PhonePush, in places: Presentation, by rule: PhoneRule) {
+  /// In the places that the user allows; in no place at all it is told too, where there would have been something to show.
+  private mutating func put(_ push: PhonePush, _ wanted: Presentation, _ app: PhoneApp, by rule: PhoneRule) {
     guard push.content.hasText else { return }
-    guard !places.isEmpty else { return tell(push, .notPresented, rule) }
+    let places = wanted.intersection(app.permission.places)
+    guard !places.isEmpty else { return tell(push, .notPresented, wanted.isEmpty ? rule : .alertOff) }
     let thread = version >= IOSVersion(12) ? push.content.threadId : nil
     let (replaced, group) = board.show(PhoneNote(push: push, shown: places, at: now, thread: thread))
     tell(
@@ -179,21 +179,22 @@ extension PhoneState {
     contentHears(of: push)
   }
 
-  private mutating func sound(_ push: PhonePush, _ app: PhoneApp) {
-    guard var sound = push.content.sound ?? (isCritical(push, app) ? .critical(nil, volume: 1) : nil) else {
-      return
+  private mutating func sound(_ push: PhonePush, _ app: PhoneApp, silencedBy rule: PhoneRule?) {
+    let isCritical = isCritical(push, app)
+    guard var sound = push.content.sound ?? (isCritical ? .critical(nil, volume: 1) : nil) else { return }
+    if let rule { return tell(push, .noSound, rule) }
+    guard isCritical || app.permission.sound else { return tell(push, .noSound, .soundOff) }
+    guard isCritical || !settings.isMuted else { return tell(push, .noSound, .muted) }
+    if !isCritical { sound = sound.ordinary }
+    guard let name = sound.fileName, let files = app.build.sounds, files[name] ?? .infinity > 30 else {
+      return tell(push, .sound(sound), isCritical ? .criticalSound : .sound)
     }
-    guard !isCritical(push, app) else { return tell(push, .sound(sound), .criticalSound) }
-    guard app.permission.sound else { return tell(push, .noSound, .soundOff) }
-    if case .critical(let name, _) = sound { sound = name.map { .file($0) } ?? .standard }
-    guard case .file(let name) = sound, let files = app.build.sounds, files[name] ?? .infinity > 30 else {
-      return tell(push, .sound(sound), .sound)
-    }
-    tell(push, .sound(.standard), .soundMissing, "instead of \(name)")
+    tell(push, .sound(sound.withoutFile), .soundMissing, "instead of \(name)")
   }
 
-  private mutating func setBadge(_ push: PhonePush, _ app: PhoneApp) {
+  private mutating func setBadge(_ push: PhonePush, _ app: PhoneApp, silencedBy rule: PhoneRule? = nil) {
     guard let number = push.content.badge else { return }
+    if let rule { return tell(push, .noBadge, rule) }
     guard app.permission.badge else { return tell(push, .noBadge, .badgeOff) }
     apps[push.topic]?.badge = max(0, number)
     tell(push, .badge(max(0, number)), .badge)

@@ -6,7 +6,9 @@ extension PhoneState {
     switch order {
     case .open, .leave, .register, .authorize, .answer, .appSettings, .activity: try performForApp(order)
     case .tap, .flick, .dismiss, .action, .reply, .expand: try performForNote(order)
-    case .clear(let topic): clear(topic)
+    case .clear(let topic):
+      if let topic { try need(topic) }
+      clear(topic)
     case .close: board.expand(nil)
     case .call(let answers):
       guard let call, call.state == .ringing || !answers else {
@@ -39,7 +41,7 @@ extension PhoneState {
       bringForward(topic, .iconCallsNobody)
     case .leave(let topic, let state):
       try need(topic)
-      leave(topic, as: state)
+      move(topic, to: state)
     case .register(let topic):
       try need(topic)
       register(topic)
@@ -109,7 +111,10 @@ extension PhoneState {
   /// As many as show.
   func actions(of push: PhonePush) -> [NotificationAction] {
     guard version >= IOSVersion(8) else { return [] }
-    return Array(category(of: push)?.actions.prefix(NotificationCategory.actionLimit) ?? [])
+    let all = category(of: push)?.actions ?? []
+    // Text inputs came a year later.
+    return Array(
+      all.filter { $0.kind == .plain || version >= IOSVersion(9) }.prefix(NotificationCategory.actionLimit))
   }
 
   private func action(_ name: String, of push: PhonePush) throws(PhoneOrderError) -> NotificationAction {
@@ -136,28 +141,37 @@ extension PhoneState {
 
   private mutating func take(_ change: SettingsChange) throws(PhoneOrderError) {
     for (topic, _) in change.apps { try need(topic) }
-    let before = settings
     do {
-      try PhoneSettings.form.read(change.phone, into: &settings)
-      for (topic, members) in change.apps {
-        guard var app = apps[topic] else { continue }
-        let (old, status) = (app.state, app.permission)
-        try PhoneApp.form.read(members, into: &app)
-        let state = app.state
-        app.state = old
-        apps[topic] = app
-        if status != app.permission { tell(topic, .permission(app.permission.status), .settingsChanged) }
-        if state != old { move(topic, to: state) }
-      }
+      try takeOwn(change.phone)
+      for (topic, members) in change.apps { try take(members, topic) }
     } catch {
       // What is read here was read once already, before anything changed.
       throw PhoneOrderError(.invalid, "\(error)")
     }
-    if before.isLocked, !settings.isLocked { board.unlock() }
-    if !before.hasNetwork, settings.hasNetwork { registerWhoWaits() }
   }
 
-  private mutating func move(_ topic: Topic, to state: AppState) {
-    if state == .foreground { bringForward(topic, .iconCallsNobody) } else { leave(topic, as: state) }
+  /// The phone's own settings.
+  private mutating func takeOwn(_ members: JSONObject) throws {
+    var wanted = settings
+    try PhoneSettings.form.read(members, into: &wanted)
+    let (isLocked, hadNetwork) = (settings.isLocked, settings.hasNetwork)
+    settings = wanted
+    settings.isLocked = isLocked
+    if wanted.isLocked, !isLocked { lock() }
+    if !wanted.isLocked { unlock() }
+    if !hadNetwork, wanted.hasNetwork { registerWhoWaits() }
+  }
+
+  private mutating func take(_ members: JSONObject, _ topic: Topic) throws {
+    guard var app = apps[topic] else { return }
+    let before = app
+    try PhoneApp.form.read(members, into: &app)
+    let state = app.state
+    app.state = before.state
+    apps[topic] = app
+    if before.permission != app.permission {
+      tell(topic, .permission(app.permission.status), .settingsChanged)
+    }
+    if state != before.state { move(topic, to: state) }
   }
 }

@@ -2,84 +2,128 @@ import PushModel
 
 /// All that is to be seen of a phone, as the console answers it.
 extension Phone {
-  public var document: JSONValue { state.document }
+  /// Most bytes of a document: so many go into a frame of the wire (our choice).
+  public static let documentLimit = 256 * 1024
+
+  /// Of the newest 100 notes. Where that would be more than `documentLimit` bytes, it shows fewer of them, then fewer Live
+  /// Activities and pending requests, and at last of apps only what the user sees.
+  public var document: JSONValue {
+    let all = DocumentExtent.all.lazy.map { state.document($0) }
+    return all.first { $0.encoded.count < Self.documentLimit } ?? state.document(.least)
+  }
+}
+
+/// How much of a phone a document shows.
+private struct DocumentExtent: Sendable {
+  /// The newest.
+  let notes: Int
+  /// One of so many Live Activities, and of pending requests.
+  var part = 1
+  var hasWholeApps = true
+
+  static let all =
+    [100, 50, 25, 12, 6, 3].map { DocumentExtent(notes: $0) }
+    + [DocumentExtent(notes: 2, part: 8), DocumentExtent(notes: 1, part: 32)]
+  static let least = DocumentExtent(notes: 0, part: .max, hasWholeApps: false)
+  /// Most apps of the least document.
+  static let apps = 100
 }
 
 extension PhoneState {
-  fileprivate var document: JSONValue {
-    [
-      "iosVersion": .string(version.description), "settings": settings.document, "screen": screen,
-      "apps": .object(sortedApps.map { ($0.topic.name, appDocument($0)) }),
+  fileprivate func document(_ extent: DocumentExtent) -> JSONValue {
+    let apps = extent.hasWholeApps ? sortedApps : Array(sortedApps.prefix(DocumentExtent.apps))
+    return [
+      "iosVersion": .string(version.description), "settings": settings.document, "screen": screen(extent),
+      "apps": .object(apps.map { ($0.topic.name, document($0, extent)) }),
     ]
   }
 
-  private var sortedApps: [PhoneApp] { apps.values.sorted { $0.topic.name < $1.topic.name } }
-
   // MARK: The screen
 
-  /// Most notes that a document shows, the newest of all.
-  private static let noteLimit = 100
-
-  private var screen: JSONValue {
-    let notes = Array(board.notes.suffix(Self.noteLimit))
+  private func screen(_ extent: DocumentExtent) -> JSONValue {
+    let notes = Array(board.notes.suffix(extent.notes))
     let lockScreen = settings.isLocked ? notes.reversed().filter { $0.shown.contains(.lockScreen) } : []
     let badges = sortedApps.filter { $0.badge > 0 }.map {
       ($0.topic.name, JSONValue.integer(Int64($0.badge)))
     }
+    let banner = extent.notes > 0 ? board.banner(at: now) : nil
+    let activities = activities.activities.suffix(activities.activities.count / extent.part)
     return [
       "locked": .bool(settings.isLocked), "badge": .object(badges),
-      "lockScreen": .array(lockScreen.map(document)),
-      "banner": board.banner(at: now).map(document) ?? .null,
+      "lockScreen": .array(lockScreen.map { document($0) }),
+      "banner": banner.map { document($0, actions: NotificationCategory.bannerActions) } ?? .null,
       "list": .array(groups(notes.filter { $0.shown.contains(.list) })),
-      "foreground": .optional(apps.values.first { $0.state == .foreground }?.topic.name),
+      "foreground": .optional(sortedApps.first { $0.state == .foreground }?.topic.name),
       "expanded": .optional(board.expandedId), "prompt": prompt?.document ?? .null,
-      "call": call?.document ?? .null, "activities": .array(activities.activities.map(\.document)),
+      "call": call?.document ?? .null, "activities": .array(activities.map(\.document)),
     ]
   }
 
   /// Newest first, those of a thread together.
   private func groups(_ notes: [PhoneNote]) -> [JSONValue] {
-    var groups: [(first: PhoneNote, notes: [PhoneNote])] = []
+    var groups: [[PhoneNote]] = []
     for note in notes.reversed() {
       let index = groups.firstIndex { group in
-        note.thread != nil && group.first.thread == note.thread && group.first.push.topic == note.push.topic
+        note.thread != nil && group[0].thread == note.thread && group[0].push.topic == note.push.topic
       }
-      if let index { groups[index].notes.append(note) } else { groups.append((note, [note])) }
+      if let index { groups[index].append(note) } else { groups.append([note]) }
     }
     return groups.map { group in
       [
-        "topic": .string(group.first.push.topic.name), "thread": .optional(group.first.thread),
-        "notes": .array(group.notes.map(document)),
+        "topic": .string(group[0].push.topic.name), "thread": .optional(group[0].thread),
+        "summary": summary(group), "notes": .array(group.map { document($0) }),
       ]
     }
   }
 
-  private func document(_ note: PhoneNote) -> JSONValue {
-    let (push, content) = (note.push, note.push.content)
+  /// What a group's last line counts, and of whom; only some versions have it.
+  private func summary(_ group: [PhoneNote]) -> JSONValue {
+    guard version >= IOSVersion(12), version < IOSVersion(15), group.count > 1 else { return .null }
+    let contents = group.dropFirst().map(\.push.content)
+    let names = contents.compactMap(\.summaryArgument).reduce(into: [String]()) { names, name in
+      if !names.contains(name) { names.append(name) }
+    }
+    let count = contents.map(\.summaryCount).reduce(0, +)
+    return ["count": .integer(Int64(count)), "arguments": .array(names.map { .string($0) })]
+  }
+
+  private func document(_ note: PhoneNote, actions most: Int = .max) -> JSONValue {
+    let (push, content, app) = (note.push, note.push.content, apps[note.push.topic])
+    let button =
+      version.hasDelegate ? nil : content.actionKey.map { app?.text($0, in: settings.language) ?? $0 }
     return [
       "id": .integer(Int64(clamping: push.id)), "topic": .string(push.topic.name),
       "title": .optional(content.title), "subtitle": .optional(content.subtitle),
       "body": .optional(content.body),
       "image": .optional(content.attachment?.name), "thread": .optional(content.threadId),
-      "category": .optional(content.category), "level": .string(level(of: push).rawValue),
-      "at": .string(note.at.rfc3339), "actions": .array(actions(of: push).map(\.document)),
+      "category": .optional(content.category),
+      "level": .string((app.map { level(of: push, $0) } ?? .active).rawValue),
+      "relevance": version >= IOSVersion(15) ? content.relevance.map { .number($0) } ?? .null : .null,
+      "at": .string(note.at.rfc3339), "button": .optional(button),
+      "actions": .array(actions(of: push).prefix(most).map(\.document)),
       "notificationId": .optional(push.notificationId), "isLocal": .bool(push.isLocal),
-      "custom": .optional(customContent(of: push)),
+      "custom": .optional(customContent(of: push)?.name),
+      "customView": customContent(of: push)?.view(on: version) ?? .null,
     ]
   }
 
   // MARK: Apps
 
-  private func appDocument(_ app: PhoneApp) -> JSONValue {
-    .object(
-      app.members + [
+  private func document(_ app: PhoneApp, _ extent: DocumentExtent) -> JSONValue {
+    let pending = local.requests.filter { $0.topic == app.topic }
+    let members = extent.hasWholeApps ? app.members : app.members.filter { PhoneApp.seen.contains($0.0) }
+    return .object(
+      members + [
         ("badge", .integer(Int64(app.badge))), ("silentBudget", app.budgetDocument),
-        ("pending", .array(local.requests.filter { $0.topic == app.topic }.map(\.document))),
+        ("pending", .array(pending.prefix(pending.count / extent.part).map(\.document))),
       ])
   }
 }
 
 extension PhoneApp {
+  /// What the least document has of it.
+  fileprivate static let seen = ["state", "permission", "callbacks"]
+
   fileprivate var members: [(String, JSONValue)] { Self.form.members(self) }
 
   fileprivate var budgetDocument: JSONValue {
@@ -101,7 +145,7 @@ extension LocalRequest {
 
 extension PermissionPrompt {
   fileprivate var document: JSONValue {
-    ["topic": .string(topic.name), "options": .array(options.map(JSONValue.string))]
+    ["topic": .string(topic.name), "options": .array(options.map { .string($0.rawValue) })]
   }
 }
 
@@ -115,13 +159,29 @@ extension IncomingCall {
 }
 
 extension LiveActivity {
+  /// Deepest nesting that a document shows of its data: who reads it has a limit too.
+  private static let depth = 16
+
   fileprivate var document: JSONValue {
     [
       "id": .string(id), "topic": .string(topic.name), "attributesType": .string(attributesType),
-      "attributes": attributes, "contentState": contentState, "state": .string(state.rawValue),
+      "attributes": attributes.flattened(below: Self.depth),
+      "contentState": contentState.flattened(below: Self.depth), "state": .string(state.rawValue),
       "alert": alert.map { ["title": .optional($0.title), "body": .optional($0.body)] } ?? .null,
       "updatedAt": .string(updatedAt.rfc3339), "staleDate": .optional(staleDate),
       "dismissalDate": .optional(dismissalDate),
     ]
+  }
+}
+
+extension JSONValue {
+  /// With the text of what is nested deeper in its place.
+  fileprivate func flattened(below depth: Int) -> JSONValue {
+    switch self {
+    case .array(let values): depth > 0 ? .array(values.map { $0.flattened(below: depth - 1) }) : .string(text)
+    case .object(let members):
+      depth > 0 ? .object(members.map { ($0.0, $0.1.flattened(below: depth - 1)) }) : .string(text)
+    default: self
+    }
   }
 }

@@ -36,7 +36,10 @@ public enum PhoneOrder: Sendable {
   /// Reads a document.
   public init(_ value: JSONValue) throws(PhoneOrderError) {
     do {
-      let object = try JSONObject(value, place: "")
+      guard case .object(let members) = value else {
+        throw DocumentError("the body", expected: "an object", got: value)
+      }
+      let object = JSONObject(members: members)
       let word = try object.required("do", PhoneVerb.kind)
       self = try word.order(of: object.dropping("do"))
     } catch {
@@ -77,14 +80,25 @@ public struct SettingsChange: Sendable {
     phone = object.dropping("apps")
     var scratch = PhoneSettings()
     try PhoneSettings.form.read(phone, into: &scratch)
+    try Self.check(scratch.document, place: "the body", Self.phoneLimit)
     let named = try object.value("apps", .objects) ?? JSONObject()
     apps = try named.members.map { name, value in
       let topic = try JSONKind<Topic>.topic.read(.string(name), named.path(name))
       let members = try JSONObject(value, place: named.path(name))
       var app = PhoneApp(topic)
       try PhoneApp.form.read(members, into: &app)
+      try Self.check(app.document, place: named.path(name), Self.appLimit)
       return (topic, members)
     }
+  }
+
+  /// Most bytes of what the phone and an app are set to (our choice): all of it is to be seen.
+  private static let (phoneLimit, appLimit) = (8 * 1024, 32 * 1024)
+
+  private static func check(_ document: JSONValue, place: String, _ most: Int) throws {
+    let count = document.encoded.count
+    guard count > most else { return }
+    throw DocumentError("\(place): expected at most \(most) bytes of settings, got \(count)")
   }
 
   /// In JSON Schema.

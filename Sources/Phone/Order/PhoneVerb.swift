@@ -40,11 +40,11 @@ public struct PhoneVerb: Sendable {
   public static let all: [PhoneVerb] = [
     PhoneVerb("open", "opens an app by its icon", ["topic!"]) { .open(try $0.app) },
     PhoneVerb("leave", "leaves an app, or ends it", ["topic!", "state!"]) {
-      .leave(try $0.app, $0.state ?? .suspended)
+      .leave(try $0.app, $0.state)
     },
     PhoneVerb("register", "the app asks for a token", ["topic!"]) { .register(try $0.app) },
     PhoneVerb("authorize", "the app asks to be allowed notifications", ["topic!", "options"]) {
-      .authorize(try $0.app, $0.options)
+      .authorize(try $0.app, $0.options.map(\.rawValue))
     },
     PhoneVerb("answer", "the user answers that", ["topic!", "allow!"]) {
       .answer(try $0.app, allows: $0.allow)
@@ -64,7 +64,7 @@ public struct PhoneVerb: Sendable {
     },
     PhoneVerb("expand", "opens a notification wide", ["id!"]) { .expand(try $0.note) },
     PhoneVerb("close", "closes what is open wide") { _ in .close },
-    PhoneVerb("call", "answers or declines a call", ["take!"]) { .call(answers: $0.take) },
+    PhoneVerb("call", "answers or declines a call", ["answer", "decline"]) { .call(answers: try $0.answers) },
     PhoneVerb("settings", "changes settings of the phone and of its apps", schema: SettingsChange.schema) {
       .settings(try SettingsChange($0))
     },
@@ -73,8 +73,7 @@ public struct PhoneVerb: Sendable {
     ) {
       .local(
         LocalRequest(
-          topic: try $0.app, identifier: $0.identifier, content: PushContent(aps: $0.content),
-          trigger: $0.trigger.trigger))
+          topic: try $0.app, identifier: $0.identifier, content: $0.content, trigger: try $0.trigger.trigger))
     },
     PhoneVerb("unschedule", "the app takes local notifications back", ["topic!", "identifiers"]) {
       .unschedule(try $0.app, $0.identifiers)
@@ -86,78 +85,10 @@ public struct PhoneVerb: Sendable {
       "activity", "the app starts a Live Activity",
       ["topic!", "attributesType!", "attributes", "contentState"]
     ) {
-      .activity(
-        try $0.app, attributesType: $0.attributesType, attributes: $0.attributes,
-        contentState: $0.contentState)
+      let (attributes, state) = try $0.activityData
+      return .activity(
+        try $0.app, attributesType: $0.attributesType, attributes: attributes, contentState: state)
     },
     PhoneVerb("restart", "switches the phone off and on again") { _ in .restart },
   ]
-}
-
-/// The members of all orders.
-private struct PhoneOrderMembers: Sendable {
-  var topic: Topic?
-  var id: UInt64?
-  var state: AppState?
-  var options: [String] = []
-  var (allow, take, inside) = (false, false, false)
-  var (action, identifier, region, attributesType) = ("", "", "", "")
-  var text: String?
-  var identifiers: [String]?
-  var content: JSONValue = [:]
-  var (attributes, contentState): (JSONValue, JSONValue) = ([:], [:])
-  var trigger = TriggerMembers()
-
-  static let fields: [JSONField<PhoneOrderMembers>] = [
-    JSONField("topic", .topic, \.topic), JSONField("id", .whole(0...Int64.max), \.id),
-    JSONField("state", .word, \.state), JSONField("options", .list(of: .text), \.options),
-    JSONField("allow", .flag, \.allow), JSONField("take", .flag, \.take),
-    JSONField("inside", .flag, \.inside),
-    JSONField("action", .text, \.action), JSONField("identifier", .text, \.identifier),
-    JSONField("region", .text, \.region), JSONField("attributesType", .text, \.attributesType),
-    JSONField("text", .text, \.text), JSONField("identifiers", .list(of: .text), \.identifiers),
-    JSONField("content", .any, \.content), JSONField("attributes", .any, \.attributes),
-    JSONField("contentState", .any, \.contentState),
-    JSONField("trigger", TriggerMembers.form.kind(TriggerMembers()), \.trigger),
-  ]
-
-  var app: Topic {
-    get throws {
-      guard let topic else { throw DocumentError("topic: expected a bundle id, got nothing") }
-      return topic
-    }
-  }
-
-  var note: UInt64 {
-    get throws {
-      guard let id else { throw DocumentError("id: expected the number of a notification, got nothing") }
-      return id
-    }
-  }
-}
-
-/// When a local notification is due: `{}` is at once.
-private struct TriggerMembers: JSONDocument {
-  var after: Int64?
-  var at: Timestamp?
-  var (hour, minute, weekday): (Int?, Int?, Int?)
-  var (enter, leave): (String?, String?)
-  var repeats = false
-
-  static let form = JSONForm<TriggerMembers>([
-    JSONField("after", .duration.narrowed("a duration above 0, as 61m or 1h30m") { $0 > 0 }, \.after),
-    JSONField("at", .time, \.at),
-    JSONField("hour", .whole(0...23), \.hour), JSONField("minute", .whole(0...59), \.minute),
-    JSONField("weekday", .whole(1...7), \.weekday), JSONField("enter", .text, \.enter),
-    JSONField("leave", .text, \.leave), JSONField(flag: "repeats", \.repeats),
-  ])
-
-  var trigger: LocalRequest.Trigger {
-    if let after { return .interval(after, repeats: repeats) }
-    if let at { return .at(at) }
-    if let hour { return .calendar(hour: hour, minute: minute ?? 0, weekday: weekday, repeats: repeats) }
-    if let enter { return .region(enter, entering: true, repeats: repeats) }
-    if let leave { return .region(leave, entering: false, repeats: repeats) }
-    return .now
-  }
 }

@@ -1,56 +1,5 @@
 import PushModel
 
-/// A push as the phone gets it, or a local notification that is due.
-public struct PhonePush: Sendable {
-  /// Names it on the phone.
-  public let id: UInt64
-  public let topic: Topic
-  public package(set) var content: PushContent
-  /// nil where the provider said none.
-  public var type: PushType?
-  public var priority: Priority
-  public var collapseId: String?
-  /// What the token it was sent to stands for; `.app` where nobody knows.
-  public var token = TokenUse.app
-  /// In the emulator's journal, if that is known.
-  public var notificationId: UInt64?
-  /// Of a local notification, its identifier.
-  public internal(set) var localIdentifier: String?
-  let activity: ActivityPush?
-
-  public init(
-    id: UInt64, topic: Topic, payload: [UInt8], type: PushType? = nil, priority: Priority = .immediate,
-    collapseId: String? = nil
-  ) {
-    (self.id, self.topic, self.type, self.priority, self.collapseId) = (id, topic, type, priority, collapseId)
-    let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) ?? .null
-    let aps = document.member("aps") ?? .null
-    content = PushContent(aps: aps)
-    activity = type == .liveactivity ? ActivityPush(aps) : nil
-    caller = document.string("caller") ?? content.title ?? content.body
-  }
-
-  init(id: UInt64, topic: Topic, local identifier: String, content: PushContent) {
-    (self.id, self.topic, self.content) = (id, topic, content)
-    (localIdentifier, type, priority, collapseId, activity, caller) = (
-      identifier, nil, .immediate, nil, nil, nil
-    )
-  }
-
-  var isLocal: Bool { localIdentifier != nil }
-  /// Who calls, as the payload of a VoIP push may say: `caller`, else its text.
-  let caller: String?
-}
-
-/// What a token was made for.
-public enum TokenUse: Sendable, Equatable {
-  case app
-  /// Starts Live Activities with attributes of this type.
-  case startingActivities(String)
-  /// Updates a running Live Activity, by its id.
-  case activity(String)
-}
-
 /// What the phone reads in a payload. A member of another kind than the documented one counts as absent; `PayloadLint` says so.
 public struct PushContent: Sendable {
   public enum Kind: Sendable, Equatable {
@@ -74,6 +23,17 @@ public struct PushContent: Sendable {
       case .file(let name), .critical(let name?, _): name
       }
     }
+
+    /// nil for the default sound.
+    var fileName: String? { name == "default" ? nil : name }
+
+    /// What plays of it where it may not be critical.
+    var ordinary: Self { fileName.map { .file($0) } ?? .standard }
+
+    /// The default sound in its place.
+    var withoutFile: Self {
+      if case .critical(_, let volume) = self { .critical(nil, volume: volume) } else { .standard }
+    }
   }
 
   public enum InterruptionLevel: String, Sendable, CaseIterable {
@@ -92,6 +52,9 @@ public struct PushContent: Sendable {
   public package(set) var interruptionLevel: InterruptionLevel
   /// From 0 to 1; which one a summary shows first.
   public let relevance: Double?
+  /// Words of a group's summary, from iOS 12 to 14, and for how many it counts.
+  public let summaryArgument: String?
+  public let summaryCount: Int
   /// What a filter of the Focus decides by.
   public let filterCriteria: String?
   /// The scene that is brought forward.
@@ -137,6 +100,8 @@ public struct PushContent: Sendable {
     isMutable = Self.whole(aps.member("mutable-content")) == 1
     relevance = Self.number(aps.member("relevance-score"))
     (filterCriteria, targetContentId) = (aps.string("filter-criteria"), aps.string("target-content-id"))
+    summaryArgument = alert?.string("summary-arg")
+    summaryCount = min(max(0, Self.whole(alert?.member("summary-arg-count")) ?? 1), 1_000_000)
     (launchImage, actionKey) = (alert?.string("launch-image"), alert?.string("action-loc-key"))
     localize { $0 }
   }
@@ -146,6 +111,11 @@ public struct PushContent: Sendable {
     for text in keys {
       self[keyPath: text.field] = LocalizedFormat.fill(format(text.key), with: text.arguments)
     }
+  }
+
+  /// Takes the title away that stands in the app's Localizable strings.
+  mutating func forgetTitleKey() {
+    if keys.contains(where: { $0.field == \PushContent.title }) { title = nil }
   }
 
   /// Whether there is a text to show.

@@ -22,8 +22,9 @@ public enum Evidence: String, Sendable, CaseIterable {
 public enum PhoneRule: Sendable, CaseIterable, Hashable {
   // Registration and permission.
   case notInstalled, notAsked, registered, registrationAsks, registrationWaits, noEntitlement
+  case simulator
   case tokenChanged, restoredUnlaunched, promptOnce, promptAgain, promptAnswered, provisionalAsksNobody
-  case settingsChanged, settingsButton, settingsButtonMissing
+  case settingsChanged, settingsButton, settingsButtonMissing, settingsNobody
 
   // Who hears of it.
   case foregroundAsks, foregroundLate, foregroundHidden, foregroundFetch, foregroundReceive
@@ -40,6 +41,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   // What is to be seen and heard.
   case denied, provisional, passive, focus, throughFocus, badge, badgeOff, sound, soundOff, criticalSound
   case collapse, removed, grouped, focusFilter, soundMissing
+  case alertOff, muted
 
   // The service extension.
   case extensionRuns, extensionDenied, extensionNoText, extensionChanged, extensionTimeOut
@@ -51,14 +53,14 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
 
   // Local notifications.
   case localScheduled, localReplaced, localDropped, localLimit, localLimitOld, localTooOften, localRemoved
-  case localDelivered, localReceive, localLaunch
+  case localDelivered, localReceive, localLaunch, localAttachment
 
   // Push types with an API of their own.
   case tooOld, voip, complication, fileProvider, location, pushToTalk, liveActivity, management, controls
   case widgets, voipReported, voipNotReported, voipBarred, callAnswered, complicationAway
   case complicationSpent, locationDenied, pushToTalkIdle, activityStarted, activityNoStart, activityToken
   case activityChannel, activityUpdated, activityEnded, activityOld, activityUnknown, activityStale
-  case activityDismissed
+  case activityByApp, activityDismissed, notChanged
 
   /// Its name: `systemShows` is `system-shows`.
   public var rawValue: String {
@@ -105,6 +107,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.registration, "A, M", "without a connection to the courier the app waits: neither method is called")
     case .noEntitlement:
       (.registration, "M", "without the push entitlement registering fails with error 3000")
+    case .simulator:
+      (.registration, "M", "a simulator before Xcode 14 has no token: registering fails with error 3010")
     case .tokenChanged:
       (
         .registration, "M",
@@ -124,6 +128,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .registration, "A",
         "there is a button for the app's own settings only with providesAppNotificationSettings, since iOS 12"
       )
+    case .settingsNobody: (.registration, "A", "the app does not implement openSettings")
     case .foregroundAsks:
       (
         .callbacks, "A, M",
@@ -247,6 +252,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.presentation, "A", "a filter of the Focus decides by filter-criteria whether it displays")
     case .soundMissing:
       (.presentation, "A", "the sound is not in the app, or longer than 30 s: the default sound plays")
+    case .alertOff: (.presentation, "A", "alerts, or all places for them, are switched off for the app")
+    case .muted: (.presentation, "A", "the phone is muted: only critical sounds play")
     case .extensionRuns:
       (
         .serviceExtension, "A",
@@ -324,6 +331,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .localLimitOld: (.local, "A", "only 64 may wait: the soonest are kept")
     case .localTooOften: (.local, "A", "a repeating interval under 60 s raises an exception")
     case .localRemoved: (.local, "A", "the app has taken the local notification back")
+    case .localAttachment:
+      (.local, "A", "an attachment of a wrong type, or too large: the request is not scheduled")
     case .localDelivered: (.local, "A", "a local notification is due; the service extension does not run")
     case .localReceive:
       (
@@ -335,7 +344,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .local, "A, M",
         "before iOS 10 the tap that launches the app leaves a local notification in the launch options only"
       )
-    case .tooOld: (.pushTypes, "A", "this version of iOS does not have the push type yet")
+    case .tooOld: (.pushTypes, "A", "this version of iOS does not have it yet")
     case .voip:
       (
         .pushTypes, "A",
@@ -355,6 +364,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .management: (.pushTypes, "A", "the device checks in with its MDM server; no app, nothing to see")
     case .controls: (.pushTypes, "A", "the control loads its content anew, within its budget")
     case .widgets: (.pushTypes, "A", "the widget loads its content anew, within its budget")
+    case .notChanged:
+      (.pushTypes, "O", "a push for controls or widgets loads nothing anew without content-changed true")
     case .voipReported: (.pushTypes, "A", "the app reported the call to CallKit")
     case .voipNotReported:
       (.pushTypes, "A", "the app did not report the call before its handler ended: it is terminated")
@@ -372,8 +383,12 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.pushTypes, "A", "the app has not joined a channel: its push-to-talk token is not active")
     case .activityStarted:
       (.pushTypes, "A", "a start push with attributes-type starts a Live Activity, since iOS 17.2")
+    case .activityByApp: (.pushTypes, "A", "the app has started a Live Activity itself, since iOS 16.1")
     case .activityNoStart:
-      (.pushTypes, "A", "a start push needs iOS 17.2, attributes-type, attributes, content-state and alert")
+      (
+        .pushTypes, "A",
+        "a start push needs iOS 17.2, a push-to-start token, attributes-type, attributes, content-state and alert"
+      )
     case .activityToken:
       (
         .pushTypes, "A",
@@ -387,7 +402,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .pushTypes, "A",
         "an end push ends the Live Activity; it stays for up to 4 hours, or to its dismissal-date"
       )
-    case .activityOld: (.pushTypes, "O", "the timestamp is not later than that of the last one: ignored")
+    case .activityOld: (.pushTypes, "O", "the timestamp is older than that of the last one: ignored")
     case .activityUnknown: (.pushTypes, "O", "no Live Activity of the app is running that this could be for")
     case .activityStale: (.pushTypes, "A", "stale-date is over: the Live Activity is marked as stale")
     case .activityDismissed:

@@ -26,7 +26,7 @@ public indirect enum JSONValue: Sendable, ExpressibleByStringLiteral, Expressibl
   public static func optional(_ value: Timestamp?) -> JSONValue { value.map { .string($0.rfc3339) } ?? .null }
   /// `value` as an integer, or null.
   public static func optional(_ value: (some BinaryInteger)?) -> JSONValue {
-    value.map { .integer(Int64($0)) } ?? .null
+    value.map { .integer(Int64(clamping: $0)) } ?? .null
   }
 
   /// The document as UTF-8 without white space.

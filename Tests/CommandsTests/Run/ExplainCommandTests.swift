@@ -21,7 +21,7 @@ struct ExplainCommandTests {
     #expect(lines.contains("  presented lock screen, list"))
     #expect(lines.contains { $0.hasPrefix("      A: ") && $0.hasSuffix("(system-shows)") })
     let tap = try #require(lines.firstIndex(of: "when it is tapped:"))
-    #expect(lines[tap...].contains("  launched"))
+    #expect(lines[tap...].contains("  launched launchOptions[remoteNotification]"))
     let opening = "com.apple.UNNotificationDefaultActionIdentifier"
     #expect(lines[tap...].contains("  callback \(AppCallback.response.selector), \(opening)"))
   }

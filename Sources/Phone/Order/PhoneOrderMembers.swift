@@ -1,0 +1,95 @@
+import PushModel
+
+/// The members of all orders.
+struct PhoneOrderMembers: Sendable {
+  var topic: Topic?
+  var id: UInt64?
+  var state = AppState.suspended
+  var options: [AuthorizationOption] = []
+  var (allow, answer, decline, inside) = (false, false, false, false)
+  var (action, identifier, region, attributesType) = ("", "", "", "")
+  var text: String?
+  var identifiers: [String]?
+  var content = PushContent(aps: .null)
+  var (attributes, contentState): (JSONValue, JSONValue) = ([:], [:])
+  var trigger = LocalTrigger()
+
+  static let fields: [JSONField<PhoneOrderMembers>] = [
+    JSONField("topic", .topic, \.topic), JSONField("id", .whole(0...Int64.max), \.id),
+    JSONField("state", .leftState, \.state), JSONField("options", .list(of: .word, "options"), \.options),
+    JSONField("allow", .flag, \.allow), JSONField("answer", .flag, \.answer),
+    JSONField("decline", .flag, \.decline), JSONField("inside", .flag, \.inside),
+    JSONField("action", .text, \.action), JSONField("identifier", .shortText, \.identifier),
+    JSONField("region", .shortText, \.region), JSONField("attributesType", .shortText, \.attributesType),
+    JSONField("text", .text, \.text), JSONField("identifiers", .list(of: .text), \.identifiers),
+    JSONField("content", .localContent, \.content), JSONField("attributes", .activityData, \.attributes),
+    JSONField("contentState", .activityData, \.contentState),
+    JSONField("trigger", LocalTrigger.form.kind(LocalTrigger()), \.trigger),
+  ]
+
+  var app: Topic {
+    get throws {
+      guard let topic else { throw DocumentError("topic: expected a bundle id, got nothing") }
+      return topic
+    }
+  }
+
+  var note: UInt64 {
+    get throws {
+      guard let id else { throw DocumentError("id: expected the number of a notification, got nothing") }
+      return id
+    }
+  }
+
+  var answers: Bool {
+    get throws {
+      guard answer != decline else {
+        throw DocumentError(
+          "the body: expected one of answer, decline to be true, got \(answer ? "both" : "neither")")
+      }
+      return answer
+    }
+  }
+
+  /// Most bytes of what a Live Activity has to say, static and dynamic together (Apple: ActivityKit).
+  private static let activityData = 4096
+
+  var activityData: (attributes: JSONValue, state: JSONValue) {
+    get throws {
+      let count = attributes.encoded.count + contentState.encoded.count
+      guard count <= Self.activityData else {
+        throw DocumentError(
+          "attributes: expected at most \(Self.activityData) bytes with contentState, got \(count)")
+      }
+      return (attributes, contentState)
+    }
+  }
+}
+
+extension JSONKind<AppState> {
+  /// What is left of an app that was in the foreground.
+  fileprivate static var leftState: JSONKind {
+    .word([.background, .suspended, .terminated, .forceQuit], { $0.rawValue })
+  }
+}
+
+extension JSONKind<JSONValue> {
+  fileprivate static var activityData: JSONKind {
+    JSONKind("an object", ["type": "object"]) { value in
+      if case .object = value { value } else { nil }
+    } write: {
+      $0
+    }
+  }
+}
+
+extension JSONKind<String> {
+  /// Names that somebody chose, as a count of characters.
+  static var shortText: JSONKind {
+    JSONKind("1 to 200 characters", ["type": "string", "minLength": 1, "maxLength": 200]) { value in
+      if case .string(let text) = value, (1...200).contains(text.unicodeScalars.count) { text } else { nil }
+    } write: {
+      .string($0)
+    }
+  }
+}

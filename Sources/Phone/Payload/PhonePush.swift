@@ -1,0 +1,57 @@
+import PushModel
+
+/// A push as the phone gets it, or a local notification that is due.
+public struct PhonePush: Sendable {
+  /// Names it on the phone.
+  public let id: UInt64
+  public let topic: Topic
+  public package(set) var content: PushContent
+  /// nil where the provider said none.
+  public var type: PushType?
+  public var priority: Priority
+  public var collapseId: String?
+  /// What the token it was sent to stands for; `.app` where nobody knows.
+  public var token = TokenUse.app
+  /// In the emulator's journal, if that is known.
+  public var notificationId: UInt64?
+  /// Of a local notification, its identifier.
+  public internal(set) var localIdentifier: String?
+  let activity: ActivityPush?
+
+  public init(
+    id: UInt64, topic: Topic, payload: [UInt8], type: PushType? = nil, priority: Priority = .immediate,
+    collapseId: String? = nil
+  ) {
+    (self.id, self.topic, self.type, self.priority, self.collapseId) = (id, topic, type, priority, collapseId)
+    let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) ?? .null
+    let aps = document.member("aps") ?? .null
+    content = PushContent(aps: aps)
+    activity = type == .liveactivity ? ActivityPush(aps) : nil
+    caller = document.string("caller") ?? content.title ?? content.body
+    if case .bool(true)? = aps.member("content-changed") { isContentChanged = true }
+  }
+
+  init(id: UInt64, topic: Topic, local identifier: String, content: PushContent) {
+    (self.id, self.topic, self.content) = (id, topic, content)
+    (localIdentifier, type, priority, collapseId, activity, caller) = (
+      identifier, nil, .immediate, nil, nil, nil
+    )
+  }
+
+  var isLocal: Bool { localIdentifier != nil }
+  /// `content-changed`, of controls and widgets.
+  private(set) var isContentChanged = false
+  /// Who calls, as the payload of a VoIP push may say: `caller`, else its text.
+  let caller: String?
+}
+
+/// What a token was made for.
+public enum TokenUse: Sendable, Equatable {
+  case app
+  /// Starts Live Activities with attributes of this type.
+  case startingActivities(String)
+  /// Updates a running Live Activity, by its id.
+  case activity(String)
+  /// No token: a broadcast to those that joined this channel.
+  case channel(String)
+}
