@@ -1,0 +1,206 @@
+import Phone
+import PushModel
+import Testing
+
+/// `Documentation/device-behaviour.md#registration-and-permission`.
+@Suite("Registration and permission")
+struct RegistrationTests {
+  private static let success = "application:didRegisterForRemoteNotificationsWithDeviceToken:"
+  private static let failure = "application:didFailToRegisterForRemoteNotificationsWithError:"
+  private static let register = #"{"do":"register","topic":"com.example.app"}"#
+
+  private static func authorize(_ options: String = "[]") -> String {
+    #"{"do":"authorize","topic":"com.example.app","options":\#(options)}"#
+  }
+
+  private static func answer(_ allows: Bool) -> String {
+    #"{"do":"answer","topic":"com.example.app","allow":\#(allows)}"#
+  }
+
+  private static func lab(_ version: IOSVersion = .standard, _ status: Permission.Status = .notDetermined)
+    -> Lab
+  {
+    Lab(version, state: .foreground) { $0.permission = Permission(status) }
+  }
+
+  @Test(
+    "since iOS 8 a token comes whatever the user allowed", arguments: [IOSVersion(8), IOSVersion(18)],
+    [Permission.Status.notDetermined, .denied, .authorized])
+  func token(version: IOSVersion, status: Permission.Status) {
+    var lab = Self.lab(version, status)
+    let events = lab.order(Self.register)
+    #expect(events.methods == [Self.success] && events.map(\.rule) == [.registered])
+  }
+
+  @Test("up to iOS 7 registering asks, and denied neither method is called", arguments: [true, false])
+  func before8(allows: Bool) {
+    for order in [Self.register, Self.authorize()] {
+      var lab = Self.lab(IOSVersion(7))
+      #expect(lab.order(order).story == ["permission prompt-once"])
+      let events = lab.order(Self.answer(allows))
+      #expect(events.methods == (allows ? [Self.success] : []))
+      #expect(events.story.last == (allows ? "callback" : "no-callback") + " registration-asks")
+      // Asked once.
+      let again = lab.order(Self.register)
+      #expect(again.methods == (allows ? [Self.success] : []) && lab.document("screen/prompt") == "null")
+    }
+  }
+
+  @Test("iOS 8 and 9 answer in didRegisterUserNotificationSettings", arguments: [8, 9, 10])
+  func settingsMethod(version: Int) {
+    var lab = Self.lab(IOSVersion(version))
+    #expect(lab.order(Self.authorize()).methods == [])
+    let called = version < 10 ? ["application:didRegisterUserNotificationSettings:"] : []
+    #expect(lab.order(Self.answer(true)).methods == called)
+    #expect(lab.order(Self.authorize()).methods == called)
+  }
+
+  @Test("the user is asked once; later requests give the stored answer", arguments: [true, false])
+  func once(allows: Bool) {
+    var lab = Self.lab()
+    let asked = lab.order(Self.authorize(#"["alert","badge"]"#))
+    #expect(asked.has(.prompted, .promptOnce))
+    #expect(lab.document("screen/prompt") == #"{"topic":"com.example.app","options":["alert","badge"]}"#)
+    let status: Permission.Status = allows ? .authorized : .denied
+    #expect(lab.order(Self.answer(allows)).has(.permission(status), .promptAnswered))
+    #expect(lab.app.permission.status == status && lab.document("screen/prompt") == "null")
+    #expect(lab.order(Self.authorize()).story == ["permission prompt-again"])
+    #expect(lab.document("screen/prompt") == "null")
+  }
+
+  @Test("what was not asked for is not allowed")
+  func options() {
+    var lab = Self.lab()
+    _ = lab.order(Self.authorize(#"["alert"]"#))
+    _ = lab.order(Self.answer(true))
+    let events = lab.order(#"{"do":"leave","topic":"com.example.app","state":"suspended"}"#)
+    #expect(events.isEmpty)
+    let push = lab.receive(#"{"alert":"Hello","sound":"default","badge":1}"#)
+    #expect(push.shown != nil && push.has(.noSound, .soundOff) && push.has(.noBadge, .badgeOff))
+  }
+
+  @Test(
+    "options that this iOS does not know are not asked",
+    arguments: [
+      (9, #"["alert"]"#), (10, #"["alert","carPlay"]"#),
+      (12, #"["alert","carPlay","criticalAlert","providesAppNotificationSettings"]"#),
+      (13, #"["alert","carPlay","criticalAlert","providesAppNotificationSettings","announcement"]"#),
+      (15, #"["alert","carPlay","criticalAlert","providesAppNotificationSettings","timeSensitive"]"#),
+    ])
+  func optionsOfVersion(version: Int, asked: String) {
+    var lab = Self.lab(IOSVersion(version))
+    _ = lab.order(
+      Self.authorize(
+        #"["alert","carPlay","criticalAlert","providesAppNotificationSettings","announcement","timeSensitive"]"#
+      ))
+    #expect(lab.document("screen/prompt/options") == asked)
+  }
+
+  @Test("provisional asks nobody and delivers quietly, since iOS 12", arguments: [11, 12])
+  func provisional(version: Int) {
+    var lab = Self.lab(IOSVersion(version))
+    let events = lab.order(Self.authorize(#"["alert","provisional"]"#))
+    #expect(events.story == [version < 12 ? "permission prompt-once" : "permission provisional-asks-nobody"])
+    guard version >= 12 else { return }
+    for state in ["suspended", "foreground"] {
+      _ = lab.set(#"{"state":"\#(state)"}"#)
+      let push = lab.receive(#"{"alert":"Hello","sound":"default"}"#)
+      #expect(push.shown == .list && push.has(.noSound, .provisional), "\(state)")
+    }
+  }
+
+  @Test("the user may keep provisional delivery, or turn it off, which is denied")
+  func provisionalChoice() {
+    var lab = Lab { $0.permission = Permission(.provisional) }
+    #expect(
+      lab.set(#"{"permission":{"status":"authorized"}}"#).has(.permission(.authorized), .settingsChanged))
+    #expect(lab.receive(#"{"alert":"Hello"}"#).shown == [.lockScreen, .list])
+    _ = lab.set(#"{"permission":{"status":"denied"}}"#)
+    #expect(lab.receive(#"{"alert":"Hello"}"#).has(.notPresented, .denied))
+  }
+
+  @Test("ephemeral permission shows, as authorized does")
+  func ephemeral() {
+    var lab = Lab { $0.permission = Permission(.ephemeral) }
+    #expect(lab.receive(#"{"alert":"Hello"}"#).shown == [.lockScreen, .list])
+  }
+
+  @Test(
+    "each that the user may switch off later",
+    arguments: [
+      ("alert", PhoneRule.alertOff), ("sound", .soundOff), ("badge", .badgeOff), ("lockScreen", .systemShows),
+      ("list", .systemShows),
+    ])
+  func later(name: String, rule: PhoneRule) {
+    var lab = Lab()
+    let change = lab.set(#"{"permission":{"\#(name)":false}}"#)
+    #expect(change.story == ["permission settings-changed"])
+    let events = lab.receive(#"{"alert":"Hello","sound":"default","badge":1}"#)
+    #expect(events.contains { $0.rule == rule })
+    #expect(
+      events.shown
+        == (name == "alert"
+          ? nil : name == "lockScreen" ? .list : name == "list" ? .lockScreen : [.lockScreen, .list]))
+  }
+
+  @Test("a banner that is switched off leaves the list")
+  func bannerOff() {
+    var lab = Lab()
+    _ = lab.order(#"{"do":"settings","locked":false}"#)
+    _ = lab.set(#"{"permission":{"banner":false}}"#)
+    #expect(lab.receive(#"{"alert":"Hello"}"#).shown == .list)
+  }
+
+  @Test("without a connection the app waits; once it is there: success", arguments: [7, 18])
+  func network(version: Int) {
+    var lab = Self.lab(IOSVersion(version), .authorized)
+    _ = lab.order(#"{"do":"settings","network":false}"#)
+    let waits = lab.order(Self.register)
+    #expect(waits.methods == [] && waits.story == ["no-callback registration-waits"])
+    #expect(lab.order(#"{"do":"settings","network":true}"#).methods == [Self.success])
+    #expect(lab.order(#"{"do":"settings","network":true}"#).isEmpty)
+  }
+
+  @Test("up to iOS 7 the question needs no connection, the token does")
+  func networkBefore8() {
+    var lab = Self.lab(IOSVersion(7))
+    _ = lab.order(#"{"do":"settings","network":false}"#)
+    #expect(lab.order(Self.register).has(.prompted, .promptOnce))
+    #expect(
+      lab.order(Self.answer(true)).story == ["permission prompt-answered", "no-callback registration-waits"])
+    #expect(lab.order(#"{"do":"settings","network":true}"#).methods == [Self.success])
+  }
+
+  @Test("without the entitlement error 3000, on an old simulator 3010; an app may ask again")
+  func failures() {
+    var lab = Self.lab()
+    for entitlement in ["development", "production"] {
+      _ = lab.set(#"{"entitlement":"\#(entitlement)"}"#)
+      #expect(lab.order(Self.register).methods == [Self.success])
+    }
+    _ = lab.set(#"{"entitlement":"none"}"#)
+    for _ in 1...2 { #expect(lab.order(Self.register).methods == ["\(Self.failure) error 3000"]) }
+    _ = lab.set(#"{"entitlement":"development"}"#)
+    _ = lab.order(#"{"do":"settings","simulator":true}"#)
+    #expect(lab.order(Self.register).methods == ["\(Self.failure) error 3010"])
+  }
+
+  @Test("a restored app gets its token when it is first launched, and no other launch asks")
+  func restored() {
+    var lab = Lab(state: .neverLaunched)
+    #expect(lab.order(#"{"do":"open","topic":"com.example.app"}"#).methods == [Self.success])
+    _ = lab.order(#"{"do":"leave","topic":"com.example.app","state":"terminated"}"#)
+    #expect(lab.order(#"{"do":"open","topic":"com.example.app"}"#).methods == [])
+  }
+
+  @Test("an app that is not on the phone hears nothing")
+  func notInstalled() {
+    var lab = Lab()
+    let other = Topic("com.example.other") ?? Lab.topic
+    #expect(
+      lab.receive(payload: #"{"aps":{"alert":"x"}}"#, .alert, topic: other).story == ["dropped not-installed"]
+    )
+    lab.phone.remove(Lab.topic)
+    #expect(lab.receive(#"{"alert":"x"}"#).story == ["dropped not-installed"])
+  }
+}

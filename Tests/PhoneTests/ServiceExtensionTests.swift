@@ -1,0 +1,118 @@
+import Phone
+import PushModel
+import Testing
+
+/// `Documentation/device-behaviour.md#service-extension`.
+@Suite("Service extension")
+struct ServiceExtensionTests {
+  private static let aps = #"{"alert":{"title":"T","body":"B"},"mutable-content":1}"#
+
+  private static func lab(_ script: String = "{}", _ version: IOSVersion = .standard) -> Lab {
+    var lab = Lab(version)
+    _ = lab.set(#"{"serviceExtension":\#(script)}"#)
+    return lab
+  }
+
+  @Test(
+    "runs for a text, mutable-content 1, alerts allowed, since iOS 10",
+    arguments: [
+      (#"{"alert":{"title":"x"},"mutable-content":1}"#, 10, true),
+      (#"{"alert":{"subtitle":"x"},"mutable-content":1}"#, 10, true),
+      (#"{"alert":{"body":"x"},"mutable-content":1}"#, 10, true),
+      (#"{"alert":"x","mutable-content":1}"#, 18, true), (#"{"alert":"x","mutable-content":1}"#, 9, false),
+      (#"{"alert":"x","mutable-content":0}"#, 18, false),
+      (#"{"alert":"x","mutable-content":true}"#, 18, false),
+      (#"{"alert":"x"}"#, 18, false), (#"{"sound":"default","mutable-content":1}"#, 18, false),
+      (#"{"content-available":1,"mutable-content":1}"#, 18, false),
+    ])
+  func runs(aps: String, version: Int, does: Bool) {
+    var lab = Self.lab("{}", IOSVersion(version))
+    #expect(lab.receive(aps).has(.extensionRan, .extensionRuns) == does)
+  }
+
+  @Test("not without leave", arguments: [#"{"status":"denied"}"#, #"{"alert":false}"#])
+  func denied(permission: String) {
+    var lab = Self.lab()
+    _ = lab.set(#"{"permission":\#(permission)}"#)
+    let events = lab.receive(Self.aps)
+    #expect(events.first?.what == .extensionSkipped && events.first?.rule == .extensionDenied)
+  }
+
+  @Test("nothing shows before it is done, and the app may be in any state", arguments: AppState.allCases)
+  func before(state: AppState) {
+    var lab = Self.lab(#"{"seconds":5,"changes":{"alert":{"title":"New"}}}"#)
+    _ = lab.set(#"{"state":"\#(state.rawValue)"}"#)
+    #expect(lab.receive(Self.aps).story == ["extension extension-runs"] && lab.phone.notes.isEmpty)
+    #expect(lab.wait(seconds: 4).isEmpty)
+    let done = lab.wait(seconds: 1)
+    #expect(done.has(.extensionEnded, .extensionChanged) && done.shown != nil)
+    #expect(lab.phone.notes.last?.push.content.title == "New")
+  }
+
+  private static let outcomes: [(String, Int64, PhoneRule, String?)] = [
+    (#"{"changes":{"alert":"New"},"seconds":29}"#, 29, .extensionChanged, "New"),
+    (#"{"changes":{"alert":"New"},"seconds":30}"#, 30, .extensionChanged, "New"),
+    (#"{"changes":{"alert":"New"},"seconds":31}"#, 30, .extensionTimeOut, "B"),
+    (#"{"changes":{"alert":"New"},"seconds":31,"handsOver":true}"#, 30, .extensionHandsOver, "New"),
+    (#"{"changes":{"alert":"New"},"crashes":true}"#, 0, .extensionCrashed, "B"),
+    (#"{"changes":{"alert":""}}"#, 0, .extensionRemovedText, "B"),
+    (#"{"changes":{"alert":{}}}"#, 0, .extensionRemovedText, "B"),
+    (#"{"suppresses":true}"#, 0, .extensionMayNotSuppress, "B"),
+  ]
+
+  @Test("what shows after it", arguments: outcomes)
+  func outcome(script: String, seconds: Int64, rule: PhoneRule, body: String?) {
+    var lab = Self.lab(script)
+    let first = lab.receive(Self.aps)
+    let events = seconds == 0 ? first : lab.wait(seconds: seconds - 1) + lab.wait(seconds: 1)
+    #expect(events.has(.extensionEnded, rule), "\(events.story)")
+    #expect(lab.phone.notes.map(\.push.content.body) == [body])
+    #expect(lab.app.state == .suspended)
+  }
+
+  @Test(
+    "suppresses with the filtering entitlement, since iOS 13.3",
+    arguments: [(IOSVersion(13, 2), false), (IOSVersion(13, 3), true)])
+  func suppresses(version: IOSVersion, does: Bool) {
+    var lab = Self.lab(#"{"suppresses":true}"#, version)
+    _ = lab.set(#"{"filtering":true}"#)
+    let events = lab.receive(Self.aps)
+    #expect(events.has(.notPresented, .extensionSuppresses) == does && lab.phone.notes.isEmpty == does)
+  }
+
+  @Test("changes any content; the category is read after it")
+  func changes() {
+    var lab = Self.lab(
+      #"""
+      {"changes":{"badge":7,"sound":"new.caf","thread-id":"t","category":"C","interruption-level":"passive"}}
+      """#)
+    _ = lab.set(#"{"categories":{"C":{"actions":[{"id":"a","title":"A"}]}}}"#)
+    let events = lab.receive(Self.aps)
+    #expect(events.shown == .list && events.has(.badge(7), .badge) && events.has(.noSound, .passive))
+    #expect(lab.document("screen/list/0/notes/0/title") == #""T""#)
+    #expect(lab.document("screen/list/0/thread") == #""t""#)
+    #expect(lab.document("screen/list/0/notes/0/actions/0/id") == #""a""#)
+  }
+
+  private static let attachments: [(String, Int, Bool)] =
+    ["aiff", "wav", "mp3", "m4a"].flatMap { [($0, 5_000_000, true), ($0, 5_000_001, false)] }
+    + ["jpeg", "gif", "png"].flatMap { [($0, 10_000_000, true), ($0, 10_000_001, false)] }
+    + ["mpeg", "m2v", "mp4", "avi"].flatMap { [($0, 50_000_000, true), ($0, 50_000_001, false)] }
+    + [("webp", 1, false), ("PNG", 1, true)]
+
+  @Test("attachments: types and limits; a bad one is dropped", arguments: attachments)
+  func attachment(type: String, bytes: Int, fits: Bool) {
+    var lab = Self.lab(#"{"attachment":{"name":"media","type":"\#(type)","bytes":\#(bytes)}}"#)
+    let events = lab.receive(Self.aps)
+    #expect(events.has(.extensionEnded, .attachmentDropped) == !fits && events.shown != nil)
+    #expect(lab.document("screen/list/0/notes/0/image") == (fits ? #""media""# : "null"))
+  }
+
+  @Test("its sound and badge play when it is done, also for an app that was removed: not at all")
+  func removed() {
+    var lab = Self.lab(#"{"seconds":10}"#)
+    _ = lab.receive(Self.aps)
+    lab.phone.remove(Lab.topic)
+    #expect(lab.wait(seconds: 10).isEmpty && lab.phone.nextMoment == nil)
+  }
+}
