@@ -28,7 +28,8 @@ struct OrderTests {
     #"{"do":"clear"}"#, #"{"do":"action","id":2,"action":"a"}"#,
     #"{"do":"action","id":2,"action":"t","text":"x"}"#,
     #"{"do":"reply","id":2,"text":"x"}"#, #"{"do":"expand","id":2}"#, #"{"do":"close"}"#,
-    #"{"do":"call","answer":true}"#, #"{"do":"call","decline":true}"#, #"{"do":"settings"}"#,
+    #"{"do":"call","answer":true}"#, #"{"do":"call","decline":true}"#,
+    #"{"do":"call","take":true}"#, #"{"do":"call","take":false}"#, #"{"do":"settings"}"#,
     "{\"do\":\"local\",\(app),\"identifier\":\"i\",\"content\":{\"body\":\"b\"},\"trigger\":{\"after\":\"1m\"}}",
     "{\"do\":\"unschedule\",\(app),\"identifiers\":[\"i\"]}", #"{"do":"region","region":"r","inside":true}"#,
     "{\"do\":\"activity\",\(app),\"attributesType\":\"T\",\"attributes\":{},\"contentState\":{}}",
@@ -140,7 +141,7 @@ struct OrderTests {
     (#"{"do":"call"}"#, "invalid: the body: expected one of answer, decline to be true, got neither"),
     (
       #"{"do":"call","answer":true,"decline":true}"#,
-      "invalid: the body: expected one of answer, decline to be true, got both"
+      "invalid: the body: expected one of answer, decline to be true, got several"
     ),
     (
       #"{"do":"settings","iosVersion":"6"}"#,

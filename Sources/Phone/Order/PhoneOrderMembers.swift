@@ -7,6 +7,8 @@ struct PhoneOrderMembers: Sendable {
   var state = AppState.suspended
   var options: [AuthorizationOption] = []
   var (allow, answer, decline, inside) = (false, false, false, false)
+  /// `answer` and `decline` in one.
+  var take: Bool?
   var (action, identifier, region, attributesType) = ("", "", "", "")
   var text: String?
   var identifiers: [String]?
@@ -18,7 +20,8 @@ struct PhoneOrderMembers: Sendable {
     JSONField("topic", .topic, \.topic), JSONField("id", .whole(0...Int64.max), \.id),
     JSONField("state", .leftState, \.state), JSONField("options", .list(of: .word, "options"), \.options),
     JSONField("allow", .flag, \.allow), JSONField("answer", .flag, \.answer),
-    JSONField("decline", .flag, \.decline), JSONField("inside", .flag, \.inside),
+    JSONField("decline", .flag, \.decline), JSONField("take", .flag, \.take),
+    JSONField("inside", .flag, \.inside),
     JSONField("action", .text, \.action), JSONField("identifier", .shortText, \.identifier),
     JSONField("region", .shortText, \.region), JSONField("attributesType", .shortText, \.attributesType),
     JSONField("text", .text, \.text), JSONField("identifiers", .list(of: .text), \.identifiers),
@@ -43,9 +46,11 @@ struct PhoneOrderMembers: Sendable {
 
   var answers: Bool {
     get throws {
-      guard answer != decline else {
+      if let take, !answer, !decline { return take }
+      guard answer != decline, take == nil else {
         throw DocumentError(
-          "the body: expected one of answer, decline to be true, got \(answer ? "both" : "neither")")
+          "the body: expected one of answer, decline to be true, got \(answer || decline ? "several" : "neither")"
+        )
       }
       return answer
     }

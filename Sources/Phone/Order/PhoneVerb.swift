@@ -64,7 +64,9 @@ public struct PhoneVerb: Sendable {
     },
     PhoneVerb("expand", "opens a notification wide", ["id!"]) { .expand(try $0.note) },
     PhoneVerb("close", "closes what is open wide") { _ in .close },
-    PhoneVerb("call", "answers or declines a call", ["answer", "decline"]) { .call(answers: try $0.answers) },
+    PhoneVerb("call", "answers or declines a call", ["answer", "decline", "take"]) {
+      .call(answers: try $0.answers)
+    },
     PhoneVerb("settings", "changes settings of the phone and of its apps", schema: SettingsChange.schema) {
       .settings(try SettingsChange($0))
     },
