@@ -361,7 +361,7 @@ def test_a_push_is_seen_tapped_and_told(page, emulator, phone):  # noqa: F811
     timeline = page.script("document.getElementById('panel').innerText")
     assert "presented" in timeline and "system-calls-nobody" in timeline
     page.click("See the phone", "#panel a")
-    page.until("document.querySelector('.home button').getAttribute('aria-label') === 'Open App, badge 2'")
+    page.until("document.querySelector('.home button')?.getAttribute('aria-label') === 'Open App, badge 2'")
     page.script("document.querySelector('.home button').focus()")
     page.press("l")
     page.until("document.querySelector('.lock-clock')")

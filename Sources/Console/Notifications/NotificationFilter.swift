@@ -70,7 +70,11 @@ struct NotificationFilter {
       return .status(status)
     case "reason": return .reason(try word(name, value, Rejection.allCases, \.reason).reason)
     case "state": return .state(try word(name, value, NotificationState.allCases, \.name))
-    case "phone": return .phone(value)
+    case "phone":
+      guard PhoneEntry.isName(value) else {
+        throw ConsoleError.bad(name, expected: "an event of a phone, as presented", got: value)
+      }
+      return .phone(value)
     default: return .text(ByteSearch(value))
     }
   }

@@ -41,7 +41,8 @@ struct PhoneEntry {
       ]).encoded
   }
 
-  private static func isName(_ text: String) -> Bool {
+  /// Whether it may be the name of an event.
+  static func isName(_ text: String) -> Bool {
     (1...nameLimit).contains(text.utf8.count)
       && text.utf8.allSatisfy { $0 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "-") }
   }

@@ -140,6 +140,7 @@ struct PhoneRoutesTests {
     lab.endTurn()
     #expect(later.response?.status == 200)
     #expect(try lab.get("/api/v1/notifications?phone=presented")["notifications"].count == 1)
+    #expect(try lab.refusal("GET", "/api/v1/notifications?phone=Presented!", 400).contains("Presented!"))
     let both = #"{"match": {"state": "stored", "phone": "presented"}}"#
     #expect(try lab.ask("POST", "/api/v1/notifications/wait", json: both).status == 200)
   }
