@@ -137,9 +137,17 @@ extension [PhoneEvent] {
     contains { $0.what == what && $0.rule == rule }
   }
 
-  /// The least certain letter of the rules that say what shows and who is called.
+  /// How it is known what shows and who is called: what is known from measuring alone counts as ours, as it was measured in
+  /// four cases.
   var letter: Evidence {
-    let all = filter { $0.what.name != "silent" }.flatMap(\.rule.evidence)
-    return all.contains(.ours) ? .ours : all.contains(.measured) ? .measured : .documented
+    filter { $0.what.name != "silent" }.allSatisfy { $0.rule.evidence.contains(.documented) && !$0.isOurs }
+      ? .documented : .ours
   }
+
+  /// Whether each was measured, or is documented.
+  var isMeasured: Bool { allSatisfy { !$0.isOurs } && contains { $0.rule.evidence.contains(.measured) } }
+}
+
+extension PhoneEvent {
+  fileprivate var isOurs: Bool { rule.evidence.contains(.ours) }
 }
