@@ -285,6 +285,17 @@ struct OrderTests {
         && lab.refusal(#"{"do":"call","decline":true}"#) == "absent: nobody is calling")
   }
 
+  @Test("what was due before an order that is refused is told with what comes next")
+  func due() {
+    var lab = Lab()
+    let local = Self.local(#"{"body":"b"}"#, #"{"after":"1m"}"#)
+    _ = lab.order(local)
+    var later = lab.phone
+    let moment = lab.now.adding(nanoseconds: 60_000_000_000)
+    #expect(throws: PhoneOrderError.self) { try later.perform(.tap(99), at: moment) }
+    #expect(later.advance(to: moment).shown != nil && later.advance(to: moment).isEmpty)
+  }
+
   @Test("a verb of the console reads the members alone, and knows its name")
   func verb() throws {
     let order = try PhoneOrder(verb: "tap", JSONObject(members: [("id", 3)]))

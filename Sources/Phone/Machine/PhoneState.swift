@@ -34,13 +34,14 @@ struct PhoneState: Sendable {
 
   // MARK: Time and telling
 
-  /// Runs `body` at `moment`, after all that is due until then, and answers what was told.
+  /// Runs `body` at `moment`, after all that is due until then, and answers what was told. If it throws, what was due is told
+  /// the next time.
   mutating func recording<Failure>(
     at moment: Timestamp, _ body: (inout PhoneState) throws(Failure) -> Void
   ) throws(Failure) -> [PhoneEvent] {
-    defer { events = [] }
     catchUp(until: max(now, moment))
     try body(&self)
+    defer { events = [] }
     return events
   }
 
