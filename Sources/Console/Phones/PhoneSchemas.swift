@@ -1,3 +1,4 @@
+import Phone
 import PushModel
 
 /// The shapes of phones (`Documentation/console-api.md#the-phone`). What stands deeper is the phone's own, and told there.
@@ -6,8 +7,15 @@ extension APISchemas {
     [
       ("Phone", phone), ("PhoneEvent", event), ("PhoneNote", note),
       ("PhoneEvents", object([("events", list(.schema("PhoneEvent")))])),
-      ("PhoneOrder", ["type": "object"]), ("PhoneQueued", object([("queued", flag)])),
+      ("PhoneOrder", ["anyOf": .array(PhoneVerb.all.map(order))]),
+      ("PhoneQueued", object([("queued", flag)])),
     ]
+  }
+
+  /// The members that go with a verb.
+  private static func order(_ verb: PhoneVerb) -> JSONValue {
+    guard case .object(let members) = verb.schema else { return verb.schema }
+    return .object([("description", .string("\(verb.name): \(verb.summary)"))] + members)
   }
 
   private static let anything: JSONValue = ["type": "object"]
