@@ -170,6 +170,16 @@ def test_the_phone_lives_on_the_emulators_clock(emulator, start):
     assert (log[-1]["at"], log[-1]["notificationId"]) == (later, pushed["id"])
 
 
+def test_a_device_that_ends_has_told_what_happened_last(emulator, start):
+    device = start("--count", "1")
+    push(emulator, ALERT)
+    assert device.wait() == 0
+    [shown] = wait(emulator, udid="phone-1", phone="no-callback")
+    eventually(lambda: not emulator.api("GET", PHONE)["online"], "the phone is away")
+    phone = emulator.api("GET", PHONE)
+    assert [each["notificationId"] for each in phone["log"]] == [shown["id"]] * 2
+
+
 def test_without_a_network_pushes_are_kept_and_the_phone_can_be_touched(emulator, start):
     device = start()
     order(emulator, "settings", network=False)
