@@ -5,8 +5,9 @@ import LegacyWire
 import ProviderAPI
 import PushModel
 
-/// Sends a person's test push through the same checks as a provider's, as one whose certificate is for the topic. Faults
-/// strike it likewise; there is no connection that could break, so the history tells what would have.
+/// Sends a person's test push through the same checks as a provider's: as one whose certificate is for the topic, or who has
+/// a token where no certificate will do. Faults strike it likewise; there is no connection that could break, so the history
+/// tells what would have.
 enum TestPushSender {
   /// `done` gets the notification's id; nil if the emulator ends before it has one.
   static func send(_ push: TestPush, _ emulator: Emulator, done: @escaping (UInt64?) -> Void) {
@@ -20,12 +21,10 @@ enum TestPushSender {
   // MARK: HTTP/2
 
   private static func request(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
-    let certificate = ProviderCertificate(
-      topics: [push.topic], impliedTopic: nil, environments: Set(Environment.allCases))
     let number =
       emulator.capture?.connectionOpened(.console, push.environment, topic: push.topic.name) ?? 0
     let requests = ProviderRequests(
-      emulator.provider, identity: .certificate(certificate), environment: push.environment,
+      emulator.provider, identity: identity(push), environment: push.environment,
       interface: .console, number: number)
     // The directory finds topics by name, as issued certificates have made them known.
     _ = emulator.broker.registry.topic(named: push.topic)
@@ -46,6 +45,20 @@ enum TestPushSender {
         done(id)
       }
     }
+  }
+
+  /// By a certificate for the topic, or by a token where no certificate will do.
+  private static func identity(_ push: TestPush) -> ProviderIdentity {
+    guard needsToken(push) else {
+      return .certificate(
+        ProviderCertificate(
+          topics: [push.topic], impliedTopic: nil, environments: Set(Environment.allCases)))
+    }
+    return .token(TakenAtItsWord())
+  }
+
+  private static func needsToken(_ push: TestPush) -> Bool {
+    push.pushType.map(ProviderCertificate.tokenOnly.contains) ?? false
   }
 
   private static func finish(_ action: ProviderAction, _ done: @escaping (UInt64?) -> Void) {
@@ -70,6 +83,7 @@ enum TestPushSender {
       ("apns-expiration", push.expiration.map(String.init)), ("apns-collapse-id", push.collapseID),
       ("apns-id", push.apnsID),
     ]
+    if needsToken(push) { message.append(name: "authorization", value: "bearer console") }
     for (name, value) in optional {
       if let value { message.append(name: name, value: value) }
     }
@@ -150,4 +164,11 @@ enum TestPushSender {
         priority: push.priority)
     }
   }
+}
+
+/// The token of a person at the console, who has none and needs none.
+private final class TakenAtItsWord: ProviderTokenChecking {
+  private let grant = ProviderGrant(keyID: "console", teamID: "console")
+
+  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
 }

@@ -35,7 +35,7 @@ public struct ProviderCertificate: Sendable {
   }
 
   /// Push types that only a provider token can use (`Documentation/provider-api.md#topics-extension`, `#push-types`).
-  static let tokenOnly: Set<PushType> = [.location, .liveactivity]
+  package static let tokenOnly: Set<PushType> = [.location, .liveactivity]
   /// Suffixes that a bundle id may be given without being listed: of those in
   /// `Documentation/provider-api.md#push-types`, neither VoIP and complication, which
   /// `Documentation/provider-api.md#topics-extension` wants listed, nor what is for tokens only.
