@@ -264,6 +264,24 @@ def test_settings_of_phone_and_app(page, asked):  # noqa: F811
     is_asked(["local", {"topic": SHOP, "identifier": "dashboard-Tea is ready", "content": {"title": "Tea is ready"}, "trigger": {"after": "5s"}}])
 
 
+def test_all_there_is_to_be_set_of_an_app(page, asked):  # noqa: F811
+    scene(page, "lock")
+    page.script("document.querySelector('[data-key=all]').click()")
+    page.until("document.querySelector('details[open] textarea')")
+    text = "document.querySelector('[data-key=all-text]')"
+    assert "categories" in json.loads(page.script(f"{text}.value")) and "badge" not in json.loads(page.script(f"{text}.value"))
+    change = {"serviceExtension": {"seconds": 31}}
+    page.script(f"{text}.focus(); {text}.value = {json.dumps(json.dumps(change))}; {text}.dispatchEvent(new Event('input'))")
+    # What happens meanwhile takes nothing away from who writes.
+    page.script(f"fake.document.apps[{APP!r}].state = 'terminated'; changed('phones')")
+    page.until("document.querySelector('[data-key=set-state]').value === 'terminated'")
+    assert page.script("document.activeElement.dataset.key") == "all-text"
+    assert json.loads(page.script(f"{text}.value")) == change
+    page.script("document.querySelector('[data-key=all-set]').click()")
+    page.until("fake.asked.length")
+    assert asked() == [["settings", {"apps": {APP: change}}]]
+
+
 def test_why_not_is_told_with_its_rule_and_leads_to_the_push(page):  # noqa: F811
     scene(page, "lock")
     page.script("document.querySelector('[data-key=filter-vain]').click()")
@@ -409,3 +427,20 @@ def test_a_client_that_is_not_ours_has_no_phone(page, emulator):  # noqa: F811
     page.shows("apns-emulator device --udid phone-1")
     client.device.close()
     page.complaints[:] = [each for each in page.complaints if "409" not in str(each)]
+
+
+def test_a_live_activity_of_the_real_phone(page, emulator):  # noqa: F811
+    """A provider starts one with a token, as no certificate will do; so does who sends it from the console."""
+    topic = f"{TOPIC}.push-type.liveactivity"
+    device = SimulatedDevice(emulator, "phone-1", "--topic", topic)
+    device.next("token"), device.next("token")
+    token = emulator.api("GET", f"/api/v1/tokens?topic={topic}")["tokens"][0]["token"]
+    start = {"timestamp": 1, "event": "start", "attributes-type": "Delivery", "attributes": {"order": "470"},
+             "content-state": {"stopsLeft": 3}, "alert": {"title": "On its way", "body": "Three stops"}}
+    sent = emulator.api("POST", "/api/v1/push", {"token": token, "topic": topic, "pushType": "liveactivity", "payload": {"aps": start}})
+    assert sent["verdict"]["accepted"], sent["verdict"]
+    page.script("location.hash = '#phone/phone-1'")
+    page.until("document.querySelector('.activity')")
+    card = page.script("document.querySelector('.activity').innerText").replace("\n", " ")
+    assert "Stops left 3" in card and "live" in card
+    device.stop()

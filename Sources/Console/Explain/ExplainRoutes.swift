@@ -21,16 +21,11 @@ struct ExplainRequest: JSONDocument {
     ["type": "string", "description": .string("At most \(longestPayload) bytes; need not be JSON.")],
     { $0.utf8.count <= longestPayload ? Array($0.utf8) : nil }, { String(decoding: $0, as: UTF8.self) })
 
-  private static let versions = JSONKind<IOSVersion>.spelled(
-    "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)",
-    ["type": "string", "pattern": "^(7|8|9|1[0-9]|2[0-6])(\\.[0-9]{1,2})?$"], { IOSVersion($0) },
-    { $0.description })
-
   static let form = JSONForm<ExplainRequest>([
     JSONField("payload", texts, \.payload).needed,
     JSONField(nullable: "pushType", .pushType, \.pushType),
     JSONField(nullable: "priority", .priority, \.priority),
-    JSONField("appState", .word, \.state), JSONField("ios", versions, \.version),
+    JSONField("appState", .word, \.state), JSONField("ios", .iosVersion, \.version),
   ])
 }
 

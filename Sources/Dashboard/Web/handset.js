@@ -22,8 +22,11 @@ export function ago(text) {
   return minutes < 60 ? `${minutes}m ago` : minutes < 1440 ? `${Math.floor(minutes / 60)}h ago` : `${Math.floor(minutes / 1440)}d ago`;
 }
 
+/* The app's own topic: what is behind it names another of its tokens. */
+const appTopic = topic => topic.replace(/\.(voip|voip-ptt|complication|location-query|push-type\..*|pushkit\..*)$/, '');
+
 export function appName(topic) {
-  const parts = (topic || 'app').replace(/\.(voip|voip-ptt|complication|location-query|push-type\..*|pushkit\..*)$/, '').split('.');
+  const parts = appTopic(topic || 'app').split('.');
   return parts[parts.length - 1].replace(/[-_]+/g, ' ').replace(/^./, letter => letter.toUpperCase());
 }
 
@@ -31,7 +34,7 @@ export function appName(topic) {
 const hueOf = text => Array.from(text || '').reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 8191, 7) % 8;
 
 export function appIcon(topic, badge) {
-  return h('span', { class: `icon hue-${hueOf(topic)}`, 'aria-hidden': 'true' }, appName(topic).slice(0, 1), badge > 0 ? h('b', {}, badge > 999 ? '999+' : String(badge)) : null);
+  return h('span', { class: `icon hue-${hueOf(appTopic(topic))}`, 'aria-hidden': 'true' }, appName(topic).slice(0, 1), badge > 0 ? h('b', {}, badge > 999 ? '999+' : String(badge)) : null);
 }
 
 /* A note's icon, words and picture; `when` is short. Without a title it has the app's name. */

@@ -16,7 +16,7 @@ import { on, store } from './store.js';
 const patience = 15000;
 
 /* What is open on the screen is the looker's own, not the phone's: an unfolded group, the notification centre, a text being written. */
-const fresh = udid => ({ udid, phone: null, drawn: {}, open: new Set(), seen: new Set(), isCentreOpen: false, reply: null, replyText: '', topic: null, filter: 'all', ask: questions() });
+const fresh = udid => ({ udid, phone: null, drawn: {}, open: new Set(), seen: new Set(), isCentreOpen: false, reply: null, replyText: '', isAllOpen: false, drafts: new Map(), topic: null, filter: 'all', ask: questions() });
 let view = fresh(null);
 
 export function phonePane(main, udid) {

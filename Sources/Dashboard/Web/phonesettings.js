@@ -2,6 +2,7 @@
 import { button, h } from './dom.js';
 import { dateTime } from './format.js';
 import { appName } from './handset.js';
+import { toast } from './notices.js';
 
 const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
 const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'pt', 'zh-Hans'];
@@ -14,7 +15,7 @@ export function phoneSettings(view, hands) {
   const { phone, topic } = view, app = topic === null ? null : phone.apps[topic];
   return [h('div', { class: 'card' }, h('h3', {}, 'The phone'), phoneCard(phone, hands)),
     app ? h('div', { class: 'card' }, h('div', { class: 'row' }, h('h3', {}, 'The app'), Object.keys(phone.apps).length > 1
-      ? menu('App', 'topic', Object.keys(phone.apps), topic, value => hands.look({ topic: value }), appName) : h('span', {}, appName(topic))), appCard(topic, app, hands)) : null];
+      ? menu('App', 'topic', Object.keys(phone.apps), topic, value => hands.look({ topic: value }), appName) : h('span', {}, appName(topic))), appCard(view, topic, app, hands)) : null];
 }
 
 /* A current value that is none of the usual is offered too. */
@@ -37,7 +38,7 @@ function phoneCard(phone, hands) {
     button('Restart', () => hands.order('restart', {}), { 'data-key': 'restart' })];
 }
 
-function appCard(topic, app, hands) {
+function appCard(view, topic, app, hands) {
   const set = change => hands.set({ apps: { [topic]: change } });
   const { permission, silentBudget: budget } = app;
   const go = state => state === 'foreground' ? hands.order('open', { topic }) : hands.order('leave', { topic, state });
@@ -52,7 +53,24 @@ function appCard(topic, app, hands) {
     budget ? h('div', { class: 'setting' }, h('span', {}, 'Silent pushes'), h('span', { class: 'budget' }, Array.from({ length: budget.of }, (_, index) => h('span', { class: `coin ${index < budget.left ? 'on' : ''}`, 'aria-hidden': 'true' })),
       ` ${budget.left} of ${budget.of}${budget.held ? ', one is held' : ''}`, budget.next ? h('span', { class: 'faint small' }, `, next ${dateTime(budget.next).slice(11)}`) : null)) : null,
     app.pending?.length ? h('div', { class: 'setting' }, h('span', {}, 'Planned'), h('span', { class: 'small' }, app.pending.map(each => `${each.title || each.body || each.identifier}${each.next ? ` at ${dateTime(each.next).slice(11)}` : ''}${each.repeats ? ', again and again' : ''}`).join('; '))) : null,
-    localForm(topic, hands)];
+    localForm(topic, hands), everything(view, topic, app, hands)];
+}
+
+/* Members that the phone tells of an app and that nobody sets. */
+const told = ['badge', 'silentBudget', 'pending'];
+
+/* Whatever else there is to be set, as the API takes it: actions, extensions, entitlements, words. What is being written stays. */
+function everything(view, topic, app, hands) {
+  const text = view.drafts.get(topic) ?? JSON.stringify(Object.fromEntries(Object.entries(app).filter(([name]) => !told.includes(name))), null, 2);
+  const set = () => {
+    let change;
+    try { change = JSON.parse(view.drafts.get(topic) ?? text); } catch (error) { toast(`This is not JSON: ${error.message}`); return; }
+    view.drafts.delete(topic);
+    hands.set({ apps: { [topic]: change } });
+  };
+  return h('details', { open: view.isAllOpen, ontoggle: event => { view.isAllOpen = event.target.open; } }, h('summary', { 'data-key': 'all' }, 'All settings as JSON'),
+    h('textarea', { rows: 12, spellcheck: 'false', 'aria-label': 'Settings of the app', 'data-key': 'all-text', value: text, oninput: event => view.drafts.set(topic, event.target.value) }),
+    button('Set', set, { 'data-key': 'all-set' }));
 }
 
 function localForm(topic, hands) {

@@ -53,10 +53,12 @@ extension Focus: JSONDocument {
 }
 
 extension JSONKind<IOSVersion> {
-  static var iosVersion: JSONKind {
+  /// A version whose rules are known.
+  public static var iosVersion: JSONKind {
     .spelled(
       "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)",
-      ["type": "string", "pattern": "^[0-9]{1,2}([.][0-9]{1,2})?$"], { IOSVersion($0) }, { $0.description })
+      ["type": "string", "pattern": "^([7-9]|1[0-9]|2[0-6])([.][0-9]{1,2})?$"], { IOSVersion($0) },
+      { $0.description })
   }
 }
 
