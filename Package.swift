@@ -132,7 +132,7 @@ if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: [
         "Broker", "Capture", "Commands", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire",
-        "Platform", "ProviderAPI", "PushModel", "SimulatedDevice", "Storage", "Transport",
+        "Phone", "Platform", "ProviderAPI", "PushModel", "SimulatedDevice", "Storage", "Transport",
       ],
       path: "Tests/Fuzz", exclude: ["README.md", "Seeds"]))
 }

@@ -36,6 +36,7 @@ private func chosenTarget() -> any FuzzTarget {
   case "document": return DocumentFuzz()
   case "der": return DERFuzz()
   case "text": return TextFuzz()
+  case "phone": return PhoneFuzz()
   default: fatalError("APNS_EMULATOR_FUZZ_TARGET names no target: \(name)")
   }
 }

@@ -96,6 +96,18 @@ struct RegistrationTests {
     #expect(lab.document("screen/prompt/options") == asked)
   }
 
+  @Test("whoever asks with providesAppNotificationSettings has the button for its own settings")
+  func providesSettings() {
+    let button = #"{"do":"app-settings","topic":"com.example.app"}"#
+    for (options, calls) in [("[]", "none"), (#"["alert","providesAppNotificationSettings"]"#, "M6")] {
+      var lab = Self.lab()
+      _ = lab.set(#"{"callbacks":["M6"]}"#)
+      _ = lab.order(Self.authorize(options))
+      _ = lab.order(Self.answer(true))
+      #expect(lab.order(button).calls == calls)
+    }
+  }
+
   @Test("provisional asks nobody and delivers quietly, since iOS 12", arguments: [11, 12])
   func provisional(version: Int) {
     var lab = Self.lab(IOSVersion(version))

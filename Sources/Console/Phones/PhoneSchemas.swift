@@ -53,7 +53,8 @@ extension APISchemas {
         ("topic", text), ("title", nullable("string")), ("subtitle", nullable("string")),
         ("image", nullable("string")), ("thread", nullable("string")), ("category", nullable("string")),
         ("level", text), ("at", time), ("actions", list(anything)), ("notificationId", nullable("integer")),
-        ("isLocal", flag), ("custom", nullable("string")),
+        ("isLocal", flag), ("custom", nullable("string")), ("customView", orNull(anything)),
+        ("relevance", nullable("number")), ("button", nullable("string")),
       ])
   }
 

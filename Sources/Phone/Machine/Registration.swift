@@ -96,6 +96,7 @@ extension PhoneState {
     let status: Permission.Status = allows ? .authorized : .denied
     apps[topic]?.permission.status = status
     if !options.isEmpty { apps[topic]?.permission.limit(to: options) }
+    if options.contains(.providesAppNotificationSettings) { apps[topic]?.build.providesSettings = true }
     tell(topic, .permission(status), .promptAnswered)
     if version < IOSVersion(8) { registerWhoWaits() } else { tellSettings(topic, .promptAnswered) }
   }

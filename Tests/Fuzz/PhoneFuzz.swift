@@ -1,0 +1,67 @@
+import Phone
+import PushModel
+
+/// A life of a phone, a thing a line: an order in JSON; a duration after `+`; anything else is a push, its first byte choosing
+/// the type, priority and collapse id. Two phones that live the same are the same, and what always holds, holds.
+struct PhoneFuzz: FuzzTarget {
+  func take(_ input: UnsafeRawBufferPointer) {
+    let lines = input.split(separator: UInt8(ascii: "\n")).prefix(64).map { Array($0) }
+    guard let life = Life(lines), let same = Life(lines) else { return }
+    precondition(life.events == same.events && life.phone.document.text == same.phone.document.text)
+    let document = life.phone.document.encoded
+    precondition(document.count < Phone.documentLimit && JSONText.compact(document) == document)
+    for line in lines.prefix(2) {
+      let payload = Array(line.dropFirst())
+      _ = PushExplanation(payload: payload, type: line.first.flatMap(PushType.init(choosing:))).json.encoded
+    }
+  }
+}
+
+private struct Life {
+  private(set) var phone = Phone()
+  private(set) var events: [PhoneEvent] = []
+  private let topic: Topic
+  private var now = Timestamp(seconds: 1_600_000_000)
+
+  init?(_ lines: [[UInt8]]) {
+    guard let topic = Topic("com.example.app") else { return nil }
+    self.topic = topic
+    phone.install(PhoneApp(topic))
+    for line in lines { live(line) }
+  }
+
+  private mutating func live(_ line: [UInt8]) {
+    switch line.first {
+    case UInt8(ascii: "{"): obey(line)
+    case UInt8(ascii: "+"): wait(line.dropFirst())
+    case let first?: receive(line.dropFirst(), first)
+    case nil: break
+    }
+    if let app = phone[topic] { precondition(app.badge >= 0 && (0...3).contains(app.silentBudget)) }
+    precondition(phone.notes.count <= Phone.noteLimit)
+    if let next = phone.nextMoment { precondition(next >= Timestamp(seconds: 0)) }
+  }
+
+  private mutating func obey(_ line: [UInt8]) {
+    guard let value = JSONReader.read(line, maximumDepth: JSONObject.bodyDepth) else { return }
+    events += (try? phone.perform(PhoneOrder(value), at: now)) ?? []
+  }
+
+  private mutating func wait(_ text: some Sequence<UInt8>) {
+    guard let span = DurationText.nanoseconds(String(decoding: Array(text), as: UTF8.self)) else { return }
+    now = now.adding(nanoseconds: span)
+    events += phone.advance(to: now)
+  }
+
+  private mutating func receive(_ payload: some Sequence<UInt8>, _ choice: UInt8) {
+    let push = PhonePush(
+      id: phone.makeId(), topic: topic, payload: Array(payload), type: PushType(choosing: choice),
+      priority: choice & 0x10 == 0 ? .immediate : .conserving, collapseId: choice & 0x20 == 0 ? nil : "a")
+    events += phone.receive(push, at: now)
+  }
+}
+
+extension PushType {
+  /// nil for bytes whose lower half names none.
+  fileprivate init?(choosing byte: UInt8) { self.init(rawValue: byte & 0x0f) }
+}
