@@ -111,7 +111,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.registration, "M", "a simulator before Xcode 14 has no token: registering fails with error 3010")
     case .tokenChanged:
       (
-        .registration, "M",
+        .registration, "A, M",
         "the token is another one after a reinstall, an erase or a restore onto another phone"
       )
     case .restoredUnlaunched: (.registration, "A", "a restored app gets its token when it is first launched")
@@ -256,8 +256,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .muted: (.presentation, "A", "the phone is muted: only critical sounds play")
     case .extensionRuns:
       (
-        .serviceExtension, "A",
-        "mutable-content with a text, and alerts allowed: the service extension runs first, 30 s at most"
+        .serviceExtension, "A, O",
+        "mutable-content with a text (of a dictionary; a plain string counts too), and alerts allowed: the service extension runs first, 30 s at most"
       )
     case .extensionDenied:
       (.serviceExtension, "A", "alerts are not allowed: the service extension does not run")
