@@ -4,6 +4,9 @@ import PushModel
 struct OutputBuffer: ~Copyable {
   /// Size of a first buffer, in bytes; the loop keeps some of these for reuse.
   static let chunk = 64 << 10
+  /// Size of a first buffer where many connections have something to say at once, in bytes: a push to each of 19,000 phones
+  /// must not take a chunk for each.
+  static let modest = 4 << 10
   /// Storage beyond this is given back in part when little of it is used, in bytes.
   static let roomyLimit = 1 << 20
 
@@ -35,6 +38,7 @@ struct OutputBuffer: ~Copyable {
 
   mutating func release(to loop: EventLoop) {
     guard capacity > 0 else { return }
+    loop.spareOutput.changeHands(from: capacity, to: 0)
     var old = ByteBuffer()
     swap(&old, &storage)
     head = 0
@@ -46,6 +50,8 @@ struct OutputBuffer: ~Copyable {
     let needed = count + size
     if needed <= Self.chunk, capacity == 0, let spare = loop.spareOutput.take() {
       move(to: spare, loop)
+    } else if needed <= Self.modest, capacity == 0, loop.spareOutput.areManyLent {
+      move(to: ByteBuffer(capacity: Self.modest), loop)
     } else {
       move(to: ByteBuffer(capacity: Self.capacity(for: needed, growing: capacity)), loop)
     }
@@ -58,6 +64,7 @@ struct OutputBuffer: ~Copyable {
 
   private mutating func move(to fresh: consuming ByteBuffer, _ loop: EventLoop) {
     loop.memory.change(by: fresh.capacity - capacity)
+    loop.spareOutput.changeHands(from: capacity, to: fresh.capacity)
     fresh.append(waiting)
     storage = fresh
     head = 0
@@ -77,6 +84,16 @@ struct SpareOutput: ~Copyable {
 
   private let buffers = UnsafeMutablePointer<ByteBuffer>.allocate(capacity: limit)
   private(set) var count = 0
+  /// Whole chunks that connections have, as a count.
+  private var lent = 0
+
+  /// Whether more connections have a chunk than are worth one.
+  var areManyLent: Bool { lent >= Self.limit }
+
+  /// A connection has a buffer of another size now.
+  mutating func changeHands(from old: Int, to new: Int) {
+    lent += (new == OutputBuffer.chunk ? 1 : 0) - (old == OutputBuffer.chunk ? 1 : 0)
+  }
 
   deinit {
     buffers.deinitialize(count: count)

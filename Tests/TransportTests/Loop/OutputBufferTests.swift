@@ -67,6 +67,19 @@ struct OutputBufferTests {
     #expect(loop.spareOutput.count == SpareOutput.limit)
   }
 
+  @Test("thousands that have a little to say in one turn do not hold a chunk each")
+  func crowd() throws {
+    let loop = try #require(EventLoop())
+    let many = (0..<1000).map { _ in Holder() }
+    for holder in many { append(pattern(300), to: &holder.buffer, loop) }
+    #expect(loop.memory.used <= 64 * OutputBuffer.chunk + 1000 * 4096)
+    // Who has more to say after all gets room for it.
+    append(pattern(5000, from: 300), to: &many[999].buffer, loop)
+    #expect(Array(many[999].buffer.waiting) == pattern(5300))
+    for holder in many { holder.buffer.release(to: loop) }
+    #expect(loop.memory.used == 0)
+  }
+
   @Test("the loop's budget knows all storage, which is whole chunks and shrinks as a large answer is read")
   func counted() throws {
     let loop = try #require(EventLoop())
