@@ -69,6 +69,8 @@ public final class DeviceDriver: ConnectionHandler {
       for action in device.handle(next, now: SystemClock.now()) { perform(action) }
       inputs.removeFirst()
     }
+    // Holds no memory while nothing happens: there are thousands of these.
+    inputs = []
   }
 
   private func perform(_ action: DeviceAction) {

@@ -29,7 +29,9 @@ final class FleetSite {
     (self.emulator, self.name, self.topics, self.environment) = (emulator, name, topics, environment)
     (self.keepAliveNanoseconds, self.seed, self.keepsFiles) = (keepAliveNanoseconds, seed, keepsFiles)
     activation = DeviceActivation(emulator: emulator)
-    context = try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
+    var policy = TLSPolicy()
+    policy.remembersServer = true
+    context = try TLSContext.client(ca: try emulator.ca, policy: policy)
     courier = try emulator.address("courier")
   }
 

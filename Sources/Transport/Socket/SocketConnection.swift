@@ -294,6 +294,8 @@ public final class SocketConnection: LoopClient {
 
   private func opened() {
     (phase, deadline) = (.open, .max)
+    // It was for connecting; most clients never wait for room again.
+    if !layer.isServer { writeEvent = nil }
     handler?.connectionOpened(self)
     // Application data may have come in the same segment as the end of the handshake.
     if phase.isFlowing { queueReading() }

@@ -5,6 +5,8 @@ import Platform
 public final class TLSContext {
   let pointer: OpaquePointer
   let policy: TLSPolicy
+  /// The certificate and the name that were believed last, for `TLSPolicy.remembersServer`.
+  fileprivate var believed: (leaf: [UInt8], name: String)?
 
   /// A server with its certificate chain and key, both PEM.
   public static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
@@ -25,6 +27,10 @@ public final class TLSContext {
       throw TLSError.drained("read CA \(ca)")
     }
     SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+    if policy.remembersServer {
+      SSL_CTX_set_cert_verify_callback(
+        context.pointer, checkOnce, Unmanaged.passUnretained(context).toOpaque())
+    }
     return context
   }
 
@@ -56,7 +62,11 @@ public final class TLSContext {
     }
   }
 
-  deinit { SSL_CTX_free(pointer) }
+  deinit {
+    // Connections that outlive this object keep OpenSSL's part, and look for themselves from now on.
+    if policy.remembersServer { SSL_CTX_set_cert_verify_callback(pointer, nil, nil) }
+    SSL_CTX_free(pointer)
+  }
 
   private func use(certificate: String, key: String) throws {
     guard SSL_CTX_use_certificate_chain_file(pointer, certificate) == 1 else {
@@ -102,6 +112,19 @@ private func checkChain(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPoi
   guard let error = check(leaf, intermediates) else { return 1 }
   X509_STORE_CTX_set_error(store, error)
   return 0
+}
+
+/// OpenSSL asks a client that comes often whether the server's chain is good.
+private func checkOnce(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+  guard let store, let argument else { return 0 }
+  let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
+  guard let leaf = derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
+  let host = X509_VERIFY_PARAM_get0_host(X509_STORE_CTX_get0_param(store), 0)
+  let name = host.map { String(cString: $0) } ?? ""
+  if let believed = context.believed, believed == (leaf, name) { return 1 }
+  guard X509_verify_cert(store) == 1 else { return 0 }
+  context.believed = (leaf, name)
+  return 1
 }
 
 /// OpenSSL asks for one of the protocol names that the client offers.

@@ -35,6 +35,9 @@ public struct TLSPolicy {
   /// How long the TLS close keeps off the data before it, in nanoseconds, unless the peer ends first. Two libraries of Go
   /// that find both in one read drop the data: an error packet, tuples of the feedback service.
   public var closeDelay: Int64 = 0
+  /// A client that comes by the thousand looks through a server's chain once, and then believes the very same certificate
+  /// under the same name: what each look leaves behind in the certificate is some 2 KiB a connection.
+  public var remembersServer = false
 
   public init() {}
 }

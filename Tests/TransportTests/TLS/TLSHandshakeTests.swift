@@ -60,6 +60,21 @@ extension LiveTests {
       #expect(server.endReason?.contains("alert") == true, "\(server.endReason ?? "")")
     }
 
+    @Test("a client that remembers its server believes it again, under no other name")
+    func remembered() throws {
+      var policy = TLSPolicy()
+      policy.remembersServer = true
+      let stage = try Stage(client: policy)
+      for _ in 0..<2 {
+        let client = try stage.connect()
+        stage.turn(until: "TLS is up") { client.hasOpened || client.hasEnded }
+        #expect(client.hasOpened && client.connection?.peerCertificateProblem == nil)
+      }
+      let misled = try stage.connect(serverName: "example.com")
+      stage.turn(until: "it ends") { misled.hasEnded }
+      #expect(!misled.hasOpened && misled.endReason?.contains("certificate verify failed") == true)
+    }
+
     @Test("each side knows name, protocol, version and cipher")
     func facts() throws {
       var policy = TLSPolicy()
