@@ -10,19 +10,42 @@ extension Broker {
     _ change: AppChange, device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp
   ) -> DeviceToken? {
     let installed = registry.installed(device, topic, environment)
-    let needsRow = change == .reinstall || change == .install && installed == nil
+    let ends = change == .remove || change == .reinstall
+    let family = ends ? registry.family(device, topic, environment) : []
+    let needed = change == .reinstall ? max(1, family.count) : change == .install && installed == nil ? 1 : 0
     // Nothing is taken away for an app that can't be put there.
-    guard !needsRow || registry.hasRoom(for: device) else { return nil }
-    if change == .remove || change == .reinstall, let installed { abandon(installed, now) }
+    guard needed == 0 || registry.hasRoom(for: device, installs: needed) else { return nil }
+    for row in family { abandon(row, now) }
     let token =
       change == .remove
       ? nil : appToken(device: device, topic: topic, environment: environment, now: now)
+    if change == .reinstall { issueAgain(family, now) }
     registry.session(of: device, in: environment)?.outlet.appChanged(registry[topic].hash, change)
     return token
   }
 
+  /// An app that is there again asks for the tokens that it had asked for.
+  private func issueAgain(_ rows: [RegistrationID], _ now: Timestamp) {
+    for row in rows.map({ registry[$0] }) {
+      _ = appToken(device: row.device, topic: row.topic, environment: row.environment, now: now)
+    }
+  }
+
   /// Erases the phone: every app is gone, its key and base token too, and its connections end.
-  public func erase(_ device: DeviceID, now: Timestamp) {
+  public func erase(_ device: DeviceID, now: Timestamp) { becomeNew(device, .erase, now) }
+
+  /// What is on the phone comes onto a new one from a backup: key, base token and all tokens are others, and its apps are
+  /// there. Answers whether there was room for their rows; without it nothing is done.
+  public func restore(_ device: DeviceID, now: Timestamp) -> Bool {
+    let apps = registry.installed(on: device)
+    guard registry.hasRoom(for: device, installs: apps.count) else { return false }
+    becomeNew(device, .restore, now)
+    issueAgain(apps, now)
+    return true
+  }
+
+  /// The phone has nothing any more that Apple gave it.
+  private func becomeNew(_ device: DeviceID, _ change: AppChange, _ now: Timestamp) {
     for row in registry.registrations(of: device) where registry[row].isActive {
       abandon(row, now)
     }
@@ -30,12 +53,12 @@ extension Broker {
       row.identity += 1
       row.keyFingerprint = []
     }
-    history.noteDevice(.erased, device, .sandbox, now)
+    history.noteDevice(change == .erase ? .erased : .restored, device, .sandbox, now)
     for environment in Environment.allCases {
       leaveChannels(of: device, topic: nil, environment)
       guard let session = registry.session(of: device, in: environment) else { continue }
-      session.outlet.appChanged(session.enabled.first ?? .zero, .erase)
-      end(session, "the device was erased", now)
+      session.outlet.appChanged(session.enabled.first ?? .zero, change)
+      end(session, "the device was \(change == .erase ? "erased" : "restored")", now)
     }
   }
 

@@ -61,7 +61,7 @@ public final class DevicePhone {
     case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
     case .erased: change { $0.erase() }
     case .notification(let notification): receive(notification)
-    case .activated, .tokenRefused, .app: break
+    case .activated, .tokenRefused, .app, .restored: break
     }
   }
 

@@ -53,6 +53,9 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
     }
   }
 
+  /// What topics may have after the bundle id.
+  public static let topicSuffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+
   /// Largest payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
   public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
 

@@ -27,6 +27,15 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+extension Topic {
+  /// The topics that an app has besides its bundle id, this one: one for each suffix of a push type.
+  public var suffixed: [Topic] { PushType.topicSuffixes.compactMap { Topic(name + $0) } }
+
+  /// Whether it is one of those of the app with this bundle id: its token ends with the app
+  /// (`Documentation/device-behaviour.md#tokens-and-push-types`).
+  public func belongs(toApp bundle: Topic) -> Bool { self == bundle || bundle.suffixed.contains(self) }
+}
+
 /// SHA-1 over a topic's UTF-8: all that the device protocol carries of a topic
 /// (`Documentation/device-protocol.md#filter`).
 @frozen

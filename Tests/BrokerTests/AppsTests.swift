@@ -168,6 +168,53 @@ struct AppsTests {
     #expect(!lab.broker.registry[production].isAbandoned)
   }
 
+  @Test(
+    "removing an app ends the tokens of all its push types, and of no other app",
+    arguments: [AppChange.remove, .reinstall])
+  func family(_ what: AppChange) throws {
+    let own = try lab.row()
+    let suffixed = [
+      try lab.row("phone", Lab.app + ".voip"), try lab.row("phone", Lab.app + ".push-type.widgets"),
+    ]
+    let others = [
+      try lab.row("phone", Lab.app + "store"), try lab.row("phone", Lab.app + ".voip", .production),
+      try lab.row("tablet", Lab.app + ".voip"),
+    ]
+    let token = change(what)
+    #expect(([own] + suffixed).allSatisfy { lab.broker.registry[$0].isAbandoned })
+    #expect(others.allSatisfy { !lab.broker.registry[$0].isAbandoned })
+    // An app that is back asks again for what it had asked for.
+    let installed = suffixed.compactMap {
+      lab.broker.registry.installed(0, lab.broker.registry[$0].topic, .sandbox)
+    }
+    #expect(installed.count == (what == .remove ? 0 : suffixed.count))
+    #expect(Set(installed).isDisjoint(with: suffixed) && (token != nil) == (what == .reinstall))
+  }
+
+  @Test("a phone restored from a backup has its apps, each with another token, and another base token")
+  func restore() throws {
+    let rows = [
+      try lab.row(), try lab.row("phone", Lab.app + ".voip"), try lab.row("phone", "a.two", .production),
+    ]
+    let gone = try lab.row("phone", "a.gone")
+    let noMore = lab.broker.registry[gone].topic
+    _ = lab.broker.change(.remove, device: 0, topic: noMore, environment: .sandbox, now: lab.now)
+    let phone = try lab.connect(enabling: [Lab.app])
+    let before = lab.broker.registry.baseToken(0, .sandbox)
+    #expect(lab.broker.restore(0, now: lab.now))
+    #expect(phone.changes == [.restore])
+    #expect(phone.endReasons.count == 1 && !lab.broker.registry.devices[0].isOnline)
+    #expect(lab.broker.registry.baseToken(0, .sandbox) != before)
+    let session = try #require(phone.session)
+    for old in rows.map({ lab.broker.registry[$0] }) {
+      let new = try #require(lab.broker.registry.installed(0, old.topic, old.environment))
+      #expect(old.isAbandoned && lab.broker.registry[new].token != old.token)
+      // A phone that was away is not told that its app was removed, but gets the other token.
+      #expect(!lab.broker.wasRemoved(old.token, from: session))
+    }
+    #expect(lab.broker.registry.installed(0, noMore, .sandbox) == nil)
+  }
+
   @Test("an erased phone loses its connections, its apps and its base token")
   func erase() throws {
     let rows = [try lab.row(), try lab.row("phone", "a.two"), try lab.row("phone", "a.two", .production)]

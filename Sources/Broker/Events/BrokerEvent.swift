@@ -8,7 +8,7 @@ public struct BrokerEvent: BitwiseCopyable {
     case notification
     /// A notification's state changed; `subject` is its id.
     case delivery
-    /// A device came, went or was erased; `subject` is its index.
+    /// A device came, went, was erased or restored; `subject` is its index.
     case device
     /// A row of the token map was added or changed; `subject` is its index.
     case token
@@ -21,7 +21,7 @@ public struct BrokerEvent: BitwiseCopyable {
   /// What happened to the subject.
   public enum Change: UInt8, Sendable, BitwiseCopyable {
     case none
-    case connected, disconnected, erased
+    case connected, disconnected, erased, restored
     case issued, removed, gone
   }
 

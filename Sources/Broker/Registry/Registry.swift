@@ -179,9 +179,27 @@ public final class Registry {
     }
   }
 
-  /// Whether another install fits the table and the device's part of it.
-  public func hasRoom(for device: DeviceID) -> Bool {
-    registrations.count < Self.rowLimit && registrations(of: device).count < Self.rowsPerDevice
+  /// The rows of an app as it is installed now: that of its bundle id, and those of its push types with topics of their own.
+  /// Oldest first.
+  public func family(_ device: DeviceID, _ app: TopicID, _ environment: Environment) -> [RegistrationID] {
+    let suffixed = self[app].name?.suffixed ?? []
+    let topics = Set([app] + suffixed.compactMap { knownTopic(hashed: derivation.topicHash($0)) })
+    return installed(on: device).filter {
+      registrations[$0].environment == environment && topics.contains(registrations[$0].topic)
+    }
+  }
+
+  /// The rows of all apps that a device has now, oldest first.
+  public func installed(on device: DeviceID) -> [RegistrationID] {
+    registrations(of: device).reversed().filter {
+      registrations[$0].isActive && !registrations[$0].isAbandoned
+    }
+  }
+
+  /// Whether so many installs more fit the table and the device's part of it.
+  public func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
+    registrations.count + installs <= Self.rowLimit
+      && registrations(of: device).count + installs <= Self.rowsPerDevice
   }
 
   /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).

@@ -40,5 +40,8 @@ public protocol CourierOutlet: AnyObject {
 
 /// What a person can do to an app on a phone, or to the phone.
 public enum AppChange: String, Sendable, CaseIterable {
-  case install, update, reinstall, remove, erase
+  case install, update, reinstall, remove, erase, restore
+
+  /// Whether it is done to the phone, and not to one of its apps.
+  public var isOfPhone: Bool { self == .erase || self == .restore }
 }

@@ -11,13 +11,21 @@ final class FleetPhone: DeviceOwner {
   /// Whether the service knows it at the moment.
   private(set) var isOnline = false
   /// Every app of it has a token, or had one.
-  fileprivate(set) var isReady = false
+  private(set) var isReady = false
+  /// Its apps are removed as soon as they have their tokens: before, the emulator knows of none.
+  private var losesApps = false
   /// It has got a notification.
   private(set) var wasReached = false
 
   init(_ driver: DeviceDriver, of fleet: FleetRunner) {
     (self.driver, self.fleet) = (driver, fleet)
     driver.owner = self
+  }
+
+  /// A person removes its apps, now or as soon as it has them.
+  func uninstall() {
+    guard isReady else { return losesApps = true }
+    fleet.uninstall(driver.state)
   }
 
   func activate(_ udid: UDID) throws -> DeviceIdentity { try fleet.site.activate(udid) }
@@ -42,7 +50,7 @@ final class FleetPhone: DeviceOwner {
     case .notification(let notification):
       fleet.notified(notification, isFirst: !wasReached)
       wasReached = true
-    case .activated, .app(_, .erased), .erased: break
+    case .activated, .app, .erased, .restored: break
     }
   }
 
@@ -50,5 +58,6 @@ final class FleetPhone: DeviceOwner {
     guard !isReady, driver.state.apps.allSatisfy({ $0.token != nil }) else { return }
     isReady = true
     fleet.ready()
+    if losesApps { fleet.uninstall(driver.state) }
   }
 }

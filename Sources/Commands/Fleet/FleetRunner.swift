@@ -91,7 +91,7 @@ final class FleetRunner {
       phones[phone].driver.tell(.start)
     case .goOffline: phones[phone].driver.tell(.networkLost)
     case .comeBack: phones[phone].driver.tell(.networkFound)
-    case .uninstall: tally.removalsFailed += site.uninstall(phones[phone].driver.state)
+    case .uninstall: phones[phone].uninstall()
     }
   }
 
@@ -101,6 +101,8 @@ final class FleetRunner {
   }
 
   // MARK: What phones tell
+
+  func uninstall(_ state: DeviceState) { tally.removalsFailed += site.uninstall(state) }
 
   /// One more phone has its tokens.
   func ready() {

@@ -53,6 +53,14 @@ extension Console {
     return GrowingDocument(RegistryDocument(broker: broker).device(device))
   }
 
+  /// `POST /api/v1/devices/{udid}/restore`
+  func restoreDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
+    try checkNoBody(request)
+    let device = try knownDevice(request)
+    guard broker.restore(device, now: request.now) else { throw noRoom(device, try request.udid()) }
+    return GrowingDocument(RegistryDocument(broker: broker).device(device))
+  }
+
   /// `POST /api/v1/devices/{udid}/disconnect`
   func disconnectDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
     try checkNoBody(request)

@@ -59,11 +59,17 @@ extension Console {
         action: .document { try $0.eraseDevice($1) }
       )
       .takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
+      Route(
+        "POST", "/api/v1/devices/{udid}/restore",
+        "Restores the phone's backup onto a new phone: every app is there, each with another token",
+        action: .document { try $0.restoreDevice($1) }
+      )
+      .takes(.emptyObject).refuses(409).answers(200, "The device afterwards", .schema("Device")),
       .post("/api/v1/devices/{udid}/disconnect", "Ends the device's connections; it may come back") {
         try $0.disconnectDevice($1)
       }
       .takes(.emptyObject).answers(200, "Whether there was a connection", .schema("Disconnection")),
-    ] + AppChange.allCases.filter { $0 != .erase }.map(appRoute)
+    ] + AppChange.allCases.filter { !$0.isOfPhone }.map(appRoute)
   }
 
   private static func appRoute(_ change: AppChange) -> Route {

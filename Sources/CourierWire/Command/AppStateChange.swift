@@ -14,8 +14,13 @@ public struct AppStateChange: CourierCommandValue {
     case reinstalled = 3
     /// A new version: the token stays.
     case updated = 4
-    /// The whole device: every token and its identity are gone.
+    /// The whole device: its identity is gone, and every app with its tokens.
     case erased = 5
+    /// The whole device is another one with the same apps, as from a backup: its identity and every token are gone.
+    case restored = 6
+
+    /// Whether it is about the device, and not about one of its apps.
+    public var isOfDevice: Bool { self == .erased || self == .restored }
 
     public var name: String { String(describing: self) }
   }

@@ -340,9 +340,11 @@ extension CourierConnection: CourierOutlet {
   func appChanged(_ topic: TopicHash, _ change: AppChange) {
     let name = broker.registry.knownTopic(hashed: topic).flatMap { broker.registry[$0].name }
     let state = AppStateChange(
-      AppStateChange.Action(change), topic: change == .erase ? nil : topic,
-      topicName: change == .erase ? nil : name)
-    if let bytes = session.appStateChanged(state) { sendUnsolicited(bytes) }
+      AppStateChange.Action(change), topic: change.isOfPhone ? nil : topic,
+      topicName: change.isOfPhone ? nil : name)
+    guard let bytes = session.appStateChanged(state) else { return }
+    // What is done to the phone ends its connection, so that there is no later.
+    if change.isOfPhone { write(bytes) } else { sendUnsolicited(bytes) }
   }
 
   func endSession(reason: String) {
@@ -440,6 +442,7 @@ extension AppStateChange.Action {
     case .reinstall: self = .reinstalled
     case .remove: self = .removed
     case .erase: self = .erased
+    case .restore: self = .restored
     }
   }
 }

@@ -38,7 +38,7 @@ struct BundlePolicy: RequestPolicy {
         .badRequestParams, rule: Rule.bundle, expected: "a bundle id", got: .quoted(context.pathTail)
       )
     }
-    if let suffix = ProviderGrant.suffixes.first(where: { bundle.name.hasSuffix($0) }) {
+    if let suffix = PushType.topicSuffixes.first(where: { bundle.name.hasSuffix($0) }) {
       return Refusal(
         .topicDisallowed, rule: Rule.bundle, expected: "a bundle id without \(suffix)",
         got: Phrase(bundle.name)

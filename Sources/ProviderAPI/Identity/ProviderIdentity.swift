@@ -69,11 +69,9 @@ public final class ProviderGrant {
     (self.keyID, self.teamID, self.topics, self.waiver) = (keyID, teamID, topics, waiver)
   }
 
-  static let suffixes = PushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
-
   func covers(_ topic: Topic) -> Bool {
     guard let topics else { return true }
-    return topics.contains(topic) || topic.isDerived(from: topics, by: Self.suffixes)
+    return topics.contains(topic) || topic.isDerived(from: topics, by: PushType.topicSuffixes)
   }
 }
 

@@ -62,7 +62,7 @@ extension PushType {
   /// Whether a topic has this type's suffix, and no other's.
   fileprivate func fits(_ topic: Topic) -> Bool {
     guard topicSuffix.isEmpty else { return topic.name.hasSuffix(topicSuffix) }
-    return !ProviderGrant.suffixes.contains { topic.name.hasSuffix($0) }
+    return !PushType.topicSuffixes.contains { topic.name.hasSuffix($0) }
   }
 }
 

@@ -14,8 +14,10 @@ public enum DeviceEvent: Equatable, Sendable {
   case notification(DeviceNotification)
   /// Something was done to an app.
   case app(Topic, AppStateChange.Action)
-  /// The whole device was erased.
+  /// The whole device was erased: its apps are gone.
   case erased(UDID)
+  /// The whole device is another one now, with the same apps.
+  case restored(UDID)
   /// The connection has ended, or did not come about.
   case disconnected(reason: String)
 }
@@ -87,6 +89,7 @@ extension DeviceEvent {
     case .app(let topic, let action):
       ["event": "app", "topic": .string(topic.name), "action": .string(action.name)]
     case .erased(let udid): ["event": "erased", "udid": .string(udid.text)]
+    case .restored(let udid): ["event": "restored", "udid": .string(udid.text)]
     case .disconnected(let reason): ["event": "disconnected", "reason": .string(reason)]
     }
   }
@@ -120,6 +123,7 @@ extension DeviceEvent {
     case .notification(let notification): "notification  \(notification.text)"
     case .app(let topic, let action): "app           \(topic)  \(action.name)"
     case .erased(let udid): "erased        \(udid)"
+    case .restored(let udid): "restored      \(udid)"
     case .disconnected(let reason): "disconnected  \(reason.visible)"
     }
   }

@@ -363,7 +363,7 @@ extension SimulatedDevice {
   private mutating func appStateChanged(
     _ change: AppStateChange, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
-    if change.action == .erased { return erase(now, &actions) }
+    if change.action.isOfDevice { return becomeNew(change.action, now, &actions) }
     let known = state.apps.first { $0.hash == change.topic }?.topic
     guard let topic = known ?? change.topicName else { return }
     switch change.action {
@@ -371,7 +371,7 @@ extension SimulatedDevice {
     case .installed: install(topic, &actions)
     case .reinstalled: reinstall(topic, &actions)
     case .updated: if known != nil { actions.append(.emit(.app(topic, .updated))) }
-    case .erased: break
+    case .erased, .restored: break
     }
   }
 
@@ -385,34 +385,45 @@ extension SimulatedDevice {
   }
 
   private mutating func remove(_ topic: Topic, _ actions: inout [DeviceAction]) {
-    guard let index = state.apps.firstIndex(where: { $0.topic == topic }) else { return }
-    state.apps.remove(at: index)
-    announced[topic] = nil
+    let family = family(of: topic)
+    guard !family.isEmpty else { return }
+    state.apps.removeAll { family.contains($0.topic) }
+    for topic in family { announced[topic] = nil }
     actions.append(.persist(state))
     send(filter, &actions)
-    actions.append(.emit(.app(topic, .removed)))
+    for topic in family { actions.append(.emit(.app(topic, .removed))) }
   }
 
   private mutating func reinstall(_ topic: Topic, _ actions: inout [DeviceAction]) {
-    guard let index = state.apps.firstIndex(where: { $0.topic == topic }) else {
-      return install(topic, &actions)
+    let family = family(of: topic)
+    guard family.contains(topic) else { return install(topic, &actions) }
+    for index in state.apps.indices where family.contains(state.apps[index].topic) {
+      state.apps[index].token = nil
     }
-    state.apps[index].token = nil
-    announced[topic] = nil
+    for topic in family { announced[topic] = nil }
     actions.append(.persist(state))
     send(filter, &actions)
     actions.append(.emit(.app(topic, .reinstalled)))
-    requestToken(of: topic, &actions)
+    for topic in family { requestToken(of: topic, &actions) }
   }
 
-  /// Everything that Apple gave the device is gone; the apps come back as from a backup and get new tokens.
-  private mutating func erase(_ now: Instant, _ actions: inout [DeviceAction]) {
+  /// The app's topics that it has: those with a suffix end, and come back, with the one without.
+  private func family(of topic: Topic) -> [Topic] {
+    state.apps.map(\.topic).filter { $0.belongs(toApp: topic) }
+  }
+
+  /// Everything that Apple gave the device is gone. Erased, its apps are too; restored, they come back as from a backup and get
+  /// new tokens.
+  private mutating func becomeNew(
+    _ action: AppStateChange.Action, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
     state.baseToken = nil
+    if action == .erased { state.apps = [] }
     for index in state.apps.indices { state.apps[index].token = nil }
     announced = [:]
     needsActivation = true
     actions.append(.persist(state))
-    actions.append(.emit(.erased(state.udid)))
+    actions.append(.emit(action == .erased ? .erased(state.udid) : .restored(state.udid)))
     actions.append(.disconnect)
     endSession()
     proceed(now, &actions)

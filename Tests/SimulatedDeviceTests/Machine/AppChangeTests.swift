@@ -70,10 +70,9 @@ struct AppChangeTests {
     #expect(world.takeEvents().isEmpty)
   }
 
-  @Test("erased: a new certificate, no token offered, new tokens for all")
+  @Test("erased: a new certificate, no token offered, no apps")
   func erased() throws {
     let udid = try #require(UDID("device-1"))
-    world.courier.tokens = [:]
     world.courier.baseToken = DeviceToken(loading: 5)
     world.send(world.courier.tell(AppStateChange(.erased)))
     #expect(world.activations == 1)
@@ -81,6 +80,38 @@ struct AppChangeTests {
     #expect(
       world.takeEvents() == [
         .erased(udid), .activated(udid), .connected(baseToken: DeviceToken(loading: 5)),
+      ])
+    #expect(world.lastPersisted?.apps.isEmpty == true)
+  }
+
+  @Test("removed or reinstalled: so are its topics with a suffix")
+  func family() throws {
+    let suffixed = try #require(Topic(topic.name + ".voip"))
+    for each in [suffixed, other] { world.give(.install(each)) }
+    world.courier.tokens = [:]
+    _ = world.takeEvents()
+    tell(.reinstalled, topic)
+    let told = world.takeEvents()
+    #expect(told.first == .app(topic, .reinstalled))
+    let topics = told.compactMap { if case .token(let topic, _) = $0 { topic } else { nil } }
+    #expect(topics == [topic, suffixed])
+    tell(.removed, topic)
+    #expect(world.takeEvents() == [.app(topic, .removed), .app(suffixed, .removed)])
+    #expect(world.state.apps.map(\.topic) == [other])
+    #expect(world.courier.filters.last == [TopicHash(other)])
+  }
+
+  @Test("restored: a new certificate, no token offered, new tokens for all")
+  func restored() throws {
+    let udid = try #require(UDID("device-1"))
+    world.courier.tokens = [:]
+    world.courier.baseToken = DeviceToken(loading: 5)
+    world.send(world.courier.tell(AppStateChange(.restored)))
+    #expect(world.activations == 1)
+    #expect(world.courier.requests.last?.baseToken == nil)
+    #expect(
+      world.takeEvents() == [
+        .restored(udid), .activated(udid), .connected(baseToken: DeviceToken(loading: 5)),
         .token(topic, DeviceToken(loading: 1002)),
       ])
   }
