@@ -109,7 +109,8 @@ let package = Package(
     tests(
       "Commands",
       [
-        "Commands", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel", "SimulatedDevice",
+        "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire", "Platform", "PushModel",
+        "SimulatedDevice",
         "TestSupport", "Transport",
       ]),
     tests("SimulatedProvider", ["LegacyWire", "PushModel", "SimulatedProvider"]),

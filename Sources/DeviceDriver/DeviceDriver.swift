@@ -34,22 +34,33 @@ public final class DeviceDriver: ConnectionHandler {
   private var identity: DeviceIdentity?
   private var connection: SocketConnection?
   private var wake: LoopEvent?
+  private let gate: ConnectGate?
+  private var passage = Passage.none
   private let phone: DevicePhone?
   /// What the device is being told, and what it will be told next.
   private var inputs: [DeviceInput] = []
 
+  /// Where the next connection is with the gate.
+  private enum Passage {
+    case none, inLine, entered
+  }
+
   /// A device that is switched off. `courier` is asked for at every attempt; `context` knows its authority. One with a
-  /// phone has to have been made to say so.
+  /// phone has to have been made to say so; one with a gate waits there for its turn to connect.
   public init(
     _ device: consuming SimulatedDevice, identity: DeviceIdentity?, phone: DevicePhone? = nil,
     loop: EventLoop, environment: Environment, context: TLSContext,
-    courier: @escaping () throws -> SocketAddress
+    gate: ConnectGate? = nil, courier: @escaping () throws -> SocketAddress
   ) {
     self.device = device
+    self.gate = gate
     (self.identity, self.loop, self.context, self.courier) = (identity, loop, context, courier)
     self.phone = phone
     serverName = environment == .production ? "courier.push.apple.com" : "courier.sandbox.push.apple.com"
-    wake = LoopEvent(timerOn: loop) { [unowned self] in tell(.timePassed) }
+    wake = LoopEvent(timerOn: loop) { [unowned self] in
+      // Who stands in line has not begun to connect.
+      if passage != .inLine { tell(.timePassed) }
+    }
     for app in self.device.state.apps { phone?.install(app.topic) }
     phone?.onReport = { [unowned self] in tell(.phoneReported($0)) }
     phone?.onNetwork = { [unowned self] in tell(.listens($0)) }
@@ -82,6 +93,7 @@ public final class DeviceDriver: ConnectionHandler {
     case .disconnect: disconnect()
     case .persist(let state): attempt { try owner?.keep(state) }
     case .emit(let event):
+      if case .connected = event { leaveGate() }
       attempt { try owner?.deviceTold(event) }
       phone?.hear(of: event)
     case .orderPhone(let order): phone?.take(order)
@@ -100,11 +112,33 @@ public final class DeviceDriver: ConnectionHandler {
   }
 
   private func connect() {
+    guard let gate else { return open() }
+    passage = .inLine
+    guard gate.enter(orElse: { [weak self] in self?.takeTurn() ?? false }) else { return }
+    passage = .entered
+    open()
+  }
+
+  private func takeTurn() -> Bool {
+    guard passage == .inLine else { return false }
+    passage = .entered
+    tell(.transportOpening)
+    open()
+    return true
+  }
+
+  private func leaveGate() {
+    defer { passage = .none }
+    if passage == .entered { gate?.leave() }
+  }
+
+  private func open() {
     do {
       connection = try TLSClient.connect(
         loop: loop, to: courier(), serverName: serverName, alpn: ["apns-security-v3"], context: context,
         handler: self)
     } catch {
+      leaveGate()
       tell(.transportClosed(reason: "\(error)"))
     }
   }
@@ -124,6 +158,7 @@ public final class DeviceDriver: ConnectionHandler {
 
   /// Nothing more is told of this connection.
   private func disconnect() {
+    leaveGate()
     let ended = connection
     // Before the close, which may tell of the end at once.
     connection = nil
@@ -142,6 +177,7 @@ public final class DeviceDriver: ConnectionHandler {
   public func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard connection === self.connection else { return }
     self.connection = nil
+    leaveGate()
     tell(.transportClosed(reason: reason))
   }
 

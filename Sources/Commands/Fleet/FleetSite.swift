@@ -7,6 +7,9 @@ import Transport
 
 /// What the phones of a fleet have in common: the emulator, one TLS context, one key, their apps.
 final class FleetSite {
+  /// Phones that may be connecting at once, as a count: even a service that takes a hundred in a second comes to each in time.
+  private static let connectsAtOnce = 128
+
   let topics: [Topic]
   private let emulator: RunningEmulator
   private let name: String
@@ -17,6 +20,7 @@ final class FleetSite {
   private let activation: DeviceActivation
   private let context: TLSContext
   private let courier: SocketAddress
+  private let gate = ConnectGate(limit: connectsAtOnce)
   /// Made when the first phone wants it: making a key takes longer than everything else here.
   private var request: DeviceRequest?
   /// The first phone's, whose key the others use.
@@ -48,7 +52,7 @@ final class FleetSite {
       seed: SeededChoices.seed(seed, phone), keepAliveNanoseconds: keepAliveNanoseconds)
     return DeviceDriver(
       device, identity: identity, loop: loop, environment: environment, context: context,
-      courier: { [courier] in courier })
+      gate: gate, courier: { [courier] in courier })
   }
 
   /// A certificate for the key of all.

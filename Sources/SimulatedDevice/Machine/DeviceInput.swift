@@ -12,6 +12,8 @@ public enum DeviceInput {
   /// A key was made and the service has issued a certificate for it.
   case activated
   case activationFailed(reason: String)
+  /// The TLS connection to the courier is being opened only now: its time begins.
+  case transportOpening
   /// The TLS connection to the courier is up; `date` is the world's, which the device signs.
   case transportOpened(date: Timestamp)
   /// The TLS connection has ended, or did not come about. Not to be told after `DeviceAction.disconnect`.

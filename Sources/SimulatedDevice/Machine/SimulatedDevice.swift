@@ -100,6 +100,7 @@ public struct SimulatedDevice: ~Copyable {
     case .timePassed: timePassed(now, &actions)
     case .activated: activated(now, &actions)
     case .activationFailed(let reason): activationFailed(reason, now, &actions)
+    case .transportOpening: if case .connecting = phase { connecting(now) }
     case .transportOpened(let date): transportOpened(date, &actions)
     case .transportClosed(let reason): transportClosed(reason, now, &actions)
     case .signed(let certificate, let signature): signed(certificate, signature, now, &actions)
@@ -132,9 +133,13 @@ public struct SimulatedDevice: ~Copyable {
       phase = .activating
       actions.append(.activate(state.udid))
     } else {
-      phase = .connecting(giveUpAt: now.adding(nanoseconds: Self.openingNanoseconds))
+      connecting(now)
       actions.append(.connect)
     }
+  }
+
+  private mutating func connecting(_ now: Instant) {
+    phase = .connecting(giveUpAt: now.adding(nanoseconds: Self.openingNanoseconds))
   }
 
   private mutating func activated(_ now: Instant, _ actions: inout [DeviceAction]) {

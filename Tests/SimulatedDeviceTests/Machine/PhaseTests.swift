@@ -110,6 +110,18 @@ struct PhaseTests {
       .transportClosed(reason: "x"), [.connecting: lost, .signing: lost, .greeting: lost, .connected: lost])
   }
 
+  @Test("who stood in line has all the time from its turn on")
+  func transportOpening() throws {
+    try expect(.transportOpening, [:])
+    var device = try Self.device(in: .connecting)
+    let turn = Self.origin.adding(nanoseconds: 60 * 1_000_000_000)
+    _ = device.handle(.transportOpening, now: turn)
+    let before = device.handle(.timePassed, now: turn.adding(nanoseconds: 14 * 1_000_000_000))
+    #expect(before.compactMap(name).isEmpty)
+    let after = device.handle(.timePassed, now: turn.adding(nanoseconds: 15 * 1_000_000_000))
+    #expect(after.compactMap(name) == ["disconnect", "disconnected"])
+  }
+
   @Test("signed")
   func signed() throws {
     try expect(.signed(certificate: [1], signature: [1]), [.signing: "send7"])

@@ -1,0 +1,48 @@
+/// Lets only so many devices of a loop open connections at once; the others stand in line, and their patience begins when it is
+/// their turn. For devices by the thousand: those that a busy service has not come to would give up and come again, and what it
+/// had done for them would be in vain.
+public final class ConnectGate {
+  private let limit: Int
+  private var underWay = 0
+  /// In the order in which they came; those that have left the line meanwhile are passed over.
+  private var line: [() -> Bool] = []
+  private var first = 0
+  private var isCalling = false
+
+  /// Lets `limit` devices through at once.
+  public init(limit: Int) { self.limit = max(1, limit) }
+
+  /// Answers whether the caller may go on at once. Otherwise `turn` is called once there is room, and answers whether it was
+  /// taken; who takes it leaves, as anybody else.
+  package func enter(orElse turn: @escaping () -> Bool) -> Bool {
+    guard underWay >= limit else {
+      underWay += 1
+      return true
+    }
+    line.append(turn)
+    return false
+  }
+
+  /// Somebody who was let in is connected, or has failed.
+  package func leave() {
+    underWay -= 1
+    // Who is called may fail and leave at once.
+    guard !isCalling else { return }
+    isCalling = true
+    while underWay < limit, first < line.count {
+      underWay += 1
+      let turn = line[first]
+      first += 1
+      if !turn() { underWay -= 1 }
+    }
+    isCalling = false
+    tidy()
+  }
+
+  /// Forgets who has been called, now and then.
+  private func tidy() {
+    guard first == line.count || first > line.count / 2 && first > limit else { return }
+    line.removeFirst(first)
+    first = 0
+  }
+}
