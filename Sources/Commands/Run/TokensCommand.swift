@@ -8,9 +8,11 @@ enum TokensCommand {
     "bare", .toggle, "the tokens alone, one a line: of installed apps, unless --state is given")
   private static let udid = Flag("udid", .udid, "rows of this device")
   private static let topic = Flag("topic", .topic, "rows of this topic")
+  private static let app = Flag(
+    "app", .topic, "rows of this bundle id, and of its topics with a suffix as .voip")
   private static let state = Flag("state", ValueKind<TokenState>.word, "rows in this state")
   static let flags: [any FlagDescription] = [
-    CommonFlags.json, bare, udid, topic, state, CommonFlags.access, CommonFlags.portsFile,
+    CommonFlags.json, bare, udid, topic, app, state, CommonFlags.access, CommonFlags.portsFile,
   ]
   private static let columns = ["udid", "topic", "environment", "token", "state"]
 
@@ -37,7 +39,7 @@ enum TokensCommand {
   private static func target(_ settings: Settings, since: Int64) -> String {
     let filters = [
       ("since", since > 0 ? "\(since)" : nil), ("udid", settings[udid]?.text),
-      ("topic", settings[topic]?.name),
+      ("topic", settings[topic]?.name), ("app", settings[app]?.name),
       ("state", settings[state]?.rawValue),
     ]
     let query = filters.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: "&")

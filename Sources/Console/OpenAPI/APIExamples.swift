@@ -14,7 +14,7 @@ enum APIExamples {
   static func parameter(_ name: String) -> JSONValue? {
     switch name {
     case "udid": .string(udid)
-    case "topic", "apns-topic": .string(topic)
+    case "topic", "app", "apns-topic": .string(topic)
     case "token": .string(token)
     case "id": 1
     case "name": "slow"

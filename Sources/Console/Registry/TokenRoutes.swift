@@ -97,12 +97,15 @@ extension Console {
 private struct TokenFilter {
   private var udid: String?
   private var topic: String?
+  /// The bundle id, and it with each suffix of a push type.
+  private var family: Set<String>?
   private var token: DeviceToken?
   private var state: String?
   private var environment: Environment?
 
   init(_ query: inout QueryReader) throws {
     (udid, topic) = (query.text("udid"), query.text("topic"))
+    if let app = query.text("app") { family = Set((Topic(app)?.suffixed.map(\.name) ?? []) + [app]) }
     if let text = query.text("token") {
       token = DeviceToken(hex: text)
       guard token != nil else {
@@ -126,6 +129,7 @@ private struct TokenFilter {
     let registration = registry[row]
     return (udid == nil || registry[registration.device].udid.text == udid)
       && (topic == nil || registry[registration.topic].label == topic)
+      && family?.contains(registry[registration.topic].label) != false
       && (state == nil || RegistryDocument.state(registration) == state)
       && (environment == nil || registration.environment == environment)
   }

@@ -175,6 +175,8 @@ extension RouteParameter {
     "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"])
   static let deviceToken = RouteParameter(
     "token", "This device token, in hexadecimal", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"])
+  static let app = RouteParameter(
+    "app", "The app's bundle id: its own token, and those of its topics with a suffix")
   static let tokenState = RouteParameter("state", "Active or gone", .words(["active", "gone"]))
   static let environment = RouteParameter(
     "environment", "In this environment; for actions the emulator's if absent",

@@ -32,7 +32,7 @@ extension Console {
       .list("/api/v1/tokens", "The table UDID, topic, environment → token, oldest first") {
         try $0.listTokens($1)
       }
-      .query([.udid, .topic, .deviceToken, .tokenState, .environment] + RouteParameter.page)
+      .query([.udid, .topic, .app, .deviceToken, .tokenState, .environment] + RouteParameter.page)
       .answers(200, "Rows of the table", .list("tokens", of: "Token")),
       .get("/api/v1/tokens/{token}", "One row of the table, and how its token comes to be") {
         try $0.showToken($1)

@@ -20,6 +20,17 @@ import Console
     #expect(tokens.elements.map { $0["udid"].string } == ["phone", "tablet"])
   }
 
+  @Test("An app's family is what has its bundle id for a topic, with a suffix of a push type or without")
+  func family() throws {
+    let lab = ConsoleLab()
+    let family = ["com.example.app", "com.example.app.voip", "com.example.app.push-type.liveactivity"]
+    for topic in family + ["com.example.apple", "com.example.app.watch"] { try lab.install("phone", topic) }
+    let rows = try lab.get("/api/v1/tokens?app=com.example.app")["tokens"].elements
+    #expect(rows.map { $0["topic"].string } == family)
+    #expect(try lab.get("/api/v1/tokens?app=com.example.app.voip")["tokens"].count == 1)
+    #expect(try lab.get("/api/v1/tokens?app=%20")["tokens"].count == 0)
+  }
+
   @Test("Rows are filtered by device, topic, token, state and environment")
   func filters() throws {
     let lab = ConsoleLab()
