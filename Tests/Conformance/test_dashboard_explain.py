@@ -71,6 +71,16 @@ def test_it_says_what_the_command_says(page, emulator):
     assert "the icon has the badge 3" in page.text()
 
 
+def test_a_call_and_a_live_activity_are_drawn(page):
+    go(page)
+    page.click("Call")
+    page.until("document.querySelector('.outcome .caller')?.innerText === 'Ada Lovelace'")
+    page.shows("The app reports a call")
+    page.click("Live Activity")
+    page.until("document.querySelector('.outcome .activity')?.innerText.includes('15:40')")
+    page.shows("A Live Activity")
+
+
 def test_the_preview_knows_a_silent_push(page, emulator):
     """An empty alert is none: beside content-available the push is a silent one."""
     token = install(emulator)

@@ -63,6 +63,7 @@ extension APISchemas {
           ("findings", list(finding)), ("phone", object([("ios", text), ("appState", text)])),
           ("onArrival", list(phoneEvent)), ("onTap", list(phoneEvent)),
           ("note", ["oneOf": [["type": "null"], shownNote]]),
+          ("call", ["type": ["object", "null"]]), ("activities", list(["type": "object"])),
         ])
       ),
     ]

@@ -3,9 +3,10 @@
 import { api, path, questions } from './api.js';
 import { button, empty, h, show } from './dom.js';
 import { bytesOf, pushTypes, sentence, textOf } from './format.js';
-import { appName, attachment, handset, hours, lockClock, noteContent } from './handset.js';
+import { appName, handset, hours, lockClock, noteContent } from './handset.js';
 import { evidence, happening, legend } from './happenings.js';
 import { attempt, failed } from './notices.js';
+import { activityCard, callHead } from './phonescenes.js';
 import { emulatorNow } from './store.js';
 
 const examples = {
@@ -13,6 +14,8 @@ const examples = {
   Silent: [{ aps: { 'content-available': 1 } }, 'background', '5'],
   'Silent with a sound': [{ aps: { 'content-available': 1, sound: 'default' } }, 'background', '10'],
   'A slip of the pen': [{ aps: { alert: { titel: 'Storm', body: 7 }, badge: '3', 'interruption-level': 'urgent' }, 'thread-id': 'weather' }, 'alert', ''],
+  Call: [{ caller: 'Ada Lovelace' }, 'voip', ''],
+  'Live Activity': [{ aps: { event: 'start', timestamp: 1767225600, 'attributes-type': 'Delivery', attributes: { order: 'Parcel 470' }, 'content-state': { stopsLeft: 3, arrival: '15:40', progress: 0.7 }, alert: { title: 'On its way', body: 'Three stops' } } }, 'liveactivity', ''],
   'An extension that won’t run': [{ aps: { alert: '', 'mutable-content': 1, sound: 'default' } }, '', ''],
 };
 
@@ -117,8 +120,8 @@ function mark(editor, place) {
 }
 
 /* What a phone does: a picture, and the events behind it. */
-export function outcome(answer, topic = 'com.example.app', more = {}) {
-  return [picture(answer, topic, more),
+export function outcome(answer, topic = 'com.example.app') {
+  return [picture(answer, topic),
     h('section', { 'aria-label': 'What the phone does' }, h('h3', {}, `iOS ${answer.phone.ios}, ${stateWords[answer.phone.appState] || `app ${answer.phone.appState}`}`),
       answer.onArrival.length ? list(answer.onArrival) : h('p', { class: 'faint' }, 'Nothing: this is no payload that an app could read.'),
       answer.onTap.length ? [h('h3', {}, 'When it is tapped'), list(answer.onTap)] : null, legend())];
@@ -127,19 +130,42 @@ export function outcome(answer, topic = 'com.example.app', more = {}) {
 const stateWords = { foreground: 'app in the foreground', 'force-quit': 'app ended by hand' };
 const list = events => h('ol', { class: 'happenings' }, events.map(event => happening(event)));
 
-function picture({ note, onArrival, phone }, topic, { image }) {
+/* A call takes the whole screen; else the app that is open with what comes down over it, or the lock screen with all there is. */
+function picture(answer, topic) {
+  const { note, call, onArrival, phone } = answer;
   const places = note ? note.places : [];
+  const isOpen = phone.appState === 'foreground' || (places.includes('banner') && !places.includes('lock screen'));
+  const inside = call ? h('div', { class: 'calling' }, callHead({ ...call, topic })) : isOpen ? openApp(answer, topic) : lockedScreen(answer, topic);
   const badge = onArrival.findLast(each => each.event === 'badge')?.detail;
-  const hasNoLock = phone.appState === 'foreground' || (places.includes('banner') && !places.includes('lock screen'));
-  const caption = !note ? nothing(onArrival) : places.includes('lock screen') ? 'On the lock screen' : places.includes('banner') ? 'As a banner' : 'In the list only, silently';
-  const shown = note ? h('div', { class: 'note' }, noteContent({ ...note, topic }, 'now'), image ? attachment(image, 'thumb') : null) : null;
-  const inside = hasNoLock
-    ? [h('div', { class: 'status', 'aria-hidden': 'true' }, hours(emulatorNow())), shown, h('div', { class: 'app' }, h('strong', {}, appName(topic)), h('span', { class: 'small' }, 'in the foreground'))]
-    : [lockClock(), shown && !places.includes('lock screen') ? h('div', { class: 'small center' }, 'Notification Centre') : null, shown, note ? null : h('p', { class: 'small center' }, 'Nothing appears.')];
-  const words = note ? [note.title || appName(topic), note.subtitle, note.body].filter(Boolean).join('. ') : 'nothing appears';
-  return h('figure', { class: 'preview' }, handset('short', { role: 'img', 'aria-label': `${hasNoLock ? 'The app is open' : 'Lock screen'}: ${words}` }, inside),
-    h('figcaption', { class: 'small' }, caption, badge !== undefined ? `; the icon has ${badge === '0' ? 'no badge' : `the badge ${badge}`}` : ''));
+  return h('figure', { class: 'preview' }, handset('short', { role: 'img', 'aria-label': wordsOfPicture(answer, topic, isOpen) }, inside),
+    h('figcaption', { class: 'small' }, caption(answer), badge !== undefined ? `; the icon has ${badge === '0' ? 'no badge' : `the badge ${badge}`}` : ''));
 }
 
-const nothing = events => events.length ? 'Nothing appears' : 'There is nothing that a phone could show';
+const noteCard = (note, topic) => note ? h('div', { class: 'note' }, noteContent({ ...note, topic }, 'now')) : null;
+
+function openApp({ note }, topic) {
+  return [h('div', { class: 'status', 'aria-hidden': 'true' }, hours(emulatorNow())), noteCard(note, topic), h('div', { class: 'app' }, h('strong', {}, appName(topic)), h('span', { class: 'small' }, 'in the foreground'))];
+}
+
+function lockedScreen({ note, activities }, topic) {
+  const isInListOnly = note && !note.places.includes('lock screen');
+  /* Its dates are those of a phone that was made for this. */
+  const cards = activities.map(activity => activityCard({ ...activity, topic, dismissalDate: null }));
+  return [lockClock(), cards, isInListOnly ? h('div', { class: 'small center' }, 'Notification Centre') : null, noteCard(note, topic),
+    note || cards.length ? null : h('p', { class: 'small center' }, 'Nothing appears.')];
+}
+
+function caption({ note, call, activities, onArrival }) {
+  if (call) return 'The app reports a call';
+  if (note) return note.places.includes('lock screen') ? 'On the lock screen' : note.places.includes('banner') ? 'As a banner' : 'In the list only, silently';
+  if (activities.length) return 'A Live Activity';
+  return onArrival.length ? 'Nothing appears' : 'There is nothing that a phone could show';
+}
+
+function wordsOfPicture({ note, call, activities }, topic, isOpen) {
+  if (call) return `Incoming call from ${call.caller}`;
+  const words = note ? [note.title || appName(topic), note.subtitle, note.body].filter(Boolean).join('. ') : activities.length ? 'a Live Activity' : 'nothing appears';
+  return `${isOpen ? 'The app is open' : 'Lock screen'}: ${words}`;
+}
+
 export const nothingToExplain = () => empty('No payload', 'It came without one, so no phone would do anything.');

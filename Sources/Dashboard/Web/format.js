@@ -47,7 +47,8 @@ export const refusalOf = ({ verdict }) => verdict.reason || (verdict.fault ? `fa
 export const outcomeOf = notification => notification.verdict.accepted ? 'Accepted'
   : notification.verdict.status === null ? `Not answered: ${refusalOf(notification)}` : `Rejected: ${refusalOf(notification)}`;
 
-export const sentence = text => text.replace(/^./, letter => letter.toUpperCase());
+/* Begins with a capital, but for names that have their own way. */
+export const sentence = text => text.replace(/^(?!iOS|aps)./, letter => letter.toUpperCase());
 export const interfaceName = { gateway: 'gateway', provider: 'HTTP/2', console: 'console' };
 
 /* What a list shows of a payload: the words of its alert, or what else it is. */

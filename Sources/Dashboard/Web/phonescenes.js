@@ -43,12 +43,15 @@ function replyForm(note, action, view, hands) {
     button('Cancel', () => hands.look({ reply: null }), { 'data-key': 'cancel' }));
 }
 
+/* Who calls, and by which app. */
+export const callHead = ({ topic, caller, state }) => [h('span', { class: 'portrait', 'aria-hidden': 'true' }, (caller || '?').slice(0, 1)), h('strong', { class: 'caller' }, caller),
+  h('span', {}, state === 'ringing' ? `${appName(topic)} Audio…` : `${appName(topic)} · connected`)];
+
 export function callScreen(call, hands) {
   const isRinging = call.state === 'ringing';
   const choice = (name, kind, sign, answer) => h('div', { class: 'call-choice' }, h('button', { type: 'button', class: `round ${kind}`, 'aria-label': name, 'data-key': `call-${kind}`, onclick: () => hands.order('call', { take: answer }) }, sign), h('span', { class: 'small', 'aria-hidden': 'true' }, name));
   return h('div', { class: 'calling', role: 'group', 'aria-label': isRinging ? `Incoming call from ${call.caller}` : `Call with ${call.caller}` },
-    h('span', { class: 'portrait', 'aria-hidden': 'true' }, (call.caller || '?').slice(0, 1)), h('strong', { class: 'caller' }, call.caller),
-    h('span', {}, isRinging ? `${appName(call.topic)} Audio…` : `${appName(call.topic)} · connected`), h('span', { class: 'space' }),
+    callHead(call), h('span', { class: 'space' }),
     h('div', { class: 'row' }, isRinging ? [choice('Decline', 'decline', '✕', false), choice('Accept', 'accept', '✓', true)] : choice('End', 'decline', '✕', false)));
 }
 

@@ -23,6 +23,8 @@ public struct PushExplanation: Sendable {
   public let onTap: [PhoneEvent]
   /// What shows; nil for nothing.
   public let note: Note?
+  /// The screen then, as `Phone.document` has it.
+  private let screen: JSONValue
 
   /// - Parameters:
   ///   - type: nil where the provider says none; likewise `priority`.
@@ -35,7 +37,7 @@ public struct PushExplanation: Sendable {
     guard let topic = Topic("com.example.app"),
       JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) != nil
     else {
-      (onArrival, onTap, note) = ([], [], nil)
+      (onArrival, onTap, note, screen) = ([], [], nil, [:])
       return
     }
     var phone = Phone(version)
@@ -46,6 +48,7 @@ public struct PushExplanation: Sendable {
     let start = Timestamp(seconds: 0)
     onArrival = phone.receive(push, at: start)
     note = phone.notes.last.map { Note(content: $0.push.content, places: $0.shown) }
+    screen = phone.document.member("screen") ?? [:]
     onTap = phone.tap(push.id, at: start)
   }
 }
@@ -60,7 +63,8 @@ extension PushExplanation {
       ("phone", .object([("ios", .string(version.description)), ("appState", .string(state.rawValue))])),
       ("onArrival", .array(onArrival.map { .object($0.members) })),
       ("onTap", .array(onTap.map { .object($0.members) })),
-      ("note", note?.json ?? .null),
+      ("note", note?.json ?? .null), ("call", screen.member("call") ?? .null),
+      ("activities", screen.member("activities") ?? []),
     ])
   }
 }

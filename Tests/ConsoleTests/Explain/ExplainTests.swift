@@ -44,6 +44,18 @@ import Testing
     #expect(note["thread"].string == "x" && note["places"].text == #"["banner","list"]"#)
   }
 
+  @Test("a call rings and a Live Activity starts, as the phone's screen has them")
+  func callsAndActivities() throws {
+    let call = try explained(#"{"payload":"{\"caller\":\"Ada\"}","pushType":"voip"}"#)
+    #expect(call["call"]["caller"].string == "Ada" && call["call"]["state"].string == "ringing")
+    #expect(call["note"].isNull && call["activities"].elements.isEmpty)
+    let start =
+      #"{\"aps\":{\"event\":\"start\",\"timestamp\":1,\"attributes-type\":\"T\",\"attributes\":{},\"content-state\":{\"stops\":3},\"alert\":{\"title\":\"x\",\"body\":\"y\"}}}"#
+    let activity = try explained(#"{"payload":"\#(start)","pushType":"liveactivity"}"#)
+    #expect(activity["call"].isNull)
+    #expect(activity["activities"].elements.map { $0["contentState"].text } == [#"{"stops":3}"#])
+  }
+
   @Test("what is being written need not be JSON")
   func unfinished() throws {
     let answer = try explained(#"{"payload":"{\"aps\":{"}"#)
