@@ -76,6 +76,8 @@ def test_a_call_and_a_live_activity_are_drawn(page):
     page.click("Call")
     page.until("document.querySelector('.outcome .caller')?.innerText === 'Ada Lovelace'")
     page.shows("The app reports a call")
+    page.click("Silent with a sound")
+    page.shows("Nothing appears; a sound plays")
     page.click("Live Activity")
     page.until("document.querySelector('.outcome .activity')?.innerText.includes('15:40')")
     page.shows("A Live Activity")

@@ -138,7 +138,7 @@ function picture(answer, topic) {
   const inside = call ? h('div', { class: 'calling' }, callHead({ ...call, topic })) : isOpen ? openApp(answer, topic) : lockedScreen(answer, topic);
   const badge = onArrival.findLast(each => each.event === 'badge')?.detail;
   return h('figure', { class: 'preview' }, handset('short', { role: 'img', 'aria-label': wordsOfPicture(answer, topic, isOpen) }, inside),
-    h('figcaption', { class: 'small' }, caption(answer), badge !== undefined ? `; the icon has ${badge === '0' ? 'no badge' : `the badge ${badge}`}` : ''));
+    h('figcaption', { class: 'small' }, caption(answer), onArrival.some(each => each.event === 'sound') ? '; a sound plays' : '', badge !== undefined ? `; the icon has ${badge === '0' ? 'no badge' : `the badge ${badge}`}` : ''));
 }
 
 const noteCard = (note, topic) => note ? h('div', { class: 'note' }, noteContent({ ...note, topic }, 'now')) : null;
