@@ -56,6 +56,12 @@ let package = Package(
       ["CourierWire", "Credentials", "Phone", "Platform", "PushModel", "SimulatedDevice", "Transport"]),
     library("SimulatedProvider", ["LegacyWire", "PushModel"]),
     library(
+      "Scenario",
+      [
+        "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "LegacyWire", "Phone", "Platform",
+        "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
+      ]),
+    library(
       "Emulator",
       [
         "Broker", "Capture", "Console", "CourierWire", "Credentials", "Dashboard", "Faults", "LegacyWire",
@@ -73,7 +79,7 @@ let package = Package(
       [
         "Benchmark", "Broker", "Capture", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
         "LegacyWire",
-        "Phone", "Platform", "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
+        "Phone", "Platform", "PushModel", "Scenario", "SimulatedDevice", "SimulatedProvider", "Transport",
       ]),
     library(
       "APNSEmulatorTesting",
@@ -97,6 +103,7 @@ let package = Package(
     tests("Credentials", ["COpenSSL", "Credentials", "PushModel", "TestSupport"]),
     tests("Faults", ["Faults", "PushModel"]),
     tests("Phone", ["Phone", "PushModel"]),
+    tests("Scenario", ["Phone", "PushModel", "Scenario"]),
     tests(
       "Console",
       ["Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "TestSupport", "Transport"]),

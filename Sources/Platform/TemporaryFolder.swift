@@ -15,4 +15,20 @@ public struct TemporaryFolder: Sendable {
     guard mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
+
+  /// Removes it with all that is in it, links and not what they lead to; what can't be removed stays.
+  public func remove() { Self.removeAll(path) }
+
+  private static func removeAll(_ path: String) {
+    // What is no folder goes at once.
+    guard unlink(path) != 0, let folder = opendir(path) else { return }
+    while let entry = readdir(folder) {
+      // In place: an entry is shorter in memory than its type says.
+      let start = UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
+      let name = String(cString: start.assumingMemoryBound(to: CChar.self))
+      if name != ".", name != ".." { removeAll("\(path)/\(name)") }
+    }
+    closedir(folder)
+    rmdir(path)
+  }
 }

@@ -17,6 +17,20 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { name }
 
+  /// The topic of the app that it is for, without the suffix that some push types have; and that type, nil for none.
+  public var app: (topic: Topic, type: PushType?) {
+    let type = PushType.allCases.first { !$0.topicSuffix.isEmpty && name.hasSuffix($0.topicSuffix) }
+    guard let type,
+      let topic = Topic(String(name.dropLast(type.topicSuffix.count)))
+    else { return (self, nil) }
+    return (topic, type)
+  }
+
+  /// The app's topic for pushes of a type.
+  public func topic(for type: PushType) -> Topic? {
+    type.topicSuffix.isEmpty ? self : Topic(name + type.topicSuffix)
+  }
+
   private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -33,7 +47,7 @@ extension Topic {
 
   /// Whether it is one of those of the app with this bundle id: its token ends with the app
   /// (`Documentation/device-behaviour.md#tokens-and-push-types`).
-  public func belongs(toApp bundle: Topic) -> Bool { self == bundle || bundle.suffixed.contains(self) }
+  public func belongs(toApp bundle: Topic) -> Bool { self == bundle || app.topic == bundle }
 }
 
 /// SHA-1 over a topic's UTF-8: all that the device protocol carries of a topic

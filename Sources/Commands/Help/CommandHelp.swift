@@ -45,6 +45,14 @@ enum CommandHelp {
       apns-emulator explain '{"aps":{"content-available":1}}' --push-type background --priority 5
     """
 
+  static let scenario = """
+    Each file is a story: phones with apps, what a provider pushes, what people do, and what is expected of it. It is played on
+    an emulator of its own whose clock stands still, so that `{"wait": "20m"}` takes no time and every run is the same. Ends
+    with 1 if something is not as expected, and names file, line, what was expected and what came.
+
+      apns-emulator scenario run Examples/Scenarios/*.json --junit report.xml
+    """
+
   static let send = """
     Over HTTP/2 with a token key or a push certificate, or over the binary gateway with --legacy. Prints the outcome as one
     JSON object; ends with 1 if the push was rejected.

@@ -33,6 +33,12 @@ package enum CommandTable {
       about: CommandHelp.explain, flags: ExplainCommand.flags, arguments: [ExplainCommand.payload],
       run: ExplainCommand.run),
     CommandDescription(
+      "scenario run", "play scenarios of phones and a provider, and compare what becomes of them",
+      about: CommandHelp.scenario, flags: ScenarioCommand.flags, arguments: [ScenarioCommand.files],
+      run: ScenarioCommand.run),
+    CommandDescription(
+      "scenario schema", "print the JSON Schema of a scenario", run: ScenarioCommand.schema),
+    CommandDescription(
       "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,
       arguments: [ReplayCommand.file], run: ReplayCommand.run),
     CommandDescription(

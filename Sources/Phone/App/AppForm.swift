@@ -25,6 +25,7 @@ extension PhoneApp: JSONDocument {
     JSONField(
       nullable: "sounds", .dictionary(of: .number(0...3600), by: .text, "lengths in seconds"), \.build.sounds),
     JSONField("entitlement", .word, \.build.entitlement),
+    JSONField("tokens", .list(of: .pushType, "push types"), \.build.tokens),
     JSONField("timeSensitive", .flag, \.build.mayBeTimeSensitive),
     JSONField("critical", .flag, \.build.mayBeCritical), JSONField("filtering", .flag, \.build.mayFilter),
     JSONField("providesSettings", .flag, \.build.providesSettings),

@@ -80,6 +80,8 @@ public struct AppBuild: Sendable {
   /// Its sound files with their lengths in seconds; nil if every name is taken to be one.
   package var sounds: [String: Double]?
   package var entitlement = Entitlement.development
+  /// Types that it has tokens of their own for.
+  package var tokens: [PushType] = []
   /// Further entitlements.
   public var (mayBeTimeSensitive, mayBeCritical): (Bool, Bool) = (false, false)
   package var mayFilter = false

@@ -45,7 +45,7 @@ public struct Phone: Sendable {
   public mutating func receive(_ push: PhonePush, at now: Timestamp) -> [PhoneEvent] {
     state.recording(at: now) { state in
       state.remember(push.id)
-      state.receive(state.localized(push))
+      state.receive(state.localized(push.addressed(on: state)))
     }
   }
 
@@ -88,6 +88,17 @@ public struct Phone: Sendable {
     _ order: PhoneOrder, at now: Timestamp
   ) throws(PhoneOrderError) -> [PhoneEvent] {
     try state.recording(at: now) { state throws(PhoneOrderError) in try state.perform(order) }
+  }
+}
+
+extension PhonePush {
+  /// A topic with the suffix of a type is for the app without it.
+  fileprivate func addressed(on phone: PhoneState) -> PhonePush {
+    let (app, type) = topic.app
+    guard phone.apps[topic] == nil, phone.apps[app] != nil else { return self }
+    var push = self
+    (push.topic, push.type) = (app, push.type ?? type)
+    return push
   }
 }
 

@@ -4,7 +4,8 @@ import PushModel
 public struct PhonePush: Sendable {
   /// Names it on the phone.
   public let id: UInt64
-  public let topic: Topic
+  /// Of its app, or with the suffix of its type before the phone has it.
+  public internal(set) var topic: Topic
   public package(set) var content: PushContent
   /// nil where the provider said none.
   public var type: PushType?

@@ -1,0 +1,34 @@
+import Platform
+import PushModel
+import Scenario
+
+/// `scenario run`: plays scenarios on an emulator of their own, with a frozen clock; exit 1 if an expectation fails.
+enum ScenarioCommand {
+  static let files = Argument(ValueKind<String>.file, "scenarios, one JSON file each", isRepeatable: true)
+  private static let json = Flag("json", .toggle, "print one JSON object")
+  private static let junit = Flag("junit", .file, "writes a report that a CI reads as it reads JUnit's")
+
+  static let flags: [any FlagDescription] = [json, junit]
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    SignalMask.ignoreSignalsOfWriting()
+    let files = try settings.arguments.map { path in try ScenarioFile(path: path, text: TextFile.read(path)) }
+    var results: [ScenarioResult] = []
+    for file in files {
+      let result = ScenarioRunner.play(file)
+      results.append(result)
+      if settings[json] != true { try Output.line(ScenarioReport.text(result) + "\n") }
+    }
+    try Output.line(
+      settings[json] == true ? ScenarioReport.json(results).text : ScenarioReport.summary(results))
+    if let path = settings[junit] {
+      try FileReplacement(path).write(Array(ScenarioReport.junit(results).utf8), permissions: 0o644)
+    }
+    return results.allSatisfy(\.isPassed) ? .success : .failure
+  }
+
+  static func schema(_ settings: Settings) throws -> ExitStatus {
+    try Output.line(IndentedJSON.text(Scenario.schema))
+    return .success
+  }
+}

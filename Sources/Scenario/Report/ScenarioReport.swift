@@ -1,0 +1,136 @@
+import Phone
+import PushModel
+
+/// What became of scenarios: for people, for programs, and for a CI that reads JUnit.
+public enum ScenarioReport {
+  /// One scenario, step by step.
+  public static func text(_ result: ScenarioResult) -> String {
+    let head = "\(result.name.visible)  (\(result.file.visible))"
+    let steps = result.steps.flatMap { lines($0, result.file) }
+    let problem = result.problem.map { [line($0, result.file)] } ?? []
+    return ([head] + steps + problem).joined(separator: "\n")
+  }
+
+  /// All of them in a line.
+  public static func summary(_ results: [ScenarioResult]) -> String {
+    let failed = results.count { !$0.isPassed }
+    let checked = results.reduce(0) { $0 + $1.checked }
+    return "\(results.count - failed) of \(results.count) scenarios passed, \(checked) expectations looked at"
+  }
+
+  private static func lines(_ step: StepResult, _ file: String) -> [String] {
+    let time = SpanText.text(step.seconds * 1_000_000_000)
+    let head = String(repeating: " ", count: max(0, 8 - time.count)) + "\(time)  \(step.title.visible)"
+    let outcomes = step.outcomes.map { "          → \($0.name.visible): \($0.text.visible)" }
+    let events = step.events.map { line in
+      let name = line.event.what.name
+      let gap = String(repeating: " ", count: max(1, 14 - name.count))
+      let detail = line.event.detail.isEmpty ? line.event.rule.sentence : line.event.detail
+      return "          \(name)\(gap)\(detail.visible)  (\(line.event.rule.rawValue): \(line.event.evidence))"
+    }
+    let checks = step.checked == 0 || !step.failures.isEmpty ? [] : ["          ok"]
+    let say = step.say.map { ["          \"\($0.visible)\""] } ?? []
+    return [head] + say + outcomes + events + checks + step.failures.map { line($0, file) }
+  }
+
+  private static func line(_ failure: ScenarioFailure, _ file: String) -> String {
+    "\(file.visible):\(failure.place): expected \(failure.expected.visible), got \(failure.got.visible)"
+  }
+
+  // MARK: For programs
+
+  public static func json(_ results: [ScenarioResult]) -> JSONValue {
+    .object([
+      ("passed", .bool(results.allSatisfy(\.isPassed))), ("scenarios", .array(results.map(document))),
+    ])
+  }
+
+  private static func document(_ result: ScenarioResult) -> JSONValue {
+    .object([
+      ("file", .string(result.file)), ("name", .string(result.name)), ("passed", .bool(result.isPassed)),
+      ("steps", .array(result.steps.map(document))),
+      ("failures", .array(result.failures.map { document($0, result.file) })),
+    ])
+  }
+
+  private static func document(_ step: StepResult) -> JSONValue {
+    .object([
+      ("line", .integer(Int64(step.place.line))), ("seconds", .integer(step.seconds)),
+      ("title", .string(step.title)), ("say", .optional(step.say)),
+      ("outcomes", .array(step.outcomes.map(document))),
+      (
+        "events",
+        .array(
+          step.events.map { line in
+            .object(
+              [("phone", .string(line.phone)), ("topic", .string(line.event.topic.name))] + line.event.members
+            )
+          })
+      ),
+      ("checked", .integer(Int64(step.checked))), ("failed", .integer(Int64(step.failures.count))),
+    ])
+  }
+
+  private static func document(_ outcome: PushOutcome) -> JSONValue {
+    .object([
+      ("to", .string(outcome.name)), ("interface", .string(outcome.interface.rawValue)),
+      ("accepted", .bool(outcome.isAccepted)), ("status", .optional(outcome.status)),
+      ("reason", .optional(outcome.reason)), ("legacyStatus", .optional(outcome.legacyStatus)),
+    ])
+  }
+
+  private static func document(_ failure: ScenarioFailure, _ file: String) -> JSONValue {
+    .object([
+      ("file", .string(file)), ("line", .integer(Int64(failure.place.line))),
+      ("column", .integer(Int64(failure.place.column))), ("expected", .string(failure.expected)),
+      ("got", .string(failure.got)),
+    ])
+  }
+
+  // MARK: JUnit
+
+  /// One test case for each scenario, as JUnit's readers know them.
+  public static func junit(_ results: [ScenarioResult]) -> String {
+    let failed = results.count { !$0.isPassed }
+    let time = seconds(results.reduce(0) { $0 + $1.nanoseconds })
+    var lines = [
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+      "<testsuite name=\"scenarios\" tests=\"\(results.count)\" failures=\"\(failed)\" errors=\"0\" skipped=\"0\" "
+        + "time=\"\(time)\">",
+    ]
+    for result in results {
+      let name = "name=\"\(escaped(result.name))\" classname=\"\(escaped(result.file))\""
+      lines.append("  <testcase \(name) time=\"\(seconds(result.nanoseconds))\">")
+      lines += result.failures.map { failure in
+        let text = escaped(line(failure, result.file))
+        return "    <failure message=\"\(text)\">\(text)</failure>"
+      }
+      lines.append("  </testcase>")
+    }
+    return (lines + ["</testsuite>", ""]).joined(separator: "\n")
+  }
+
+  private static func seconds(_ nanoseconds: Int64) -> String {
+    let milliseconds = nanoseconds / 1_000_000
+    let rest = "\(milliseconds % 1000)"
+    return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.visible.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("\"", with: "&quot;")
+  }
+}
+
+/// A time span as people write it: `0s`, `20m`, `1h30m`.
+enum SpanText {
+  static func text(_ nanoseconds: Int64) -> String {
+    let all = nanoseconds / 1_000_000
+    let parts = [
+      (all / 86_400_000, "d"), (all / 3_600_000 % 24, "h"), (all / 60_000 % 60, "m"), (all / 1000 % 60, "s"),
+      (all % 1000, "ms"),
+    ]
+    let text = parts.filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }.joined()
+    return text.isEmpty ? "0s" : text
+  }
+}

@@ -1,0 +1,135 @@
+import Credentials
+import DeviceDriver
+import Emulator
+import Phone
+import PushModel
+import SimulatedDevice
+import Transport
+
+/// A phone of a scenario: the wire and what iOS makes of it, on the emulator's own loop and clock.
+final class ScenarioPhone: DeviceOwner {
+  let udid: UDID
+  private(set) var phone = Phone()
+  /// What has happened since it was asked last.
+  private var events: [PhoneEvent] = []
+  private(set) var tokens: [Topic: DeviceToken] = [:]
+  /// Whether it is switched on.
+  private(set) var isOn = false
+  private(set) var failure: String?
+  private let emulator: Emulator
+  private let context: TLSContext
+  private let identity: DeviceIdentity
+  private var state: DeviceState
+  private var driver: DeviceDriver?
+  private var isConnected = false
+  /// Apps that there is no token for.
+  private var refused: Set<Topic> = []
+
+  /// One that is switched off.
+  init(_ udid: UDID, _ setup: PhoneSetup, _ emulator: Emulator) throws {
+    (self.udid, self.emulator) = (udid, emulator)
+    let request = try DeviceRequest.make(udid: udid)
+    let certificate = try emulator.certs.signDeviceRequest(
+      csrPEM: request.csrPEM, udid: udid, now: emulator.clock.now())
+    identity = try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
+    context = try TLSContext.client(ca: emulator.ports.ca, policy: TLSPolicy())
+    state = DeviceState(udid: udid)
+    for topic in setup.apps { phone.install(PhoneApp(topic)) }
+    _ = try phone.perform(setup.settings, at: emulator.clock.now())
+    for topic in setup.apps { install(topic) }
+  }
+
+  // MARK: The wire
+
+  func switchOn() {
+    guard !isOn else { return }
+    let device = SimulatedDevice(state: state, isActivated: true, seed: emulator.seed)
+    let driver = DeviceDriver(
+      device, identity: identity, loop: emulator.loop, environment: emulator.options.environment,
+      context: context
+    ) { [emulator] in
+      guard let address = emulator.ports["courier"] else {
+        preconditionFailure("a scenario has all listeners")
+      }
+      return address
+    }
+    driver.owner = self
+    (self.driver, isOn, refused) = (driver, true, [])
+    driver.tell(.start)
+  }
+
+  func switchOff() {
+    driver?.tell(.stop)
+    (driver, isOn, isConnected) = (nil, false, false)
+  }
+
+  /// Whether the emulator sees it as it is.
+  var isAtRest: Bool {
+    guard isOn else { return !emulator.isConnected(udid) }
+    guard isConnected else { return false }
+    return state.apps.allSatisfy { tokens[$0.topic] != nil || refused.contains($0.topic) }
+      && tokens.allSatisfy { $0.value == emulator.token($0.key, of: udid) }
+  }
+
+  /// For an app that a person puts on the phone: it asks for a token, and for one of each further kind that it has.
+  func install(_ topic: Topic) {
+    if phone[topic] == nil { phone.install(PhoneApp(topic)) }
+    let kinds = [.alert] + (phone[topic]?.build.tokens ?? [])
+    for topic in kinds.compactMap(topic.topic(for:)) where !state.apps.contains(where: { $0.topic == topic })
+    {
+      if let driver { driver.tell(.install(topic)) } else { state.apps.append(DeviceState.App(topic: topic)) }
+    }
+  }
+
+  // MARK: What happens on it
+
+  func perform(_ order: PhoneOrder) throws(PhoneOrderError) {
+    events += try phone.perform(order, at: emulator.clock.now())
+  }
+
+  /// Lets everything happen that is due by the emulator's clock.
+  func catchUp() { events += phone.advance(to: emulator.clock.now()) }
+
+  func takeEvents() -> [PhoneEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  // MARK: DeviceOwner
+
+  func activate(_ udid: UDID) throws -> DeviceIdentity { identity }
+
+  func keep(_ state: DeviceState) { self.state = state }
+
+  func deviceTold(_ event: DeviceEvent) {
+    switch event {
+    case .connected: isConnected = true
+    case .disconnected: isConnected = false
+    case .token(let topic, let token):
+      tokens[topic] = token
+      if phone[topic.app.topic] == nil { phone.install(PhoneApp(topic.app.topic)) }
+    case .tokenRefused(let topic, _): refused.insert(topic)
+    case .app(let topic, .removed):
+      tokens[topic] = nil
+      phone.remove(topic)
+    case .app(let topic, .reinstalled): phone.install(PhoneApp(topic))
+    case .erased:
+      tokens = [:]
+      phone.erase()
+    case .notification(let notification):
+      events += phone.receive(PhonePush(notification, id: phone.makeId()), at: emulator.clock.now())
+    case .activated, .app: break
+    }
+  }
+
+  func deviceFailed(_ error: any Error) { failure = failure ?? "\(error)" }
+}
+
+extension PhonePush {
+  fileprivate init(_ notification: DeviceNotification, id: UInt64) {
+    self.init(
+      id: id, topic: notification.topic, payload: notification.payload, type: notification.pushType,
+      priority: notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate,
+      collapseId: notification.collapseId)
+  }
+}

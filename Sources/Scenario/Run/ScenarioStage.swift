@@ -1,0 +1,120 @@
+import Broker
+import Emulator
+import Platform
+import PushModel
+import Transport
+
+/// An emulator of a scenario's own, with a frozen clock and its phones on the same loop.
+final class ScenarioStage {
+  let emulator: Emulator
+  let provider: ScenarioProvider
+  private(set) var phones: [UDID: ScenarioPhone] = [:]
+  let begin: Timestamp
+
+  /// How long the world may take until all is at rest, in nanoseconds.
+  private static let patience: Int64 = 10_000_000_000
+  /// When scenarios begin, in seconds of a day.
+  private static let morning: Int64 = 9 * 3600
+
+  init(_ scenario: Scenario, folder: String) throws {
+    var options = EmulatorOptions()
+    (options.certs, options.isEphemeral, options.environment) = (
+      folder + "/certs", true, scenario.environment
+    )
+    for port in [\EmulatorOptions.gatewayPort, \.feedbackPort, \.providerPort, \.courierPort] {
+      options[keyPath: port] = .number(0)
+    }
+    options.consolePort = .off
+    (options.seed, options.tokenSeed, options.logLevel) = (1, "scenario", .error)
+    emulator = try Emulator(options: options)
+    // Certificates are valid from the world's today on.
+    let today = Timestamp(nanoseconds: SystemClock.wallNanoseconds()).seconds / 86400
+    begin = Timestamp(seconds: (today + 1) * 86400 + Self.morning)
+    emulator.clock.set(begin)
+    emulator.clock.setFrozen(true)
+    emulator.clock.set(begin)
+    try emulator.start()
+    provider = ScenarioProvider(emulator)
+    for (udid, setup) in scenario.phones.sorted(by: { $0.key.text < $1.key.text }) {
+      let phone = try ScenarioPhone(udid, setup, emulator)
+      phones[udid] = phone
+      if setup.isOnline { phone.switchOn() }
+    }
+  }
+
+  var sortedPhones: [ScenarioPhone] { phones.values.sorted { $0.udid.text < $1.udid.text } }
+
+  /// Ends the emulator; to be called once.
+  func end() {
+    for phone in sortedPhones { phone.switchOff() }
+    emulator.stop()
+    emulator.run()
+  }
+
+  /// Moves the clock; what is due happens.
+  func advance(nanoseconds: Int64) {
+    emulator.clock.advance(nanoseconds: nanoseconds)
+    emulator.clockWasMoved()
+    for phone in sortedPhones { phone.catchUp() }
+  }
+
+  // MARK: Rest
+
+  /// Turns the loop until nothing is on its way any more, and `isDone`.
+  func rest(_ what: String, until isDone: () -> Bool = { true }) throws {
+    let deadline = SystemClock.monotonicNanoseconds() + Self.patience
+    let timer = LoopEvent(timerOn: emulator.loop) {}
+    defer { timer.cancel() }
+    while !(isDone() && isAtRest) {
+      guard SystemClock.monotonicNanoseconds() < deadline else {
+        throw StageError("\(what): not at rest within \(Self.patience / 1_000_000_000) s: \(unrest)")
+      }
+      if let failure = emulator.failure { throw failure }
+      timer.start(afterNanoseconds: 20_000_000)
+      emulator.loop.runTurn()
+    }
+    // What has just been acknowledged is told.
+    for _ in 0..<2 { emulator.loop.runTurn(wait: false) }
+  }
+
+  private var isAtRest: Bool {
+    !emulator.isCommitting && phones.values.allSatisfy(\.isAtRest) && movingPush == nil
+  }
+
+  /// A push that is not where it belongs yet.
+  private var movingPush: JournalRecord? {
+    let journal = emulator.broker.journal
+    return (journal.firstId..<journal.nextId).lazy.compactMap { journal.shown($0) }.first { record in
+      switch record.state {
+      case .sent: true
+      case .stored: record.udid(self.emulator.broker).map(self.emulator.isConnected) ?? false
+      case .rejected, .delivered, .replaced, .expired, .discarded: false
+      }
+    }
+  }
+
+  private var unrest: String {
+    if let phone = sortedPhones.first(where: { !$0.isAtRest }) {
+      return phone.failure ?? "\(phone.udid) is not \(phone.isOn ? "connected with all its tokens" : "gone")"
+    }
+    return movingPush.map { "push \($0.id) is \($0.state.name)" } ?? "no answer has come"
+  }
+}
+
+extension Emulator {
+  /// The token of an app on a phone as the service has it; nil for none.
+  func token(_ topic: Topic, of udid: UDID) -> DeviceToken? {
+    let registry = broker.registry
+    guard let device = registry.knownDevice(udid), let topic = registry.topic(named: topic) else {
+      return nil
+    }
+    return registry.installed(device, topic, options.environment).map { registry[$0].token }
+  }
+}
+
+/// A scenario can't go on: a lower-case sentence.
+struct StageError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

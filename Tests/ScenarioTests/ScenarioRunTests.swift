@@ -1,0 +1,107 @@
+import Foundation
+import Phone
+import PushModel
+import Testing
+
+@testable import Scenario
+
+/// Scenarios against an emulator of their own.
+@Suite("Scenarios")
+struct ScenarioRunTests {
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Examples/Scenarios")
+
+  private static func shipped() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }.sorted()
+  }
+
+  private static func file(_ name: String) throws -> ScenarioFile {
+    try ScenarioFile(path: name, text: Array(Data(contentsOf: folder.appending(path: name))))
+  }
+
+  @Test("the twelve that are shipped pass, each looking at something in most of its steps")
+  func shipped() throws {
+    let names = try Self.shipped()
+    #expect(names.count == 12)
+    for name in names {
+      let result = ScenarioRunner.play(try Self.file(name))
+      #expect(result.isPassed, "\(result.failures)")
+      #expect(result.checked >= result.steps.count / 2, "\(name)")
+    }
+  }
+
+  @Test("every run is the same")
+  func same() throws {
+    let name = "silent-push-throttled.json"
+    let (first, second) = (ScenarioRunner.play(try Self.file(name)), ScenarioRunner.play(try Self.file(name)))
+    #expect(ScenarioReport.json([first]).text == ScenarioReport.json([second]).text)
+    #expect(ScenarioReport.text(first) == ScenarioReport.text(second))
+  }
+
+  @Test("without one of its expectations' causes a scenario fails, with file, line, expected and got")
+  func broken() throws {
+    let text = try String(contentsOf: Self.folder.appending(path: "first-push.json"), encoding: .utf8)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let line = try #require(lines.firstIndex { $0.contains(#"{"badge": 1}"#) }) + 1
+    let changed = text.replacing(#"{"badge": 1}"#, with: #"{"badge": 2}"#)
+    let result = ScenarioRunner.play(try ScenarioFile(path: "first.json", text: Array(changed.utf8)))
+    let failure = try #require(result.failures.first)
+    #expect(result.failures.count == 1 && failure.place.line == line)
+    #expect((failure.expected, failure.got) == ("badge 2", "1"))
+    #expect(
+      ScenarioReport.text(result).contains("first.json:\(failure.place): expected badge 2, got 1"))
+    let junit = ScenarioReport.junit([result])
+    #expect(junit.contains("tests=\"1\" failures=\"1\""))
+    #expect(junit.contains("<failure message=\"first.json:\(failure.place): expected badge 2, got 1\">"))
+  }
+
+  private func play(_ steps: String, phones: String = #"{"anna": {"apps": {"com.example.app": {}}}}"#) throws
+    -> ScenarioResult
+  {
+    let text = #"{"name": "x", "phones": \#(phones), "steps": [\#(steps)]}"#
+    return ScenarioRunner.play(try ScenarioFile(path: "x.json", text: Array(text.utf8)))
+  }
+
+  @Test(
+    "a step that can't be done ends the scenario, and says why",
+    arguments: [
+      (
+        #"{"person": {"do": "tap", "note": "Hello"}}"#,
+        "there is no notification \"Hello\" on anna; there is none"
+      ),
+      (#"{"phone": {"on": "ben", "is": "offline"}}"#, "there is no phone \"ben\"; there is anna"),
+      (#"{"push": {"to": "@all", "payload": {}}}"#, "there is no alias all"),
+      (#"{"mend": "it"}"#, "there is no fault it to mend"),
+      (
+        #"{"push": {"to": "anna", "payload": {}, "type": "voip"}}"#,
+        "anna has no token for a push of type voip; it has com.example.app"
+      ),
+    ])
+  func impossible(step: String, why: String) throws {
+    let result = try play(#"{"say": "first"}, \#(step), {"say": "never"}"#)
+    #expect(result.steps.count == 1 && result.problem?.got == why)
+  }
+
+  @Test("time passes on the clock alone, and expectations may wait for it")
+  func time() throws {
+    let result = try play(
+      #"""
+      {"person": {"do": "local", "topic": "com.example.app", "identifier": "tea", "content": {"alert": "Tea"},
+        "trigger": {"after": "30d"}}, "expect": {"none": "presented"}},
+      {"say": "a month", "expect": {"within": "30d", "presented": ["lock screen", "list"], "count": 1}}
+      """#)
+    #expect(result.isPassed, "\(result.failures)")
+    #expect(result.steps.map(\.seconds) == [0, 0] && result.nanoseconds < 60_000_000_000)
+  }
+
+  @Test("an erased phone has other tokens, and none of its apps")
+  func erased() throws {
+    let result = try play(
+      #"""
+      {"remember": {"old": "anna"}},
+      {"phone": {"is": "erased"}, "expect": {"token": "none"}},
+      {"push": {"to": "old", "payload": {"aps": {"alert": "x"}}, "type": "alert"}, "expect": {"status": 410}}
+      """#)
+    #expect(result.steps.count == 3, "\(result.failures)")
+  }
+}
