@@ -56,7 +56,9 @@ public final class DevicePhone {
       news.noteChange()
       reportSoon()
     case .disconnected: isConnected = false
-    case .token(let topic, _): if phone[topic] == nil { install(topic) }
+    case .token(let topic, _): if phone[topic.app.topic] == nil { install(topic.app.topic) }
+    // Tokens of other kinds come and go with their app's.
+    case .app(let topic, _) where topic.app.type != nil: break
     case .app(let topic, .removed): change { $0.remove(topic) }
     case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
     case .erased: change { $0.erase() }
@@ -80,14 +82,9 @@ public final class DevicePhone {
   }
 
   private func receive(_ notification: DeviceNotification) {
-    if phone[notification.topic] == nil { install(notification.topic) }
-    let id = phone.makeId()
-    if let name = notification.apnsId { remember(name, of: id) }
-    var push = PhonePush(
-      id: id, topic: notification.topic, payload: notification.payload, type: notification.pushType,
-      priority: notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate,
-      collapseId: notification.collapseId)
-    push.notificationId = notification.notificationId
+    if phone[notification.topic.app.topic] == nil { install(notification.topic.app.topic) }
+    let push = PhonePush(notification, id: phone.makeId())
+    if let name = notification.apnsId { remember(name, of: push.id) }
     happened(phone.receive(push, at: now))
   }
 
@@ -233,5 +230,16 @@ extension JSONValue {
     case .object(let members): .object(members.map { ($0.0, $0.1.shortened(to: count)) })
     default: self
     }
+  }
+}
+
+extension PhonePush {
+  /// What the wire has brought.
+  package init(_ notification: DeviceNotification, id: UInt64) {
+    self.init(
+      id: id, topic: notification.topic, payload: notification.payload, type: notification.pushType,
+      priority: notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate,
+      collapseId: notification.collapseId)
+    notificationId = notification.notificationId
   }
 }

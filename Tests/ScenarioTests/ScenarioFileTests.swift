@@ -1,4 +1,5 @@
 import Foundation
+import Phone
 import PushModel
 import Testing
 
@@ -53,6 +54,17 @@ struct ScenarioFileTests {
     #expect(places["a[1].c"].description == "3:3")
     #expect(places["z"].description == "1:1")
     #expect(places.isObject("a[1]") && !places.isObject("a") && places.problem == nil)
+  }
+
+  @Test("every member and every verb stands on the page about scenarios")
+  func documented() throws {
+    let page = try String(
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Documentation/scenarios.md"), encoding: .utf8)
+    let names =
+      Scenario.form.names + ScenarioStep.form.names + ScenarioPush.form.names + Expectation.form.names
+    for name in names { #expect(page.contains("`\(name)`"), "\(name)") }
+    for verb in PhoneVerb.all { #expect(page.contains("\n| `\(verb.name)` |"), "\(verb.name)") }
   }
 
   @Test("time spans as people write them")

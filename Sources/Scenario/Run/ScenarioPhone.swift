@@ -124,12 +124,3 @@ final class ScenarioPhone: DeviceOwner {
 
   func deviceFailed(_ error: any Error) { failure = failure ?? "\(error)" }
 }
-
-extension PhonePush {
-  fileprivate init(_ notification: DeviceNotification, id: UInt64) {
-    self.init(
-      id: id, topic: notification.topic, payload: notification.payload, type: notification.pushType,
-      priority: notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate,
-      collapseId: notification.collapseId)
-  }
-}
