@@ -63,7 +63,8 @@ public final class DevicePhone {
     case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
     case .erased: change { $0.erase() }
     case .notification(let notification): receive(notification)
-    case .activated, .tokenRefused, .app, .restored: break
+    case .restored: change { $0.restore() }
+    case .activated, .tokenRefused, .app: break
     }
   }
 

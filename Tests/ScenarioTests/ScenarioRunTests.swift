@@ -94,14 +94,31 @@ struct ScenarioRunTests {
     #expect(result.steps.map(\.seconds) == [0, 0] && result.nanoseconds < 60_000_000_000)
   }
 
-  @Test("an erased phone has other tokens, and none of its apps")
+  @Test("an erased phone has none of its apps; a restored one has them, with other tokens")
   func erased() throws {
-    let result = try play(
+    let erased = try play(
+      #"""
+      {"phone": {"is": "erased"}, "expect": {"token": "none"}}
+      """#)
+    #expect(erased.isPassed, "\(erased.failures)")
+    let restored = try play(
       #"""
       {"remember": {"old": "anna"}},
-      {"phone": {"is": "erased"}, "expect": {"token": "none"}},
-      {"push": {"to": "old", "payload": {"aps": {"alert": "x"}}, "type": "alert"}, "expect": {"status": 410}}
+      {"phone": {"is": "restored"}, "expect": {"token": "changed"}},
+      {"push": {"to": "anna", "payload": {"aps": {"alert": "x"}}, "type": "alert"},
+        "expect": [{"status": 200}, {"presented": ["lock screen", "list"]}]},
+      {"person": {"do": "open", "topic": "com.example.app"}, "expect": {"callback": "didRegisterForRemote"}}
       """#)
-    #expect(result.steps.count == 3, "\(result.failures)")
+    #expect(restored.isPassed, "\(restored.failures)")
+  }
+
+  @Test("an app that is removed takes its tokens of all kinds along")
+  func family() throws {
+    let result = try play(
+      #"""
+      {"remember": {"voip": "anna"}},
+      {"app": {"is": "removed", "topic": "com.example.app"}, "expect": {"token": "none"}}
+      """#, phones: #"{"anna": {"apps": {"com.example.app": {"tokens": ["voip"]}}}}"#)
+    #expect(result.isPassed, "\(result.failures)")
   }
 }

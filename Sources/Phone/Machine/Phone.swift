@@ -38,6 +38,9 @@ public struct Phone: Sendable {
 
   public mutating func erase() { state.erase() }
 
+  /// Makes it another phone with the same apps and settings, as from a backup: none has been opened, and nothing is shown.
+  public mutating func restore() { state.restore() }
+
   /// A number for a push that is to come.
   public mutating func makeId() -> UInt64 { state.makeId() }
 

@@ -136,6 +136,17 @@ struct PhoneState: Sendable {
     if prompt?.topic == topic { prompt = nil }
   }
 
+  mutating func restore() {
+    let (old, settings) = (apps, settings)
+    erase()
+    self.settings = settings
+    for (topic, app) in old {
+      var copy = PhoneApp(topic, state: .neverLaunched)
+      (copy.build, copy.permission) = (app.build, app.permission)
+      apps[topic] = copy
+    }
+  }
+
   mutating func erase() {
     for topic in apps.keys { remove(topic) }
     (board, agenda, local, activities) = (NoteBoard(), Agenda(), LocalRequests(), LiveActivities())

@@ -124,7 +124,7 @@ struct PersonAct: Sendable {
 
 /// What becomes of a phone.
 struct PhoneAct: Sendable {
-  enum State: String, Sendable, CaseIterable { case online, offline, erased }
+  enum State: String, Sendable, CaseIterable { case online, offline, erased, restored }
 
   var on: String?
   var state = State.online

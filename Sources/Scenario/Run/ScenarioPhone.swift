@@ -109,13 +109,18 @@ final class ScenarioPhone: DeviceOwner {
       tokens[topic] = token
       if phone[topic.app.topic] == nil { phone.install(PhoneApp(topic.app.topic)) }
     case .tokenRefused(let topic, _): refused.insert(topic)
+    // Tokens of other kinds go with their app's.
+    case .app(let topic, _) where topic.app.type != nil: break
     case .app(let topic, .removed):
-      tokens[topic] = nil
+      tokens = tokens.filter { !$0.key.belongs(toApp: topic) }
       phone.remove(topic)
     case .app(let topic, .reinstalled): phone.install(PhoneApp(topic))
     case .erased:
       tokens = [:]
       phone.erase()
+    case .restored:
+      tokens = [:]
+      phone.restore()
     case .notification(let notification):
       events += phone.receive(PhonePush(notification, id: phone.makeId()), at: emulator.clock.now())
     case .activated, .app: break

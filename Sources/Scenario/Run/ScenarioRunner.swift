@@ -199,10 +199,11 @@ public final class ScenarioRunner {
     switch act.state {
     case .online: phone.switchOn()
     case .offline: phone.switchOff()
-    case .erased:
-      let broker = stage.emulator.broker
+    case .erased, .restored:
+      let (broker, now) = (stage.emulator.broker, stage.emulator.clock.now())
       guard let device = broker.registry.knownDevice(phone.udid) else { return }
-      broker.erase(device, now: stage.emulator.clock.now())
+      if act.state == .erased { return broker.erase(device, now: now) }
+      guard broker.restore(device, now: now) else { throw StageError("there is no room for more tokens") }
     }
   }
 
