@@ -56,7 +56,9 @@ public final class DevicePhone {
       news.noteChange()
       reportSoon()
     case .disconnected: isConnected = false
-    case .token(let topic, _): if phone[topic.app.topic] == nil { install(topic.app.topic) }
+    case .token(let topic, let token):
+      if phone[topic.app.topic] == nil { install(topic.app.topic) }
+      happened(phone.take(token, of: topic, at: now))
     // Tokens of other kinds come and go with their app's.
     case .app(let topic, _) where topic.app.type != nil: break
     case .app(let topic, .removed): change { $0.remove(topic) }

@@ -215,4 +215,38 @@ struct RegistrationTests {
     lab.phone.remove(Lab.topic)
     #expect(lab.receive(#"{"alert":"x"}"#).story == ["dropped not-installed"])
   }
+
+  private static func token(_ digit: Character) throws -> DeviceToken {
+    try #require(DeviceToken(hex: String(repeating: digit, count: 64)))
+  }
+
+  @Test("another token is told, also after a removal; the first one is not, nor the same again")
+  func tokens() throws {
+    var lab = Self.lab()
+    let (one, other) = (try Self.token("a"), try Self.token("b"))
+    #expect(lab.phone.take(one, of: Lab.topic, at: lab.now).isEmpty)
+    #expect(lab.phone.take(one, of: Lab.topic, at: lab.now).isEmpty)
+    lab.phone.remove(Lab.topic)
+    lab.phone.install(PhoneApp(Lab.topic))
+    #expect(lab.phone.take(other, of: Lab.topic, at: lab.now).story == ["token token-changed"])
+    let voip = try #require(Topic("com.example.app.voip"))
+    #expect(lab.phone.take(one, of: voip, at: lab.now).isEmpty)
+    let changed = lab.phone.take(other, of: voip, at: lab.now)
+    #expect(changed.story == ["token token-changed"] && changed.first?.topic == Lab.topic)
+    #expect(changed.first?.detail == "for voip")
+  }
+
+  @Test("a restored phone has its apps, unopened; they hear of their token when they are opened")
+  func restoredUnopened() throws {
+    var lab = Self.lab(.standard, .authorized)
+    _ = lab.order(#"{"do":"leave","topic":"com.example.app","state":"suspended"}"#)
+    _ = lab.receive(#"{"alert":"Hello"}"#)
+    lab.phone.restore()
+    #expect(
+      lab.phone.notes.isEmpty && lab.app.state == .neverLaunched && lab.app.permission.status == .authorized)
+    let token = try Self.token("c")
+    let came = lab.phone.take(token, of: Lab.topic, at: lab.now)
+    #expect(came.story == ["no-callback restored-unlaunched"])
+    #expect(lab.order(#"{"do":"open","topic":"com.example.app"}"#).methods == [Self.success])
+  }
 }

@@ -104,7 +104,7 @@ struct ScenarioRunTests {
     let restored = try play(
       #"""
       {"remember": {"old": "anna"}},
-      {"phone": {"is": "restored"}, "expect": {"token": "changed"}},
+      {"phone": {"is": "restored"}, "expect": [{"token": "changed"}, {"rule": "restored-unlaunched"}]},
       {"push": {"to": "anna", "payload": {"aps": {"alert": "x"}}, "type": "alert"},
         "expect": [{"status": 200}, {"presented": ["lock screen", "list"]}]},
       {"person": {"do": "open", "topic": "com.example.app"}, "expect": {"callback": "didRegisterForRemote"}}

@@ -48,6 +48,7 @@ function deviceCard(device) {
       h('span', { class: 'space' }),
       h('a', { class: 'button', href: `#phone/${device.udid}` }, 'Phone'),
       button('Take offline', () => act('disconnect', 'Disconnected; a real client comes back by itself'), { disabled: !device.online }),
+      button('Restore', () => confirmed(`Restore ${device.udid} onto another phone? Its apps stay, and all its tokens are others.`, 'Restore', () => act('restore', 'Restored')), { class: 'danger' }),
       button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })),
     device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', 'Actions'], device.topics.map(app => appRow(device, app)))
       : h('p', { class: 'faint' }, 'No app has registered.'),

@@ -52,6 +52,11 @@ public struct Phone: Sendable {
     }
   }
 
+  /// The service has given a token for a topic, which may have the suffix of a push type.
+  public mutating func take(_ token: DeviceToken, of topic: Topic, at now: Timestamp) -> [PhoneEvent] {
+    state.recording(at: now) { $0.take(token, of: topic) }
+  }
+
   /// What time alone brings.
   public mutating func advance(to now: Timestamp) -> [PhoneEvent] { state.recording(at: now) { _ in } }
 

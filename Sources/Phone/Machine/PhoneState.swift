@@ -13,6 +13,8 @@ struct PhoneState: Sendable {
   var call: IncomingCall?
   /// The app whose question about notifications the user has before him.
   var prompt: PermissionPrompt?
+  /// The last ones that came, by their topics; those of apps that are gone as well, to know another one by.
+  var tokens: [Topic: DeviceToken] = [:]
   /// Whether it was switched on and not unlocked since.
   var isFreshlyStarted = false
   private(set) var now = Timestamp(seconds: 0)

@@ -59,6 +59,22 @@ extension PhoneState {
     tell(topic, .called(.didRegister), version >= IOSVersion(8) ? .registered : .registrationAsks)
   }
 
+  /// Most tokens that are remembered, as a count (our choice).
+  private static let tokenLimit = 1000
+
+  /// The service has given a token, for the app itself or for pushes of one type.
+  mutating func take(_ token: DeviceToken, of topic: Topic) {
+    if tokens.count >= Self.tokenLimit, tokens[topic] == nil { tokens = [:] }
+    let old = tokens.updateValue(token, forKey: topic)
+    let (name, type) = topic.app
+    guard let app = apps[name] else { return }
+    if app.state == .neverLaunched {
+      tell(name, .noCallback, .restoredUnlaunched)
+    } else if old != nil, old != token {
+      tell(name, .token, .tokenChanged, type.map { "for \($0.name)" } ?? "")
+    }
+  }
+
   /// The way to the courier is there again.
   mutating func registerWhoWaits() {
     for app in sortedApps where app.isRegistering {

@@ -108,6 +108,7 @@ final class ScenarioPhone: DeviceOwner {
     case .token(let topic, let token):
       tokens[topic] = token
       if phone[topic.app.topic] == nil { phone.install(PhoneApp(topic.app.topic)) }
+      events += phone.take(token, of: topic, at: emulator.clock.now())
     case .tokenRefused(let topic, _): refused.insert(topic)
     // Tokens of other kinds go with their app's.
     case .app(let topic, _) where topic.app.type != nil: break
