@@ -23,8 +23,9 @@ struct ScenarioRunTests {
   func shipped() throws {
     let names = try Self.shipped()
     #expect(names.count == 12)
+    let credentials = try ScenarioCredentials()
     for name in names {
-      let result = ScenarioRunner.play(try Self.file(name))
+      let result = ScenarioRunner.play(try Self.file(name), with: credentials)
       #expect(result.isPassed, "\(result.failures)")
       #expect(result.checked >= result.steps.count / 2, "\(name)")
     }
@@ -33,7 +34,10 @@ struct ScenarioRunTests {
   @Test("every run is the same")
   func same() throws {
     let name = "silent-push-throttled.json"
-    let (first, second) = (ScenarioRunner.play(try Self.file(name)), ScenarioRunner.play(try Self.file(name)))
+    let (first, second) = (
+      ScenarioRunner.play(try Self.file(name), with: try ScenarioCredentials()),
+      ScenarioRunner.play(try Self.file(name), with: try ScenarioCredentials())
+    )
     #expect(ScenarioReport.json([first]).text == ScenarioReport.json([second]).text)
     #expect(ScenarioReport.text(first) == ScenarioReport.text(second))
   }
@@ -44,7 +48,8 @@ struct ScenarioRunTests {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let line = try #require(lines.firstIndex { $0.contains(#"{"badge": 1}"#) }) + 1
     let changed = text.replacing(#"{"badge": 1}"#, with: #"{"badge": 2}"#)
-    let result = ScenarioRunner.play(try ScenarioFile(path: "first.json", text: Array(changed.utf8)))
+    let result = ScenarioRunner.play(
+      try ScenarioFile(path: "first.json", text: Array(changed.utf8)), with: try ScenarioCredentials())
     let failure = try #require(result.failures.first)
     #expect(result.failures.count == 1 && failure.place.line == line)
     #expect((failure.expected, failure.got) == ("badge 2", "1"))
@@ -59,7 +64,8 @@ struct ScenarioRunTests {
     -> ScenarioResult
   {
     let text = #"{"name": "x", "phones": \#(phones), "steps": [\#(steps)]}"#
-    return ScenarioRunner.play(try ScenarioFile(path: "x.json", text: Array(text.utf8)))
+    return ScenarioRunner.play(
+      try ScenarioFile(path: "x.json", text: Array(text.utf8)), with: try ScenarioCredentials())
   }
 
   @Test(

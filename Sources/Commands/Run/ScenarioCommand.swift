@@ -13,9 +13,10 @@ enum ScenarioCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     SignalMask.ignoreSignalsOfWriting()
     let files = try settings.arguments.map { path in try ScenarioFile(path: path, text: TextFile.read(path)) }
+    let credentials = try ScenarioCredentials()
     var results: [ScenarioResult] = []
     for file in files {
-      let result = ScenarioRunner.play(file)
+      let result = ScenarioRunner.play(file, with: credentials)
       results.append(result)
       if settings[json] != true { try Output.line(ScenarioReport.text(result) + "\n") }
     }

@@ -26,12 +26,11 @@ final class ScenarioPhone: DeviceOwner {
   private var refused: Set<Topic> = []
 
   /// One that is switched off.
-  init(_ udid: UDID, _ setup: PhoneSetup, _ emulator: Emulator) throws {
+  init(
+    _ udid: UDID, _ setup: PhoneSetup, _ emulator: Emulator, _ credentials: ScenarioCredentials
+  ) throws {
     (self.udid, self.emulator) = (udid, emulator)
-    let request = try DeviceRequest.make(udid: udid)
-    let certificate = try emulator.certs.signDeviceRequest(
-      csrPEM: request.csrPEM, udid: udid, now: emulator.clock.now())
-    identity = try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
+    identity = try credentials.identity(of: udid, by: emulator)
     context = try TLSContext.client(ca: emulator.ports.ca, policy: TLSPolicy())
     state = DeviceState(udid: udid)
     for topic in setup.apps { phone.install(PhoneApp(topic)) }

@@ -40,14 +40,14 @@ protocol PushAttempt: AnyObject {
   func end()
 }
 
-/// The provider of a scenario, with the credentials that it needs.
+/// The provider of a scenario.
 final class ScenarioProvider {
   private let emulator: Emulator
-  private var certificates: [Topic: CertsFolder.IssuedPushCertificate] = [:]
-  private var key: CertsFolder.IssuedTokenKey?
-  private static let team = "EXAMPLE123"
+  private let credentials: ScenarioCredentials
 
-  init(_ emulator: Emulator) { self.emulator = emulator }
+  init(_ emulator: Emulator, _ credentials: ScenarioCredentials) {
+    (self.emulator, self.credentials) = (emulator, credentials)
+  }
 
   /// Begins to send; `name` is what the report calls the addressee.
   func send(
@@ -70,8 +70,6 @@ final class ScenarioProvider {
       ? "\(service).push.apple.com" : "\(service).sandbox.push.apple.com"
   }
 
-  // MARK: Credentials
-
   private func context(
     _ push: ScenarioPush, _ topic: Topic, maximum: TLSPolicy.Version
   ) throws -> TLSContext {
@@ -80,34 +78,18 @@ final class ScenarioProvider {
     guard push.by == .legacy || push.credential == .certificate else {
       return try TLSContext.client(ca: emulator.ports.ca, policy: policy)
     }
-    let issued = try certificate(topic)
+    let issued = try credentials.certificate(topic, of: emulator)
     return try TLSContext.client(
       ca: emulator.ports.ca, certificate: issued.certificate, key: issued.key, policy: policy)
   }
-
-  /// Valid by the world's clock, as TLS looks at that.
-  private func certificate(_ topic: Topic) throws -> CertsFolder.IssuedPushCertificate {
-    if let known = certificates[topic] { return known }
-    let issued = try emulator.certs.issuePushCertificate(
-      topics: [topic], environments: .both, now: Self.worldTime)
-    certificates[topic] = issued
-    return issued
-  }
-
-  private func bearer() throws -> String {
-    let issued = try key ?? emulator.certs.issueTokenKey(team: Self.team, now: Self.worldTime)
-    key = issued
-    let signer = try ProviderTokenSigner(p8Path: issued.key, keyId: issued.keyId, teamId: Self.team)
-    return try signer.token(at: emulator.clock.now())
-  }
-
-  private static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   // MARK: What is sent
 
   private func head(_ push: ScenarioPush, _ topic: Topic) throws -> HTTP2RequestHead {
     var fields = [(name: "apns-topic", value: topic.name)]
-    if push.credential == .key { fields.append(("authorization", "bearer \(try bearer())")) }
+    if push.credential == .key {
+      fields.append(("authorization", "bearer \(try credentials.bearer(of: emulator))"))
+    }
     let optional: [(String, String?)] = [
       ("apns-push-type", push.type?.name), ("apns-priority", push.priority.map { "\($0.rawValue)" }),
       ("apns-collapse-id", push.collapseId), ("apns-expiration", expiration(push).map { "\($0)" }),

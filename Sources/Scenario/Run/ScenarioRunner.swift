@@ -18,21 +18,19 @@ public final class ScenarioRunner {
     let topic: Topic
   }
 
-  private init(_ file: ScenarioFile, folder: String) throws {
+  private init(_ file: ScenarioFile, _ credentials: ScenarioCredentials) throws {
     self.file = file
-    stage = try ScenarioStage(file.scenario, folder: folder)
+    stage = try ScenarioStage(file.scenario, credentials)
   }
 
   /// Plays it to the end, or to the first step that can't be done; an expectation that fails ends nothing.
   ///
-  ///     let result = ScenarioRunner.play(try ScenarioFile(path: path, text: text))
-  public static func play(_ file: ScenarioFile) -> ScenarioResult {
+  ///     let result = ScenarioRunner.play(try ScenarioFile(path: path, text: text), with: try ScenarioCredentials())
+  public static func play(_ file: ScenarioFile, with credentials: ScenarioCredentials) -> ScenarioResult {
     let began = SystemClock.now()
     var result = ScenarioResult(file)
     do {
-      let folder = try TemporaryFolder()
-      defer { folder.remove() }
-      let runner = try ScenarioRunner(file, folder: folder.path)
+      let runner = try ScenarioRunner(file, credentials)
       defer { runner.stage.end() }
       try runner.begin()
       for (index, step) in file.scenario.steps.enumerated() {

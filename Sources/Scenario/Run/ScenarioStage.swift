@@ -16,10 +16,10 @@ final class ScenarioStage {
   /// When scenarios begin, in seconds of a day.
   private static let morning: Int64 = 9 * 3600
 
-  init(_ scenario: Scenario, folder: String) throws {
+  init(_ scenario: Scenario, _ credentials: ScenarioCredentials) throws {
     var options = EmulatorOptions()
     (options.certs, options.isEphemeral, options.environment) = (
-      folder + "/certs", true, scenario.environment
+      credentials.certs, true, scenario.environment
     )
     for port in [\EmulatorOptions.gatewayPort, \.feedbackPort, \.providerPort, \.courierPort] {
       options[keyPath: port] = .number(0)
@@ -34,9 +34,9 @@ final class ScenarioStage {
     emulator.clock.setFrozen(true)
     emulator.clock.set(begin)
     try emulator.start()
-    provider = ScenarioProvider(emulator)
+    provider = ScenarioProvider(emulator, credentials)
     for (udid, setup) in scenario.phones.sorted(by: { $0.key.text < $1.key.text }) {
-      let phone = try ScenarioPhone(udid, setup, emulator)
+      let phone = try ScenarioPhone(udid, setup, emulator, credentials)
       phones[udid] = phone
       if setup.isOnline { phone.switchOn() }
     }
