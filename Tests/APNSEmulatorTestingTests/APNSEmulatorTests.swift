@@ -7,7 +7,7 @@ import Testing
 import Emulator
 @testable import Storage
 
-@Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(2)))
+@Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(15)))
 struct APNSEmulatorTests {
   let emulator = APNSEmulator.current
   /// Other suites may keep the threads of this process busy.
@@ -162,7 +162,7 @@ struct APNSEmulatorTests {
   }
 }
 
-@Suite("The life of an emulator inside a test", .timeLimit(.minutes(2)))
+@Suite("The life of an emulator inside a test", .timeLimit(.minutes(15)))
 struct APNSEmulatorLifeTests {
   @Test("after its end it answers nobody, and everything of it is gone")
   func stopped() async throws {
@@ -221,7 +221,7 @@ struct APNSEmulatorLifeTests {
     while access(path, F_OK) == 0 { await Task.yield() }
   }
 
-  @Test("its loop and what lives on it go with it", .timeLimit(.minutes(1)))
+  @Test("its loop and what lives on it go with it", .timeLimit(.minutes(15)))
   func released() async throws {
     let leftovers = Leftovers()
     do {

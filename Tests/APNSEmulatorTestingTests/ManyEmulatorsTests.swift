@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Many emulators in one process")
 struct ManyEmulatorsTests {
-  @Test("ten live side by side, each with its own pushes", .timeLimit(.minutes(3)))
+  @Test("ten live side by side, each with its own pushes", .timeLimit(.minutes(15)))
   func ten() async throws {
     let emulators = try await withThrowingTaskGroup(of: APNSEmulator.self) { group in
       for _ in 0..<10 { group.addTask { try await APNSEmulator.start() } }

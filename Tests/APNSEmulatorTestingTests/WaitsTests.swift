@@ -2,7 +2,7 @@ import Testing
 
 @testable import APNSEmulatorTesting
 
-@Suite("Waiting for what is stored", .timeLimit(.minutes(2)))
+@Suite("Waiting for what is stored", .timeLimit(.minutes(15)))
 struct WaitsTests {
   /// Longer than other tests may keep these from going on.
   private let patience = Duration.seconds(600)

@@ -47,7 +47,7 @@ struct VisibleTextTests {
 
   @Test(
     "nor what a running emulator says: dashboard, OpenAPI document, metrics, explanations, log",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(15)))
   func emulator() throws {
     let program = try BuiltProgram()
     defer { program.remove() }

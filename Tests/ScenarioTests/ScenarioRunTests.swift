@@ -6,7 +6,7 @@ import Testing
 @testable import Scenario
 
 /// Scenarios against an emulator of their own.
-@Suite("Scenarios")
+@Suite("Scenarios", .serialized)
 struct ScenarioRunTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Examples/Scenarios")

@@ -15,7 +15,7 @@ struct DashboardFolderTests {
     try FileManager.default.copyItem(at: web, to: program.folder.appending(path: "web"))
   }
 
-  @Test("its files are read at each request, and no others", .timeLimit(.minutes(1)))
+  @Test("its files are read at each request, and no others", .timeLimit(.minutes(15)))
   func read() throws {
     defer { program.remove() }
     let result = try program.exec(

@@ -5,14 +5,14 @@ import Commands
 
 @Suite("Signals of a command under exec")
 struct ExecSignalsTests {
-  @Test("its end is seen even where exec was started with signals blocked", .timeLimit(.minutes(1)))
+  @Test("its end is seen even where exec was started with signals blocked", .timeLimit(.minutes(15)))
   func endIsSeen() throws {
     // Foundation's Process blocks nearly all signals while it starts a program, which inherits that.
     #expect(try exec("sleep 0.5; exit 5").status == 5)
     #expect(try exec("sleep 0.5; kill -TERM $$").status == 128 + 15)
   }
 
-  @Test("a broken pipe ends it silently, as it would without exec", .timeLimit(.minutes(1)))
+  @Test("a broken pipe ends it silently, as it would without exec", .timeLimit(.minutes(15)))
   func brokenPipe() throws {
     let result = try exec("yes | head -1")
     #expect(result.output == "y\n")

@@ -12,7 +12,7 @@ import Testing
 
 /// What a program may expect of emulators that are its guests. A process of its own is needed to see it.
 @Suite(.serialized) struct GuestTests {
-  @Test(.timeLimit(.minutes(3))) func tenEmulatorsLeaveEverySignalAlone() async throws {
+  @Test(.timeLimit(.minutes(15))) func tenEmulatorsLeaveEverySignalAlone() async throws {
     let before = handlers()
     let emulators = try await withThrowingTaskGroup(of: APNSEmulator.self) { group in
       for _ in 0..<10 { group.addTask { try await APNSEmulator.start(Self.recordTraffic) } }
