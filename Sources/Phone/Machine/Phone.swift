@@ -52,9 +52,11 @@ public struct Phone: Sendable {
     }
   }
 
-  /// The service has given a token for a topic, which may have the suffix of a push type.
+  /// The service has given a token for a topic, which may have the suffix of a push type. Nothing happens, not even time
+  /// passes, unless it is another one than before: a first token may come before the phone knows what time it is.
   public mutating func take(_ token: DeviceToken, of topic: Topic, at now: Timestamp) -> [PhoneEvent] {
-    state.recording(at: now) { $0.take(token, of: topic) }
+    guard let rule = state.remember(token, of: topic) else { return [] }
+    return state.recording(at: now) { $0.tellToken(of: topic, rule) }
   }
 
   /// What time alone brings.

@@ -62,17 +62,20 @@ extension PhoneState {
   /// Most tokens that are remembered, as a count (our choice).
   private static let tokenLimit = 1000
 
-  /// The service has given a token, for the app itself or for pushes of one type.
-  mutating func take(_ token: DeviceToken, of topic: Topic) {
+  /// The service has given a token, for the app itself or for pushes of one type. Answers by which rule that is worth telling;
+  /// nil for the first one, and for the same again.
+  mutating func remember(_ token: DeviceToken, of topic: Topic) -> PhoneRule? {
     if tokens.count >= Self.tokenLimit, tokens[topic] == nil { tokens = [:] }
     let old = tokens.updateValue(token, forKey: topic)
-    let (name, type) = topic.app
-    guard let app = apps[name] else { return }
-    if app.state == .neverLaunched {
-      tell(name, .noCallback, .restoredUnlaunched)
-    } else if old != nil, old != token {
-      tell(name, .token, .tokenChanged, type.map { "for \($0.name)" } ?? "")
-    }
+    guard let app = apps[topic.app.topic] else { return nil }
+    if app.state == .neverLaunched { return .restoredUnlaunched }
+    return old == nil || old == token ? nil : .tokenChanged
+  }
+
+  mutating func tellToken(of topic: Topic, _ rule: PhoneRule) {
+    let (app, type) = topic.app
+    let what: PhoneEvent.What = rule == .tokenChanged ? .token : .noCallback
+    tell(app, what, rule, type.map { "for \($0.name)" } ?? "")
   }
 
   /// The way to the courier is there again.
