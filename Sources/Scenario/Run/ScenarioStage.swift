@@ -13,6 +13,8 @@ final class ScenarioStage {
 
   /// How long the world may take until all is at rest, in nanoseconds.
   private static let patience: Int64 = 10_000_000_000
+  /// How long the loop sleeps at most before it is looked at again, in nanoseconds: what ends outside of it wakes nobody.
+  private static let look: Int64 = 20_000_000
   /// When scenarios begin, in seconds of a day.
   private static let morning: Int64 = 9 * 3600
 
@@ -70,7 +72,7 @@ final class ScenarioStage {
         throw StageError("\(what): not at rest within \(Self.patience / 1_000_000_000) s: \(unrest)")
       }
       if let failure = emulator.failure { throw failure }
-      timer.start(afterNanoseconds: 20_000_000)
+      timer.start(afterNanoseconds: Self.look)
       emulator.loop.runTurn()
     }
     // What has just been acknowledged is told.
