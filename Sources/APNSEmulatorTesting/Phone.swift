@@ -304,7 +304,7 @@ final class LivePhone: DeviceOwner {
     case .tokenRefused(let topic, _): refused.insert(topic)
     case .notification(let notification): messages.append(Phone.Message(notification))
     case .app(let topic, .removed): tokens[topic] = nil
-    case .activated, .app, .erased, .restored: break
+    case .activated, .app, .erased, .restored, .contextToken, .contextRefused, .contextEnded: break
     }
   }
 

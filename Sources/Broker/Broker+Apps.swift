@@ -26,9 +26,22 @@ extension Broker {
 
   /// An app that is there again asks for the tokens that it had asked for.
   private func issueAgain(_ rows: [RegistrationID], _ now: Timestamp) {
-    for row in rows.map({ registry[$0] }) {
-      _ = appToken(device: row.device, topic: row.topic, environment: row.environment, now: now)
+    for id in rows where registry.context(of: id)?.isAskedForAgain ?? true {
+      let row = registry[id]
+      _ = appToken(
+        device: row.device, topic: row.topic, row.context, environment: row.environment, now: now)
     }
+  }
+
+  /// A device has no use any more for the token of a context, as its Live Activity has ended.
+  public func endToken(
+    _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext, now: Timestamp
+  ) {
+    guard deliveries.isLive(session), let topic = registry.knownTopic(hashed: hash),
+      let context = registry.knownContext(context),
+      let row = registry.installed(session.device, topic, session.environment, context)
+    else { return }
+    abandon(row, now)
   }
 
   /// Erases the phone: every app is gone, its key and base token too, and its connections end.
@@ -81,7 +94,8 @@ extension Broker {
     guard registration.device == session.device, registration.isAbandoned || !registration.isActive else {
       return false
     }
-    return registry.installed(session.device, registration.topic, registration.environment) == nil
+    return registry.installed(
+      session.device, registration.topic, registration.environment, registration.context) == nil
   }
 
   func abandon(_ row: RegistrationID, _ now: Timestamp) {
@@ -89,6 +103,7 @@ extension Broker {
     let registration = registry[row]
     history.noteToken(.removed, row, registration.environment, now)
     slots.route(row, to: nil)
+    guard registration.context == nil else { return }
     leaveChannels(of: registration.device, topic: registration.topic, registration.environment)
   }
 }

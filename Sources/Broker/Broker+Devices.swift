@@ -118,15 +118,23 @@ extension Broker {
     if isForIt { history.toldByPhone(id, step, now) }
   }
 
-  /// The device wants the token of a topic: the one it has, or that of a fresh install. nil when there are too many.
-  public func appToken(_ session: DeviceSession, topic hash: TopicHash, now: Timestamp) -> DeviceToken? {
+  /// The device wants the token of a topic, or of one context of it: the one it has, or that of a fresh install. nil when
+  /// there are too many.
+  public func appToken(
+    _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext? = nil, now: Timestamp
+  ) -> DeviceToken? {
     guard deliveries.isLive(session), let topic = registry.topic(hashed: hash) else { return nil }
-    return appToken(device: session.device, topic: topic, environment: session.environment, now: now)
+    let id = context.flatMap(registry.context)
+    guard (id == nil) == (context == nil) else { return nil }
+    return appToken(device: session.device, topic: topic, id, environment: session.environment, now: now)
   }
 
-  func appToken(device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp) -> DeviceToken? {
-    if let row = registry.installed(device, topic, environment) { return registry[row].token }
-    guard let row = registry.install(device, topic, environment, now: now) else { return nil }
+  func appToken(
+    device: DeviceID, topic: TopicID, _ context: TokenContextID? = nil, environment: Environment,
+    now: Timestamp
+  ) -> DeviceToken? {
+    if let row = registry.installed(device, topic, environment, context) { return registry[row].token }
+    guard let row = registry.install(device, topic, context, environment, now: now) else { return nil }
     addSlot(for: row)
     history.noteToken(.issued, row, environment, now)
     return registry[row].token

@@ -40,9 +40,11 @@ extension Broker {
   }
 
   private func addImported(_ told: ImportedRegistration, now: Timestamp) -> RegistrationID? {
+    let context = told.context.flatMap(registry.context)
+    guard (context == nil) == (told.context == nil) else { return nil }
     let row = registry.add(
       Registration(
-        token: told.token, device: told.device, topic: told.topic, install: told.install,
+        token: told.token, device: told.device, topic: told.topic, context: context, install: told.install,
         environment: told.environment, issuedAt: told.issuedAt ?? now))
     if let row { addSlot(for: row) }
     return row
@@ -62,9 +64,10 @@ extension Broker {
 
   private struct App: Hashable {
     let topic: TopicID
+    let context: TokenContextID?
     let environment: Environment
 
-    init(_ row: Registration) { (topic, environment) = (row.topic, row.environment) }
+    init(_ row: Registration) { (topic, context, environment) = (row.topic, row.context, row.environment) }
   }
 
   /// Keeps a message for a row, in the place of the one that is there; it goes out if the device is connected. It gets
@@ -85,6 +88,8 @@ public struct ImportedRegistration {
   public var token: DeviceToken
   public var device: DeviceID
   public var topic: TopicID
+  /// nil for all of the topic.
+  public var context: TokenContext?
   public var install: Int32
   public var environment: Environment
   public var isAbandoned = false

@@ -41,7 +41,7 @@ public final class ConsoleContext {
   public var sendTest: ((TestPush, @escaping (UInt64?) -> Void) -> Void)?
   /// What a token is the HMAC of, field by field.
   public var explainToken:
-    ((Environment, UDID, TopicHash, _ install: Int32) -> [(field: String, bytes: [UInt8])])?
+    ((Environment, UDID, TopicHash, _ install: Int32, TokenContext?) -> [(field: String, bytes: [UInt8])])?
   /// The emulator's clock, to be moved.
   public var clock: (any ClockControl)?
   /// Calls `work` once after so many nanoseconds of real time, unless the object it answers is let go before.

@@ -66,7 +66,7 @@ public final class DevicePhone {
     case .erased: change { $0.erase() }
     case .notification(let notification): receive(notification)
     case .restored: change { $0.restore() }
-    case .activated, .tokenRefused, .app: break
+    case .activated, .tokenRefused, .app, .contextToken, .contextRefused, .contextEnded: break
     }
   }
 

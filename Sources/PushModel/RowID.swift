@@ -48,6 +48,13 @@ public struct RegistrationID: RowID {
   @inlinable public init(number: Int32) { self.number = number }
 }
 
+/// A context that some token was made for.
+@frozen
+public struct TokenContextID: RowID {
+  public let number: Int32
+  @inlinable public init(number: Int32) { self.number = number }
+}
+
 /// A row or none in the four bytes of a row: an `Optional` takes eight, and there is one in every record of the history.
 @frozen
 @propertyWrapper

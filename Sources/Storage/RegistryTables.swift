@@ -4,8 +4,8 @@ import PushModel
 /// Topics, devices and the token map on disk. A table's row id is the row's index in the registry.
 struct RegistryTables {
   private let path: String
-  private let writeTopic, writeDevice, writeRegistration: Statement
-  private let readTopics, readDevices, readRegistrations: Statement
+  private let writeTopic, writeDevice, writeRegistration, writeContext: Statement
+  private let readTopics, readDevices, readRegistrations, readContexts: Statement
 
   init(_ database: Database) throws(StoreError) {
     path = database.path
@@ -15,9 +15,12 @@ struct RegistryTables {
     writeRegistration = try Statement(
       database, "INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       isChecked: true)
+    writeContext = try Statement(
+      database, "INSERT OR REPLACE INTO token_context VALUES (?, ?, ?)", isChecked: true)
     readTopics = try Statement(database, "SELECT * FROM topic ORDER BY id", isChecked: true)
     readDevices = try Statement(database, "SELECT * FROM device ORDER BY id", isChecked: true)
     readRegistrations = try Statement(database, "SELECT * FROM registration ORDER BY id", isChecked: true)
+    readContexts = try Statement(database, "SELECT * FROM token_context ORDER BY id", isChecked: true)
   }
 
   // MARK: Writing
@@ -26,7 +29,10 @@ struct RegistryTables {
   func write(_ changes: BrokerChanges, of registry: Registry) throws(StoreError) {
     for id in Self.once(changes.topics) { try write(id, registry[id]) }
     for id in Self.once(changes.devices) { try write(id, registry[id]) }
-    for id in Self.once(changes.registrations) { try write(id, registry[id]) }
+    for id in Self.once(changes.registrations) {
+      try write(id, registry[id])
+      if let context = registry.context(of: id) { try write(id, context) }
+    }
   }
 
   /// In order, each once: the tables are written from front to back.
@@ -69,6 +75,12 @@ struct RegistryTables {
     try writeRegistration.run()
   }
 
+  private func write(_ id: RegistrationID, _ context: TokenContext) throws(StoreError) {
+    writeContext.bind(1, id)
+    writeContext.bind(2, context.text)
+    try writeContext.run()
+  }
+
   // MARK: Reading
 
   /// Gives an empty registry all rows in order.
@@ -84,10 +96,25 @@ struct RegistryTables {
       count += 1
     }
     count = 0
+    var contexts = try loadContexts()
     while try readRegistrations.step() {
-      guard loadRegistration(count, broker) else { throw damaged("registration", count) }
+      guard loadRegistration(count, contexts.removeValue(forKey: count), broker) else {
+        throw damaged("registration", count)
+      }
       count += 1
     }
+    if let other = contexts.keys.min() { throw damaged("token_context", other) }
+  }
+
+  /// Of the rows that have one, by the number of the row.
+  private func loadContexts() throws(StoreError) -> [Int64: TokenContext] {
+    var contexts: [Int64: TokenContext] = [:]
+    while try readContexts.step() {
+      let row = readContexts.integer(0)
+      guard let context = TokenContext(readContexts.text(1)) else { throw damaged("token_context", row) }
+      contexts[row] = context
+    }
+    return contexts
   }
 
   private func loadTopic(_ index: Int64, _ broker: Broker) -> Bool {
@@ -110,7 +137,7 @@ struct RegistryTables {
     return broker.registry.deviceCount == index + 1
   }
 
-  private func loadRegistration(_ index: Int64, _ broker: Broker) -> Bool {
+  private func loadRegistration(_ index: Int64, _ context: TokenContext?, _ broker: Broker) -> Bool {
     let read = readRegistrations
     guard read.integer(0) == index, let token = DeviceToken(read.bytes(1)),
       let device = DeviceID(read, 2), let topic = TopicID(read, 3),
@@ -122,7 +149,7 @@ struct RegistryTables {
       issuedAt: Timestamp(nanoseconds: read.integer(8)))
     (row.isAbandoned, row.awaitsFeedback) = (read.integer(6) != 0, read.integer(7) != 0)
     row.goneAt = Timestamp(nanoseconds: read.integer(9))
-    return broker.restore(row)
+    return broker.restore(row, context)
   }
 
   private func damaged(_ table: String, _ row: Int64) -> StoreError {

@@ -77,7 +77,7 @@ public final class SQLiteStore: BrokerStore {
     try database.execute(
       """
       DELETE FROM foreign_feedback; DELETE FROM message_log; DELETE FROM registration; DELETE FROM device;
-      DELETE FROM topic; DELETE FROM subscription
+      DELETE FROM topic; DELETE FROM subscription; DELETE FROM token_context
       """)
     messages.reset()
   }

@@ -32,6 +32,10 @@ struct IdentityDerivationTests {
     let hash = derivation.topicHash(try topic("com.example.app"))
     let app = derivation.appToken(environment: .production, udid: udid, topicHash: hash, install: 7)
     #expect(app.hex == "813f39bb47b2062fea1ebd0e5fef31f83ce3527f469996792d172e613147fa9e")
+    let part = derivation.appToken(
+      environment: .production, udid: udid, topicHash: hash, install: 7,
+      context: .start(attributesType: "Adventure"))
+    #expect(part.hex == "9a74c83def2d6b2f5eb9f5789538d6d3bd5f4420a894801102d3d326d949d6c4")
     let base = derivation.baseToken(environment: .sandbox, udid: udid, identity: 2)
     #expect(base.hex == "5ddb21effd1b7f14d9037a7caedf2227c8cddd142f2ae34537dec87a0302e957")
   }

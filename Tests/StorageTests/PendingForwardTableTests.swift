@@ -53,7 +53,8 @@ struct PendingForwardTableTests {
     let folder = ScratchFolder()
     try folder.copy(from: self.folder)
     try Raw.run(
-      folder.file("store.db"), "DROP TABLE pending_forward; \(Self.withoutChecks) PRAGMA user_version = 2")
+      folder.file("store.db"),
+      "DROP TABLE pending_forward; DROP TABLE token_context; \(Self.withoutChecks) PRAGMA user_version = 2")
     let older = try Fleet(path: folder.file("store.db"))
     #expect(older.kept(1) == "kept" && older.broker.pendingForwards.count == 0)
     _ = add("one", older)

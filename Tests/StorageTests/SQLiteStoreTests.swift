@@ -51,6 +51,51 @@ struct SQLiteStoreTests {
     #expect(after.installed(1, 1, .production) == 3)
   }
 
+  @Test("gives back what of their topics tokens are for, and opens a store of version 5")
+  func contexts() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(1)
+    try fleet.commit()
+    let folder = ScratchFolder()
+    try folder.copy(from: self.folder)
+    try Raw.run(folder.file("store.db"), "DROP TABLE token_context; PRAGMA user_version = 5")
+    let older = try Fleet(path: folder.file("store.db"))
+    #expect(older.broker.registry.registrationCount == 1 && older.broker.registry.context(of: 0) == nil)
+    let phone = Phone(connectedAt: older.now)
+    let udid = try #require(UDID("device-0"))
+    let session = try #require(
+      older.broker.connect(
+        udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil,
+        link: phone.link, now: older.now)
+    ).session
+    let hash = TopicHash(try #require(Topic(Fleet.topic)))
+    let names = [TokenContext.starting("Game"), .updating("activity-1"), nil, .starting("Ride")]
+    let tokens = names.map { older.broker.appToken(session, topic: hash, $0, now: older.now) }
+    #expect(Set(tokens).count == 4 && !tokens.contains(nil))
+    try older.commit()
+    try older.restart()
+    let registry = older.broker.registry
+    for (name, token) in zip(names, tokens) {
+      let row = try #require(token.flatMap(registry.find))
+      #expect(registry.context(of: row) == name)
+    }
+    #expect(registry.registrationCount == 4)
+  }
+
+  @Test("a context that is none, or of no row, makes the store a damaged one")
+  func damagedContexts() throws {
+    for values in ["0, 'what:is this'", "7, 'start:Game'"] {
+      let fleet = try Fleet(path: folder.file("\(values.prefix(1)).db"))
+      try fleet.register(1)
+      try fleet.commit()
+      let copy = ScratchFolder()
+      try copy.copy(from: folder)
+      let file = copy.file("\(values.prefix(1)).db")
+      try Raw.run(file, "INSERT INTO token_context VALUES (\(values), NULL)")
+      #expect { try Fleet(path: file) } throws: { ($0 as? StoreError)?.code == .damaged }
+    }
+  }
+
   @Test("gives back a device's identity, key and times")
   func device() throws {
     let fleet = try Fleet(path: path)
@@ -166,7 +211,8 @@ struct SQLiteStoreTests {
       .filter { $0 != " " }
     try Raw.run(
       folder.file("store.db"),
-      "INSERT INTO message_log VALUES (1, x'\(entry)', NULL); PRAGMA user_version = 4")
+      "INSERT INTO message_log VALUES (1, x'\(entry)', NULL); DROP TABLE token_context; PRAGMA user_version = 4"
+    )
     let older = try Fleet(path: folder.file("store.db"))
     let message = try #require(older.broker.keptMessage(0))
     #expect(older.kept(0) == "Hi" && message.head.pushType == .alert && message.content.collapseText == nil)

@@ -10,10 +10,12 @@ public final class FakeDerivation: TokenDerivation {
 
   public func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
 
-  public func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32)
-    -> DeviceToken
-  {
-    token(udid.text, topicHash.bytes + [environment.rawValue], min(install, collidesFromInstall - 1))
+  public func appToken(
+    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
+  ) -> DeviceToken {
+    let part = Array((context?.text ?? "").utf8)
+    return token(
+      udid.text, topicHash.bytes + [environment.rawValue] + part, min(install, collidesFromInstall - 1))
   }
 
   public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {

@@ -1,11 +1,11 @@
 import PushModel
 
-/// One row of the token map: this topic on this device in this environment has this token.
+/// One row of the token map: this topic on this device in this environment has this token, or one context of the topic has.
 public struct Registration: BitwiseCopyable {
   public var token: DeviceToken
   public var device: DeviceID
   public var topic: TopicID
-  /// Counts the installs of the app on the device: 1, 2, … (`Documentation/credentials.md#how-tokens-come-to-be`).
+  /// Counts the installs of the app on the device, or the times that the context was asked for: 1, 2, … (`Documentation/credentials.md#how-tokens-come-to-be`).
   public var install: Int32
   public var environment: Environment
   /// The app is no longer on the phone (removed, reinstalled or erased), but the phone has not reported it yet.
@@ -17,17 +17,24 @@ public struct Registration: BitwiseCopyable {
   public var goneAt = Timestamp.never
   /// Next registration of the same device.
   @Packed var nextOfDevice: RegistrationID? = nil
+  /// What of the topic it is for; nil for all of it.
+  @Packed public var context: TokenContextID? = nil
 
   public init(
-    token: DeviceToken, device: DeviceID, topic: TopicID, install: Int32, environment: Environment,
-    issuedAt: Timestamp
+    token: DeviceToken, device: DeviceID, topic: TopicID, context: TokenContextID? = nil, install: Int32,
+    environment: Environment, issuedAt: Timestamp
   ) {
-    (self.token, self.device, self.topic) = (token, device, topic)
+    (self.token, self.device, self.topic, self.context) = (token, device, topic, context)
     (self.install, self.environment, self.issuedAt) = (install, environment, issuedAt)
   }
 
   /// Whether pushes to the token are still taken.
   public var isActive: Bool { goneAt == .never }
+
+  /// Whether it stands for an install of this.
+  public func isOf(_ topic: TopicID, _ context: TokenContextID?, _ environment: Environment) -> Bool {
+    self.topic == topic && self.context == context && self.environment == environment
+  }
 }
 
 extension Timestamp {

@@ -21,6 +21,8 @@ public final class Registry {
   private var deviceByUDID: [UDID: DeviceID] = [:]
   private var topicByHash: [TopicHash: TopicID] = [:]
   private var topicByName: [Topic: TopicID] = [:]
+  private var contexts: [TokenContext] = []
+  private var contextByName: [TokenContext: TokenContextID] = [:]
   /// Rows that the store has not seen as they are; one may be named more than once.
   private var changes = Changes()
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
@@ -81,6 +83,30 @@ public final class Registry {
   /// The topic of an id that this registry gave.
   public subscript(id: TopicID) -> TopicEntry { topics[id.index] }
 
+  // MARK: Contexts
+
+  /// Most contexts, as a count: simulated devices say what they are called.
+  public static let contextLimit = 1_000_000
+
+  /// The context's id, added if new; nil when there are too many.
+  func context(_ context: TokenContext) -> TokenContextID? {
+    if let known = contextByName[context] { return known }
+    guard contexts.count < Self.contextLimit else { return nil }
+    let id = TokenContextID(contexts.count)
+    contexts.append(context)
+    contextByName[context] = id
+    return id
+  }
+
+  /// The id of a context that is already known.
+  func knownContext(_ context: TokenContext) -> TokenContextID? { contextByName[context] }
+
+  /// The context of an id that this registry gave.
+  public subscript(id: TokenContextID) -> TokenContext { contexts[id.index] }
+
+  /// What of its topic a row is for; nil for all of it.
+  public func context(of row: RegistrationID) -> TokenContext? { registrations[row].context.map { self[$0] } }
+
   // MARK: Devices
 
   /// The id of a device that has been seen.
@@ -127,10 +153,11 @@ public final class Registry {
   // MARK: Tokens
 
   /// The token that an install of an app has unless a saved state says otherwise.
-  public func derivedToken(_ udid: UDID, _ hash: TopicHash, _ environment: Environment, install: Int32)
-    -> DeviceToken
-  {
-    derivation.appToken(environment: environment, udid: udid, topicHash: hash, install: install)
+  public func derivedToken(
+    _ udid: UDID, _ hash: TopicHash, _ environment: Environment, install: Int32, context: TokenContext? = nil
+  ) -> DeviceToken {
+    derivation.appToken(
+      environment: environment, udid: udid, topicHash: hash, install: install, context: context)
   }
 
   /// The hash of a topic's name.
@@ -171,16 +198,18 @@ public final class Registry {
     return result
   }
 
-  /// The row of the app as it is installed now, if it is.
-  public func installed(_ device: DeviceID, _ topic: TopicID, _ environment: Environment) -> RegistrationID? {
+  /// The row of the app as it is installed now, if it is; of one context of its topic, if one is named.
+  public func installed(
+    _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil
+  ) -> RegistrationID? {
     registrations(of: device).first {
       let row = registrations[$0]
-      return row.topic == topic && row.environment == environment && row.isActive && !row.isAbandoned
+      return row.isOf(topic, context, environment) && row.isActive && !row.isAbandoned
     }
   }
 
-  /// The rows of an app as it is installed now: that of its bundle id, and those of its push types with topics of their own.
-  /// Oldest first.
+  /// The rows of an app as it is installed now: that of its bundle id, and those of its push types with topics of their own and
+  /// of all contexts. Oldest first.
   public func family(_ device: DeviceID, _ app: TopicID, _ environment: Environment) -> [RegistrationID] {
     let suffixed = self[app].name?.suffixed ?? []
     let topics = Set([app] + suffixed.compactMap { knownTopic(hashed: derivation.topicHash($0)) })
@@ -203,19 +232,20 @@ public final class Registry {
   }
 
   /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).
-  func install(_ device: DeviceID, _ topic: TopicID, _ environment: Environment, now: Timestamp)
-    -> RegistrationID?
-  {
+  func install(
+    _ device: DeviceID, _ topic: TopicID, _ context: TokenContextID?, _ environment: Environment,
+    now: Timestamp
+  ) -> RegistrationID? {
     let rows = registrations(of: device)
     guard rows.count < Self.rowsPerDevice else { return nil }
-    let earlier = rows.map { registrations[$0] }
-      .filter { $0.topic == topic && $0.environment == environment }
+    let earlier = rows.map { registrations[$0] }.filter { $0.isOf(topic, context, environment) }
     let install = (earlier.map(\.install).max() ?? 0) + 1
-    let token = derivedToken(self[device].udid, self[topic].hash, environment, install: install)
+    let token = derivedToken(
+      self[device].udid, self[topic].hash, environment, install: install, context: context.map { self[$0] })
     return add(
       Registration(
-        token: token, device: device, topic: topic, install: install, environment: environment, issuedAt: now)
-    )
+        token: token, device: device, topic: topic, context: context, install: install,
+        environment: environment, issuedAt: now))
   }
 
   /// Adds a row, as the newest of its device; nil when there are too many, or one has the token.
@@ -271,8 +301,10 @@ public struct TopicEntry {
 public protocol TokenDerivation {
   /// SHA-1 of the topic's UTF-8.
   func topicHash(_ topic: Topic) -> TopicHash
-  /// The token of a topic on a device, for its n-th install.
-  func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32) -> DeviceToken
+  /// The token of a topic on a device, or of one context of it, for its n-th install.
+  func appToken(
+    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
+  ) -> DeviceToken
   /// The token of the device itself, for its n-th identity.
   func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken
 }

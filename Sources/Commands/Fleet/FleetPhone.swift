@@ -50,7 +50,7 @@ final class FleetPhone: DeviceOwner {
     case .notification(let notification):
       fleet.notified(notification, isFirst: !wasReached)
       wasReached = true
-    case .activated, .app, .erased, .restored: break
+    case .activated, .app, .erased, .restored, .contextToken, .contextRefused, .contextEnded: break
     }
   }
 

@@ -52,8 +52,9 @@ enum TokensCommand {
       let isAny = settings[state] != nil
       return rows.filter { isAny || $0["installed"]?.text == "true" }.compactMap { $0["token"]?.string }
     }
-    return TextTable.lines([columns.map { $0.uppercased() }] + rows.map(cells))
+    // Few have one, and scripts count columns.
+    let columns = columns + (rows.contains { $0["context"]?.string != nil } ? ["context"] : [])
+    return TextTable.lines(
+      [columns.map { $0.uppercased() }] + rows.map { row in columns.map { row[$0]?.string ?? "" } })
   }
-
-  private static func cells(_ row: JSONValue) -> [String] { columns.map { row[$0]?.string ?? "" } }
 }

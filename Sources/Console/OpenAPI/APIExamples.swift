@@ -177,9 +177,10 @@ enum APIExamples {
   private static let clock: JSONValue = ["now": .string(now), "frozen": false, "offset": .number(0)]
 
   private static let row: [(String, JSONValue)] = [
-    ("udid", .string(udid)), ("topic", .string(topic)), ("environment", "sandbox"), ("token", .string(token)),
+    ("udid", .string(udid)), ("topic", .string(topic)), ("environment", "sandbox"),
+    ("token", .string(token)),
     ("install", 1), ("state", "active"), ("issuedAt", .string(now)), ("goneAt", nil), ("online", true),
-    ("installed", true),
+    ("installed", true), ("context", nil),
   ]
 
   private static let derivation: JSONValue = [
@@ -198,7 +199,8 @@ enum APIExamples {
     ],
     "topics": [
       [
-        "topic": .string(topic), "environment": "sandbox", "token": .string(token), "install": 1,
+        "topic": .string(topic), "context": nil, "environment": "sandbox", "token": .string(token),
+        "install": 1,
         "state": "active", "installed": true, "enabled": true,
       ]
     ], "keptMessages": [],

@@ -223,9 +223,10 @@ extension APISchemas {
 
   private static var token: [(String, JSONValue)] {
     [
-      ("udid", text), ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
-      ("state", tokenState), ("issuedAt", time), ("goneAt", nullable("string")), ("online", flag),
-      ("installed", flag),
+      ("udid", text), ("topic", text), ("environment", environment),
+      ("token", hex), ("install", whole), ("state", tokenState), ("issuedAt", time),
+      ("goneAt", nullable("string")), ("online", flag),
+      ("installed", flag), ("context", nullable("string")),
     ]
   }
 
@@ -253,8 +254,8 @@ extension APISchemas {
 
   private static var deviceTopic: JSONValue {
     object([
-      ("topic", text), ("environment", environment), ("token", hex), ("install", whole),
-      ("state", tokenState), ("installed", flag), ("enabled", flag),
+      ("topic", text), ("context", nullable("string")), ("environment", environment), ("token", hex),
+      ("install", whole), ("state", tokenState), ("installed", flag), ("enabled", flag),
     ])
   }
 

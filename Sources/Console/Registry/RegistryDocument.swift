@@ -20,7 +20,13 @@ struct RegistryDocument {
       "online": .bool(device.session(in: registration.environment) != nil),
       // Removed apps stay active until the device reports them (`Documentation/binary-protocol.md#feedback`).
       "installed": .bool(registration.isActive && !registration.isAbandoned),
+      "context": context(row),
     ]
+  }
+
+  /// What of its topic a token is for; null for all of it.
+  private func context(_ row: RegistrationID) -> JSONValue {
+    .optional(registry.context(of: row)?.text)
   }
 
   static func state(_ registration: Registration) -> String { registration.isActive ? "active" : "gone" }
@@ -72,8 +78,9 @@ struct RegistryDocument {
     let topic = registry[registration.topic]
     let session = device.session(in: registration.environment)
     return [
-      "topic": .string(topic.label), "environment": .string(registration.environment.name),
-      "token": .string(registration.token.hex), "install": .integer(Int64(registration.install)),
+      "topic": .string(topic.label), "context": context(row),
+      "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
+      "install": .integer(Int64(registration.install)),
       "state": .string(Self.state(registration)),
       "installed": .bool(registration.isActive && !registration.isAbandoned),
       "enabled": .bool(session?.enabled.contains(topic.hash) ?? false),

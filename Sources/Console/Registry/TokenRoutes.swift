@@ -44,9 +44,10 @@ extension Console {
       broker.registry[registration.device].udid,
       broker.registry[registration.topic].hash
     )
-    let message = context.explainToken?(registration.environment, udid, hash, registration.install)
+    let part = broker.registry.context(of: row)
+    let message = context.explainToken?(registration.environment, udid, hash, registration.install, part)
     let derived = broker.registry.derivedToken(
-      udid, hash, registration.environment, install: registration.install)
+      udid, hash, registration.environment, install: registration.install, context: part)
     return [
       // A saved state may bring a token that another secret gave.
       "isOurs": .bool(derived == registration.token),

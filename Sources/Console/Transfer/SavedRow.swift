@@ -19,6 +19,8 @@ struct SavedRow: Equatable, JSONDocument {
   }
 
   var app: App
+  /// What of the topic it is for; nil for all of it.
+  var context: TokenContext?
   var environment: Environment
   var install: Int32
   /// nil for the one that the emulator's secret gives.
@@ -34,7 +36,7 @@ struct SavedRow: Equatable, JSONDocument {
     "40 hexadecimal digits", ["type": "string", "pattern": "^[0-9A-Fa-f]{40}$"],
     { Hex.decode($0).flatMap { TopicHash(bytes: $0) } }, { $0.hex })
 
-  /// The app is read before the others, as the number of the install follows from it.
+  /// App, context and environment are read before the others, as the number of the install follows from them.
   static let form = JSONForm<SavedRow>(
     [
       JSONField(
@@ -43,15 +45,15 @@ struct SavedRow: Equatable, JSONDocument {
       JSONField(
         "topicHash", hashes, get: { if case .hashed(let hash) = $0.app { hash } else { nil } },
         set: { _, _ in }),
-      JSONField("environment", .environment, \.environment),
+      JSONField("context", .tokenContext, \.context), JSONField("environment", .environment, \.environment),
       JSONField("install", .whole(1...Int64(Registry.rowsPerDevice)), \.install),
       JSONField("token", .token, \.token), JSONField("state", .word, \.state),
       JSONField("issuedAt", .time, \.issuedAt), JSONField("goneAt", .time, \.goneAt),
       JSONField("message", SavedMessage.kind, \.message),
     ], rules: [("anyOf", [["required": ["topic"]], ["required": ["topicHash"]]])])
 
-  init(_ row: Registration, app: App, message: SavedMessage?) {
-    self.app = app
+  init(_ row: Registration, app: App, context: TokenContext?, message: SavedMessage?) {
+    (self.app, self.context) = (app, context)
     (environment, install, token) = (row.environment, row.install, row.token)
     state = !row.isActive ? .gone : row.isAbandoned ? .removed : .installed
     issuedAt = row.issuedAt
@@ -63,10 +65,13 @@ struct SavedRow: Equatable, JSONDocument {
   init(_ object: JSONObject, after earlier: [SavedRow], environment standard: Environment) throws {
     place = object.place
     app = try Self.app(object)
+    context = try object.value("context", .tokenContext)
     environment = try object.value("environment", .environment) ?? standard
     state = .installed
-    let (app, environment) = (app, environment)
-    let installs = earlier.filter { $0.app == app && $0.environment == environment }.map(\.install)
+    let (app, context, environment) = (app, context, environment)
+    let installs = earlier.filter {
+      $0.app == app && $0.context == context && $0.environment == environment
+    }.map(\.install)
     install = (installs.max() ?? 0) + 1
     try Self.form.read(object, into: &self)
     guard !installs.contains(install) else {

@@ -60,7 +60,8 @@ struct StateExport {
       if !registration.isActive { written.gone.insert(row) }
       return .value(
         SavedRow(
-          registration, app: app(registration.topic), message: broker.keptMessage(row).map(SavedMessage.init)
+          registration, app: app(registration.topic), context: registry.context(of: row),
+          message: broker.keptMessage(row).map(SavedMessage.init)
         ).document)
     }
     return head.map { .value($0.0, $0.1) } + [apps]

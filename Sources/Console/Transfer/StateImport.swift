@@ -59,7 +59,7 @@ struct StateImport {
   }
 
   private func derived(_ row: SavedRow, _ udid: UDID) -> DeviceToken {
-    registry.derivedToken(udid, hash(row.app), row.environment, install: row.install)
+    registry.derivedToken(udid, hash(row.app), row.environment, install: row.install, context: row.context)
   }
 
   private func hash(_ app: SavedRow.App) -> TopicHash {
@@ -88,6 +88,7 @@ struct StateImport {
   private func isSame(_ row: SavedRow, _ registration: Registration) -> Bool {
     registration.install == row.install && registration.environment == row.environment
       && registry[registration.topic].hash == hash(row.app)
+      && registration.context.map { registry[$0] } == row.context
   }
 
   private struct Credentials {
@@ -186,6 +187,7 @@ struct StateImport {
     guard let topic else { throw ConsoleError.full("topics", limit: Registry.topicLimit) }
     var told = ImportedRegistration(
       token: token, device: device, topic: topic, install: row.install, environment: row.environment)
+    told.context = row.context
     told.isAbandoned = row.state != .installed
     told.issuedAt = row.issuedAt
     told.goneAt = row.state == .gone ? row.goneAt ?? now : nil

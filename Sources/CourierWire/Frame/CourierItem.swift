@@ -7,6 +7,8 @@
 /// | 0xe1 | connect (repeated), app-token request | a topic's name in UTF-8; the protocol itself carries only its SHA-1 |
 /// | 0xe2 | app-token request | the token that the device remembers for the topic; the answer is `statusRemoved` if that app is gone |
 /// | 28, 0xe3 | message | push type as `PushType` counts them (Apple's numbers are unknown), and `apns-collapse-id` in UTF-8; each only if the provider said one |
+/// | 0xe5 | app-token request | what of the topic the token is for, as `TokenContext` writes it; the answer to one that can't be read is a refusal |
+/// | 0xe6 | app-token request, with 0xe5 | one byte, 1: the token is not needed any more; the answer is `statusRemoved` |
 /// | 0xe4 | message | the notification's id in the emulator's history, 8 bytes; to a device with a phone |
 /// | command 0x70 | server to device | 1 topic hash, 2 action, 3 topic name |
 /// | command 0x71 | server to a device with a phone | 1 number of the order, 2 the order in JSON, 3 the emulator's clock in nanoseconds since 1970, 4 whether it stands still |
@@ -112,6 +114,8 @@ public enum CourierItem {
     case appId = 3
     case topicName = 0xe1
     case heldToken = 0xe2
+    case context = 0xe5
+    case isOver = 0xe6
   }
 
   /// 0x12, `Documentation/device-protocol.md#app-token`.

@@ -20,7 +20,7 @@ enum PackItems {
     case (.appTokenRequest, 3), (.appTokenResponse, 4): 2
     case (.acknowledgement, 8), (.appTokenResponse, 1), (.setState, 1), (.channels, 4): 1
     case (.keepAlive, 9), (.keepAlive, 10), (.keepAliveAnswer, 1), (.appState, 2): 1
-    case (.phoneOrder, 4): 1
+    case (.phoneOrder, 4), (.appTokenRequest, 0xe6): 1
     default: nil
     }
   }

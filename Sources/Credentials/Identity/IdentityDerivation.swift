@@ -3,15 +3,17 @@ import PushModel
 /// How tokens come to be: HMAC-SHA256 under the emulator's secret over what a token stands for
 /// (`Documentation/credentials.md#how-tokens-come-to-be`).
 ///
-/// The message is a label of fixed length that says which kind of token it is, then fields of fixed length, and the
-/// UDID last, so that no two inputs share an encoding:
+/// The message is a label of fixed length that says which kind of token it is, then fields of fixed length or with their
+/// length before them, and the UDID last, so that no two inputs share an encoding:
 ///
 /// ```
-/// app token   "apns-emulator app 1\0"  environment u8  install i32  topic hash 20 bytes  UDID
-/// base token  "apns-emulator base1\0"  environment u8  identity i32                       UDID
+/// app token   "apns-emulator app 1\0"  environment u8  install i32  topic hash 20 bytes                     UDID
+/// of a context "apns-emulator ctx 1\0" environment u8  install i32  topic hash 20 bytes  length u8 context  UDID
+/// base token  "apns-emulator base1\0"  environment u8  identity i32                                          UDID
 /// ```
 public final class IdentityDerivation {
   private static let appLabel = Array("apns-emulator app 1\0".utf8)
+  private static let contextLabel = Array("apns-emulator ctx 1\0".utf8)
   private static let baseLabel = Array("apns-emulator base1\0".utf8)
 
   private let authenticator: MessageAuthenticator
@@ -27,24 +29,30 @@ public final class IdentityDerivation {
   /// SHA-1 of the topic's UTF-8 (`Documentation/device-protocol.md#filter`).
   public func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
 
-  /// The token of a topic on a device, for its n-th install.
-  public func appToken(environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32)
-    -> DeviceToken
-  {
-    begin(Self.appLabel, environment, number: install)
+  /// The token of a topic on a device, or of one context of it, for its n-th install.
+  public func appToken(
+    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
+  ) -> DeviceToken {
+    begin(context == nil ? Self.appLabel : Self.contextLabel, environment, number: install)
     message.append(contentsOf: topicHash.bytes)
+    if let context { message.append(contentsOf: Self.field(context)) }
     return finish(udid)
+  }
+
+  /// Its length is that of a name of at most `TokenContext.maximumNameByteCount` and a word.
+  private static func field(_ context: TokenContext) -> [UInt8] {
+    let text = Array(context.text.utf8)
+    return [UInt8(truncatingIfNeeded: text.count)] + text
   }
 
   /// What the token of a topic on a device is the code of, field by field, for people who want to follow it.
   public static func appTokenMessage(
-    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32
+    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
   ) -> [(field: String, bytes: [UInt8])] {
     [
-      ("label", appLabel), ("environment", [environment.rawValue]),
+      ("label", context == nil ? appLabel : contextLabel), ("environment", [environment.rawValue]),
       ("install", withUnsafeBytes(of: install.bigEndian) { Array($0) }), ("topicHash", topicHash.bytes),
-      ("udid", Array(udid.text.utf8)),
-    ]
+    ] + (context.map { [("context", field($0))] } ?? []) + [("udid", Array(udid.text.utf8))]
   }
 
   /// The token of the device itself, for its n-th identity.

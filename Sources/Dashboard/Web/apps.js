@@ -1,15 +1,18 @@
 /* Apps on devices, and what a person can do to them. */
 import { api, path } from './api.js';
-import { button } from './dom.js';
+import { button, h } from './dom.js';
 import { dateTime } from './format.js';
 import { loadTokens } from './loading.js';
 import { attempt } from './notices.js';
 
-/* All installs of an app on a device, oldest first. */
-export async function installsOf({ udid, topic, environment }) {
+/* All installs of an app on a device, or all tokens of one context of its topic; oldest first. */
+export async function installsOf({ udid, topic, environment, context }) {
   const words = new URLSearchParams({ udid, topic, environment });
-  return (await api('GET', `/api/v1/tokens?${words}`)).tokens.sort((a, b) => a.install - b.install);
+  return (await api('GET', `/api/v1/tokens?${words}`)).tokens.filter(row => row.context === context).sort((a, b) => a.install - b.install);
 }
+
+/* What a token is for: its topic, and what of it. */
+export const subjectOf = row => row.context ? [row.topic, ' ', h('span', { class: 'badge' }, row.context)] : row.topic;
 
 export const stateOf = row => row.state === 'gone' ? `gone since ${dateTime(row.goneAt)}` : row.installed ? 'active' : 'app removed, not yet reported';
 export const standing = row => row.state === 'gone' ? 'bad' : row.installed ? 'good' : 'warn';
@@ -22,7 +25,7 @@ export function appActions(row, installs, then) {
     await loadTokens();
     if (then) then(after);
   }, done);
-  if (installs.some(other => other.install > row.install)) return null;
+  if (row.context || installs.some(other => other.install > row.install)) return null;
   if (!row.installed) return button('Install again', act('install', 'Installed: another token'));
   return [button('Update', act('update', 'Updated: the token stays')), button('Reinstall', act('reinstall', 'Reinstalled: another token')),
     button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' })];

@@ -1,5 +1,5 @@
 /* How a token comes to be. */
-import { stateOf } from './apps.js';
+import { stateOf, subjectOf } from './apps.js';
 import { cells, h, table } from './dom.js';
 import { dateTime } from './format.js';
 import { tokenText } from './marks.js';
@@ -7,14 +7,15 @@ import { tokenText } from './marks.js';
 const fieldMeaning = {
   label: text => ['label', `“${text}”: keeps device tokens apart from other secrets`], environment: (_, row) => ['environment', row.environment],
   install: (_, row) => ['install number', `${row.install}: one more each time the app is installed here`],
-  topicHash: (_, row) => ['bundle id', `SHA-1 of the topic “${row.topic}”`], udid: (_, row) => ['UDID', `the device: “${row.udid}”`],
+  topicHash: (_, row) => ['bundle id', `SHA-1 of the topic “${row.topic}”`], context: (_, row) => ['context', `what of the topic it is for, its length before it: “${row.context}”`], udid: (_, row) => ['UDID', `the device: “${row.udid}”`],
 };
 
 /* The whole in one line, in the words that people come with: these four go in, the token comes out. */
 function equation(row, colour, before) {
   const part = (field, name, value) => h('span', { class: `field ${colour(field)} ${before && field === 'install' ? 'marked' : ''}` }, h('small', {}, name), h('strong', {}, value));
   const sign = text => h('span', { class: 'faint' }, text);
-  return h('div', { class: 'equation', role: 'group', 'aria-label': 'What makes the token' }, part('udid', 'UDID', row.udid), sign('+'), part('topicHash', 'bundle id', row.topic), sign('+'),
+  const context = row.context ? [sign('+'), part('context', 'context', row.context)] : [];
+  return h('div', { class: 'equation', role: 'group', 'aria-label': 'What makes the token' }, part('udid', 'UDID', row.udid), sign('+'), part('topicHash', 'bundle id', row.topic), context, sign('+'),
     part('environment', 'environment', row.environment), sign('+'), part('install', 'install number', String(row.install)),
     h('span', { class: 'out' }, sign('→'), h('span', { class: 'field result' }, h('small', {}, 'device token'), h('code', {}, row.token))));
 }
@@ -38,7 +39,7 @@ export function derivation(row, installs, actions) {
     return h('div', { class: `field ${colour(field)} ${before && field === 'install' ? 'changed' : ''}` }, h('strong', {}, name), h('span', { class: 'small' }, meaning), h('code', { class: 'break' }, hex));
   });
   return h('section', { class: 'card', 'aria-label': 'Derivation' },
-    h('div', { class: 'row' }, h('h2', {}, `${row.topic} on ${row.udid}`), h('span', { class: 'space' }), actions),
+    h('div', { class: 'row' }, h('h2', {}, subjectOf(row), ` on ${row.udid}`), h('span', { class: 'space' }), actions),
     equation(row, colour, before),
     before ? h('p', { class: 'small' }, 'Compared with the install before, only the marked field differs, and the token is another: ', tokenText(before.token), ` (${stateOf(before)}).`) : null,
     after ? h('p', { class: 'small warn' }, 'Installed again since: ', h('a', { href: `#tokens/${after.token}` }, tokenText(after.token)), `, install ${after.install}.`) : null,

@@ -1,6 +1,6 @@
 /* Devices: what is connected, what they want, what waits for them. */
 import { api, path } from './api.js';
-import { appActions } from './apps.js';
+import { appActions, subjectOf } from './apps.js';
 import { commandBlock, deviceCommand } from './commands.js';
 import { button, cells, empty, h, show, table } from './dom.js';
 import { dateTime } from './format.js';
@@ -58,8 +58,8 @@ function deviceCard(device) {
 function appRow(device, app) {
   const row = { ...app, udid: device.udid };
   const state = app.state === 'gone' ? 'gone' : app.installed ? 'installed' : 'removed, not yet reported';
-  return h('tr', {}, cells(app.topic, app.environment, h('a', { href: `#tokens/${app.token}` }, tokenText(app.token)), String(app.install), state,
-    app.enabled ? h('span', { class: 'good' }, 'yes') : h('span', { class: 'faint' }, 'no')), h('td', {}, h('div', { class: 'row' }, appActions(row, device.topics.filter(each => each.topic === app.topic && each.environment === app.environment), () => loadDevices()))));
+  return h('tr', {}, cells(subjectOf(app), app.environment, h('a', { href: `#tokens/${app.token}` }, tokenText(app.token)), String(app.install), state,
+    app.enabled ? h('span', { class: 'good' }, 'yes') : h('span', { class: 'faint' }, 'no')), h('td', {}, h('div', { class: 'row' }, appActions(row, device.topics.filter(each => each.topic === app.topic && each.context === app.context && each.environment === app.environment), () => loadDevices()))));
 }
 
 function keptRow(message) {

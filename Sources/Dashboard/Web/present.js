@@ -1,6 +1,6 @@
 /* One app on one phone for a room full of people: the whole token in large type, that of the install before beside it. */
 import { api, path } from './api.js';
-import { appActions, installsOf, standing, stateOf } from './apps.js';
+import { appActions, installsOf, standing, stateOf, subjectOf } from './apps.js';
 import { button, empty, h, show } from './dom.js';
 import { copy, failed } from './notices.js';
 import { on, soon, store } from './store.js';
@@ -41,11 +41,11 @@ function slide({ newest, before }, group) {
   const follow = row => { location.hash = `#present/${row.token}`; };
   const environment = `${newest.environment}, ${newest.online ? 'online' : 'offline'}`;
   return [
-    h('div', { class: 'row' }, h('h2', {}, newest.topic, h('span', { class: 'faint' }, ' on '), newest.udid, h('span', { class: 'faint' }, `, ${environment}`)),
+    h('div', { class: 'row' }, h('h2', {}, subjectOf(newest), h('span', { class: 'faint' }, ' on '), newest.udid, h('span', { class: 'faint' }, `, ${environment}`)),
       h('span', { class: 'space' }), appActions(newest, group, follow), h('a', { class: 'button', href: `#tokens/${newest.token}` }, 'Close')),
     h('div', { class: `slides ${before ? 'two' : ''}` }, before ? tokenSlide('Before', before, 'old') : null, tokenSlide(before ? 'Now' : 'The device token', newest, 'new')),
     h('div', { class: 'inputs', role: 'group', 'aria-label': 'What makes the token' },
-      input('UDID', newest.udid), input('bundle id', newest.topic), input('environment', newest.environment),
+      input('UDID', newest.udid), input('bundle id', newest.topic), newest.context ? input('context', newest.context) : null, input('environment', newest.environment),
       input('install number', before ? `${before.install} → ${newest.install}` : String(newest.install), before ? 'changed' : '')),
     h('p', { class: 'moral' }, before ? moral(before, newest) : 'Providers know only these 64 digits. Reinstall the app, and its next token stands beside this one.'),
   ];

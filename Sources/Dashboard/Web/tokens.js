@@ -1,6 +1,6 @@
 /* The token map. */
 import { api, path } from './api.js';
-import { appActions, installsOf, standing, stateOf } from './apps.js';
+import { appActions, installsOf, standing, stateOf, subjectOf } from './apps.js';
 import { commandBlock, deviceCommand } from './commands.js';
 import { derivation } from './derivation.js';
 import { button, cells, empty, h, show, table } from './dom.js';
@@ -28,7 +28,7 @@ export function tokensPane(main, argument) {
 
 export function drawTokens() {
   if (!tokenView.area || !tokenView.area.isConnected) return;
-  const rows = store.tokens.filter(row => `${row.udid} ${row.topic} ${row.token} ${row.environment}`.toLowerCase().includes(tokenView.text));
+  const rows = store.tokens.filter(row => `${row.udid} ${row.topic} ${row.context || ''} ${row.token} ${row.environment}`.toLowerCase().includes(tokenView.text));
   const more = moreRow(tokenView, rows.length, { loaded: store.tokens.length, next: store.nextToken, all: store.info?.counters.tokens, load: loadTokens }, drawTokens);
   if (!rows.length) {
     show(tokenView.area, store.tokens.length ? empty('Nothing matches', 'Try a part of the UDID, the topic or the token.')
@@ -42,7 +42,7 @@ export function drawTokens() {
 function tokenRow(row) {
   const open = () => { tokenView.selected = row.token; explain(row.token); drawTokens(); };
   return h('tr', { class: `pick ${row.token === tokenView.selected ? 'chosen' : ''}`, onclick: open },
-    cells([row.udid, ' ', onlineDot(row.online)], row.topic, row.environment, String(row.install)),
+    cells([row.udid, ' ', onlineDot(row.online)], subjectOf(row), row.environment, String(row.install)),
     h('td', {}, h('button', { type: 'button', class: 'plain', title: 'How it is made', onclick: event => { event.stopPropagation(); open(); } }, tokenText(row.token))),
     h('td', { class: standing(row) }, stateOf(row)),
     h('td', { onclick: event => event.stopPropagation() }, h('div', { class: 'row tight' }, button('Copy', () => copy(row.token, 'Token')), h('a', { class: 'button', href: `#present/${row.token}` }, 'Present'))));

@@ -30,9 +30,9 @@ enum ConsoleService {
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }
     context.faults = emulator.faults.engine
     context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator, done: $1) }
-    context.explainToken = { environment, udid, topicHash, install in
+    context.explainToken = { environment, udid, topicHash, install, context in
       IdentityDerivation.appTokenMessage(
-        environment: environment, udid: udid, topicHash: topicHash, install: install)
+        environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
     }
     context.clock = emulator.clock
     context.phones = emulator.phones

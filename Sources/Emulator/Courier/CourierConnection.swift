@@ -257,8 +257,26 @@ extension CourierConnection {
       return sendAnswer(
         session.tokenProvided(nil, for: request, refusal: AppTokenResponse.statusRemoved, at: instant))
     }
-    let appToken = broker.appToken(owner, topic: request.topic, now: now)
-    sendAnswer(session.tokenProvided(appToken, for: request, at: instant))
+    sendAnswer(answer(request, owner, instant, now))
+  }
+
+  /// A token, for the topic or for the context of it that the request names; or the end of the latter's.
+  private func answer(
+    _ request: AppTokenRequest, _ owner: DeviceSession, _ instant: Instant, _ now: Timestamp
+  ) -> [UInt8] {
+    var context: TokenContext?
+    switch request.context {
+    case .absent: break
+    case .named(let name): context = name
+    case .unreadable: return session.tokenProvided(nil, for: request, at: instant)
+    }
+    if let context, request.isOver {
+      broker.endToken(owner, topic: request.topic, context, now: now)
+      return session.tokenProvided(
+        nil, for: request, refusal: AppTokenResponse.statusRemoved, at: instant)
+    }
+    let token = broker.appToken(owner, topic: request.topic, context, now: now)
+    return session.tokenProvided(token, for: request, at: instant)
   }
 
   private func acknowledge(_ receipt: Acknowledgement, _ now: Timestamp) {

@@ -240,6 +240,15 @@ extension JSONKind<Int64> {
   }
 }
 
+extension JSONKind<TokenContext> {
+  public static var tokenContext: JSONKind {
+    .spelled(
+      "start: or activity: and a name", ["type": "string", "pattern": "^(start|activity):."],
+      { TokenContext($0) },
+      { $0.text })
+  }
+}
+
 extension JSONKind<Topic> {
   public static var topic: JSONKind {
     .spelled(

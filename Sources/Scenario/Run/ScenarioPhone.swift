@@ -123,7 +123,7 @@ final class ScenarioPhone: DeviceOwner {
       phone.restore()
     case .notification(let notification):
       events += phone.receive(PhonePush(notification, id: phone.makeId()), at: emulator.clock.now())
-    case .activated, .app: break
+    case .activated, .app, .contextToken, .contextRefused, .contextEnded: break
     }
   }
 

@@ -11,6 +11,12 @@ public enum DeviceEvent: Equatable, Sendable {
   case token(Topic, DeviceToken)
   /// The service gives no token for an app.
   case tokenRefused(Topic, status: UInt8)
+  /// One context of a topic has a token: the first time in a run, and when it changes.
+  case contextToken(TokenNeed, DeviceToken)
+  /// The service gives none for a context.
+  case contextRefused(TokenNeed, status: UInt8)
+  /// The token of a context has ended.
+  case contextEnded(TokenNeed)
   case notification(DeviceNotification)
   /// Something was done to an app.
   case app(Topic, AppStateChange.Action)
@@ -25,6 +31,8 @@ public enum DeviceEvent: Equatable, Sendable {
 /// A notification that has reached the device.
 public struct DeviceNotification: Equatable, Sendable {
   public var topic: Topic
+  /// What of the topic the token is for; nil for all of it.
+  public var context: TokenContext?
   /// The token it was addressed to.
   public var token: DeviceToken
   /// The provider's identifier, if the service tells it.
@@ -44,8 +52,8 @@ public struct DeviceNotification: Equatable, Sendable {
   /// Whether the service kept it while the device was away.
   public var isFromStore: Bool
 
-  public init(_ message: CourierMessage, topic: Topic) {
-    self.topic = topic
+  public init(_ message: CourierMessage, topic: Topic, context: TokenContext? = nil) {
+    (self.topic, self.context) = (topic, context)
     token = message.token
     apnsId = message.tracingIdentifier.flatMap(Self.identifier)
     priority = message.priority
@@ -85,6 +93,18 @@ extension DeviceEvent {
       ["event": "token", "topic": .string(topic.name), "token": .string(token.hex)]
     case .tokenRefused(let topic, let status):
       ["event": "tokenRefused", "topic": .string(topic.name), "status": .integer(Int64(status))]
+    case .contextToken(let need, let token):
+      [
+        "event": "token", "topic": .string(need.topic.name), "context": .string(need.context.text),
+        "token": .string(token.hex),
+      ]
+    case .contextRefused(let need, let status):
+      [
+        "event": "tokenRefused", "topic": .string(need.topic.name), "context": .string(need.context.text),
+        "status": .integer(Int64(status)),
+      ]
+    case .contextEnded(let need):
+      ["event": "tokenEnded", "topic": .string(need.topic.name), "context": .string(need.context.text)]
     case .notification(let notification): notification.json
     case .app(let topic, let action):
       ["event": "app", "topic": .string(topic.name), "action": .string(action.name)]
@@ -98,7 +118,9 @@ extension DeviceEvent {
 extension DeviceNotification {
   /// What only some have stands at the end, and only where there is some.
   fileprivate var json: JSONValue {
-    let said = [("pushType", pushType?.name), ("collapseId", collapseId)]
+    let said = [
+      ("pushType", pushType?.name), ("collapseId", collapseId), ("context", context?.text),
+    ]
     return .object(common + said.compactMap { name, text in text.map { (name, .string($0)) } })
   }
 
@@ -120,6 +142,10 @@ extension DeviceEvent {
     case .connected(let baseToken): "connected     base token \(baseToken.hex)"
     case .token(let topic, let token): "token         \(topic)  \(token.hex)"
     case .tokenRefused(let topic, let status): "no token      \(topic)  refused with status \(status)"
+    case .contextToken(let need, let token): "token         \(need.topic)  \(need.context)  \(token.hex)"
+    case .contextRefused(let need, let status):
+      "no token      \(need.topic)  \(need.context)  refused with status \(status)"
+    case .contextEnded(let need): "token ended   \(need.topic)  \(need.context)"
     case .notification(let notification): "notification  \(notification.text)"
     case .app(let topic, let action): "app           \(topic)  \(action.name)"
     case .erased(let udid): "erased        \(udid)"

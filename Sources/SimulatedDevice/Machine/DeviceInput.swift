@@ -29,6 +29,8 @@ public enum DeviceInput {
   case install(Topic)
   /// A person removes an app.
   case remove(Topic)
+  /// The contexts for which its phone wants tokens of their own, all of them: new ones are asked for, the tokens of others end.
+  case wants([TokenNeed])
   /// Its phone has a network or not. Without one the connection stays, for whoever drives the phone, and asks for no
   /// messages, so that they are kept.
   case listens(Bool)

@@ -52,6 +52,7 @@ public struct SimulatedDevice: ~Copyable {
   private var needsActivation: Bool
   /// Tokens that were told in this run.
   private var announced: [Topic: DeviceToken] = [:]
+  private var announcedContexts: [TokenNeed: DeviceToken] = [:]
   private var backoff: Backoff
   /// Attempts in a row that came to nothing.
   private var failures = 0
@@ -109,6 +110,7 @@ public struct SimulatedDevice: ~Copyable {
     case .received(let bytes): received(bytes, now, &actions)
     case .install(let topic): install(topic, &actions)
     case .remove(let topic): remove(topic, &actions)
+    case .wants(let needs): want(needs, &actions)
     case .listens(let isListening):
       self.isListening = isListening
       send(filter, &actions)
@@ -318,23 +320,26 @@ public struct SimulatedDevice: ~Copyable {
       actions.append(.persist(state))
     }
     connectedSince = now
-    let requests = session.requestTokens(state.tokenRequests)
+    let requests = session.requestTokens(state.tokenRequests + state.contextRequests)
     actions.append(.emit(.connected(baseToken: baseToken)))
     actions.append(.send(SetState.active.encoded + filter + requests))
   }
 
   /// A notification for an app that is not there is acknowledged like any other, and nobody sees it.
   private mutating func notify(_ message: CourierMessage, _ actions: inout [DeviceAction]) {
-    guard let app = state.apps.first(where: { $0.hash == message.topic }) else { return }
-    actions.append(.emit(.notification(DeviceNotification(message, topic: app.topic))))
+    let entry = state.contexts.first { $0.hash == message.topic && $0.token == message.token }
+    let topic = entry?.need.topic ?? state.apps.first { $0.hash == message.topic }?.topic
+    guard let topic else { return }
+    let notification = DeviceNotification(message, topic: topic, context: entry?.need.context)
+    actions.append(.emit(.notification(notification)))
   }
 }
 
 /// Apps come, go and get tokens.
 extension SimulatedDevice {
-  /// The topics of all apps that have a token, or none while nothing is to come.
+  /// The topics of all that have a token, or none while nothing is to come.
   private var filter: [UInt8] {
-    let enabled = isListening ? state.apps.filter { $0.token != nil }.map(\.hash) : []
+    let enabled = isListening ? state.topicsWithTokens : []
     return session.command(FilterUpdate(baseToken: state.baseToken, enabled: enabled))
   }
 
@@ -342,6 +347,9 @@ extension SimulatedDevice {
     _ response: AppTokenResponse, _ request: AppTokenRequest, _ next: [UInt8],
     _ actions: inout [DeviceAction]
   ) {
+    if case .named(let context) = request.context {
+      return contextAnswered(state.answered(response, to: request, context), response, next, &actions)
+    }
     guard let index = state.apps.firstIndex(where: { $0.hash == request.topic }) else {
       return send(next, &actions)
     }
@@ -363,6 +371,38 @@ extension SimulatedDevice {
     // The filter goes out before anybody can learn the token and push to it.
     send(bytes + next, &actions)
     if announced.updateValue(token, forKey: topic) != token { actions.append(.emit(.token(topic, token))) }
+  }
+
+  private mutating func want(_ needs: [TokenNeed], _ actions: inout [DeviceAction]) {
+    let before = state.topicsWithTokens
+    let requests = state.want(needs)
+    guard !requests.isEmpty else { return }
+    actions.append(.persist(state))
+    let update = state.topicsWithTokens == before ? [] : filter
+    send(update + session.requestTokens(requests), &actions)
+  }
+
+  private mutating func contextAnswered(
+    _ answer: DeviceState.ContextAnswer, _ response: AppTokenResponse, _ next: [UInt8],
+    _ actions: inout [DeviceAction]
+  ) {
+    switch answer {
+    case .outdated: send(next, &actions)
+    case .token(let need, let token):
+      let isNew = announcedContexts.updateValue(token, forKey: need) != token
+      if isNew { actions.append(.persist(state)) }
+      send((isNew ? filter : []) + next, &actions)
+      if isNew { actions.append(.emit(.contextToken(need, token))) }
+    case .ended(let need):
+      announcedContexts[need] = nil
+      actions.append(.persist(state))
+      send(next, &actions)
+      actions.append(.emit(.contextEnded(need)))
+    case .refused(let need):
+      send(next, &actions)
+      actions.append(.emit(.contextRefused(need, status: response.status)))
+    case .askAgain(let request): send(next + session.requestTokens([request]), &actions)
+    }
   }
 
   private mutating func appStateChanged(
@@ -393,6 +433,7 @@ extension SimulatedDevice {
     let family = family(of: topic)
     guard !family.isEmpty else { return }
     state.apps.removeAll { family.contains($0.topic) }
+    state.forgetContexts(of: family)
     for topic in family { announced[topic] = nil }
     actions.append(.persist(state))
     send(filter, &actions)
@@ -405,11 +446,13 @@ extension SimulatedDevice {
     for index in state.apps.indices where family.contains(state.apps[index].topic) {
       state.apps[index].token = nil
     }
+    let contexts = state.renewContexts(of: [topic])
     for topic in family { announced[topic] = nil }
     actions.append(.persist(state))
     send(filter, &actions)
     actions.append(.emit(.app(topic, .reinstalled)))
     for topic in family { requestToken(of: topic, &actions) }
+    send(session.requestTokens(contexts), &actions)
   }
 
   /// The app's topics that it has: those with a suffix end, and come back, with the one without.
@@ -423,9 +466,10 @@ extension SimulatedDevice {
     _ action: AppStateChange.Action, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     state.baseToken = nil
-    if action == .erased { state.apps = [] }
+    if action == .erased { (state.apps, state.contexts) = ([], []) }
     for index in state.apps.indices { state.apps[index].token = nil }
-    announced = [:]
+    _ = state.renewContexts(of: state.contexts.map(\.need.topic))
+    (announced, announcedContexts) = ([:], [:])
     needsActivation = true
     actions.append(.persist(state))
     actions.append(.emit(action == .erased ? .erased(state.udid) : .restored(state.udid)))
@@ -453,6 +497,16 @@ extension SimulatedDevice {
 }
 
 extension DeviceState {
+  /// Of all that have a token; each once.
+  var topicsWithTokens: [TopicHash] {
+    let apps = apps.filter { $0.token != nil }.map(\.hash)
+    var others: [TopicHash] = []
+    for entry in contexts where entry.token != nil && !entry.isOver {
+      if !apps.contains(entry.hash), !others.contains(entry.hash) { others.append(entry.hash) }
+    }
+    return apps + others
+  }
+
   /// Asks for the token of every app.
   var tokenRequests: [AppTokenRequest] {
     apps.map { app in

@@ -22,6 +22,8 @@ public struct DeviceState: Equatable, Sendable {
   public var baseToken: DeviceToken?
   /// In the order in which they were installed.
   public var apps: [App]
+  /// Contexts of topics that have tokens of their own.
+  public internal(set) var contexts: [ContextToken] = []
 
   public init(udid: UDID, baseToken: DeviceToken? = nil, apps: [App] = []) {
     self.udid = udid
@@ -43,9 +45,24 @@ extension DeviceState: JSONDocument {
     ["topic": .string($0.topic.name), "token": .optional($0.token?.hex)]
   }
 
+  private static let context = JSONKind<ContextToken>("an object", ["type": "object"]) { value, place in
+    let object = try JSONObject(value, place: place).droppingNull("token")
+    return ContextToken(
+      TokenNeed(try object.required("topic", .topic), try object.required("context", .tokenContext)),
+      token: try object.value("token", .token), isOver: try object.value("isOver", .flag) ?? false)
+  } write: {
+    [
+      "topic": .string($0.need.topic.name), "context": .string($0.need.context.text),
+      "token": .optional($0.token?.hex), "isOver": .bool($0.isOver),
+    ]
+  }
+
   public static let form = JSONForm<DeviceState>([
     JSONField("udid", .udid, \.udid).needed, JSONField(nullable: "baseToken", .token, \.baseToken),
     JSONField("apps", .list(of: app, "objects"), \.apps).needed,
+    JSONField(
+      "contexts", .list(of: context, "objects"), get: { $0.contexts.isEmpty ? nil : $0.contexts },
+      set: { $0.contexts = $1 }),
   ])
 
   /// The state as a JSON object.

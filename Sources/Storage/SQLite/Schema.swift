@@ -1,7 +1,7 @@
 /// The tables, and the number under which this program knows their shape.
 enum Schema {
   /// Counts changes of the tables; SQLite keeps it as `user_version`.
-  static let version: Int64 = 5
+  static let version: Int64 = 6
   /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
   static let applicationId: Int64 = 0x6170_6e73
 
@@ -19,6 +19,7 @@ enum Schema {
     \(channelTables)
     \(pendingForwardTable)
     \(rowChecks)
+    \(contextTable)
     PRAGMA application_id = \(applicationId);
     PRAGMA user_version = \(version);
     """
@@ -60,8 +61,13 @@ enum Schema {
   /// and say `alert` where nothing was said.
   private static let fullerEntries = ""
 
+  /// Came with version 6: of those rows of the token map that stand for one context of their topic.
+  private static let contextTable = """
+    CREATE TABLE token_context (id INTEGER PRIMARY KEY, context TEXT NOT NULL, rowCheck INTEGER);
+    """
+
   /// What makes a file of each earlier version one of the next; the first is for version 1.
-  static let steps = [channelTables, pendingForwardTable, rowChecks, fullerEntries]
+  static let steps = [channelTables, pendingForwardTable, rowChecks, fullerEntries, contextTable]
 
   /// Before the first statement that reads the file.
   ///

@@ -66,7 +66,7 @@ import Console
   @Test("A token is explained field by field")
   func explained() throws {
     let lab = ConsoleLab {
-      $0.explainToken = { environment, udid, hash, install in
+      $0.explainToken = { environment, udid, hash, install, _ in
         [
           ("environment", [environment.rawValue]), ("install", [UInt8(install)]),
           ("udid", Array(udid.text.utf8)),

@@ -16,7 +16,7 @@ import Console
       tokens[0].text
         == #"{"udid":"phone","topic":"com.example.app","environment":"sandbox","token":"\#(first.hex)","#
         + #""install":1,"state":"active","issuedAt":"2026-01-02T03:04:05.000Z","goneAt":null,"#
-        + #""online":false,"installed":true}"#)
+        + #""online":false,"installed":true,"context":null}"#)
     #expect(tokens.elements.map { $0["udid"].string } == ["phone", "tablet"])
   }
 

@@ -21,11 +21,24 @@ struct RandomState {
     for _ in 0..<60 { try copy.step(lab, issuer) }
   }
 
+  /// A phone's Live Activities come and go.
+  private mutating func useActivities(_ lab: ConsoleLab, _ udid: String, _ app: String) throws {
+    let phone = try lab.connect(udid, enabling: [app])
+    let session = try #require(phone.session)
+    let topic = try #require(Topic(app + ".push-type.liveactivity"))
+    let context = try #require(
+      [TokenContext.starting("Ride"), .updating("activity-1"), .updating("activity-2")][next(3)])
+    _ = lab.broker.registry.topic(named: topic)
+    _ = lab.broker.appToken(session, topic: TopicHash(topic), context, now: lab.clock.now)
+    if next(3) == 0 { lab.broker.endToken(session, topic: TopicHash(topic), context, now: lab.clock.now) }
+    lab.broker.disconnect(session, now: lab.clock.now)
+  }
+
   private mutating func step(_ lab: ConsoleLab, _ issuer: FakeIssuer) throws {
     let (udid, app) = ("phone-\(next(4))", "com.example.app\(next(3))")
     let (device, topic) = (try #require(UDID(udid)), try #require(Topic(app)))
     lab.clock.pass(seconds: Int64(next(100)))
-    switch next(11) {
+    switch next(12) {
     case 0...2: try lab.install(udid, app)
     case 3...4: try push(lab, device)
     case 5: _ = try lab.ask("POST", "/api/v1/devices/\(udid)/apps/\(app)/reinstall")
@@ -53,6 +66,7 @@ struct RandomState {
       _ = try lab.ask(
         "POST", "/api/v1/faults",
         json: #"{"name":"f\#(next(3))","match":{"topic":"a"},"when":\#(when),"effect":\#(effect)}"#)
+    case 10: try useActivities(lab, udid, app)
     default:
       try useChannel(lab, udid, topic)
     }

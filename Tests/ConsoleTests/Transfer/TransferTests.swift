@@ -57,7 +57,7 @@ import Console
     for word in [
       "\"installed\"", "\"removed\"", "\"gone\"", "payload\"", "payloadBase64", "expiration", "moreTopics",
       "keyFingerprint", "\"install\":2", "\"identity\":2", "\"feedback\":[\"", "probability", "storesNewest",
-      "\"subscribers\":[{\"udid\"", "seenUntil", "liveactivity",
+      "\"subscribers\":[{\"udid\"", "seenUntil", "liveactivity", "\"context\":\"start:Ride\"",
     ] { #expect(all.contains(word), "\(word)") }
   }
 
@@ -88,8 +88,7 @@ import Console
     let row = try lab.get("/api/v1/tokens")["tokens"][0]
     let derived = FakeDerivation().appToken(
       environment: .sandbox, udid: try #require(UDID("phone")),
-      topicHash: TopicHash(try #require(Topic(app))),
-      install: 1)
+      topicHash: TopicHash(try #require(Topic(app))), install: 1, context: nil)
     #expect(row["token"].string == derived.hex && row["state"].string == "active")
     #expect(try lab.get("/api/v1/devices/phone")["keptMessages"].count == 1)
     #expect(issuer.issuedCertificates.map(\.environments) == [[.sandbox, .production]])

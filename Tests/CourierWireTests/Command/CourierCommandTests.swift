@@ -31,6 +31,8 @@ struct CourierCommandTests {
       baseToken: token, topic: topic, topicName: Topic("com.example.app"), heldToken: token)
     request.appId = [0, 0]
     try expectRoundTrip(request)
+    (request.context, request.isOver) = (.named(.start(attributesType: "Game")), true)
+    try expectRoundTrip(request)
     try expectRoundTrip(AppTokenResponse(answering: request, with: token))
     try expectRoundTrip(
       AppTokenResponse(answering: request, with: nil, refusal: AppTokenResponse.statusRemoved))
@@ -43,6 +45,19 @@ struct CourierCommandTests {
     for action in AppStateChange.Action.allCases {
       try expectRoundTrip(AppStateChange(action, topic: topic, topicName: Topic("com.example.app")))
     }
+  }
+
+  @Test("a context's token is asked for and ended by private items; one that can't be read is told from none")
+  func contexts() throws {
+    let request = AppTokenRequest(
+      baseToken: nil, topic: topic, context: .activity(id: "a1"), isOver: true)
+    let hash = topic.hex
+    #expect(
+      request.encoded
+        == bytes("11 00000029 02 0014 \(hash) e5 000b 61637469766974793a6131 e6 0001 01"))
+    #expect(try parse(AppTokenRequest.self, bytes("11 00000017 02 0014 \(hash)"))?.context == .absent)
+    let strange = bytes("11 0000001c 02 0014 \(hash) e5 0002 6131")
+    #expect(try parse(AppTokenRequest.self, strange)?.context == .unreadable)
   }
 
   private func fullConnect() -> ConnectRequest {

@@ -18,8 +18,10 @@ final class TestCourier {
   var refusesToken = false
   var isStalled = false
   var tokenRefusal: UInt8?
+  var contextRefusal: UInt8?
   var installs: UInt64 = 0
   var tokens: [TopicHash: DeviceToken] = [:]
+  var contextTokens: [TokenContext: DeviceToken] = [:]
   /// Messages that wait for their topic, the newest of each.
   private var kept: [TopicHash: CourierMessage] = [:]
   private var unacknowledged: [UInt32: CourierMessage] = [:]
@@ -84,12 +86,25 @@ final class TestCourier {
 
   private func provide(_ request: AppTokenRequest, at now: Instant) {
     tokenRequests.append(request)
+    if case .named(let context) = request.context { return provide(request, context, at: now) }
     if tokenRefusal == nil, tokens[request.topic] == nil {
       installs += 1
       tokens[request.topic] = DeviceToken(loading: 1000 + installs)
     }
     let token = tokenRefusal == nil ? tokens[request.topic] : nil
     output += session.tokenProvided(token, for: request, refusal: tokenRefusal ?? 1, at: now)
+  }
+
+  private func provide(_ request: AppTokenRequest, _ context: TokenContext, at now: Instant) {
+    let isGiven = contextRefusal == nil && !request.isOver
+    if isGiven, contextTokens[context] == nil {
+      installs += 1
+      contextTokens[context] = DeviceToken(loading: 1000 + installs)
+    }
+    if request.isOver { contextTokens[context] = nil }
+    output += session.tokenProvided(
+      isGiven ? contextTokens[context] : nil, for: request,
+      refusal: contextRefusal ?? AppTokenResponse.statusRemoved, at: now)
   }
 
   /// A provider pushes.
