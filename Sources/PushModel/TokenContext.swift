@@ -7,6 +7,16 @@ public struct TokenNeed: Hashable, Sendable {
   public init(_ topic: Topic, _ context: TokenContext) { (self.topic, self.context) = (topic, context) }
 }
 
+/// A broadcast channel that a phone listens to.
+public struct ChannelNeed: Hashable, Sendable {
+  /// The bundle id.
+  public let topic: Topic
+  /// The channel's id, decoded.
+  public let channel: [UInt8]
+
+  public init(_ topic: Topic, _ channel: [UInt8]) { (self.topic, self.channel) = (topic, channel) }
+}
+
 /// What a token was made for, where one topic of an app has several: Live Activities have a token for each type of attributes
 /// that a push may start one with, and one for each activity that runs
 /// (`Documentation/device-behaviour.md#tokens-and-push-types`).

@@ -33,6 +33,8 @@ public struct DeviceNotification: Equatable, Sendable {
   public var topic: Topic
   /// What of the topic the token is for; nil for all of it.
   public var context: TokenContext?
+  /// The broadcast channel that it came through.
+  public var channel: [UInt8]?
   /// The token it was addressed to.
   public var token: DeviceToken
   /// The provider's identifier, if the service tells it.
@@ -64,6 +66,7 @@ public struct DeviceNotification: Equatable, Sendable {
     payload = message.payload
     pushType = message.pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
     collapseId = message.collapseId
+    channel = message.channel?.id
     notificationId = message.notificationId
     isFromStore = message.isFromStore
   }
@@ -120,6 +123,7 @@ extension DeviceNotification {
   fileprivate var json: JSONValue {
     let said = [
       ("pushType", pushType?.name), ("collapseId", collapseId), ("context", context?.text),
+      ("channel", channel.map(Base64.encode)),
     ]
     return .object(common + said.compactMap { name, text in text.map { (name, .string($0)) } })
   }

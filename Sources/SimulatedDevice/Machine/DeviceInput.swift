@@ -31,6 +31,8 @@ public enum DeviceInput {
   case remove(Topic)
   /// The contexts for which its phone wants tokens of their own, all of them: new ones are asked for, the tokens of others end.
   case wants([TokenNeed])
+  /// The channels to which its phone listens, all of them.
+  case listensTo([ChannelNeed])
   /// Its phone has a network or not. Without one the connection stays, for whoever drives the phone, and asks for no
   /// messages, so that they are kept.
   case listens(Bool)

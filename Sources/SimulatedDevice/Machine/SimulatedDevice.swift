@@ -53,6 +53,7 @@ public struct SimulatedDevice: ~Copyable {
   /// Tokens that were told in this run.
   private var announced: [Topic: DeviceToken] = [:]
   private var announcedContexts: [TokenNeed: DeviceToken] = [:]
+  private var channels = DeviceChannels()
   private var backoff: Backoff
   /// Attempts in a row that came to nothing.
   private var failures = 0
@@ -111,6 +112,7 @@ public struct SimulatedDevice: ~Copyable {
     case .install(let topic): install(topic, &actions)
     case .remove(let topic): remove(topic, &actions)
     case .wants(let needs): want(needs, &actions)
+    case .listensTo(let needs): if channels.want(needs) { send(subscription, &actions) }
     case .listens(let isListening):
       self.isListening = isListening
       send(filter, &actions)
@@ -293,7 +295,8 @@ public struct SimulatedDevice: ~Copyable {
     _ action: CourierClientSession.FrameAction, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     switch action {
-    case .nothing, .nothingStored, .channelsConfirmed: break
+    case .nothing, .nothingStored: break
+    case .channelsConfirmed(let confirmation): channels.confirmed(confirmation)
     case .connected(let response): connected(response, now, &actions)
     case .tokenAnswered(let response, let request, let next):
       tokenAnswered(response, request, next, &actions)
@@ -322,7 +325,8 @@ public struct SimulatedDevice: ~Copyable {
     connectedSince = now
     let requests = session.requestTokens(state.tokenRequests + state.contextRequests)
     actions.append(.emit(.connected(baseToken: baseToken)))
-    actions.append(.send(SetState.active.encoded + filter + requests))
+    let subscription = hasPhone && !channels.isConfirmed ? subscription : []
+    actions.append(.send(SetState.active.encoded + filter + requests + subscription))
   }
 
   /// A notification for an app that is not there is acknowledged like any other, and nobody sees it.
@@ -330,6 +334,7 @@ public struct SimulatedDevice: ~Copyable {
     let entry = state.contexts.first { $0.hash == message.topic && $0.token == message.token }
     let topic = entry?.need.topic ?? state.apps.first { $0.hash == message.topic }?.topic
     guard let topic else { return }
+    if let channel = message.channel { channels.heard(channel, of: topic) }
     let notification = DeviceNotification(message, topic: topic, context: entry?.need.context)
     actions.append(.emit(.notification(notification)))
   }
@@ -371,6 +376,14 @@ extension SimulatedDevice {
     // The filter goes out before anybody can learn the token and push to it.
     send(bytes + next, &actions)
     if announced.updateValue(token, forKey: topic) != token { actions.append(.emit(.token(topic, token))) }
+  }
+
+  /// The channels, for the service; empty while there is no connection.
+  private var subscription: [UInt8] {
+    mutating get {
+      guard isConnected, let baseToken = state.baseToken else { return [] }
+      return session.command(channels.subscription(baseToken))
+    }
   }
 
   private mutating func want(_ needs: [TokenNeed], _ actions: inout [DeviceAction]) {
@@ -469,7 +482,7 @@ extension SimulatedDevice {
     if action == .erased { (state.apps, state.contexts) = ([], []) }
     for index in state.apps.indices { state.apps[index].token = nil }
     _ = state.renewContexts(of: state.contexts.map(\.need.topic))
-    (announced, announcedContexts) = ([:], [:])
+    (announced, announcedContexts, channels) = ([:], [:], DeviceChannels())
     needsActivation = true
     actions.append(.persist(state))
     actions.append(.emit(action == .erased ? .erased(state.udid) : .restored(state.udid)))

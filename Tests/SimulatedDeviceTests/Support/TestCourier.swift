@@ -12,6 +12,8 @@ final class TestCourier {
   var filters: [[TopicHash]] = []
   var acknowledgements: [Acknowledgement] = []
   var reports: [PhoneReport] = []
+  var subscriptions: [ChannelSubscription] = []
+  var confirmsChannels = true
   /// How it behaves.
   var baseToken = DeviceToken(loading: 1)
   var refusesIdentity = false
@@ -55,7 +57,8 @@ final class TestCourier {
 
   private func carryOut(_ action: CourierServerSession.FrameAction, at now: Instant) {
     switch action {
-    case .nothing, .subscribe: break
+    case .nothing: break
+    case .subscribe(let subscription): subscribe(subscription)
     case .send(let bytes): output += bytes
     case .verify(let request): verify(request, at: now)
     case .replaceFilter(let update, _): filters.append(update.enabled)
@@ -105,6 +108,12 @@ final class TestCourier {
     output += session.tokenProvided(
       isGiven ? contextTokens[context] : nil, for: request,
       refusal: contextRefusal ?? AppTokenResponse.statusRemoved, at: now)
+  }
+
+  private func subscribe(_ subscription: ChannelSubscription) {
+    subscriptions.append(subscription)
+    guard confirmsChannels else { return }
+    output += ChannelConfirmation(index: subscription.index, baseToken: baseToken).encoded
   }
 
   /// A provider pushes.
