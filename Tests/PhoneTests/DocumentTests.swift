@@ -56,13 +56,15 @@ struct DocumentTests {
     #expect(
       Self.names(activities.first) == [
         "id", "topic", "attributesType", "attributes", "contentState", "state", "alert", "updatedAt",
-        "staleDate",
-        "dismissalDate",
+        "staleDate", "dismissalDate", "token",
       ])
     #expect(
       Self.has(
-        app(document), ["state", "permission", "callbacks", "badge", "silentBudget", "categories", "pending"])
-    )
+        app(document),
+        [
+          "state", "permission", "callbacks", "badge", "silentBudget", "categories", "pending",
+          "deviceTokens",
+        ]))
     #expect(
       Self.has(
         app(document)?.member("permission"),
@@ -112,7 +114,7 @@ struct DocumentTests {
     let before = lab.phone.document.text
     let settings = try #require(lab.phone.document.member("settings"))
     let apps = Self.names(app(lab.phone.document)).filter {
-      !["badge", "silentBudget", "pending"].contains($0)
+      !["badge", "silentBudget", "pending", "deviceTokens"].contains($0)
     }
     .compactMap { name in app(lab.phone.document)?.member(name).map { "\"\(name)\":\($0.text)" } }
     _ = lab.set("{\(apps.joined(separator: ","))}")

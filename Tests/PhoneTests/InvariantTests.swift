@@ -78,6 +78,43 @@ struct InvariantTests {
     #expect(first.document.text == second.document.text)
   }
 
+  @Test(
+    "whoever gets it what it wants finds each token once, and nothing but what is wanted", arguments: 1...15)
+  func tokens(seed: UInt64) throws {
+    var life = RandomLife(seed: seed)
+    var phone = life.phone()
+    for topic in RandomLife.apps { phone[topic]?.build.activityTypes = ["T"] }
+    var (held, number): ([TokenNeed: DeviceToken], Int) = ([:], 0)
+    for _ in 1...80 {
+      let (step, moment) = life.next()
+      _ = phone.live(step, at: moment)
+      let wanted = phone.wantedTokens
+      #expect(Set(wanted).count == wanted.count && wanted.allSatisfy { phone[$0.topic.app.topic] != nil })
+      held = held.filter { wanted.contains($0.key) }
+      for need in wanted where held[need] == nil {
+        number += 1
+        let token = try Self.token(number)
+        #expect(phone.take(token, of: need.topic, context: need.context, at: moment).count == 1, "\(step)")
+        held[need] = token
+      }
+      #expect(Self.shownTokens(phone) == held.values.map(\.hex).sorted(), "\(step)")
+    }
+    #expect(number > 2)
+  }
+
+  private static func token(_ number: Int) throws -> DeviceToken {
+    let digits = String(number, radix: 16)
+    return try #require(DeviceToken(hex: String(repeating: "0", count: 64 - digits.count) + digits))
+  }
+
+  private static func shownTokens(_ phone: Phone) -> [String] {
+    let apps = phone.document.member("apps")
+    return RandomLife.apps.flatMap { topic -> [String] in
+      guard case .array(let tokens)? = apps?.member(topic.name)?.member("deviceTokens") else { return [] }
+      return tokens.compactMap { $0.string("token") }
+    }.sorted()
+  }
+
   /// Of what repeats a phone leaves some out, if nobody has looked for long.
   private static func withoutRepeats(_ step: RandomLife.Step) -> RandomLife.Step {
     if case .order(let text) = step, text.contains(#""repeats":true"#) { .time } else { step }

@@ -27,6 +27,9 @@ struct LiveActivityTests {
     return lab
   }
 
+  private static func starts(_ type: String) -> TokenUse { .context(.start(attributesType: type)) }
+  private static func updates(_ id: String) -> TokenUse { .context(.activity(id: id)) }
+
   private static func state(_ lab: Lab) -> String { lab.document("screen/activities/0/state") }
   private static func score(_ lab: Lab) -> String { lab.document("screen/activities/0/contentState/score") }
 
@@ -36,7 +39,7 @@ struct LiveActivityTests {
     let order =
       #"{"do":"activity","topic":"com.example.app","attributesType":"Game","contentState":{"score":1}}"#
     let events = lab.order(order)
-    #expect(events.story == ["activity activity-by-app", "token activity-token"])
+    #expect(events.story == ["activity activity-by-app", "token-asked activity-token"])
     #expect(lab.document("screen/activities/0/attributesType") == #""Game""# && Self.score(lab) == "1")
     var old = Lab(IOSVersion(16, 0))
     #expect(old.order(order).story == ["dropped too-old"])
@@ -50,10 +53,11 @@ struct LiveActivityTests {
       (IOSVersion(18), #","input-push-token":1"#, true),
     ] as [(IOSVersion, String, Bool?)] {
       var lab = Lab(version)
-      let events = lab.receive(payload: Self.start(more), .liveactivity, to: .startingActivities("Game"))
+      let events = lab.receive(payload: Self.start(more), .liveactivity, to: Self.starts("Game"))
       #expect(events.has(.activity(.active), .activityStarted) == (token != nil))
       #expect(events.has(.dropped, .activityNoStart) == (token == nil))
-      #expect(events.has(.token, .activityToken) == (token == true), "\(version) \(more)")
+      #expect(events.has(.tokenAsked, .activityToken) == (token == true), "\(version) \(more)")
+      #expect(lab.phone.wantedTokens.count == (token == true ? 1 : 0))
       #expect(Self.state(lab) == (token == nil ? "nothing" : #""active""#))
     }
   }
@@ -72,8 +76,8 @@ struct LiveActivityTests {
   @Test("a start needs a push-to-start token of its attributes type, not one that updates, and no broadcast")
   func tokens() {
     for (token, starts) in [
-      (TokenUse.startingActivities("Game"), true), (.startingActivities("Other"), false),
-      (.activity("activity-1"), false), (.channel("c"), false),
+      (Self.starts("Game"), true), (Self.starts("Other"), false), (Self.updates("activity-1"), false),
+      (.channel("c"), false),
     ] {
       var lab = Self.running()
       let events = lab.receive(payload: Self.start(), .liveactivity, to: token)
@@ -105,11 +109,15 @@ struct LiveActivityTests {
     var lab = Self.running()
     _ = lab.order(#"{"do":"activity","topic":"com.example.app","attributesType":"Game"}"#)
     let events = lab.receive(
-      payload: Self.push("update", at: Self.started + 3), .liveactivity, to: .activity("activity-1"))
+      payload: Self.push("update", at: Self.started + 3), .liveactivity, to: Self.updates("activity-1"))
     #expect(events.story == ["handed-over live-activity", "activity activity-updated"])
     #expect(Self.score(lab) == "3" && lab.document("screen/activities/1/contentState") == "{}")
-    let unknown = lab.receive(payload: Self.push("update"), .liveactivity, to: .activity("activity-9"))
+    let unknown = lab.receive(payload: Self.push("update"), .liveactivity, to: Self.updates("activity-9"))
     #expect(unknown.has(.dropped, .activityUnknown))
+    for event in ["update", "end"] {
+      let starts = lab.receive(payload: Self.push(event), .liveactivity, to: Self.starts("Game"))
+      #expect(starts.has(.dropped, .activityUnknown) && Self.state(lab) == #""active""#)
+    }
   }
 
   @Test("an older timestamp is ignored, an equal one is not", arguments: [(-1, false), (0, true), (1, true)])
@@ -163,6 +171,15 @@ struct LiveActivityTests {
     #expect(events.has(.sound(.file("inside.caf")), .sound) == (status == .authorized))
     #expect(!events.has(.sound(.file("outside.caf")), .sound))
     #expect(lab.document("screen/activities/0/alert") == #"{"title":"T","body":"B"}"#)
+  }
+
+  @Test("one at the topic of Live Activities is for them, also where the provider names no type")
+  func untyped() throws {
+    var lab = Self.running()
+    let topic = try #require(Topic("com.example.app.push-type.liveactivity"))
+    let payload = Array(Self.push("update", at: Self.started + 3).utf8)
+    let events = lab.phone.receive(PhonePush(id: 1, topic: topic, payload: payload), at: lab.now)
+    #expect(events.has(.activity(.active), .activityUpdated) && Self.score(lab) == "3")
   }
 
   @Test("an event that is none is for nobody")

@@ -53,7 +53,9 @@ struct RandomLife {
       id: id, topic: pick(Self.apps), payload: Array("{\"aps\":\(aps)}".utf8),
       type: chance.whole(upTo: 9) == 0 ? nil : type,
       priority: pick([.immediate, .conserving]), collapseId: pick(["a", "b", nil, nil]))
-    push.token = pick([.app, .app, .startingActivities("T"), .activity("activity-1"), .channel("n")])
+    push.token = pick([
+      .app, .app, .context(.start(attributesType: "T")), .context(.activity(id: "activity-1")), .channel("n"),
+    ])
     push.notificationId = pick([nil, 7, .max])
     return push
   }
@@ -122,7 +124,8 @@ struct RandomLife {
     let app = pick([
       #""permission":{"status":"\#(status)"}"#, #""callbacks":[\#(callbacks.joined(separator: ","))]"#,
       #""state":"\#(pick(AppState.allCases.map(\.rawValue)))""#, #""fetchSeconds":3600"#,
-      #""reportsCalls":false"#,
+      #""reportsCalls":false"#, #""activityTypes":["T","U"]"#, #""activityTypes":[]"#,
+      #""entitlement":"none""#, #""entitlement":"development""#,
       #""serviceExtension":{"seconds":\#(pick(["0", "3", "29.5", "3600"])),"changes":{"alert":"y"}}"#,
       #""serviceExtension":null"#,
       #""contentExtension":{"name":"N","categories":["C"],"answer":"dismiss"}"#, #""options":null"#,

@@ -235,7 +235,7 @@ struct RegistrationTests {
     #expect(lab.phone.take(one, of: voip, at: lab.now).isEmpty)
     let changed = lab.phone.take(other, of: voip, at: lab.now)
     #expect(changed.story == ["token token-changed"] && changed.first?.topic == Lab.topic)
-    #expect(changed.first?.detail == "for voip")
+    #expect(changed.first?.detail == "\(other.hex), for voip" && changed.first?.context == nil)
   }
 
   @Test("a restored phone has its apps, unopened; they hear of their token when they are opened")

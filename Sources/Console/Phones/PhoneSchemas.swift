@@ -43,7 +43,7 @@ extension APISchemas {
       [
         ("at", time), ("event", text), ("topic", nullable("string")), ("detail", text), ("rule", text),
         ("evidence", text), ("reason", text), ("notificationId", nullable("integer")),
-      ], maybe: [("phoneNote", nullable("integer"))])
+      ], maybe: [("phoneNote", nullable("integer")), ("context", text)])
   }
 
   private static var note: JSONValue {

@@ -26,6 +26,7 @@ extension PhoneApp: JSONDocument {
       nullable: "sounds", .dictionary(of: .number(0...3600), by: .text, "lengths in seconds"), \.build.sounds),
     JSONField("entitlement", .word, \.build.entitlement),
     JSONField("tokens", .list(of: .pushType, "push types"), \.build.tokens),
+    JSONField("activityTypes", .activityTypes, \.build.activityTypes),
     JSONField("timeSensitive", .flag, \.build.mayBeTimeSensitive),
     JSONField("critical", .flag, \.build.mayBeCritical), JSONField("filtering", .flag, \.build.mayFilter),
     JSONField("providesSettings", .flag, \.build.providesSettings),
@@ -59,6 +60,32 @@ extension JSONKind<PresentationOptions> {
     } write: { options in
       list.write(PresentationOptions.words.prefix(4).map(\.1).filter(options.contains))
     }
+  }
+}
+
+extension JSONKind<[String]> {
+  /// Most types of attributes of an app, as a count (our choice): each has a token.
+  private static let mostActivityTypes = 20
+
+  fileprivate static var activityTypes: JSONKind {
+    let name = JSONKind<String>.contextName
+    return JSONKind.list(of: name, "names").narrowed("at most \(mostActivityTypes) names, each once") {
+      $0.count <= mostActivityTypes && Set($0).count == $0.count
+    }.described(
+      as: [
+        "type": "array", "items": name.schema, "maxItems": .integer(Int64(mostActivityTypes)),
+        "uniqueItems": true,
+      ])
+  }
+}
+
+extension JSONKind<String> {
+  /// A type of attributes, or a Live Activity.
+  package static var contextName: JSONKind {
+    .spelled(
+      "1 to \(TokenContext.maximumNameByteCount) bytes without spaces",
+      ["type": "string", "pattern": "^[A-Za-z0-9_.-]{1,100}$"],
+      { TokenContext.starting($0) == nil ? nil : $0 }, { $0 })
   }
 }
 

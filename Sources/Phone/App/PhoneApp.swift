@@ -82,6 +82,8 @@ public struct AppBuild: Sendable {
   package var entitlement = Entitlement.development
   /// Types that it has tokens of their own for.
   package var tokens: [PushType] = []
+  /// Types of attributes that its Live Activities have; each has a token that starts one.
+  public var activityTypes: [String] = []
   /// Further entitlements.
   public var (mayBeTimeSensitive, mayBeCritical): (Bool, Bool) = (false, false)
   package var mayFilter = false

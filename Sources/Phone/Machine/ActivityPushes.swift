@@ -18,7 +18,7 @@ extension PhoneState {
     let id = activities.start(topic, type, attributes, state, at: now)
     agenda.forget(nil, activitiesBut: activities.ids)
     tell(topic, .activity(.active), .activityByApp, id)
-    tell(topic, .token, .activityToken, id)
+    askForToken(of: id, nil)
   }
 
   private mutating func start(_ activity: ActivityPush, _ push: PhonePush) {
@@ -27,12 +27,8 @@ extension PhoneState {
     else { return tell(push, .dropped, .activityNoStart) }
     switch push.token {
     case .app: break
-    case .startingActivities(let own):
-      guard own == type else { return tell(push, .dropped, .activityNoStart, "the token starts \(own)") }
-    case .activity(let id):
-      return tell(push, .dropped, .activityNoStart, "the token updates \(id)")
-    case .channel(let name):
-      return tell(push, .dropped, .activityNoStart, "a broadcast, to \(name)")
+    case .context(.start(type)): break
+    case .context, .channel: return tell(push, .dropped, .activityNoStart, push.token.words)
     }
     let id = activities.start(
       push.topic, type, activity.attributes ?? [:], activity.contentState ?? [:], at: now)
@@ -44,13 +40,23 @@ extension PhoneState {
       activities[id]?.channel = channel
       tell(push, .activity(.active), .activityChannel, channel)
     } else if version < IOSVersion(18) || activity.asksForToken {
-      tell(push, .token, .activityToken, id)
+      askForToken(of: id, push)
     }
+  }
+
+  /// The token comes from the service, later or never.
+  private mutating func askForToken(of id: String, _ push: PhonePush?) {
+    activities[id]?.hasToken = true
+    guard let topic = activities[id]?.topic, let app = apps[topic] else { return }
+    let obstacle = tokenObstacle(app)
+    let what: PhoneEvent.What = obstacle == nil ? .tokenAsked : .noCallback
+    let (rule, argument) = (obstacle ?? .activityToken, "for \(id)")
+    if let push { tell(push, what, rule, argument) } else { tell(topic, what, rule, argument) }
   }
 
   private mutating func change(_ activity: ActivityPush, _ push: PhonePush) {
     let targets = activities.targets(of: push)
-    guard !targets.isEmpty else { return tell(push, .dropped, .activityUnknown) }
+    guard !targets.isEmpty else { return tell(push, .dropped, .activityUnknown, push.token.words) }
     for target in targets { change(target, activity, push) }
   }
 
@@ -103,5 +109,17 @@ extension PhoneState {
     guard let activity = activities[id], activity.state == .ended else { return }
     activities[id] = nil
     tell(activity.topic, .activity(.ended), .activityDismissed, id)
+  }
+}
+
+extension TokenUse {
+  /// For people; empty where there is nothing to say.
+  fileprivate var words: String {
+    switch self {
+    case .app: ""
+    case .context(.start(let type)): "the token starts \(type)"
+    case .context(.activity(let id)): "the token updates \(id)"
+    case .channel(let name): "a broadcast, to \(name)"
+    }
   }
 }

@@ -55,6 +55,8 @@ package struct LiveActivity: Sendable {
   var timestamp: Timestamp?
   /// It hears of what is broadcast there.
   var channel: String?
+  /// Whether there is to be a token of its own.
+  var hasToken = false
 }
 
 /// The Live Activities of a phone, oldest first.
@@ -90,15 +92,19 @@ struct LiveActivities: Sendable {
     }
   }
 
-  /// Those that a push is for: its token's, those of its channel, else the app's newest that runs.
+  /// Those that a push is for: its token's, those of its channel; the app's newest that runs where nobody knows.
   func targets(of push: PhonePush) -> [LiveActivity] {
     let running = activities.filter { $0.topic == push.topic && $0.state != .ended }
     switch push.token {
-    case .activity(let id): return running.filter { $0.id == id }
+    case .context(.activity(let id)): return running.filter { $0.id == id }
+    case .context(.start): return []
     case .channel(let name): return running.filter { $0.channel == name }
-    case .app, .startingActivities: return running.suffix(1)
+    case .app: return running.suffix(1)
     }
   }
 
   mutating func removeAll(of topic: Topic) { activities.removeAll { $0.topic == topic } }
+
+  /// An id is never used again: it names a token, too.
+  mutating func removeAll() { activities = [] }
 }

@@ -48,7 +48,9 @@ public struct PhoneEvent: Sendable, Equatable {
     case permission(Permission.Status)
     case settings
     /// A token for something, or another token.
-    case token
+    case token(DeviceToken)
+    /// The phone asks the service for one.
+    case tokenAsked
     /// A local notification waits, until then if that is known.
     case scheduled(Timestamp?)
     case unscheduled
@@ -74,6 +76,8 @@ public struct PhoneEvent: Sendable, Equatable {
   public let rule: PhoneRule
   /// What there is to say besides, for people: an argument of a method, a name.
   public let argument: String
+  /// What a token was made for, besides its topic.
+  public var context: TokenContext?
 
   /// The event's detail and argument in a line; empty for nothing.
   public var detail: String { [what.detail, argument].filter { !$0.isEmpty }.joined(separator: ", ") }
@@ -91,7 +95,7 @@ extension PhoneEvent {
     [
       ("event", .string(what.name)), ("detail", .string(detail)), ("rule", .string(rule.rawValue)),
       ("evidence", .string(evidence)), ("reason", .string(rule.sentence)),
-    ]
+    ] + (context.map { [("context", .string($0.text))] } ?? [])
   }
 }
 
@@ -114,6 +118,7 @@ extension PhoneEvent.What {
     case .prompted, .permission: "permission"
     case .settings: "settings"
     case .token: "token"
+    case .tokenAsked: "token-asked"
     case .scheduled, .unscheduled: "local"
     case .exception: "exception"
     case .ringing, .answered, .declined: "call"
@@ -138,6 +143,7 @@ extension PhoneEvent.What {
     case .badge(let number): "\(number)"
     case .callback(let callback): callback.selector
     case .called(let method): method.rawValue
+    case .token(let token): token.hex
     case .extensionEnded: "ended"
     case .grouped(let count): "\(count) in the group"
     case .prompted: "asked"

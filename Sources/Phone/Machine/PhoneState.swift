@@ -13,8 +13,7 @@ struct PhoneState: Sendable {
   var call: IncomingCall?
   /// The app whose question about notifications the user has before him.
   var prompt: PermissionPrompt?
-  /// The last ones that came, by their topics; those of apps that are gone as well, to know another one by.
-  var tokens: [Topic: DeviceToken] = [:]
+  var tokens = PhoneTokens()
   /// Whether it was switched on and not unlocked since.
   var isFreshlyStarted = false
   private(set) var now = Timestamp(seconds: 0)
@@ -42,6 +41,7 @@ struct PhoneState: Sendable {
     at moment: Timestamp, _ body: (inout PhoneState) throws(Failure) -> Void
   ) throws(Failure) -> [PhoneEvent] {
     catchUp(until: max(now, moment))
+    defer { endUnwantedTokens() }
     try body(&self)
     defer { events = [] }
     return events
@@ -98,10 +98,14 @@ struct PhoneState: Sendable {
         argument: argument))
   }
 
-  mutating func tell(_ topic: Topic, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "") {
+  mutating func tell(
+    _ topic: Topic, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "",
+    for context: TokenContext? = nil
+  ) {
     events.append(
       PhoneEvent(
-        at: now, topic: topic, push: nil, notificationId: nil, what: what, rule: rule, argument: argument))
+        at: now, topic: topic, push: nil, notificationId: nil, what: what, rule: rule, argument: argument,
+        context: context))
   }
 
   // MARK: Apps
@@ -132,6 +136,7 @@ struct PhoneState: Sendable {
     apps[topic] = nil
     board.removeAll(of: topic)
     local.remove(topic)
+    tokens.end(topic)
     activities.removeAll(of: topic)
     agenda.forget(topic, activitiesBut: activities.ids)
     if call?.topic == topic { call = nil }
@@ -151,7 +156,9 @@ struct PhoneState: Sendable {
 
   mutating func erase() {
     for topic in apps.keys { remove(topic) }
-    (board, agenda, local, activities) = (NoteBoard(), Agenda(), LocalRequests(), LiveActivities())
+    (board, agenda, local) = (NoteBoard(), Agenda(), LocalRequests())
+    activities.removeAll()
+    tokens.endAll()
     (call, prompt, isFreshlyStarted) = (nil, nil, false)
   }
 

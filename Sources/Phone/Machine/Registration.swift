@@ -59,23 +59,22 @@ extension PhoneState {
     tell(topic, .called(.didRegister), version >= IOSVersion(8) ? .registered : .registrationAsks)
   }
 
-  /// Most tokens that are remembered, as a count (our choice).
-  private static let tokenLimit = 1000
-
-  /// The service has given a token, for the app itself or for pushes of one type. Answers by which rule that is worth telling;
-  /// nil for the first one, and for the same again.
-  mutating func remember(_ token: DeviceToken, of topic: Topic) -> PhoneRule? {
-    if tokens.count >= Self.tokenLimit, tokens[topic] == nil { tokens = [:] }
-    let old = tokens.updateValue(token, forKey: topic)
-    guard let app = apps[topic.app.topic] else { return nil }
+  /// The service has given a token. Answers by which rule that is worth telling; nil for the first one of a topic, for the same
+  /// again, and for what is not wanted any more.
+  mutating func remember(_ token: DeviceToken, as name: PhoneTokens.Name) -> PhoneRule? {
+    let isWanted = name.context.map { wantedTokens.contains(TokenNeed(name.topic, $0)) } ?? true
+    guard isWanted else { return nil }
+    let old = tokens.take(token, as: name)
+    guard let app = apps[name.topic.app.topic] else { return nil }
     if app.state == .neverLaunched { return .restoredUnlaunched }
-    return old == nil || old == token ? nil : .tokenChanged
+    return old == nil ? name.context?.rule : old == token ? nil : .tokenChanged
   }
 
-  mutating func tellToken(of topic: Topic, _ rule: PhoneRule) {
-    let (app, type) = topic.app
-    let what: PhoneEvent.What = rule == .tokenChanged ? .token : .noCallback
-    tell(app, what, rule, type.map { "for \($0.name)" } ?? "")
+  mutating func tell(_ token: DeviceToken, of name: PhoneTokens.Name, _ rule: PhoneRule) {
+    let (app, type) = name.topic.app
+    let what: PhoneEvent.What = rule == .restoredUnlaunched ? .noCallback : .token(token)
+    let use = name.context?.words ?? type.map { "for \($0.name)" } ?? ""
+    tell(app, what, rule, use, for: name.context)
   }
 
   /// The way to the courier is there again.
@@ -138,6 +137,24 @@ extension PhoneState {
       tell(push, .callback(.openSettings), rule)
     } else {
       tell(topic, .callback(.openSettings), rule)
+    }
+  }
+}
+
+extension TokenContext {
+  /// By which the first token comes.
+  fileprivate var rule: PhoneRule {
+    switch self {
+    case .start: .activityStartToken
+    case .activity: .activityToken
+    }
+  }
+
+  /// For people.
+  fileprivate var words: String {
+    switch self {
+    case .start(let type): "to start \(type)"
+    case .activity(let id): "for \(id)"
     }
   }
 }

@@ -55,9 +55,11 @@ extension PhoneState {
       "list": .array(groups(notes.filter { $0.shown.contains(.list) })),
       "foreground": .optional(sortedApps.first { $0.state == .foreground }?.topic.name),
       "expanded": .optional(board.expandedId), "prompt": prompt?.document ?? .null,
-      "call": call?.document ?? .null, "activities": .array(activities.map(\.document)),
+      "call": call?.document ?? .null, "activities": .array(activities.map { $0.document(token(of: $0)) }),
     ]
   }
+
+  private func token(of activity: LiveActivity) -> DeviceToken? { need(of: activity).flatMap { tokens[$0] } }
 
   /// Newest first, those of a thread together.
   private func groups(_ notes: [PhoneNote]) -> [JSONValue] {
@@ -111,11 +113,15 @@ extension PhoneState {
 
   private func document(_ app: PhoneApp, _ extent: DocumentExtent) -> JSONValue {
     let pending = local.requests.filter { $0.topic == app.topic }
+    let tokens = tokens.family(of: app.topic)
     let members = extent.hasWholeApps ? app.members : app.members.filter { PhoneApp.seen.contains($0.0) }
     return .object(
       members + [
         ("badge", .integer(Int64(app.badge))), ("silentBudget", app.budgetDocument),
         ("pending", .array(pending.prefix(pending.count / extent.part).map(\.document))),
+        (
+          "deviceTokens", .array(tokens.prefix(tokens.count / extent.part).map { $0.name.document($0.token) })
+        ),
       ])
   }
 }
@@ -131,6 +137,12 @@ extension PhoneApp {
       "left": .integer(Int64(budget.left)), "of": .integer(Int64(SilentBudget.most)),
       "next": .optional(budget.nextMoment), "held": .bool(held != nil),
     ]
+  }
+}
+
+extension PhoneTokens.Name {
+  fileprivate func document(_ token: DeviceToken) -> JSONValue {
+    ["topic": .string(topic.name), "context": .optional(context?.text), "token": .string(token.hex)]
   }
 }
 
@@ -162,14 +174,14 @@ extension LiveActivity {
   /// Deepest nesting that a document shows of its data: who reads it has a limit too.
   private static let depth = 16
 
-  fileprivate var document: JSONValue {
+  fileprivate func document(_ token: DeviceToken?) -> JSONValue {
     [
       "id": .string(id), "topic": .string(topic.name), "attributesType": .string(attributesType),
       "attributes": attributes.flattened(below: Self.depth),
       "contentState": contentState.flattened(below: Self.depth), "state": .string(state.rawValue),
       "alert": alert.map { ["title": .optional($0.title), "body": .optional($0.body)] } ?? .null,
       "updatedAt": .string(updatedAt.rfc3339), "staleDate": .optional(staleDate),
-      "dismissalDate": .optional(dismissalDate),
+      "dismissalDate": .optional(dismissalDate), "token": .optional(token?.hex),
     ]
   }
 }

@@ -11,7 +11,7 @@ public struct PhonePush: Sendable {
   public var type: PushType?
   public var priority: Priority
   public var collapseId: String?
-  /// What the token it was sent to stands for; `.app` where nobody knows.
+  /// What it was sent to; `.app` where nobody knows.
   public var token = TokenUse.app
   /// In the emulator's journal, if that is known.
   public var notificationId: UInt64?
@@ -27,7 +27,7 @@ public struct PhonePush: Sendable {
     let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) ?? .null
     let aps = document.member("aps") ?? .null
     content = PushContent(aps: aps)
-    activity = type == .liveactivity ? ActivityPush(aps) : nil
+    activity = (type ?? topic.app.type) == .liveactivity ? ActivityPush(aps) : nil
     caller = document.string("caller") ?? content.title ?? content.body
     if case .bool(true)? = aps.member("content-changed") { isContentChanged = true }
   }
@@ -46,13 +46,12 @@ public struct PhonePush: Sendable {
   let caller: String?
 }
 
-/// What a token was made for.
+/// What a push was sent to.
 public enum TokenUse: Sendable, Equatable {
+  /// The token of a topic.
   case app
-  /// Starts Live Activities with attributes of this type.
-  case startingActivities(String)
-  /// Updates a running Live Activity, by its id.
-  case activity(String)
+  /// One of the tokens that were made for something.
+  case context(TokenContext)
   /// No token: a broadcast to those that joined this channel.
   case channel(String)
 }

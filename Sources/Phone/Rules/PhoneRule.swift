@@ -60,7 +60,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   case widgets, voipReported, voipNotReported, voipBarred, callAnswered, complicationAway
   case complicationSpent, locationDenied, pushToTalkIdle, activityStarted, activityNoStart, activityToken
   case activityChannel, activityUpdated, activityEnded, activityOld, activityUnknown, activityStale
-  case activityByApp, activityDismissed, notChanged
+  case activityByApp, activityDismissed, activityStartToken, notChanged
 
   /// Its name: `systemShows` is `system-shows`.
   public var rawValue: String {
@@ -392,7 +392,12 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .activityToken:
       (
         .pushTypes, "A",
-        "a started Live Activity has an update token of its own (iOS 18: with input-push-token 1)"
+        "a running Live Activity has a token of its own (started by a push, since iOS 18: with input-push-token 1)"
+      )
+    case .activityStartToken:
+      (
+        .pushTypes, "A",
+        "for each type of attributes an app has a token that starts Live Activities, since iOS 17.2"
       )
     case .activityChannel:
       (.pushTypes, "A", "a start push with input-push-channel joins that channel, since iOS 18")

@@ -1,0 +1,121 @@
+import PushModel
+
+/// The tokens that the service has given a phone: of each app a family, by topic and by what else they were made for.
+struct PhoneTokens: Sendable {
+  struct Name: Hashable, Sendable {
+    let topic: Topic
+    let context: TokenContext?
+  }
+
+  private struct Entry: Sendable {
+    let token: DeviceToken
+    /// One that is not is remembered to know another one by.
+    var isValid = true
+  }
+
+  private var families: [Topic: [Name: Entry]] = [:]
+  private var count = 0
+  /// Those that there are valid ones for.
+  private(set) var needs: Set<TokenNeed> = []
+
+  /// Most tokens that are remembered, as a count (our choice).
+  private static let limit = 1000
+
+  /// Answers the one before; nil for none.
+  mutating func take(_ token: DeviceToken, as name: Name) -> DeviceToken? {
+    if count >= Self.limit { forgetEnded() }
+    let app = name.topic.app.topic
+    let old = families[app]?[name]?.token
+    guard old != nil || count < Self.limit else { return nil }
+    families[app, default: [:]][name] = Entry(token: token)
+    if old == nil { count += 1 }
+    if let context = name.context { needs.insert(TokenNeed(name.topic, context)) }
+    return old
+  }
+
+  /// nil for none that is valid.
+  subscript(need: TokenNeed) -> DeviceToken? {
+    let entry = families[need.topic.app.topic]?[Name(topic: need.topic, context: need.context)]
+    return entry.flatMap { $0.isValid ? $0.token : nil }
+  }
+
+  /// The valid ones of an app, in an order that is the same in each run.
+  func family(of app: Topic) -> [(name: Name, token: DeviceToken)] {
+    let valid = families[app, default: [:]].filter(\.value.isValid).map {
+      (name: $0.key, token: $0.value.token)
+    }
+    return valid.sorted { ($0.name.topic.name, $0.name.text) < ($1.name.topic.name, $1.name.text) }
+  }
+
+  // MARK: They end
+
+  /// With their app.
+  mutating func end(_ app: Topic) {
+    for name in families[app, default: [:]].keys { families[app]?[name]?.isValid = false }
+    needs = needs.filter { $0.topic.app.topic != app }
+  }
+
+  mutating func endAll() { for app in families.keys { end(app) } }
+
+  /// Those that are not wanted any more.
+  mutating func end(allBut wanted: [TokenNeed]) {
+    for need in needs.subtracting(wanted) {
+      needs.remove(need)
+      families[need.topic.app.topic]?[Name(topic: need.topic, context: need.context)]?.isValid = false
+    }
+  }
+
+  private mutating func forgetEnded() {
+    families = families.mapValues { $0.filter(\.value.isValid) }.filter { !$0.value.isEmpty }
+    count = families.values.reduce(0) { $0 + $1.count }
+  }
+}
+
+extension PhoneTokens.Name {
+  fileprivate var text: String { context?.text ?? "" }
+}
+
+extension PhoneState {
+  /// What a phone asks the service for besides its topics: for each type of attributes a token to start Live Activities,
+  /// and one for each activity that runs (`Documentation/device-behaviour.md#tokens-and-push-types`).
+  var wantedTokens: [TokenNeed] {
+    let starting = version >= IOSVersion(17, 2) ? apps.values.filter { !$0.build.activityTypes.isEmpty } : []
+    let starts = starting.sorted { $0.topic.name < $1.topic.name }
+      .filter { tokenObstacle($0) == nil }.flatMap { app in
+        app.build.activityTypes.compactMap {
+          TokenNeed(liveActivitiesOf: app.topic, .start(attributesType: $0))
+        }
+      }
+    return starts + activities.activities.compactMap(need)
+  }
+
+  /// No token outlives what it was for.
+  mutating func endUnwantedTokens() {
+    guard !tokens.needs.isEmpty else { return }
+    let wanted = wantedTokens
+    tokens.end(allBut: wanted)
+  }
+
+  /// Of a Live Activity; nil for one that has none, any more or at all.
+  func need(of activity: LiveActivity) -> TokenNeed? {
+    guard activity.hasToken, activity.state != .ended, let app = apps[activity.topic],
+      tokenObstacle(app) == nil
+    else { return nil }
+    return TokenNeed(liveActivitiesOf: activity.topic, .activity(id: activity.id))
+  }
+
+  /// Why an app gets no token at all.
+  func tokenObstacle(_ app: PhoneApp) -> PhoneRule? {
+    if app.build.entitlement == .none { return .noEntitlement }
+    if settings.isSimulator { return .simulator }
+    return app.state == .neverLaunched ? .restoredUnlaunched : nil
+  }
+}
+
+extension TokenNeed {
+  /// A token of an app's Live Activities.
+  fileprivate init?(liveActivitiesOf app: Topic, _ context: TokenContext) {
+    guard let topic = app.topic(for: .liveactivity) else { return nil }
+    self.init(topic, context)
+  }
+}
