@@ -30,6 +30,22 @@ struct ScenarioFileTests {
       start + "\n    {\"push\": {\"to\": \"anna\", \"payload\": {}, \"type\": \"loud\"}}\n]}",
       "5:52: steps[0].push.type: expected one of alert, background"
     ),
+    (
+      start + "\n    {\"push\": {\"payload\": {}, \"to\": {\"start\": \"A\", \"activity\": \"a\"}}}\n]}",
+      "5:36: steps[0].push.to: expected one of start, activity, got both"
+    ),
+    (
+      start + "\n    {\"push\": {\"payload\": {}, \"to\": {\"on\": \"anna\"}}}\n]}",
+      "5:36: steps[0].push.to: expected one of start, activity, got neither"
+    ),
+    (
+      start + "\n    {\"remember\": {\"x\": {\"activity\": \"a b\"}}}\n]}",
+      "5:37: steps[0].remember.x.activity: expected 1 to 100 bytes without spaces, got \"a b\""
+    ),
+    (
+      start + "\n    {\"push\": {\"payload\": {}, \"to\": 3}}\n]}",
+      "5:36: steps[0].push.to: expected a name, or an object with start or activity, got 3"
+    ),
     (start + "\n    {\"sleep\": 1}\n]}", "5:5: steps[0]: expected one of say, push, person"),
     (
       #"{"name": "x", "phones": {"anna": {"apps": {"com.example.app": {"state": "asleep"}}}}, "steps": []}"#,
@@ -63,6 +79,7 @@ struct ScenarioFileTests {
         .deletingLastPathComponent().appending(path: "Documentation/scenarios.md"), encoding: .utf8)
     let names =
       Scenario.form.names + ScenarioStep.form.names + ScenarioPush.form.names + Expectation.form.names
+      + ContextAddress.names
     for name in names { #expect(page.contains("`\(name)`"), "\(name)") }
     for verb in PhoneVerb.all { #expect(page.contains("\n| `\(verb.name)` |"), "\(verb.name)") }
   }

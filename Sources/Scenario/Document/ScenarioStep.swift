@@ -17,7 +17,7 @@ struct ScenarioStep: Sendable {
   /// The fault of this name is taken away.
   var mend: String?
   /// Names to keep tokens under, and whose.
-  var remember: [String: String] = [:]
+  var remember: [String: TokenAddress] = [:]
   var expect: [Expectation] = []
 }
 
@@ -32,7 +32,7 @@ extension ScenarioStep: JSONDocument {
       JSONField("fault", FaultRule.form.kind(FaultRule(name: "fault", effects: FaultEffects())), \.fault),
       JSONField("mend", .text, \.mend),
       JSONField(
-        "remember", .dictionary(of: .text, by: .text, "names of phones"),
+        "remember", .dictionary(of: TokenAddress.kind, by: .text, "tokens"),
         get: { $0.remember.isEmpty ? nil : $0.remember }, set: { $0.remember = $1 }),
       JSONField(
         "expect", .oneOrMore(of: Expectation.form.kind(Expectation()), "expectations"),
@@ -45,8 +45,7 @@ struct ScenarioPush: Sendable {
   enum Interface: String, Sendable, CaseIterable { case http2, legacy }
   enum Credential: String, Sendable, CaseIterable { case certificate, key }
 
-  /// `anna`, `anna/com.example.app`, `@` and an alias, or a token that was remembered.
-  var to = ""
+  var to = TokenAddress.name("")
   /// What the token is said to be for; the app's topic if absent.
   var topic: String?
   var payload: JSONValue = [:]
@@ -68,7 +67,7 @@ struct ScenarioPush: Sendable {
 
 extension ScenarioPush: JSONDocument {
   static let form = JSONForm<ScenarioPush>([
-    JSONField("to", .text, \.to).needed, JSONField("topic", .text, \.topic),
+    JSONField("to", TokenAddress.kind, \.to).needed, JSONField("topic", .text, \.topic),
     JSONField("payload", .any, \.payload).needed, JSONField("type", .pushType, \.type),
     JSONField("priority", .priority, \.priority), JSONField("collapseId", .text, \.collapseId),
     JSONField("expiration", .duration, \.expiration), JSONField("by", .word, \.by),

@@ -13,6 +13,8 @@ final class ScenarioPhone: DeviceOwner {
   /// What has happened since it was asked last.
   private var events: [PhoneEvent] = []
   private(set) var tokens: [Topic: DeviceToken] = [:]
+  /// Those that were made for something besides their topics.
+  private(set) var contextTokens: [TokenNeed: DeviceToken] = [:]
   /// Whether it is switched on.
   private(set) var isOn = false
   private(set) var failure: String?

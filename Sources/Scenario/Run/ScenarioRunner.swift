@@ -93,18 +93,23 @@ public final class ScenarioRunner {
     if let name = step.mend, !stage.emulator.faultEngine.remove(name) {
       throw StageError("there is no fault \(name) to mend")
     }
-    for (name, who) in step.remember { remembered[name] = try token(of: who) }
+    for (name, address) in step.remember { remembered[name] = try token(at: address) }
     return []
   }
 
   // MARK: Pushes
 
   private func send(_ push: ScenarioPush) throws -> [PushOutcome] {
-    guard push.to.hasPrefix("@") else {
-      let (token, topic) = try remembered[push.to] ?? token(of: push.to, for: push.type)
-      return [try send(push, to: token, topic, named: push.to)]
+    if case .name(let name) = push.to, name.hasPrefix("@") {
+      return try send(push, toAll: String(name.dropFirst()))
     }
-    let alias = String(push.to.dropFirst())
+    var found: (token: DeviceToken, topic: Topic)?
+    if case .name(let name) = push.to { found = remembered[name] }
+    let (token, topic) = try found ?? token(at: push.to, for: push.type)
+    return [try send(push, to: token, topic, named: push.to.words)]
+  }
+
+  private func send(_ push: ScenarioPush, toAll alias: String) throws -> [PushOutcome] {
     guard let addresses = addressBook[alias] else { throw StageError("there is no alias \(alias)") }
     let outcomes = try addresses.map { try send(push, to: $0.token, $0.topic, named: $0.name) }
     // What Apple says is gone, or no token at all, is not used again.
@@ -150,6 +155,26 @@ public final class ScenarioRunner {
       throw StageError("there is no phone \"\(name)\"; there is \(names)")
     }
     return phone
+  }
+
+  private func token(
+    at address: TokenAddress, for type: PushType? = nil
+  ) throws -> (token: DeviceToken, topic: Topic) {
+    switch address {
+    case .name(let name): return try token(of: name, for: type)
+    case .context(let address):
+      let phone = try phone(address.on)
+      let need = try (address.topic ?? onlyApp(of: phone))?.topic(for: .liveactivity).map {
+        TokenNeed($0, address.context)
+      }
+      guard let need, let token = phone.contextTokens[need] else {
+        let names = phone.contextTokens.keys.map { "\($0.context) of \($0.topic.app.topic)" }.sorted()
+        throw StageError(
+          "\(phone.udid) has no token \(address.context); it has "
+            + (names.isEmpty ? "none of its kind" : names.joined(separator: ", ")))
+      }
+      return (token, need.topic)
+    }
   }
 
   /// Of `anna`, or `anna/com.example.app`; some types have tokens of their own.
@@ -244,7 +269,9 @@ public final class ScenarioRunner {
 extension ScenarioStep {
   /// What it does, in a line.
   fileprivate var title: String {
-    if let push { return "push to \(push.to)" + (push.by == .legacy ? " over the binary interface" : "") }
+    if let push {
+      return "push to \(push.to.words)" + (push.by == .legacy ? " over the binary interface" : "")
+    }
     if let person {
       let what = (person.members["do"]?.text ?? "").filter { $0 != "\"" }
       let note = person.note.map { " \($0)" } ?? ""
