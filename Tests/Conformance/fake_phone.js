@@ -6,7 +6,7 @@
   const note = (id, title, body, more) => ({ id, topic: 'com.example.app', title, subtitle: null, body, image: null, thread: null, category: null, level: 'active', at: minutesAgo(0), actions: [], notificationId: id, isLocal: false, custom: null, ...more });
   const app = more => ({
     state: 'suspended', permission: { status: 'authorized', alert: true, sound: true, badge: true, banner: true, lockScreen: true, list: true, timeSensitive: true },
-    callbacks: ['M3', 'M4', 'M5'], badge: 0, silentBudget: { left: 2, of: 3, next: minutesAgo(-14), held: false }, categories: {}, pending: [], ...more });
+    callbacks: ['M3', 'M4', 'M5'], badge: 0, silentBudget: { left: 2, of: 3, next: minutesAgo(-14), held: false }, categories: {}, pending: [], deviceTokens: [], ...more });
   const document = () => ({
     udid: 'phone-1', online: true, iosVersion: '18', settings: { locked: true, lowPower: false, language: 'en', network: true, focus: null },
     screen: { locked: true, badge: {}, lockScreen: [], banner: null, list: [], foreground: null, expanded: null, prompt: null, call: null, activities: [] },

@@ -215,6 +215,23 @@ def test_a_live_activity_is_a_card(page):  # noqa: F811
     page.shows("out of date")
 
 
+def test_tokens_are_copied(page):  # noqa: F811
+    page.script("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { window.copied = text; } }, configurable: true }), 0")
+    scene(page, "activity")
+    page.script("document.querySelector('[data-key=token-a1]').click()")
+    page.shows("Token of a1 copied")
+    assert page.script("window.copied") == "a1" * 32
+    page.script(f"(select => {{ select.value = '{SHOP}'; select.dispatchEvent(new Event('change')); }})(document.querySelector('[data-key=set-topic]'))")
+    page.shows("4 tokens")
+    rows = page.script("[...document.querySelectorAll('.app-tokens li')].map(each => each.querySelector('span').innerText.replace(/\\s+/g, ' '))")
+    assert rows == ["The app b2b2b2b2…b2b2b2", ".voip c3c3c3c3…c3c3c3", "Updates a1 a1a1a1a1…a1a1a1", "Starts DeliveryAttributes d4d4d4d4…d4d4d4"]
+    page.script("document.querySelector('[data-key=\"copy-Starts DeliveryAttributes\"]').click()")
+    page.until("window.copied === 'd4'.repeat(32)")
+    # With the activity its token ends.
+    page.script("fake.document.screen.activities[0].state = 'ended'; fake.document.screen.activities[0].token = null; changed('phones')")
+    page.until("!document.querySelector('[data-key=token-a1]')")
+
+
 def test_permission_is_asked_for_and_answered(page, asked):  # noqa: F811
     scene(page, "prompt")
     page.shows("“Weather” Would Like to Send You Notifications")

@@ -2,6 +2,8 @@
 import { button, h } from './dom.js';
 import { dateTime, sentence } from './format.js';
 import { ago, appIcon, appName, attachment } from './handset.js';
+import { shortToken } from './marks.js';
+import { copy } from './notices.js';
 
 /* Header, custom content, default content, actions: in the order of iOS. */
 export function expandedNote(note, view, hands) {
@@ -78,6 +80,10 @@ export function activityWords({ contentState, attributesType }) {
   return first === undefined ? attributesType : shortValue(first);
 }
 
+/* The activity's own, for who pushes its updates. */
+const ownToken = ({ id, token }) => token ? h('div', { class: 'row own-token' }, shortToken(token), h('span', { class: 'space' }),
+  button('Copy token', () => copy(token, `Token of ${id}`), { class: 'pill', 'aria-label': `Copy the token of ${id}`, 'data-key': `token-${id}` })) : null;
+
 export function activityCard(activity) {
   const { topic, attributesType, attributes, contentState, state, alert } = activity;
   const members = Object.entries(contentState), share = members.find(([, value]) => isShare(value));
@@ -88,5 +94,6 @@ export function activityCard(activity) {
     h('dl', {}, members.filter(([, value]) => !isShare(value)).map(([name, value]) => h('div', {}, h('dt', {}, wordsOf(name)), h('dd', {}, shortValue(value))))),
     share ? h('progress', { max: 1, value: share[1], 'aria-label': wordsOf(share[0]) }) : null,
     h('div', { class: 'small under' }, [wordsOf(attributesType), ...Object.values(attributes || {}).map(shortValue)].join(' · '),
-      activity.dismissalDate ? ` · leaves ${dateTime(activity.dismissalDate)}` : ''));
+      activity.dismissalDate ? ` · leaves ${dateTime(activity.dismissalDate)}` : ''),
+    ownToken(activity));
 }

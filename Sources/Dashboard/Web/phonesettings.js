@@ -2,7 +2,8 @@
 import { button, h } from './dom.js';
 import { dateTime } from './format.js';
 import { appName } from './handset.js';
-import { toast } from './notices.js';
+import { shortToken } from './marks.js';
+import { copy, toast } from './notices.js';
 
 const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
 const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'pt', 'zh-Hans'];
@@ -53,11 +54,24 @@ function appCard(view, topic, app, hands) {
     budget ? h('div', { class: 'setting' }, h('span', {}, 'Silent pushes'), h('span', { class: 'budget' }, Array.from({ length: budget.of }, (_, index) => h('span', { class: `coin ${index < budget.left ? 'on' : ''}`, 'aria-hidden': 'true' })),
       ` ${budget.left} of ${budget.of}${budget.held ? ', one is held' : ''}`, budget.next ? h('span', { class: 'faint small' }, `, next ${dateTime(budget.next).slice(11)}`) : null)) : null,
     app.pending?.length ? h('div', { class: 'setting' }, h('span', {}, 'Planned'), h('span', { class: 'small' }, app.pending.map(each => `${each.title || each.body || each.identifier}${each.next ? ` at ${dateTime(each.next).slice(11)}` : ''}${each.repeats ? ', again and again' : ''}`).join('; '))) : null,
-    localForm(topic, hands), everything(view, topic, app, hands)];
+    tokens(topic, app.deviceTokens || []), localForm(topic, hands), everything(view, topic, app, hands)];
 }
 
+/* What a push to a token is for: the app itself, pushes of a type, a Live Activity or the start of some. */
+export function tokenUse(app, { topic, context }) {
+  const [kind, name] = context ? [context.slice(0, context.indexOf(':')), context.slice(context.indexOf(':') + 1)] : [];
+  if (kind) return kind === 'start' ? `Starts ${name}` : `Updates ${name}`;
+  return topic === app ? 'The app' : topic.slice(app.length);
+}
+
+const tokens = (app, all) => all.length ? h('div', { class: 'app-tokens' }, h('h4', {}, all.length > 1 ? `${all.length} tokens` : 'Token'), h('ul', {}, all.map(each => {
+  const use = tokenUse(app, each);
+  return h('li', { class: 'setting' }, h('span', { class: 'break' }, use, ' ', h('a', { href: `#tokens/${each.token}`, 'data-key': `token-${use}` }, shortToken(each.token))),
+    button('Copy', () => copy(each.token, 'Token'), { 'aria-label': `Copy the token: ${use}`, 'data-key': `copy-${use}` }));
+}))) : null;
+
 /* Members that the phone tells of an app and that nobody sets. */
-const told = ['badge', 'silentBudget', 'pending'];
+const told = ['badge', 'silentBudget', 'pending', 'deviceTokens'];
 
 /* Whatever else there is to be set, as the API takes it: actions, extensions, entitlements, words. What is being written stays. */
 function everything(view, topic, app, hands) {
