@@ -61,10 +61,12 @@ public final class DeviceDriver: ConnectionHandler {
       // Who stands in line has not begun to connect.
       if passage != .inLine { tell(.timePassed) }
     }
-    for app in self.device.state.apps { phone?.install(app.topic) }
+    phone?.onTokensWanted = { [unowned self] in tell(.wants($0)) }
+    phone?.onChannelsWanted = { [unowned self] in tell(.listensTo($0)) }
     phone?.onReport = { [unowned self] in tell(.phoneReported($0)) }
     phone?.onNetwork = { [unowned self] in tell(.listens($0)) }
     phone?.onTold = { [unowned self] told in attempt { try owner?.phoneTold(told) } }
+    for app in self.device.state.apps where app.topic.app.type == nil { phone?.install(app.topic) }
   }
 
   /// What the device remembers.

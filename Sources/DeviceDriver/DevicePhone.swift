@@ -20,15 +20,23 @@ public final class DevicePhone {
   var onTold: ([Told]) -> Void = { _ in }
   /// Takes whether the phone has a network, when that changes.
   var onNetwork: (Bool) -> Void = { _ in }
+  /// Takes the contexts for which the phone wants tokens, when they change.
+  var onTokensWanted: ([TokenNeed]) -> Void = { _ in }
+  /// Takes the channels to which the phone listens, when they change.
+  var onChannelsWanted: ([ChannelNeed]) -> Void = { _ in }
   /// Takes a report for the emulator.
   var onReport: (PhoneReport) -> Void = { _ in }
 
   private var phone: Phone
   private let state: AppState
+  private let activityTypes: [String]
   private var clock = PhoneClock()
   private var news = PhoneNews()
   private var isConnected = false
   private var hasNetwork = true
+  /// nil until they were told: of an earlier run the device may remember others.
+  private var tokensWanted: [TokenNeed]?
+  private var channelsWanted: [ChannelNeed] = []
   private var timer: LoopEvent?
   private var reportTimer: LoopEvent?
   private var isReportDue = false
@@ -36,9 +44,12 @@ public final class DevicePhone {
   private var names: [UInt64: String] = [:]
   private var named: [UInt64] = []
 
-  /// A phone without apps; those that come are in `state`.
-  public init(_ version: IOSVersion = .standard, _ state: AppState = .suspended, loop: EventLoop) {
-    (phone, self.state) = (Phone(version), state)
+  /// A phone without apps; those that come are in `state`, and have Live Activities with attributes of these types.
+  public init(
+    _ version: IOSVersion = .standard, _ state: AppState = .suspended, activityTypes: [String] = [],
+    loop: EventLoop
+  ) {
+    (phone, self.state, self.activityTypes) = (Phone(version), state, activityTypes)
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     reportTimer = LoopEvent(timerOn: loop) { [unowned self] in
       isReportDue = false
@@ -59,6 +70,8 @@ public final class DevicePhone {
     case .token(let topic, let token):
       if phone[topic.app.topic] == nil { install(topic.app.topic) }
       happened(phone.take(token, of: topic, at: now))
+    case .contextToken(let need, let token):
+      happened(phone.take(token, of: need.topic, context: need.context, at: now))
     // Tokens of other kinds come and go with their app's.
     case .app(let topic, _) where topic.app.type != nil: break
     case .app(let topic, .removed): change { $0.remove(topic) }
@@ -66,20 +79,25 @@ public final class DevicePhone {
     case .erased: change { $0.erase() }
     case .notification(let notification): receive(notification)
     case .restored: change { $0.restore() }
-    case .activated, .tokenRefused, .app, .contextToken, .contextRefused, .contextEnded: break
+    case .activated, .tokenRefused, .app, .contextRefused, .contextEnded: break
     }
   }
 
-  /// Puts an app on the phone; one that is there already gives way with everything of it.
+  /// Puts an app on the phone; one that is there already gives way with everything of it but how it was built.
   func install(_ topic: Topic) {
     var app = PhoneApp(topic, state: state)
-    app.build.hasServiceExtension = true
+    if let build = phone[topic]?.build {
+      app.build = build
+    } else {
+      app.build.hasServiceExtension = true
+      app.build.activityTypes = activityTypes
+    }
     change { $0.install(app) }
   }
 
   private func change(_ body: (inout Phone) -> Void) {
     body(&phone)
-    noteNetwork()
+    noteNeeds()
     news.noteChange()
     reportSoon()
   }
@@ -114,7 +132,7 @@ public final class DevicePhone {
       let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
       let events = told(try phone.perform(PhoneOrder(value), at: now))
       // Before the answer: who has it can rely on it.
-      noteNetwork()
+      noteNeeds()
       answer = PhoneNews.report(events.map(\.entry.encoded), document)
       answer.number = command.number
       onReport(answer)
@@ -126,10 +144,21 @@ public final class DevicePhone {
     startTimer()
   }
 
-  private func noteNetwork() {
-    guard phone.settings.hasNetwork != hasNetwork else { return }
-    hasNetwork.toggle()
-    onNetwork(hasNetwork)
+  /// What the phone wants of the service follows from what is on it.
+  private func noteNeeds() {
+    if phone.settings.hasNetwork != hasNetwork {
+      hasNetwork.toggle()
+      onNetwork(hasNetwork)
+    }
+    let (tokens, channels) = (phone.wantedTokens, phone.wantedChannels)
+    if tokens != tokensWanted {
+      tokensWanted = tokens
+      onTokensWanted(tokens)
+    }
+    if channels != channelsWanted {
+      channelsWanted = channels
+      onChannelsWanted(channels)
+    }
   }
 
   // MARK: Time
@@ -156,6 +185,7 @@ public final class DevicePhone {
   private func happened(_ events: [PhoneEvent]) {
     startTimer()
     guard !events.isEmpty else { return }
+    noteNeeds()
     let told = told(events)
     for each in told { news.add(each.entry.encoded) }
     reportSoon()
@@ -244,5 +274,10 @@ extension PhonePush {
       priority: notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate,
       collapseId: notification.collapseId)
     notificationId = notification.notificationId
+    if let channel = notification.channel {
+      token = .channel(Base64.encode(channel))
+    } else if let context = notification.context {
+      token = .context(context)
+    }
   }
 }

@@ -20,13 +20,15 @@ final class DeviceRunner: DeviceOwner {
 
   init(
     _ device: consuming SimulatedDevice, emulator: RunningEmulator, files: DeviceFiles,
-    environment: Environment, version: IOSVersion, appState: AppState, isJSON: Bool, count: Int?
+    environment: Environment, version: IOSVersion, appState: AppState, activityTypes: [String], isJSON: Bool,
+    count: Int?
   ) throws {
     (self.emulator, self.files, self.isJSON, remaining) = (emulator, files, isJSON, count)
     let context = try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
     client = try ClientLoop()
     driver = DeviceDriver(
-      device, identity: files.identity(), phone: DevicePhone(version, appState, loop: client.loop),
+      device, identity: files.identity(),
+      phone: DevicePhone(version, appState, activityTypes: activityTypes, loop: client.loop),
       loop: client.loop, environment: environment, context: context,
       courier: { try emulator.address("courier") })
     driver.owner = self

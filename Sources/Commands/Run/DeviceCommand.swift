@@ -10,11 +10,19 @@ enum DeviceCommand {
   private static let count = Flag(
     "count", ValueKind<Int>.number("N", 1...1_000_000_000), "end after N notifications")
   private static let keepAlive = Flag("keep-alive", .interval, default: "60s", "time between keep-alives")
+  private static let activityType = Flag(
+    "activity-type",
+    ValueKind<String>(
+      "NAME", expects: "1 to \(TokenContext.maximumNameByteCount) characters without spaces"
+    ) {
+      TokenContext.starting($0) == nil ? nil : $0
+    }, "type of attributes of the apps' Live Activities: a push may start one"
+  ).repeatable
   private static let seed = Flag(
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives reconnect jitter")
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, CommonFlags.environment,
-    keepAlive, seed, ExplainCommand.version, ExplainCommand.appState,
+    keepAlive, seed, ExplainCommand.version, ExplainCommand.appState, activityType,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
@@ -30,7 +38,8 @@ enum DeviceCommand {
     let runner = try DeviceRunner(
       device, emulator: emulator, files: files, environment: settings[CommonFlags.environment] ?? .sandbox,
       version: settings[ExplainCommand.version] ?? .standard,
-      appState: settings[ExplainCommand.appState] ?? .suspended, isJSON: settings.isOn(CommonFlags.json),
+      appState: settings[ExplainCommand.appState] ?? .suspended, activityTypes: settings.all(activityType),
+      isJSON: settings.isOn(CommonFlags.json),
       count: settings[count])
     return try runner.run(limit: settings[CommonFlags.timeout]?.nanoseconds)
   }

@@ -66,6 +66,9 @@ public struct Phone: Sendable {
   /// The tokens that the service is to be asked for besides those of topics, each once; those that are not wanted any more end.
   public var wantedTokens: [TokenNeed] { state.wantedTokens }
 
+  /// The channels that the phone is to listen to: of Live Activities that have joined one.
+  public var wantedChannels: [ChannelNeed] { state.wantedChannels }
+
   /// What time alone brings.
   public mutating func advance(to now: Timestamp) -> [PhoneEvent] { state.recording(at: now) { _ in } }
 

@@ -89,6 +89,17 @@ extension PhoneState {
     return starts + activities.activities.compactMap(need)
   }
 
+  /// Each once; one whose id is none is not listened to.
+  var wantedChannels: [ChannelNeed] {
+    var needs: [ChannelNeed] = []
+    for activity in activities.activities where activity.state != .ended {
+      guard let id = activity.channel.flatMap({ Base64.decode($0.utf8) }) else { continue }
+      let need = ChannelNeed(activity.topic, id)
+      if !needs.contains(need) { needs.append(need) }
+    }
+    return needs
+  }
+
   /// No token outlives what it was for.
   mutating func endUnwantedTokens() {
     guard !tokens.needs.isEmpty else { return }
