@@ -79,7 +79,8 @@ let package = Package(
       [
         "Benchmark", "Broker", "Capture", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
         "LegacyWire",
-        "Phone", "Platform", "PushModel", "Scenario", "SimulatedDevice", "SimulatedProvider", "Transport",
+        "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario", "SimulatedDevice", "SimulatedProvider",
+        "Transport",
       ]),
     library(
       "APNSEmulatorTesting",

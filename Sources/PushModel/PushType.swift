@@ -59,12 +59,11 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
   /// Largest payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
   public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
 
-  /// The kind that the binary interface leaves unsaid: certificates for one kind tell it by their topic, the rest follows
+  /// The kind that the binary interface leaves unsaid: the suffix of a topic tells it, the rest follows
   /// from the payload (`Documentation/provider-api.md#push-types`, `#keys`). What can't be read counts as something to
   /// show.
   public init(forwarding payload: [UInt8], to topic: String) {
-    let kinds = [PushType.voip, .complication, .fileprovider, .location, .pushtotalk]
-    if let kind = kinds.first(where: { topic.hasSuffix($0.topicSuffix) }) {
+    if let kind = Topic(topic)?.app.type {
       self = kind
     } else if topic.hasPrefix("com.apple.mgmt.") {
       self = .mdm

@@ -1,5 +1,6 @@
 import Credentials
 import Platform
+import ProviderAPI
 import PushModel
 import Transport
 
@@ -15,8 +16,14 @@ enum PushCommand {
   private static let environment = Flag(
     "environment", .environment, "which token of the app (else that of the emulator)")
 
+  private static let context = Flag(
+    "context",
+    ValueKind<TokenContext>("CONTEXT", expects: "start:TYPE or activity:ID, as tokens shows them") {
+      TokenContext($0)
+    }, "of a Live Activity, whose token (else the one that the payload's event is for)")
+
   static let flags: [any FlagDescription] = [
-    SendCommand.pushType, SendCommand.priority, SendCommand.expiration, SendCommand.collapseId,
+    context, SendCommand.pushType, SendCommand.priority, SendCommand.expiration, SendCommand.collapseId,
     SendCommand.apnsId, environment, SendCommand.timeout, CommonFlags.access, CommonFlags.certsOfEmulator,
     CommonFlags.portsFile,
   ]
@@ -30,14 +37,45 @@ enum PushCommand {
       .asItSays()
     let phone = Phone(
       udid: words[0], topic: content.topic, environment: settings[environment]?.name ?? standard)
-    let row = try phone.installed(by: emulator) ?? phone.install(by: emulator)
-    try issueCertificate(for: content.topic, in: emulator.certs)
-    let (answer, isAccepted) = try HTTP2Push(
-      asSend(content, row, settings), emulator, payload: content.payload
-    ).perform()
+    let row = try row(of: phone, emulator, content, settings[context])
+    var push = asSend(content, row, settings)
+    if push[SendCommand.pushType].flatMap(PushType.init(name:)).map(ProviderCertificate.tokenOnly.contains)
+      == true
+    {
+      push.say(SendCommand.key, try key(in: emulator.certs))
+    } else {
+      try issueCertificate(for: content.topic, in: emulator.certs)
+    }
+    let (answer, isAccepted) = try HTTP2Push(push, emulator, payload: content.payload).perform()
     try tell(answer, of: row)
     if isAccepted, row["online"]?.text == "false" { Output.complain(away(phone)) }
     return isAccepted ? .success : .failure
+  }
+
+  private static func row(
+    of phone: Phone, _ emulator: RunningEmulator, _ content: SimulatorPayload, _ context: TokenContext?
+  ) throws -> JSONValue {
+    let rows = try phone.installed(by: emulator)
+    guard let context else {
+      return try PushTarget.row(among: rows, for: content.payload) ?? phone.install(by: emulator)
+    }
+    guard let row = rows.last(where: { $0["context"]?.string == context.text }) else {
+      let known = rows.compactMap { $0["context"]?.string }.joined(separator: ", ")
+      throw UsageError(
+        "\(phone.udid) has no token of \(phone.topic) for \(context); "
+          + "it has \(known.isEmpty ? "none for contexts" : known)", command: "push")
+    }
+    return row
+  }
+
+  /// The path of a key of this command's own, for what no certificate will do for.
+  private static func key(in path: String) throws -> String {
+    let (team, keyId) = ("EMULATOR00", "PUSHPUSH00")
+    let file = "\(path)/keys/AuthKey_\(keyId).p8"
+    guard access(file, R_OK) != 0 else { return file }
+    let folder = CertsFolder(path: path)
+    try folder.prepare(now: CertsCommand.now())
+    return try folder.issueTokenKey(team: team, keyId: keyId, now: CertsCommand.now()).key
   }
 
   /// One there already is used as it is.
@@ -109,19 +147,37 @@ package struct SimulatorPayload: Equatable {
   }
 }
 
+/// Which of an app's tokens a push is meant for, where nobody says.
+package enum PushTarget {
+  /// A start of a Live Activity goes to the token for its type of attributes, an update or end to that of the activity that was
+  /// started last; what there is no such token for, and anything else, to the token of the whole topic. nil for none.
+  package static func row(among rows: [JSONValue], for payload: [UInt8]) -> JSONValue? {
+    let whole = rows.last { $0["context"]?.string == nil }
+    let aps = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth)?.member("aps")
+    let meant = rows.last { row in
+      switch (row["context"]?.string.flatMap(TokenContext.init), aps?.string("event")) {
+      case (.start(let type)?, "start"?): type == aps?.string("attributes-type")
+      case (.activity?, "update"?), (.activity?, "end"?): true
+      default: false
+      }
+    }
+    return meant ?? whole
+  }
+}
+
 /// An app on a phone, as the console knows it.
 private struct Phone {
   let udid: String
   let topic: Topic
   let environment: String
 
-  /// Its row of the token map; nil if the app is not installed.
-  func installed(by emulator: RunningEmulator) throws -> JSONValue? {
+  /// Its rows of the token map, oldest first; none if the app is not installed.
+  func installed(by emulator: RunningEmulator) throws -> [JSONValue] {
     let answer = try emulator.ask("GET", "/api/v1/tokens?udid=\(udid)&topic=\(topic.name)")
     guard answer.status == 200, case .array(let rows)? = JSONReader.read(answer.body)?["tokens"] else {
       throw RunningEmulator.refused(answer)
     }
-    return rows.last { $0["installed"]?.text == "true" && $0["environment"]?.string == environment }
+    return rows.filter { $0["installed"]?.text == "true" && $0["environment"]?.string == environment }
   }
 
   /// Installs the app on the phone, and makes the phone known. Answers the row.

@@ -18,6 +18,8 @@ struct ForwardPushTests {
       (#"no JSON"#, "com.example.app", .alert),
       (#"{"aps":{"alert":"Hi"}}"#, "com.example.app.voip", .voip),
       (#"{"aps":{}}"#, "com.example.app.complication", .complication),
+      (#"{"aps":{"event":"end"}}"#, "com.example.app.push-type.liveactivity", .liveactivity),
+      (#"{"aps":{"content-changed":true}}"#, "com.example.app.push-type.widgets", .widgets),
       (#"{"mdm":"token"}"#, "com.apple.mgmt.External.1234", .mdm),
     ])
   func pushType(payload: String, topic: String, type: PushType) {
