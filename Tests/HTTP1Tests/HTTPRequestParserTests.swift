@@ -123,9 +123,25 @@ import Transport
     #expect(try parse([Array(text.utf8)]).map(\.keepsConnection) == [keeps])
   }
 
-  private func makeParser(_ limits: HTTPLimits = HTTPLimits()) -> HTTPRequestParser {
+  @Test("CONNECT asks a proxy for a host and port, and anybody else for nothing")
+  func connects() throws {
+    let text = "CONNECT api.push.apple.com:443 HTTP/1.1\r\nHost: other\r\n\r\n"
+    var parser = makeParser(isOfProxy: true)
+    Array(text.utf8).withUnsafeBytes { parser.receive($0) }
+    guard case .request(let request) = try parser.next() else {
+      Issue.record("expected the request")
+      return
+    }
+    #expect(request.method == "CONNECT" && request.path == "api.push.apple.com:443")
+    #expect(request.segments.isEmpty && request.field("host") == "other")
+    let failure = #expect(throws: HTTPParseFailure.self) { try parse([Array(text.utf8)]) }
+    #expect(failure?.status == 400)
+  }
+
+  private func makeParser(_ limits: HTTPLimits = HTTPLimits(), isOfProxy: Bool = false) -> HTTPRequestParser {
     HTTPRequestParser(
-      limits: limits, remoteAddress: SocketAddress(host: "127.0.0.1", port: 1), localPort: 2)
+      limits: limits, remoteAddress: SocketAddress(host: "127.0.0.1", port: 1), localPort: 2,
+      isOfProxy: isOfProxy)
   }
 
   @discardableResult

@@ -6,6 +6,9 @@ import PushModel
 ///     reading ─ request whole → answering ─ answer whole → reading … ─→ draining ─→ the socket's own end
 ///        └─ bad request, too slow ─────────────────────────────────────────┘
 ///
+/// Of a proxy, CONNECT leads from answering by *leaving* (200 is on its way, and nothing more is read) to *ended*: the socket has
+/// another owner then.
+///
 /// Answers leave at the end of the loop's turn, so a client hears of nothing that the store has not committed
 /// (`Sources/ARCHITECTURE.md#promises` 1).
 public final class HTTPConnection {
@@ -13,6 +16,8 @@ public final class HTTPConnection {
     case reading
     /// The connection owns the exchange until its answer is whole.
     case answering(HTTPExchange, Form)
+    /// What is queued leaves, then the connection is somebody else's.
+    case leaving(HTTPExchange, to: (SocketConnection) -> Void)
     /// What is queued leaves, then the connection ends, or only its own side.
     case draining(waitsForPeer: Bool)
     /// Nothing more is said or heard.
@@ -49,14 +54,14 @@ public final class HTTPConnection {
 
   init(
     loop: EventLoop, _ connection: SocketConnection, limits: HTTPLimits, isReserve: Bool,
-    handler: @escaping (HTTPExchange) -> Void
+    isOfProxy: Bool = false, handler: @escaping (HTTPExchange) -> Void
   ) {
     (self.loop, self.connection, self.limits, self.handler) = (loop, connection, limits, handler)
     (self.isReserve, endsAfterAnswer, turn) = (isReserve, isReserve, loop.turns)
     remoteAddress = connection.remoteAddress
     parser = HTTPRequestParser(
       limits: limits, remoteAddress: remoteAddress,
-      localPort: SocketAddress.of(connection.descriptor, peer: false).port)
+      localPort: SocketAddress.of(connection.descriptor, peer: false).port, isOfProxy: isOfProxy)
     connection.stallLimit = limits.stallTime
     setDeadline(isReserve ? limits.reserveTime : limits.idleTime)
   }
@@ -72,6 +77,7 @@ public final class HTTPConnection {
   private var wantsInput: Bool {
     switch state {
     case .reading, .answering: takesRequests || parser.waiting < limits.pipelined
+    case .leaving: false
     case .draining, .ended: true
     }
   }
@@ -85,7 +91,7 @@ public final class HTTPConnection {
     if isReading { connection.readNow() }
     switch state {
     case .reading: return requestCount == 0
-    case .answering, .draining: return false
+    case .answering, .leaving, .draining: return false
     case .ended: return true
     }
   }
@@ -146,7 +152,7 @@ public final class HTTPConnection {
   /// Writes what is queued, then ends in order.
   private func drain(waitsForPeer: Bool = false) {
     switch state {
-    case .reading, .answering: break
+    case .reading, .answering, .leaving: break
     case .draining, .ended: return
     }
     state = .draining(waitsForPeer: waitsForPeer)
@@ -158,7 +164,7 @@ public final class HTTPConnection {
   /// Ends an idle connection at once, a busy one after its answer. A stream has no end of its own, so it is cut.
   func shutDown() {
     switch state {
-    case .answering(_, .chunked): abort()
+    case .answering(_, .chunked), .leaving: abort()
     case .answering: endsAfterAnswer = true
     case .reading, .draining, .ended: drain()
     }
@@ -192,7 +198,7 @@ extension HTTPConnection: ConnectionHandler {
   public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     switch state {
     case .reading, .answering: break
-    case .draining, .ended: return
+    case .leaving, .draining, .ended: return
     }
     let wasInside = parser.isInside
     parser.receive(bytes)
@@ -210,6 +216,10 @@ extension HTTPConnection: ConnectionHandler {
     case .answering(let exchange, _):
       connection.deadline = .max
       exchange.roomMade()
+    case .leaving(let exchange, let take):
+      state = .ended
+      exchange.connectionLeft()
+      take(connection)
     case .draining(let waitsForPeer):
       state = .ended
       if waitsForPeer { connection.halfClose() } else { connection.close() }
@@ -234,7 +244,7 @@ extension HTTPConnection: ConnectionHandler {
   }
 
   public func connectionClosed(_ connection: SocketConnection, reason: String) {
-    let pending = exchange
+    let pending: HTTPExchange? = if case .leaving(let leaving, _) = state { leaving } else { exchange }
     state = .ended
     pending?.clientGone()
   }
@@ -270,6 +280,18 @@ extension HTTPConnection: HTTPExchangeOutlet {
       queue(bytes)
       drain()
     }
+  }
+
+  public func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
+    guard exchange === self.exchange else { return }
+    // The next owner could not read it. Clients wait, as a proxy may say no.
+    guard parser.waiting == 0 else {
+      refuse(HTTPParseFailure(400, "what follows CONNECT may be sent when that is answered, not before"))
+      return exchange.clientGone()
+    }
+    state = .leaving(exchange, to: take)
+    settle()
+    queue(HTTPFraming.tunnelHead)
   }
 
   public func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {

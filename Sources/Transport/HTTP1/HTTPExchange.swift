@@ -3,7 +3,7 @@
 /// Handlers may keep it for as long as they like. The connection keeps it until the answer is whole; when the
 /// client goes before that, `onGone` is called once and everything sent afterwards is dropped.
 public final class HTTPExchange {
-  private enum Phase { case open, streaming, finished, gone }
+  private enum Phase { case open, streaming, leaving, finished, gone }
 
   public let request: HTTPRequest
   /// The server is full, and this client is on one of the connections that are kept for requests that must be answered.
@@ -22,7 +22,7 @@ public final class HTTPExchange {
   }
 
   /// Whether the client still waits for (more of) the answer.
-  public var isOpen: Bool { phase == .open || phase == .streaming }
+  public var isOpen: Bool { phase != .finished && phase != .gone }
   /// Bytes of the answer that the client has not taken yet.
   public var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
 
@@ -66,6 +66,17 @@ public final class HTTPExchange {
     outlet?.exchangeEndsStream(self)
   }
 
+  /// Answers CONNECT with 200. When that has left, `take` gets the client's connection, to give it another owner
+  /// (`SocketListener.adopt`, `SocketTunnels.join`). A client that goes before, or that has sent something already, is gone.
+  public func becomeTunnel(_ take: @escaping (SocketConnection) -> Void) {
+    guard phase == .open else { return }
+    phase = .leaving
+    outlet?.exchange(self, becomesTunnel: take)
+  }
+
+  /// Said by the outlet: the connection has another owner.
+  func connectionLeft() { finish() }
+
   /// Said by the outlet: nothing waits to be read by the client.
   public func roomMade() { onRoom?() }
 
@@ -94,6 +105,13 @@ public enum HTTPBreakage: Sendable {
   case garbage([UInt8])
 }
 
+/// Who is no proxy has no tunnels.
+extension HTTPExchangeOutlet {
+  public func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
+    exchange.clientGone()
+  }
+}
+
 /// Where an exchange's answer goes: a connection, or a recorder in a test.
 public protocol HTTPExchangeOutlet: AnyObject {
   func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse)
@@ -102,6 +120,7 @@ public protocol HTTPExchangeOutlet: AnyObject {
   func exchangeEndsStream(_ exchange: HTTPExchange)
   func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64)
   func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage)
+  func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void)
   /// Bytes that the client has not taken yet.
   var queuedBytes: Int { get }
 }

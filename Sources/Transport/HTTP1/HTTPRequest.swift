@@ -5,7 +5,7 @@ import PushModel
 public struct HTTPRequest: Sendable {
   /// The method as sent; methods are compared with case.
   public var method: String
-  /// The path as sent, without the query.
+  /// The path as sent, without the query. Of CONNECT: what it asks for, as sent.
   public var path: String
   /// The path at its slashes, each part percent-decoded. `/` has none; an empty part is kept.
   public var segments: [String]

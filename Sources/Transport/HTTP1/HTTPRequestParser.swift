@@ -10,11 +10,15 @@ package struct HTTPRequestParser: ~Copyable {
 
   private let remoteAddress: SocketAddress
   private let localPort: UInt16
+  private let isOfProxy: Bool
   private var decoder: HTTPMessageDecoder
   private var pending: HTTPRequest?
 
-  package init(limits: HTTPLimits, remoteAddress: SocketAddress, localPort: UInt16) {
-    (self.remoteAddress, self.localPort) = (remoteAddress, localPort)
+  /// `isOfProxy`: whoever reads the requests knows what to do with CONNECT.
+  package init(
+    limits: HTTPLimits, remoteAddress: SocketAddress, localPort: UInt16, isOfProxy: Bool = false
+  ) {
+    (self.remoteAddress, self.localPort, self.isOfProxy) = (remoteAddress, localPort, isOfProxy)
     decoder = HTTPMessageDecoder(limits: limits)
   }
 
@@ -54,11 +58,15 @@ package struct HTTPRequestParser: ~Copyable {
       throw HTTPParseFailure(isHTTP ? 505 : 400, "this port speaks HTTP/1.1 only, without TLS")
     }
     let method = String(line[0])
-    let target = try HTTPTarget(String(line[1]), method: method)
+    let target = try HTTPTarget(String(line[1]), method: method, isOfProxy: isOfProxy)
     var request = HTTPRequest(
-      method, target, try Self.fields(head, target), [], remoteAddress, localPort)
+      method, target, try Self.fields(head, target, isConnect: method == "CONNECT"), [], remoteAddress,
+      localPort)
     request.isVersion10 = line[2] == "HTTP/1.0"
     let length = try HTTPBodyLength(head.fields)
+    guard method != "CONNECT" || length == .unsaid || length == .fixed(0) else {
+      throw HTTPParseFailure(400, "CONNECT has no body (RFC 9110 9.3.6)")
+    }
     guard !request.isVersion10 || length != .chunked else {
       throw HTTPParseFailure(400, "HTTP/1.0 has no chunked bodies")
     }
@@ -66,10 +74,14 @@ package struct HTTPRequestParser: ~Copyable {
     return request
   }
 
-  /// The fields, with exactly one Host, which HTTP/1.1 demands (RFC 9112 3.2).
-  private static func fields(_ head: HTTPHead, _ target: HTTPTarget) throws(HTTPParseFailure) -> [HTTPField] {
+  /// The fields, with exactly one Host, which HTTP/1.1 demands (RFC 9112 3.2). CONNECT says it in its target, and some clients
+  /// leave the field out.
+  private static func fields(
+    _ head: HTTPHead, _ target: HTTPTarget, isConnect: Bool
+  ) throws(HTTPParseFailure) -> [HTTPField] {
     let hosts = head.fields.all(named: "host")
-    guard hosts.count == 1 || (hosts.isEmpty && head.startLine.hasSuffix("HTTP/1.0")) else {
+    let mayLackHost = isConnect || head.startLine.hasSuffix("HTTP/1.0")
+    guard hosts.count == 1 || (hosts.isEmpty && mayLackHost) else {
       throw HTTPParseFailure(400, "there must be one Host field, and there are \(hosts.count)")
     }
     guard let authority = target.authority else { return head.fields }

@@ -23,22 +23,22 @@ public final class HTTPServer {
   }
 
   /// Binds and listens; throws `SocketError` if the address can't be had. `handler` gets each request and answers
-  /// through the exchange, now or later.
+  /// through the exchange, now or later; that of a proxy also CONNECT. `name` is what it is called, for whoever counts.
   public init(
-    loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(),
-    handler: @escaping (HTTPExchange) -> Void
+    loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), name: String = "console",
+    isProxy: Bool = false, handler: @escaping (HTTPExchange) -> Void
   ) throws {
     let clients = Clients()
     (self.loop, self.limits, self.clients) = (loop, limits, clients)
     listener = try SocketListener(loop: loop, address: address, context: nil) { connection in
       let isReserve = clients.all.count - clients.reserve.count >= limits.connections
       let client = HTTPConnection(
-        loop: loop, connection, limits: limits, isReserve: isReserve, handler: handler)
+        loop: loop, connection, limits: limits, isReserve: isReserve, isOfProxy: isProxy, handler: handler)
       clients.all[ObjectIdentifier(connection)] = client
       if isReserve { clients.reserve.append(client) }
       return client
     }
-    listener.name = "console"
+    listener.name = name
     listener.findRoom = { [unowned self] in findRoom() }
     listener.onOpened = { [unowned self] in
       if let client = clients.all[ObjectIdentifier($0)] { onOpened?(client) }

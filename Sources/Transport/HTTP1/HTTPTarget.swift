@@ -1,6 +1,6 @@
 import PushModel
 
-/// The target of a request: path and query, decoded.
+/// The target of a request: path and query, decoded; of CONNECT, the host and port that are asked for.
 struct HTTPTarget {
   var path: String
   var segments: [String]
@@ -8,9 +8,14 @@ struct HTTPTarget {
   /// The host of an absolute target, which goes before the Host field (RFC 9112 3.2.2).
   var authority: String?
 
-  init(_ text: String, method: String) throws(HTTPParseFailure) {
+  /// `isOfProxy`: CONNECT may ask for another server (RFC 9112 3.2.3).
+  init(_ text: String, method: String, isOfProxy: Bool = false) throws(HTTPParseFailure) {
     guard text.utf8.allSatisfy({ $0 > ASCII.space && $0 != 0x7f }) else {
       throw HTTPParseFailure(400, "the request target has spaces or control characters")
+    }
+    guard !isOfProxy || method != "CONNECT" else {
+      (path, segments, query) = (text, [], [])
+      return
     }
     let origin = try Self.origin(text, method: method, authority: &authority)
     let parts = origin.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]

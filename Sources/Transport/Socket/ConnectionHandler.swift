@@ -10,7 +10,7 @@
 /// No other call calls back. So who makes one of these has its own affairs in order before it, and looks anew at what it knew
 /// behind it. The owner may make any call from inside any of its own, and is then told of the end within that.
 public protocol ConnectionHandler: AnyObject {
-  /// TLS is up: server name, protocol and peer certificate are known. Not called without TLS.
+  /// TLS is up: server name, protocol and peer certificate are known. Without TLS called for clients only, who are connected.
   func connectionOpened(_ connection: SocketConnection)
   /// Plain bytes came; they are lent for the call. May close the connection.
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer)

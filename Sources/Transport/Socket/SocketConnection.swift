@@ -82,6 +82,10 @@ public final class SocketConnection: LoopClient {
   public private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
   /// The name that the client asked for (SNI).
   public var serverName: String? { layer.serverName }
+  /// What the client asked a proxy for, with which it was connected before; nil for who came by itself.
+  public internal(set) var destination: SocketAddress?
+  /// The name by which the client wants to have this server: what it asked the proxy for, else SNI.
+  public var requestedName: String? { destination?.host ?? serverName }
   /// The application protocol agreed on (ALPN).
   public var alpn: String? { layer.alpn }
   /// DER of the peer's certificate, nil if it showed none.
@@ -222,6 +226,7 @@ public final class SocketConnection: LoopClient {
   private func connected() {
     let error = SocketCalls.pendingError(descriptor)
     guard error == 0 else { return abort("can't connect: \(SocketCalls.sentence(error))") }
+    guard layer.hasTLS else { return opened() }
     phase = .handshaking
     handshake()
   }
@@ -329,6 +334,11 @@ public final class SocketConnection: LoopClient {
 
   // MARK: Ending
 
+  /// Without TLS, when everything queued has left: tells the peer that nothing more comes, and goes on reading.
+  func tellEnd() {
+    if phase == .open, output.isEmpty { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+  }
+
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
   public func close() { close(.inOrder(.usual)) }
 
@@ -361,18 +371,32 @@ public final class SocketConnection: LoopClient {
   /// Drops the connection at once; `reset` with a TCP RST.
   public func abort(_ reason: String, reset: Bool = false) {
     guard phase != .closed else { return }
-    phase = .closed
     if reset { SocketCalls.setResetOnClose(descriptor) }
-    readEvent?.cancel()
-    writeEvent?.cancel()
-    (readEvent, writeEvent, settleTimer) = (nil, nil, nil)
-    output.release(to: loop)
-    share.set(0, in: loop.memory)
+    letGo()
     _ = Platform.close(descriptor)
     let owner = handler
     handler = nil
     owner?.connectionClosed(self, reason: reason)
     onClosed?(self, reason)
+  }
+
+  /// Ends without a word and leaves the socket to the caller, with what the peer has sent and nobody has read. The handler, which
+  /// has asked for it, is not told. nil if something is still to be said, or the peer has ended its side.
+  func detach() -> Int32? {
+    guard phase == .open, output.isEmpty, !peerHasEnded, !layer.hasTLS else { return nil }
+    letGo()
+    handler = nil
+    onClosed?(self, "handed over")
+    return descriptor
+  }
+
+  private func letGo() {
+    phase = .closed
+    readEvent?.cancel()
+    writeEvent?.cancel()
+    (readEvent, writeEvent, settleTimer) = (nil, nil, nil)
+    output.release(to: loop)
+    share.set(0, in: loop.memory)
   }
 
   /// Called about once a second with the monotonic time.

@@ -41,6 +41,7 @@ struct SocketLayer: ~Copyable {
 
   /// What a client asks for, before its handshake.
   func ask(serverName: String?, alpn: [String]) {
+    guard let ssl else { return }
     if let serverName {
       // A server name is never an address (RFC 6066 3); a certificate may name one.
       let isAddress = SocketAddress(host: serverName, port: 0).isNumeric

@@ -64,6 +64,18 @@ public final class SocketListener {
   /// Open connections, in no order.
   public var openConnections: [SocketConnection] { Array(connections.values) }
 
+  /// Whether a client of another listener would be taken over now.
+  public var hasRoom: Bool { acceptEvent != nil && connections.count < Self.connectionLimit }
+
+  /// Takes over the client of a connection on which everything is said that there was to say, as if it had connected here: what
+  /// it sends from now on is for this listener. `destination` is what it asked a proxy for.
+  public func adopt(_ connection: SocketConnection, askedFor destination: SocketAddress) {
+    guard hasRoom, let descriptor = connection.detach() else {
+      return connection.abort("no room", reset: true)
+    }
+    open(descriptor, askedFor: destination)
+  }
+
   /// Accepts nobody any more; open connections stay.
   public func stopAccepting() {
     guard acceptEvent != nil else { return }
@@ -113,7 +125,7 @@ public final class SocketListener {
   /// without end. The next that goes, or the sweep, has it tried again.
   private func pauseAccepting() { acceptEvent?.cancel() }
 
-  private func open(_ accepted: Int32) {
+  private func open(_ accepted: Int32, askedFor destination: SocketAddress? = nil) {
     let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
     guard admission == .welcome || context != nil && admission != .refused else {
       SocketCalls.setResetOnClose(accepted)
@@ -121,7 +133,9 @@ public final class SocketListener {
       return
     }
     do {
-      welcome(SocketConnection(loop: loop, try SocketLayer(accepted, context, isServer: true)), admission)
+      let connection = SocketConnection(loop: loop, try SocketLayer(accepted, context, isServer: true))
+      connection.destination = destination
+      welcome(connection, admission)
     } catch {
       _ = Platform.close(accepted)
     }

@@ -8,7 +8,7 @@
 ///                    └─ failed, on a server ────────────────────────────────────┘
 ///
 /// Where the diagram lies: `abort` leads from everywhere to `closed`, and so does whatever shows that the peer is gone. Without
-/// TLS a server begins with `open`. Draining, settling and closing are passed through at once where nothing is to be waited for.
+/// TLS a server begins with `open`, and a client is there once it is connected. Draining, settling and closing are passed through at once where nothing is to be waited for.
 ///
 /// *Lingering* is why an error packet reaches its reader: a socket closed with unread input makes the kernel send
 /// a reset, which may destroy bytes in flight. So the write side ends first and input is drained until the peer is done

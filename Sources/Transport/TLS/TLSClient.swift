@@ -2,9 +2,11 @@ import Platform
 
 /// Opens client connections on a loop.
 public enum TLSClient {
-  /// Connects to `address`, asking for `serverName` and offering `alpn`. The handler hears of success or failure.
+  /// Connects to `address`, asking for `serverName` and offering `alpn`, or without TLS if there is no context. The handler hears
+  /// of success or failure.
   public static func connect(
-    loop: EventLoop, to address: SocketAddress, serverName: String?, alpn: [String] = [], context: TLSContext,
+    loop: EventLoop, to address: SocketAddress, serverName: String?, alpn: [String] = [],
+    context: TLSContext?,
     handler: any ConnectionHandler
   ) throws -> SocketConnection {
     let descriptor = try openSocket(address)
