@@ -97,7 +97,7 @@ public actor APNSEmulator {
     var options = EmulatorOptions()
     (options.gatewayPort, options.feedbackPort) = (.number(0), .number(0))
     (options.providerPort, options.courierPort) = (.number(0), .number(0))
-    options.consolePort = .number(0)
+    (options.consolePort, options.proxyPort) = (.number(0), .off)
     (options.certs, options.isEphemeral) = (LiveEmulator.certsPath(in: folder), true)
     options.data = folder + "/data"
     options.logFile = folder + "/log"

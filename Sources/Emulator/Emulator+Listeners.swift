@@ -25,6 +25,7 @@ extension Emulator {
     try open("courier", options.courierPort, CourierProtocol.policy) { [courier] in courier.makeConnection($0)
     }
     try openConsole()
+    try openProxy()
   }
 
   /// The console is plain HTTP/1.1 and has a server of its own.
@@ -43,6 +44,36 @@ extension Emulator {
     // Without the console itself: it holds on to the loop.
     loop.atTurnEnd { [unowned self] in if failure == nil { consoleRoutes?.turnEnded() } }
     ports.listeners.append(("console", server.address))
+  }
+
+  /// Leads to the others, so it is the last.
+  private func openProxy() throws {
+    switch options.proxyPort {
+    case .off: return
+    case .number(let port): proxy = try naming(ProxyService.name, port) { try makeProxy(on: port) }
+    case .preferred(let port): proxy = try makeProxy(preferring: port)
+    }
+    guard let server = proxy?.server else { return }
+    faults.announce(server, as: ProxyService.name)
+    ports.listeners.append((ProxyService.name, server.address))
+  }
+
+  private func makeProxy(preferring port: UInt16) throws -> ProxyService {
+    do {
+      return try makeProxy(on: port)
+    } catch let error as SocketError where error.isAddressInUse {
+      logger.log(
+        .info, "the proxy's usual port is taken, so it is on another", [("port", .integer(Int64(port)))])
+      return try naming(ProxyService.name, 0) { try makeProxy(on: 0) }
+    }
+  }
+
+  private func makeProxy(on port: UInt16) throws -> ProxyService {
+    try ProxyService(
+      loop: loop, address: SocketAddress(host: options.bind, port: port),
+      rules: ProxyRules(tunnels: options.proxyTunnels), access: ProxyAccess(token: consoleToken),
+      logger: logger,
+      listener: { [unowned self] name in listeners.first { $0.name == name }?.listener })
   }
 
   /// Says which listener could not be opened, with the exit status for a port that is taken.

@@ -56,6 +56,8 @@ public final class Emulator {
   /// The console's listener; nil while it is off.
   package internal(set) var console: HTTPServer?
   var consoleRoutes: Console?
+  /// The proxy's listener; nil while it is off.
+  package internal(set) var proxy: ProxyService?
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   public let seed: UInt64
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
@@ -183,6 +185,7 @@ public final class Emulator {
       for connection in listener.openConnections { connection.abort(sentence, reset: true) }
     }
     console?.abort()
+    proxy?.abort()
     loop.stop()
   }
 

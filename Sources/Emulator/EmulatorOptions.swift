@@ -9,6 +9,8 @@ public struct EmulatorOptions: Sendable {
   /// Where one listener opens: a port (0 means any free one), or not at all.
   public enum Port: Equatable, Sendable {
     case number(UInt16)
+    /// This port, or any free one where somebody has it.
+    case preferred(UInt16)
     case off
   }
 
@@ -18,6 +20,10 @@ public struct EmulatorOptions: Sendable {
   public var providerPort = Port.number(2197)
   public var courierPort = Port.number(5223)
   public var consolePort = Port.number(8790)
+  /// Nobody chose it who starts a second emulator on other ports, so it gives way.
+  public var proxyPort = Port.preferred(8791)
+  /// Servers beyond Apple's names that the proxy leads to.
+  public var proxyTunnels: [SocketAddress] = []
   /// Folder of certificates and keys.
   public var certs = "certs"
   /// Folder of the store and the token secret.

@@ -69,7 +69,7 @@ struct ReadmeTests {
     let text = try #require(pages["commands.md"])
     for flag in [
       ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
-      ServeFlags.consolePort,
+      ServeFlags.consolePort, ServeFlags.proxyPort,
     ] {
       #expect(text.contains("`--\(flag.name)` \(flag.defaultText ?? "")"), "\(flag.name)")
     }

@@ -128,6 +128,18 @@ extension ValueKind where Value == SocketAddress {
   static let endpoint = ValueKind("HOST:PORT", expects: "a host and a port such as 127.0.0.1:2195") {
     SocketAddress($0)
   }
+
+  /// A host for HTTPS: its port may be left out.
+  package static let destination = ValueKind(
+    "HOST[:PORT]", expects: "a host, or a host and a port, such as example.com or [::1]:8443"
+  ) { text in
+    let colons = text.utf8.count { $0 == UInt8(ascii: ":") }
+    let hasPort = colons == 1 || text.contains("]:")
+    guard let address = SocketAddress(hasPort ? text : "\(text):443"), address.port > 0,
+      ValueKind<String>.address.parse(address.host) != nil
+    else { return nil }
+    return address
+  }
 }
 
 extension ValueKind where Value == Environment {

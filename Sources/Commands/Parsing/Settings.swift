@@ -54,7 +54,8 @@ package enum StrayVariables {
   private static let prefix = "APNS_EMULATOR_"
   /// What `exec` tells its command, and `--config`, which is no setting itself.
   private static let told = [
-    "GATEWAY", "FEEDBACK", "PROVIDER", "COURIER", "CONSOLE", "CA", "CERTS", "PORTS_FILE", "ACCESS", "CONFIG",
+    "GATEWAY", "FEEDBACK", "PROVIDER", "COURIER", "CONSOLE", "PROXY", "CA", "CERTS", "PORTS_FILE", "ACCESS",
+    "CONFIG",
   ]
   /// What our own tests read.
   private static let tests = ["BINARY", "FUZZ"]

@@ -8,11 +8,14 @@ enum Banner {
     ("provider", "HTTP/2 provider API: POST /3/device/<token>"),
     ("courier", "device connections"),
     ("console", "dashboard, REST API, activation, plain-HTTP /3/device"),
+    ("proxy", "HTTPS_PROXY for programs that know only Apple's names"),
   ]
+
+  private static let plain = ["console", "proxy"]
 
   static func lines(_ emulator: Emulator) -> [String] {
     let rows = notes.compactMap { name, note in
-      emulator.ports[name].map { (name, name == "console" ? "http://\($0)" : "\($0)", note) }
+      emulator.ports[name].map { (name, plain.contains(name) ? "http://\($0)" : "\($0)", note) }
     }
     let width = rows.map(\.1.count).max() ?? 0
     let table = rows.map { name, address, note in

@@ -8,24 +8,34 @@ enum ExecCommand {
   /// What a shell answers when it can't run a command.
   private static let notRun = ExitStatus(rawValue: 127)
 
-  /// Those of `serve`, with the defaults of a guest: free ports, nothing on disk, only warnings.
-  static let groups = ServeFlags.groups.map { group in
-    group.replacing(
-      [
-        ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
-        ServeFlags.consolePort,
-      ].map { $0.defaulting(to: "0") } + [
-        ServeFlags.data.defaulting(to: nil), ServeFlags.logLevel.defaulting(to: LogLevel.warning.rawValue),
-      ])
-  }
+  /// No setting: the variable of its name tells the command where the proxy is.
+  static let proxy = Flag("proxy", .toggle, "set HTTPS_PROXY too, for programs that know only Apple's names")
+
+  /// Its own, and those of `serve` with the defaults of a guest: free ports, nothing on disk, only warnings.
+  static let groups =
+    [FlagGroup("The command", [proxy])]
+    + ServeFlags.groups.map { group in
+      group.replacing(
+        [
+          ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
+          ServeFlags.consolePort, ServeFlags.proxyPort,
+        ].map { $0.defaulting(to: "0") } + [
+          ServeFlags.data.defaulting(to: nil), ServeFlags.logLevel.defaulting(to: LogLevel.warning.rawValue),
+        ])
+    }
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     var options = options(settings)
+    let usesProxy = settings.isOn(proxy)
+    guard !usesProxy || options.proxyPort != .off else {
+      throw UsageError("--proxy needs the proxy, which --proxy-port off leaves closed", command: "exec")
+    }
     let folder = try options.portsFile == nil ? TemporaryFolder() : nil
     defer { folder.map(Self.remove) }
     if let folder { options.portsFile = folder.path + "/ports.json" }
     let emulator = try ServeCommand.start(options)
     export(emulator, portsFile: options.portsFile ?? "")
+    if usesProxy { exportProxy(emulator) }
     let status = try runCommand(settings.foreign, emulator)
     if let failure = emulator.failure { throw failure }
     return status
@@ -88,5 +98,14 @@ enum ExecCommand {
     for (name, address) in emulator.ports.listeners {
       ProcessEnvironment.set("APNS_EMULATOR_\(name.uppercased())", "\(address)")
     }
+  }
+
+  /// Has every program that heeds the usual variables go through the proxy; what is local stays so, and nothing else, lest a
+  /// name of Apple's gets by.
+  private static func exportProxy(_ emulator: Emulator) {
+    guard let address = emulator.ports["proxy"] else { return }
+    let access = emulator.consoleToken.map { "access:\($0)@" } ?? ""
+    for name in ["HTTPS_PROXY", "https_proxy"] { ProcessEnvironment.set(name, "http://\(access)\(address)") }
+    for name in ["NO_PROXY", "no_proxy"] { ProcessEnvironment.set(name, "localhost,127.0.0.1,::1") }
   }
 }

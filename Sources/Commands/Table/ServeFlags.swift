@@ -16,6 +16,12 @@ enum ServeFlags {
   static let providerPort = port("provider", "2197", "HTTP/2 provider API")
   static let courierPort = port("courier", "5223", "device connections")
   static let consolePort = port("console", "8790", "dashboard, REST API, activation, plain-HTTP /3/device")
+  static let proxyPort = port(
+    "proxy", "8791", "HTTP proxy (CONNECT) that leads Apple's names to the others")
+  static let proxyTunnel = Flag(
+    "proxy-tunnel", .destination,
+    "a host beyond Apple's names that the proxy leads to, on port 443 unless said"
+  ).repeatable.setting
   static let certs = CommonFlags.certs
   static let data = Flag(
     "data", .folder, default: ".apns-emulator", "folder of the store and the token secret"
@@ -161,8 +167,8 @@ enum ServeFlags {
     FlagGroup(
       "Listeners",
       [
-        bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, legacyTLS, allowHost,
-        memory,
+        bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, proxyPort, proxyTunnel,
+        legacyTLS, allowHost, memory,
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),

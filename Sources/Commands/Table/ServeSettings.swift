@@ -11,6 +11,7 @@ extension EmulatorOptions {
     providerPort = settings[ServeFlags.providerPort] ?? providerPort
     courierPort = settings[ServeFlags.courierPort] ?? courierPort
     consolePort = settings[ServeFlags.consolePort] ?? consolePort
+    readProxy(settings)
     certs = settings[ServeFlags.certs] ?? certs
     data = settings[ServeFlags.data] ?? data
     isEphemeral = settings.isOn(ServeFlags.ephemeral)
@@ -31,6 +32,17 @@ extension EmulatorOptions {
     provider.explains = !settings.isOn(ServeFlags.noExplain)
     readDisputed(settings)
     readForward(settings)
+  }
+
+  /// A port that nobody has chosen gives way to who has it.
+  private mutating func readProxy(_ settings: Settings) {
+    proxyTunnels = settings.all(ServeFlags.proxyTunnel)
+    let port = settings[ServeFlags.proxyPort]
+    if case .number(let number)? = port, number > 0, settings.source(ServeFlags.proxyPort.name) == .standard {
+      proxyPort = .preferred(number)
+    } else {
+      proxyPort = port ?? proxyPort
+    }
   }
 
   private mutating func readForward(_ settings: Settings) {

@@ -2,7 +2,7 @@ import PushModel
 import Transport
 
 /// What a request must be before its handler sees it (`Sources/ARCHITECTURE.md#promises` 7).
-struct RequestGuard {
+package struct RequestGuard {
   var hosts: HostPolicy
   /// Demanded of everybody when the console is bound beyond loopback; nil for none.
   var accessToken: String?
@@ -62,7 +62,7 @@ struct RequestGuard {
   }
 
   /// Compares in a time that does not tell where the first difference is.
-  static func isSame(_ left: String, _ right: String) -> Bool {
+  package static func isSame(_ left: String, _ right: String) -> Bool {
     let (left, right) = (Array(left.utf8), Array(right.utf8))
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0

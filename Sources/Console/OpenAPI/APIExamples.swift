@@ -131,7 +131,8 @@ enum APIExamples {
     "Disconnection": ["udid": .string(udid), "disconnected": true],
     "Connection": [
       "listener": "courier", "remoteAddress": "127.0.0.1:50123", "tlsVersion": "TLSv1.3",
-      "cipher": "TLS_AES_256_GCM_SHA384", "serverName": nil, "alpn": "apns-security-v3", "peer": nil,
+      "cipher": "TLS_AES_256_GCM_SHA384", "serverName": nil, "proxy": nil, "alpn": "apns-security-v3",
+      "peer": nil,
       "bytesRead": 2140, "bytesWritten": 310, "queuedBytes": 0, "devices": [.string(udid)],
     ],
     "Token": .object(row), "TokenDetail": .object(row + [("derivation", derivation)]), "Device": device,

@@ -56,7 +56,8 @@ enum APISchemas {
             ("bytesRead", whole), ("bytesWritten", whole),
           ],
           maybe: [
-            ("cipher", nullable("string")), ("serverName", nullable("string")), ("alpn", nullable("string")),
+            ("cipher", nullable("string")), ("serverName", nullable("string")), ("proxy", nullable("string")),
+            ("alpn", nullable("string")),
             ("peer", nullable("string")), ("queuedBytes", whole), ("streams", whole),
             ("devices", list(text)), ("requests", whole),
           ])

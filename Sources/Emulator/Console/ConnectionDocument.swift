@@ -8,8 +8,16 @@ enum ConnectionDocument {
     let secure = emulator.listeners.flatMap { name, listener in
       listener.openConnections.map { connection in { describe(name, connection) } }
     }
-    let plain = emulator.console?.openConnections ?? []
-    return secure + plain.map { connection in { describe(connection) } }
+    return secure
+      + plain(emulator).flatMap { name, connections in
+        connections.map { connection in { describe(name, connection) } }
+      }
+  }
+
+  /// The listeners without TLS.
+  private static func plain(_ emulator: Emulator) -> [(name: String, connections: [HTTPConnection])] {
+    [("console", emulator.console?.openConnections), (ProxyService.name, emulator.proxy?.openConnections)]
+      .compactMap { name, connections in connections.map { (name, $0) } }
   }
 
   private static func describe(_ listener: String, _ connection: SocketConnection) -> JSONValue {
@@ -18,7 +26,8 @@ enum ConnectionDocument {
         ("listener", .string(listener)), ("remoteAddress", .string(connection.remoteAddress.description)),
         ("tlsVersion", connection.isOpen ? .string(connection.tlsVersion) : .null),
         ("cipher", connection.isOpen ? .string(connection.cipher) : .null),
-        ("serverName", .optional(connection.serverName)), ("alpn", .optional(connection.alpn)),
+        ("serverName", .optional(connection.serverName)),
+        ("proxy", .optional(connection.destination?.description)), ("alpn", .optional(connection.alpn)),
         ("peer", .optional(connection.peerCommonName)), ("bytesRead", .integer(Int64(connection.bytesRead))),
         ("bytesWritten", .integer(Int64(connection.bytesWritten))),
         ("queuedBytes", .integer(Int64(connection.queuedBytes))),
@@ -33,9 +42,9 @@ enum ConnectionDocument {
     }
   }
 
-  private static func describe(_ connection: HTTPConnection) -> JSONValue {
+  private static func describe(_ listener: String, _ connection: HTTPConnection) -> JSONValue {
     [
-      "listener": "console", "remoteAddress": .string(connection.remoteAddress.description),
+      "listener": .string(listener), "remoteAddress": .string(connection.remoteAddress.description),
       "tlsVersion": nil, "requests": .integer(Int64(connection.requestCount)),
       "bytesRead": .integer(Int64(connection.bytesRead)),
       "bytesWritten": .integer(Int64(connection.bytesWritten)),
@@ -46,12 +55,10 @@ enum ConnectionDocument {
     var samples = emulator.listeners.map { name, listener in
       MetricFamily.Sample(Double(listener.openConnections.count), [("listener", name)])
     }
-    if let console = emulator.console {
-      samples.append(.init(Double(console.openConnections.count), [("listener", "console")]))
-    }
+    samples += plain(emulator).map { .init(Double($0.connections.count), [("listener", $0.name)]) }
     return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
       + memoryMetrics(emulator, samples.map(\.labels))
-      + (emulator.forward?.metrics ?? [])
+      + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? [])
       + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
   }
 

@@ -185,7 +185,7 @@ extension CourierConnection {
     _ device: VerifiedDevice, _ request: ConnectRequest, _ instant: Instant, _ now: Timestamp
   ) {
     let environment =
-      connection.serverName.flatMap { Environment(serverName: $0) } ?? service.defaultEnvironment
+      connection.requestedName.flatMap { Environment(serverName: $0) } ?? service.defaultEnvironment
     guard
       let connected = broker.connect(
         device.udid, keyFingerprint: device.keyFingerprint, environment: environment,

@@ -25,7 +25,7 @@ final class ProviderIdentities {
 
   /// The environment that the client asked for by name, else the emulator's.
   func environment(of connection: SocketConnection) -> Environment {
-    connection.serverName.flatMap { Environment(serverName: $0) } ?? defaultEnvironment
+    connection.requestedName.flatMap { Environment(serverName: $0) } ?? defaultEnvironment
   }
 
   func identify(_ connection: SocketConnection, listener: String) -> GatewayIdentification {

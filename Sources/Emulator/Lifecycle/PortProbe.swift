@@ -8,6 +8,7 @@ enum PortProbe {
       ("gateway", options.gatewayPort), ("feedback", options.feedbackPort),
       ("provider", options.providerPort),
       ("courier", options.courierPort), ("console", options.consolePort),
+      ("proxy", options.proxyPort),
     ]
     for (name, port) in listeners {
       guard case .number(let number) = port, number > 0 else { continue }

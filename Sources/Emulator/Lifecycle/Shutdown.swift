@@ -34,6 +34,7 @@ final class Shutdown {
     emulator.provider.shutDown()
     emulator.consoleRoutes?.shutDown()
     emulator.console?.shutDown()
+    emulator.proxy?.shutDown()
     let now = SystemClock.monotonicNanoseconds()
     (deadline, verdictDeadline) = (now + Self.patience, now + verdictPatience)
     look()

@@ -17,7 +17,7 @@ final class ChannelResponder: HTTP2Responder {
 
   init(_ service: ProviderService, _ connection: SocketConnection, at place: FaultPlace) {
     (self.service, self.connection, self.place) = (service, connection, place)
-    environment = service.environment(serverName: connection.serverName)
+    environment = service.environment(serverName: connection.requestedName)
     identity = service.identity(of: connection, environment: environment)
     handler = ChannelRequestHandler(
       identity: identity, environment: environment, directory: service.channels,

@@ -13,7 +13,7 @@ final class PushResponder: HTTP2Responder {
   private var faults: ProviderFaults?
 
   init(_ service: ProviderService, _ connection: SocketConnection) {
-    let environment = service.environment(serverName: connection.serverName)
+    let environment = service.environment(serverName: connection.requestedName)
     let identity = service.identity(of: connection, environment: environment)
     (self.service, self.connection) = (service, connection)
     requests = ProviderRequests(

@@ -26,7 +26,7 @@ final class ScenarioStage {
     for port in [\EmulatorOptions.gatewayPort, \.feedbackPort, \.providerPort, \.courierPort] {
       options[keyPath: port] = .number(0)
     }
-    options.consolePort = .off
+    (options.consolePort, options.proxyPort) = (.off, .off)
     (options.seed, options.tokenSeed, options.logLevel) = (1, "scenario", .error)
     emulator = try Emulator(options: options)
     // Certificates are valid from the world's today on.

@@ -101,7 +101,7 @@ struct HelpTextTests {
   @Test("exec tells its own defaults: free ports, no data folder, warnings")
   func execDefaults() throws {
     let text = try #require(HelpText.text(for: "exec", CommandTable.commands))
-    #expect(text.components(separatedBy: "off: not opened) (default 0)").count == 6)
+    #expect(text.components(separatedBy: "off: not opened) (default 0)").count == 7)
     #expect(!text.contains("2195") && !text.contains("(default .apns-emulator)"))
     #expect(text.contains("least level that is logged (default warning)"))
   }

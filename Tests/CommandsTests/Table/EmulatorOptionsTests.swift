@@ -33,6 +33,32 @@ struct EmulatorOptionsTests {
     #expect(options.consolePort == .number(3))
   }
 
+  @Test("the proxy gives its port up to who has it, unless it was told the port")
+  func proxyPort() throws {
+    #expect(try Self.options().proxyPort == .preferred(8791))
+    #expect(try Self.options("--proxy-port", "8791").proxyPort == .number(8791))
+    #expect(try Self.options("--proxy-port", "0").proxyPort == .number(0))
+    #expect(try Self.options("--proxy-port", "off").proxyPort == .off)
+    let guest = ExecCommand.options(try Self.settings(["exec", "--proxy", "--", "true"]))
+    #expect(guest.proxyPort == .number(0))
+  }
+
+  @Test("the proxy's tunnels lead to port 443 unless they name another")
+  func proxyTunnels() throws {
+    let options = try Self.options(
+      "--proxy-tunnel", "example.com", "--proxy-tunnel", "example.com:8443", "--proxy-tunnel", "[::1]",
+      "--proxy-tunnel", "[::1]:8443", "--proxy-tunnel", "::1")
+    let expected = ["example.com:443", "example.com:8443", "[::1]:443", "[::1]:8443", "[::1]:443"]
+    #expect(options.proxyTunnels.map(\.description) == expected)
+  }
+
+  @Test(
+    "what is no host is no tunnel",
+    arguments: ["", ":443", "example.com:", "example.com:0", "a b", "https://a"])
+  func noTunnels(text: String) throws {
+    #expect(throws: UsageError.self) { try Self.options("--proxy-tunnel", text) }
+  }
+
   /// Every other flag with a value that is not its default: each must change something.
   @Test(
     "every flag changes the options",
@@ -49,7 +75,8 @@ struct EmulatorOptionsTests {
       ["--allow-host", "h"],
       ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
       ["--documented-reasons"], ["--no-explain"], ["--urgent-background"],
-      ["--suffix-mismatch", "InvalidPushType"], ["--memory", "64M"],
+      ["--suffix-mismatch", "InvalidPushType"], ["--memory", "64M"], ["--proxy-port", "off"],
+      ["--proxy-tunnel", "example.com"],
     ])
   func everyFlag(words: [String]) throws {
     let options = EmulatorOptions(try Self.settings(["serve"] + words))

@@ -13,7 +13,7 @@ struct DataFolderTests {
     options.feedbackPort = .off
     options.providerPort = .off
     options.courierPort = .off
-    options.consolePort = .off
+    (options.consolePort, options.proxyPort) = (.off, .off)
     let error = withExtendedLifetime(folder) {
       #expect(throws: EmulatorError.self) { _ = try Emulator(options: options) }
     }

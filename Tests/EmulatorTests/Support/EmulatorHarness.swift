@@ -30,7 +30,7 @@ final class EmulatorHarness {
     var options = EmulatorOptions()
     (options.gatewayPort, options.feedbackPort) = (.number(0), .number(0))
     (options.providerPort, options.courierPort) = (.number(0), .number(0))
-    options.consolePort = .off
+    (options.consolePort, options.proxyPort) = (.off, .off)
     (options.certs, options.logLevel) = (self.certs, .error)
     if let data { options.data = data } else { options.isEphemeral = true }
     (options.tokenSeed, options.seed) = ("test", 1)

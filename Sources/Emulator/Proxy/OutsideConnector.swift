@@ -1,0 +1,132 @@
+import Platform
+import Transport
+
+/// Makes the connections that lead out of the proxy, to servers that the operator has named. Nothing here waits: names are looked
+/// up on threads of their own, a few at a time.
+final class OutsideConnector {
+  /// Why there is no connection, as the client is told.
+  struct Failure: Error, Equatable {
+    let status: Int
+    let sentence: String
+  }
+
+  /// Connections that may be under way at a time, as a count: each may take a thread while its name is looked up.
+  private static let atOnce = 32
+  /// How long one may take with all addresses of its host, in nanoseconds; as long as a handshake.
+  private static let patience = SocketConnection.handshakeLimit
+
+  private let loop: EventLoop
+  private var underWay: [ObjectIdentifier: Attempt] = [:]
+
+  init(loop: EventLoop) { self.loop = loop }
+
+  /// Calls `done` once, with a connection that is open and not read from, or why there is none. What is answered gives it up.
+  func connect(
+    to address: SocketAddress, _ done: @escaping (Result<SocketConnection, Failure>) -> Void
+  ) -> (() -> Void) {
+    guard underWay.count < Self.atOnce else {
+      done(.failure(Failure(status: 503, sentence: "too many tunnels are being made, try again")))
+      return {}
+    }
+    let attempt = Attempt(loop, address, patience: Self.patience, done)
+    underWay[ObjectIdentifier(attempt)] = attempt
+    attempt.onOver = { [weak self] in self?.underWay[ObjectIdentifier($0)] = nil }
+    attempt.begin()
+    return { [weak attempt] in attempt?.giveUp() }
+  }
+
+  /// One connection to be.
+  private final class Attempt: ConnectionHandler {
+    /// It is over: nothing more is under way for it, a look-up neither.
+    var onOver: ((Attempt) -> Void)?
+    private let loop: EventLoop
+    private let target: SocketAddress
+    private let resolver: AddressResolver
+    private var timer: LoopEvent?
+    private let patience: Int64
+    private var done: ((Result<SocketConnection, Failure>) -> Void)?
+    private var untried: ArraySlice<SocketAddress> = []
+    private var current: SocketConnection?
+    private var isResolving = false
+
+    init(
+      _ loop: EventLoop, _ target: SocketAddress, patience: Int64,
+      _ done: @escaping (Result<SocketConnection, Failure>) -> Void
+    ) {
+      (self.loop, self.target, self.patience, self.done) = (loop, target, patience, done)
+      resolver = AddressResolver(loop: loop)
+      timer = LoopEvent(timerOn: loop) { [unowned self] in expire() }
+    }
+
+    func begin() {
+      timer?.start(afterNanoseconds: patience)
+      isResolving = true
+      resolver.resolve(target) { self.resolved($0) }
+    }
+
+    /// Nobody waits any more, or takes what has come of it.
+    func giveUp() {
+      done = nil
+      current?.abort("the client is gone", reset: true)
+      end()
+    }
+
+    private func expire() {
+      fail(504, "\(target) did not answer within \(patience / 1_000_000_000) s")
+    }
+
+    private func resolved(_ result: Result<[SocketAddress], SocketError>) {
+      isResolving = false
+      switch result {
+      case .success(let addresses) where done != nil:
+        untried = addresses[...]
+        connectToNext("it has no address")
+      case .failure(let error) where done != nil: fail(502, "\(error)")
+      case .success, .failure: end()
+      }
+    }
+
+    private func connectToNext(_ failure: String) {
+      guard let address = untried.popFirst() else {
+        return fail(502, "can't connect to \(target): \(failure)")
+      }
+      do {
+        current = try TLSClient.connect(loop: loop, to: address, serverName: nil, context: nil, handler: self)
+      } catch {
+        connectToNext("\(error)")
+      }
+    }
+
+    private func fail(_ status: Int, _ sentence: String) {
+      let call = done
+      done = nil
+      current?.abort("given up")
+      end()
+      call?(.failure(Failure(status: status, sentence: sentence)))
+    }
+
+    /// A name that is being looked up is waited for: its thread can't be told to stop.
+    private func end() {
+      timer?.cancel()
+      untried = []
+      guard !isResolving else { return }
+      onOver?(self)
+      onOver = nil
+    }
+
+    func connectionOpened(_ connection: SocketConnection) {
+      connection.setPaused(true)
+      let call = done
+      done = nil
+      end()
+      call?(.success(connection))
+    }
+
+    func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
+
+    func connectionClosed(_ connection: SocketConnection, reason: String) {
+      current = nil
+      if done != nil { connectToNext(reason) }
+    }
+  }
+}

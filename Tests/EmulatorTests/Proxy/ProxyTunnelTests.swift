@@ -1,0 +1,164 @@
+import Platform
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  /// Tunnels to hosts that the operator has named.
+  @Suite("Tunnels of the proxy")
+  struct ProxyTunnelTests {
+    /// Port 1 of an address that is nobody's.
+    private static let nobody = SocketAddress(host: "127.0.0.9", port: 1)
+    private let harness: EmulatorHarness
+    private let outside: Outside
+
+    init() throws {
+      let outside = try Outside()
+      let harness = try EmulatorHarness {
+        ($0.proxyPort, $0.proxyTunnels) = (.number(0), [outside.address, Self.nobody])
+      }
+      try outside.open(on: harness.loop)
+      (self.harness, self.outside) = (harness, outside)
+    }
+
+    /// A server that is not ours, on the same loop.
+    private final class Outside: ConnectionHandler {
+      let address: SocketAddress
+      private var listener: SocketListener?
+      private(set) var connection: SocketConnection?
+      private(set) var received: [UInt8] = []
+      private(set) var peerHasEnded = false
+      private(set) var hasEnded = false
+
+      /// The emulator is told the port before its loop is there.
+      init() throws {
+        let host = SocketAddress(host: "127.0.0.9", port: 0)
+        let other = try SocketListener(loop: try #require(EventLoop()), address: host, context: nil) { _ in
+          Recorder()
+        }
+        address = other.address
+        other.stopAccepting()
+      }
+
+      deinit { listener?.stopAccepting() }
+
+      func open(on loop: EventLoop) throws {
+        listener = try SocketListener(loop: loop, address: address, context: nil) { [unowned self] in
+          connection = $0
+          return self
+        }
+      }
+
+      func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+        received += bytes
+      }
+      func connectionPeerEnded(_ connection: SocketConnection) { peerHasEnded = true }
+      func connectionClosed(_ connection: SocketConnection, reason: String) { hasEnded = true }
+    }
+
+    private func request(_ address: SocketAddress) -> [UInt8] {
+      Array("CONNECT \(address) HTTP/1.1\r\nHost: \(address)\r\n\r\n".utf8)
+    }
+
+    /// A client with a tunnel to the outside.
+    private func tunnel() throws -> RawSocket {
+      let client = try RawSocket(try harness.address("proxy"))
+      client.send(request(outside.address))
+      var head: [UInt8] = []
+      harness.turn(until: "it is connected") {
+        head += client.read()
+        return head.count >= 4
+      }
+      #expect(String(decoding: head, as: UTF8.self) == "HTTP/1.1 200 Connection established\r\n\r\n")
+      harness.turn(until: "the other end is there") { outside.connection != nil }
+      return client
+    }
+
+    private var hasConnections: Bool { harness.emulator.proxy?.openConnections.isEmpty == false }
+
+    @Test("what one end says the other hears, and what is more than fits waits at its sender")
+    func passes() throws {
+      let client = try tunnel()
+      client.send(Array("hello".utf8))
+      harness.turn(until: "it is there") { outside.received == Array("hello".utf8) }
+      let answer = (0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+      let server = try #require(outside.connection)
+      server.setSendBuffer(4096)
+      try #require(harness.emulator.proxy?.openConnections.first).connection.setSendBuffer(4096)
+      server.send(answer)
+      // The client reads nothing: the tunnel takes no more than its limit.
+      harness.turn(milliseconds: 200)
+      #expect(server.queuedBytes > 1_000_000)
+      var heard: [UInt8] = []
+      harness.turn(until: "all of it has come") {
+        heard += client.read()
+        return heard.count >= answer.count
+      }
+      #expect(heard == answer)
+    }
+
+    @Test("an end that has said its last still hears the other's last")
+    func halfClosed() throws {
+      let client = try tunnel()
+      client.send(Array("question".utf8))
+      client.endSending()
+      harness.turn(until: "the server knows") { outside.peerHasEnded }
+      #expect(outside.received == Array("question".utf8))
+      let server = try #require(outside.connection)
+      server.send(Array("answer".utf8))
+      server.close()
+      var heard: [UInt8] = []
+      harness.turn(until: "the client has it all") { client.receive(into: &heard) }
+      #expect(heard == Array("answer".utf8))
+      harness.turn(until: "nothing is left") { !hasConnections && outside.hasEnded }
+    }
+
+    @Test("an end that is gone takes the other with it")
+    func gone() throws {
+      var client: RawSocket? = try tunnel()
+      _ = client
+      client = nil
+      harness.turn(until: "the server hears of it") { outside.peerHasEnded || outside.hasEnded }
+      outside.connection?.abort("over", reset: true)
+      harness.turn(until: "nothing is left") { !hasConnections }
+      let second = try tunnel()
+      outside.connection?.abort("gone", reset: true)
+      var heard: [UInt8] = []
+      harness.turn(until: "the client hears of it") { second.receive(into: &heard) }
+      harness.turn(until: "nothing is left") { !hasConnections }
+    }
+
+    @Test("a tunnel in which nothing moves ends")
+    func idle() throws {
+      let client = try tunnel()
+      let connection = try #require(harness.emulator.proxy?.openConnections.first?.connection)
+      let now = SystemClock.monotonicNanoseconds()
+      connection.endIfOverdue(now + SocketTunnel.idleLimit - 5_000_000_000)
+      #expect(connection.isOpen)
+      connection.endIfOverdue(now + SocketTunnel.idleLimit + 5_000_000_000)
+      #expect(!connection.isOpen)
+      var heard: [UInt8] = []
+      harness.turn(until: "the client hears of it") { client.receive(into: &heard) }
+    }
+
+    @Test("a server that is not there is told of")
+    func nobody() throws {
+      let client = try RawSocket(try harness.address("proxy"))
+      client.send(request(Self.nobody))
+      var heard: [UInt8] = []
+      harness.turn(until: "it is told") { client.receive(into: &heard) }
+      let text = String(decoding: heard, as: UTF8.self)
+      #expect(text.hasPrefix("HTTP/1.1 502 ") && text.contains("127.0.0.9:1"), "\(text)")
+    }
+
+    @Test("the orderly end ends tunnels")
+    func shutDown() throws {
+      let client = try tunnel()
+      harness.stop()
+      var heard: [UInt8] = []
+      #expect(client.receive(into: &heard))
+    }
+  }
+}
