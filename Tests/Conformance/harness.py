@@ -13,7 +13,8 @@ BINARY = os.environ["APNS_EMULATOR_BINARY"]
 TOPIC = "com.example.app"
 # Seconds after which something that should have happened counts as failed. Generous: machines may be busy.
 PATIENCE = 30
-FREE_PORTS = [f"--{listener}-port=0" for listener in ("gateway", "feedback", "provider", "courier", "console")]
+FREE_PORTS = [f"--{listener}-port=0" for listener in (
+    "gateway", "feedback", "provider", "courier", "console", "proxy")]
 
 
 def eventually(condition, what, patience=PATIENCE):

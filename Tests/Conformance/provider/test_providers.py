@@ -4,16 +4,15 @@ that are off, and every count equal on both sides."""
 import collections
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zlib
 
 import pytest
 
-from harness import PATIENCE, TOPIC, SimulatedDevice
+from harness import TOPIC, SimulatedDevice
 from identity import bearer
-from lab import KEY, TEAM
+from programs import Run, client, tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COUNT = 1000
@@ -53,30 +52,6 @@ def apns2_folder(tmp_path_factory):
              "--target", making, "-r", requirements], check=True)
         os.rename(making, folder)
     return folder
-
-
-class Run:
-    """One client's work: what it was told, and what it says came of it."""
-
-    def __init__(self, lab, tokens):
-        self.lab, self.tokens = lab, tokens
-        self.environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
-            "SSL_CERT_FILE": lab.emulator.ca, "NODE_EXTRA_CA_CERTS": lab.emulator.ca}
-
-    def program(self, arguments, path=None, **task):
-        """A program of `clients`; answers its counts by outcome."""
-        task = {
-            "key": self.lab.emulator.path("certs", "keys", f"AuthKey_{KEY}.p8"), "keyId": KEY, "team": TEAM,
-            "topic": TOPIC, "tokens": self.tokens, "port": self.lab.emulator.address("provider")[1]} | task
-        environment = self.environment | ({"PYTHONPATH": path} if path else {})
-        return json.loads(self.run(arguments, environment, json.dumps(task)))
-
-    def run(self, arguments, environment=None, text=None):
-        result = subprocess.run(
-            arguments, env=environment or self.environment, input=text, capture_output=True, text=True,
-            timeout=4 * PATIENCE)
-        assert result.returncode == 0, f"{arguments[:3]} ended with {result.returncode}:\n{result.stderr[-2000:]}"
-        return result.stdout
 
 
 def aioapns(run):
@@ -144,16 +119,6 @@ def h2load(run):
     line = next(line for line in output.splitlines() if line.startswith("status codes:"))
     return {"200" if "2xx" in part else part: int(part.split()[0]) for part in line.removeprefix(
         "status codes: ").split(", ") if not part.startswith("0 ")}
-
-
-def client(name):
-    return os.path.join(HERE, "clients", name)
-
-
-def tool(name):
-    path = shutil.which(name)
-    assert path, f"{name} is not installed"
-    return path
 
 
 # Homebrew does not have their engines.

@@ -20,6 +20,17 @@ STREAM_CLOSED, FRAME_SIZE_ERROR, REFUSED_STREAM, CANCEL, COMPRESSION_ERROR = 5, 
 ENHANCE_YOUR_CALM = 11
 
 
+def connect(plain, target, fields=""):
+    """Asks a proxy for the target; answers the head of what it says. What follows that in a tunnel is left unread."""
+    plain.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{fields}\r\n".encode())
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        byte = plain.recv(1)
+        assert byte, f"the proxy ended after {answer}"
+        answer += byte
+    return answer.decode()
+
+
 class Answer:
     """What came back on one stream."""
 
@@ -49,8 +60,9 @@ class Connection:
 
     def __init__(
         self, emulator, listener="provider", name=SANDBOX, alpn=("h2",), certificate=None, preface=True,
-        settings=None, receive_buffer=None, no_delay=True
+        settings=None, receive_buffer=None, no_delay=True, through=None
     ):
+        """`through`: what the proxy is asked for first, if that is the listener."""
         context = ssl.create_default_context(cafile=emulator.ca)
         if alpn:
             context.set_alpn_protocols(list(alpn))
@@ -62,6 +74,8 @@ class Connection:
         plain.settimeout(PATIENCE)
         plain.connect(emulator.address(listener))
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, no_delay)
+        if through:
+            assert connect(plain, through).startswith("HTTP/1.1 200 ")
         self.socket = context.wrap_socket(plain, server_hostname=name)
         self.host = name
         self.encoder, self.decoder = hpack.Encoder(), hpack.Decoder()

@@ -13,8 +13,9 @@ AT_ONCE = 8
 
 
 async def push(task):
-    # Its URL has no place for a port; the authority comes by SSL_CERT_FILE.
-    AsyncClient.post = to_port(AsyncClient.post, task["port"])
+    # Its URL has no place for a port; the authority comes by SSL_CERT_FILE, a proxy by HTTPS_PROXY.
+    if "proxy" not in task:
+        AsyncClient.post = to_port(AsyncClient.post, task["port"])
     client = ApnsClient(
         use_sandbox=True, team_id=task["team"], auth_key_id=task["keyId"], auth_key_filepath=task["key"])
     gate = asyncio.Semaphore(AT_ONCE)

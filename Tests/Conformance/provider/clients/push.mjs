@@ -1,7 +1,9 @@
 // A provider as the tutorials show it: Node's own http2 and a token signed by hand.
 import { createPrivateKey, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { request } from "node:http";
 import { connect } from "node:http2";
+import { connect as secure } from "node:tls";
 
 const task = JSON.parse(readFileSync(0, "utf8"));
 const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -10,7 +12,22 @@ const signed = part({ alg: "ES256", kid: task.keyId }) + "." +
 const key = createPrivateKey(readFileSync(task.key));
 const token = signed + "." + sign("sha256", Buffer.from(signed), { key, dsaEncoding: task.signature }).toString("base64url");
 
-const session = connect(`https://localhost:${task.port}`, { servername: "api.sandbox.push.apple.com" });
+// As node-apn does it: CONNECT by hand, then TLS on that socket.
+function tunnel(host, [proxy, port]) {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: proxy, port, method: "CONNECT", path: `${host}:443` });
+    asked.on("error", reject);
+    asked.on("connect", (answer, socket) => answer.statusCode === 200
+      ? resolve(secure({ socket, servername: host, ALPNProtocols: ["h2"] })) : reject(new Error(answer.statusCode)));
+    asked.end();
+  });
+}
+
+const apple = "api.sandbox.push.apple.com";
+const socket = task.proxy && await tunnel(apple, task.proxy);
+const session = socket
+  ? connect(`https://${apple}`, { createConnection: () => socket })
+  : connect(`https://localhost:${task.port}`, { servername: apple });
 session.on("error", (error) => { console.error(error); process.exit(1); });
 
 function push(device, number) {
