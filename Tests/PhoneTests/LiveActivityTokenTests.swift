@@ -142,6 +142,16 @@ struct LiveActivityTokenTests {
         .isEmpty)
   }
 
+  @Test("one that comes before the phone knows what time it is lets none pass")
+  func early() {
+    var lab = Self.lab()
+    let early = lab.phone.take(
+      Self.token("a"), of: Self.topic, context: .start(attributesType: "Game"),
+      at: lab.now.adding(nanoseconds: 1_000_000_000))
+    #expect(early.story == ["token activity-start-token"])
+    #expect(lab.receive(#"{"alert":"Hello"}"#).allSatisfy { $0.at == lab.now })
+  }
+
   @Test("the app shows its family, and an activity its own")
   func shown() {
     var lab = Self.lab()

@@ -53,14 +53,14 @@ public struct Phone: Sendable {
   }
 
   /// The service has given a token for a topic, which may have the suffix of a push type, and there for a context that is among
-  /// `wantedTokens`. Nothing happens, not even time passes, where it is the first of a topic, or the same again: it may come before
-  /// the phone knows what time it is.
+  /// `wantedTokens`. Nothing happens where it is the first of a topic, or the same again. It may come before the phone knows what
+  /// time it is, which is why none passes then.
   public mutating func take(
     _ token: DeviceToken, of topic: Topic, context: TokenContext? = nil, at now: Timestamp
   ) -> [PhoneEvent] {
     let name = PhoneTokens.Name(topic: topic, context: context)
     guard let rule = state.remember(token, as: name) else { return [] }
-    return state.recording(at: now) { $0.tell(token, of: name, rule) }
+    return state.telling(at: now) { $0.tell(token, of: name, rule) }
   }
 
   /// The tokens that the service is to be asked for besides those of topics, each once; those that are not wanted any more end.

@@ -47,6 +47,13 @@ struct PhoneState: Sendable {
     return events
   }
 
+  /// As `recording`, but on a phone that has not been told yet what time it is none passes.
+  mutating func telling(at moment: Timestamp, _ body: (inout PhoneState) -> Void) -> [PhoneEvent] {
+    guard now == Timestamp(seconds: 0) else { return recording(at: moment, body) }
+    defer { now = Timestamp(seconds: 0) }
+    return recording(at: moment, body)
+  }
+
   /// Lets everything happen that is due, each at its own time.
   private mutating func catchUp(until moment: Timestamp) {
     if now == Timestamp(seconds: 0) { now = moment }
