@@ -82,6 +82,10 @@ struct ScenarioRunTests {
         #"{"push": {"to": "anna", "payload": {}, "type": "voip"}}"#,
         "anna has no token for a push of type voip; it has com.example.app"
       ),
+      (
+        #"{"push": {"to": {"start": "Game"}, "payload": {}}}"#,
+        "anna has no token start:Game; it has none of its kind"
+      ),
     ])
   func impossible(step: String, why: String) throws {
     let result = try play(#"{"say": "first"}, \#(step), {"say": "never"}"#)
@@ -116,6 +120,72 @@ struct ScenarioRunTests {
       {"person": {"do": "open", "topic": "com.example.app"}, "expect": {"callback": "didRegisterForRemote"}}
       """#)
     #expect(restored.isPassed, "\(restored.failures)")
+  }
+
+  // MARK: Tokens of Live Activities
+
+  private static let gamer = #"{"anna": {"apps": {"com.example.app": {"activityTypes": ["Game"]}}}}"#
+
+  /// A push to the old token is still taken; from then on it is gone.
+  private static let oldIsGone = #"""
+    {"push": {"to": "old", "payload": {}, "type": "liveactivity", "credential": "key"}, "expect": {"status": 200}},
+    {"push": {"to": "old", "payload": {}, "type": "liveactivity", "credential": "key"},
+     "expect": {"status": 410, "reason": "Unregistered"}}
+    """#
+
+  @Test(
+    "the token that starts Live Activities is another one after what ends it",
+    arguments: [
+      (#"{"app": {"is": "reinstalled"}, "expect": {"rule": "token-changed", "detail": "to start Game"}}"#),
+      #"""
+      {"phone": {"is": "restored"}, "expect": {"event": "token", "detail": "start", "count": 0}},
+      {"person": {"do": "open", "topic": "com.example.app"},
+       "expect": {"rule": "token-changed", "detail": "to start Game"}}
+      """#,
+      #"""
+      {"phone": {"is": "offline"}},
+      {"person": {"do": "settings", "apps": {"com.example.app": {"activityTypes": []}}}},
+      {"phone": {"is": "online"}},
+      {"person": {"do": "settings", "apps": {"com.example.app": {"activityTypes": ["Game"]}}},
+       "expect": {"rule": "token-changed", "detail": "to start Game"}}
+      """#,
+    ])
+  func startToken(change: String) throws {
+    let start =
+      #"{"aps": {"event": "start", "timestamp": 1, "attributes-type": "Game", "attributes": {}, "content-state": {}, "alert": {"title": "T"}}}"#
+    let result = try play(
+      #"""
+      {"remember": {"old": {"on": "anna", "topic": "com.example.app", "start": "Game"}}},
+      \#(change), \#(Self.oldIsGone),
+      {"push": {"to": {"start": "Game"}, "payload": \#(start), "type": "liveactivity", "credential": "key"},
+       "expect": [{"status": 200}, {"rule": "activity-started"}]}
+      """#, phones: Self.gamer)
+    #expect(result.isPassed, "\(result.failures) \(String(describing: result.problem))")
+  }
+
+  @Test("a phone that is away asks when it is back, and tells what has ended meanwhile")
+  func awayToken() throws {
+    let run = #"{"do": "activity", "topic": "com.example.app", "attributesType": "Game"}"#
+    let result = try play(
+      #"""
+      {"person": \#(run), "expect": {"event": "token", "detail": "for activity-1"}},
+      {"remember": {"old": {"activity": "activity-1"}}},
+      {"phone": {"is": "offline"}},
+      {"person": \#(run), "expect": [{"event": "token-asked"}, {"none": "token"}]},
+      {"person": {"do": "settings", "apps": {"com.example.app": {"entitlement": "none"}}}},
+      {"phone": {"is": "online"}, "expect": {"none": "token"}}, \#(Self.oldIsGone),
+      {"person": {"do": "settings", "apps": {"com.example.app": {"entitlement": "production"}}},
+       "expect": [{"event": "token", "detail": "for activity-1"}, {"event": "token", "detail": "for activity-2"}]}
+      """#)
+    #expect(result.isPassed, "\(result.failures) \(String(describing: result.problem))")
+  }
+
+  @Test("a token that there is none of is told with those that there are")
+  func otherToken() throws {
+    let result = try play(
+      #"{"push": {"to": {"activity": "activity-7"}, "payload": {}}}"#, phones: Self.gamer)
+    #expect(
+      result.problem?.got == "anna has no token activity:activity-7; it has start:Game of com.example.app")
   }
 
   @Test("an app that is removed takes its tokens of all kinds along")

@@ -26,6 +26,9 @@ final class ScenarioPhone: DeviceOwner {
   private var isConnected = false
   /// Apps that there is no token for.
   private var refused: Set<Topic> = []
+  /// What the device was told last that its phone wants, and what of it there is no token for.
+  private var wanted: [TokenNeed] = []
+  private var refusedNeeds: Set<TokenNeed> = []
 
   /// One that is switched off.
   init(
@@ -55,7 +58,9 @@ final class ScenarioPhone: DeviceOwner {
       return address
     }
     driver.owner = self
-    (self.driver, isOn, refused) = (driver, true, [])
+    (self.driver, isOn, refused, refusedNeeds) = (driver, true, [], [])
+    wanted = phone.wantedTokens
+    driver.tell(.wants(wanted))
     driver.tell(.start)
   }
 
@@ -70,6 +75,16 @@ final class ScenarioPhone: DeviceOwner {
     guard isConnected else { return false }
     return state.apps.allSatisfy { tokens[$0.topic] != nil || refused.contains($0.topic) }
       && tokens.allSatisfy { $0.value == emulator.token($0.key, of: udid) }
+      && Set(wanted).symmetricDifference(contextTokens.keys).isSubset(of: refusedNeeds)
+      && contextTokens.allSatisfy { $0.value == emulator.token($0.key.topic, $0.key.context, of: udid) }
+  }
+
+  /// Tells the device if its phone wants other tokens than before.
+  private func noteWanted() {
+    let now = phone.wantedTokens
+    guard now != wanted else { return }
+    wanted = now
+    driver?.tell(.wants(now))
   }
 
   /// For an app that a person puts on the phone: it asks for a token, and for one of each further kind that it has.
@@ -86,10 +101,14 @@ final class ScenarioPhone: DeviceOwner {
 
   func perform(_ order: PhoneOrder) throws(PhoneOrderError) {
     events += try phone.perform(order, at: emulator.clock.now())
+    noteWanted()
   }
 
   /// Lets everything happen that is due by the emulator's clock.
-  func catchUp() { events += phone.advance(to: emulator.clock.now()) }
+  func catchUp() {
+    events += phone.advance(to: emulator.clock.now())
+    noteWanted()
+  }
 
   func takeEvents() -> [PhoneEvent] {
     defer { events = [] }
@@ -103,6 +122,11 @@ final class ScenarioPhone: DeviceOwner {
   func keep(_ state: DeviceState) { self.state = state }
 
   func deviceTold(_ event: DeviceEvent) {
+    hear(of: event)
+    noteWanted()
+  }
+
+  private func hear(of event: DeviceEvent) {
     switch event {
     case .connected: isConnected = true
     case .disconnected: isConnected = false
@@ -111,21 +135,32 @@ final class ScenarioPhone: DeviceOwner {
       if phone[topic.app.topic] == nil { phone.install(PhoneApp(topic.app.topic)) }
       events += phone.take(token, of: topic, at: emulator.clock.now())
     case .tokenRefused(let topic, _): refused.insert(topic)
+    case .contextToken(let need, let token):
+      contextTokens[need] = token
+      events += phone.take(token, of: need.topic, context: need.context, at: emulator.clock.now())
+    case .contextRefused(let need, _): refusedNeeds.insert(need)
+    case .contextEnded(let need): contextTokens[need] = nil
     // Tokens of other kinds go with their app's.
     case .app(let topic, _) where topic.app.type != nil: break
     case .app(let topic, .removed):
       tokens = tokens.filter { !$0.key.belongs(toApp: topic) }
+      contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: topic) }
       phone.remove(topic)
-    case .app(let topic, .reinstalled): phone.install(PhoneApp(topic))
+    case .app(let topic, .reinstalled):
+      contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: topic) }
+      // How it was built stays.
+      var app = PhoneApp(topic)
+      if let build = phone[topic]?.build { app.build = build }
+      phone.install(app)
     case .erased:
-      tokens = [:]
+      (tokens, contextTokens) = ([:], [:])
       phone.erase()
     case .restored:
-      tokens = [:]
+      (tokens, contextTokens) = ([:], [:])
       phone.restore()
     case .notification(let notification):
       events += phone.receive(PhonePush(notification, id: phone.makeId()), at: emulator.clock.now())
-    case .activated, .app, .contextToken, .contextRefused, .contextEnded: break
+    case .activated, .app: break
     }
   }
 

@@ -104,13 +104,17 @@ final class ScenarioStage {
 }
 
 extension Emulator {
-  /// The token of an app on a phone as the service has it; nil for none.
-  func token(_ topic: Topic, of udid: UDID) -> DeviceToken? {
+  /// The token of an app on a phone, or of one context of it, as the service has it; nil for none.
+  func token(_ topic: Topic, _ context: TokenContext? = nil, of udid: UDID) -> DeviceToken? {
     let registry = broker.registry
     guard let device = registry.knownDevice(udid), let topic = registry.topic(named: topic) else {
       return nil
     }
-    return registry.installed(device, topic, options.environment).map { registry[$0].token }
+    let row = registry.installed(on: device).first {
+      registry[$0].topic == topic && registry[$0].environment == options.environment
+        && registry.context(of: $0) == context
+    }
+    return row.map { registry[$0].token }
   }
 }
 
