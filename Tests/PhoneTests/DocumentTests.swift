@@ -56,7 +56,7 @@ struct DocumentTests {
     #expect(
       Self.names(activities.first) == [
         "id", "topic", "attributesType", "attributes", "contentState", "state", "alert", "updatedAt",
-        "staleDate", "dismissalDate", "token",
+        "staleDate", "dismissalDate", "token", "channel",
       ])
     #expect(
       Self.has(

@@ -104,6 +104,17 @@ struct LiveActivityTests {
     }
   }
 
+  @Test("a channel is the same in any spelling of its id")
+  func channelSpelling() {
+    var lab = Lab()
+    _ = lab.receive(payload: Self.start(#","input-push-channel":"YWJjZA""#), .liveactivity)
+    let update = Self.push("update", at: Self.started + 1)
+    #expect(
+      lab.receive(payload: update, .liveactivity, to: .channel("YWJjZA==")).has(
+        .activity(.active), .activityUpdated))
+    #expect(lab.document("screen/activities/0/channel") == #""YWJjZA==""#)
+  }
+
   @Test("an update changes the content of the one whose token it came to")
   func update() {
     var lab = Self.running()

@@ -31,11 +31,16 @@ struct ActivityPush: Sendable {
     } else {
       asksForToken = false
     }
-    channel = aps.string("input-push-channel")
+    channel = aps.string("input-push-channel").map { Base64.normalized($0) }
   }
 
   /// Whether it has all that a start needs.
   var isCompleteStart: Bool { attributesType != nil && attributes != nil && contentState != nil && hasAlert }
+}
+
+extension Base64 {
+  /// A channel's id in the one spelling that ids are compared in; what is none stays as it is.
+  fileprivate static func normalized(_ id: String) -> String { decode(id.utf8).map(encode) ?? id }
 }
 
 /// A Live Activity on the lock screen.
@@ -98,7 +103,7 @@ struct LiveActivities: Sendable {
     switch push.token {
     case .context(.activity(let id)): return running.filter { $0.id == id }
     case .context(.start): return []
-    case .channel(let name): return running.filter { $0.channel == name }
+    case .channel(let name): return running.filter { $0.channel == Base64.normalized(name) }
     case .app: return running.suffix(1)
     }
   }

@@ -182,6 +182,7 @@ extension LiveActivity {
       "alert": alert.map { ["title": .optional($0.title), "body": .optional($0.body)] } ?? .null,
       "updatedAt": .string(updatedAt.rfc3339), "staleDate": .optional(staleDate),
       "dismissalDate": .optional(dismissalDate), "token": .optional(token?.hex),
+      "channel": .optional(channel),
     ]
   }
 }
