@@ -94,6 +94,6 @@ export function activityCard(activity) {
     h('dl', {}, members.filter(([, value]) => !isShare(value)).map(([name, value]) => h('div', {}, h('dt', {}, wordsOf(name)), h('dd', {}, shortValue(value))))),
     share ? h('progress', { max: 1, value: share[1], 'aria-label': wordsOf(share[0]) }) : null,
     h('div', { class: 'small under' }, [wordsOf(attributesType), ...Object.values(attributes || {}).map(shortValue)].join(' · '),
-      activity.dismissalDate ? ` · leaves ${dateTime(activity.dismissalDate)}` : ''),
+      activity.channel ? ` · channel ${activity.channel}` : '', activity.dismissalDate ? ` · leaves ${dateTime(activity.dismissalDate)}` : ''),
     ownToken(activity));
 }
