@@ -5,16 +5,20 @@ import Platform
 ///     joined ─ one side ends ─→ the other is told, and may go on ─ it ends too ─→ over
 ///       └─ a side is gone, nothing has moved for too long, or memory is short ─→ over
 ///
-/// A side is read from only while the other takes what has come, so a tunnel holds next to nothing.
+/// A side is read from only when the other has taken what had come: so a tunnel holds one read at most in each direction, and
+/// takes no more of a turn than that, however much is on its way.
 final class SocketTunnel {
-  /// Bytes that may wait for one side before the other is not read from any more: two full reads.
-  private static let backlog = 128 << 10
   /// How long nothing may move, in nanoseconds: longer than the quietest of usual keep-alives, four minutes.
   static let idleLimit: Int64 = 300_000_000_000
+  /// How long nothing may move when there is something to move, in nanoseconds: as for answers (`HTTPLimits.stallTime`). Whether
+  /// who does not read is still there can't be told.
+  static let stallLimit: Int64 = 60_000_000_000
 
   private let client: Side
   private let server: Side
   private let onOver: (SocketTunnel) -> Void
+  /// What had moved when the deadline was set, in bytes.
+  private var moved = 0
 
   /// Both are open, and what they say is for this alone from now on. The client's listener keeps its deadline.
   init(client: SocketConnection, server: SocketConnection, onOver: @escaping (SocketTunnel) -> Void) {
@@ -40,9 +44,17 @@ final class SocketTunnel {
 
   private func other(than side: Side) -> Side { side === client ? server : client }
 
+  private var movedBytes: Int {
+    client.connection.bytesRead + client.connection.bytesWritten + server.connection.bytesRead
+      + server.connection.bytesWritten
+  }
+
   private func keepAlive() {
     let isHalfClosed = client.hasEnded || server.hasEnded
-    let limit = isHalfClosed ? SocketConnection.halfClosedLimit : Self.idleLimit
+    let isWaiting = client.connection.queuedBytes + server.connection.queuedBytes > 0
+    let limit =
+      isHalfClosed ? SocketConnection.halfClosedLimit : isWaiting ? Self.stallLimit : Self.idleLimit
+    moved = movedBytes
     client.connection.deadline = SystemClock.monotonicNanoseconds() + limit
   }
 
@@ -51,10 +63,8 @@ final class SocketTunnel {
   fileprivate func side(_ side: Side, received bytes: UnsafeRawBufferPointer) {
     let receiver = other(than: side).connection
     receiver.send(bytes)
-    if receiver.queuedBytes > Self.backlog {
-      side.connection.setPaused(true)
-      receiver.notifyWhenDrained()
-    }
+    side.connection.setPaused(true)
+    receiver.notifyWhenDrained()
     keepAlive()
   }
 
@@ -74,6 +84,12 @@ final class SocketTunnel {
     other(than: side).connection.notifyWhenDrained()
   }
 
+  /// Who takes little at a time is no less alive.
+  fileprivate func sideIsOverdue() {
+    guard movedBytes == moved else { return keepAlive() }
+    end("nothing moved for too long")
+  }
+
   fileprivate final class Side: ConnectionHandler {
     let connection: SocketConnection
     /// Nil when it is over.
@@ -90,7 +106,7 @@ final class SocketTunnel {
     }
     func connectionDrained(_ connection: SocketConnection) { tunnel?.sideDrained(self) }
     func connectionPeerEnded(_ connection: SocketConnection) { tunnel?.sideEnded(self) }
-    func connectionIsOverdue(_ connection: SocketConnection) { tunnel?.end("nothing moved for too long") }
+    func connectionIsOverdue(_ connection: SocketConnection) { tunnel?.sideIsOverdue() }
     func connectionClosed(_ connection: SocketConnection, reason: String) {
       tunnel?.end("the other side is gone", reset: true)
     }

@@ -26,6 +26,7 @@ import endings  # noqa: E402
 import http2_floods as floods  # noqa: E402
 import http2_states  # noqa: E402
 import log_unread  # noqa: E402
+import proxy_floods  # noqa: E402
 from rig import Run, issue  # noqa: E402
 
 
@@ -70,6 +71,9 @@ ROWS = [
     Row("12c", "a device's connect is replayed", endings.attack_replayed_connect),
     Row("12d", "crit in a provider token", endings.attack_unknown_demand),
     Row("13", "kill -9 of the bridge", bridge.attack_kill),
+    Row("14a", "1,100 half CONNECTs", proxy_floods.attack_half_open),
+    Row("14b", "four floods of CONNECTs", proxy_floods.attack_floods),
+    Row("14c", "tunnels to a server that never reads", proxy_floods.attack_tunnels),
 ]
 
 

@@ -76,6 +76,16 @@ extension LiveTests {
       return client
     }
 
+    /// Has the client send until nothing more is taken.
+    private func fill(_ client: RawSocket, _ connection: SocketConnection) {
+      let bytes = [UInt8](repeating: 7, count: 1 << 16)
+      harness.turn(until: "nothing more is read") {
+        client.send(bytes)
+        harness.settle()
+        return connection.isPaused
+      }
+    }
+
     private var hasConnections: Bool { harness.emulator.proxy?.openConnections.isEmpty == false }
 
     @Test("what one end says the other hears, and what is more than fits waits at its sender")
@@ -83,14 +93,14 @@ extension LiveTests {
       let client = try tunnel()
       client.send(Array("hello".utf8))
       harness.turn(until: "it is there") { outside.received == Array("hello".utf8) }
-      let answer = (0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+      let answer = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
       let server = try #require(outside.connection)
       server.setSendBuffer(4096)
       try #require(harness.emulator.proxy?.openConnections.first).connection.setSendBuffer(4096)
       server.send(answer)
       // The client reads nothing: the tunnel takes no more than its limit.
       harness.turn(milliseconds: 200)
-      #expect(server.queuedBytes > 1_000_000)
+      #expect(server.queuedBytes > 500_000)
       var heard: [UInt8] = []
       harness.turn(until: "all of it has come") {
         heard += client.read()
@@ -141,6 +151,26 @@ extension LiveTests {
       #expect(!connection.isOpen)
       var heard: [UInt8] = []
       harness.turn(until: "the client hears of it") { client.receive(into: &heard) }
+    }
+
+    @Test("a tunnel whose server does not read ends sooner, but not while it takes anything")
+    func stalled() throws {
+      let client = try tunnel()
+      let connection = try #require(harness.emulator.proxy?.openConnections.first?.connection)
+      let server = try #require(outside.connection)
+      server.setPaused(true)
+      fill(client, connection)
+      let later = SystemClock.monotonicNanoseconds() + SocketTunnel.stallLimit + 5_000_000_000
+      let before = outside.received.count
+      server.setPaused(false)
+      harness.turn(until: "something moves") { outside.received.count > before }
+      connection.endIfOverdue(later)
+      #expect(connection.isOpen)
+      server.setPaused(true)
+      fill(client, connection)
+      connection.endIfOverdue(later)
+      connection.endIfOverdue(later)
+      #expect(!connection.isOpen)
     }
 
     @Test("a server that is not there is told of")
