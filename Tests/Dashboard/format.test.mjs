@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { base64Of, bytesOf, clockTime, compact, dateTime, duration, headline, hexOf, outcomeOf, refusalOf, sentence, short, textOf } from '../../Sources/Dashboard/Web/format.js';
+import { base64Of, bytesOf, clockTime, compact, dateTime, duration, headline, hexOf, outcomeOf, purpose, refusalOf, sentence, short, textOf } from '../../Sources/Dashboard/Web/format.js';
 
 test('times are in UTC, and what is no time stays as it came', () => {
   assert.equal(clockTime('2026-01-02T03:04:05.678Z'), '03:04:05.678');
@@ -56,4 +56,11 @@ test('a refusal names the reason, or the fault that kept the answer back', () =>
   assert.equal(outcomeOf({ verdict: { accepted: true } }), 'Accepted');
   assert.equal(sentence('the token is unknown'), 'The token is unknown');
   assert.deepEqual(['iOS knows no such key', 'aps has no alert'].map(sentence), ['iOS knows no such key', 'aps has no alert']);
+});
+
+test('a connection says what it is for, and what it asked the proxy for', () => {
+  assert.equal(purpose({ streams: 0, serverName: 'api.push.apple.com', proxy: 'api.push.apple.com:443' }), '0 streams · proxy: api.push.apple.com:443');
+  assert.equal(purpose({ devices: ['phone-1', 'phone-2'], proxy: null }), 'phone-1, phone-2');
+  assert.equal(purpose({ serverName: 'gateway.push.apple.com' }), 'gateway.push.apple.com');
+  assert.equal(purpose({ requests: 3 }), '–');
 });

@@ -69,3 +69,8 @@ export function headline(notification) {
 
 /* As `apns-push-type` says them. */
 export const pushTypes = ['alert', 'background', 'location', 'voip', 'complication', 'fileprovider', 'mdm', 'liveactivity', 'pushtotalk', 'widgets', 'controls'];
+
+/* What a connection is there for: its devices, its requests under way or the name it asked for, and what it asked the proxy for. */
+export const purpose = ({ devices, streams, serverName, proxy }) =>
+  [devices ? devices.join(', ') : streams !== undefined ? `${streams} streams` : serverName || '', proxy ? `proxy: ${proxy}` : '']
+    .filter(Boolean).join(' · ') || '–';

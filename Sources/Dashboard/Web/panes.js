@@ -1,7 +1,7 @@
 /* Panes that are a list: feedback, channels, connections. */
 import { api } from './api.js';
 import { button, cells, empty, h, show, table } from './dom.js';
-import { dateTime } from './format.js';
+import { dateTime, purpose } from './format.js';
 import { tokenText } from './marks.js';
 import { failed } from './notices.js';
 import { on } from './store.js';
@@ -41,5 +41,5 @@ export const connectionsPane = listPane('Connections', 'Every open connection, a
   () => api('GET', '/api/v1/connections'), ({ connections }) => connections.length
     ? table(['Listener', 'From', 'TLS', 'Peer', 'About', 'Read', 'Written'], connections.map(each => h('tr', {},
       cells(each.listener, h('code', {}, each.remoteAddress), [each.tlsVersion || 'none', each.alpn ? ` · ${each.alpn}` : ''].join(''), each.peer || '–',
-        each.devices ? each.devices.join(', ') : each.streams !== undefined ? `${each.streams} streams` : each.serverName || '–', each.bytesRead.toLocaleString(), each.bytesWritten.toLocaleString()))))
+        purpose(each), each.bytesRead.toLocaleString(), each.bytesWritten.toLocaleString()))))
     : empty('Nobody is connected', 'Providers and devices appear here as soon as they connect.'), 2000);
