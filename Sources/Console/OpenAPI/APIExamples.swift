@@ -139,6 +139,18 @@ enum APIExamples {
     "Phone": phone, "PhoneEvent": phoneEvent, "PhoneNote": phoneNote,
     "PhoneEvents": ["events": [phoneEvent]], "PhoneOrder": ["lowPower": true],
     "PhoneQueued": ["queued": true],
+    "CertificateOrder": ["topics": [.string(topic)], "format": "p12", "password": "secret"],
+    "MadeCertificate": [
+      "topics": [.string(topic)], "environment": "both", "certificate": "-----BEGIN CERTIFICATE-----…",
+      "pkcs12Base64": "MIIJ…",
+    ],
+    "KeyOrder": ["team": "TEAM123456"],
+    "MadeKey": [
+      "keyId": "KEY1234567", "team": "TEAM123456", "topics": [], "environments": "both",
+      "p8": "-----BEGIN PRIVATE KEY-----…",
+    ],
+    "PushCertificate": ["topic": .string(topic), "moreTopics": [], "environment": "both", "single": false],
+    "TokenKey": ["keyId": "KEY1234567", "team": "TEAM123456", "topics": [], "environments": "both"],
     "Channel": [
       "topic": .string(topic), "environment": "sandbox", "id": "AAECAwQFBgcICQoLDA0ODw==",
       "storesNewest": true, "listeners": 1, "newestAt": .string(now),

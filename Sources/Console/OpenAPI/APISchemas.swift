@@ -6,7 +6,7 @@ import PushModel
 /// The shapes of the API's documents, in JSON Schema (`Documentation/console-api.md`).
 enum APISchemas {
   static var all: [(String, JSONValue)] {
-    general + registry + phones + notifications + faults + savedState + explanations
+    general + credentials + registry + phones + notifications + faults + savedState + explanations
   }
 
   /// A part of a path.
@@ -192,6 +192,39 @@ extension APISchemas {
         "count": .integers(NotificationWait.counts), "timeoutMs": .integers(NotificationWait.timeouts),
         "since": since,
       ],
+    ]
+  }
+}
+
+/// The shapes of certificates and keys.
+extension APISchemas {
+  static var credentials: [(String, JSONValue)] {
+    let environments = JSONKind.environments.schema
+    return [
+      ("CertificateOrder", CertificateOrder.form.schema), ("KeyOrder", KeyOrder.form.schema),
+      (
+        "MadeCertificate",
+        object(
+          [("topics", list(text)), ("environment", environments), ("certificate", text)],
+          maybe: [("privateKey", text), ("pkcs12Base64", text)])
+      ),
+      (
+        "MadeKey",
+        object([
+          ("keyId", text), ("team", text), ("topics", list(text)), ("environments", environments),
+          ("p8", text),
+        ])
+      ),
+      (
+        "PushCertificate",
+        object([
+          ("topic", text), ("moreTopics", list(text)), ("environment", environments), ("single", flag),
+        ])
+      ),
+      (
+        "TokenKey",
+        object([("keyId", text), ("team", text), ("topics", list(text)), ("environments", environments)])
+      ),
     ]
   }
 }

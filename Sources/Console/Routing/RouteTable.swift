@@ -4,7 +4,8 @@ import PushModel
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
-    healthRoutes + registryRoutes + deviceRoutes + phoneRoutes + notificationRoutes + watchRoutes
+    healthRoutes + credentialRoutes + registryRoutes + deviceRoutes + phoneRoutes + notificationRoutes
+      + watchRoutes
       + controlRoutes + faultRoutes + explainRoutes
       + peerRoutes + dashboardRoutes
   }
@@ -24,6 +25,34 @@ extension Console {
         .vital.answers(200, "Metrics", ["type": "string"], contentType: "text/plain"),
       .get("/api/v1/openapi.json", "This document") { try $0.showOpenAPI($1) }
         .answers(200, "The description", ["type": "object"]),
+    ]
+  }
+
+  private static var credentialRoutes: [Route] {
+    [
+      .get("/api/v1/ca.pem", "The certificate that clients have to trust, in PEM") {
+        try $0.showAuthority($1)
+      }
+      .open.answers(200, "The certificate", ["type": "string"], contentType: "application/x-pem-file"),
+      .get("/api/v1/ca.jks", "The same as a Java trust store; its password is `changeit`") {
+        try $0.showTrustStore($1)
+      }
+      .open.answers(
+        200, "The store", ["type": "string", "format": "binary"], contentType: "application/x-java-keystore"),
+      .list("/api/v1/certificates", "Push certificates that were issued") { try $0.listCertificates($1) }
+        .answers(200, "Certificates; never a key", .list("certificates", of: "PushCertificate")),
+      Route(
+        "POST", "/api/v1/certificates", "Issues a push certificate, with a key or for a request's",
+        action: .exchange { try $0.makeCertificate($1, $2) }
+      )
+      .needs(.schema("CertificateOrder")).refuses(409)
+      .answers(201, "The certificate, and its key this once", .schema("MadeCertificate")),
+      .list("/api/v1/keys", "Token keys that can be used") { try $0.listKeys($1) }
+        .answers(200, "What is known of them; never the key", .list("keys", of: "TokenKey")),
+      Route(
+        "POST", "/api/v1/keys", "Makes a token key", action: .exchange { try $0.makeKey($1, $2) }
+      )
+      .needs(.schema("KeyOrder")).refuses(409).answers(201, "The key, this once", .schema("MadeKey")),
     ]
   }
 

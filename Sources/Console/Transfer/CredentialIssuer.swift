@@ -1,8 +1,14 @@
 import PushModel
 
-/// What providers prove themselves with, as the console sees it: what was issued, and issuing more. Private keys never
-/// come here. Implemented by module `Emulator`.
+/// What providers prove themselves with, as the console sees it: what was issued, and issuing more. Private keys come here once,
+/// when they are made for somebody who asks. Implemented by module `Emulator`.
 public protocol CredentialIssuer: AnyObject {
+  /// The certificate of our authority, in PEM, and the same as a Java trust store.
+  func authority() throws -> [UInt8]
+  func javaTrustStore() throws -> [UInt8]
+  /// Makes and answers late, on the loop. False if too many wait.
+  func make(_ order: CertificateOrder, then: @escaping (Result<MadeCertificate, any Error>) -> Void) -> Bool
+  func make(_ order: KeyOrder, then: @escaping (Result<MadeKey, any Error>) -> Void) -> Bool
   /// Push certificates that were issued, by the topic that each is named after.
   func certificates() -> [SavedCertificate]
   /// Token keys that can be used.

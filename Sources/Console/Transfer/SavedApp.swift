@@ -73,7 +73,7 @@ extension SavedKey: JSONDocument {
 
 extension JSONKind<[Environment]> {
   /// One of them, or both.
-  fileprivate static var environments: JSONKind {
+  static var environments: JSONKind {
     .spelled(
       "sandbox, production or both", .words(["sandbox", "production", "both"]),
       { $0 == "both" ? Environment.allCases : Environment(name: $0).map { [$0] } },

@@ -120,6 +120,64 @@ extension CertsFolder {
     return IssuedPushCertificate(certificate: base + ".pem", key: base + ".key", pkcs12: base + ".p12")
   }
 
+  /// The same as text for somebody who does not see the folder. With a password the PKCS#12 file has it.
+  public struct PushCertificateText: Equatable, Sendable {
+    /// PEM.
+    public var certificate: [UInt8]
+    /// PEM. Secret.
+    public var key: [UInt8]
+    /// Secret.
+    public var pkcs12: [UInt8]
+  }
+
+  /// What was issued, read back; `password` is that of the PKCS#12 file that is answered, not of the one in the folder.
+  public func read(
+    _ issued: IssuedPushCertificate, name: Topic, password: String
+  ) throws(CredentialsError) -> PushCertificateText {
+    let (pem, key) = (try FileSystem.read(issued.certificate), try FileSystem.read(issued.key))
+    guard password.utf8.count <= PKCS12.longestPassword, !password.utf8.contains(0) else {
+      throw CredentialsError(
+        .unsuitable, "a password of at most \(PKCS12.longestPassword) bytes was expected, without zeros")
+    }
+    guard let certificate = Certificate.all(pem: pem).first, let privateKey = PrivateKey(pem: key) else {
+      throw CredentialsError(.malformed, "\(issued.certificate) or its key is not what was written")
+    }
+    let bundle = try PKCS12.encode(certificate, key: privateKey, name: name.name, password: password)
+    return PushCertificateText(certificate: pem, key: key, pkcs12: bundle)
+  }
+
+  /// Signs a request for a push certificate as Apple's portal does: its key stays with whoever asked, and its subject counts
+  /// for nothing. Answers PEM; nothing is written.
+  public func signPushRequest(
+    csrPEM: [UInt8], topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false,
+    team: String = defaultTeam, now: Timestamp
+  ) throws(CredentialsError) -> [UInt8] {
+    let root = try loadedRoot(now: now)
+    guard let request = CertificateRequest(pem: csrPEM), let key = request.publicKey else {
+      throw CredentialsError(.malformed, "the certificate request is not a PEM request with a key")
+    }
+    guard request.isSigned(with: key) else {
+      throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
+    }
+    return try KeyPair.pushCertificate(
+      for: key, topics: topics, environments: environments, isSingle: isSingle, team: team, by: root, now: now
+    ).pem()
+  }
+
+  /// The certificate of our root, in PEM.
+  public func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(caCertificate) }
+
+  /// A Java trust store with our root, under the password that Java programs try.
+  public func javaTrustStore(now: Timestamp) throws(CredentialsError) -> [UInt8] {
+    let root = try loadedRoot(now: now)
+    return JavaTrustStore.encode([("apns-emulator", root.certificate.der)], madeAt: now)
+  }
+
+  /// The key that was issued, in PEM. Secret.
+  public func read(_ issued: IssuedTokenKey) throws(CredentialsError) -> [UInt8] {
+    try FileSystem.read(issued.key)
+  }
+
   /// Writes a device identity without going through activation. One already there is replaced.
   @discardableResult
   public func issueDeviceCertificate(

@@ -104,6 +104,18 @@ extension KeyPair {
     topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String, by root: KeyPair,
     now: Timestamp
   ) throws(CredentialsError) -> KeyPair {
+    let key = try PrivateKey.generateRSA()
+    let certificate = try pushCertificate(
+      for: PublicKey(of: key), topics: topics, environments: environments, isSingle: isSingle, team: team,
+      by: root, now: now)
+    return KeyPair(certificate: certificate, key: key)
+  }
+
+  /// The same for a key that is somewhere else.
+  static func pushCertificate(
+    for key: PublicKey, topics: [Topic], environments: EnvironmentSet, isSingle: Bool, team: String,
+    by root: KeyPair, now: Timestamp
+  ) throws(CredentialsError) -> Certificate {
     guard let first = topics.first else {
       throw CredentialsError(.unsuitable, "a push certificate needs a topic")
     }
@@ -125,7 +137,7 @@ extension KeyPair {
       ]
       + environments.environments.map(CertificateExtension.push)
       + (isSingle ? [] : [.topics(PushTopic.listed(for: topics, isUniversal: kind == .universal))])
-    return try make(template(subject, now: now, days: Lifetime.push, extensions), by: root)
+    return try template(subject, now: now, days: Lifetime.push, extensions).signed(for: key, by: root.issuer)
   }
 
   /// The certificate of one device for a key that stays with the device

@@ -21,7 +21,8 @@ enum ConsoleService {
     if let path = emulator.options.dashboard { context.webFile = DashboardFolder(path: path).file }
     // Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
     context.credentials = FolderCredentials(
-      emulator.certs, now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
+      emulator.certs, background: BackgroundWork(emulator.loop),
+      now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
     context.info = { [unowned emulator] in info(emulator) }
     context.unreadiness = { [unowned emulator] in emulator.shutdown?.hasBegun == true ? "shutting down" : nil
     }

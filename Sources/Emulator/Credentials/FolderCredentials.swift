@@ -4,14 +4,61 @@ import CourierWire
 import Credentials
 import Platform
 import PushModel
+import Transport
 
-/// The certs folder as saved states see it.
+/// The certs folder as the console sees it.
 final class FolderCredentials: CredentialIssuer {
   private let folder: CertsFolder
   private let now: () -> Timestamp
+  private let background: BackgroundWork?
 
-  /// `now` begins the time of what is issued.
-  init(_ folder: CertsFolder, now: @escaping () -> Timestamp) { (self.folder, self.now) = (folder, now) }
+  /// `now` begins the time of what is issued; keys are made in the `background`.
+  init(_ folder: CertsFolder, background: BackgroundWork?, now: @escaping () -> Timestamp) {
+    (self.folder, self.background, self.now) = (folder, background, now)
+  }
+
+  func authority() throws -> [UInt8] { try folder.readRoot() }
+
+  func javaTrustStore() throws -> [UInt8] { try folder.javaTrustStore(now: now()) }
+
+  func make(_ order: CertificateOrder, then: @escaping (Result<MadeCertificate, any Error>) -> Void) -> Bool {
+    let (path, now) = (folder.path, now())
+    return inBackground({ try Self.make(order, in: CertsFolder(path: path), now) }, then)
+  }
+
+  func make(_ order: KeyOrder, then: @escaping (Result<MadeKey, any Error>) -> Void) -> Bool {
+    let (path, now) = (folder.path, now())
+    return inBackground({ try Self.make(order, in: CertsFolder(path: path), now) }, then)
+  }
+
+  private func inBackground<Made: Sendable>(
+    _ work: @escaping @Sendable () throws -> Made, _ then: @escaping (Result<Made, any Error>) -> Void
+  ) -> Bool {
+    background?.run({ Result { try work() } }, then: then) ?? false
+  }
+
+  private static func make(_ order: CertificateOrder, in folder: CertsFolder, _ now: Timestamp) throws
+    -> MadeCertificate
+  {
+    let environments = EnvironmentSet(order.environments.map { EnvironmentSet($0) })
+    if let request = order.request {
+      return MadeCertificate(
+        certificate: try folder.signPushRequest(
+          csrPEM: Array(request.utf8), topics: order.topics, environments: environments,
+          isSingle: order.isSingle, now: now))
+    }
+    let issued = try folder.issuePushCertificate(
+      topics: order.topics, environments: environments, isSingle: order.isSingle, now: now)
+    let text = try folder.read(issued, name: order.topics[0], password: order.password)
+    return MadeCertificate(certificate: text.certificate, privateKey: text.key, pkcs12: text.pkcs12)
+  }
+
+  private static func make(_ order: KeyOrder, in folder: CertsFolder, _ now: Timestamp) throws -> MadeKey {
+    let issued = try folder.issueTokenKey(
+      team: order.team, keyId: order.keyId, topics: order.topics,
+      environments: EnvironmentSet(order.environments.map { EnvironmentSet($0) }), now: now)
+    return MadeKey(keyId: issued.keyId, p8: try folder.read(issued))
+  }
 
   func certificates() -> [SavedCertificate] {
     folder.pushCertificates().map {

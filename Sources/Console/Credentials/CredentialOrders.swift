@@ -1,0 +1,97 @@
+import PushModel
+
+/// A push certificate that somebody asks for: made here, key and all, or for a key of his own.
+public struct CertificateOrder: Equatable, JSONDocument {
+  /// How key and certificate come.
+  public enum Format: String, Sendable, CaseIterable {
+    case pem, p12
+  }
+
+  /// The first names it.
+  public var topics: [Topic]
+  public var environments = Environment.allCases
+  public var format = Format.pem
+  /// Of the PKCS#12 file.
+  public var password = ""
+  /// Whether it is for the topic alone, and lists none.
+  public var isSingle = false
+  /// A certificate request in PEM: then nothing secret is made.
+  public var request: String?
+
+  /// Most topics of one, as a count: what a certificate has room for.
+  static let mostTopics = 100
+  private static let topics = JSONKind<[Topic]>.list(of: .topic).narrowed("1 to \(mostTopics) topics") {
+    (1...mostTopics).contains($0.count)
+  }
+
+  public static let form = JSONForm<CertificateOrder>(
+    [
+      JSONField("topics", topics, \.topics).needed,
+      JSONField("environment", .environments, \.environments),
+      JSONField("format", .word, \.format), JSONField("password", .text, \.password),
+      JSONField(flag: "single", \.isSingle), JSONField("csr", .text, \.request),
+    ])
+
+  public init(topics: [Topic]) { self.topics = topics }
+
+  /// Reads what `POST /api/v1/certificates` takes.
+  init(_ body: JSONObject) throws {
+    self.init(topics: try body.required("topics", Self.topics))
+    try Self.form.read(body, into: &self)
+    guard !isSingle || topics.count == 1 else {
+      throw DocumentError("single: expected one topic beside it, got \(topics.count)")
+    }
+    guard request == nil || (format == .pem && password.isEmpty) else {
+      throw DocumentError("csr: expected neither format p12 nor a password beside it: the key is not here")
+    }
+    guard password.isEmpty || format == .p12 else {
+      throw DocumentError("password: expected format p12 beside it, as PEM has none")
+    }
+  }
+}
+
+/// What was made of it.
+public struct MadeCertificate: Sendable {
+  /// PEM.
+  public var certificate: [UInt8]
+  /// PEM; nil where the key is somewhere else.
+  public var privateKey: [UInt8]?
+  public var pkcs12: [UInt8]?
+
+  public init(certificate: [UInt8], privateKey: [UInt8]? = nil, pkcs12: [UInt8]? = nil) {
+    (self.certificate, self.privateKey, self.pkcs12) = (certificate, privateKey, pkcs12)
+  }
+}
+
+/// A token key that somebody asks for.
+public struct KeyOrder: Equatable, JSONDocument {
+  public var team: String
+  /// nil for a new one.
+  public var keyId: String?
+  /// Empty for a key of the whole team.
+  public var topics: [Topic] = []
+  public var environments = Environment.allCases
+
+  public static let form = JSONForm<KeyOrder>([
+    JSONField("team", .name, \.team).needed, JSONField("keyId", .name, \.keyId),
+    JSONField("topics", .list(of: .topic), \.topics),
+    JSONField("environments", .environments, \.environments),
+  ])
+
+  public init(team: String) { self.team = team }
+
+  /// Reads what `POST /api/v1/keys` takes.
+  init(_ body: JSONObject) throws {
+    self.init(team: try body.required("team", .name))
+    try Self.form.read(body, into: &self)
+  }
+}
+
+/// What was made of it.
+public struct MadeKey: Sendable {
+  public var keyId: String
+  /// PEM.
+  public var p8: [UInt8]
+
+  public init(keyId: String, p8: [UInt8]) { (self.keyId, self.p8) = (keyId, p8) }
+}

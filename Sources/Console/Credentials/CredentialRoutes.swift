@@ -1,0 +1,127 @@
+import PushModel
+import Transport
+
+/// Certificates and keys for those who don't see the certs folder (`Documentation/console-api.md#credentials`). A private key is
+/// answered once, when it is made.
+extension Console {
+  private func issuer() throws -> any CredentialIssuer {
+    guard let issuer = context.credentials else {
+      throw ConsoleError.unavailable("certificates and keys are not part of this run")
+    }
+    return issuer
+  }
+
+  /// `GET /api/v1/ca.pem`
+  func showAuthority(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    return try file("application/x-pem-file") { try $0.authority() }
+  }
+
+  /// `GET /api/v1/ca.jks`
+  func showTrustStore(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    return try file("application/x-java-keystore") { try $0.javaTrustStore() }
+  }
+
+  private func file(_ type: String, _ read: (any CredentialIssuer) throws -> [UInt8]) throws -> HTTPResponse {
+    let issuer = try issuer()
+    do {
+      return HTTPResponse(status: 200, fields: [HTTPField("Content-Type", type)], body: try read(issuer))
+    } catch {
+      throw ConsoleError.unavailable("\(error)")
+    }
+  }
+
+  /// `GET /api/v1/certificates`
+  func listCertificates(_ request: ConsoleRequest) throws -> GrowingDocument {
+    try request.query().finish()
+    var rest = try issuer().certificates()[...]
+    return GrowingDocument([
+      .list("certificates") { _ in
+        guard let next = rest.popFirst() else { return .end }
+        return .value(
+          [
+            "topic": .string(next.topic.name), "moreTopics": .array(next.moreTopics.map { .string($0.name) }),
+            "environment": JSONKind.environments.write(next.environments), "single": .bool(next.isSingle),
+          ])
+      }
+    ])
+  }
+
+  /// `GET /api/v1/keys`
+  func listKeys(_ request: ConsoleRequest) throws -> GrowingDocument {
+    try request.query().finish()
+    var rest = try issuer().keys()[...]
+    return GrowingDocument([
+      .list("keys") { _ in
+        guard let next = rest.popFirst() else { return .end }
+        return .value(
+          [
+            "keyId": .string(next.keyId), "team": .string(next.teamId),
+            "topics": .array(next.topics.map { .string($0.name) }),
+            "environments": JSONKind.environments.write(next.environments),
+          ])
+      }
+    ])
+  }
+
+  /// `POST /api/v1/certificates`
+  func makeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let order = try CertificateOrder(request.object())
+    try take(
+      issuer().make(order) { [unowned self] made in
+        answer(made, exchange) { made in
+          // The directory finds topics by name.
+          for topic in order.topics { _ = broker.registry.topic(named: topic) }
+          return Self.document(made, order)
+        }
+      })
+  }
+
+  private static func document(_ made: MadeCertificate, _ order: CertificateOrder) -> JSONValue {
+    let common: [(String, JSONValue)] = [
+      ("topics", .array(order.topics.map { .string($0.name) })),
+      ("environment", JSONKind.environments.write(order.environments)),
+      ("certificate", .string(String(decoding: made.certificate, as: UTF8.self))),
+    ]
+    let secret: (String, JSONValue)? =
+      switch order.format {
+      case .pem: made.privateKey.map { ("privateKey", .string(String(decoding: $0, as: UTF8.self))) }
+      case .p12: made.pkcs12.map { ("pkcs12Base64", .string(Base64.encode($0))) }
+      }
+    return .object(common + [secret].compactMap { $0 })
+  }
+
+  /// `POST /api/v1/keys`
+  func makeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let order = try KeyOrder(request.object())
+    try take(
+      issuer().make(order) { [unowned self] made in
+        answer(made, exchange) { made in
+          [
+            "keyId": .string(made.keyId), "team": .string(order.team),
+            "topics": .array(order.topics.map { .string($0.name) }),
+            "environments": JSONKind.environments.write(order.environments),
+            "p8": .string(String(decoding: made.p8, as: UTF8.self)),
+          ]
+        }
+      })
+  }
+
+  private func take(_ isTaken: Bool) throws {
+    guard isTaken else { throw ConsoleError.busy("too many keys are being made") }
+  }
+
+  private func answer<Made>(
+    _ made: Result<Made, any Error>, _ exchange: HTTPExchange, _ document: (Made) -> JSONValue
+  ) {
+    let response =
+      switch made {
+      case .success(let made): HTTPResponse(status: 201, json: document(made))
+      case .failure(let error): ConsoleError.conflict("\(error)").response
+      }
+    exchange.respond(finished(response))
+  }
+}
