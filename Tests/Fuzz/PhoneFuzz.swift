@@ -2,7 +2,7 @@ import Phone
 import PushModel
 
 /// A life of a phone, a thing a line: an order in JSON; a duration after `+`; anything else is a push, its first byte choosing
-/// the type, priority and collapse id. Two phones that live the same are the same, and what always holds, holds.
+/// the type, priority, collapse id and token. What the phone wants it gets at once. Two phones that live the same are the same, and what always holds, holds.
 struct PhoneFuzz: FuzzTarget {
   func take(_ input: UnsafeRawBufferPointer) {
     let lines = input.split(separator: UInt8(ascii: "\n")).prefix(64).map { Array($0) }
@@ -37,9 +37,18 @@ private struct Life {
     case let first?: receive(line.dropFirst(), first)
     case nil: break
     }
+    serve()
     if let app = phone[topic] { precondition(app.badge >= 0 && (0...3).contains(app.silentBudget)) }
     precondition(phone.notes.count <= Phone.noteLimit)
     if let next = phone.nextMoment { precondition(next >= Timestamp(seconds: 0)) }
+  }
+
+  private mutating func serve() {
+    let wanted = phone.wantedTokens
+    precondition(Set(wanted).count == wanted.count && wanted.count <= 40)
+    guard let token = DeviceToken(hex: String(repeating: "a", count: 64)) else { return }
+    for need in wanted { events += phone.take(token, of: need.topic, context: need.context, at: now) }
+    precondition(phone.wantedTokens == wanted)
   }
 
   private mutating func obey(_ line: [UInt8]) {
@@ -54,9 +63,15 @@ private struct Life {
   }
 
   private mutating func receive(_ payload: some Sequence<UInt8>, _ choice: UInt8) {
-    let push = PhonePush(
+    var push = PhonePush(
       id: phone.makeId(), topic: topic, payload: Array(payload), type: PushType(choosing: choice),
       priority: choice & 0x10 == 0 ? .immediate : .conserving, collapseId: choice & 0x20 == 0 ? nil : "a")
+    switch choice >> 6 {
+    case 1: push.token = .context(.start(attributesType: "T"))
+    case 2: push.token = .context(.activity(id: "activity-1"))
+    case 3: push.token = .channel("YWJj")
+    default: break
+    }
     events += phone.receive(push, at: now)
   }
 }
