@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from harness import TOPIC, SimulatedDevice
+from harness import TOPIC, SimulatedDevice, eventually
 from phone import Phone
 from phone_scenes import APP, CHAT, SCENES, SHOP, scene
 from test_dashboard import chromium, page, push  # noqa: F401
@@ -449,15 +449,28 @@ def test_a_client_that_is_not_ours_has_no_phone(page, emulator):  # noqa: F811
 def test_a_live_activity_of_the_real_phone(page, emulator):  # noqa: F811
     """A provider starts one with a token, as no certificate will do; so does who sends it from the console."""
     topic = f"{TOPIC}.push-type.liveactivity"
-    device = SimulatedDevice(emulator, "phone-1", "--topic", topic)
-    device.next("token"), device.next("token")
-    token = emulator.api("GET", f"/api/v1/tokens?topic={topic}")["tokens"][0]["token"]
-    start = {"timestamp": 1, "event": "start", "attributes-type": "Delivery", "attributes": {"order": "470"},
-             "content-state": {"stopsLeft": 3}, "alert": {"title": "On its way", "body": "Three stops"}}
-    sent = emulator.api("POST", "/api/v1/push", {"token": token, "topic": topic, "pushType": "liveactivity", "payload": {"aps": start}})
-    assert sent["verdict"]["accepted"], sent["verdict"]
+    device = SimulatedDevice(emulator, "phone-1", "--activity-type", "Delivery")
+
+    def tokens():
+        return {row["context"]: row["token"] for row in emulator.api("GET", f"/api/v1/tokens?topic={topic}")["tokens"] if row["installed"]}
+
+    def push(context, aps):
+        sent = emulator.api("POST", "/api/v1/push", {"token": tokens()[context], "topic": topic, "pushType": "liveactivity", "payload": {"aps": aps}})
+        assert sent["verdict"]["accepted"], sent["verdict"]
+
+    eventually(lambda: "start:Delivery" in tokens(), "there is a token that starts some")
+    push("start:Delivery", {"timestamp": 1, "event": "start", "attributes-type": "Delivery", "attributes": {"order": "470"}, "input-push-token": 1,
+                            "content-state": {"stopsLeft": 3}, "alert": {"title": "On its way", "body": "Three stops"}})
     page.script("location.hash = '#phone/phone-1'")
     page.until("document.querySelector('.activity')")
     card = page.script("document.querySelector('.activity').innerText").replace("\n", " ")
     assert "Stops left 3" in card and "live" in card
+    page.until("document.querySelector('[data-key=token-activity-1]')")
+    assert page.script("document.querySelector('.own-token code').title") == tokens()["activity:activity-1"]
+    titles = "[...document.querySelectorAll('.app-tokens code')].map(each => each.title)"
+    assert set(page.script(titles)) >= set(tokens().values())
+    # With its end the token goes, here and there.
+    push("activity:activity-1", {"timestamp": 2, "event": "end", "content-state": {"stopsLeft": 0}})
+    page.until("document.querySelector('.activity.ended') && !document.querySelector('.own-token')")
+    eventually(lambda: "activity:activity-1" not in tokens(), "its token is gone")
     device.stop()

@@ -141,7 +141,7 @@ struct DocumentTests {
   }
 
   @Test("below 256 KiB with as much of everything as fits")
-  func largeAll() {
+  func largeAll() throws {
     var lab = Lab()
     let text = String(repeating: "\u{7f}", count: 3000)
     for number in 0..<64 {
@@ -158,10 +158,16 @@ struct DocumentTests {
       let value = ["strings": #"{"k":"v"}"#, "categories": "{}", "sounds": "1"][name] ?? ""
       _ = lab.set(#"{"\#(name)":{"\#(key)":\#(value)}}"#)
     }
+    let types = (1...20).map { "\($0)" + String(repeating: "T", count: 98) }
     for number in 1...200 {
       var app = PhoneApp(Topic("com.example.app\(number)") ?? Lab.topic)
       app.build.callbacks = Set(AppCallback.allCases)
+      if number <= 10 { app.build.activityTypes = types }
       lab.phone.install(app)
+    }
+    let token = try #require(DeviceToken(hex: String(repeating: "a", count: 64)))
+    for need in lab.phone.wantedTokens {
+      _ = lab.phone.take(token, of: need.topic, context: need.context, at: lab.now)
     }
     #expect(Self.isFine(lab.phone))
   }
