@@ -56,7 +56,7 @@ public final class DeviceDriver: ConnectionHandler {
     self.gate = gate
     (self.identity, self.loop, self.context, self.courier) = (identity, loop, context, courier)
     self.phone = phone
-    serverName = environment == .production ? "courier.push.apple.com" : "courier.sandbox.push.apple.com"
+    serverName = environment.host(of: "courier")
     wake = LoopEvent(timerOn: loop) { [unowned self] in
       // Who stands in line has not begun to connect.
       if passage != .inLine { tell(.timePassed) }

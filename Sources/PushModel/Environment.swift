@@ -21,6 +21,16 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
     }
   }
 
+  /// Apple's name for a service in it, as `api`, `gateway`, `feedback` or `courier`.
+  public func host(of service: String) -> String {
+    switch self {
+    case .sandbox: "\(service).sandbox.push.apple.com"
+    case .production: "\(service).push.apple.com"
+    }
+  }
+
+  public var other: Environment { self == .sandbox ? .production : .sandbox }
+
   /// The environment that a TLS server name asks for, or nil if it names none of Apple's services
   /// (`README.md#what-is-emulated`): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
   /// are the sandbox, every other name below `push.apple.com` is production.

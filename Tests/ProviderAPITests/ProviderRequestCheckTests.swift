@@ -206,6 +206,9 @@ struct ProviderRequestCheckTests {
   func otherEnvironment() {
     let verdict = Sample.check(environment: .production).judge(Sample.message(), now: Sample.now)
     #expect(verdict.rejected?.rejection == .badDeviceToken)
+    let explanation = verdict.rejected?.explanation.text ?? ""
+    #expect(
+      explanation.hasSuffix("got one of sandbox, whose host is api.sandbox.push.apple.com"), "\(explanation)")
   }
 
   @Test("stops a flood only when everything else is right")

@@ -17,8 +17,7 @@ enum HARCommand {
         case .header: start = Timestamp(rfc3339: batch.starts[Int(entry.detail)]) ?? start
         case .opened:
           let connection = batch.connections[Int(entry.detail)]
-          hosts[connection.number] =
-            connection.environment == .production ? "api.push.apple.com" : "api.sandbox.push.apple.com"
+          hosts[connection.number] = connection.environment.host(of: "api")
         case .closed: hosts[entry.connection] = nil
         case .request:
           let host = hosts[entry.connection] ?? "localhost"

@@ -384,8 +384,7 @@ extension ReplayRunner {
   /// Apple's name for a service on this machine, which says the environment; elsewhere the host's own.
   private func serverName(_ service: String, _ environment: Environment, _ address: SocketAddress?) -> String
   {
-    let apple =
-      environment == .production ? "\(service).push.apple.com" : "\(service).sandbox.push.apple.com"
+    let apple = environment.host(of: service)
     guard let host = (address ?? options.target)?.host else { return apple }
     let isHere = host == "localhost" || host == "::1" || host.hasPrefix("127.")
     return isHere ? apple : host

@@ -125,8 +125,7 @@ enum SendCommand {
 
   /// Apple's name for a listener, which also says the environment.
   static func serverName(_ service: String, _ settings: Settings) -> String {
-    settings[CommonFlags.environment] == .production
-      ? "\(service).push.apple.com" : "\(service).sandbox.push.apple.com"
+    (settings[CommonFlags.environment] ?? .sandbox).host(of: service)
   }
 
   /// A TLS context with the push certificate that the flags name, or the one issued for the topic.

@@ -21,7 +21,14 @@ extension Gateway {
     else { return (expected, "one that was never issued") }
     let registration = broker.registry[row]
     let label = broker.registry[registration.topic].label
-    return (expected, "one of \(label) in \(registration.environment.name)")
+    let environment = registration.environment
+    guard environment != provider.environment else {
+      return (expected, "one of \(label) in \(environment.name)")
+    }
+    return (
+      expected,
+      "one of \(label) in \(environment.name), whose host is \(environment.host(of: "gateway"))"
+    )
   }
 }
 

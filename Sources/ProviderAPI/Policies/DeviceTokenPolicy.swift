@@ -37,11 +37,12 @@ struct DeviceTokenPolicy: RequestPolicy {
       Refusal(.badDeviceToken, rule: Rule.deviceToken, expected: expected, got: "one that was never issued")
     case .otherEnvironment:
       Refusal(
-        .badDeviceToken, rule: Rule.deviceToken, expected: expected, got: "one of the other environment")
+        .badDeviceToken, rule: Rule.deviceToken, expected: expected,
+        got: "one of \(environment.other.name), whose host is \(environment.other.host(of: "api"))")
     case .unregistered(let since):
       Refusal(
         .unregistered, rule: Rule.deviceToken, expected: expected,
-        got: "one whose app was reported gone at \(since)", goneAt: since)
+        got: "one whose app or Live Activity was reported gone at \(since)", goneAt: since)
     case .expired(let since):
       Refusal(
         .expiredToken, rule: Rule.deviceToken, expected: expected, got: "one that expired at \(since)",

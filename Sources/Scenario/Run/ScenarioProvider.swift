@@ -66,8 +66,7 @@ final class ScenarioProvider {
   }
 
   private func serverName(_ service: String) -> String {
-    emulator.options.environment == .production
-      ? "\(service).push.apple.com" : "\(service).sandbox.push.apple.com"
+    emulator.options.environment.host(of: service)
   }
 
   private func context(
