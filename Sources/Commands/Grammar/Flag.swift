@@ -8,6 +8,7 @@ package struct Flag<Value: Sendable>: FlagDescription {
   package private(set) var isRepeatable = false
   package private(set) var isRequired = false
   package private(set) var isSetting = false
+  package private(set) var isSecret = false
 
   package init(_ name: String, _ kind: ValueKind<Value>, default defaultText: String? = nil, _ help: String) {
     (self.name, self.kind, self.defaultText, self.help) = (name, kind, defaultText, help)
@@ -25,6 +26,8 @@ package struct Flag<Value: Sendable>: FlagDescription {
   package var required: Flag { changed { $0.isRequired = true } }
   /// The same flag, which the environment and the configuration file may say too.
   var setting: Flag { changed { $0.isSetting = true } }
+  /// The same flag, whose value nobody is shown.
+  var secret: Flag { changed { $0.isSecret = true } }
   /// The same flag with another default.
   func defaulting(to text: String?) -> Flag { changed { $0.defaultText = text } }
 
@@ -49,6 +52,8 @@ package protocol FlagDescription: Sendable {
   var isRequired: Bool { get }
   /// Whether the environment and the configuration file may say it too.
   var isSetting: Bool { get }
+  /// Whether its value is for nobody's eyes.
+  var isSecret: Bool { get }
 
   /// Whether `text` is a value of this flag.
   func accepts(_ text: String) -> Bool

@@ -125,7 +125,8 @@ package struct CommandLineParser {
     _ flag: any FlagDescription, _ text: String, _ name: String, _ command: CommandDescription
   ) throws {
     guard !flag.accepts(text) else { return }
-    throw UsageError("\(name) expects \(flag.expectation), got \"\(text)\"", command: command.name)
+    let shown = flag.isSecret ? "something else" : "\"\(text)\""
+    throw UsageError("\(name) expects \(flag.expectation), got \(shown)", command: command.name)
   }
 
   // MARK: Environment, file, defaults

@@ -15,8 +15,7 @@ enum ConfigCommand {
 
   private static func text(of flag: any FlagDescription, _ settings: Settings) -> String {
     guard let texts = settings.values[flag.name]?.texts else { return flag.isToggle ? "false" : "-" }
-    // Whoever has the seed can work out every token.
-    return flag.name == ServeFlags.tokenSeed.name ? "(set)" : texts.joined(separator: ", ")
+    return flag.isSecret ? "(set)" : texts.joined(separator: ", ")
   }
 }
 

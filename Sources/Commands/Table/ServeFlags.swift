@@ -44,7 +44,9 @@ enum ServeFlags {
   static let legacyTLS = Flag(
     "legacy-tls", .toggle, "TLS 1.0 and 1.1 and old ciphers on gateway and feedback"
   ).setting
+  // Whoever has the seed can work out every token.
   static let tokenSeed = Flag("token-seed", .text("TEXT"), "makes tokens the same on every machine").setting
+    .secret
   static let seed = Flag("seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives every random choice")
     .setting
   static let history = Flag(
@@ -151,6 +153,9 @@ enum ServeFlags {
   static let forwardName = Flag(
     "forward-name", .address, "name that its certificate must have (else its host)"
   ).setting
+  static let forwardProxy = Flag(
+    "forward-proxy", .proxy, "HTTP proxy that --forward goes through: http://[USER:PASSWORD@]HOST:PORT"
+  ).setting.secret
   static let forwardWindow = Flag(
     "forward-window", ValueKind<Int>.number("N", 1...ForwardOptions.maximumWindow),
     default: "\(ForwardOptions.defaultWindow)",
@@ -175,7 +180,8 @@ enum ServeFlags {
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),
     FlagGroup(
-      "Forwarding", [forward, key, keyId, team, forwardCA, forwardName, forwardWindow, forwardQueue]),
+      "Forwarding",
+      [forward, key, keyId, team, forwardCA, forwardName, forwardProxy, forwardWindow, forwardQueue]),
     FlagGroup(
       "Behaviour where Apple is silent",
       [

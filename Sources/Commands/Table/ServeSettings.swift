@@ -51,6 +51,8 @@ extension EmulatorOptions {
     options.key = settings[ServeFlags.key] ?? ""
     (options.keyId, options.team) = (settings[ServeFlags.keyId], settings[ServeFlags.team])
     (options.ca, options.serverName) = (settings[ServeFlags.forwardCA], settings[ServeFlags.forwardName])
+    let proxy = settings[ServeFlags.forwardProxy]
+    (options.proxy, options.proxyAuthorization) = (proxy?.address, proxy?.authorization)
     options.window = settings[ServeFlags.forwardWindow] ?? options.window
     options.queueLimit = settings[ServeFlags.forwardQueue] ?? options.queueLimit
     forward = options

@@ -28,6 +28,9 @@ public struct ForwardOptions: Sendable {
   public var ca: String?
   /// Name that the target's certificate must have; nil: its host.
   public var serverName: String?
+  /// A proxy that leads to the target, and what it wants to know of who asks; nil: none is needed.
+  public var proxy: SocketAddress?
+  public var proxyAuthorization: String?
   public var window = defaultWindow
   public var queueLimit = defaultQueueLimit
 

@@ -30,7 +30,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   private var backoff: Backoff
   private var current: HTTP2ClientConnection?
   private var leaving: [HTTP2ClientConnection] = []
-  /// Addresses of the target that have not been tried since it was looked up.
+  /// Addresses of the target, or of the proxy that leads to it, that have not been tried since it was looked up.
   private var untried: ArraySlice<SocketAddress> = []
   private var isResolving = false
   private var retry: LoopEvent?
@@ -82,7 +82,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   func connect() {
     guard current == nil, !isResolving, !isWaiting, !isOver else { return }
     isResolving = true
-    resolver.resolve(options.target) { [weak self] in self?.resolved($0) }
+    resolver.resolve(options.proxy ?? options.target) { [weak self] in self?.resolved($0) }
   }
 
   /// No more requests on the present connection; those on it are finished.
@@ -177,10 +177,15 @@ final class UpstreamClient: HTTP2ClientOwner {
     guard let address = untried.popFirst() else { return }
     do {
       current = try HTTP2ClientConnection(
-        loop: loop, to: address, serverName: serverName, context: context, owner: self)
+        loop: loop, to: address, through: route, serverName: serverName, context: context, owner: self)
     } catch {
       untried.isEmpty ? fail("\(error)") : connectToNext()
     }
+  }
+
+  /// What a proxy is asked for, if there is one.
+  private var route: ProxyRoute? {
+    options.proxy.map { _ in ProxyRoute(to: options.target, authorization: options.proxyAuthorization) }
   }
 
   private func distrust(_ problem: String) -> String {

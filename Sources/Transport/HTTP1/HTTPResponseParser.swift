@@ -19,6 +19,9 @@ package struct HTTPResponseParser: ~Copyable {
   /// Whether the server may end the connection here.
   var mayEnd: Bool { decoder.lastsUntilEnd }
 
+  /// Bytes that wait to be parsed.
+  var waiting: Int { decoder.waiting }
+
   package mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
 
   /// The next event; nil when more bytes are needed. Interim answers (100 Continue) are skipped.

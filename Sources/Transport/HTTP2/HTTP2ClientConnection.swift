@@ -44,6 +44,8 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   private var state = State.connecting
   private var owner: (any HTTP2ClientOwner)?
   private var connection: SocketConnection?
+  /// While a proxy is asked for the server; there is no connection then.
+  private var hop: ProxyHop?
   /// When it was begun, something came, or the first request went out after a rest; monotonic nanoseconds.
   private var lastSign = SystemClock.monotonicNanoseconds()
   /// Requests that were answered, as a count.
@@ -53,15 +55,19 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   /// Why the server's certificate was refused, if it was.
   public private(set) var certificateProblem: String?
 
-  /// Begins to connect; throws if the system refuses at once.
+  /// Begins to connect; throws if the system refuses at once. With a route `address` is that of a proxy, which is asked for it.
   public init(
-    loop: EventLoop, to address: SocketAddress, serverName: String, context: TLSContext,
-    owner: any HTTP2ClientOwner
+    loop: EventLoop, to address: SocketAddress, through route: ProxyRoute? = nil, serverName: String,
+    context: TLSContext, owner: any HTTP2ClientOwner
   ) throws {
     guard let session = HTTP2ClientSession() else {
       throw SocketError(operation: "connect to", address: address.description, sentence: "out of memory")
     }
     (self.session, self.owner) = (session, owner)
+    if let route {
+      hop = try ProxyHop(loop: loop, proxy: address, route) { self.proxyAnswered($0, serverName, context) }
+      return
+    }
     connection = try TLSClient.connect(
       loop: loop, to: address, serverName: serverName, alpn: [Self.protocolName], context: context,
       handler: self)
@@ -109,7 +115,9 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   /// Gives up on a server that owes answers, or its first word, and has shown no sign of life for so many nanoseconds.
   public func endIfSilent(for limit: Int64, now: Int64) {
     guard openStreams > 0 || !isReady, now - lastSign > limit else { return }
-    connection?.abort("no answer within \(limit / 1_000_000_000) seconds")
+    let reason = "no answer within \(limit / 1_000_000_000) seconds"
+    hop?.abort(reason)
+    connection?.abort(reason)
   }
 
   /// Takes no more requests, and closes when those on it have ended.
@@ -123,6 +131,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   public func close() {
     session.goAway()
     flush()
+    hop?.abort("closed")
     connection?.close()
   }
 
@@ -130,10 +139,26 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   public func end() {
     session.goAway()
     flush()
+    hop?.abort("done")
     connection?.end()
   }
 
   // MARK: What the connection tells
+
+  private func proxyAnswered(
+    _ result: Result<SocketConnection, ProxyHop.Failure>, _ serverName: String, _ context: TLSContext
+  ) {
+    hop = nil
+    lastSign = SystemClock.monotonicNanoseconds()
+    do {
+      connection = try TLSClient.secure(
+        result.get(), serverName: serverName, alpn: [Self.protocolName], context: context, handler: self)
+    } catch let failure as ProxyHop.Failure {
+      closed(because: failure.sentence)
+    } catch {
+      closed(because: "\(error)")
+    }
+  }
 
   public func connectionOpened(_ connection: SocketConnection) {
     guard connection.alpn == Self.protocolName else {
@@ -161,7 +186,11 @@ public final class HTTP2ClientConnection: ConnectionHandler {
 
   public func connectionClosed(_ connection: SocketConnection, reason: String) {
     certificateProblem = wasOpened ? nil : connection.peerCertificateProblem
-    (state, self.connection) = (.closed, nil)
+    closed(because: reason)
+  }
+
+  private func closed(because reason: String) {
+    (state, connection) = (.closed, nil)
     let owner = self.owner
     for stream in session.liveStreams.sorted(by: { $0.streamID < $1.streamID }) {
       owner?.connection(self, settled: stream.context, outcome(ofOrphan: stream, reason))

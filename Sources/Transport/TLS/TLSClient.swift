@@ -9,7 +9,28 @@ public enum TLSClient {
     context: TLSContext?,
     handler: any ConnectionHandler
   ) throws -> SocketConnection {
-    let descriptor = try openSocket(address)
+    try begin(loop, try openSocket(address), serverName, alpn, context, handler)
+  }
+
+  /// Begins TLS on a connection without, on which everything is said that there was to say; its handler, which has asked for it,
+  /// hears no more.
+  static func secure(
+    _ plain: SocketConnection, serverName: String?, alpn: [String] = [], context: TLSContext,
+    handler: any ConnectionHandler
+  ) throws -> SocketConnection {
+    guard let descriptor = plain.detach() else {
+      plain.abort("it has gone")
+      throw SocketError(
+        operation: "begin TLS with", address: plain.remoteAddress.description, sentence: "it has gone")
+    }
+    return try begin(plain.loop, descriptor, serverName, alpn, context, handler)
+  }
+
+  /// Takes the socket over.
+  private static func begin(
+    _ loop: EventLoop, _ descriptor: Int32, _ serverName: String?, _ alpn: [String], _ context: TLSContext?,
+    _ handler: any ConnectionHandler
+  ) throws -> SocketConnection {
     do {
       let layer = try SocketLayer(descriptor, context, isServer: false)
       layer.ask(serverName: serverName, alpn: alpn)

@@ -82,6 +82,18 @@ struct PrecedenceTests {
     #expect(!ConfigCommand.lines(settings).joined().contains("tell-nobody"))
   }
 
+  @Test("a proxy's password is not shown, and not repeated when it is part of something bad")
+  func proxyPassword() throws {
+    let settings = try Self.parse(["config", "--forward-proxy", "http://me:tell-nobody@proxy:3128"])
+    #expect(Self.line("forward-proxy", settings) == ["(set)", "flag"])
+    let variables = ["APNS_EMULATOR_FORWARD_PROXY": "https://me:tell-nobody@proxy:3128"]
+    let failure = #expect(throws: UsageError.self) { try Self.parse(["config"], environment: variables) }
+    let text = failure.map { "\($0)" } ?? ""
+    #expect(
+      text.contains("APNS_EMULATOR_FORWARD_PROXY expects a proxy") && !text.contains("tell-nobody"), "\(text)"
+    )
+  }
+
   @Test(
     "a bad value says where it is, what was expected and what came",
     arguments: [

@@ -87,7 +87,7 @@ struct EmulatorOptionsTests {
     "every flag of the bridge changes the options",
     arguments: [
       ["--key", "k"], ["--key-id", "K"], ["--team", "T"], ["--forward-ca", "c"], ["--forward-name", "n"],
-      ["--forward-window", "2"], ["--forward-queue", "7"],
+      ["--forward-proxy", "http://h:1"], ["--forward-window", "2"], ["--forward-queue", "7"],
     ])
   func everyForwardFlag(words: [String]) throws {
     let bridge = ["serve", "--forward", "api.push.apple.com:443"]
