@@ -51,10 +51,11 @@ extension APISchemas {
       [("id", whole), ("body", nullable("string"))],
       maybe: [
         ("topic", text), ("title", nullable("string")), ("subtitle", nullable("string")),
-        ("image", nullable("string")), ("thread", nullable("string")), ("category", nullable("string")),
+        ("image", nullable("string")), ("attachment", orNull(anything)), ("thread", nullable("string")),
+        ("category", nullable("string")),
         ("level", text), ("at", time), ("actions", list(anything)), ("notificationId", nullable("integer")),
         ("isLocal", flag), ("custom", nullable("string")), ("customView", orNull(anything)),
-        ("relevance", nullable("number")), ("button", nullable("string")),
+        ("isPreviewHidden", flag), ("relevance", nullable("number")), ("button", nullable("string")),
       ])
   }
 

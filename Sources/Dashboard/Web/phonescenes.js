@@ -14,10 +14,18 @@ export function expandedNote(note, view, hands) {
       h('div', { class: 'row' }, appIcon(note.topic, 0), h('strong', {}, appName(note.topic)), h('span', { class: 'space' }), h('span', { class: 'when small' }, ago(note.at)),
         button('✕', close, { class: 'round', 'aria-label': 'Close', 'data-key': 'close' })),
       note.image ? attachment(note.image, 'large') : null,
-      note.custom ? h('div', { class: 'custom' }, h('span', { class: 'small' }, 'drawn by the content extension'), h('strong', {}, note.custom)) : null,
+      note.custom ? h('div', { class: 'custom' }, h('span', { class: 'small' }, 'drawn by the content extension'), h('strong', {}, note.custom), playButton(note.customView?.mediaPlayButton)) : null,
       h('button', { type: 'button', class: 'content', 'data-key': `note-${note.id}`, onclick: () => hands.order('tap', { id: note.id }) },
         h('span', { class: 't' }, note.title || appName(note.topic)), note.subtitle ? h('span', { class: 's' }, note.subtitle) : null, note.body ? h('span', { class: 'b' }, note.body) : null)),
     reply ? replyForm(note, reply, view, hands) : actionList(note, hands));
+}
+
+/* It plays nothing: there is no film. */
+function playButton(play) {
+  if (!play || play.type === 'none') return null;
+  const sign = h('span', { class: `play ${play.type}`, role: 'img', 'aria-label': `Play button, ${play.type}` }, '▶');
+  if (play.tint) sign.style.color = play.tint;
+  return sign;
 }
 
 function actionList(note, hands) {

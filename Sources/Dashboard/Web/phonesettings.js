@@ -7,6 +7,7 @@ import { copy, toast } from './notices.js';
 
 const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
 const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'pt', 'zh-Hans'];
+const previews = { always: 'Always', 'when-unlocked': 'When unlocked', never: 'Never' };
 const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit', 'never-launched'];
 const statuses = ['not-determined', 'denied', 'authorized', 'provisional', 'ephemeral'];
 const switches = { alert: 'Alerts', sound: 'Sounds', badge: 'Badges', banner: 'Banners', lockScreen: 'Lock screen', list: 'List', timeSensitive: 'Time-sensitive' };
@@ -33,6 +34,7 @@ function phoneCard(phone, hands) {
   const allow = (topic, isAllowed) => hands.set({ focus: { allows: isAllowed ? [...focus.allows, topic] : focus.allows.filter(each => each !== topic) } });
   return [row('iOS', menu('iOS version', 'ios', versions, phone.iosVersion, iosVersion => hands.set({ iosVersion }))),
     row('Language', menu('Language', 'language', languages, settings.language, language => hands.set({ language }))),
+    row('Show previews', menu('Show previews', 'previews', Object.keys(previews), settings.previews || 'always', value => hands.set({ previews: value }), value => previews[value])),
     h('div', { class: 'toggles' }, toggle('Locked', 'locked', settings.locked, locked => hands.set({ locked })), toggle('Low Power', 'power', settings.lowPower, lowPower => hands.set({ lowPower })),
       toggle('Network', 'network', settings.network, network => hands.set({ network })), toggle('Focus', 'focus', focus !== null, isOn => hands.set({ focus: isOn ? { allows: [] } : null }))),
     focus ? h('fieldset', {}, h('legend', { class: 'small' }, 'Let through'), Object.keys(apps).map(topic => toggle(appName(topic), `focus-${topic}`, focus.allows.includes(topic), isOn => allow(topic, isOn)))) : null,

@@ -29,49 +29,17 @@ package struct NotificationCategory: Sendable, Equatable {
   package var actions: [NotificationAction] = []
   /// Whether the app hears of a dismissal.
   package var customDismiss = false
+  /// What shows where previews are hidden (since iOS 11).
+  package var (hiddenPreviewsShowTitle, hiddenPreviewsShowSubtitle): (Bool, Bool) = (false, false)
+  package var hiddenPreviewsBodyPlaceholder: String?
 }
 
 extension NotificationCategory: JSONDocument {
   package static let form = JSONForm<NotificationCategory>([
     JSONField("actions", .list(of: NotificationAction.form.kind(NotificationAction()), "actions"), \.actions),
     JSONField(flag: "customDismiss", \.customDismiss),
-  ])
-}
-
-/// An app's own view in an expanded notification.
-package struct ContentExtension: Sendable, Equatable {
-  /// What it answers to a chosen action; nil if it does not implement `didReceive(response)`.
-  package enum Answer: String, Sendable, CaseIterable {
-    case keep = "do-not-dismiss"
-    case dismiss
-    case forward = "dismiss-and-forward"
-  }
-
-  package var name = ""
-  /// Of `UNNotificationExtensionCategory`.
-  package var categories: [String] = []
-  package var answer: Answer?
-  /// Whether the header and its own content are all that shows.
-  package var hidesDefaultContent = false
-  /// `UNNotificationExtensionUserInteractionEnabled`.
-  package var takesTouches = false
-  /// `UNNotificationExtensionInitialContentSizeRatio`: its first height, by its width.
-  package var sizeRatio: Double?
-
-  /// How an expanded notification looks.
-  func view(on version: IOSVersion) -> JSONValue {
-    [
-      "name": .string(name), "defaultContent": .bool(!hidesDefaultContent),
-      "touches": .bool(takesTouches && version >= IOSVersion(12)),
-      "sizeRatio": sizeRatio.map { .number($0) } ?? .null,
-    ]
-  }
-}
-
-extension ContentExtension: JSONDocument {
-  package static let form = JSONForm<ContentExtension>([
-    JSONField("name", .text, \.name).needed, JSONField("categories", .list(of: .text), \.categories).needed,
-    JSONField("answer", .word, \.answer), JSONField(flag: "hidesDefaultContent", \.hidesDefaultContent),
-    JSONField(flag: "takesTouches", \.takesTouches), JSONField("sizeRatio", .number(0...10), \.sizeRatio),
+    JSONField(flag: "hiddenPreviewsShowTitle", \.hiddenPreviewsShowTitle),
+    JSONField(flag: "hiddenPreviewsShowSubtitle", \.hiddenPreviewsShowSubtitle),
+    JSONField("hiddenPreviewsBodyPlaceholder", .text, \.hiddenPreviewsBodyPlaceholder),
   ])
 }

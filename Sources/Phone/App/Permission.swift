@@ -13,6 +13,8 @@ public struct Permission: Sendable, Equatable {
   public var (banner, lockScreen, list): (Bool, Bool, Bool) = (true, true, true)
   public var timeSensitive = true
   public var critical = true
+  /// When its notifications show what they say; nil for as the phone has it.
+  public var previews: Previews?
 
   public init(_ status: Status = .authorized) { self.status = status }
 
@@ -34,5 +36,6 @@ extension Permission: JSONDocument {
     JSONField("badge", .flag, \.badge), JSONField("banner", .flag, \.banner),
     JSONField("lockScreen", .flag, \.lockScreen), JSONField("list", .flag, \.list),
     JSONField("timeSensitive", .flag, \.timeSensitive), JSONField("critical", .flag, \.critical),
+    JSONField(nullable: "previews", .word, \.previews),
   ])
 }

@@ -13,6 +13,8 @@ public struct PhoneSettings: Sendable {
   public var isMuted = false
   /// A simulator of Xcode before 14: pushes reach it, but it has no tokens.
   public var isSimulator = false
+  /// When notifications show what they say; an app may have it otherwise.
+  public var previews = Previews.always
   /// nil while none is on.
   public var focus: Focus?
 
@@ -36,7 +38,7 @@ extension PhoneSettings: JSONDocument {
     JSONField("iosVersion", .iosVersion, \.version), JSONField("locked", .flag, \.isLocked),
     JSONField("lowPower", .flag, \.isInLowPowerMode), JSONField("language", .language, \.language),
     JSONField("network", .flag, \.hasNetwork), JSONField("muted", .flag, \.isMuted),
-    JSONField(flag: "simulator", \.isSimulator),
+    JSONField("previews", .word, \.previews), JSONField(flag: "simulator", \.isSimulator),
     JSONField(nullable: "focus", Focus.form.kind(Focus()), \.focus),
   ])
 }

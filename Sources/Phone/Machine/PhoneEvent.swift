@@ -26,6 +26,8 @@ public struct PhoneEvent: Sendable, Equatable {
     case badge(Int)
     /// There is one, and it does not play or count.
     case noSound, noBadge
+    /// A placeholder stands for what it says.
+    case noPreview
     case callback(AppCallback)
     /// Nobody in the app hears of it.
     case noCallback
@@ -109,6 +111,7 @@ extension PhoneEvent.What {
     case .badge: "badge"
     case .noSound: "no-sound"
     case .noBadge: "no-badge"
+    case .noPreview: "no-preview"
     case .callback, .called: "callback"
     case .noCallback: "no-callback"
     case .extensionRan, .extensionSkipped, .extensionEnded: "extension"

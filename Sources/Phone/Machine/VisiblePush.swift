@@ -175,6 +175,7 @@ extension PhoneState {
     tell(
       push, .presented(places, replaces: replaced),
       replaced == nil ? rule : push.isLocal ? .localReplaced : .collapse)
+    if hidesPreview(of: push) { tell(push, .noPreview, .previewsHidden) }
     if group > 0 { tell(push, .grouped(group + 1), .grouped) }
     contentHears(of: push)
   }

@@ -90,20 +90,23 @@ extension PhoneState {
   }
 
   private func document(_ note: PhoneNote, actions most: Int = .max) -> JSONValue {
-    let (push, content, app) = (note.push, note.push.content, apps[note.push.topic])
+    let (push, app) = (note.push, apps[note.push.topic])
+    let content = visibleContent(of: push)
     let button =
       version.hasDelegate ? nil : content.actionKey.map { app?.text($0, in: settings.language) ?? $0 }
     return [
       "id": .integer(Int64(clamping: push.id)), "topic": .string(push.topic.name),
       "title": .optional(content.title), "subtitle": .optional(content.subtitle),
       "body": .optional(content.body),
-      "image": .optional(content.attachment?.name), "thread": .optional(content.threadId),
+      "image": .optional(content.attachment?.name),
+      "attachment": content.attachment?.document ?? .null, "thread": .optional(content.threadId),
       "category": .optional(content.category),
       "level": .string((app.map { level(of: push, $0) } ?? .active).rawValue),
       "relevance": version >= IOSVersion(15) ? content.relevance.map { .number($0) } ?? .null : .null,
       "at": .string(note.at.rfc3339), "button": .optional(button),
       "actions": .array(actions(of: push).prefix(most).map(\.document)),
       "notificationId": .optional(push.notificationId), "isLocal": .bool(push.isLocal),
+      "isPreviewHidden": .bool(hidesPreview(of: push)),
       "custom": .optional(customContent(of: push)?.name),
       "customView": customContent(of: push)?.view(on: version) ?? .null,
     ]

@@ -50,6 +50,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
 
   // The content extension.
   case contentShown, contentAgain, contentKeeps, contentDismisses, contentStays, contentForwards
+  case previewsHidden
 
   // Local notifications.
   case localScheduled, localReplaced, localDropped, localLimit, localLimitOld, localTooOften, localRemoved
@@ -322,6 +323,11 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (
         .contentExtension, "A",
         "the content extension took the action, and the app gets it as well (dismissAndForwardAction)"
+      )
+    case .previewsHidden:
+      (
+        .contentExtension, "A, O",
+        "previews are off, or the phone is locked: a placeholder shows instead (of attachments nothing, and in banner and list alike: our choice), with title and subtitle where the category says so, since iOS 11"
       )
     case .localScheduled: (.local, "A", "the app has asked for a local notification; it needs no network")
     case .localReplaced:
