@@ -114,7 +114,7 @@ struct DocumentTests {
     let before = lab.phone.document.text
     let settings = try #require(lab.phone.document.member("settings"))
     let apps = Self.names(app(lab.phone.document)).filter {
-      !["badge", "silentBudget", "pending", "deviceTokens"].contains($0)
+      !["badge", "silentBudget", "budgets", "pending", "deviceTokens"].contains($0)
     }
     .compactMap { name in app(lab.phone.document)?.member(name).map { "\"\(name)\":\($0.text)" } }
     _ = lab.set("{\(apps.joined(separator: ","))}")

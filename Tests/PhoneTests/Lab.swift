@@ -41,10 +41,11 @@ struct Lab {
 
   /// A push of a type of its own, with all of its payload.
   mutating func receive(
-    payload: String, _ type: PushType, to token: TokenUse = .app, topic: Topic = Self.topic
+    payload: String, _ type: PushType, to token: TokenUse = .app, topic: Topic = Self.topic,
+    priority: Priority = .immediate
   ) -> [PhoneEvent] {
     defer { next += 1 }
-    var push = PhonePush(id: next, topic: topic, payload: Array(payload.utf8), type: type)
+    var push = PhonePush(id: next, topic: topic, payload: Array(payload.utf8), type: type, priority: priority)
     push.token = token
     return phone.receive(push, at: now)
   }

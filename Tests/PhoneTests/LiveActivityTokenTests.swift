@@ -24,7 +24,7 @@ struct LiveActivityTokenTests {
   private static func end(_ lab: inout Lab, _ id: String) -> [PhoneEvent] {
     lab.receive(
       payload: #"{"aps":{"event":"end","timestamp":1600000000}}"#, .liveactivity,
-      to: .context(.activity(id: id)))
+      to: .context(.activity(id: id)), priority: .conserving)
   }
 
   // MARK: What is wanted

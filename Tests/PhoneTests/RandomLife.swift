@@ -124,7 +124,8 @@ struct RandomLife {
     let app = pick([
       #""permission":{"status":"\#(status)"}"#, #""callbacks":[\#(callbacks.joined(separator: ","))]"#,
       #""state":"\#(pick(AppState.allCases.map(\.rawValue)))""#, #""fetchSeconds":3600"#,
-      #""reportsCalls":false"#, #""activityTypes":["T","U"]"#, #""activityTypes":[]"#,
+      #""reportsCalls":false"#, #""frequentUpdates":true"#, #""activityTypes":["T","U"]"#,
+      #""activityTypes":[]"#,
       #""entitlement":"none""#, #""entitlement":"development""#,
       #""serviceExtension":{"seconds":\#(pick(["0", "3", "29.5", "3600"])),"changes":{"alert":"y"}}"#,
       #""serviceExtension":null"#,

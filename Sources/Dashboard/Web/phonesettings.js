@@ -73,7 +73,7 @@ const tokens = (app, all) => all.length ? h('div', { class: 'app-tokens' }, h('h
 }))) : null;
 
 /* Members that the phone tells of an app and that nobody sets. */
-const told = ['badge', 'silentBudget', 'pending', 'deviceTokens'];
+const told = ['badge', 'silentBudget', 'budgets', 'pending', 'deviceTokens'];
 
 /* Whatever else there is to be set, as the API takes it: actions, extensions, entitlements, words. What is being written stays. */
 function everything(view, topic, app, hands) {

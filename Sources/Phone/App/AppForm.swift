@@ -27,6 +27,7 @@ extension PhoneApp: JSONDocument {
     JSONField("entitlement", .word, \.build.entitlement),
     JSONField("tokens", .list(of: .pushType, "push types"), \.build.tokens),
     JSONField("activityTypes", .activityTypes, \.build.activityTypes),
+    JSONField(flag: "frequentUpdates", \.build.hasFrequentUpdates),
     JSONField("timeSensitive", .flag, \.build.mayBeTimeSensitive),
     JSONField("critical", .flag, \.build.mayBeCritical), JSONField("filtering", .flag, \.build.mayFilter),
     JSONField("providesSettings", .flag, \.build.providesSettings),

@@ -22,7 +22,9 @@ public struct PhoneApp: Sendable {
   public var state: AppState
   /// The number on the icon; 0 for none.
   public internal(set) var badge = 0
-  var budget = SilentBudget()
+  /// Of silent pushes, and of whatever else has been spent.
+  var budget = PushBudget(.silent)
+  var budgets: [PushBudget.Use: PushBudget] = [:]
   /// A silent push that waits for budget.
   var held: PhonePush?
   /// When the user had it in the foreground last; nil before the phone's first moment.
@@ -84,6 +86,8 @@ public struct AppBuild: Sendable {
   package var tokens: [PushType] = []
   /// Types of attributes that its Live Activities have; each has a token that starts one.
   public var activityTypes: [String] = []
+  /// `NSSupportsLiveActivitiesFrequentUpdates`.
+  package var hasFrequentUpdates = false
   /// Further entitlements.
   public var (mayBeTimeSensitive, mayBeCritical): (Bool, Bool) = (false, false)
   package var mayFilter = false

@@ -5,11 +5,21 @@ extension PhoneState {
   mutating func changeActivity(_ push: PhonePush) {
     guard let activity = push.activity else { return }
     tell(push, .handedOver(.liveactivity), .liveActivity)
+    guard activity.event == nil || mayChangeActivity(push) else {
+      return tell(push, .dropped, .activityBudget)
+    }
     switch activity.event {
     case .start: start(activity, push)
     case .update, .end: change(activity, push)
     case nil: tell(push, .dropped, .activityUnknown)
     }
+  }
+
+  /// Those of priority 5 cost nothing.
+  private mutating func mayChangeActivity(_ push: PhonePush) -> Bool {
+    guard push.priority == .immediate, let build = apps[push.topic]?.build else { return true }
+    return apps[push.topic]?.spend(build.hasFrequentUpdates ? .frequentActivities : .activities, at: now)
+      ?? true
   }
 
   /// The app starts one itself.

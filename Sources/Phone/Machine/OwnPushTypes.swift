@@ -23,6 +23,9 @@ extension PhoneState {
     case .liveactivity: changeActivity(push)
     case .controls, .widgets:
       guard push.isContentChanged else { return tell(push, .dropped, .notChanged) }
+      guard apps[push.topic]?.spend(type == .controls ? .controls : .widgets, at: now) == true else {
+        return tell(push, .dropped, .reloadBudget)
+      }
       tell(push, .handedOver(type), own.rule)
     case .alert, .background, .fileprovider, .mdm: tell(push, .handedOver(type), own.rule)
     }

@@ -92,6 +92,7 @@ extension PhoneState {
     for var app in sortedApps {
       app.lastUsed = app.lastUsed ?? now
       app.budget.refill(until: now, isHalved: isHalved(app))
+      app.refillBudgets(until: now)
       let held = app.budget.left > 0 ? app.held : nil
       if held != nil { app.held = nil }
       apps[app.topic] = app

@@ -121,6 +121,7 @@ extension PhoneState {
     return .object(
       members + [
         ("badge", .integer(Int64(app.badge))), ("silentBudget", app.budgetDocument),
+        ("budgets", app.otherBudgets),
         ("pending", .array(pending.prefix(pending.count / extent.part).map(\.document))),
         (
           "deviceTokens", .array(tokens.prefix(tokens.count / extent.part).map { $0.name.document($0.token) })
@@ -137,9 +138,38 @@ extension PhoneApp {
 
   fileprivate var budgetDocument: JSONValue {
     [
-      "left": .integer(Int64(budget.left)), "of": .integer(Int64(SilentBudget.most)),
+      "left": .integer(Int64(budget.left)), "of": .integer(Int64(budget.use.most)),
       "next": .optional(budget.nextMoment), "held": .bool(held != nil),
     ]
+  }
+}
+
+extension PhoneApp {
+  /// Those that are not full, by push type.
+  fileprivate var otherBudgets: JSONValue {
+    let used = budgets.values.filter { $0.nextMoment != nil }.map { budget -> (String, JSONValue) in
+      (
+        budget.use.name,
+        [
+          "left": .integer(Int64(budget.left)), "of": .integer(Int64(budget.use.most)),
+          "next": .optional(budget.nextMoment),
+        ]
+      )
+    }
+    return .object(used.sorted { $0.0 < $1.0 })
+  }
+}
+
+extension PushBudget.Use {
+  /// The push type; frequent updates have a budget of their own.
+  fileprivate var name: String {
+    switch self {
+    case .silent: PushType.background.name
+    case .activities: PushType.liveactivity.name
+    case .frequentActivities: "\(PushType.liveactivity.name)-frequent"
+    case .controls: PushType.controls.name
+    case .widgets: PushType.widgets.name
+    }
   }
 }
 

@@ -62,6 +62,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   case complicationSpent, locationDenied, pushToTalkIdle, activityStarted, activityNoStart, activityToken
   case activityChannel, activityUpdated, activityEnded, activityOld, activityUnknown, activityStale
   case activityByApp, activityDismissed, activityStartToken, notChanged
+  case activityBudget, reloadBudget
 
   /// Its name: `systemShows` is `system-shows`.
   public var rawValue: String {
@@ -372,6 +373,16 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .widgets: (.pushTypes, "A", "the widget loads its content anew, within its budget")
     case .notChanged:
       (.pushTypes, "O", "a push for controls or widgets loads nothing anew without content-changed true")
+    case .activityBudget:
+      (
+        .pushTypes, "A, O",
+        "pushes of Live Activities with priority 10 have a budget: 30 at once and one more every 2 minutes, with NSSupportsLiveActivitiesFrequentUpdates 100 and one every 36 seconds, and that more are dropped, are our choice"
+      )
+    case .reloadBudget:
+      (
+        .pushTypes, "A, O",
+        "controls and widgets load anew within a budget: 40 at once for each and one more every 36 minutes, and that more are dropped, are our choice"
+      )
     case .voipReported: (.pushTypes, "A", "the app reported the call to CallKit")
     case .voipNotReported:
       (.pushTypes, "A", "the app did not report the call before its handler ended: it is terminated")

@@ -1,0 +1,80 @@
+import PushModel
+
+/// How many pushes of a kind may have the phone do something for an app: a bucket that fills again with time.
+struct PushBudget: Sendable {
+  /// What one is for. Apple gives no numbers but for silent pushes, "two or three an hour": all of them are our choice.
+  enum Use: Sendable, Hashable {
+    case silent
+    /// Pushes of Live Activities with priority 10; of an app that has frequent updates, more.
+    case activities, frequentActivities
+    case controls, widgets
+
+    /// In a full bucket, as a count.
+    var most: Int {
+      switch self {
+      case .silent: 3
+      case .activities: 30
+      case .frequentActivities: 100
+      case .controls, .widgets: 40
+      }
+    }
+
+    /// From one to the next, in nanoseconds.
+    fileprivate var interval: Int64 {
+      switch self {
+      case .silent: 20 * Self.minute
+      case .activities: 2 * Self.minute
+      case .frequentActivities: 36 * Self.minute / 60
+      case .controls, .widgets: 36 * Self.minute
+      }
+    }
+
+    private static let minute: Int64 = 60 * 1_000_000_000
+  }
+
+  let use: Use
+  private(set) var left: Int
+  /// When there will be one more; nil while it is full.
+  private(set) var nextMoment: Timestamp?
+
+  init(_ use: Use) { (self.use, left) = (use, use.most) }
+
+  /// Takes one; false if there is none.
+  mutating func take(at now: Timestamp, isHalved: Bool = false) -> Bool {
+    guard left > 0 else { return false }
+    left -= 1
+    if nextMoment == nil { nextMoment = next(after: now, isHalved) }
+    return true
+  }
+
+  /// One less, if there is one: a handler took too long.
+  mutating func shrink(at now: Timestamp, isHalved: Bool) { _ = take(at: now, isHalved: isHalved) }
+
+  mutating func refill(until now: Timestamp, isHalved: Bool = false) {
+    while let moment = nextMoment, moment <= now {
+      left += 1
+      nextMoment = left < use.most ? next(after: moment, isHalved) : nil
+    }
+  }
+
+  private func next(after moment: Timestamp, _ isHalved: Bool) -> Timestamp {
+    moment.adding(nanoseconds: isHalved ? 2 * use.interval : use.interval)
+  }
+}
+
+extension PhoneApp {
+  /// Takes one of a budget that is filled when it is looked at; false if there is none.
+  mutating func spend(_ use: PushBudget.Use, at now: Timestamp) -> Bool {
+    var budget = budgets[use] ?? PushBudget(use)
+    budget.refill(until: now)
+    defer { budgets[use] = budget }
+    return budget.take(at: now)
+  }
+
+  /// Those that are full again are not looked at any more.
+  mutating func refillBudgets(until now: Timestamp) {
+    guard !budgets.isEmpty else { return }
+    for use in budgets.keys { budgets[use]?.refill(until: now) }
+    budgets = budgets.filter { $0.value.nextMoment != nil }
+  }
+}
