@@ -116,7 +116,9 @@ struct RandomLife {
     let own = pick([
       #""locked":true"#, #""locked":false"#, #""lowPower":true"#, #""network":false"#, #""network":true"#,
       #""focus":{"allows":["com.example.b"],"filters":{"com.example.c":["w"]}}"#, #""focus":null"#,
-      #""muted":true"#,
+      #""muted":true"#, #""previews":"when-unlocked""#, #""carPlay":true,"headphones":true"#,
+      #""summary":{"times":["12:30","23:59"],"apps":["com.example.app","com.example.b"]}"#,
+      #""summary":null"#,
       #""iosVersion":"\#(pick(Self.versions))""#,
     ])
     let status = pick(Permission.Status.allCases.map(\.rawValue))
@@ -131,7 +133,7 @@ struct RandomLife {
       #""serviceExtension":null"#,
       #""contentExtension":{"name":"N","categories":["C"],"answer":"dismiss"}"#, #""options":null"#,
       #""options":["banner","list","badge"]"#,
-      #""categories":{"C":{"customDismiss":true,"actions":[{"id":"p","title":"P","authentication":true},{"id":"f","title":"F","foreground":true},{"id":"t","title":"T","kind":"text"}]}}"#,
+      #""categories":{"C":{"customDismiss":true,"allowInCarPlay":true,"hiddenPreviewsShowTitle":true,"actions":[{"id":"p","title":"P","authentication":true},{"id":"f","title":"F","foreground":true},{"id":"t","title":"T","kind":"text"}]}}"#,
     ])
     return #"\#(own),"apps":{"\#(pick(Self.apps))":{\#(app)}}"#
   }

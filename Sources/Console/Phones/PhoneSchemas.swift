@@ -34,6 +34,7 @@ extension APISchemas {
       maybe: [
         ("badge", map(of: whole)), ("banner", orNull(.schema("PhoneNote"))), ("list", list(anything)),
         ("foreground", nullable("string")), ("expanded", nullable("integer")), ("prompt", orNull(anything)),
+        ("summary", orNull(anything)),
         ("call", orNull(anything)), ("activities", list(anything)),
       ])
   }
@@ -55,7 +56,8 @@ extension APISchemas {
         ("category", nullable("string")),
         ("level", text), ("at", time), ("actions", list(anything)), ("notificationId", nullable("integer")),
         ("isLocal", flag), ("custom", nullable("string")), ("customView", orNull(anything)),
-        ("isPreviewHidden", flag), ("relevance", nullable("number")), ("button", nullable("string")),
+        ("isInCar", flag), ("isPreviewHidden", flag), ("relevance", nullable("number")),
+        ("button", nullable("string")),
       ])
   }
 

@@ -62,7 +62,8 @@ function lockNotes(view, hands) {
   const shown = new Set(screen.lockScreen.map(note => note.id));
   const older = screen.list.flatMap(group => group.notes).filter(note => !shown.has(note.id)).length;
   return [groupsOf(screen.lockScreen).map(group => noteGroup(group, view, hands)),
-    older ? button(`${older} more in Notification Centre`, () => hands.look({ isCentreOpen: true }), { class: 'pill', 'data-key': 'more' }) : null];
+    older ? button(`${older} more in Notification Centre`, () => hands.look({ isCentreOpen: true }), { class: 'pill', 'data-key': 'more' }) : null,
+    screen.summary?.waiting ? h('p', { class: 'small center' }, `${screen.summary.waiting} wait for the summary at ${hours(screen.summary.next)}`) : null];
 }
 
 function centre(view, hands) {
@@ -97,7 +98,7 @@ function noteRow(note, view, hands, isBanner) {
   const does = { right: () => hands.order('tap', { id: note.id }), left: isBanner ? flick : () => hands.order('dismiss', { id: note.id }), up: isBanner ? flick : null };
   const row = h('li', { class: `note-row ${isNew ? 'new' : ''}`, 'data-note': String(note.id) },
     h('button', { type: 'button', class: 'note', 'data-key': `note-${note.id}`, onclick: () => hands.order('tap', { id: note.id }) },
-      levels[note.level] ? h('span', { class: 'level' }, levels[note.level]) : null, noteContent(note, ago(note.at)), note.image && !note.attachment?.thumbnailHidden ? attachment(note.image, 'thumb') : null),
+      levels[note.level] ? h('span', { class: 'level' }, levels[note.level]) : null, note.isInCar ? h('span', { class: 'level' }, 'CarPlay') : null, noteContent(note, ago(note.at)), note.image && !note.attachment?.thumbnailHidden ? attachment(note.image, 'thumb') : null),
     h('div', { class: 'note-tools' },
       button('Expand', () => hands.order('expand', { id: note.id }), { 'data-key': `expand-${note.id}` }),
       isBanner ? button('Flick away', flick, { 'data-key': `flick-${note.id}` }) : button('Clear', () => hands.order('dismiss', { id: note.id }), { 'data-key': `clear-${note.id}` })));

@@ -36,9 +36,17 @@ function phoneCard(phone, hands) {
     row('Language', menu('Language', 'language', languages, settings.language, language => hands.set({ language }))),
     row('Show previews', menu('Show previews', 'previews', Object.keys(previews), settings.previews || 'always', value => hands.set({ previews: value }), value => previews[value])),
     h('div', { class: 'toggles' }, toggle('Locked', 'locked', settings.locked, locked => hands.set({ locked })), toggle('Low Power', 'power', settings.lowPower, lowPower => hands.set({ lowPower })),
-      toggle('Network', 'network', settings.network, network => hands.set({ network })), toggle('Focus', 'focus', focus !== null, isOn => hands.set({ focus: isOn ? { allows: [] } : null }))),
+      toggle('Network', 'network', settings.network, network => hands.set({ network })), toggle('Focus', 'focus', focus !== null, isOn => hands.set({ focus: isOn ? { allows: [] } : null })),
+      toggle('In a car', 'car', settings.carPlay || false, carPlay => hands.set({ carPlay })), toggle('Headphones', 'headphones', settings.headphones || false, headphones => hands.set({ headphones })),
+      toggle('Summary', 'summary', Boolean(settings.summary), isOn => hands.set({ summary: isOn ? { apps: Object.keys(apps) } : null }))),
     focus ? h('fieldset', {}, h('legend', { class: 'small' }, 'Let through'), Object.keys(apps).map(topic => toggle(appName(topic), `focus-${topic}`, focus.allows.includes(topic), isOn => allow(topic, isOn)))) : null,
+    settings.summary ? summaryCard(settings.summary, apps, hands) : null,
     button('Restart', () => hands.order('restart', {}), { 'data-key': 'restart' })];
+}
+
+function summaryCard(summary, apps, hands) {
+  const wait = (topic, waits) => hands.set({ summary: { ...summary, apps: waits ? [...summary.apps, topic] : summary.apps.filter(each => each !== topic) } });
+  return h('fieldset', {}, h('legend', { class: 'small' }, `Waits for the summary at ${summary.times.join(', ')}`), Object.keys(apps).map(topic => toggle(appName(topic), `summary-${topic}`, summary.apps.includes(topic), waits => wait(topic, waits))));
 }
 
 function appCard(view, topic, app, hands) {

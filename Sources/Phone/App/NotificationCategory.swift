@@ -29,6 +29,8 @@ package struct NotificationCategory: Sendable, Equatable {
   package var actions: [NotificationAction] = []
   /// Whether the app hears of a dismissal.
   package var customDismiss = false
+  /// Whether its notifications may be in a car, and (iOS 13 and 14) be read out.
+  package var (allowInCarPlay, allowAnnouncement): (Bool, Bool) = (false, false)
   /// What shows where previews are hidden (since iOS 11).
   package var (hiddenPreviewsShowTitle, hiddenPreviewsShowSubtitle): (Bool, Bool) = (false, false)
   package var hiddenPreviewsBodyPlaceholder: String?
@@ -38,6 +40,8 @@ extension NotificationCategory: JSONDocument {
   package static let form = JSONForm<NotificationCategory>([
     JSONField("actions", .list(of: NotificationAction.form.kind(NotificationAction()), "actions"), \.actions),
     JSONField(flag: "customDismiss", \.customDismiss),
+    JSONField(flag: "allowInCarPlay", \.allowInCarPlay),
+    JSONField(flag: "allowAnnouncement", \.allowAnnouncement),
     JSONField(flag: "hiddenPreviewsShowTitle", \.hiddenPreviewsShowTitle),
     JSONField(flag: "hiddenPreviewsShowSubtitle", \.hiddenPreviewsShowSubtitle),
     JSONField("hiddenPreviewsBodyPlaceholder", .text, \.hiddenPreviewsBodyPlaceholder),

@@ -13,6 +13,8 @@ public struct Permission: Sendable, Equatable {
   public var (banner, lockScreen, list): (Bool, Bool, Bool) = (true, true, true)
   public var timeSensitive = true
   public var critical = true
+  /// In a car, and read out.
+  public var (carPlay, announcement): (Bool, Bool) = (true, true)
   /// When its notifications show what they say; nil for as the phone has it.
   public var previews: Previews?
 
@@ -25,7 +27,9 @@ public struct Permission: Sendable, Equatable {
   /// Where alerts may show.
   var places: Presentation {
     guard alert else { return [] }
-    return [banner ? .banner : [], lockScreen ? .lockScreen : [], list ? .list : []]
+    return [
+      banner ? .banner : [], lockScreen ? .lockScreen : [], list ? .list : [], carPlay ? .carPlay : [],
+    ]
   }
 }
 
@@ -36,6 +40,7 @@ extension Permission: JSONDocument {
     JSONField("badge", .flag, \.badge), JSONField("banner", .flag, \.banner),
     JSONField("lockScreen", .flag, \.lockScreen), JSONField("list", .flag, \.list),
     JSONField("timeSensitive", .flag, \.timeSensitive), JSONField("critical", .flag, \.critical),
+    JSONField("carPlay", .flag, \.carPlay), JSONField("announcement", .flag, \.announcement),
     JSONField(nullable: "previews", .word, \.previews),
   ])
 }

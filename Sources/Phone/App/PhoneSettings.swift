@@ -13,10 +13,14 @@ public struct PhoneSettings: Sendable {
   public var isMuted = false
   /// A simulator of Xcode before 14: pushes reach it, but it has no tokens.
   public var isSimulator = false
+  /// Whether its notifications also show on a car's screen, and whether Siri may read them out.
+  public var (isInCar, hasHeadphones): (Bool, Bool) = (false, false)
   /// When notifications show what they say; an app may have it otherwise.
   public var previews = Previews.always
   /// nil while none is on.
   public var focus: Focus?
+  /// nil while it is off.
+  public var summary: SummarySetting?
 
   public init(_ version: IOSVersion = .standard) { self.version = version }
 }
@@ -38,8 +42,10 @@ extension PhoneSettings: JSONDocument {
     JSONField("iosVersion", .iosVersion, \.version), JSONField("locked", .flag, \.isLocked),
     JSONField("lowPower", .flag, \.isInLowPowerMode), JSONField("language", .language, \.language),
     JSONField("network", .flag, \.hasNetwork), JSONField("muted", .flag, \.isMuted),
+    JSONField("carPlay", .flag, \.isInCar), JSONField("headphones", .flag, \.hasHeadphones),
     JSONField("previews", .word, \.previews), JSONField(flag: "simulator", \.isSimulator),
     JSONField(nullable: "focus", Focus.form.kind(Focus()), \.focus),
+    JSONField(nullable: "summary", SummarySetting.form.kind(SummarySetting()), \.summary),
   ])
 }
 

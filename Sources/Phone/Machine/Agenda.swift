@@ -9,6 +9,7 @@ struct Agenda: Sendable {
     case fetchOvertime(PhonePush)
     case activityStale(String)
     case activityDismissed(String)
+    case summary
   }
 
   private var entries: [(at: Timestamp, entry: Entry)] = []
@@ -19,7 +20,7 @@ struct Agenda: Sendable {
   var nextMoment: Timestamp? { entries.first?.at }
   var isFull: Bool { entries.count >= Self.limit }
 
-  /// A Live Activity has one moment of each kind: the last that was named.
+  /// A Live Activity has one moment of each kind, and the summary one: the last that was named.
   mutating func add(_ entry: Entry, at moment: Timestamp) {
     entries.removeAll { $0.entry.gives(wayTo: entry) }
     let index = entries.firstIndex { $0.at > moment } ?? entries.endIndex
@@ -38,6 +39,7 @@ struct Agenda: Sendable {
       switch $0.entry {
       case .extensionEnds(let push), .fetchOvertime(let push): push.topic == topic
       case .activityStale(let id), .activityDismissed(let id): !ids.contains(id)
+      case .summary: false
       }
     }
   }
@@ -53,6 +55,7 @@ extension Agenda.Entry {
     switch (self, other) {
     case (.activityStale(let own), .activityStale(let id)): own == id
     case (.activityDismissed(let own), .activityDismissed(let id)): own == id
+    case (.summary, .summary): true
     default: false
     }
   }

@@ -40,6 +40,9 @@ extension PhoneState {
       guard let own = note.push.localIdentifier, identifiers?.contains(own) ?? true else { continue }
       _ = board.remove(note.id)
     }
+    waiting.removeAll {
+      $0.push.topic == topic && $0.push.localIdentifier.map { identifiers?.contains($0) ?? true } ?? false
+    }
     tell(topic, .unscheduled, .localRemoved, identifiers?.joined(separator: ", ") ?? "all")
   }
 

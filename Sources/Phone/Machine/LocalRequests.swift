@@ -45,7 +45,7 @@ public struct LocalRequest: Sendable {
     next > moment ? next : nil
   }
 
-  private static func moment(after moment: Timestamp, minuteOfDay: Int64, _ weekday: Int?) -> Timestamp? {
+  static func moment(after moment: Timestamp, minuteOfDay: Int64, _ weekday: Int?) -> Timestamp? {
     let day = 86400 as Int64
     let today = moment.seconds / day
     return (0...7 as ClosedRange<Int64>).lazy.map { today + $0 }

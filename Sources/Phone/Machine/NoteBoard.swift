@@ -79,7 +79,7 @@ public struct PhoneNote: Sendable {
   public var id: UInt64 { push.id }
 
   /// A later one of the same app and collapse id, or local identifier, takes its place.
-  fileprivate func isReplaced(by other: PhoneNote) -> Bool {
+  func isReplaced(by other: PhoneNote) -> Bool {
     guard push.topic == other.push.topic else { return false }
     return other.push.collapseId != nil && push.collapseId == other.push.collapseId
       || other.push.isLocal && push.localIdentifier == other.push.localIdentifier

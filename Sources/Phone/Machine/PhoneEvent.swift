@@ -9,10 +9,12 @@ public struct Presentation: OptionSet, Sendable, Hashable {
   public static let lockScreen = Self(rawValue: 1)
   public static let banner = Self(rawValue: 2)
   public static let list = Self(rawValue: 4)
+  /// The screen of a car.
+  public static let carPlay = Self(rawValue: 8)
 
   /// The places, for people.
   public var words: [String] {
-    [(Self.lockScreen, "lock screen"), (.banner, "banner"), (.list, "list")]
+    [(Self.lockScreen, "lock screen"), (.banner, "banner"), (.list, "list"), (.carPlay, "CarPlay")]
       .filter { contains($0.0) }.map(\.1)
   }
 }
@@ -28,6 +30,9 @@ public struct PhoneEvent: Sendable, Equatable {
     case noSound, noBadge
     /// A placeholder stands for what it says.
     case noPreview
+    /// Siri reads it out.
+    case announced
+    case noAnnouncement, noCarPlay
     case callback(AppCallback)
     /// Nobody in the app hears of it.
     case noCallback
@@ -112,6 +117,9 @@ extension PhoneEvent.What {
     case .noSound: "no-sound"
     case .noBadge: "no-badge"
     case .noPreview: "no-preview"
+    case .announced: "announced"
+    case .noAnnouncement: "no-announcement"
+    case .noCarPlay: "no-car-play"
     case .callback, .called: "callback"
     case .noCallback: "no-callback"
     case .extensionRan, .extensionSkipped, .extensionEnded: "extension"

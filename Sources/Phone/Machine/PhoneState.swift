@@ -6,6 +6,8 @@ struct PhoneState: Sendable {
   var settings: PhoneSettings
   var apps: [Topic: PhoneApp] = [:]
   var board = NoteBoard()
+  /// For the summary, oldest first.
+  var waiting: [PhoneNote] = []
   var agenda = Agenda()
   var local = LocalRequests()
   var activities = LiveActivities()
@@ -27,7 +29,7 @@ struct PhoneState: Sendable {
   /// A number that names nothing on the phone yet.
   mutating func makeId() -> UInt64 {
     // After the last number there is, it begins anew.
-    repeat { lastId &+= 1 } while lastId == 0 || board[lastId] != nil
+    repeat { lastId &+= 1 } while lastId == 0 || board[lastId] != nil || waiting.contains { $0.id == lastId }
     return lastId
   }
 
@@ -84,6 +86,7 @@ struct PhoneState: Sendable {
     case .fetchOvertime(let push): endFetch(push)
     case .activityStale(let id): markStale(id)
     case .activityDismissed(let id): removeActivity(id)
+    case .summary: showSummary()
     }
   }
 
@@ -142,6 +145,7 @@ struct PhoneState: Sendable {
   mutating func remove(_ topic: Topic) {
     apps[topic] = nil
     board.removeAll(of: topic)
+    waiting.removeAll { $0.push.topic == topic }
     local.remove(topic)
     tokens.end(topic)
     activities.removeAll(of: topic)
@@ -163,7 +167,7 @@ struct PhoneState: Sendable {
 
   mutating func erase() {
     for topic in apps.keys { remove(topic) }
-    (board, agenda, local) = (NoteBoard(), Agenda(), LocalRequests())
+    (board, waiting, agenda, local) = (NoteBoard(), [], Agenda(), LocalRequests())
     activities.removeAll()
     tokens.endAll()
     (call, prompt, isFreshlyStarted) = (nil, nil, false)

@@ -26,11 +26,13 @@ enum AuthorizationOption: String, Sendable, CaseIterable {
 
 extension Permission {
   /// What was not asked for is not allowed.
-  fileprivate mutating func limit(to options: [AuthorizationOption]) {
+  fileprivate mutating func limit(to options: [AuthorizationOption], on version: IOSVersion) {
     (alert, sound, badge) = (
       options.contains(.alert), options.contains(.sound), options.contains(.badge)
     )
-    critical = options.contains(.criticalAlert)
+    (critical, carPlay) = (options.contains(.criticalAlert), options.contains(.carPlay))
+    // Later ones do not ask any more.
+    announcement = options.contains(.announcement) || version >= IOSVersion(15)
   }
 }
 
@@ -113,7 +115,8 @@ extension PhoneState {
     prompt = nil
     let status: Permission.Status = allows ? .authorized : .denied
     apps[topic]?.permission.status = status
-    if !options.isEmpty { apps[topic]?.permission.limit(to: options) }
+    let version = version
+    if !options.isEmpty { apps[topic]?.permission.limit(to: options, on: version) }
     if options.contains(.providesAppNotificationSettings) { apps[topic]?.build.providesSettings = true }
     tell(topic, .permission(status), .promptAnswered)
     if version < IOSVersion(8) { registerWhoWaits() } else { tellSettings(topic, .promptAnswered) }

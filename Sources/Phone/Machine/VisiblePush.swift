@@ -108,12 +108,13 @@ extension PhoneState {
 
   private mutating func presentBySystem(_ push: PhonePush) {
     guard let app = apps[push.topic], isAllowed(push, app) else { return }
+    if waitsForSummary(push, app) { return wait(for: push, app) }
     let quiet = quietly(push, app)
     let aloud: Presentation = settings.isLocked ? [.lockScreen, .list] : [.banner, .list]
     let shown: PhoneRule = push.isLocal ? .localDelivered : .systemShows
     put(
       push, quiet == nil ? aloud : .list, app,
-      by: quiet ?? (comesThroughFocus(push, app) ? .throughFocus : shown))
+      by: quiet ?? whyThrough(push, app) ?? shown)
     sound(push, app, silencedBy: isCritical(push, app) ? nil : quiet)
     setBadge(push, app)
   }
@@ -139,8 +140,11 @@ extension PhoneState {
     return focus.allows.contains(push.topic) ? nil : .focus
   }
 
-  private func comesThroughFocus(_ push: PhonePush, _ app: PhoneApp) -> Bool {
-    settings.focus.map { !$0.allows.contains(push.topic) && isUrgent(push, app) } ?? false
+  /// Of something urgent that others of the app would not be let through for.
+  private func whyThrough(_ push: PhonePush, _ app: PhoneApp) -> PhoneRule? {
+    guard isUrgent(push, app) else { return nil }
+    if let focus = settings.focus, !focus.allows.contains(push.topic) { return .throughFocus }
+    return isInSummary(push.topic) ? .throughSummary : nil
   }
 
   /// As far as this iOS knows it and the app may.
@@ -153,7 +157,7 @@ extension PhoneState {
     }
   }
 
-  private func isUrgent(_ push: PhonePush, _ app: PhoneApp) -> Bool {
+  func isUrgent(_ push: PhonePush, _ app: PhoneApp) -> Bool {
     isCritical(push, app) || level(of: push, app) == .timeSensitive
   }
 
@@ -168,19 +172,29 @@ extension PhoneState {
   /// In the places that the user allows; in no place at all it is told too, where there would have been something to show.
   private mutating func put(_ push: PhonePush, _ wanted: Presentation, _ app: PhoneApp, by rule: PhoneRule) {
     guard push.content.hasText else { return }
-    let places = wanted.intersection(app.permission.places)
+    let places = withCar(wanted, push, app).intersection(app.permission.places)
     guard !places.isEmpty else { return tell(push, .notPresented, wanted.isEmpty ? rule : .alertOff) }
     let thread = version >= IOSVersion(12) ? push.content.threadId : nil
-    let (replaced, group) = board.show(PhoneNote(push: push, shown: places, at: now, thread: thread))
+    let note = PhoneNote(push: push, shown: places, at: now, thread: thread)
+    forgetWaiting(for: note)
+    let (replaced, group) = board.show(note)
+    tellShown(push, places, replaces: replaced, group: group, rule)
+    tellCar(push, app, wanted)
+    announce(push, app, wanted)
+  }
+
+  mutating func tellShown(
+    _ push: PhonePush, _ places: Presentation, replaces old: UInt64?, group: Int = 0, _ rule: PhoneRule
+  ) {
     tell(
-      push, .presented(places, replaces: replaced),
-      replaced == nil ? rule : push.isLocal ? .localReplaced : .collapse)
+      push, .presented(places, replaces: old),
+      old == nil ? rule : push.isLocal ? .localReplaced : .collapse)
     if hidesPreview(of: push) { tell(push, .noPreview, .previewsHidden) }
     if group > 0 { tell(push, .grouped(group + 1), .grouped) }
     contentHears(of: push)
   }
 
-  private mutating func sound(_ push: PhonePush, _ app: PhoneApp, silencedBy rule: PhoneRule?) {
+  mutating func sound(_ push: PhonePush, _ app: PhoneApp, silencedBy rule: PhoneRule?) {
     let isCritical = isCritical(push, app)
     guard var sound = push.content.sound ?? (isCritical ? .critical(nil, volume: 1) : nil) else { return }
     if let rule { return tell(push, .noSound, rule) }
@@ -193,7 +207,7 @@ extension PhoneState {
     tell(push, .sound(sound.withoutFile), .soundMissing, "instead of \(name)")
   }
 
-  private mutating func setBadge(_ push: PhonePush, _ app: PhoneApp, silencedBy rule: PhoneRule? = nil) {
+  mutating func setBadge(_ push: PhonePush, _ app: PhoneApp, silencedBy rule: PhoneRule? = nil) {
     guard let number = push.content.badge else { return }
     if let rule { return tell(push, .noBadge, rule) }
     guard app.permission.badge else { return tell(push, .noBadge, .badgeOff) }

@@ -160,6 +160,7 @@ extension PhoneState {
     if wanted.isLocked, !isLocked { lock() }
     if !wanted.isLocked { unlock() }
     if !hadNetwork, wanted.hasNetwork { registerWhoWaits() }
+    reviewSummary()
   }
 
   private mutating func take(_ members: JSONObject, _ topic: Topic) throws {

@@ -55,8 +55,15 @@ extension PhoneState {
       "list": .array(groups(notes.filter { $0.shown.contains(.list) })),
       "foreground": .optional(sortedApps.first { $0.state == .foreground }?.topic.name),
       "expanded": .optional(board.expandedId), "prompt": prompt?.document ?? .null,
-      "call": call?.document ?? .null, "activities": .array(activities.map { $0.document(token(of: $0)) }),
+      "summary": summaryDocument, "call": call?.document ?? .null,
+      "activities": .array(activities.map { $0.document(token(of: $0)) }),
     ]
+  }
+
+  /// nil while it is off.
+  private var summaryDocument: JSONValue {
+    guard version >= IOSVersion(15), let summary = settings.summary else { return .null }
+    return ["next": .optional(summary.moment(after: now)), "waiting": .integer(Int64(waiting.count))]
   }
 
   private func token(of activity: LiveActivity) -> DeviceToken? { need(of: activity).flatMap { tokens[$0] } }
@@ -106,7 +113,7 @@ extension PhoneState {
       "at": .string(note.at.rfc3339), "button": .optional(button),
       "actions": .array(actions(of: push).prefix(most).map(\.document)),
       "notificationId": .optional(push.notificationId), "isLocal": .bool(push.isLocal),
-      "isPreviewHidden": .bool(hidesPreview(of: push)),
+      "isInCar": .bool(note.shown.contains(.carPlay)), "isPreviewHidden": .bool(hidesPreview(of: push)),
       "custom": .optional(customContent(of: push)?.name),
       "customView": customContent(of: push)?.view(on: version) ?? .null,
     ]

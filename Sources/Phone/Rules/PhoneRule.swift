@@ -41,7 +41,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   // What is to be seen and heard.
   case denied, provisional, passive, focus, throughFocus, badge, badgeOff, sound, soundOff, criticalSound
   case collapse, removed, grouped, focusFilter, soundMissing
-  case alertOff, muted
+  case alertOff, muted, summaryWaits, summaryShows, throughSummary
 
   // The service extension.
   case extensionRuns, extensionDenied, extensionNoText, extensionChanged, extensionTimeOut
@@ -51,6 +51,10 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   // The content extension.
   case contentShown, contentAgain, contentKeeps, contentDismisses, contentStays, contentForwards
   case previewsHidden
+
+  // In a car, by headphones.
+  case carPlayCategory, carPlayPermission
+  case announced, announcementCategory, announcementPermission, announcementInUse
 
   // Local notifications.
   case localScheduled, localReplaced, localDropped, localLimit, localLimitOld, localTooOften, localRemoved
@@ -256,6 +260,21 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.presentation, "A", "the sound is not in the app, or longer than 30 s: the default sound plays")
     case .alertOff: (.presentation, "A", "alerts, or all places for them, are switched off for the app")
     case .muted: (.presentation, "A", "the phone is muted: only critical sounds play")
+    case .summaryWaits:
+      (
+        .presentation, "A, O",
+        "the app is in the scheduled summary: what is neither time-sensitive nor critical waits for it, without a sound (the badge counts at once: our choice)"
+      )
+    case .summaryShows:
+      (
+        .presentation, "A, O",
+        "the summary comes at its time, the highest relevance-score first (of the same score the newest: our choice)"
+      )
+    case .throughSummary:
+      (
+        .presentation, "A",
+        "time-sensitive and critical notifications do not wait for the summary"
+      )
     case .extensionRuns:
       (
         .serviceExtension, "A, O",
@@ -329,6 +348,36 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (
         .contentExtension, "A, O",
         "previews are off, or the phone is locked: a placeholder shows instead (of attachments nothing, and in banner and list alike: our choice), with title and subtitle where the category says so, since iOS 11"
+      )
+    case .carPlayCategory:
+      (
+        .contentExtension, "A",
+        "in a car a notification shows only if its category says allowInCarPlay"
+      )
+    case .carPlayPermission:
+      (
+        .contentExtension, "A",
+        "in a car a notification shows only if the app has asked for carPlay, and is allowed it"
+      )
+    case .announced:
+      (
+        .contentExtension, "A, O",
+        "with headphones Siri reads an alert out; since iOS 15 neither category nor option needs to say so (our choice)"
+      )
+    case .announcementCategory:
+      (
+        .contentExtension, "A",
+        "on iOS 13 and 14 Siri reads out only what has a category with allowAnnouncement"
+      )
+    case .announcementPermission:
+      (
+        .contentExtension, "A, O",
+        "on iOS 13 and 14 the app has to ask for announcement; the user may switch it off (also later: our choice)"
+      )
+    case .announcementInUse:
+      (
+        .contentExtension, "O",
+        "the phone is unlocked, so that somebody reads it: Siri says nothing"
       )
     case .localScheduled: (.local, "A", "the app has asked for a local notification; it needs no network")
     case .localReplaced:
