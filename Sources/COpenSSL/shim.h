@@ -41,6 +41,10 @@ static inline int shim_chain_append(STACK_OF(X509) *chain, X509 *certificate) {
   X509_free(certificate);
   return 0;
 }
+/// The caller owns it; NULL when there is none left.
+static inline X509 *shim_chain_take_first(STACK_OF(X509) *chain) {
+  return chain == NULL ? NULL : sk_X509_shift(chain);
+}
 static inline void shim_chain_free(STACK_OF(X509) *chain) { sk_X509_pop_free(chain, X509_free); }
 static inline size_t shim_bio_contents(BIO *bio, const unsigned char **start) {
   char *data = NULL;

@@ -69,6 +69,80 @@ def test_a_key_signs_tokens_at_once_and_is_never_answered_again(emulator, folder
     assert made["keyId"] in lists and "PRIVATE" not in lists
 
 
+def openssl(folder, *words):
+    return subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def files(emulator, folder):
+    """A certificate in every shape that people have it in, made by openssl."""
+    certificate, key = emulator.push_certificate(TOPIC)
+    (folder / "push.pem").write_bytes(open(certificate, "rb").read())
+    (folder / "push.key").write_bytes(open(key, "rb").read())
+    (folder / "both.pem").write_bytes((folder / "push.pem").read_bytes() + (folder / "push.key").read_bytes())
+    openssl(folder, "x509", "-in", "push.pem", "-outform", "der", "-out", "aps.cer")
+    openssl(folder, "pkcs12", "-export", "-in", "both.pem", "-out", "push.p12", "-passout", "pass:secret")
+    openssl(folder, "rsa", "-in", "push.key", "-aes128", "-passout", "pass:secret", "-out", "locked.pem")
+    return folder
+
+
+def send(emulator, *flags):
+    token = emulator.api("POST", f"/api/v1/devices/phone-1/apps/{TOPIC}/install")["token"]
+    return emulator.run(
+        "send", "--topic", TOPIC, "--token", token, "--payload", '{"aps":{"alert":"Hi"}}', *flags, check=False)
+
+
+@pytest.mark.parametrize("names", [
+    ("push.pem",), ("both.pem",), ("push.p12", "secret"), ("aps.cer", "push.key"), ("aps.cer", "locked.pem", "secret"),
+    ("push.pem", "locked.pem", "secret"), ("aps.cer", "push.p12", "secret")])
+@pytest.mark.parametrize("legacy", [(), ("--legacy", "1")])
+def test_send_takes_a_certificate_as_people_have_it(emulator, files, names, legacy):
+    flags = ["--cert", str(files / names[0])]
+    if len(names) > 1 and names[1] != "secret":
+        flags += ["--cert-key", str(files / names[1])]
+    if names[-1] == "secret":
+        flags += ["--cert-password", "secret"]
+    sent = send(emulator, *flags, *legacy)
+    assert json.loads(sent.stdout)["accepted"], sent.stderr
+
+
+@pytest.mark.parametrize("name, flags, sentence", [
+    ("push.p12", [], "has another password"), ("push.p12", ["--cert-password", "wrong"], "has another password"),
+    ("aps.cer", [], "no key that can be read"), ("ca.pem", [], "no key that can be read"),
+    ("push.key", [], "expected a certificate in PEM, PKCS#12 or DER"), ("old.p12", ["--cert-password", "x"], "RC2")])
+def test_what_can_not_be_used_is_told(emulator, files, name, flags, sentence):
+    openssl(files, "pkcs12", "-export", "-legacy", "-in", "both.pem", "-out", "old.p12", "-passout", "pass:x")
+    (files / "push.key").rename(files / "moved.key")
+    if name == "push.key":
+        (files / "moved.key").rename(files / "push.key")
+    told = send(emulator, "--cert", str(files / name), *flags)
+    assert told.returncode == 1 and sentence in told.stderr
+
+
+def convert(emulator, folder, *words, check=True):
+    return emulator.run("certs", "convert", *[str(folder / word) if "." in word else word for word in words], check=check)
+
+
+def test_convert_goes_both_ways_and_says_what_it_stands_for(emulator, files):
+    told = convert(emulator, files, "push.p12", "--password", "secret", "--out", "out.pem")
+    assert f"openssl pkcs12 -in {files / 'push.p12'} -nodes -out {files / 'out.pem'}" in told.stderr
+    assert (files / "out.pem").stat().st_mode & 0o777 == 0o600
+    told = convert(
+        emulator, files, "aps.cer", "--key", "push.key", "--out", "back.p12", "--out-password", "other")
+    assert "openssl x509 -inform der" in told.stderr and "openssl pkcs12 -export" in told.stderr
+    convert(emulator, files, "back.p12", "--password", "other", "--out", "alone.key")
+    text = openssl(files, "pkcs12", "-in", "back.p12", "-passin", "pass:other", "-nodes")
+    assert "BEGIN CERTIFICATE" in text and "BEGIN PRIVATE KEY" in text
+    same = openssl(files, "pkey", "-in", "push.key", "-pubout")
+    assert openssl(files, "pkey", "-in", "alone.key", "-pubout") == same
+    assert push(emulator, files, "--cert", "out.pem") == "200"
+    assert push(emulator, files, "--cert-type", "P12", "--cert", "back.p12:other") == "200"
+    refused = convert(emulator, files, "both.pem", "--out", "out.pem", check=False)
+    assert refused.returncode == 1 and "is there already" in refused.stderr
+    refused = convert(emulator, files, "both.pem", "--out", "out.txt", check=False)
+    assert refused.returncode == 2 and "ends in .pem, .p12 or .key" in refused.stderr
+
+
 @pytest.mark.skipif(shutil.which("keytool") is None, reason="there is no keytool of a Java here")
 def test_java_trusts_the_store(emulator, folder):
     (folder / "ca.jks").write_bytes(download(emulator, "ca.jks"))

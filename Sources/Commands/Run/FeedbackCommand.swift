@@ -8,7 +8,7 @@ enum FeedbackCommand {
   private static let cert = Flag(
     "cert", .file, "push certificate; <certs>/push/<topic>.pem if --topic is given instead")
   static let flags: [any FlagDescription] = [
-    CommonFlags.topic, cert, SendCommand.certKey, timeout, CommonFlags.environment,
+    CommonFlags.topic, cert, SendCommand.certKey, SendCommand.certPassword, timeout, CommonFlags.environment,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 

@@ -16,7 +16,9 @@ enum SendCommand {
   static let team = Flag("team", .text("TEAM"), "team id; taken from <KEY>.json beside the key if absent")
   static let cert = Flag(
     "cert", .file, "push certificate; <certs>/push/<topic>.pem if neither this nor --key is given")
-  static let certKey = Flag("cert-key", .file, "its key; beside it if absent")
+  static let certKey = Flag("cert-key", .file, "its key; in the same file or beside it if absent")
+  static let certPassword = Flag(
+    "cert-password", .text("PASSWORD"), "of the certificate's file, or of its key")
   static let legacy = Flag(
     "legacy", ValueKind<UInt8>.number("0|1|2", 0...2), "command of the binary protocol")
   static let identifier = Flag(
@@ -34,7 +36,8 @@ enum SendCommand {
   static let timeout = CommonFlags.timeout.defaulting(to: "10s")
 
   static let flags: [any FlagDescription] = [
-    topic, token, payload, key, keyId, team, cert, certKey, legacy, identifier, expiration, priority,
+    topic, token, payload, key, keyId, team, cert, certKey, certPassword, legacy, identifier, expiration,
+    priority,
     pushType,
     collapseId, apnsId, count, wait, timeout, CommonFlags.environment, CommonFlags.certsOfEmulator,
     CommonFlags.portsFile,
@@ -134,8 +137,6 @@ enum SendCommand {
   ) throws -> TLSContext {
     let name = settings[topic]?.name ?? ""
     let certificate = settings[cert] ?? "\(emulator.certs)/push/\(name).pem"
-    let key =
-      settings[certKey] ?? String(certificate.dropLast(certificate.hasSuffix(".pem") ? 4 : 0)) + ".key"
     guard access(certificate, R_OK) == 0 else {
       throw CommandFailure(
         "there is no push certificate \(certificate); make one with: apns-emulator certs push --topic \(name)"
@@ -143,6 +144,17 @@ enum SendCommand {
     }
     var policy = TLSPolicy()
     policy.maximum = maximum
-    return try TLSContext.client(ca: try emulator.ca, certificate: certificate, key: key, policy: policy)
+    let identity = try PushIdentity(
+      file: certificate, key: settings[certKey] ?? keyBeside(certificate),
+      password: settings[certPassword] ?? "")
+    return try TLSContext.client(
+      ca: try emulator.ca, certificatePEM: identity.certificatePEM(), keyPEM: identity.keyPEM(),
+      policy: policy)
+  }
+
+  /// A key of the same name; nil where there is none.
+  private static func keyBeside(_ certificate: String) -> String? {
+    let key = String(certificate.dropLast(certificate.hasSuffix(".pem") ? 4 : 0)) + ".key"
+    return access(key, F_OK) == 0 ? key : nil
   }
 }

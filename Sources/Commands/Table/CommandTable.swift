@@ -15,6 +15,9 @@ package enum CommandTable {
     CommandDescription(
       "certs key", "make a token key", flags: CertsCommand.keyFlags, run: CertsCommand.key),
     CommandDescription(
+      "certs convert", "convert a certificate and its key between .p12 and .pem", flags: ConvertCommand.flags,
+      arguments: ConvertCommand.arguments, run: ConvertCommand.run),
+    CommandDescription(
       "certs device", "issue a device certificate without activation", flags: CertsCommand.deviceFlags,
       run: CertsCommand.device),
     CommandDescription(

@@ -35,6 +35,18 @@ package final class PrivateKey {
     self.init(owning: handle)
   }
 
+  /// Reads a PEM key that may be encrypted; nil for anything else, or with another password.
+  package convenience init?(pem: [UInt8], password: String) {
+    defer { OpenSSLError.clear() }
+    guard let buffer = MemoryBuffer(pem) else { return nil }
+    // Without a callback the last argument is the password, so that nobody is asked on the terminal.
+    let handle = password.withCString {
+      PEM_read_bio_PrivateKey(buffer.handle, nil, nil, UnsafeMutableRawPointer(mutating: $0))
+    }
+    guard let handle else { return nil }
+    self.init(owning: handle)
+  }
+
   /// PKCS#8 PEM, unencrypted. Secret.
   package func pem() throws(CredentialsError) -> [UInt8] {
     guard let buffer = MemoryBuffer(),
@@ -94,5 +106,31 @@ enum PKCS12 {
       let bytes = MemoryBuffer.encoded({ i2d_PKCS12(file, $0) })
     else { throw OpenSSLError.take("write a PKCS#12 file") }
     return bytes
+  }
+
+  /// What is in such a file; nil if it is none.
+  static func decode(
+    _ bytes: [UInt8], password: String, file: String
+  ) throws(CredentialsError) -> (key: PrivateKey?, certificates: [Certificate])? {
+    defer { OpenSSLError.clear() }
+    guard let buffer = MemoryBuffer(bytes), let bundle = d2i_PKCS12_bio(buffer.handle, nil) else {
+      return nil
+    }
+    defer { PKCS12_free(bundle) }
+    guard PKCS12_verify_mac(bundle, password, Int32(password.utf8.count)) == 1 else {
+      throw CredentialsError(.mismatched, "\(file) has another password than the one given")
+    }
+    var (key, leaf, others): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
+    guard PKCS12_parse(bundle, password, &key, &leaf, &others) == 1 else {
+      // What keychains wrote for twenty years, and OpenSSL 3 has put away.
+      throw CredentialsError(
+        .unsuitable,
+        "\(file) is encrypted in a way that OpenSSL 3 does not read (RC2, as older keychains write): convert it with "
+          + "openssl pkcs12 -legacy -in \(file) -nodes -out push.pem")
+    }
+    defer { shim_chain_free(others) }
+    var certificates = leaf.map { [Certificate(owning: $0)] } ?? []
+    while let next = shim_chain_take_first(others) { certificates.append(Certificate(owning: next)) }
+    return (key.map { PrivateKey(owning: $0) }, certificates)
   }
 }

@@ -34,6 +34,51 @@ public final class TLSContext {
     return context
   }
 
+  /// The same with a certificate chain and its key as PEM text.
+  public static func client(
+    ca: String, certificatePEM: [UInt8], keyPEM: [UInt8], policy: TLSPolicy
+  ) throws -> TLSContext {
+    let context = try client(ca: ca, policy: policy)
+    try context.use(certificatePEM: certificatePEM, keyPEM: keyPEM)
+    return context
+  }
+
+  private func use(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
+    let certificates = try TextSource(certificatePEM)
+    let key = try TextSource(keyPEM)
+    var isFirst = true
+    while let certificate = PEM_read_bio_X509(certificates.handle, nil, nil, nil) {
+      defer { X509_free(certificate) }
+      let isTaken =
+        isFirst
+        ? SSL_CTX_use_certificate(pointer, certificate) == 1
+        : SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate)) == 1
+      guard isTaken else { throw TLSError.drained("use a certificate") }
+      isFirst = false
+    }
+    ERR_clear_error()
+    guard let handle = PEM_read_bio_PrivateKey(key.handle, nil, { _, _, _, _ in -1 }, nil) else {
+      throw TLSError.drained("read a key")
+    }
+    defer { EVP_PKEY_free(handle) }
+    guard SSL_CTX_use_PrivateKey(pointer, handle) == 1 else { throw TLSError.drained("use a key") }
+  }
+
+  /// PEM text for OpenSSL to read.
+  private struct TextSource: ~Copyable {
+    let handle: OpaquePointer
+
+    init(_ text: [UInt8]) throws {
+      guard let count = Int32(exactly: text.count), let handle = BIO_new(BIO_s_mem()) else {
+        throw TLSError.drained("read PEM text")
+      }
+      self.handle = handle
+      BIO_write(handle, text, count)
+    }
+
+    deinit { BIO_free(handle) }
+  }
+
   /// A client that trusts whom the system trusts.
   public static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(TLS_client_method(), policy)

@@ -1,0 +1,88 @@
+import COpenSSL
+
+/// A push certificate and its key as developers keep them (`Documentation/credentials.md#files-of-a-certificate`): together in a
+/// `.p12` or a `.pem`, or in two files; the certificate also as the `.cer` that Apple's portal gives. What is in a file is told by
+/// its bytes, not by its name.
+public struct PushIdentity {
+  /// The one that the key belongs to, then those above it.
+  let certificates: [Certificate]
+  let key: PrivateKey
+
+  /// Reads them. `key` names the key's file where it is not in the first; `password` is that of either.
+  public init(file: String, key keyFile: String? = nil, password: String = "") throws(CredentialsError) {
+    let bytes = try FileSystem.read(file)
+    var found = Self.certificates(bytes)
+    var key = Self.isPEM(bytes) ? PrivateKey(pem: bytes, password: password) : nil
+    if let bundle = try PKCS12.decode(bytes, password: password, file: file) {
+      (found, key) = (bundle.certificates, bundle.key)
+    }
+    if let keyFile { key = try Self.key(in: keyFile, password) }
+    guard !found.isEmpty else {
+      throw CredentialsError(
+        .malformed, "\(file): expected a certificate in PEM, PKCS#12 or DER, got something else")
+    }
+    guard let key else {
+      throw CredentialsError(
+        .mismatched,
+        "\(file) has no key that can be read: name its file, or the password if it is encrypted")
+    }
+    guard let own = found.firstIndex(where: { $0.belongs(to: key) }) else {
+      throw CredentialsError(.mismatched, "\(keyFile ?? file) is not the key of a certificate in \(file)")
+    }
+    found.swapAt(0, own)
+    (certificates, self.key) = (found, key)
+  }
+
+  private static func isPEM(_ bytes: [UInt8]) -> Bool { bytes.contains("-----BEGIN") }
+
+  private static func certificates(_ bytes: [UInt8]) -> [Certificate] {
+    isPEM(bytes) ? Certificate.all(pem: bytes) : [Certificate(der: bytes)].compactMap { $0 }
+  }
+
+  private static func key(in file: String, _ password: String) throws(CredentialsError) -> PrivateKey {
+    let bytes = try FileSystem.read(file)
+    let bundled = try PKCS12.decode(bytes, password: password, file: file)?.key
+    guard let key = bundled ?? PrivateKey(pem: bytes, password: password) else {
+      throw CredentialsError(
+        .malformed, "\(file): expected a key in PEM or PKCS#12, with its password if it is encrypted")
+    }
+    return key
+  }
+
+  // MARK: Writing
+
+  /// The certificates in PEM.
+  public func certificatePEM() throws(CredentialsError) -> [UInt8] {
+    var text: [UInt8] = []
+    for certificate in certificates { text += try certificate.pem() }
+    return text
+  }
+
+  /// The key in PEM, without a password. Secret.
+  public func keyPEM() throws(CredentialsError) -> [UInt8] { try key.pem() }
+
+  /// Both in a PKCS#12 file. Secret.
+  public func pkcs12(password: String) throws(CredentialsError) -> [UInt8] {
+    try PKCS12.encode(
+      certificates[0], key: key, name: certificates[0].subjectAttribute(NID_commonName) ?? "push",
+      password: password)
+  }
+
+  /// Writes what is secret: for this user alone, and over nothing that is there.
+  public static func write(_ bytes: [UInt8], to file: String) throws(CredentialsError) {
+    guard !FileSystem.exists(file) else {
+      throw CredentialsError(.exists, "\(file) is there already; choose another name, or remove it")
+    }
+    try FileSystem.write(bytes, to: file, permissions: FileSystem.secretFile)
+  }
+}
+
+extension [UInt8] {
+  fileprivate func contains(_ text: String) -> Bool {
+    let words = Array(text.utf8)
+    guard count >= words.count else { return false }
+    return indices.dropLast(words.count - 1).contains {
+      self[$0] == words[0] && self[$0...].starts(with: words)
+    }
+  }
+}
