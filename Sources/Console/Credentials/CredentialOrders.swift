@@ -22,7 +22,20 @@ public struct CertificateOrder: Equatable, JSONDocument {
   static let mostTopics = 100
   private static let topics = JSONKind<[Topic]>.list(of: .topic).narrowed("1 to \(mostTopics) topics") {
     (1...mostTopics).contains($0.count)
-  }
+  }.described(
+    as: [
+      "type": "array", "items": JSONKind<Topic>.topic.schema, "minItems": 1,
+      "maxItems": .integer(Int64(mostTopics)),
+    ])
+  private static let isP12: JSONValue = ["required": ["format"], "properties": ["format": ["enum": ["p12"]]]]
+  /// A request's key is not here, and PEM has no password.
+  private static let forbidden: JSONValue = [
+    "anyOf": [
+      ["required": ["csr", "password"]],
+      ["required": ["csr", "format"], "properties": ["format": ["enum": ["p12"]]]],
+      ["required": ["password"], "not": isP12],
+    ]
+  ]
 
   public static let form = JSONForm<CertificateOrder>(
     [
@@ -30,7 +43,7 @@ public struct CertificateOrder: Equatable, JSONDocument {
       JSONField("environment", .environments, \.environments),
       JSONField("format", .word, \.format), JSONField("password", .text, \.password),
       JSONField(flag: "single", \.isSingle), JSONField("csr", .text, \.request),
-    ])
+    ], rules: [("not", forbidden)])
 
   public init(topics: [Topic]) { self.topics = topics }
 
@@ -38,13 +51,10 @@ public struct CertificateOrder: Equatable, JSONDocument {
   init(_ body: JSONObject) throws {
     self.init(topics: try body.required("topics", Self.topics))
     try Self.form.read(body, into: &self)
-    guard !isSingle || topics.count == 1 else {
-      throw DocumentError("single: expected one topic beside it, got \(topics.count)")
-    }
-    guard request == nil || (format == .pem && password.isEmpty) else {
+    guard request == nil || (format == .pem && body["password"] == nil) else {
       throw DocumentError("csr: expected neither format p12 nor a password beside it: the key is not here")
     }
-    guard password.isEmpty || format == .p12 else {
+    guard body["password"] == nil || format == .p12 else {
       throw DocumentError("password: expected format p12 beside it, as PEM has none")
     }
   }

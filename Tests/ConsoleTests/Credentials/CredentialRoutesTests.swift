@@ -65,7 +65,6 @@ struct CredentialRoutesTests {
     arguments: [
       ("/api/v1/certificates", #"{}"#, "topics"), ("/api/v1/certificates", #"{"topics":[]}"#, "1 to 100"),
       ("/api/v1/certificates", #"{"topics":["a"],"format":"der"}"#, "pem"),
-      ("/api/v1/certificates", #"{"topics":["a","b"],"single":true}"#, "one topic"),
       ("/api/v1/certificates", #"{"topics":["a"],"password":"x"}"#, "format p12"),
       ("/api/v1/certificates", #"{"topics":["a"],"csr":"x","format":"p12"}"#, "key is not here"),
       ("/api/v1/certificates", #"{"topics":["a"],"environment":"test"}"#, "sandbox, production or both"),
