@@ -8,7 +8,8 @@ struct SchemaCheck {
 
   private static let words: Set<String> = [
     "$ref", "type", "enum", "oneOf", "anyOf", "not", "required", "properties", "additionalProperties",
-    "minProperties", "maxProperties", "items", "pattern", "minLength", "minimum", "maximum", "format",
+    "minProperties", "maxProperties", "items", "minItems", "maxItems", "pattern", "minLength", "minimum",
+    "maximum", "format",
     "description", "contentEncoding",
   ]
 
@@ -22,6 +23,8 @@ struct SchemaCheck {
     switch value {
     case .object: findings += members(value, schema, place)
     case .array(let values):
+      if let least = schema["minItems"].integer, values.count < least { findings.append("\(place): too few") }
+      if let most = schema["maxItems"].integer, values.count > most { findings.append("\(place): too many") }
       for (index, each) in values.enumerated() where !schema["items"].isNull {
         findings += self.findings(each, schema["items"], at: "\(place)[\(index)]")
       }
