@@ -147,7 +147,7 @@ enum APIExamples {
     "KeyOrder": ["team": "TEAM123456"],
     "MadeKey": [
       "keyId": "KEY1234567", "team": "TEAM123456", "topics": [], "environments": "both",
-      "p8": "-----BEGIN PRIVATE KEY-----…",
+      "p8": "the text of AuthKey_KEY1234567.p8",
     ],
     "PushCertificate": ["topic": .string(topic), "moreTopics": [], "environment": "both", "single": false],
     "TokenKey": ["keyId": "KEY1234567", "team": "TEAM123456", "topics": [], "environments": "both"],
