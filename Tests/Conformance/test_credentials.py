@@ -143,6 +143,13 @@ def test_convert_goes_both_ways_and_says_what_it_stands_for(emulator, files):
     assert refused.returncode == 2 and "ends in .pem, .p12 or .key" in refused.stderr
 
 
+def test_convert_keeps_the_certificates_above(emulator, files):
+    (files / "chain.pem").write_bytes((files / "both.pem").read_bytes() + (files / "ca.pem").read_bytes())
+    convert(emulator, files, "chain.pem", "--out", "chain.p12", "--out-password", "other")
+    text = openssl(files, "pkcs12", "-in", "chain.p12", "-passin", "pass:other", "-nokeys")
+    assert text.count("BEGIN CERTIFICATE") == 2
+
+
 @pytest.mark.skipif(shutil.which("keytool") is None, reason="there is no keytool of a Java here")
 def test_java_trusts_the_store(emulator, folder):
     (folder / "ca.jks").write_bytes(download(emulator, "ca.jks"))

@@ -91,13 +91,19 @@ enum PKCS12 {
   /// Triple DES and a SHA-1 MAC are all that readers from before about 2018 understand, and OpenSSL 3 reads them
   /// without its legacy provider.
   static func encode(
-    _ certificate: Certificate, key: PrivateKey, name: String, password: String = ""
+    _ certificate: Certificate, above others: [Certificate] = [], key: PrivateKey, name: String,
+    password: String = ""
   ) throws(CredentialsError) -> [UInt8] {
+    guard let chain = shim_chain_new() else { throw OpenSSLError.take("make a PKCS#12 file") }
+    defer { shim_chain_free(chain) }
+    for other in others where shim_chain_append(chain, other.handle) != 1 {
+      throw OpenSSLError.take("make a PKCS#12 file")
+    }
     let cipher = NID_pbe_WithSHA1And3_Key_TripleDES_CBC
     // -1 leaves the MAC out; the default one would be SHA-256.
     guard
       let file = PKCS12_create(
-        password, name, key.handle, certificate.handle, nil, cipher, cipher, iterations, -1, 0)
+        password, name, key.handle, certificate.handle, chain, cipher, cipher, iterations, -1, 0)
     else { throw OpenSSLError.take("make a PKCS#12 file") }
     defer { PKCS12_free(file) }
     guard

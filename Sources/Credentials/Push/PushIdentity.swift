@@ -64,7 +64,8 @@ public struct PushIdentity {
   /// Both in a PKCS#12 file. Secret.
   public func pkcs12(password: String) throws(CredentialsError) -> [UInt8] {
     try PKCS12.encode(
-      certificates[0], key: key, name: certificates[0].subjectAttribute(NID_commonName) ?? "push",
+      certificates[0], above: Array(certificates.dropFirst()), key: key,
+      name: certificates[0].subjectAttribute(NID_commonName) ?? "push",
       password: password)
   }
 
