@@ -10,6 +10,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import threading
 
@@ -113,6 +114,7 @@ class Player:
         self.name = name
         self.emulator = emulator
         self.terminals = []
+        self.chosen = {}
         binaries = emulator.path("bin")
         os.makedirs(binaries)
         os.symlink(os.path.abspath(BINARY), os.path.join(binaries, "apns-emulator"))
@@ -149,7 +151,8 @@ class Player:
     def _compare(self, tag, text, printed, place):
         if tag == "second terminal" or printed is None:
             for line in text.splitlines():
-                self.terminals[-1].shows(line)
+                if line != "…":
+                    self.terminals[-1].shows(line)
         else:
             assert re.fullmatch(pattern(text), printed), f"{place}: expected\n{text}\ngot\n{printed}"
 
@@ -157,10 +160,18 @@ class Player:
         """The same command at this emulator's addresses."""
         if not self.emulator.ports:
             return text
-        for listener, host in (("console", "127.0.0.1:8790"), ("provider", "localhost:2197")):
-            if listener in self.emulator.ports:
-                text = text.replace(host, f"{host.split(':')[0]}:{self.emulator.ports[listener]['port']}")
-        return text
+        for listener, default in (("console", 8790), ("provider", 2197), ("gateway", 2195)):
+            text = re.sub(rf"\b(localhost|127\.0\.0\.1):{default}\b",
+                          rf"\1:{self.emulator.ports[listener]['port']}", text)
+        return re.sub(r"\b3[17]9\d\b", lambda port: str(self._free(port[0])), text)
+
+    def _free(self, port):
+        """The port that stands for one that an article has chosen itself."""
+        if port not in self.chosen:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self.chosen[port] = probe.getsockname()[1]
+        return self.chosen[port]
 
     def _finish(self, terminals):
         for terminal in terminals:

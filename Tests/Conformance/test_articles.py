@@ -8,7 +8,7 @@ import pytest
 from articles import Player, blocks, pattern
 
 
-@pytest.mark.parametrize("name", ["tutorial.md"])
+@pytest.mark.parametrize("name", ["tutorial.md", "from-binary-to-http2.md"])
 def test_an_article_is_true(stopped_emulator, name):
     emulator = stopped_emulator
     if not any(tag == "emulator" for _, _, tag, _ in blocks(name)):
