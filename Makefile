@@ -2,7 +2,7 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run test bench format dashboard fuzz build lint conformance crash hostile torture soak clean
+.PHONY: help run test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -23,6 +23,10 @@ format: ## lay out all sources as .swift-format says
 
 dashboard: ## take the files of Sources/Dashboard/Web over into the Swift source that the binary has them from
 	@.ci/embed
+
+pictures: build ## draw the pictures of Documentation anew; PICTURES="tokens faults" for some
+	@.ci/install test
+	@Tests/Conformance/run --binary $(EMULATOR) --python pictures.py $(PICTURES)
 
 fuzz: ## a minute of bad input for each decoder, under the address sanitizer; FUZZ_SECONDS=600 for more
 	@.ci/install run

@@ -1,42 +1,13 @@
 """The dashboard's phone: what it shows, and what a mouse and a keyboard do to it."""
 
 import json
-import os
 
 import pytest
 
 from harness import TOPIC, SimulatedDevice, eventually
 from phone import Phone
-from phone_scenes import APP, CHAT, SCENES, SHOP, scene
+from phone_scenes import APP, CHAT, SHOP, scene
 from test_dashboard import chromium, page, push  # noqa: F401
-
-FOLDER = os.environ.get("DASHBOARD_SHOTS")
-
-
-@pytest.mark.skipif(not FOLDER, reason="asked for with DASHBOARD_SHOTS")
-@pytest.mark.parametrize("scheme, width", [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)])
-def test_phone_pictures(page, scheme, width):  # noqa: F811
-    os.makedirs(FOLDER, exist_ok=True)
-    page.resize(width, 860 if width > 400 else 844, is_mobile=width < 400)
-    page.prefer(scheme)
-
-    def shot(name):
-        page.script("document.fonts.ready.then(() => Promise.all(document.getAnimations().filter(each => each.effect.getTiming().iterations === 1).map(each => each.finished))).then(() => 0)")
-        page.screenshot(os.path.join(FOLDER, f"{width}-{scheme}-{name}.webp"))
-
-    for name in SCENES:
-        scene(page, name)
-        shot(name)
-        assert page.script("document.documentElement.scrollWidth <= innerWidth"), name
-    scene(page, "lock")
-    page.script("document.querySelector('.stack button').click()")
-    shot("groups")
-    scene(page, "expanded")
-    page.script("document.querySelector('[data-key=action-ask]').click()")
-    page.script("document.activeElement.value = 'Yes, until six'")
-    shot("reply")
-    page.open("about:blank")
-
 
 @pytest.fixture
 def asked(page):  # noqa: F811

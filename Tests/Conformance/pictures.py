@@ -1,0 +1,138 @@
+"""Draws the pictures of Documentation: the dashboard at an emulator that something has happened to, and the scenes of its phone.
+
+    pictures.py [NAME …]        as `make pictures` calls it; names: the files without suffix, or `phone`
+
+Tokens, clock and choices are always the same, so that pictures differ by little unless the dashboard does."""
+
+import contextlib
+import os
+import sys
+import tempfile
+
+from browser import Browser
+from harness import TOPIC, Emulator, SimulatedDevice, eventually
+from phone_scenes import SCENES, scene
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Documentation", "images")
+CHAT = "com.example.chat"
+# The scenes of the phone that articles show, in all four looks.
+SHOWN = ("lock", "expanded", "call", "activity")
+# What is drawn once: any animation that has an end has come to it.
+SETTLED = """document.fonts.ready.then(() => Promise.all(document.getAnimations()
+    .filter(each => each.effect.getTiming().iterations === 1).map(each => each.finished))).then(() => 0)"""
+
+
+class Story:
+    """Two phones, two apps, and pushes of every outcome."""
+
+    def __init__(self, emulator):
+        self.emulator = emulator
+        self.api("PUT", "/api/v1/clock", {"set": "2026-09-09T09:41:00Z", "freeze": True})
+
+    def api(self, method, path, body=None):
+        return self.emulator.api(method, path, body)
+
+    def push(self, token, payload, topic=TOPIC, **more):
+        return self.api("POST", "/api/v1/push", {"token": token, "topic": topic, "payload": payload, **more})["id"]
+
+    def tell(self):
+        """Answers the notifications and the token to look at."""
+        tablet = self.api("POST", f"/api/v1/devices/tablet/apps/{TOPIC}/install")["token"]
+        chat = self.api("POST", f"/api/v1/devices/ada/apps/{CHAT}/install")["token"]
+        ada = SimulatedDevice(self.emulator, "ada")
+        token = ada.next("token")["token"]
+        flight = self.push(
+            token, {"aps": {"alert": {
+                "title": "Flight LH 470", "subtitle": "Gate change", "body": "Boarding at gate B42 in 25 minutes."},
+                "sound": "default", "badge": 1}, "gate": "B42"}, collapseId="lh470")
+        ada.notification()
+        kept = self.push(tablet, {"aps": {"alert": "Your order has been packed"}})
+        self.push(tablet, {"aps": {"alert": "Your order has shipped"}})
+        unknown = self.push("ab" * 32, {"aps": {"alert": "Anybody?"}})
+        self.push(token, {"aps": {"content-available": 1}}, pushType="background", priority=5)
+        ada.notification()
+        self.api("POST", "/api/v1/faults", {
+            "name": "weather", "match": {"interface": "console"}, "when": {"next": 2},
+            "effect": {"reason": "ServiceUnavailable"}})
+        for _ in range(2):
+            self.push(chat, {"aps": {"alert": "Are you at home?"}}, topic=CHAT)
+        self.api("POST", "/api/v1/faults", {
+            "name": "flaky", "match": {"topic": CHAT}, "when": {"probability": 0.1}, "effect": {"reset": True}})
+        storm = self.push(
+            token, {"aps": {"alert": {"title": "Storm", "body": "Tonight, from the west"}}}, protocol="legacy", command=2,
+            identifier=77)
+        ada.notification()
+        eventually(
+            lambda: self.api("GET", f"/api/v1/notifications/{storm}")["state"] == "delivered", "the phone has it")
+        ada.stop()
+        return {"flight": flight, "kept": kept, "unknown": unknown, "storm": storm, "token": token}
+
+
+class Camera:
+    def __init__(self, emulator, wanted):
+        self.page = Browser()
+        self.home = "http://%s:%s/" % emulator.address("console")
+        self.wanted = wanted
+
+    def __enter__(self):
+        self.page.resize(1280, 820)
+        self.page.prefer("light")
+        self.page.open(self.home)
+        self.page.until("document.getElementById('live').textContent === 'live'")
+        return self
+
+    def __exit__(self, *_):
+        self.page.close()
+
+    def take(self, name):
+        self.page.until("!document.body.innerText.includes('Loading')")
+        self.page.script(SETTLED)
+        file = os.path.join(FOLDER, f"{name}.webp")
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        self.page.screenshot(file)
+        print(os.path.relpath(file), os.path.getsize(file))
+
+    def pane(self, name, place, shows, tab=None):
+        """One pane of the dashboard, once it shows some words."""
+        if self.wanted and name not in self.wanted:
+            return
+        self.page.script(f"location.hash = {place!r}")
+        self.page.shows(shows)
+        if tab:
+            self.page.click(tab, "[role=tab]")
+        self.take(name)
+
+    def phone(self):
+        for scheme in ("light", "dark"):
+            for width in (1280, 390):
+                self.page.open(self.home)
+                self.page.resize(width, 860 if width > 400 else 844, is_mobile=width < 400)
+                self.page.prefer(scheme)
+                for name in SHOWN:
+                    assert name in SCENES
+                    scene(self.page, name)
+                    self.take(f"phone/{width}-{scheme}-{name}")
+                scene(self.page, "expanded")
+                self.page.script("document.querySelector('[data-key=action-ask]').click()")
+                self.page.script("document.activeElement.value = 'Yes, until six'")
+                self.take(f"phone/{width}-{scheme}-reply")
+
+
+def main(wanted):
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as after:
+        emulator = Emulator(folder).start("--ephemeral", "--token-seed", "pictures", "--seed", "1")
+        after.callback(emulator.stop)
+        told = Story(emulator).tell()
+        with Camera(emulator, wanted) as camera:
+            camera.pane("push", f"#notifications/{told['storm']}", "calls nobody until")
+            camera.pane("verdict", f"#notifications/{told['unknown']}", "Edit and replay", "Verdict")
+            camera.pane("timeline", f"#notifications/{told['kept']}", "Edit and replay", "Timeline")
+            camera.pane("tokens", "#tokens", "tablet")
+            camera.pane("derivation", f"#tokens/{told['token']}", "HMAC-SHA256")
+            camera.pane("faults", "#faults", "weather")
+            if not wanted or "phone" in wanted:
+                camera.phone()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
