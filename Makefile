@@ -2,7 +2,7 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak clean
+.PHONY: help run test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -58,6 +58,11 @@ torture: build ## calls of the system, OpenSSL and malloc that fail, one at a ti
 soak: build ## five minutes of all kinds of traffic, memory and descriptors watched; ARGS="--seconds 3600" for longer
 	@.ci/install test
 	@Tests/Conformance/run --binary $(EMULATOR) --python soak/soak.py $(ARGS)
+
+dist: ## what others install, from the commit that is checked out, under .build/dist
+	@.ci/install run
+	@.ci/install dist
+	@.packaging/dist
 
 clean: ## forget all builds and the Python environment
 	@rm -rf .build .venv
