@@ -22,6 +22,8 @@ public final class Emulator {
   public let loop: EventLoop
   package let turnEnd: TurnEnd
   let derivation: IdentityDerivation
+  /// What was revoked, for all who judge certificates and keys.
+  let revocations: Revocations
   let trust: ProviderTrust
   let deviceVerifier: DeviceIdentityVerifier
   /// What goes wrong on purpose.
@@ -83,7 +85,9 @@ public final class Emulator {
     derivation = try IdentityDerivation(secret: Self.secret(options))
     broker = Broker(derivation: derivation, options: options.broker)
     let store = try Self.openStore(options, broker)
-    trust = try ProviderTrust(folder: certs, isLenient: options.isLenient, now: clock.now())
+    revocations = Revocations(certs)
+    trust = try ProviderTrust(
+      folder: certs, revocations: revocations, isLenient: options.isLenient, now: clock.now())
     deviceVerifier = try DeviceIdentityVerifier(folder: certs, isLenient: options.isLenient, now: clock.now())
     faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
     let identities = ProviderIdentities(
@@ -100,11 +104,12 @@ public final class Emulator {
       defaultEnvironment: options.environment,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
     tokenVerifier = ProviderTokenVerifier(
-      folder: certs, isLenient: options.isLenient, documentedOnly: options.provider.documentedTokens)
+      folder: certs, revocations: revocations, isLenient: options.isLenient,
+      documentedOnly: options.provider.documentedTokens)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
-      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, sink: sink,
-      waiters: waiters)
+      trust: trust, revocations: revocations, defaultEnvironment: options.environment, seed: seed,
+      faults: faults, sink: sink, waiters: waiters)
     capture = try Self.makeCapture(options, broker, logger)
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: store, courier: courier,

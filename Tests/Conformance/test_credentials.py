@@ -38,7 +38,7 @@ def push(emulator, folder, *flags):
 def test_curl_pushes_with_a_downloaded_ca_and_an_issued_p12(emulator, folder):
     made = emulator.api(
         "POST", "/api/v1/certificates", {"topics": [TOPIC], "format": "p12", "password": "secret"})
-    assert sorted(made) == ["certificate", "environment", "pkcs12Base64", "topics"]
+    assert sorted(made) == ["certificate", "environment", "pkcs12Base64", "sha256", "topics"]
     (folder / "push.p12").write_bytes(base64.b64decode(made["pkcs12Base64"]))
     assert push(emulator, folder, "--cert-type", "P12", "--cert", "push.p12:secret") == "200"
     with pytest.raises(subprocess.CalledProcessError):
@@ -51,7 +51,7 @@ def test_a_request_is_signed_and_its_key_stays_where_it_is(emulator, folder):
          "/CN=anybody"], cwd=folder, check=True, capture_output=True)
     made = emulator.api(
         "POST", "/api/v1/certificates", {"topics": [TOPIC], "csr": (folder / "my.csr").read_text()})
-    assert sorted(made) == ["certificate", "environment", "topics"]
+    assert sorted(made) == ["certificate", "environment", "sha256", "topics"]
     (folder / "my.pem").write_text(made["certificate"])
     assert push(emulator, folder, "--cert", "my.pem", "--key", "my.key") == "200"
 
@@ -157,3 +157,26 @@ def test_java_trusts_the_store(emulator, folder):
         ["keytool", "-list", "-keystore", "ca.jks", "-storepass", "changeit"], cwd=folder, check=True,
         capture_output=True, text=True).stdout
     assert "1 entry" in told and "trustedCertEntry" in told
+
+
+def test_a_revoked_certificate_ends_in_the_handshake_and_a_revoked_key_in_403(emulator, folder):
+    made = emulator.api("POST", "/api/v1/certificates", {"topics": ["com.example.revoked"]})
+    (folder / "push.pem").write_text(made["certificate"])
+    (folder / "push.key").write_text(made["privateKey"])
+    _, port = emulator.address("provider")
+    handshake = ["openssl", "s_client", "-connect", f"localhost:{port}", "-tls1_2", "-cert", "push.pem", "-key",
+                 "push.key", "-quiet", "-no_ign_eof"]
+    emulator.run("certs", "revoke", str(folder / "push.pem"))
+    refused = subprocess.run(handshake, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert "alert certificate revoked" in refused.stderr
+
+    key = emulator.api("POST", "/api/v1/keys", {"team": "TEAM123456"})
+    path = folder / f"AuthKey_{key['keyId']}.p8"
+    path.write_text(key["p8"])
+    token = emulator.api("POST", f"/api/v1/devices/phone-1/apps/{TOPIC}/install")["token"]
+    send = ["send", "--topic", TOPIC, "--token", token, "--key", str(path), "--team", "TEAM123456", "--payload", "{}"]
+    assert json.loads(emulator.run(*send).stdout)["status"] == 200
+    emulator.api("DELETE", f"/api/v1/keys/{key['keyId']}")
+    answer = json.loads(emulator.run(*send, check=False).stdout)
+    assert (answer["status"], answer["reason"]) == (403, "InvalidProviderToken")
+    assert [row["revoked"] for row in emulator.api("GET", "/api/v1/keys")["keys"] if row["keyId"] == key["keyId"]] == [True]

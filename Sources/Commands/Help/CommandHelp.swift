@@ -54,6 +54,13 @@ enum CommandHelp {
       apns-emulator scenario run Examples/Scenarios/*.json --junit report.xml
     """
 
+  static let revoke = """
+    A running emulator refuses it at once: a certificate in the handshake (certificate_revoked), a key with
+    InvalidProviderToken. Prints the file in certs/revoked that says so.
+
+      apns-emulator certs revoke --topic com.example.app
+    """
+
   static let send = """
     Over HTTP/2 with a token key or a push certificate, or over the binary gateway with --legacy. Prints the outcome as one
     JSON object; ends with 1 if the push was rejected.

@@ -50,7 +50,7 @@ enum CertsCommand {
   }
 
   /// The folder, filled first if it is new.
-  private static func folder(_ settings: Settings) throws -> CertsFolder {
+  static func folder(_ settings: Settings) throws -> CertsFolder {
     let running = try? RunningEmulator(settings).certs
     let folder = CertsFolder(path: settings[CommonFlags.certsOfEmulator] ?? running ?? "certs")
     try folder.prepare(now: now())

@@ -18,6 +18,9 @@ package enum CommandTable {
       "certs convert", "convert a certificate and its key between .p12 and .pem", flags: ConvertCommand.flags,
       arguments: ConvertCommand.arguments, run: ConvertCommand.run),
     CommandDescription(
+      "certs revoke", "revoke a certificate or a token key", about: CommandHelp.revoke,
+      flags: RevokeCommand.flags, arguments: RevokeCommand.arguments, run: RevokeCommand.run),
+    CommandDescription(
       "certs device", "issue a device certificate without activation", flags: CertsCommand.deviceFlags,
       run: CertsCommand.device),
     CommandDescription(

@@ -64,12 +64,15 @@ public struct CertificateOrder: Equatable, JSONDocument {
 public struct MadeCertificate: Sendable {
   /// PEM.
   public var certificate: [UInt8]
+  /// Of its DER form: the name by which it can be revoked.
+  public var sha256: [UInt8]
   /// PEM; nil where the key is somewhere else.
   public var privateKey: [UInt8]?
   public var pkcs12: [UInt8]?
 
-  public init(certificate: [UInt8], privateKey: [UInt8]? = nil, pkcs12: [UInt8]? = nil) {
-    (self.certificate, self.privateKey, self.pkcs12) = (certificate, privateKey, pkcs12)
+  public init(certificate: [UInt8], sha256: [UInt8], privateKey: [UInt8]? = nil, pkcs12: [UInt8]? = nil) {
+    (self.certificate, self.sha256) = (certificate, sha256)
+    (self.privateKey, self.pkcs12) = (privateKey, pkcs12)
   }
 }
 

@@ -41,8 +41,11 @@ extension Console {
         guard let next = rest.popFirst() else { return .end }
         return .value(
           [
-            "topic": .string(next.topic.name), "moreTopics": .array(next.moreTopics.map { .string($0.name) }),
-            "environment": JSONKind.environments.write(next.environments), "single": .bool(next.isSingle),
+            "topic": .string(next.certificate.topic.name),
+            "moreTopics": .array(next.certificate.moreTopics.map { .string($0.name) }),
+            "environment": JSONKind.environments.write(next.certificate.environments),
+            "single": .bool(next.certificate.isSingle), "sha256": .string(Hex.encode(next.sha256)),
+            "revoked": .bool(next.isRevoked),
           ])
       }
     ])
@@ -57,9 +60,10 @@ extension Console {
         guard let next = rest.popFirst() else { return .end }
         return .value(
           [
-            "keyId": .string(next.keyId), "team": .string(next.teamId),
-            "topics": .array(next.topics.map { .string($0.name) }),
-            "environments": JSONKind.environments.write(next.environments),
+            "keyId": .string(next.key.keyId), "team": .string(next.key.teamId),
+            "topics": .array(next.key.topics.map { .string($0.name) }),
+            "environments": JSONKind.environments.write(next.key.environments),
+            "revoked": .bool(next.isRevoked),
           ])
       }
     ])
@@ -71,7 +75,7 @@ extension Console {
     let order = try CertificateOrder(request.object())
     try take(
       issuer().make(order) { [unowned self] made in
-        answer(made, exchange) { made in
+        answer(made, exchange, 201) { made in
           // The directory finds topics by name.
           for topic in order.topics { _ = broker.registry.topic(named: topic) }
           return Self.document(made, order)
@@ -84,6 +88,7 @@ extension Console {
       ("topics", .array(order.topics.map { .string($0.name) })),
       ("environment", JSONKind.environments.write(order.environments)),
       ("certificate", .string(String(decoding: made.certificate, as: UTF8.self))),
+      ("sha256", .string(Hex.encode(made.sha256))),
     ]
     let secret: (String, JSONValue)? =
       switch order.format {
@@ -99,7 +104,7 @@ extension Console {
     let order = try KeyOrder(request.object())
     try take(
       issuer().make(order) { [unowned self] made in
-        answer(made, exchange) { made in
+        answer(made, exchange, 201) { made in
           [
             "keyId": .string(made.keyId), "team": .string(order.team),
             "topics": .array(order.topics.map { .string($0.name) }),
@@ -110,16 +115,43 @@ extension Console {
       })
   }
 
+  /// `DELETE /api/v1/certificates/{sha256}`: also of one that is not kept here, as those of a request's key.
+  func revokeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let text = request.part("sha256")
+    guard let digest = Hex.decode(text), digest.count == 32 else {
+      throw ConsoleError.notFound("no certificate has the SHA-256 \(DocumentError.quoted(text))")
+    }
+    try revoke(
+      .certificate(sha256: digest), exchange, ["sha256": .string(Hex.encode(digest)), "revoked": true])
+  }
+
+  /// `DELETE /api/v1/keys/{keyId}`
+  func revokeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let id = request.part("keyId")
+    guard try issuer().keys().contains(where: { $0.key.keyId == id }) else {
+      throw ConsoleError.notFound("there is no key \(DocumentError.quoted(id))")
+    }
+    try revoke(.key(id), exchange, ["keyId": .string(id), "revoked": true])
+  }
+
+  private func revoke(_ item: RevokedCredential, _ exchange: HTTPExchange, _ document: JSONValue) throws {
+    try take(
+      issuer().revoke(item) { [unowned self] done in answer(done, exchange, 200) { _ in document } })
+  }
+
   private func take(_ isTaken: Bool) throws {
     guard isTaken else { throw ConsoleError.busy("too many keys are being made") }
   }
 
   private func answer<Made>(
-    _ made: Result<Made, any Error>, _ exchange: HTTPExchange, _ document: (Made) -> JSONValue
+    _ made: Result<Made, any Error>, _ exchange: HTTPExchange, _ status: Int,
+    _ document: (Made) -> JSONValue
   ) {
     let response =
       switch made {
-      case .success(let made): HTTPResponse(status: 201, json: document(made))
+      case .success(let made): HTTPResponse(status: status, json: document(made))
       case .failure(let error): ConsoleError.conflict("\(error)").response
       }
     exchange.respond(finished(response))

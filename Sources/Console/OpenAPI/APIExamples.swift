@@ -6,6 +6,7 @@ enum APIExamples {
   static let udid = "phone-1"
   static let topic = "com.example.app"
   static let token = "8f1c5b2ad0e94763b1a8c4f7e25d90638f1c5b2ad0e94763b1a8c4f7e25d9063"
+  private static let sha256 = "1f825aa2f0020ef7cf91dfa30da4668d791c5d4824fc8e41354b89ec05795ab3"
   private static let now = "2026-01-02T03:04:05.678Z"
   private static let aps: JSONValue = ["aps": ["alert": "Hello"]]
   private static let apsBase64 = "eyJhcHMiOnsiYWxlcnQiOiJIZWxsbyJ9fQ=="
@@ -18,6 +19,8 @@ enum APIExamples {
     case "token": .string(token)
     case "id": 1
     case "name": "slow"
+    case "sha256": .string(sha256)
+    case "keyId": "KEY1234567"
     case "verb": "settings"
     case "limit": 10
     case "apns-push-type": "alert"
@@ -142,15 +145,22 @@ enum APIExamples {
     "CertificateOrder": ["topics": [.string(topic)], "format": "p12", "password": "secret"],
     "MadeCertificate": [
       "topics": [.string(topic)], "environment": "both", "certificate": "-----BEGIN CERTIFICATE-----…",
-      "pkcs12Base64": "MIIJ…",
+      "sha256": .string(sha256), "pkcs12Base64": "MIIJ…",
     ],
     "KeyOrder": ["team": "TEAM123456"],
     "MadeKey": [
       "keyId": "KEY1234567", "team": "TEAM123456", "topics": [], "environments": "both",
       "p8": "the text of AuthKey_KEY1234567.p8",
     ],
-    "PushCertificate": ["topic": .string(topic), "moreTopics": [], "environment": "both", "single": false],
-    "TokenKey": ["keyId": "KEY1234567", "team": "TEAM123456", "topics": [], "environments": "both"],
+    "PushCertificate": [
+      "topic": .string(topic), "moreTopics": [], "environment": "both", "single": false,
+      "sha256": .string(sha256), "revoked": false,
+    ],
+    "TokenKey": [
+      "keyId": "KEY1234567", "team": "TEAM123456", "topics": [], "environments": "both", "revoked": false,
+    ],
+    "RevokedCertificate": ["sha256": .string(sha256), "revoked": true],
+    "RevokedKey": ["keyId": "KEY1234567", "revoked": true],
     "Channel": [
       "topic": .string(topic), "environment": "sandbox", "id": "AAECAwQFBgcICQoLDA0ODw==",
       "storesNewest": true, "listeners": 1, "newestAt": .string(now),

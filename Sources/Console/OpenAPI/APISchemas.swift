@@ -16,6 +16,8 @@ enum APISchemas {
     case "topic": JSONKind.topic.schema
     case "id": .integers(1...Int64.max)
     case "token": RouteParameter.deviceToken.schema
+    case "sha256": hex
+    case "keyId": JSONKind.name.schema
     case "verb": .words(PhoneVerb.all.map(\.name))
     case "name": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
     default: ["type": "string", "minLength": 1]
@@ -205,7 +207,7 @@ extension APISchemas {
       (
         "MadeCertificate",
         object(
-          [("topics", list(text)), ("environment", environments), ("certificate", text)],
+          [("topics", list(text)), ("environment", environments), ("certificate", text), ("sha256", hex)],
           maybe: [("privateKey", text), ("pkcs12Base64", text)])
       ),
       (
@@ -219,12 +221,18 @@ extension APISchemas {
         "PushCertificate",
         object([
           ("topic", text), ("moreTopics", list(text)), ("environment", environments), ("single", flag),
+          ("sha256", hex), ("revoked", flag),
         ])
       ),
       (
         "TokenKey",
-        object([("keyId", text), ("team", text), ("topics", list(text)), ("environments", environments)])
+        object([
+          ("keyId", text), ("team", text), ("topics", list(text)), ("environments", environments),
+          ("revoked", flag),
+        ])
       ),
+      ("RevokedCertificate", object([("sha256", hex), ("revoked", flag)])),
+      ("RevokedKey", object([("keyId", text), ("revoked", flag)])),
     ]
   }
 }

@@ -47,12 +47,23 @@ extension Console {
       )
       .needs(.schema("CertificateOrder")).refuses(409)
       .answers(201, "The certificate, and its key this once", .schema("MadeCertificate")),
-      .list("/api/v1/keys", "Token keys that can be used") { try $0.listKeys($1) }
+      Route(
+        "DELETE", "/api/v1/certificates/{sha256}",
+        "Revokes a push certificate: refused in every handshake from now on",
+        action: .exchange { try $0.revokeCertificate($1, $2) }
+      )
+      .refuses(409).answers(200, "It is revoked", .schema("RevokedCertificate")),
+      .list("/api/v1/keys", "Token keys that were made") { try $0.listKeys($1) }
         .answers(200, "What is known of them; never the key", .list("keys", of: "TokenKey")),
       Route(
         "POST", "/api/v1/keys", "Makes a token key", action: .exchange { try $0.makeKey($1, $2) }
       )
       .needs(.schema("KeyOrder")).refuses(409).answers(201, "The key, this once", .schema("MadeKey")),
+      Route(
+        "DELETE", "/api/v1/keys/{keyId}", "Revokes a token key: its tokens are InvalidProviderToken",
+        action: .exchange { try $0.revokeKey($1, $2) }
+      )
+      .refuses(409).answers(200, "It is revoked", .schema("RevokedKey")),
     ]
   }
 

@@ -9,12 +9,41 @@ public protocol CredentialIssuer: AnyObject {
   /// Makes and answers late, on the loop. False if too many wait.
   func make(_ order: CertificateOrder, then: @escaping (Result<MadeCertificate, any Error>) -> Void) -> Bool
   func make(_ order: KeyOrder, then: @escaping (Result<MadeKey, any Error>) -> Void) -> Bool
+  /// Refuses it from now on; answers late, on the loop. False if too many wait.
+  func revoke(_ item: RevokedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool
   /// Push certificates that were issued, by the topic that each is named after.
-  func certificates() -> [SavedCertificate]
-  /// Token keys that can be used.
-  func keys() -> [SavedKey]
+  func certificates() -> [IssuedCertificate]
+  /// Token keys that can be used, and those that were revoked.
+  func keys() -> [IssuedKey]
   func issue(_ certificate: SavedCertificate) throws
   func issue(_ key: SavedKey) throws
+}
+
+/// What is to be refused from now on.
+public enum RevokedCredential: Equatable, Sendable {
+  /// By the SHA-256 of its DER form.
+  case certificate(sha256: [UInt8])
+  case key(String)
+}
+
+/// A push certificate that was issued.
+public struct IssuedCertificate: Equatable, Sendable {
+  public var certificate: SavedCertificate
+  /// Of its DER form: the name by which it can be revoked.
+  public var sha256: [UInt8]
+  public var isRevoked: Bool
+
+  public init(_ certificate: SavedCertificate, sha256: [UInt8], isRevoked: Bool = false) {
+    (self.certificate, self.sha256, self.isRevoked) = (certificate, sha256, isRevoked)
+  }
+}
+
+/// A token key that was made.
+public struct IssuedKey: Equatable, Sendable {
+  public var key: SavedKey
+  public var isRevoked: Bool
+
+  public init(_ key: SavedKey, isRevoked: Bool = false) { (self.key, self.isRevoked) = (key, isRevoked) }
 }
 
 /// A push certificate to issue, without its key.

@@ -21,7 +21,8 @@ struct StateExport {
       )
     }
     let (generation, written) = (registry.generation, WrittenRows(deviceCount: registry.deviceCount))
-    let keys = (context.credentials?.keys() ?? []).sorted { $0.keyId < $1.keyId }
+    let keys = (context.credentials?.keys() ?? []).filter { !$0.isRevoked }.map(\.key)
+      .sorted { $0.keyId < $1.keyId }
     var members: [GrowingDocument.Member] = [.value("version", .integer(SavedState.version))]
     if let clock = context.clock { members.append(.value("clock", SavedClock(clock).document)) }
     members += [
@@ -34,8 +35,8 @@ struct StateExport {
   /// Every topic with a name, and every certificate.
   private func apps() -> GrowingDocument.Member {
     var certificates: [Topic: SavedCertificate] = [:]
-    for certificate in context.credentials?.certificates() ?? [] {
-      certificates[certificate.topic] = certificate
+    for issued in context.credentials?.certificates() ?? [] where !issued.isRevoked {
+      certificates[issued.certificate.topic] = issued.certificate
     }
     let topics = Set(registry.topicNames).union(certificates.keys)
     return .sorted("apps", Array(topics), by: { $0.name < $1.name }) {

@@ -100,8 +100,9 @@ struct StateImport {
   private func missingCredentials() throws -> Credentials {
     var missing = Credentials()
     guard let issuer = context.credentials else { return missing }
-    let certificates = issuer.certificates()
-    let keys = issuer.keys()
+    // A certificate that was revoked is made anew; the id of a revoked key is used up.
+    let certificates = issuer.certificates().filter { !$0.isRevoked }.map(\.certificate)
+    let keys = issuer.keys().map(\.key)
     for (index, app) in state.apps.enumerated() {
       guard let wanted = app.certificate else { continue }
       let present = certificates.first { $0.topic == wanted.topic }

@@ -29,6 +29,8 @@ public final class CertsFolder {
   public var devicesFolder: String { path + "/devices" }
   /// Certificates of other authorities whose clients are accepted.
   public var trustFolder: String { path + "/trust" }
+  /// What was revoked: files that say it by their names.
+  public var revokedFolder: String { path + "/revoked" }
 
   /// Makes what is absent and loads what is there. Never replaces anything: what can't be used is an error that names
   /// the file.
@@ -222,6 +224,8 @@ extension CertsFolder {
     public var environments: EnvironmentSet
     /// It lists no topics, not even those that follow from the one.
     public var isSingle: Bool
+    /// Of its DER form: the name by which it can be revoked.
+    public var sha256: [UInt8]
   }
 
   /// What was issued for providers with certificates. Files that are none are passed over.
@@ -236,7 +240,8 @@ extension CertsFolder {
       return ListedPushCertificate(
         topic: topic, moreTopics: implied.isSuperset(of: names) ? [] : names,
         environments: parsed.environments,
-        isSingle: leaf.extensionValue(CertificateExtension.topicsIdentifier) == nil)
+        isSingle: leaf.extensionValue(CertificateExtension.topicsIdentifier) == nil,
+        sha256: Digests.sha256(leaf.der))
     }
   }
 
@@ -284,6 +289,9 @@ extension CertsFolder {
       keyId: keyId, key: "\(keysFolder)/AuthKey_\(keyId).p8", description: "\(keysFolder)/\(keyId).json")
     for path in [issued.key, issued.description] where FileSystem.exists(path) {
       throw CredentialsError(.exists, "\(path) is there already; choose another key id")
+    }
+    guard !isRevoked(.key(keyId)) else {
+      throw CredentialsError(.exists, "key \(keyId) was revoked; choose another key id")
     }
     // The description last: a reader takes a key for complete once both are there.
     let key = try PrivateKey.generateP256()

@@ -6,7 +6,7 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
   /// What is wrong; two problems are equal when this is.
   public enum Code: Sendable {
     case malformed, expired, notYetValid, unknownAuthority, notForClients, namesNoTopic, namesNoEnvironment,
-      unverifiable
+      revoked, unverifiable
   }
 
   public let code: Code
@@ -38,6 +38,9 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
     .namesNoEnvironment,
     "the certificate has neither of Apple's environment extensions and its common name none of Apple's prefixes",
     error: X509_V_ERR_INVALID_PURPOSE)
+
+  package static let revoked = CertificateProblem(
+    .revoked, "the certificate was revoked (certs revoke)", error: X509_V_ERR_CERT_REVOKED)
 
   /// What OpenSSL's error code says of a certificate with this issuer and end; nil for none.
   init?(verificationError error: Int32, issuer: String, notBefore: Timestamp?, notAfter: Timestamp?) {

@@ -2,7 +2,7 @@ import COpenSSL
 import PushModel
 
 /// Decides whether a provider's certificate is good (`Documentation/binary-protocol.md#client-certificate`): issued by
-/// our authority or one in `trust/`, valid by the emulator's clock, for clients, and a push certificate. In lenient
+/// our authority or one in `trust/`, not in `revoked/`, valid by the emulator's clock, for clients, and a push certificate. In lenient
 /// mode whatever names a topic passes and the reason is kept.
 public final class ProviderTrust {
   /// Most verdicts remembered; far more than providers, or handshakes under way at once.
@@ -14,9 +14,12 @@ public final class ProviderTrust {
   private struct Recent {
     var verdict: CertificateVerdict
     var judgedAt: Timestamp
+    /// Of what was revoked.
+    var generation: Int
 
     /// Whether the verdict stands at another moment. The leaf's own end is kept to the nanosecond.
-    func stands(at now: Timestamp) -> Bool {
+    func stands(at now: Timestamp, _ revocations: Revocations) -> Bool {
+      guard generation == revocations.generation else { return false }
       let reuse = Timestamp(seconds: ProviderTrust.reuseSeconds).nanoseconds
       guard verdict.isAccepted, verdict.problem == nil, let certificate = verdict.certificate else {
         return false
@@ -28,11 +31,15 @@ public final class ProviderTrust {
 
   private let isLenient: Bool
   private let store: TrustStore
+  private let revocations: Revocations
   private var recent: [[UInt8]: Recent] = [:]
 
-  /// Loads the authorities of a prepared folder.
-  public init(folder: CertsFolder, isLenient: Bool, now: Timestamp) throws(CredentialsError) {
+  /// Loads the authorities of a prepared folder. `revocations` are that folder's, for whoever has them already.
+  public init(
+    folder: CertsFolder, revocations: Revocations? = nil, isLenient: Bool, now: Timestamp
+  ) throws(CredentialsError) {
     self.isLenient = isLenient
+    self.revocations = revocations ?? Revocations(folder)
     store = TrustStore(anchors: [try folder.loadedRoot(now: now).certificate], folder: folder.trustFolder)
   }
 
@@ -43,15 +50,22 @@ public final class ProviderTrust {
   public func verifyChain(
     leafDER: [UInt8], intermediatesDER: [[UInt8]], at now: Timestamp
   ) -> CertificateVerdict {
-    if let known = recent[leafDER], known.stands(at: now) { return known.verdict }
+    revocations.pickUpChanges()
+    if let known = recent[leafDER], known.stands(at: now, revocations) { return known.verdict }
     let verdict = judge(leafDER, intermediatesDER, now)
     if recent.count >= Self.maximumRecent { recent.removeAll(keepingCapacity: true) }
-    recent[leafDER] = Recent(verdict: verdict, judgedAt: now)
+    recent[leafDER] = Recent(verdict: verdict, judgedAt: now, generation: revocations.generation)
     return verdict
   }
 
   /// The newest verdict on a leaf, for the connection that has just completed its handshake with it.
   public func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? { recent[leafDER]?.verdict }
+
+  /// Whoever has an open connection asks this whether the certificate is still good. Nil in lenient mode, where it stays what it
+  /// was.
+  public func standing(leafDER: [UInt8]) -> StandingCertificate? {
+    isLenient ? nil : StandingCertificate(leafDER, revocations)
+  }
 
   private func judge(_ leafDER: [UInt8], _ intermediatesDER: [[UInt8]], _ now: Timestamp)
     -> CertificateVerdict
@@ -75,9 +89,34 @@ public final class ProviderTrust {
       verificationError: error, issuer: certificate.issuer, notBefore: certificate.notBefore,
       notAfter: certificate.notAfter)
     if let untrusted { return untrusted }
+    guard !revocations.contains(der: leaf.der) else { return .revoked }
     guard certificate.namesTopic else { return .namesNoTopic }
     return certificate.environments.isEmpty ? .namesNoEnvironment : nil
   }
+}
+
+/// A certificate that was good in its handshake.
+public final class StandingCertificate {
+  private let item: Revocable
+  private let revocations: Revocations
+  private var generation: Int
+  private var wasRevoked = false
+
+  init(_ der: [UInt8], _ revocations: Revocations) {
+    (item, self.revocations) = (Revocable(der: der), revocations)
+    generation = revocations.generation
+  }
+
+  /// As of the last look at what was revoked, which `pickUpChanges` takes.
+  public var isRevoked: Bool {
+    if generation != revocations.generation {
+      (generation, wasRevoked) = (revocations.generation, revocations.contains(item))
+    }
+    return wasRevoked
+  }
+
+  /// Looks, at the price of one `stat`.
+  public func pickUpChanges() { revocations.pickUpChanges() }
 }
 
 /// What became of a client's certificate.

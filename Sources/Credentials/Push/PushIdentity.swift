@@ -35,7 +35,8 @@ public struct PushIdentity {
 
   private static func isPEM(_ bytes: [UInt8]) -> Bool { bytes.contains("-----BEGIN") }
 
-  private static func certificates(_ bytes: [UInt8]) -> [Certificate] {
+  /// Those of a file in PEM or DER.
+  static func certificates(_ bytes: [UInt8]) -> [Certificate] {
     isPEM(bytes) ? Certificate.all(pem: bytes) : [Certificate(der: bytes)].compactMap { $0 }
   }
 

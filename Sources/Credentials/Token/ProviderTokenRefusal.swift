@@ -24,7 +24,7 @@ public struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConv
 /// A provider token that is refused whatever the time, and what could change that.
 struct RefusedProviderToken: Error {
   enum Cause: Sendable {
-    /// Nothing: its bytes are wrong.
+    /// Nothing, or what makes all be judged anew: its bytes are wrong, or its key is revoked.
     case malformed
     /// A key that is dropped in.
     case unknownKey

@@ -9,6 +9,7 @@ public final class ProviderTokenVerifier {
   public static let maximumAheadSeconds: Int64 = 3600
 
   private let ring: ProviderKeyRing
+  private let revocations: Revocations
   private let isLenient: Bool
   private let documentedOnly: Bool
   /// Refused tokens remembered in one generation, as a count: a client that has a bad one sends it over and over, but
@@ -19,8 +20,12 @@ public final class ProviderTokenVerifier {
   private var cachedGeneration = 0
 
   /// Loads the keys of a prepared folder. In lenient mode a token of an unknown key is taken at its word.
-  /// `documentedOnly` refuses what Apple evidently serves but does not document (`ProviderToken.deviation`).
-  public init(folder: CertsFolder, isLenient: Bool, documentedOnly: Bool = false) {
+  /// `documentedOnly` refuses what Apple evidently serves but does not document (`ProviderToken.deviation`). `revocations` are
+  /// that folder's, for whoever has them already.
+  public init(
+    folder: CertsFolder, revocations: Revocations? = nil, isLenient: Bool, documentedOnly: Bool = false
+  ) {
+    self.revocations = revocations ?? Revocations(folder)
     ring = ProviderKeyRing(folder: folder.keysFolder)
     (self.isLenient, self.documentedOnly) = (isLenient, documentedOnly)
   }
@@ -28,9 +33,12 @@ public final class ProviderTokenVerifier {
   /// Files of the keys folder that hold no usable key.
   public var ignoredFiles: [CredentialsError] { ring.ignored }
 
-  /// Looks for keys that were added or removed. Added ones are found without it; call it now and then so that tokens
-  /// of removed ones end.
-  public func pickUpChanges() { ring.pickUpChanges() }
+  /// Looks for keys that were added, removed or revoked. Added ones are found without it; call it now and then so that tokens
+  /// of the others end.
+  public func pickUpChanges() {
+    ring.pickUpChanges()
+    revocations.pickUpChanges()
+  }
 
   /// Who signed this token (what follows `bearer `), or why it is refused. The signature is checked once per token, its
   /// age every time.
@@ -74,7 +82,7 @@ public final class ProviderTokenVerifier {
     case .malformed: return true
     case .unknownKey:
       ring.pickUpChanges()
-      return cachedGeneration == ring.generation
+      return cachedGeneration == generation
     case .key(let files): return !files.haveChanged
     }
   }
@@ -86,6 +94,9 @@ public final class ProviderTokenVerifier {
     case .failure(let refusal): throw RefusedProviderToken(refusal, .malformed)
     }
     if documentedOnly, let deviation = token.deviation { throw RefusedProviderToken(deviation, .malformed) }
+    guard !revocations.contains(.key(token.keyId)) else {
+      throw RefusedProviderToken(.invalid("key \(token.keyId) was revoked (certs revoke)"), .malformed)
+    }
     guard let key = ring.key(token.keyId) else {
       let refusal = ProviderTokenRefusal.invalid("key \(token.keyId) is not in the keys folder")
       guard isLenient else { throw RefusedProviderToken(refusal, .unknownKey) }
@@ -139,10 +150,13 @@ public final class ProviderTokenVerifier {
     }
   }
 
+  /// Changes with the keys and with what was revoked; either only grows.
+  private var generation: Int { ring.generation &+ revocations.generation }
+
   private func forgetOutdated() {
-    guard cachedGeneration != ring.generation else { return }
+    guard cachedGeneration != generation else { return }
     cache.removeAll()
     refused.removeAll()
-    cachedGeneration = ring.generation
+    cachedGeneration = generation
   }
 }

@@ -17,6 +17,7 @@ enum PlainPush {
   ) {
     emulator.broker.noteRead()
     let service = emulator.provider
+    service.pickUpRevocations()
     let environment = emulator.options.environment
     let message = message(exchange.request)
     let now = emulator.clock.now()

@@ -3,6 +3,7 @@ import Console
 import CourierWire
 import Credentials
 import Platform
+import ProviderAPI
 import PushModel
 import Transport
 
@@ -31,6 +32,16 @@ final class FolderCredentials: CredentialIssuer {
     return inBackground({ try Self.make(order, in: CertsFolder(path: path), now) }, then)
   }
 
+  func revoke(_ item: RevokedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool {
+    let (path, now) = (folder.path, now())
+    let (item, name): (Revocable, String) =
+      switch item {
+      case .certificate(let sha256): (.certificate(sha256), "over the console")
+      case .key(let id): (.key(id), id)
+      }
+    return inBackground({ _ = try CertsFolder(path: path).revoke(item, name: name, now: now) }, then)
+  }
+
   private func inBackground<Made: Sendable>(
     _ work: @escaping @Sendable () throws -> Made, _ then: @escaping (Result<Made, any Error>) -> Void
   ) -> Bool {
@@ -42,15 +53,17 @@ final class FolderCredentials: CredentialIssuer {
   {
     let environments = EnvironmentSet(order.environments.map { EnvironmentSet($0) })
     if let request = order.request {
-      return MadeCertificate(
-        certificate: try folder.signPushRequest(
-          csrPEM: Array(request.utf8), topics: order.topics, environments: environments,
-          isSingle: order.isSingle, now: now))
+      let pem = try folder.signPushRequest(
+        csrPEM: Array(request.utf8), topics: order.topics, environments: environments,
+        isSingle: order.isSingle, now: now)
+      return MadeCertificate(certificate: pem, sha256: CertsFolder.digest(pem: pem))
     }
     let issued = try folder.issuePushCertificate(
       topics: order.topics, environments: environments, isSingle: order.isSingle, now: now)
     let text = try folder.read(issued, name: order.topics[0], password: order.password)
-    return MadeCertificate(certificate: text.certificate, privateKey: text.key, pkcs12: text.pkcs12)
+    return MadeCertificate(
+      certificate: text.certificate, sha256: CertsFolder.digest(pem: text.certificate), privateKey: text.key,
+      pkcs12: text.pkcs12)
   }
 
   private static func make(_ order: KeyOrder, in folder: CertsFolder, _ now: Timestamp) throws -> MadeKey {
@@ -60,18 +73,22 @@ final class FolderCredentials: CredentialIssuer {
     return MadeKey(keyId: issued.keyId, p8: try folder.read(issued))
   }
 
-  func certificates() -> [SavedCertificate] {
+  func certificates() -> [IssuedCertificate] {
     folder.pushCertificates().map {
-      SavedCertificate(
-        topic: $0.topic, moreTopics: $0.moreTopics, environments: $0.environments.environments,
-        isSingle: $0.isSingle)
+      IssuedCertificate(
+        SavedCertificate(
+          topic: $0.topic, moreTopics: $0.moreTopics, environments: $0.environments.environments,
+          isSingle: $0.isSingle),
+        sha256: $0.sha256, isRevoked: folder.isRevoked(.certificate($0.sha256)))
     }
   }
 
-  func keys() -> [SavedKey] {
+  func keys() -> [IssuedKey] {
     folder.tokenKeys().map {
-      SavedKey(
-        keyId: $0.keyId, teamId: $0.teamId, topics: $0.topics, environments: $0.environments.environments)
+      IssuedKey(
+        SavedKey(
+          keyId: $0.keyId, teamId: $0.teamId, topics: $0.topics, environments: $0.environments.environments),
+        isRevoked: folder.isRevoked(.key($0.keyId)))
     }
   }
 
@@ -107,6 +124,8 @@ extension CertsFolder {
 }
 
 extension IdentityDerivation: TokenDerivation {}
+
+extension StandingCertificate: CertificateStanding {}
 
 extension ProviderTrust {
   /// What makes a legacy handshake fail, and the log line for it; nil lets the client in.

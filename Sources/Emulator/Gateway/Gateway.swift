@@ -57,6 +57,8 @@ final class Gateway {
     identities.identify(connection, listener: "gateway")
   }
 
+  func reportRevoked() { identities.reportRevoked(listener: "gateway") }
+
   /// The connection is gone; what came on it may go on.
   func noteEnd(of connection: GatewayConnection, _ reason: String) {
     // One that was held back when it ended must not be told to go on.

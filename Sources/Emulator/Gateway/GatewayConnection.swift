@@ -96,12 +96,22 @@ final class GatewayConnection: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     guard let provider, !isEnding else { return }
+    guard !provider.isRevoked else { return giveUpRevoked() }
     gateway.broker.noteRead()
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
     if let failure { take(failure, from: provider) }
     partialBytes = decoder.heldBytes
     if isClear { countMemory() } else { advance() }
+  }
+
+  /// What came before goes on; nothing more is looked at, and the end is silent, as for a certificate of the other environment
+  /// (`Documentation/credentials.md#revocation`).
+  private func giveUpRevoked() {
+    guard stage == .taking else { return }
+    gateway.reportRevoked()
+    stage = .heardAll
+    advance()
   }
 
   /// It may still read, and hears of a rejection of what it sent.

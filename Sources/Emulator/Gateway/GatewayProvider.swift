@@ -1,4 +1,5 @@
 import Broker
+import Credentials
 import LegacyWire
 import PushModel
 
@@ -13,6 +14,14 @@ struct GatewayProvider {
   var connection: UInt32 = 0
   /// What strict has against the certificate; nil unless lenient let it through.
   var waived: NotificationDetail?
+  /// What may become of the certificate while the connection is open; nil in lenient mode.
+  var standing: StandingCertificate?
+
+  /// Whether its certificate was revoked since the handshake. Looks for news.
+  var isRevoked: Bool {
+    standing?.pickUpChanges()
+    return standing?.isRevoked ?? false
+  }
 
   var rejection: Rejection? { topic == nil ? .missingTopic : nil }
 

@@ -43,7 +43,17 @@ final class ProviderIdentities {
       GatewayProvider(
         topic: implied.flatMap { broker.registry.topic(named: $0) }, environment: environment,
         topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) }),
-        waived: verdict.waiver?.detail))
+        waived: verdict.waiver?.detail, standing: connection.peerCertificate.flatMap(trust.standing)))
+  }
+
+  /// A provider whose certificate was revoked is told nothing: the binary protocol has no word for it.
+  func reportRevoked(listener: String) {
+    logger.log(
+      .warning, "connection closed",
+      [
+        ("listener", .string(listener)),
+        ("because", .string("the certificate was revoked after its handshake (certs revoke)")),
+      ])
   }
 
   private func report(_ certificate: PushCertificate, _ environment: Environment, _ listener: String) {

@@ -24,6 +24,7 @@ final class ProviderService {
   private let uniqueIDs: MessageIDGenerator
   private let verifier: ProviderTokenVerifier
   private let trust: ProviderTrust
+  private let revocations: Revocations
   private let defaultEnvironment: Environment
   private let teamUpdates = TeamTokenUpdates()
   private var connections: [ObjectIdentifier: any ProviderEndpoint] = [:]
@@ -35,9 +36,10 @@ final class ProviderService {
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
     verifier: ProviderTokenVerifier,
-    trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64, faults: FaultService,
-    sink: any PushSink, waiters: PushWaiters
+    trust: ProviderTrust, revocations: Revocations, defaultEnvironment: Environment, seed: UInt64,
+    faults: FaultService, sink: any PushSink, waiters: PushWaiters
   ) {
+    self.revocations = revocations
     (self.faults, self.sink, self.waiters) = (faults, sink, waiters)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
@@ -70,8 +72,12 @@ final class ProviderService {
     return .certificate(
       ProviderCertificate(
         topics: Set(certificate.topics.map(\.name)), impliedTopic: certificate.defaultTopic,
-        environments: Set(environments.environments), waiver: verdict.waiver))
+        environments: Set(environments.environments), waiver: verdict.waiver,
+        standing: connection.peerCertificate.flatMap(trust.standing)))
   }
+
+  /// Looks for what was revoked: before requests are judged that came together.
+  func pickUpRevocations() { revocations.pickUpChanges() }
 
   func tokenIdentity(_ environment: Environment) -> ProviderIdentity {
     .token(

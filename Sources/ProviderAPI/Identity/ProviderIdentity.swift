@@ -17,7 +17,7 @@ public enum ProviderIdentity {
 }
 
 /// What a verified push certificate allows (`Documentation/provider-api.md#certificates`).
-public struct ProviderCertificate: Sendable {
+public struct ProviderCertificate {
   /// The topics it lists.
   public let topics: Set<Topic>
   /// The topic of requests that name none: the subject's UID, if the certificate is for a single topic
@@ -26,12 +26,15 @@ public struct ProviderCertificate: Sendable {
   public let environments: Set<Environment>
   /// What strict has against it, where lenient let its handshake pass.
   public let waiver: Waiver?
+  /// What may become of it while its connection is open; nil if nothing can.
+  public let standing: (any CertificateStanding)?
 
   public init(
-    topics: Set<Topic>, impliedTopic: Topic?, environments: Set<Environment>, waiver: Waiver? = nil
+    topics: Set<Topic>, impliedTopic: Topic?, environments: Set<Environment>, waiver: Waiver? = nil,
+    standing: (any CertificateStanding)? = nil
   ) {
     (self.topics, self.impliedTopic, self.environments) = (topics, impliedTopic, environments)
-    self.waiver = waiver
+    (self.waiver, self.standing) = (waiver, standing)
   }
 
   /// Push types that only a provider token can use (`Documentation/provider-api.md#topics-extension`, `#push-types`).
@@ -51,6 +54,12 @@ public struct ProviderCertificate: Sendable {
   public func connectionRejection(in environment: Environment) -> Rejection? {
     environments.contains(environment) ? nil : .badCertificateEnvironment
   }
+}
+
+/// Whether a certificate that was good in its handshake still is. Implemented by whoever knows what was revoked; asked for each
+/// request.
+public protocol CertificateStanding: AnyObject {
+  var isRevoked: Bool { get }
 }
 
 /// What a valid provider token allows (`Documentation/provider-api.md#provider-tokens`).

@@ -12,6 +12,12 @@ struct AuthenticationPolicy: RequestPolicy {
 
   private static func check(_ certificate: ProviderCertificate, _ context: RequestContext) -> Refusal? {
     if let waiver = certificate.waiver { context.waived.append(waiver) }
+    if certificate.standing?.isRevoked == true {
+      let refusal = Refusal(
+        .badCertificate, rule: Rule.certificate, expected: "a certificate that has not been revoked",
+        got: "one that was revoked after its handshake")
+      if let refusal = context.enforce(refusal) { return refusal }
+    }
     if certificate.topics.isEmpty {
       let refusal = Refusal(
         .badCertificate, rule: Rule.certificate, expected: "a topic in its extension or subject UID",

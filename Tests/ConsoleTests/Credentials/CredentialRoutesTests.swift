@@ -7,6 +7,7 @@ import Console
 @Suite("Certificates and keys over the console")
 struct CredentialRoutesTests {
   private let issuer = FakeIssuer()
+  private let digest = String(repeating: "ab", count: 32)
 
   private func lab() -> ConsoleLab { ConsoleLab { $0.credentials = issuer } }
 
@@ -31,12 +32,14 @@ struct CredentialRoutesTests {
     let pem = try made("/api/v1/certificates", #"{"topics":["com.example.app"],"environment":"sandbox"}"#)
     #expect(
       pem.text
-        == #"{"topics":["com.example.app"],"environment":"sandbox","certificate":"c","privateKey":"k"}"#)
+        == #"{"topics":["com.example.app"],"environment":"sandbox","certificate":"c","sha256":"\#(digest)","privateKey":"k"}"#
+    )
     let bundle = try made(
       "/api/v1/certificates", #"{"topics":["com.example.app"],"format":"p12","password":"secret"}"#)
     #expect(
       bundle.text
-        == #"{"topics":["com.example.app"],"environment":"both","certificate":"c","pkcs12Base64":"AQID"}"#)
+        == #"{"topics":["com.example.app"],"environment":"both","certificate":"c","sha256":"\#(digest)","pkcs12Base64":"AQID"}"#
+    )
     #expect(issuer.orders.map(\.password) == ["", "secret"])
     #expect(issuer.orders.map(\.environments) == [[.sandbox], [.sandbox, .production]])
   }
@@ -48,7 +51,7 @@ struct CredentialRoutesTests {
     issuer.issue(SavedKey(keyId: "K", teamId: "T", topics: [], environments: [.production]))
     #expect(
       try lab().get("/api/v1/keys")["keys"][0].text
-        == #"{"keyId":"K","team":"T","topics":[],"environments":"production"}"#)
+        == #"{"keyId":"K","team":"T","topics":[],"environments":"production","revoked":false}"#)
   }
 
   @Test("certificates are listed")
@@ -57,7 +60,8 @@ struct CredentialRoutesTests {
     issuer.issue(SavedCertificate(topic: topic, environments: [.sandbox], isSingle: true))
     #expect(
       try lab().get("/api/v1/certificates")["certificates"][0].text
-        == #"{"topic":"com.example.app","moreTopics":[],"environment":"sandbox","single":true}"#)
+        == #"{"topic":"com.example.app","moreTopics":[],"environment":"sandbox","single":true,"sha256":"\#(digest)","revoked":false}"#
+    )
   }
 
   @Test(
@@ -74,6 +78,27 @@ struct CredentialRoutesTests {
     let message = try lab().refusal("POST", path, 400, json: json)
     #expect(message.contains(expected), "\(message)")
     #expect(issuer.orders.isEmpty && issuer.keyOrders.isEmpty)
+  }
+
+  @Test("what was revoked says so in the lists, and is not exported")
+  func revoked() throws {
+    issuer.issue(SavedCertificate(topic: try #require(Topic("com.example.app")), environments: [.sandbox]))
+    issuer.issue(SavedKey(keyId: "K", teamId: "T", topics: [], environments: [.production]))
+    let lab = lab()
+    for (path, document) in [
+      ("/api/v1/certificates/\(digest)", #"{"sha256":"\#(digest)","revoked":true}"#),
+      ("/api/v1/keys/K", #"{"keyId":"K","revoked":true}"#),
+    ] {
+      let answer = try lab.ask("DELETE", path)
+      #expect(answer.status == 200 && String(decoding: answer.body, as: UTF8.self) == document)
+    }
+    #expect(try lab.get("/api/v1/certificates")["certificates"][0]["revoked"].bool == true)
+    #expect(try lab.get("/api/v1/keys")["keys"][0]["revoked"].bool == true)
+    let state = try lab.get("/api/v1/export")
+    #expect(state["keys"].elements.isEmpty && state["apps"][0]["certificate"].isNull)
+    for path in ["/api/v1/certificates/abc", "/api/v1/keys/L"] {
+      _ = try lab.refusal("DELETE", path, 404)
+    }
   }
 
   @Test("what can't be made is a conflict; too many at a time are told to come again")

@@ -77,6 +77,7 @@ import Transport
   /// A console to which everything has happened that the examples tell of.
   private func lab() throws -> ConsoleLab {
     let issuer = FakeIssuer()
+    issuer.issue(SavedKey(keyId: "KEY1234567", teamId: "TEAM123456", topics: [], environments: [.sandbox]))
     let lab = ConsoleLab {
       $0.credentials = issuer
       $0.faults = FaultEngine(seed: 1)

@@ -19,7 +19,9 @@ final class FakeIssuer: CredentialIssuer {
     if let problem {
       then(.failure(problem))
     } else {
-      then(.success(MadeCertificate(certificate: [0x63], privateKey: [0x6b], pkcs12: [1, 2, 3])))
+      then(
+        .success(
+          MadeCertificate(certificate: [0x63], sha256: Self.digest, privateKey: [0x6b], pkcs12: [1, 2, 3])))
     }
     return true
   }
@@ -31,8 +33,27 @@ final class FakeIssuer: CredentialIssuer {
     return true
   }
 
-  func certificates() -> [SavedCertificate] { issuedCertificates }
-  func keys() -> [SavedKey] { issuedKeys }
+  static let digest = [UInt8](repeating: 0xab, count: 32)
+  private(set) var revoked: [RevokedCredential] = []
+
+  func revoke(_ item: RevokedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool {
+    guard !isBusy else { return false }
+    revoked.append(item)
+    then(problem.map { .failure($0) } ?? .success(()))
+    return true
+  }
+
+  func certificates() -> [IssuedCertificate] {
+    issuedCertificates.map {
+      IssuedCertificate(
+        $0, sha256: Self.digest, isRevoked: revoked.contains(.certificate(sha256: Self.digest)))
+    }
+  }
+
+  func keys() -> [IssuedKey] {
+    issuedKeys.map { IssuedKey($0, isRevoked: revoked.contains(.key($0.keyId))) }
+  }
+
   func issue(_ certificate: SavedCertificate) { issuedCertificates.append(certificate) }
   func issue(_ key: SavedKey) { issuedKeys.append(key) }
 }

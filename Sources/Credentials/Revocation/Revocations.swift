@@ -1,0 +1,147 @@
+import COpenSSL
+import Platform
+import PushModel
+
+/// What can be revoked, and the name of the file that says so (`certs/README.md`).
+public enum Revocable: Hashable, Sendable {
+  /// A certificate, by the SHA-256 of its DER form.
+  case certificate([UInt8])
+  /// A provider token key, by its id.
+  case key(String)
+
+  private static let certificatePrefix = "certificate-"
+  private static let keyPrefix = "key-"
+
+  /// The certificate with these bytes.
+  public init(der: [UInt8]) { self = .certificate(Digests.sha256(der)) }
+
+  var fileName: String {
+    switch self {
+    case .certificate(let digest): Self.certificatePrefix + Hex.encode(digest)
+    case .key(let id): Self.keyPrefix + id
+    }
+  }
+
+  /// Nil for a file that is something else.
+  init?(fileName: String) {
+    if fileName.hasPrefix(Self.certificatePrefix) {
+      let digits = fileName.dropFirst(Self.certificatePrefix.count)
+      guard let digest = Hex.decode(digits), digest.count == 32, Hex.encode(digest) == digits else {
+        return nil
+      }
+      self = .certificate(digest)
+    } else {
+      let id = String(fileName.dropFirst(Self.keyPrefix.count))
+      guard fileName.hasPrefix(Self.keyPrefix), ProviderKeyRecord.isIdentifier(id) else { return nil }
+      self = .key(id)
+    }
+  }
+
+  /// Whether the parts are what they should be: they name a file.
+  var isWellFormed: Bool { Revocable(fileName: fileName) == self }
+}
+
+/// Certificates and keys that their team has revoked: names of files in `revoked/`, which may come and go while we run.
+///
+///     let revocations = Revocations(folder)
+///     revocations.pickUpChanges()  // one `stat` unless there is something new
+///     if revocations.contains(Revocable(der: leaf)) { … }
+public final class Revocations {
+  private var watch: FolderWatch
+  private var revoked: Set<Revocable> = []
+  /// Counts changes: what was judged before may be outdated.
+  public private(set) var generation = 0
+
+  public init(_ folder: CertsFolder) {
+    watch = FolderWatch(folder.revokedFolder)
+    pickUpChanges()
+  }
+
+  /// Reads the folder again if it may have changed. Call it before something new is judged.
+  public func pickUpChanges() {
+    guard watch.hasChanged else { return }
+    watch.willRead()
+    let present = Set(FileSystem.names(in: watch.path, suffix: "").compactMap(Revocable.init(fileName:)))
+    guard present != revoked else { return }
+    revoked = present
+    generation += 1
+  }
+
+  /// As of the last look into the folder.
+  public func contains(_ item: Revocable) -> Bool { !revoked.isEmpty && revoked.contains(item) }
+
+  func contains(der: [UInt8]) -> Bool { !revoked.isEmpty && revoked.contains(Revocable(der: der)) }
+}
+
+extension CertsFolder {
+  /// Revokes; a running emulator refuses it from then on. `name` is for people who look into the folder. Answers the file that
+  /// says so.
+  @discardableResult
+  public func revoke(_ item: Revocable, name: String, now: Timestamp) throws(CredentialsError) -> String {
+    guard item.isWellFormed else {
+      throw CredentialsError(.unsuitable, "a SHA-256 in hexadecimal or the id of a key was expected")
+    }
+    try FileSystem.makeFolder(revokedFolder, permissions: FileSystem.openFolder)
+    let path = "\(revokedFolder)/\(item.fileName)"
+    guard
+      FileSystem.exists(path)
+        || FileSystem.names(in: revokedFolder, suffix: "").count < FileSystem.maximumNames
+    else {
+      throw CredentialsError(.unsuitable, "\(revokedFolder) is full, with \(FileSystem.maximumNames) files")
+    }
+    let note: JSONValue = ["name": .string(name), "revokedAt": .string(now.rfc3339)]
+    try FileSystem.write(
+      note.encoded + [UInt8(ascii: "\n")], to: path, permissions: FileSystem.openFile)
+    return path
+  }
+
+  /// Takes a revocation back, as Apple never does. Answers whether there was one.
+  @discardableResult
+  public func restore(_ item: Revocable) throws(CredentialsError) -> Bool {
+    let path = "\(revokedFolder)/\(item.fileName)"
+    guard item.isWellFormed, FileSystem.exists(path) else { return false }
+    guard unlink(path) == 0 else { throw FileSystem.failure(.unwritable, path) }
+    return true
+  }
+
+  /// The SHA-256 of the first certificate in a PEM text, by which it can be revoked.
+  public static func digest(pem: [UInt8]) -> [UInt8] {
+    Digests.sha256(Certificate.all(pem: pem).first?.der ?? [])
+  }
+
+  /// Whether it has been revoked.
+  public func isRevoked(_ item: Revocable) -> Bool {
+    item.isWellFormed && FileSystem.exists("\(revokedFolder)/\(item.fileName)")
+  }
+
+  /// The key with this id, if its files are in the folder.
+  public func revocableKey(_ id: String) throws(CredentialsError) -> Revocable {
+    guard ProviderKeyRecord.isIdentifier(id), FileSystem.exists("\(keysFolder)/AuthKey_\(id).p8") else {
+      throw CredentialsError(
+        .unreadable, "\(keysFolder) has no key \(id.prefix(ProviderKeyRecord.longestId))")
+    }
+    return .key(id)
+  }
+}
+
+/// A push certificate in a file, to be revoked: as PEM, DER or PKCS#12, with or without its key.
+public struct RevocableCertificate {
+  public let item: Revocable
+  /// Its common name.
+  public let name: String
+
+  /// Reads it; `password` is that of a PKCS#12 file.
+  public init(file: String, password: String = "") throws(CredentialsError) {
+    let bytes = try FileSystem.read(file)
+    let bundle = try PKCS12.decode(bytes, password: password, file: file)
+    let found = bundle?.certificates ?? PushIdentity.certificates(bytes)
+    let key = bundle?.key ?? PrivateKey(pem: bytes)
+    guard let leaf = found.first(where: { leaf in key.map { leaf.belongs(to: $0) } ?? true }) ?? found.first
+    else {
+      throw CredentialsError(
+        .malformed, "\(file): expected a certificate in PEM, PKCS#12 or DER, got something else")
+    }
+    item = Revocable(der: leaf.der)
+    name = leaf.subjectAttribute(NID_commonName) ?? "?"
+  }
+}
