@@ -1,0 +1,95 @@
+"""An emulator's beginning and end, and several at once."""
+
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from apns_emulator import Emulator, EmulatorError
+
+# Starts one, tells where it is, and is killed before it can tidy up.
+VICTIM = """
+import signal, os, sys
+from apns_emulator import Emulator
+emulator = Emulator().start()
+print(emulator.console.port, emulator.certs.parent, flush=True)
+sys.stdin.read(1)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_all_listeners_are_open_and_closed_at_the_end():
+    with Emulator() as emulator:
+        addresses = [emulator.gateway, emulator.feedback, emulator.provider, emulator.courier, emulator.console, emulator.proxy]
+        for address in addresses:
+            socket.create_connection(address).close()
+        assert emulator.ca.read_text().startswith("-----BEGIN CERTIFICATE-----")
+        folder = emulator.certs.parent
+    for address in addresses:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address)
+    assert not folder.exists()
+    with pytest.raises(EmulatorError, match="not running"):
+        emulator.notifications()
+
+
+def test_several_have_one_authority_and_nothing_else_in_common():
+    with Emulator() as one, Emulator() as other:
+        assert one.ca.read_bytes() == other.ca.read_bytes() and one.ca != other.ca
+        one.device("phone-1", "com.example.app")
+        assert one.console_api.get("/api/v1/tokens")["tokens"] and not other.console_api.get("/api/v1/tokens")["tokens"]
+
+
+def test_settings_are_flags_of_serve():
+    with Emulator("--environment", "production", token_seed="seed", lenient=True, without_broadcast=["a.b", "c.d"]) as one:
+        assert one.environment == "production"
+        with Emulator(environment="production", token_seed="seed") as other:
+            tokens = [emulator.device("phone-1", "com.example.app").token for emulator in (one, other)]
+    assert tokens[0] == tokens[1]
+
+
+def test_a_flag_that_is_none_is_told_with_what_was_meant():
+    with pytest.raises(EmulatorError, match="did not start(.|\n)*--environment"):
+        Emulator(enviroment="production").start()
+
+
+def test_a_program_that_is_none_is_told():
+    with pytest.raises(EmulatorError, match="/nowhere can't be run: No such file"):
+        Emulator(binary=pathlib.Path("/nowhere")).start()
+
+
+def test_it_may_be_started_again():
+    emulator = Emulator()
+    for _ in range(2):
+        with emulator:
+            assert emulator.console_api.get("/api/v1/info")["environment"] == "sandbox"
+    emulator.stop()
+
+
+def test_none_is_left_when_this_process_is_killed():
+    victim = subprocess.Popen([sys.executable, "-c", VICTIM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    port, folder = victim.stdout.readline().split()
+    assert os.path.isdir(folder)
+    # Open as long as the emulator is.
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=30) as connection:
+        connection.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(1024).startswith(b"HTTP/1.1 200")
+        victim.communicate("x")
+        assert victim.returncode == -signal.SIGKILL
+        while connection.recv(65536):
+            pass
+    assert not os.path.exists(folder)
+
+
+def test_a_command_finds_it_by_its_variables():
+    with Emulator() as emulator:
+        environment = {**os.environ, **emulator.variables}
+        script = "from apns_emulator.__main__ import main; import sys; sys.argv[1:] = sys.argv[1].split(); main()"
+        told = subprocess.run(
+            [sys.executable, "-c", script, "push phone-1 com.example.app {}"], env=environment, capture_output=True, text=True)
+        assert told.returncode == 0, told.stderr
+        assert emulator.wait_for_push(topic="com.example.app").accepted
