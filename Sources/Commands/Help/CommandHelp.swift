@@ -1,5 +1,21 @@
 /// What `--help` says of a command beyond its flags.
 enum CommandHelp {
+  /// Of the whole program, for its manual page.
+  static let program = """
+    One program is an emulator of Apple's push service, its providers and its phones. Providers connect as they would to Apple,
+    by HTTP/2 or by the binary protocol that Apple switched off in 2021; devices connect as iPhones do. What happened in between
+    can be looked at in a browser, waited for, recorded, replayed, and broken on purpose.
+
+    Start it, and push to a phone that is made on the way:
+
+      apns-emulator serve
+      apns-emulator push phone-1 com.example.app '{"aps":{"alert":"Hello"}}'
+      apns-emulator device --udid phone-1 --topic com.example.app
+
+    Its dashboard is then at http://127.0.0.1:8790. Commands that talk to a running emulator find it by --ports-file, else by
+    APNS_EMULATOR_PORTS_FILE, else on the default ports.
+    """
+
   static let serve = """
     Without flags: certificates are made if absent, all listeners open on loopback, what is kept for devices survives a
     restart. The first Ctrl-C ends it in order, the second at once. A flag beats its environment variable, that beats the
@@ -66,5 +82,11 @@ enum CommandHelp {
     JSON object; ends with 1 if the push was rejected.
 
       apns-emulator send --topic com.example.app --token "$(apns-emulator tokens --udid phone-1 --bare)"
+    """
+
+  static let man = """
+    For a reader of manual pages, which is what to pipe it into. Packages have them all installed.
+
+      apns-emulator man serve | man -l -
     """
 }

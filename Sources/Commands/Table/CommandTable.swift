@@ -76,6 +76,9 @@ package enum CommandTable {
       arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "the shell to complete in")],
       run: CompletionCommand.run),
     CommandDescription(
+      "man", "print a manual page", about: CommandHelp.man, flags: ManCommand.flags,
+      arguments: ManCommand.arguments, run: ManCommand.run),
+    CommandDescription(
       "bench gateway", "measure the legacy gateway beside a TLS sink", flags: BenchCommand.gatewayFlags,
       run: BenchCommand.gateway),
     CommandDescription(

@@ -1,0 +1,31 @@
+import Platform
+
+/// `man`: a manual page, for `man -l`, or all of them as packages have them.
+enum ManCommand {
+  private static let folder = Flag("out", .folder, "write the pages of all commands there, as NAME.1")
+  static let flags: [any FlagDescription] = [folder]
+  static let arguments = [
+    Argument(
+      ValueKind<String>("COMMAND", expects: "the name of a command, as in serve or certs-push") { word in
+        page(of: word) == nil ? nil : word
+      }, "the command, its words joined by dashes; the whole program if absent"
+    ).optional
+  ]
+
+  static func run(_ settings: Settings) throws -> ExitStatus {
+    if let folder = settings[folder] {
+      for page in ManPage.all(CommandTable.commands) {
+        let text = page.text(version: Program.version)
+        try TextFile.write("\(folder)/\(page.name).1", Array(text.utf8))
+      }
+    } else if let page = page(of: settings.arguments.first ?? "") {
+      try Output.line(page.text(version: Program.version))
+    }
+    return .success
+  }
+
+  private static func page(of word: String) -> ManPage? {
+    let name = "apns-emulator" + (word.isEmpty ? "" : "-\(word)")
+    return ManPage.all(CommandTable.commands).first { $0.name == name }
+  }
+}
