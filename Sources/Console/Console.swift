@@ -19,7 +19,8 @@ public final class Console {
   public init(_ context: ConsoleContext) {
     self.context = context
     requestGuard = RequestGuard(
-      hosts: HostPolicy(bindHost: context.bindHost, additional: context.allowedHosts),
+      hosts: HostPolicy(
+        bindHost: context.bindHost, additional: context.allowedHosts, anyPort: context.accessToken != nil),
       accessToken: context.accessToken)
     routes = Self.routeTable
     slices = SliceScheduler { [unowned context] in context.makeTimer($0, $1) }

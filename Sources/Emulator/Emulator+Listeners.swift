@@ -9,6 +9,7 @@ extension Emulator {
   func openListeners() throws {
     ports.ca = Self.absolute(certs.caCertificate)
     ports.certs = Self.absolute(certs.path)
+    ports.access = consoleToken
     try open("gateway", options.gatewayPort, legacyPolicy()) { [gateway, provider] _ in
       SharedPortConnection(
         legacy: { gateway.makeConnection($0) },

@@ -72,7 +72,7 @@ public final class Emulator {
   public init(options: EmulatorOptions, loop: EventLoop? = nil) throws {
     self.options = options
     seed = options.seed ?? UInt64.random(in: .min ... .max)
-    consoleToken = Self.isLoopback(options.bind) ? nil : Self.makeConsoleToken()
+    consoleToken = Self.isLoopback(options.bind) ? nil : options.access ?? Self.makeConsoleToken()
     try PortProbe.check(options)
     portsClaim = try options.portsFile.map { try PortsFileClaim($0) }
     guard let loop = loop ?? EventLoop() else {
@@ -81,7 +81,7 @@ public final class Emulator {
     self.loop = loop
     logger = try Self.makeLogger(options, clock)
     certs = CertsFolder(path: options.certs)
-    try certs.prepare(now: clock.now())
+    try certs.prepare(serverNames: options.allowedHosts, now: clock.now())
     derivation = try IdentityDerivation(secret: Self.secret(options))
     broker = Broker(derivation: derivation, options: options.broker)
     let store = try Self.openStore(options, broker)

@@ -36,7 +36,9 @@ public struct EmulatorOptions: Sendable {
   public var seedData: String?
   /// Folder that the dashboard's files are read from; nil for those in the binary.
   public var dashboard: String?
-  /// Host names that the console answers to besides loopback's.
+  /// The token that console and proxy ask for beyond loopback; nil for a new one at each start.
+  public var access: String?
+  /// Host names that the console answers to besides loopback's, and that a new server certificate is for.
   public var allowedHosts: [String] = []
   /// Where the server name does not say (`README.md#what-is-emulated`).
   public var environment = Environment.sandbox

@@ -119,6 +119,24 @@ struct CertsFolderTests {
     #expect(X509_verify(server.handle, root.key.handle) == 1)
   }
 
+  @Test("a server certificate that is made then is for the names and addresses that were asked for, too")
+  func furtherServerNames() throws {
+    let folder = try copyOfShared()
+    for suffix in [".pem", ".key"] {
+      try FileManager.default.removeItem(atPath: folder.path + "/server" + suffix)
+    }
+    let certs = CertsFolder(path: folder.path)
+    try certs.prepare(serverNames: ["apns", "192.0.2.7", "2001:db8::7"], now: Fixture.now)
+    let server = try #require(Certificate.all(pem: try contents(of: certs.serverCertificate)).first)
+    for host in ["apns", "localhost"] {
+      #expect(X509_check_host(server.handle, host, host.utf8.count, 0, nil) == 1, "\(host)")
+    }
+    for address in ["192.0.2.7", "2001:db8::7", "127.0.0.1"] {
+      #expect(X509_check_ip_asc(server.handle, address, 0) == 1, "\(address)")
+    }
+    #expect(X509_check_host(server.handle, "192.0.2.7", 0, 0, nil) == 0)
+  }
+
   private func copyOfShared() throws -> ScratchFolder {
     let copy = ScratchFolder()
     let source = try Fixture.folder()

@@ -48,6 +48,12 @@ extension ValueKind where Value == String {
     $0.isEmpty ? nil : $0
   }
 
+  /// It stands in a header field, a cookie and a URL as it is, and is long enough not to be tried out.
+  static let accessToken = ValueKind("TOKEN", expects: "8 to 128 letters, digits and any of -._~") { text in
+    let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }
+    return (8...128).contains(text.count) && isPlain ? text : nil
+  }
+
   package static let address = ValueKind("ADDR", expects: "an IP address or host name without a port") {
     text in
     let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }

@@ -19,9 +19,10 @@ struct RunningEmulator {
 
   /// Reads the ports file that `settings` or the environment name; without one, the default ports and `certs`.
   init(_ settings: Settings, certs folder: String? = nil) throws {
-    credentials = settings[CommonFlags.access].map { [HTTPField("Authorization", "Bearer \($0)")] } ?? []
+    let token = settings[CommonFlags.access]
     let variable = ProcessEnvironment.variables[CommonFlags.portsFile.environmentName]
     guard let path = settings[CommonFlags.portsFile] ?? variable, !path.isEmpty else {
+      credentials = Self.credentials(token)
       certs = folder ?? "certs"
       caPath = certs + "/ca.pem"
       isGuess = true
@@ -31,10 +32,15 @@ struct RunningEmulator {
     isGuess = false
     let members = try Self.members(of: path)
     let texts = Dictionary(members.compactMap { name, value in value.text(name) }, uniquingKeysWith: { $1 })
+    credentials = Self.credentials(token ?? texts["access"])
     certs = folder ?? texts["certs"] ?? "certs"
     caPath = texts["ca"] ?? certs + "/ca.pem"
     addresses = Dictionary(
       members.compactMap { name, value in value.address(name) }, uniquingKeysWith: { $1 })
+  }
+
+  private static func credentials(_ token: String?) -> [HTTPField] {
+    token.map { [HTTPField("Authorization", "Bearer \($0)")] } ?? []
   }
 
   private static func members(of path: String) throws -> [(String, JSONValue)] {

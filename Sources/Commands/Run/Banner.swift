@@ -34,6 +34,8 @@ enum Banner {
   private static func example(_ emulator: Emulator) -> [String] {
     guard let console = emulator.ports["console"] else { return [] }
     guard let token = emulator.consoleToken else { return ["try       curl http://\(console)/api/v1/info"] }
+    // Whoever has chosen it need not read it in a log.
+    guard emulator.options.access == nil else { return ["access    by the token that was given"] }
     return [
       "access    http://\(console)/?access=\(token)",
       "try       curl -H 'Authorization: Bearer \(token)' http://\(console)/api/v1/info",

@@ -33,8 +33,13 @@ enum ServeFlags {
     "dashboard", .folder, "the dashboard's files are read from there at each request, for work on them"
   ).setting
   static let allowHost = Flag(
-    "allow-host", .address, "a further host name that the console answers to"
+    "allow-host", .address,
+    "a further host name that the console answers to, and that a new server certificate is for"
   ).repeatable.setting
+  static let access = Flag(
+    "access", .accessToken,
+    "what console and proxy ask for where --bind is beyond loopback (else a new token at each start)"
+  ).setting.secret
   static let environment = Flag(
     "environment", .environment, default: "sandbox", "where the server name does not say it"
   ).setting
@@ -173,7 +178,7 @@ enum ServeFlags {
       "Listeners",
       [
         bind, gatewayPort, feedbackPort, providerPort, courierPort, consolePort, proxyPort, proxyTunnel,
-        legacyTLS, allowHost, memory,
+        legacyTLS, allowHost, access, memory,
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),

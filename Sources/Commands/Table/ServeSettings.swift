@@ -18,6 +18,7 @@ extension EmulatorOptions {
     portsFile = settings[ServeFlags.portsFile]
     seedData = settings[ServeFlags.seedData]
     dashboard = settings[ServeFlags.dashboard]
+    access = settings[ServeFlags.access]
     allowedHosts = settings.all(ServeFlags.allowHost)
     environment = settings[ServeFlags.environment] ?? environment
     isLenient = settings.isOn(ServeFlags.lenient)

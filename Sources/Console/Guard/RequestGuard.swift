@@ -87,9 +87,12 @@ package struct RequestGuard {
 package struct HostPolicy {
   /// In lower case, without a port, IPv6 addresses in brackets.
   private let names: Set<String>
+  /// Whether clients may have dialled another port, which a container's host has led to ours.
+  private let anyPort: Bool
 
   /// Loopback's names, the bind address, and what the operator adds (a container's name, say).
-  package init(bindHost: String, additional: [String]) {
+  package init(bindHost: String, additional: [String], anyPort: Bool = false) {
+    self.anyPort = anyPort
     let own = ["localhost", "127.0.0.1", "[::1]", Self.written(bindHost)]
     names = Set((own + additional.map(Self.written)).map { $0.lowercased() })
   }
@@ -100,8 +103,11 @@ package struct HostPolicy {
     let host = host.lowercased()
     let isAllowed = { names.contains($0) || $0 == other }
     guard !isAllowed(host) else { return true }
-    let suffix = ":\(port)"
-    return host.hasSuffix(suffix) && isAllowed(String(host.dropLast(suffix.count)))
+    guard let colon = host.lastIndex(of: ":") else { return false }
+    let dialled = host[host.index(after: colon)...]
+    let isNumber = dialled.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard dialled == "\(port)" || anyPort && isNumber && UInt16(dialled) != nil else { return false }
+    return isAllowed(String(host[..<colon]))
   }
 
   private static func written(_ host: String) -> String {

@@ -33,8 +33,8 @@ public final class CertsFolder {
   public var revokedFolder: String { path + "/revoked" }
 
   /// Makes what is absent and loads what is there. Never replaces anything: what can't be used is an error that names
-  /// the file.
-  public func prepare(now: Timestamp) throws(CredentialsError) {
+  /// the file. A server certificate that is made is for `serverNames` too.
+  public func prepare(serverNames: [String] = [], now: Timestamp) throws(CredentialsError) {
     try FileSystem.makeFolder(path, permissions: FileSystem.secretFolder)
     for folder in [pushFolder, keysFolder, devicesFolder] {
       try FileSystem.makeFolder(folder, permissions: FileSystem.secretFolder)
@@ -49,7 +49,8 @@ public final class CertsFolder {
       at: deviceAuthorityPaths, now: now,
       orMake: { () throws(CredentialsError) in try .deviceAuthority(by: root, now: now) })
     _ = try pair(
-      at: serverPaths, now: now, orMake: { () throws(CredentialsError) in try .server(by: root, now: now) })
+      at: serverPaths, now: now,
+      orMake: { () throws(CredentialsError) in try .server(by: root, names: serverNames, now: now) })
   }
 
   private var rootPaths: KeyPair.Paths { .init(certificate: caCertificate, key: caKey) }

@@ -87,13 +87,18 @@ extension KeyPair {
     try make(authority(named: "apns-emulator Device CA", now: now), by: root)
   }
 
-  /// The server under every name that a client may have dialled.
-  static func server(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
+  /// The server under every name that a client may have dialled, and under `names`, which may be IP addresses too.
+  static func server(
+    by root: KeyPair, names: [String] = [], now: Timestamp
+  ) throws(CredentialsError) -> KeyPair {
+    let numbers = names.compactMap { SocketAddress(host: $0, port: 0).numericHost }
+    let hosts = names.filter { !SocketAddress(host: $0, port: 0).isNumeric }
     let subject = DistinguishedName((NID_commonName, "localhost"), (NID_organizationName, organization))
     let extensions: [CertificateExtension] = [
       .basicConstraints(isAuthority: false), .keyUsage([.digitalSignature, .keyEncipherment]),
       .extendedKeyUsage(.serverAuthentication),
-      .subjectAlternativeNames(hosts: ServerNames.hosts, addresses: ServerNames.addresses),
+      .subjectAlternativeNames(
+        hosts: ServerNames.hosts + hosts, addresses: ServerNames.addresses + numbers),
     ]
     return try make(template(subject, now: now, days: Lifetime.server, extensions), by: root)
   }

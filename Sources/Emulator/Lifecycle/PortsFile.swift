@@ -9,6 +9,8 @@ public struct PortsFile: Sendable {
   public var ca = ""
   /// Absolute path of the certs folder.
   public var certs = ""
+  /// What console and proxy ask for beyond loopback; nil on loopback. With it the file is its owner's alone.
+  public var access: String?
 
   /// The address of one listener.
   public subscript(name: String) -> SocketAddress? { listeners.first { $0.name == name }?.address }
@@ -18,8 +20,10 @@ public struct PortsFile: Sendable {
     let addresses = listeners.map { name, address in
       (name, JSONValue.object([("host", .string(address.host)), ("port", .integer(Int64(address.port)))]))
     }
+    let token = access.map { [("access", JSONValue.string($0))] } ?? []
     return .object(
-      [("pid", .integer(Int64(getpid())))] + addresses + [("ca", .string(ca)), ("certs", .string(certs))])
+      [("pid", .integer(Int64(getpid())))] + addresses + [("ca", .string(ca)), ("certs", .string(certs))]
+        + token)
   }
 }
 
@@ -48,7 +52,8 @@ final class PortsFileClaim {
   func write(_ ports: PortsFile, prepare: () -> Void) throws {
     try check()
     let bytes = ports.json.encoded + [UInt8(ascii: "\n")]
-    try file.write(bytes, permissions: 0o644) { new in
+    let isSecret = ports.access != nil
+    try file.write(bytes, permissions: isSecret ? 0o600 : 0o644, isSecret: isSecret) { new in
       prepare()
       guard file.isReplaceable else { return }
       descriptor = fcntl(new, F_DUPFD_CLOEXEC, 0)

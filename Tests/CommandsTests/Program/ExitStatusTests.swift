@@ -118,7 +118,7 @@ struct ExitStatusTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: program.folder.path()) == ["certs"])
   }
 
-  @Test("beyond loopback the console wants its access token, which exec passes on")
+  @Test("beyond loopback the console wants its access token, which exec passes on, and the ports file has")
   func access() throws {
     let program = try BuiltProgram()
     defer { program.remove() }
@@ -126,11 +126,32 @@ struct ExitStatusTests {
       ["--bind", "0.0.0.0"],
       script: """
         "$emulator" tokens --bare
+        (unset APNS_EMULATOR_ACCESS && "$emulator" tokens --bare)
+        [ "$(stat -L -c %a $APNS_EMULATOR_PORTS_FILE 2>/dev/null || stat -L -f %Lp $APNS_EMULATOR_PORTS_FILE)" = 600 ]
         "$emulator" tokens --access wrong || echo "ended with $?"
         """)
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("the console answered 401"))
     #expect(result.output.hasSuffix("ended with 1\n"))
+  }
+
+  @Test("the access token may be chosen; it is not printed then, and commands find it in the environment")
+  func chosenAccess() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let result = try program.run(
+      "exec", "--bind", "0.0.0.0", "--", program.path, "tokens", "--json",
+      environment: ["APNS_EMULATOR_ACCESS": "chosen-by-me"])
+    #expect(result.status == 0, "\(result.output)")
+    #expect(!result.output.contains("chosen-by-me"))
+    let wrong = try program.run(
+      "exec", "--bind", "0.0.0.0", "--access", "chosen-by-me", "--", program.path, "tokens", "--access",
+      "guessed")
+    #expect(wrong.status == 1 && wrong.output.contains("401"), "\(wrong.output)")
+    for text in ["short", "with a blank", "semi;colon"] {
+      let refused = try program.run("serve", "--access", text)
+      #expect(refused.status == 2 && !refused.output.contains(text), "\(refused.output)")
+    }
   }
 
   @Test("without the access token each command that needs it says which flag it wants")
@@ -143,7 +164,7 @@ struct ExitStatusTests {
     let result = try program.exec(
       ["--bind", "0.0.0.0"],
       script: """
-        unset APNS_EMULATOR_ACCESS
+        export APNS_EMULATOR_ACCESS=another
         echo '{"version": 1}' > empty.json
         \(commands.map { "\"$emulator\" \($0) && exit 9" }.joined(separator: "\n"))
         exit 0

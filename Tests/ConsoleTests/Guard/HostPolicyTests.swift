@@ -66,6 +66,22 @@ import Console
     _ = try lab.refusal("POST", path, 403, fields: page)
   }
 
+  @Test(
+    "Where an access token is asked for, a client may have come by another port: a container's host leads it here",
+    arguments: [
+      ("localhost:9000", true), ("apns:9000", true), ("[::1]:1", true), ("localhost:", false),
+      ("evil.com:9000", false),
+      ("localhost:70000", false), ("localhost:+1", false), ("localhost:1:2", false), ("localhost:x", false),
+    ])
+  func mappedPort(host: String, isAllowed: Bool) throws {
+    let lab = ConsoleLab {
+      $0.accessToken = "longenough"
+      $0.allowedHosts = ["apns"]
+    }
+    #expect(
+      try lab.ask("GET", "/livez", fields: [HTTPField("Host", host)]).status == (isAllowed ? 200 : 403))
+  }
+
   @Test("An IPv6 bind address is answered in brackets")
   func bindIPv6() {
     let hosts = HostPolicy(bindHost: "fd00::5", additional: [])
