@@ -44,6 +44,20 @@ def test_several_have_one_authority_and_nothing_else_in_common():
         assert one.console_api.get("/api/v1/tokens")["tokens"] and not other.console_api.get("/api/v1/tokens")["tokens"]
 
 
+def test_threads_that_start_them_at_once_get_one_authority():
+    script = """
+from concurrent.futures import ThreadPoolExecutor
+from apns_emulator import Emulator
+emulators = [Emulator() for _ in range(3)]
+with ThreadPoolExecutor() as threads:
+    print(len({emulator.ca.read_text() for emulator in threads.map(Emulator.start, emulators)}))
+for emulator in emulators:
+    emulator.stop()
+"""
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert told.stdout == "1\n", told.stderr
+
+
 def test_settings_are_flags_of_serve():
     with Emulator("--environment", "production", token_seed="seed", lenient=True, without_broadcast=["a.b", "c.d"]) as one:
         assert one.environment == "production"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 Setting = Union[str, int, float, "os.PathLike[str]", Sequence[str]]
 """The value of a flag; ``True`` for one that has none, a list for one that may be repeated."""
@@ -66,17 +67,14 @@ class EmulatorProcess:
         self.binary = str(binary or binary_path())
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="apns-emulator-"))
         self.log = self.folder / "log"
+        self.access: Optional[str] = None
+        self.ports: Dict[str, Any] = {}
+        self._process: Optional[subprocess.Popen[bytes]] = None
         try:
-            authority.copy_to(self.folder / "certs")
-            self._process = self._launch(arguments)
-        except BaseException:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise
-        try:
-            access, _, ports = self._first_line(time.monotonic() + patience).partition(" ")
-            self.access: Optional[str] = access or None
-            self.ports: Dict[str, Any] = json.loads(ports)
-            authority.keep(self.folder / "certs")
+            with authority.lent_to(self.folder / "certs"):
+                self._process = self._launch(arguments)
+                access, _, ports = self._first_line(self._process, time.monotonic() + patience).partition(" ")
+            self.access, self.ports = access or None, json.loads(ports)
         except BaseException:
             self.stop()
             raise
@@ -96,9 +94,9 @@ class EmulatorProcess:
             except OSError as error:
                 raise EmulatorError(f"{self.binary} can't be run: {error.strerror}") from None
 
-    def _first_line(self, deadline: float) -> str:
+    def _first_line(self, process: subprocess.Popen[bytes], deadline: float) -> str:
         """What the guard tells as soon as all ports are open."""
-        output = self._process.stdout
+        output = process.stdout
         assert output is not None
         line = b""
         with selectors.DefaultSelector() as selector:
@@ -108,7 +106,7 @@ class EmulatorProcess:
                     raise EmulatorError(f"the emulator did not get ready in time:\n{self.log_tail()}")
                 chunk = os.read(output.fileno(), 65536)
                 if not chunk:
-                    self._process.wait(STOP_PATIENCE)
+                    process.wait(STOP_PATIENCE)
                     raise EmulatorError(f"the emulator did not start:\n{self.log_tail()}")
                 line += chunk
         return line.decode()
@@ -120,17 +118,13 @@ class EmulatorProcess:
         except FileNotFoundError:
             return ""
 
-    @property
-    def is_running(self) -> bool:
-        return self._process.poll() is None
-
     def stop(self) -> None:
         """Ends it in order, or, if that takes too long, at once."""
-        if self._process.stdin and not self._process.stdin.closed:
-            self._process.stdin.close()
-        end(self._process)
-        if self._process.stdout:
-            self._process.stdout.close()
+        if self._process is not None:
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None:
+                    stream.close()
+            end(self._process)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -153,15 +147,17 @@ class _Authority:
         self._files: Dict[str, bytes] = {}
         self._lock = threading.Lock()
 
-    def copy_to(self, folder: pathlib.Path) -> None:
-        with self._lock:
+    @contextlib.contextmanager
+    def lent_to(self, folder: pathlib.Path) -> Iterator[None]:
+        """Writes them there, for an emulator that is started in this block; one after the other while there are none yet."""
+        with contextlib.ExitStack() as turn:
+            if not self._files:
+                turn.enter_context(self._lock)
             folder.mkdir(mode=0o700)
             for name, content in self._files.items():
                 with open(folder / name, "xb", opener=_private) as file:
                     file.write(content)
-
-    def keep(self, folder: pathlib.Path) -> None:
-        with self._lock:
+            yield
             if not self._files:
                 self._files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 

@@ -1,0 +1,1 @@
+export { ConsoleError, Emulator, EmulatorError, NoPush, binaryPath, startEmulator } from "./index.js";
