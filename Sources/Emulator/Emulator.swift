@@ -35,6 +35,8 @@ public final class Emulator {
   let phones: PhoneBoard
   let tokenVerifier: ProviderTokenVerifier
   let provider: ProviderService
+  /// What is told of deliveries, if anything is.
+  let hooks: HookService?
   /// The bridge to another service, if there is one.
   let forward: ForwardService?
   /// Variable so that whoever turns the loop can watch it.
@@ -110,6 +112,7 @@ public final class Emulator {
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, revocations: revocations, defaultEnvironment: options.environment, seed: seed,
       faults: faults, sink: sink, waiters: waiters)
+    hooks = try HookService(options.hooks, loop: loop, broker: broker, logger: logger, seed: seed)
     capture = try Self.makeCapture(options, broker, logger)
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: store, courier: courier,
@@ -138,6 +141,7 @@ public final class Emulator {
     try loadSeedData()
     limitMemory()
     try openListeners()
+    startHooks()
     housekeeping = Housekeeping(self)
     housekeeping?.start()
     forward?.start()
@@ -165,6 +169,7 @@ public final class Emulator {
       logger.log(.error, sentence)
     }
     if failure == nil { turnEnd.finish() }
+    hooks?.shutDown()
     capture?.finish()
     portsClaim?.giveUp()
     store?.close()
@@ -228,6 +233,14 @@ public final class Emulator {
     }
     turnEnd.finish()
     if let failure { throw failure }
+  }
+
+  private func startHooks() {
+    guard let hooks else { return }
+    hooks.environment = ports.variables
+    if let consoleToken { hooks.environment["APNS_EMULATOR_ACCESS"] = consoleToken }
+    // After the commit, as for those who watch.
+    loop.atTurnEnd { [unowned self] in if failure == nil { hooks.turnEnded() } }
   }
 
   private func limitMemory() {

@@ -63,6 +63,8 @@ public struct EmulatorOptions: Sendable {
   public var provider = ProviderOptions()
   /// What the gateway takes goes to another service; nil: to devices here.
   public var forward: ForwardOptions?
+  /// What is told of each delivered push.
+  public var hooks: [HookTarget] = []
 
   public init() {}
 

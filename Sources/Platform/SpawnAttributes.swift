@@ -8,7 +8,9 @@ struct SpawnAttributes: ~Copyable {
     private var attributes = posix_spawnattr_t()
   #endif
 
-  init() {
+  /// With a process group of its own it gets no signals from the terminal; and it inherits no descriptors but those that it is
+  /// handed, where the system can promise that.
+  init(ownGroup: Bool = false) {
     posix_spawnattr_init(&attributes)
     var ignored = sigset_t()
     sigemptyset(&ignored)
@@ -20,7 +22,15 @@ struct SpawnAttributes: ~Copyable {
     }
     posix_spawnattr_setsigdefault(&attributes, &ignored)
     posix_spawnattr_setsigmask(&attributes, &blocked)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    var flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+    if ownGroup {
+      flags |= POSIX_SPAWN_SETPGROUP
+      posix_spawnattr_setpgroup(&attributes, 0)
+      #if canImport(Darwin)
+        flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
+      #endif
+    }
+    posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 
   deinit {

@@ -148,6 +148,12 @@ extension ValueKind where Value == SocketAddress {
   }
 }
 
+extension ValueKind where Value == HookTarget {
+  static let hook = ValueKind(
+    "COMMAND|URL", expects: "a shell command, or a URL such as https://example.com/pushed"
+  ) { HookTarget($0) }
+}
+
 extension ValueKind where Value == Environment {
   package static let environment = ValueKind(
     "sandbox|production", expects: "sandbox or production", completion: .words(["sandbox", "production"])

@@ -89,15 +89,11 @@ enum ExecCommand {
 
   private static func export(_ emulator: Emulator, portsFile: String) {
     ProcessEnvironment.set("APNS_EMULATOR_PORTS_FILE", portsFile)
-    ProcessEnvironment.set("APNS_EMULATOR_CA", emulator.ports.ca)
-    ProcessEnvironment.set("APNS_EMULATOR_CERTS", emulator.ports.certs)
     ProcessEnvironment.set("SSL_CERT_FILE", emulator.ports.ca)
     if let access = emulator.consoleToken {
       ProcessEnvironment.set(CommonFlags.access.environmentName, access)
     }
-    for (name, address) in emulator.ports.listeners {
-      ProcessEnvironment.set("APNS_EMULATOR_\(name.uppercased())", "\(address)")
-    }
+    for (name, value) in emulator.ports.variables { ProcessEnvironment.set(name, value) }
   }
 
   /// Has every program that heeds the usual variables go through the proxy; what is local stays so, and nothing else, lest a

@@ -172,6 +172,11 @@ enum ServeFlags {
     "pushes that wait for answers before the gateway stops reading"
   ).setting
 
+  // What is told of what happens. Commands and URLs often hold a secret.
+  static let onDelivery = Flag(
+    "on-delivery", .hook, "told of each delivered push: a shell command on standard input, or a URL by POST"
+  ).repeatable.setting.secret
+
   /// In the order of the help: each flag is in one of them.
   static let groups: [FlagGroup] = [
     FlagGroup(
@@ -183,6 +188,7 @@ enum ServeFlags {
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
+    FlagGroup("Hooks", [onDelivery]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),
     FlagGroup(
       "Forwarding",

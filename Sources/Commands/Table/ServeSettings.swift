@@ -25,6 +25,7 @@ extension EmulatorOptions {
     legacyTLS = settings.isOn(ServeFlags.legacyTLS)
     tokenSeed = settings[ServeFlags.tokenSeed]
     seed = settings[ServeFlags.seed]
+    hooks = settings.all(ServeFlags.onDelivery)
     memory = settings[ServeFlags.memory] ?? memory
     logFormat = settings[ServeFlags.logFormat] ?? logFormat
     logLevel = settings[ServeFlags.logLevel] ?? logLevel

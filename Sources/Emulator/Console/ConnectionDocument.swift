@@ -58,7 +58,7 @@ enum ConnectionDocument {
     samples += plain(emulator).map { .init(Double($0.connections.count), [("listener", $0.name)]) }
     return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
       + memoryMetrics(emulator, samples.map(\.labels))
-      + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? [])
+      + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? []) + (emulator.hooks?.metrics ?? [])
       + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
   }
 

@@ -15,6 +15,13 @@ public struct PortsFile: Sendable {
   /// The address of one listener.
   public subscript(name: String) -> SocketAddress? { listeners.first { $0.name == name }?.address }
 
+  /// The same as variables for a program that is started here (`Documentation/commands.md#exec`).
+  public var variables: [String: String] {
+    var variables = ["APNS_EMULATOR_CA": ca, "APNS_EMULATOR_CERTS": certs]
+    for (name, address) in listeners { variables["APNS_EMULATOR_\(name.uppercased())"] = "\(address)" }
+    return variables
+  }
+
   /// The file's content.
   public var json: JSONValue {
     let addresses = listeners.map { name, address in

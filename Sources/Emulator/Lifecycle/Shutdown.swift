@@ -2,7 +2,7 @@ import Platform
 import Transport
 
 /// The orderly end: what is delayed is taken, providers get the verdicts that come in time and are told how far they got, devices
-/// may still acknowledge what is under way, what is left is kept, then the loop stops. Asked again, it leaves at once.
+/// may still acknowledge what is under way, hooks hear of that if they are quick, what is left is kept, then the loop stops. Asked again, it leaves at once.
 final class Shutdown {
   /// How long devices may take to acknowledge, and connections to close, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
@@ -50,7 +50,9 @@ final class Shutdown {
       deadline = now + Self.patience
       emulator.courier.shutDown()
     } else if hasClosedCouriers,
-      isOver || hasEndedVerdicts && emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
+      isOver
+        || hasEndedVerdicts && emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
+          && emulator.hooks?.isIdle ?? true
     {
       return end()
     }

@@ -76,7 +76,7 @@ struct EmulatorOptionsTests {
       ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
       ["--documented-reasons"], ["--no-explain"], ["--urgent-background"],
       ["--suffix-mismatch", "InvalidPushType"], ["--memory", "64M"], ["--proxy-port", "off"],
-      ["--proxy-tunnel", "example.com"],
+      ["--proxy-tunnel", "example.com"], ["--on-delivery", "cat"],
     ])
   func everyFlag(words: [String]) throws {
     let options = EmulatorOptions(try Self.settings(["serve"] + words))

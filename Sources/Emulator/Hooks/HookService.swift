@@ -1,0 +1,231 @@
+import Broker
+import Console
+import Platform
+import PushModel
+import Transport
+
+/// Tells commands and web servers of each push that a device has acknowledged (`Documentation/hooks.md`).
+///
+/// Deliveries are found in the broker's event log at the end of a turn, after the commit; the way of a push pays what it pays for
+/// any watcher. What a hook does with them takes its time beside the loop.
+final class HookService {
+  /// How long one try may take, in nanoseconds.
+  static let patience: Int64 = 30_000_000_000
+  /// Most deliveries that are described in one turn, as a count: some milliseconds of work.
+  static let perTurn = 100
+  /// Between lines that tell of what was dropped, in nanoseconds.
+  private static let noticeInterval: Int64 = 10_000_000_000
+
+  /// One hook with what waits for it.
+  private final class Hook {
+    let target: HookTarget
+    var queue = HookQueue()
+    var backoff: Backoff
+    var runs: [UInt64: any HookRun] = [:]
+    /// Dropped ones that the log has told of, and when.
+    var droppedTold: UInt64 = 0
+    var toldAt = Int64.min
+
+    init(_ target: HookTarget, seed: UInt64) {
+      self.target = target
+      backoff = Backoff(first: 1_000_000_000, longest: 60_000_000_000, seed: seed)
+    }
+  }
+
+  private let loop: EventLoop
+  private let broker: Broker
+  private let logger: Logger
+  /// What commands find in their environment besides this process's own.
+  var environment: [String: String] = [:]
+  private let hooks: [Hook]
+  private let context: TLSContext?
+  private var timer: LoopEvent?
+  /// The next event to be looked at.
+  private var nextEvent: UInt64
+  private var runCount: UInt64 = 0
+  private var isOver = false
+  private var isAdvancing = false
+
+  /// nil if there is nothing to tell.
+  init?(
+    _ targets: [HookTarget], loop: EventLoop, broker: Broker, logger: Logger, seed: UInt64, ca: String? = nil
+  ) throws {
+    guard !targets.isEmpty else { return nil }
+    (self.loop, self.broker, self.logger) = (loop, broker, logger)
+    hooks = targets.map { Hook($0, seed: seed) }
+    let isSecure = targets.contains { if case .url(let url) = $0 { url.isSecure } else { false } }
+    context =
+      if !isSecure { nil } else if let ca { try TLSContext.client(ca: ca, policy: TLSPolicy()) } else {
+        try TLSContext.clientOfSystemTrust(policy: TLSPolicy())
+      }
+    broker.events.turnOn()
+    nextEvent = broker.events.nextNumber
+    timer = LoopEvent(timerOn: loop) { [unowned self] in advance() }
+  }
+
+  // MARK: What happened
+
+  /// To be called at the end of each turn, after its commit.
+  func turnEnded() {
+    guard !isOver, nextEvent < broker.events.nextNumber else { return }
+    skipForgotten()
+    var described = 0
+    while nextEvent < broker.events.nextNumber, described < Self.perTurn {
+      if let event = broker.events[nextEvent], event.kind == .delivery, event.state == .delivered,
+        tell(of: event)
+      {
+        described += 1
+      }
+      nextEvent += 1
+    }
+    advance()
+  }
+
+  /// The log of events is a ring.
+  private func skipForgotten() {
+    let oldest = broker.events.firstNumber
+    guard nextEvent < oldest else { return }
+    for hook in hooks { hook.queue.drop(Int(clamping: oldest - nextEvent)) }
+    nextEvent = oldest
+  }
+
+  /// Offers a delivery to every hook; answers whether it had to be described.
+  private func tell(of event: BrokerEvent) -> Bool {
+    var body: [UInt8]?
+    for hook in hooks {
+      guard hook.queue.hasRoom else {
+        hook.queue.drop()
+        continue
+      }
+      body = body ?? DeliveryDocument.bytes(event, broker)
+      // It has left the history already.
+      guard let body else {
+        hook.queue.drop()
+        continue
+      }
+      _ = hook.queue.offer(HookQueue.Item(id: event.subject, body: body))
+    }
+    return body != nil
+  }
+
+  // MARK: Running
+
+  /// Starts what there is a place for, and sees to it that the rest is thought of.
+  private func advance() {
+    guard !isOver, !isAdvancing else { return }
+    isAdvancing = true
+    defer { isAdvancing = false }
+    let now = SystemClock.monotonicNanoseconds()
+    for hook in hooks {
+      while let item = hook.queue.next(now: now) { start(item, hook) }
+      noteDropped(hook, now)
+    }
+    let isBehind = nextEvent < broker.events.nextNumber
+    if let due = isBehind ? now : hooks.compactMap(\.queue.nextDue).min() {
+      timer?.start(afterNanoseconds: max(0, due - now))
+    }
+  }
+
+  private func start(_ item: HookQueue.Item, _ hook: Hook) {
+    runCount += 1
+    let number = runCount
+    let then: (HookOutcome) -> Void = { [unowned self] outcome in
+      hook.runs[number] = nil
+      ended(item, hook, outcome)
+      advance()
+    }
+    do {
+      switch hook.target {
+      case .command(let text):
+        hook.runs[number] = try CommandRun(
+          loop, text, environment, item.body, within: Self.patience,
+          heard: { [unowned self] in say($0, hook, item) }, then: then)
+      case .url(let url):
+        let run = PostRun(loop, url, context, item.body, within: Self.patience, then: then)
+        hook.runs[number] = run
+        run.start()
+      }
+    } catch {
+      ended(item, hook, .failed("\(error)", isWorthRetrying: true))
+    }
+  }
+
+  private func ended(_ item: HookQueue.Item, _ hook: Hook, _ outcome: HookOutcome) {
+    guard case .failed(let sentence, let isWorthRetrying) = outcome else { return hook.queue.succeeded(item) }
+    let isTriedAgain = hook.queue.failed(
+      item, isWorthRetrying: isWorthRetrying, now: SystemClock.monotonicNanoseconds(), &hook.backoff)
+    logger.log(
+      .warning, isTriedAgain ? "hook failed, will be tried again" : "hook failed",
+      [
+        ("hook", .string(hook.target.label)), ("id", .integer(Int64(clamping: item.id))),
+        ("try", .integer(Int64(item.failures + 1))), ("because", .string(sentence)),
+      ])
+  }
+
+  private func say(_ line: String, _ hook: Hook, _ item: HookQueue.Item) {
+    logger.log(
+      .debug, "hook says",
+      [
+        ("hook", .string(hook.target.label)), ("id", .integer(Int64(clamping: item.id))),
+        ("line", .string(line)),
+      ])
+  }
+
+  private func noteDropped(_ hook: Hook, _ now: Int64) {
+    let dropped = hook.queue.counts.dropped
+    guard dropped > hook.droppedTold, hook.toldAt == .min || now - hook.toldAt >= Self.noticeInterval else {
+      return
+    }
+    logger.log(
+      .warning, "deliveries were not told of",
+      [
+        ("hook", .string(hook.target.label)),
+        ("count", .integer(Int64(clamping: dropped - hook.droppedTold))),
+        ("because", .string("\(HookQueue.countLimit) wait already, or \(HookQueue.byteLimit >> 20) MiB")),
+      ])
+    (hook.droppedTold, hook.toldAt) = (dropped, now)
+  }
+
+  // MARK: The end
+
+  /// Ends what runs, and says what is lost.
+  func shutDown() {
+    guard !isOver else { return }
+    isOver = true
+    timer?.cancel()
+    for hook in hooks {
+      let lost = hook.queue.giveUp() + hook.runs.count
+      for run in hook.runs.values { run.stop() }
+      hook.runs = [:]
+      guard lost > 0 else { continue }
+      logger.log(
+        .warning, "deliveries were not told of",
+        [
+          ("hook", .string(hook.target.label)), ("count", .integer(Int64(lost))),
+          ("because", .string("the emulator ends")),
+        ])
+    }
+  }
+
+  /// Whether nothing waits and nothing runs.
+  var isIdle: Bool { nextEvent >= broker.events.nextNumber && hooks.allSatisfy(\.queue.isEmpty) }
+
+  var metrics: [MetricFamily] {
+    func samples(_ value: (HookQueue) -> some BinaryInteger) -> [MetricFamily.Sample] {
+      hooks.enumerated().map { .init(Double(value($1.queue)), [("hook", "\($0 + 1) \($1.target.label)")]) }
+    }
+    func counter(_ name: String, _ help: String, _ path: KeyPath<HookQueue.Counts, UInt64>) -> MetricFamily {
+      MetricFamily("apns_emulator_hook_\(name)_total", .counter, help, samples { $0.counts[keyPath: path] })
+    }
+    return [
+      MetricFamily(
+        "apns_emulator_hook_queue", .gauge, "Deliveries that wait for a hook or are with it.",
+        samples { $0.count }),
+      counter("runs", "Tries to tell a hook of a delivery.", \.run),
+      counter("done", "Deliveries that a hook was told of.", \.done),
+      counter("retries", "Tries that failed and are repeated.", \.retried),
+      counter("failures", "Deliveries that a hook could not be told of.", \.failed),
+      counter("dropped", "Deliveries that found no room in a hook's queue.", \.dropped),
+    ]
+  }
+}

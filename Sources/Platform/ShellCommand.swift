@@ -1,0 +1,212 @@
+/// One run of a shell command that gets bytes on its standard input. It is started on the thread that makes descriptors, so that
+/// it inherits none half made; then a thread that may wait sees it to its end, and `stop` ends it from any other.
+///
+///     let command = try ShellCommand("jq .udid >> seen", environment: [:])
+///     let ending = command.run(body, within: 30_000_000_000)  // on another thread
+///
+/// It has a process group of its own: Ctrl-C in a terminal is not for it, and when its time is over all that it started goes
+/// with it.
+/// Unchecked: the pipes are its thread's from `run` on, which is called once; all else is constant.
+public final class ShellCommand: @unchecked Sendable {
+  /// Most bytes of its output that are kept; the rest is read and forgotten.
+  public static let outputLimit = 4096
+  /// How long it may take to end after SIGTERM, in nanoseconds; then SIGKILL.
+  private static let grace: Int64 = 1_000_000_000
+  /// How often it is looked at whether it has ended without closing its output, in milliseconds.
+  private static let lookInterval: Int32 = 20
+
+  /// How it ended.
+  public struct Ending: Equatable, Sendable {
+    /// As a shell tells it: its exit status, or 128 and the signal.
+    public var status: Int32
+    /// What it said on standard output and standard error, the beginning of it.
+    public var output: [UInt8]
+    /// Its time was over.
+    public var isOverdue: Bool
+  }
+
+  private let child: pid_t
+  private var toChild: PipeEnds
+  private var fromChild: PipeEnds
+  /// Rings when it is to be stopped.
+  private let bell: NumberPipe
+
+  /// Starts it: the text is for `/bin/sh`, `environment` comes on top of this process's own.
+  public init(_ text: String, environment: [String: String] = [:]) throws(SocketError) {
+    var input = try PipeEnds()
+    var output = try PipeEnds()
+    guard let bell = NumberPipe() else { throw SocketError.last("open a pipe for", "/bin/sh") }
+    do {
+      child = try Self.spawn(text, environment, input: input.reader, output: output.writer)
+    } catch {
+      bell.close()
+      throw error
+    }
+    input.closeReader()
+    output.closeWriter()
+    for descriptor in [input.writer, output.reader] { SocketCalls.makeNonBlocking(descriptor) }
+    toChild = input
+    fromChild = output
+    self.bell = bell
+  }
+
+  deinit { bell.close() }
+
+  /// Ends it. From any thread.
+  public func stop() { bell.send(0) }
+
+  /// Tells it `input` and sees it to its end, which comes after so many nanoseconds at the latest. Once.
+  public func run(_ input: [UInt8], within limit: Int64) -> Ending {
+    var run = Run(child: child, rest: input[...], deadline: SystemClock.monotonicNanoseconds() + limit)
+    return run.toTheEnd(input: &toChild, output: fromChild.reader, bell: bell.reader)
+  }
+
+  // MARK: Starting
+
+  private static func spawn(
+    _ text: String, _ environment: [String: String], input: Int32, output: Int32
+  ) throws(SocketError) -> pid_t {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+    var words = pointers(["/bin/sh", "-c", text])
+    let variables = ProcessEnvironment.variables.merging(environment) { $1 }
+    var settings = pointers(variables.map { "\($0.key)=\($0.value)" })
+    defer { for pointer in words + settings { free(pointer) } }
+    var child = pid_t()
+    let status = SpawnAttributes(ownGroup: true).lend {
+      posix_spawn(&child, "/bin/sh", &actions, $0, &words, &settings)
+    }
+    guard status == 0 else {
+      throw SocketError(
+        operation: "start", address: "/bin/sh", sentence: SocketCalls.sentence(status), code: status)
+    }
+    return child
+  }
+
+  private static func pointers(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    texts.map { strdup($0) } + [nil]
+  }
+
+  // MARK: Running
+
+  /// A child at work.
+  private struct Run {
+    let child: pid_t
+    /// What it has not been told yet.
+    var rest: ArraySlice<UInt8>
+    var deadline: Int64
+    private var said: [UInt8] = []
+    private var isHearing = true
+    private var isOverdue = false
+    private var isStopping = false
+
+    init(child: pid_t, rest: ArraySlice<UInt8>, deadline: Int64) {
+      (self.child, self.rest, self.deadline) = (child, rest, deadline)
+    }
+
+    mutating func toTheEnd(input: inout PipeEnds, output: Int32, bell: Int32) -> Ending {
+      while true {
+        if rest.isEmpty { input.closeWriter() }
+        if let status = endedStatus() {
+          hear(output)
+          return Ending(status: status, output: said, isOverdue: isOverdue)
+        }
+        wait(input.writer, output, bell)
+        if SystemClock.monotonicNanoseconds() >= deadline { timeIsOver() }
+      }
+    }
+
+    /// Until there is something to do, or it is time to look whether the child is still there.
+    private mutating func wait(_ input: Int32, _ output: Int32, _ bell: Int32) {
+      var waiting = [
+        pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: isHearing ? output : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: isStopping ? -1 : bell, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&waiting, nfds_t(waiting.count), ShellCommand.lookInterval) > 0 else { return }
+      if waiting[0].revents != 0 { tell(input) }
+      if waiting[1].revents != 0 { hear(output) }
+      if waiting[2].revents != 0 { end() }
+    }
+
+    private mutating func tell(_ input: Int32) {
+      let count = rest.withUnsafeBytes { Platform.write(input, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EAGAIN, errno != EINTR {
+        // It does not want to know.
+        rest = []
+      }
+    }
+
+    private mutating func hear(_ output: Int32) {
+      var chunk = [UInt8](repeating: 0, count: 4096)
+      while isHearing {
+        let count = read(output, &chunk, chunk.count)
+        if count > 0 {
+          said += chunk.prefix(min(count, ShellCommand.outputLimit - said.count))
+        } else if count == 0 {
+          isHearing = false
+        } else if errno != EINTR {
+          return
+        }
+      }
+    }
+
+    private func endedStatus() -> Int32? {
+      var status: Int32 = 0
+      guard waitpid(child, &status, WNOHANG) == child else { return nil }
+      let signal = status & 0x7f
+      return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+    }
+
+    private mutating func timeIsOver() {
+      if isStopping {
+        kill(-child, SIGKILL)
+      } else {
+        isOverdue = true
+        end()
+      }
+    }
+
+    private mutating func end() {
+      isStopping = true
+      deadline = SystemClock.monotonicNanoseconds() + ShellCommand.grace
+      kill(-child, SIGTERM)
+    }
+  }
+}
+
+/// A pipe, closed with this value.
+private struct PipeEnds: ~Copyable {
+  /// -1 once closed.
+  private(set) var reader: Int32
+  private(set) var writer: Int32
+
+  init() throws(SocketError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", "/bin/sh") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (reader, writer) = (ends[0], ends[1])
+  }
+
+  mutating func closeReader() { Self.close(&reader) }
+  mutating func closeWriter() { Self.close(&writer) }
+
+  private static func close(_ end: inout Int32) {
+    if end >= 0 { _ = Platform.close(end) }
+    end = -1
+  }
+
+  deinit {
+    for end in [reader, writer] where end >= 0 { _ = Platform.close(end) }
+  }
+}
