@@ -37,6 +37,9 @@ public final class DeviceDriver: ConnectionHandler {
   private let gate: ConnectGate?
   private var passage = Passage.none
   private let phone: DevicePhone?
+  /// The phone's, of this connection; it may have another, to the other environment.
+  private let line = DevicePhone.Line()
+  private var isFirstLine = false
   /// What the device is being told, and what it will be told next.
   private var inputs: [DeviceInput] = []
 
@@ -46,7 +49,8 @@ public final class DeviceDriver: ConnectionHandler {
   }
 
   /// A device that is switched off. `courier` is asked for at every attempt; `context` knows its authority. One with a
-  /// phone has to have been made to say so; one with a gate waits there for its turn to connect.
+  /// phone has to have been made to say so; one with a gate waits there for its turn to connect. Drivers for two environments may
+  /// share a phone: then it is the first one's that learns of apps and tokens.
   public init(
     _ device: consuming SimulatedDevice, identity: DeviceIdentity?, phone: DevicePhone? = nil,
     loop: EventLoop, environment: Environment, context: TLSContext,
@@ -61,10 +65,12 @@ public final class DeviceDriver: ConnectionHandler {
       // Who stands in line has not begun to connect.
       if passage != .inLine { tell(.timePassed) }
     }
+    line.onReport = { [unowned self] in tell(.phoneReported($0)) }
+    line.onNetwork = { [unowned self] in tell(.listens($0)) }
+    isFirstLine = phone?.add(line) ?? false
+    guard isFirstLine else { return }
     phone?.onTokensWanted = { [unowned self] in tell(.wants($0)) }
     phone?.onChannelsWanted = { [unowned self] in tell(.listensTo($0)) }
-    phone?.onReport = { [unowned self] in tell(.phoneReported($0)) }
-    phone?.onNetwork = { [unowned self] in tell(.listens($0)) }
     phone?.onTold = { [unowned self] told in attempt { try owner?.phoneTold(told) } }
     for app in self.device.state.apps where app.topic.app.type == nil { phone?.install(app.topic) }
   }
@@ -97,7 +103,7 @@ public final class DeviceDriver: ConnectionHandler {
     case .emit(let event):
       if case .connected = event { leaveGate() }
       attempt { try owner?.deviceTold(event) }
-      phone?.hear(of: event)
+      phone?.hear(of: event, on: line, isFirst: isFirstLine)
     case .orderPhone(let order): phone?.take(order)
     case .scheduleWake(let moment):
       wake?.start(afterNanoseconds: moment.nanoseconds(since: SystemClock.now()))

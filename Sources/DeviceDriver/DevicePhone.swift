@@ -18,21 +18,29 @@ public final class DevicePhone {
 
   /// Takes what happens, in order.
   var onTold: ([Told]) -> Void = { _ in }
-  /// Takes whether the phone has a network, when that changes.
-  var onNetwork: (Bool) -> Void = { _ in }
   /// Takes the contexts for which the phone wants tokens, when they change.
   var onTokensWanted: ([TokenNeed]) -> Void = { _ in }
   /// Takes the channels to which the phone listens, when they change.
   var onChannelsWanted: ([ChannelNeed]) -> Void = { _ in }
-  /// Takes a report for the emulator.
-  var onReport: (PhoneReport) -> Void = { _ in }
+
+  /// A connection of the phone's device to one environment. What an app is and which tokens it wants is settled with the first
+  /// line alone; pushes come by each.
+  final class Line {
+    /// Takes a report for the emulator.
+    var onReport: (PhoneReport) -> Void = { _ in }
+    /// Takes whether the phone has a network, when that changes.
+    var onNetwork: (Bool) -> Void = { _ in }
+    fileprivate var isConnected = false
+  }
 
   private var phone: Phone
   private let state: AppState
   private let activityTypes: [String]
   private var clock = PhoneClock()
   private var news = PhoneNews()
-  private var isConnected = false
+  /// The line that connected last is the last.
+  private var lines: [Line] = []
+  private var isConnected: Bool { lines.contains(where: \.isConnected) }
   private var hasNetwork = true
   /// nil until they were told: of an earlier run the device may remember others.
   private var tokensWanted: [TokenNeed]?
@@ -59,14 +67,34 @@ public final class DevicePhone {
 
   // MARK: What comes
 
-  /// Something has happened to the device.
-  func hear(of event: DeviceEvent) {
+  /// One more connection of the device; answers whether it is the first.
+  func add(_ line: Line) -> Bool {
+    lines.append(line)
+    return lines.count == 1
+  }
+
+  /// Something has happened to the device at one of its connections.
+  func hear(of event: DeviceEvent, on line: Line, isFirst: Bool) {
     switch event {
-    case .connected:
-      isConnected = true
-      news.noteChange()
-      reportSoon()
-    case .disconnected: isConnected = false
+    case .connected: connected(line)
+    case .disconnected: line.isConnected = false
+    case .notification(let notification): receive(notification)
+    default: if isFirst { hear(ofDevice: event) }
+    }
+  }
+
+  private func connected(_ line: Line) {
+    line.isConnected = true
+    lines.removeAll { $0 === line }
+    lines.append(line)
+    news.noteChange()
+    reportSoon()
+  }
+
+  private func onReport(_ report: PhoneReport) { lines.last(where: \.isConnected)?.onReport(report) }
+
+  private func hear(ofDevice event: DeviceEvent) {
+    switch event {
     case .token(let topic, let token):
       if phone[topic.app.topic] == nil { install(topic.app.topic) }
       happened(phone.take(token, of: topic, at: now))
@@ -77,9 +105,10 @@ public final class DevicePhone {
     case .app(let topic, .removed): change { $0.remove(topic) }
     case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
     case .erased: change { $0.erase() }
-    case .notification(let notification): receive(notification)
     case .restored: change { $0.restore() }
-    case .activated, .tokenRefused, .app, .contextRefused, .contextEnded: break
+    case .activated, .connected, .disconnected, .notification, .tokenRefused, .app, .contextRefused,
+      .contextEnded:
+      break
     }
   }
 
@@ -148,7 +177,7 @@ public final class DevicePhone {
   private func noteNeeds() {
     if phone.settings.hasNetwork != hasNetwork {
       hasNetwork.toggle()
-      onNetwork(hasNetwork)
+      for line in lines { line.onNetwork(hasNetwork) }
     }
     let (tokens, channels) = (phone.wantedTokens, phone.wantedChannels)
     if tokens != tokensWanted {

@@ -7,10 +7,12 @@ import SimulatedDevice
 struct DeviceFiles {
   let folder: String
   let udid: UDID
+  /// Names a state beside the usual one; no UDID has the sign that parts the two.
+  var stateName: String?
 
   private var certificatePath: String { "\(folder)/\(udid.text).pem" }
   private var keyPath: String { "\(folder)/\(udid.text).key" }
-  private var statePath: String { "\(folder)/\(udid.text).json" }
+  private var statePath: String { "\(folder)/\(udid.text)\(stateName.map { "+\($0)" } ?? "").json" }
 
   /// Key and certificate; nil before the first activation.
   func identity() -> DeviceIdentity? { try? DeviceIdentity.load(pem: certificatePath, key: keyPath) }

@@ -1,4 +1,5 @@
 import Credentials
+import DeviceDriver
 import Phone
 import Platform
 import PushModel
@@ -20,8 +21,11 @@ enum DeviceCommand {
   ).repeatable
   private static let seed = Flag(
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives reconnect jitter")
+  private static let environments = Flag(
+    "environment", .environments, default: "sandbox",
+    "which of Apple's server names is asked for; both: a connection and tokens for each")
   static let flags: [any FlagDescription] = [
-    CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, CommonFlags.environment,
+    CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, environments,
     keepAlive, seed, ExplainCommand.version, ExplainCommand.appState, activityType,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
@@ -29,18 +33,24 @@ enum DeviceCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     guard let udid = settings[CommonFlags.udid] else { return .usage }
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
-    let files = DeviceFiles(folder: "\(emulator.certs)/devices", udid: udid)
-    let device = SimulatedDevice(
-      state: try files.state(), topics: settings.all(topics), isActivated: files.identity() != nil,
-      hasPhone: true,
-      seed: settings[seed] ?? UInt64.random(in: .min ... .max),
-      keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000)
     let runner = try DeviceRunner(
-      device, emulator: emulator, files: files, environment: settings[CommonFlags.environment] ?? .sandbox,
-      version: settings[ExplainCommand.version] ?? .standard,
-      appState: settings[ExplainCommand.appState] ?? .suspended, activityTypes: settings.all(activityType),
-      isJSON: settings.isOn(CommonFlags.json),
-      count: settings[count])
+      emulator: emulator, isJSON: settings.isOn(CommonFlags.json), count: settings[count])
+    let phone = DevicePhone(
+      settings[ExplainCommand.version] ?? .standard, settings[ExplainCommand.appState] ?? .suspended,
+      activityTypes: settings.all(activityType), loop: runner.client.loop)
+    let folder = "\(emulator.certs)/devices"
+    for (index, environment) in (settings[environments] ?? .sandbox).environments.enumerated() {
+      // The second has a state of its own; key and certificate are the device's.
+      let files = DeviceFiles(folder: folder, udid: udid, stateName: index == 0 ? nil : environment.name)
+      try runner.add(device(settings, files), files, phone, environment)
+    }
     return try runner.run(limit: settings[CommonFlags.timeout]?.nanoseconds)
+  }
+
+  private static func device(_ settings: Settings, _ files: DeviceFiles) throws -> SimulatedDevice {
+    SimulatedDevice(
+      state: try files.state(), topics: settings.all(topics), isActivated: files.identity() != nil,
+      hasPhone: true, seed: settings[seed] ?? UInt64.random(in: .min ... .max),
+      keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000)
   }
 }

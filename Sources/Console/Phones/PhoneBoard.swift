@@ -45,21 +45,24 @@ public final class PhoneBoard {
   /// A device that has a phone is there. The newest connection counts.
   public func connected(_ udid: UDID, _ link: any PhoneLink) {
     end(ordersTo: udid)
-    change(udid) { $0.link = link }
+    change(udid) { $0.connected(link) }
     deliverQueue(udid)
   }
 
-  /// The device has gone; harmless if it has come by another connection since.
+  /// A connection of the device has gone. Orders by another go on.
   public func disconnected(_ udid: UDID, _ link: any PhoneLink) {
-    guard phones[udid]?.link === link else { return }
-    change(udid) { $0.link = nil }
+    guard phones[udid]?.has(link) == true else { return }
+    var wasNewest = false
+    change(udid) { wasNewest = $0.disconnected(link) }
+    guard wasNewest else { return }
     end(ordersTo: udid)
+    guard phones[udid]?.link == nil else { return }
     if phones[udid]?.isEmpty == true { forget(udid) }
   }
 
   /// A device tells of its phone; false if nobody asked it.
   public func told(_ telling: PhoneTelling, by udid: UDID, _ link: any PhoneLink) -> Bool {
-    guard phones[udid]?.link === link else { return false }
+    guard phones[udid]?.has(link) == true else { return false }
     let events = Self.events(telling.events)
     take(telling, events.compactMap(PhoneEntry.init), by: udid)
     guard let number = telling.number, orders[number]?.udid == udid,
@@ -194,11 +197,7 @@ public final class PhoneBoard {
   private func forget(_ udid: UDID) {
     byteCount -= phones[udid]?.byteCount ?? 0
     // One that is connected goes on, as one that has told nothing.
-    phones[udid] = phones[udid]?.link.map { link in
-      var phone = PhoneRecord()
-      phone.link = link
-      return phone
-    }
+    if phones[udid]?.link == nil { phones[udid] = nil } else { phones[udid]?.forgetAll() }
     byteCount += phones[udid]?.byteCount ?? 0
   }
 

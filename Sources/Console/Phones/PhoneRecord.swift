@@ -7,8 +7,8 @@ struct PhoneRecord {
   /// What a phone is taken to cost besides what it says, in bytes.
   private static let overhead = 1024
 
-  /// The connection of its device; nil while it is away.
-  var link: (any PhoneLink)?
+  /// The connections of its device, the newest last; none while it is away. A phone with both environments has two.
+  private(set) var links: [any PhoneLink] = []
   /// How it was when it last told, a JSON object; empty before that.
   var document: [UInt8] = []
   private(set) var log: [PhoneEntry] = []
@@ -22,6 +22,27 @@ struct PhoneRecord {
   var byteCount: Int { Self.overhead + document.count + logByteCount + queue.byteCount }
   /// Whether there is anything to be kept for a phone that is away.
   var isEmpty: Bool { document.isEmpty && log.isEmpty && queue.isEmpty }
+
+  /// The connection by which it is ordered about; nil while it is away.
+  var link: (any PhoneLink)? { links.last }
+
+  func has(_ link: any PhoneLink) -> Bool { links.contains { $0 === link } }
+
+  mutating func connected(_ link: any PhoneLink) { links.append(link) }
+
+  /// Answers whether it was the one by which it was ordered about.
+  mutating func disconnected(_ link: any PhoneLink) -> Bool {
+    let wasNewest = self.link === link
+    links.removeAll { $0 === link }
+    return wasNewest
+  }
+
+  /// Forgets all but the connections.
+  mutating func forgetAll() {
+    var phone = PhoneRecord()
+    phone.links = links
+    self = phone
+  }
 
   mutating func add(_ entry: PhoneEntry) {
     log.append(entry)

@@ -88,6 +88,12 @@ extension DeviceEvent {
   /// One JSON object without a line break, as scripts read it (`Documentation/commands.md#by-hand`).
   public var jsonLine: String { json.text }
 
+  /// The same, and of which environment the connection is that it happened on.
+  public func jsonLine(of environment: Environment) -> String {
+    guard case .object(let members) = json else { return jsonLine }
+    return JSONValue.object(members + [("environment", .string(environment.name))]).text
+  }
+
   private var json: JSONValue {
     switch self {
     case .activated(let udid): ["event": "activated", "udid": .string(udid.text)]

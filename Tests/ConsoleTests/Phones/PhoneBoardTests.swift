@@ -133,6 +133,24 @@ struct PhoneBoardTests {
     #expect(phone.orders.isEmpty && newer.orders.count == 1)
   }
 
+  @Test("a phone with two connections tells by either, and is there as long as one is")
+  func both() {
+    phone.connect()
+    let newer = FakePhone(board, udid)
+    newer.connect()
+    newer.manner = .waits
+    // Nobody has asked, but it is heard.
+    #expect(!phone.tell([FakePhone.event("sound")]) && log() == ["sound"])
+    var ends = 0
+    board.order(["do": "close"], to: udid) { if case .gone = $0 { ends += 1 } }
+    newer.disconnect()
+    #expect(ends == 1 && board.isConnected(udid))
+    board.order(["do": "close"], to: udid) { _ in }
+    #expect(phone.orders.count == 1)
+    phone.disconnect()
+    #expect(!board.isConnected(udid))
+  }
+
   @Test("settings wait for a phone that is away, are told when it comes, and its log says so")
   func queue() {
     phone.connect()
