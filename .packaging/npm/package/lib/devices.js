@@ -2,10 +2,14 @@
 // Somebody with a phone.
 
 const { spawn } = require("node:child_process");
+const { once } = require("node:events");
 const { createInterface } = require("node:readline");
 
-const { EmulatorError, end } = require("./process.js");
+const { EmulatorError, stopPatience } = require("./process.js");
 const { NoPush } = require("./pushes.js");
+
+// Runs a command until the end of standard input, which comes when this process is killed, too.
+const guard = '"$@" < /dev/null & exec > /dev/null 2>&1; cat; kill $!; wait';
 
 /** A phone with apps. It is away, and its newest push kept for it, unless it is connected. */
 class Device {
@@ -99,10 +103,10 @@ class Connection {
 
   constructor(emulator, udid, topics) {
     this.#udid = udid;
-    const [binary, ...words] = emulator.command("device");
-    words.push("--udid", udid, "--json", "--environment", emulator.environment);
-    this.#child = spawn(binary, [...words, ...topics.flatMap((topic) => ["--topic", topic])],
-      { stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const words = [...emulator.command("device"), "--udid", udid, "--json", "--environment", emulator.environment];
+    for (const topic of topics) words.push("--topic", topic);
+    this.#child = spawn("sh", ["-c", guard, "sh", ...words], { stdio: "pipe", detached: true });
+    for (const each of [this.#child, ...this.#child.stdio]) each.unref();
     const lines = createInterface({ input: this.#child.stdout });
     lines.on("line", (line) => {
       this.#lastLine = line;
@@ -146,7 +150,15 @@ class Connection {
     });
   }
 
-  close() { return end(this.#child); }
+  async close() {
+    const child = this.#child;
+    child.ref();
+    const ended = child.exitCode === null ? once(child, "exit") : undefined;
+    child.stdin.end();
+    const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), stopPatience);
+    await ended;
+    clearTimeout(timer);
+  }
 }
 
 module.exports = { Device };

@@ -149,4 +149,4 @@ async function end(child) {
   clearTimeout(timer);
 }
 
-module.exports = { EmulatorError, EmulatorProcess, binaryPath, end, flags, listeners };
+module.exports = { EmulatorError, EmulatorProcess, binaryPath, flags, listeners, stopPatience };

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import os
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -13,11 +15,14 @@ import types
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Type
 
 from .console import escaped
-from .process import EmulatorError, end
+from .process import STOP_PATIENCE, EmulatorError
 from .pushes import NoPush
 
 if TYPE_CHECKING:
     from .emulator import Emulator
+
+# Runs a command until the end of standard input, which comes when this process is killed, too.
+GUARD = '"$@" < /dev/null & exec > /dev/null 2>&1; cat; kill $!; wait'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,12 +142,11 @@ class _Connection:
 
     def __init__(self, emulator: Emulator, udid: str, topics: List[str]) -> None:
         self._udid = udid
-        words = [*emulator.command("device"), "--udid", udid, "--json", "--environment", emulator.environment]
+        words = ["sh", "-c", GUARD, "sh", *emulator.command("device"), "--udid", udid, "--json", "--environment", emulator.environment]
         for topic in topics:
             words += ["--topic", topic]
         self._process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True,
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
         )
         self._events: queue.Queue[Optional[Dict[str, Any]]] = queue.Queue()
         self._last_line = ""
@@ -169,7 +173,13 @@ class _Connection:
                 return event
 
     def close(self) -> None:
-        end(self._process)
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(STOP_PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -124,19 +124,14 @@ class EmulatorProcess:
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None:
                     stream.close()
-            end(self._process)
+            if self._process.poll() is None:
+                self._process.terminate()
+            try:
+                self._process.wait(STOP_PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def end(process: subprocess.Popen[Any]) -> None:
-    """Asks a child to end, waits, and kills it if it does not."""
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(STOP_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 class _Authority:
