@@ -109,3 +109,13 @@ def test_a_command_finds_it_by_its_variables():
             [sys.executable, "-c", script, "push phone-1 com.example.app {}"], env=environment, capture_output=True, text=True)
         assert told.returncode == 0, told.stderr
         assert emulator.wait_for_push(topic="com.example.app").accepted
+
+
+def test_variables_of_another_emulator_do_not_count(monkeypatch):
+    with Emulator() as other, Emulator() as emulator:
+        for name, value in other.variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("APNS_EMULATOR_CERTS", "/nowhere")
+        with emulator.device("phone-1", "com.example.app").connect() as phone:
+            emulator.send(phone.token, "com.example.app", {"aps": {"alert": "Hello"}})
+            assert phone.next_message().payload == {"aps": {"alert": "Hello"}}

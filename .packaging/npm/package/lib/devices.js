@@ -105,7 +105,9 @@ class Connection {
     this.#udid = udid;
     const words = [...emulator.command("device"), "--udid", udid, "--json", "--environment", emulator.environment];
     for (const topic of topics) words.push("--topic", topic);
-    this.#child = spawn("sh", ["-c", guard, "sh", ...words], { stdio: "pipe", detached: true });
+    this.#child = spawn("sh", ["-c", guard, "sh", ...words],
+      // Not the variables of an emulator that these tests may run in.
+      { stdio: "pipe", detached: true, env: { ...process.env, ...emulator.variables } });
     for (const each of [this.#child, ...this.#child.stdio]) each.unref();
     const lines = createInterface({ input: this.#child.stdout });
     lines.on("line", (line) => {

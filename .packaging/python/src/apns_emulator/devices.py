@@ -146,7 +146,9 @@ class _Connection:
         for topic in topics:
             words += ["--topic", topic]
         self._process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+            # Not those of an emulator that these tests may run in.
+            env={**os.environ, **emulator.variables},
         )
         self._events: queue.Queue[Optional[Dict[str, Any]]] = queue.Queue()
         self._last_line = ""
