@@ -1,0 +1,57 @@
+"""The projects of Examples/, each by the command that its README tells. That in Swift is built by hand: `swift test` there."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from harness import BINARY, PATIENCE
+
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLES = ROOT / "Examples"
+
+
+def command(readme):
+    """The last line of code of a README."""
+    return re.findall(r"^    (\S.*)$", readme.read_text(), re.M)[-1]
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """As if the emulator were installed, and its package for Python with it."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "apns-emulator").symlink_to(BINARY)
+    (programs / "pytest").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pytest -p no:cacheprovider "$@"\n')
+    (programs / "pytest").chmod(0o755)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("APNS_EMULATOR")}
+    return inherited | {
+        "PATH": f"{programs}:{inherited['PATH']}", "APNS_EMULATOR_BINARY": BINARY,
+        "PYTHONPATH": str(ROOT / ".packaging" / "python" / "src"), "PYTEST_PLUGINS": "apns_emulator.pytest_plugin"}
+
+
+@pytest.mark.parametrize(
+    ("name", "last_words"),
+    [("Python", " passed in "), ("Node", "# fail 0"), ("PHP", "ok - and told once"), ("Shell", "ok - a busy service is asked again")],
+    ids=["Python", "Node", "PHP", "Shell"])
+def test_an_example_passes_its_own_test(tmp_path, environment, issued, name, last_words):
+    folder = tmp_path / name
+    shutil.copytree(EXAMPLES / name, folder)
+    # What an earlier run has left, which saves the time that RSA keys take.
+    shutil.copytree(issued, folder / "certs", dirs_exist_ok=True)
+    done = subprocess.run(
+        ["sh", "-c", command(folder / "README.md")], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=2 * PATIENCE)
+    assert done.returncode == 0 and last_words in done.stdout, done.stdout + done.stderr
+
+
+def test_the_index_names_every_example():
+    rows = re.findall(r"^\| \[(\w+)\]\((\w+)\) \|.*\| `(.*)` \|$", (EXAMPLES / "README.md").read_text(), re.M)
+    assert [link for _, link, _ in rows] == [name for name, _, _ in rows]
+    assert sorted(name for name, _, _ in rows) == sorted(each.name for each in EXAMPLES.iterdir() if each.is_dir())
+    told = {name: line for name, _, line in rows if name != "Scenarios"}
+    assert told == {name: command(EXAMPLES / name / "README.md") for name in told}
