@@ -32,7 +32,8 @@ def send_all(apns_emulator, apns_key, store):
     return lambda **options: asyncio.run(run(**options))
 
 
-@pytest.mark.parametrize(("reason", "status"), [("ServiceUnavailable", 503), ("TooManyRequests", 429), ("InternalServerError", 500)])
+@pytest.mark.parametrize(
+    ("reason", "status"), [("ServiceUnavailable", 503), ("TooManyRequests", 429), ("InternalServerError", 500)])
 def test_who_is_busy_is_asked_again(apns_emulator, apns_device, store, send_all, reason, status):
     store.register(apns_device.token)
     apns_emulator.faults.add("busy", {"reason": reason}, next=2)

@@ -39,3 +39,9 @@ post /reset '{"what": ["notifications"]}' > /dev/null
 post /faults '{"name": "busy", "when": {"next": 1}, "effect": {"reason": "TooManyRequests"}}' > /dev/null
 push_with_key "$token" "$hello" > /dev/null
 is "429 200" "$(statuses)" "a busy service is asked again"
+
+# Once no server uses it any more, the certificate can go: it is refused in the handshake from now on.
+apns-emulator certs revoke --certs "$APNS_EMULATOR_CERTS" --topic $APNS_TOPIC > /dev/null
+! push_with_certificate "$token" "$hello" 2> /dev/null || exit 1
+push_with_key "$token" "$hello"
+is "429 200 200" "$(statuses)" "the key is good without the certificate"

@@ -167,7 +167,8 @@ class _Connection:
             try:
                 event = self._events.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                raise NoPush(f"no {name} came to {self._udid} in time; the last it told was {self._last_line}") from None
+                text = f"no {name} came to {self._udid} in time; the last it told was {self._last_line}"
+                raise NoPush(text) from None
             if event is None:
                 self._events.put(None)
                 raise EmulatorError(f"{self._udid} ended: {self._last_line}")
