@@ -39,6 +39,9 @@ public final class ConsoleContext {
   /// Sends a notification in the name of a provider that may push to its topic; the closure gets the
   /// notification's id, late if a fault delays it; nil if the emulator ends before it has one.
   public var sendTest: ((TestPush, @escaping (UInt64?) -> Void) -> Void)?
+  /// Reads and judges the credential of a test push; answers late, on the loop. False if too many wait.
+  public var prove:
+    ((TestPush, PushCredential, @escaping (Result<any PushProof, any Error>) -> Void) -> Bool)?
   /// What a token is the HMAC of, field by field.
   public var explainToken:
     ((Environment, UDID, TopicHash, _ install: Int32, TokenContext?) -> [(field: String, bytes: [UInt8])])?

@@ -25,6 +25,7 @@ public final class Emulator {
   /// What was revoked, for all who judge certificates and keys.
   let revocations: Revocations
   let trust: ProviderTrust
+  let identities: ProviderIdentities
   let deviceVerifier: DeviceIdentityVerifier
   /// What goes wrong on purpose.
   let faults: FaultService
@@ -92,7 +93,7 @@ public final class Emulator {
       folder: certs, revocations: revocations, isLenient: options.isLenient, now: clock.now())
     deviceVerifier = try DeviceIdentityVerifier(folder: certs, isLenient: options.isLenient, now: clock.now())
     faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
-    let identities = ProviderIdentities(
+    identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
     sink = LocalSink(broker)
     forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters)

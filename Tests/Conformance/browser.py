@@ -70,6 +70,11 @@ class Page:
             f"[...document.querySelectorAll({json.dumps(selector)})]"
             f".find(each => each.innerText.trim() === {json.dumps(words)}).click()")
 
+    def choose(self, selector, *paths):
+        """Files for an input, as a person picks them."""
+        found = self.command("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")
+        self.command("DOM.setFileInputFiles", files=[str(path) for path in paths], objectId=found["result"]["objectId"])
+
     def press(self, key):
         """A key, as a person types it."""
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")

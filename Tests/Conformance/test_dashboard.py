@@ -239,6 +239,41 @@ def test_send_a_push(page, emulator):
     assert emulator.api("GET", "/api/v1/notifications?q=by%20hand")["notifications"]
 
 
+def test_a_push_is_sent_with_the_certificate_or_key_that_was_chosen(page, emulator, tmp_path):
+    install(emulator)
+    page.until("store.tokens.length === 1")
+    page.script("location.hash = '#send'")
+    page.shows("Send a test push")
+    emulator.run("certs", "push", "--topic", "com.example.other")
+    bundle = tmp_path / "chosen.p12"
+    emulator.run(
+        "certs", "convert", emulator.path("certs", "push", "com.example.other.p12"), "--out", str(bundle),
+        "--out-password", "pass-of-the-file")
+    page.choose("#push-credential", bundle)
+    page.until("!document.getElementById('push-password').hidden && document.getElementById('push-team').hidden")
+    page.script("document.getElementById('push-password').value = 'wrong'")
+    page.click("Send")
+    page.shows("chosen.p12 has another password")
+    # What the browser says of the refusal is no fault of the page.
+    assert all("409" in json.dumps(complaint) for complaint in page.complaints)
+    page.complaints.clear()
+    page.script("document.getElementById('push-password').value = 'pass-of-the-file'")
+    page.click("Send")
+    page.shows("TopicDisallowed")
+    page.until("document.getElementById('push-credential').files.length === 0 && "
+               "document.getElementById('push-password').value === ''")
+    key = emulator.api("POST", "/api/v1/keys", {"team": "TEAM123456"})
+    path = tmp_path / f"AuthKey_{key['keyId']}.p8"
+    path.write_text(key["p8"])
+    page.choose("#push-credential", path)
+    page.until(f"document.getElementById('push-keyId').value === '{key['keyId']}'")
+    shot(page, "send-with-key")
+    page.click("Send")
+    page.shows("Accepted, stored")
+    log = emulator.log()
+    assert "pass-of-the-file" not in log and "PRIVATE" not in log
+
+
 def push_plainly(emulator):
     """The status of a push in plain HTTP, without credentials."""
     url = "http://%s:%s/3/device/%s" % (*emulator.address("console"), "ab" * 32)

@@ -30,6 +30,10 @@ public struct TestPush: JSONDocument {
   /// Of the binary protocol.
   public var command: UInt8 = 2
   public var identifier: UInt32 = 0
+  /// Who sends it; nil for a provider that may push to the topic.
+  public var credential: PushCredential?
+  /// What the credential was found to be worth.
+  public var proof: (any PushProof)?
 
   private static let tokens = JSONKind.hex("2 to 200 hexadecimal digits", 1...Limits.longestToken)
 
@@ -44,6 +48,7 @@ public struct TestPush: JSONDocument {
       JSONField("expiration", .whole, \.expiration), JSONField("collapseId", .text, \.collapseID),
       JSONField("apnsId", .text, \.apnsID), JSONField("command", .whole(0...2), \.command),
       JSONField("identifier", .whole, \.identifier),
+      JSONField("credential", PushCredential.kind, get: { _ in nil }, set: { $0.credential = $1 }),
     ], rules: [("not", ["required": ["payload", "payloadBase64"]])])
 
   public init(token: [UInt8], topic: Topic, environment: Environment) {
@@ -68,7 +73,21 @@ extension Console {
     guard let send = context.sendTest else {
       throw ConsoleError.unavailable("test pushes are not part of this run")
     }
-    send(push) { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
+    let answer: (UInt64?) -> Void = { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
+    guard let credential = push.credential else { return send(push, answer) }
+    guard let prove = context.prove else {
+      throw ConsoleError.unavailable("certificates and keys are not part of this run")
+    }
+    let isTaken = prove(push, credential) { [unowned self] result in
+      switch result {
+      case .failure(let error): exchange.respond(finished(ConsoleError.conflict("\(error)").response))
+      case .success(let proof):
+        var push = push
+        (push.credential, push.proof) = (nil, proof)
+        send(push, answer)
+      }
+    }
+    guard isTaken else { throw ConsoleError.busy("too many certificates and keys are being looked at") }
   }
 
   private func sentTestPush(_ id: UInt64?) -> HTTPResponse {

@@ -10,13 +10,22 @@ public struct PushIdentity {
 
   /// Reads them. `key` names the key's file where it is not in the first; `password` is that of either.
   public init(file: String, key keyFile: String? = nil, password: String = "") throws(CredentialsError) {
-    let bytes = try FileSystem.read(file)
+    var key: (bytes: [UInt8], name: String)?
+    if let keyFile { key = (try FileSystem.read(keyFile), keyFile) }
+    try self.init(try FileSystem.read(file), named: file, key: key, password: password)
+  }
+
+  /// Takes what was in those files; the names are for errors.
+  public init(
+    _ bytes: [UInt8], named file: String, key keyFile: (bytes: [UInt8], name: String)? = nil,
+    password: String = ""
+  ) throws(CredentialsError) {
     var found = Self.certificates(bytes)
     var key = Self.isPEM(bytes) ? PrivateKey(pem: bytes, password: password) : nil
     if let bundle = try PKCS12.decode(bytes, password: password, file: file) {
       (found, key) = (bundle.certificates, bundle.key)
     }
-    if let keyFile { key = try Self.key(in: keyFile, password) }
+    if let keyFile { key = try Self.key(in: keyFile.bytes, keyFile.name, password) }
     guard !found.isEmpty else {
       throw CredentialsError(
         .malformed, "\(file): expected a certificate in PEM, PKCS#12 or DER, got something else")
@@ -27,7 +36,8 @@ public struct PushIdentity {
         "\(file) has no key that can be read: name its file, or the password if it is encrypted")
     }
     guard let own = found.firstIndex(where: { $0.belongs(to: key) }) else {
-      throw CredentialsError(.mismatched, "\(keyFile ?? file) is not the key of a certificate in \(file)")
+      throw CredentialsError(
+        .mismatched, "\(keyFile?.name ?? file) is not the key of a certificate in \(file)")
     }
     found.swapAt(0, own)
     (certificates, self.key) = (found, key)
@@ -40,8 +50,9 @@ public struct PushIdentity {
     isPEM(bytes) ? Certificate.all(pem: bytes) : [Certificate(der: bytes)].compactMap { $0 }
   }
 
-  private static func key(in file: String, _ password: String) throws(CredentialsError) -> PrivateKey {
-    let bytes = try FileSystem.read(file)
+  private static func key(
+    in bytes: [UInt8], _ file: String, _ password: String
+  ) throws(CredentialsError) -> PrivateKey {
     let bundled = try PKCS12.decode(bytes, password: password, file: file)?.key
     guard let key = bundled ?? PrivateKey(pem: bytes, password: password) else {
       throw CredentialsError(
@@ -49,6 +60,9 @@ public struct PushIdentity {
     }
     return key
   }
+
+  /// The certificates in DER, the one that the key belongs to first.
+  public var certificatesDER: [[UInt8]] { certificates.map(\.der) }
 
   // MARK: Writing
 

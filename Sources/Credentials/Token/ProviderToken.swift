@@ -138,6 +138,23 @@ public final class ProviderTokenSigner {
     self.teamId = teamId
   }
 
+  /// The key in a `.p8` file, or nil if the file holds something else. What is not said of it is taken from the file's name
+  /// (`AuthKey_<KEY>.p8`) and from the description of that key in the folder.
+  public init?(
+    p8: [UInt8], name: String, keyId: String?, team: String?, folder: CertsFolder
+  ) throws(CredentialsError) {
+    guard Certificate.all(pem: p8).isEmpty, let key = PrivateKey(pem: p8), key.isP256 else { return nil }
+    guard let id = keyId ?? ProviderKey.keyId(inFileName: name) else {
+      throw CredentialsError(
+        .unsuitable, "\(name): its key id was expected, as the name is not AuthKey_<KEY>.p8")
+    }
+    guard let team = team ?? folder.tokenKeys().first(where: { $0.keyId == id })?.teamId else {
+      throw CredentialsError(
+        .unsuitable, "\(name): the team of key \(id) was expected, as nobody here knows it")
+    }
+    (self.key, self.keyId, teamId) = (key, id, team)
+  }
+
   /// A token issued at a moment, in compact form with a raw signature. Good for an hour.
   public func token(at now: Timestamp) throws(CredentialsError) -> String {
     let header: JSONValue = ["alg": "ES256", "kid": .string(keyId)]

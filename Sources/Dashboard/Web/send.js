@@ -1,5 +1,6 @@
 /* Sends a test push on either protocol. */
 import { api, limits } from './api.js';
+import { credentialFields, credentialOf, forgetCredential } from './credential.js';
 import { button, h, show } from './dom.js';
 import { base64Of, outcomeOf, pushTypes } from './format.js';
 import { attempt } from './notices.js';
@@ -53,6 +54,7 @@ export function sendPane(main) {
     field('protocol', 'Protocol', protocol), field('token', 'Device token', token), field('topic', 'Topic', topic), httpOnly, legacyOnly,
     field('priority', 'Priority', h('select', { id: 'push-priority', name: 'priority' }, ['10', '5', '1'].map(value => h('option', { value, selected: value === String(draft.priority || 10) }, value)))),
     field('expiration', 'Expiration', input('expiration', { type: 'number', min: 0, placeholder: 'UNIX seconds; empty for 30 days, 0 for now or never' })),
+    credentialFields(),
     h('label', { for: 'push-payload' }, 'Payload'), h('div', { class: 'row' }, Object.entries(templates).map(([name, value]) =>
       button(name, () => {
         payloadText.value = JSON.stringify(value, null, 2);
@@ -60,7 +62,7 @@ export function sendPane(main) {
         check();
       })), size),
     h('div', { class: 'wide' }, payloadText),
-    h('div', { class: 'wide row' }, h('button', { class: 'primary' }, 'Send'), h('span', { class: 'faint small' }, 'Sent as a provider that may push to the topic; the checks are the same.')));
+    h('div', { class: 'wide row' }, h('button', { class: 'primary' }, 'Send'), h('span', { class: 'faint small' }, 'Sent as a provider that may push to the topic, or as whose certificate or key is chosen: for this push alone, and kept nowhere. The checks are the same.')));
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Send a test push')), h('div', { class: 'pane' },
     h('datalist', { id: 'known-tokens' }, known.slice(0, 200).map(row => h('option', { value: row.token }, `${row.udid} · ${row.topic}`))),
     h('datalist', { id: 'known-topics' }, Array.from(new Set(known.map(row => row.topic)), name => h('option', { value: name }))),
@@ -84,8 +86,9 @@ async function submitPush(form, outcome) {
     if (value('collapseId')) push.collapseId = value('collapseId');
   }
   drafts.push = { ...push, text: form.elements.payload.value };
-  const sent = await attempt(() => api('POST', '/api/v1/push', push, limits.push));
+  const sent = await attempt(async () => api('POST', '/api/v1/push', { ...push, credential: await credentialOf(form) }, limits.push));
   if (!sent) return;
+  forgetCredential(form);
   keep(sent);
   changed('notifications');
   show(outcome, h('div', { class: 'card' }, h('p', { class: sent.verdict.accepted ? 'good' : 'bad' }, h('strong', {}, sent.verdict.accepted ? `Accepted, ${sent.state}` : outcomeOf(sent))),

@@ -20,8 +20,9 @@ enum ConsoleService {
     context.accessToken = emulator.consoleToken
     if let path = emulator.options.dashboard { context.webFile = DashboardFolder(path: path).file }
     // Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
+    let background = BackgroundWork(emulator.loop)
     context.credentials = FolderCredentials(
-      emulator.certs, background: BackgroundWork(emulator.loop),
+      emulator.certs, background: background,
       now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
     context.info = { [unowned emulator] in info(emulator) }
     context.unreadiness = { [unowned emulator] in emulator.shutdown?.hasBegun == true ? "shutting down" : nil
@@ -31,6 +32,7 @@ enum ConsoleService {
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }
     context.faults = emulator.faults.engine
     context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator, done: $1) }
+    context.prove = { [unowned emulator] in PushProver.prove($0, $1, emulator, background, then: $2) }
     context.explainToken = { environment, udid, topicHash, install, context in
       IdentityDerivation.appTokenMessage(
         environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)

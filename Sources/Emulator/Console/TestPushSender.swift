@@ -24,7 +24,7 @@ enum TestPushSender {
     let number =
       emulator.capture?.connectionOpened(.console, push.environment, topic: push.topic.name) ?? 0
     let requests = ProviderRequests(
-      emulator.provider, identity: identity(push), environment: push.environment,
+      emulator.provider, identity: identity(push, emulator), environment: push.environment,
       interface: .console, number: number)
     // The directory finds topics by name, as issued certificates have made them known.
     _ = emulator.broker.registry.topic(named: push.topic)
@@ -47,8 +47,13 @@ enum TestPushSender {
     }
   }
 
-  /// By a certificate for the topic, or by a token where no certificate will do.
-  private static func identity(_ push: TestPush) -> ProviderIdentity {
+  /// By what the person has chosen, else by a certificate for the topic, or by a token where no certificate will do.
+  private static func identity(_ push: TestPush, _ emulator: Emulator) -> ProviderIdentity {
+    switch push.proof as? ProvenPush {
+    case .certificate(let leaf, _): return emulator.provider.identity(of: leaf, environment: push.environment)
+    case .token: return emulator.provider.tokenIdentity(push.environment)
+    case nil: break
+    }
     guard needsToken(push) else {
       return .certificate(
         ProviderCertificate(
@@ -83,7 +88,11 @@ enum TestPushSender {
       ("apns-expiration", push.expiration.map(String.init)), ("apns-collapse-id", push.collapseID),
       ("apns-id", push.apnsID),
     ]
-    if needsToken(push) { message.append(name: "authorization", value: "bearer console") }
+    switch push.proof as? ProvenPush {
+    case .token(let token): message.append(name: "authorization", value: "bearer \(token)")
+    case .certificate: break
+    case nil: if needsToken(push) { message.append(name: "authorization", value: "bearer console") }
+    }
     for (name, value) in optional {
       if let value { message.append(name: name, value: value) }
     }
@@ -94,10 +103,7 @@ enum TestPushSender {
   // MARK: The binary protocol
 
   private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
-    // Topics are known once somebody has named them.
-    let topic = emulator.broker.registry.topic(named: push.topic)
-    var provider = GatewayProvider(
-      topic: topic, environment: push.environment, topics: Set([topic].compactMap(\.self)))
+    var provider = provider(of: push, emulator)
     provider.connection = emulator.capture?.gatewayOpened(provider) ?? 0
     let bytes = bytes(push)
     let decision = bytes.withUnsafeBytes { bytes -> FaultEngine.Decision? in
@@ -110,6 +116,20 @@ enum TestPushSender {
         done(id)
       }
     }
+  }
+
+  /// The one whose certificate the person has chosen, else one for the topic.
+  private static func provider(of push: TestPush, _ emulator: Emulator) -> GatewayProvider {
+    if case .certificate(let leaf, _)? = push.proof as? ProvenPush,
+      case .provider(let provider) = emulator.identities.identify(
+        leaf, push.environment, listener: "console")
+    {
+      return provider
+    }
+    // Topics are known once somebody has named them.
+    let topic = emulator.broker.registry.topic(named: push.topic)
+    return GatewayProvider(
+      topic: topic, environment: push.environment, topics: Set([topic].compactMap(\.self)))
   }
 
   private static func submit(

@@ -29,8 +29,12 @@ final class ProviderIdentities {
   }
 
   func identify(_ connection: SocketConnection, listener: String) -> GatewayIdentification {
-    let environment = environment(of: connection)
-    guard let verdict = connection.peerCertificate.flatMap({ trust.recentVerdict(leafDER: $0) }),
+    identify(connection.peerCertificate, environment(of: connection), listener: listener)
+  }
+
+  /// The same of a leaf in DER that has just been judged.
+  func identify(_ leaf: [UInt8]?, _ environment: Environment, listener: String) -> GatewayIdentification {
+    guard let verdict = leaf.flatMap({ trust.recentVerdict(leafDER: $0) }),
       let certificate = verdict.certificate
     else { return .provider(GatewayProvider(topic: nil, environment: environment, topics: [])) }
     let allowed = verdict.isAccepted ? verdict.environments : certificate.environments
@@ -43,7 +47,7 @@ final class ProviderIdentities {
       GatewayProvider(
         topic: implied.flatMap { broker.registry.topic(named: $0) }, environment: environment,
         topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) }),
-        waived: verdict.waiver?.detail, standing: connection.peerCertificate.flatMap(trust.standing)))
+        waived: verdict.waiver?.detail, standing: leaf.flatMap(trust.standing)))
   }
 
   /// A provider whose certificate was revoked is told nothing: the binary protocol has no word for it.

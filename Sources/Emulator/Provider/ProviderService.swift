@@ -65,7 +65,12 @@ final class ProviderService {
 
   /// The certificate of a connection, if it showed one, else the means to judge its tokens.
   func identity(of connection: SocketConnection, environment: Environment) -> ProviderIdentity {
-    guard let verdict = connection.peerCertificate.flatMap({ trust.recentVerdict(leafDER: $0) }),
+    identity(of: connection.peerCertificate, environment: environment)
+  }
+
+  /// The same of a leaf in DER that has just been judged.
+  func identity(of leaf: [UInt8]?, environment: Environment) -> ProviderIdentity {
+    guard let verdict = leaf.flatMap({ trust.recentVerdict(leafDER: $0) }),
       let certificate = verdict.certificate
     else { return tokenIdentity(environment) }
     let environments = verdict.isAccepted ? verdict.environments : certificate.environments
@@ -73,7 +78,7 @@ final class ProviderService {
       ProviderCertificate(
         topics: Set(certificate.topics.map(\.name)), impliedTopic: certificate.defaultTopic,
         environments: Set(environments.environments), waiver: verdict.waiver,
-        standing: connection.peerCertificate.flatMap(trust.standing)))
+        standing: leaf.flatMap(trust.standing)))
   }
 
   /// Looks for what was revoked: before requests are judged that came together.

@@ -33,6 +33,35 @@ import Console
     #expect(push.priority == 5 && push.expiration == 0 && push.command == 1 && push.identifier == 9)
   }
 
+  @Test("A credential is looked at before, goes no further, and decides who sends")
+  func credential() throws {
+    struct Proof: PushProof {}
+    let (lab, sent) = makeLab()
+    let token = try lab.install()
+    let json =
+      #"{"token":"\#(token.hex)","topic":"com.example.app","payload":{},"#
+      + #""credential":{"file":"AQID","name":"a.p12","key":"BAU=","password":"p","keyId":"K","team":"T"}}"#
+    #expect(try lab.refusal("POST", "/api/v1/push", 503, json: json).contains("not part of this run"))
+    var (seen, outcome) = (PushCredential(), Result<any PushProof, any Error>.success(Proof()))
+    var isBusy = false
+    lab.context.prove = { _, credential, then in
+      seen = credential
+      if !isBusy { then(outcome) }
+      return !isBusy
+    }
+    #expect(try lab.ask("POST", "/api/v1/push", json: json).status == 200)
+    #expect(seen.file == [1, 2, 3] && seen.name == "a.p12" && seen.key == [4, 5] && seen.password == "p")
+    #expect(seen.keyId == "K" && seen.team == "T")
+    #expect(sent.pushes.first?.proof is Proof && sent.pushes.first?.credential == nil)
+    outcome = .failure(DocumentError("the handshake would fail"))
+    #expect(try lab.refusal("POST", "/api/v1/push", 409, json: json) == "the handshake would fail")
+    isBusy = true
+    #expect(try lab.ask("POST", "/api/v1/push", json: json).status == 503)
+    let bare = #"{"token":"ab","topic":"a","credential":{"password":"p"}}"#
+    #expect(try lab.refusal("POST", "/api/v1/push", 400, json: bare).contains("credential.file"))
+    #expect(sent.pushes.count == 1)
+  }
+
   @Test("Defaults are HTTP/2 in the emulator's environment; bytes need not be JSON")
   func defaults() throws {
     let (lab, sent) = makeLab()
