@@ -4,17 +4,14 @@ that are off, and every count equal on both sides."""
 import collections
 import json
 import os
-import subprocess
 import sys
-import zlib
 
 import pytest
 
 from harness import TOPIC, SimulatedDevice
 from identity import bearer
-from programs import Run, client, tool
+from programs import Run, client, libraries, tool
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 COUNT = 1000
 APPLE = "api.sandbox.push.apple.com"
 
@@ -39,19 +36,8 @@ def device(lab):
 
 @pytest.fixture(scope="session")
 def apns2_folder(tmp_path_factory):
-    """Where apns2 and its old relatives live. Kept beside the tests' environment, and made again with it."""
-    requirements = os.path.join(HERE, "requirements-apns2.txt")
-    with open(requirements, "rb") as file:
-        mark = f"apns2-{zlib.crc32(file.read()):08x}"
-    in_environment = sys.prefix != sys.base_prefix
-    folder = os.path.join(sys.prefix if in_environment else tmp_path_factory.mktemp("libraries"), mark)
-    if not os.path.exists(folder):
-        making = folder + f".{os.getpid()}"
-        subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
-             "--target", making, "-r", requirements], check=True)
-        os.rename(making, folder)
-    return folder
+    """Where apns2 and its old relatives live."""
+    return libraries("requirements-apns2.txt", tmp_path_factory)
 
 
 def aioapns(run):
