@@ -83,7 +83,7 @@ extension Broker {
       guard registration.environment == session.environment, registration.isActive else { continue }
       if registration.isAbandoned {
         reportIfPushed(row, now: now)
-      } else if wanted.contains(registry[registration.topic].hash) {
+      } else if wanted.contains(registry[registration.topic].hash), canCarry(row, session) {
         if slots[row].session != session.id { fresh.append(row) }
         slots.route(row, to: session.id)
       } else {
@@ -126,6 +126,9 @@ extension Broker {
     guard deliveries.isLive(session), let topic = registry.topic(hashed: hash) else { return nil }
     let id = context.flatMap(registry.context)
     guard (id == nil) == (context == nil) else { return nil }
+    if let row = registry.installed(session.device, topic, session.environment, id), !canCarry(row, session) {
+      return nil
+    }
     return appToken(device: session.device, topic: topic, id, environment: session.environment, now: now)
   }
 
@@ -147,7 +150,7 @@ extension Broker {
     let registration = registry[row]
     guard registration.isActive, !registration.isAbandoned,
       let session = registry.session(of: registration.device, in: registration.environment),
-      session.enabled.contains(registry[registration.topic].hash)
+      session.enabled.contains(registry[registration.topic].hash), canCarry(row, session)
     else { return nil }
     return session.id
   }

@@ -42,10 +42,11 @@ extension Broker {
   private func addImported(_ told: ImportedRegistration, now: Timestamp) -> RegistrationID? {
     let context = told.context.flatMap(registry.context)
     guard (context == nil) == (told.context == nil) else { return nil }
-    let row = registry.add(
-      Registration(
-        token: told.token, device: told.device, topic: told.topic, context: context, install: told.install,
-        environment: told.environment, issuedAt: told.issuedAt ?? now))
+    var registration = Registration(
+      token: told.token, device: told.device, topic: told.topic, context: context, install: told.install,
+      environment: told.environment, issuedAt: told.issuedAt ?? now)
+    registration.isChosen = told.chosen != nil
+    let row = registry.add(registration, told.chosen)
     if let row { addSlot(for: row) }
     return row
   }
@@ -90,6 +91,8 @@ public struct ImportedRegistration {
   public var topic: TopicID
   /// nil for all of the topic.
   public var context: TokenContext?
+  /// The token as its chooser has it; nil for one that was given.
+  public var chosen: ChosenToken?
   public var install: Int32
   public var environment: Environment
   public var isAbandoned = false

@@ -16,7 +16,9 @@ extension Broker {
   public func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
     -> SubmissionResult
   {
-    guard let row = submission.registration.flatMap({ known($0, submission) }) ?? lookUp(submission.token)
+    guard
+      let row = submission.registration.flatMap({ known($0, submission) }) ?? lookUp(submission.token)
+        ?? adopt(submission, now: now)
     else { return reject(submission, detail, .badDeviceToken, registration: nil, now: now) }
     let registration = registry[row]
     if !isPlainlyGood(registration, for: submission),
@@ -41,17 +43,16 @@ extension Broker {
 
   @inline(__always)
   func lookUp(_ token: UnsafeRawBufferPointer) -> RegistrationID? {
-    guard token.count == DeviceToken.byteCount, let base = token.baseAddress else { return nil }
+    guard token.count == DeviceToken.byteCount, let base = token.baseAddress else {
+      return registry.hasOtherLengths ? registry.find(otherLength: token) : nil
+    }
     return registry.find(DeviceToken(loadingFrom: base))
   }
 
   /// The row that the checks found, unless the token map has changed since.
   @inline(never)
   private func known(_ row: RegistrationID, _ submission: PlainSubmission) -> RegistrationID? {
-    guard registry.contains(row), let base = submission.token.baseAddress,
-      submission.token.count == DeviceToken.byteCount,
-      registry[row].token == DeviceToken(loadingFrom: base)
-    else { return nil }
+    guard registry.contains(row), lookUp(submission.token) == row else { return nil }
     return row
   }
 

@@ -58,11 +58,13 @@ extension Broker {
 
   /// Puts back a row of the token map; ids must come in order, after their devices and topics. False if it does not fit
   /// to them.
-  public func restore(_ row: Registration, _ context: TokenContext? = nil) -> Bool {
+  public func restore(_ row: Registration, _ context: TokenContext? = nil, chosen: ChosenToken? = nil) -> Bool
+  {
     var row = row
+    row.isChosen = chosen != nil
     row.context = context.flatMap(registry.context)
     guard registry.contains(row.device), registry.contains(row.topic),
-      (row.context == nil) == (context == nil), let id = registry.add(row)
+      (row.context == nil) == (context == nil), let id = registry.add(row, chosen)
     else { return false }
     addSlot(for: id)
     if row.awaitsFeedback { feedbackQueue.restore(id) }

@@ -23,6 +23,8 @@ public final class Broker {
   var slots = MessageSlots()
   /// Who is connected, and what went there in this turn.
   var deliveries = Deliveries()
+  /// Tokens that were not registered at their first push because there are too many, as a count.
+  public internal(set) var refusedAdoptions: UInt64 = 0
   /// Every device was forgotten in this turn.
   var startsOver = false
 
@@ -53,6 +55,8 @@ public struct BrokerOptions: Sendable {
   /// Age at which a device token answers 410 `ExpiredToken`, in seconds; nil for never
   /// (`Documentation/provider-api.md#reasons`: Apple does not say when).
   public var tokenLifetimeSeconds: Int64?
+  /// Unknown tokens are registered at their first push.
+  public var adoptsTokens = false
 
   public init() {}
 }

@@ -74,7 +74,8 @@ public final class Console {
     let found = matches.first { $0.0.method == method || $0.0.method == Route.anyMethod }
     if let response = accessGranted(request) { return exchange.respond(response) }
     try requestGuard.check(request, found?.0 ?? matches.first?.0)
-    guard !exchange.isOnReserve || found?.0.isVital == true else { throw ConsoleError.full }
+    let isHeard = found.map { $0.0.isVital || $0.0.isStanding } ?? false
+    guard !exchange.isOnReserve || isHeard else { throw ConsoleError.full }
     guard let (route, captures) = found else {
       return exchange.respond(try unrouted(request, matches.map(\.0)))
     }

@@ -55,6 +55,8 @@ public final class ConsoleContext {
   public var phones: PhoneBoard
   /// Certificates and keys, for saved states.
   public var credentials: (any CredentialIssuer)?
+  /// Devices that are streams of the console.
+  public var streams: (any DeviceStreams)?
   /// What goes wrong on purpose.
   public var faults: FaultEngine?
   /// Every open connection (`Documentation/console-api.md`), each to be described when its turn comes.

@@ -32,6 +32,8 @@ public final class Emulator {
   let gateway: Gateway
   let feedback: FeedbackService
   let courier: CourierService
+  /// Devices that are streams of the console.
+  let streams: StreamService
   /// The phones of simulated devices, as they tell of themselves.
   let phones: PhoneBoard
   let tokenVerifier: ProviderTokenVerifier
@@ -106,6 +108,7 @@ public final class Emulator {
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, phones: phones,
       defaultEnvironment: options.environment,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
+    streams = StreamService(loop: loop, broker: broker, clock: clock, logger: logger, faults: faults)
     tokenVerifier = ProviderTokenVerifier(
       folder: certs, revocations: revocations, isLenient: options.isLenient,
       documentedOnly: options.provider.documentedTokens)
@@ -116,8 +119,11 @@ public final class Emulator {
     hooks = try HookService(options.hooks, loop: loop, broker: broker, logger: logger, seed: seed)
     capture = try Self.makeCapture(options, broker, logger)
     turnEnd = TurnEnd(
-      loop: loop, broker: broker, store: store, courier: courier,
-      pushLog: PushLog(broker: broker, logger: logger), capture: capture)
+      loop: loop, broker: broker, store: store,
+      flushDevices: { [courier, streams] in
+        courier.flushTouched()
+        streams.flushTouched()
+      }, pushLog: PushLog(broker: broker, logger: logger), capture: capture)
     connectServices()
     learnTopics()
   }
@@ -125,6 +131,7 @@ public final class Emulator {
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
     clock.onChange = { [unowned courier] in courier.clockChanged() }
+    streams.onProgress = { [unowned courier] in courier.devicesMadeProgress = true }
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.records.capture = capture

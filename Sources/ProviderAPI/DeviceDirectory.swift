@@ -8,8 +8,31 @@ public protocol DeviceDirectory: AnyObject {
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding
+  /// What the token map calls a token of another length than it gives, if such are known there; nil else.
+  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken?
+  /// Registers a token that is nobody's, if that is wanted.
+  func adopt(_ digits: UnsafeRawBufferPointer, topic: Topic, environment: Environment, now: Timestamp)
+    -> TokenAdoption
   /// Whether this push would be one too many in a row for its device (`Documentation/provider-api.md#reasons`
   /// `TooManyRequests`, `Documentation/provider-api.md#open-questions`). Called only for requests that pass everything
   /// else.
   func isFlooded(_ token: DeviceToken) -> Bool
+}
+
+/// What became of a token that was nobody's.
+public enum TokenAdoption: Equatable, Sendable {
+  /// Tokens are not registered by pushes.
+  case unwanted
+  /// There are so many already that were.
+  case full(limit: Int)
+  case registered(RegistrationID)
+}
+
+/// Most have no tokens but those they gave.
+extension DeviceDirectory {
+  public func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
+
+  public func adopt(
+    _ digits: UnsafeRawBufferPointer, topic: Topic, environment: Environment, now: Timestamp
+  ) -> TokenAdoption { .unwanted }
 }

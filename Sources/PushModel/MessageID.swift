@@ -79,6 +79,12 @@ public struct MessageID: Hashable, Sendable, BitwiseCopyable, CustomStringConver
     return (id.high.bigEndian, id.low.bigEndian)
   }
 
+  /// Reads what `words` answers; nil for none.
+  public init?(words: (UInt64, UInt64)) {
+    guard words != (0, 0) else { return nil }
+    self.init(high: words.0.bigEndian, low: words.1.bigEndian)
+  }
+
   public var description: String {
     String(unsafeUninitializedCapacity: Self.textByteCount) { buffer in
       if let base = buffer.baseAddress { write(to: base) }

@@ -1,4 +1,4 @@
-/// SHA-1 (RFC 3174), for names of topics only.
+/// SHA-1 (RFC 3174), for names only.
 enum SHA1 {
   typealias Digest = (UInt32, UInt32, UInt32, UInt32, UInt32)
 

@@ -4,8 +4,8 @@ import PushModel
 /// Topics, devices and the token map on disk. A table's row id is the row's index in the registry.
 struct RegistryTables {
   private let path: String
-  private let writeTopic, writeDevice, writeRegistration, writeContext: Statement
-  private let readTopics, readDevices, readRegistrations, readContexts: Statement
+  private let writeTopic, writeDevice, writeRegistration, writeContext, writeChosen: Statement
+  private let readTopics, readDevices, readRegistrations, readContexts, readChosen: Statement
 
   init(_ database: Database) throws(StoreError) {
     path = database.path
@@ -17,10 +17,13 @@ struct RegistryTables {
       isChecked: true)
     writeContext = try Statement(
       database, "INSERT OR REPLACE INTO token_context VALUES (?, ?, ?)", isChecked: true)
+    writeChosen = try Statement(
+      database, "INSERT OR REPLACE INTO chosen_token VALUES (?, ?, ?)", isChecked: true)
     readTopics = try Statement(database, "SELECT * FROM topic ORDER BY id", isChecked: true)
     readDevices = try Statement(database, "SELECT * FROM device ORDER BY id", isChecked: true)
     readRegistrations = try Statement(database, "SELECT * FROM registration ORDER BY id", isChecked: true)
     readContexts = try Statement(database, "SELECT * FROM token_context ORDER BY id", isChecked: true)
+    readChosen = try Statement(database, "SELECT * FROM chosen_token ORDER BY id", isChecked: true)
   }
 
   // MARK: Writing
@@ -32,6 +35,7 @@ struct RegistryTables {
     for id in Self.once(changes.registrations) {
       try write(id, registry[id])
       if let context = registry.context(of: id) { try write(id, context) }
+      if registry[id].isChosen { try writeChosen(id, registry.bytes(of: id)) }
     }
   }
 
@@ -81,6 +85,12 @@ struct RegistryTables {
     try writeContext.run()
   }
 
+  private func writeChosen(_ id: RegistrationID, _ token: [UInt8]) throws(StoreError) {
+    writeChosen.bind(1, id)
+    token.withUnsafeBytes { writeChosen.bind(2, $0) }
+    try writeChosen.run()
+  }
+
   // MARK: Reading
 
   /// Gives an empty registry all rows in order.
@@ -97,13 +107,29 @@ struct RegistryTables {
     }
     count = 0
     var contexts = try loadContexts()
+    var chosen = try loadChosen()
     while try readRegistrations.step() {
-      guard loadRegistration(count, contexts.removeValue(forKey: count), broker) else {
+      let (context, token) = (contexts.removeValue(forKey: count), chosen.removeValue(forKey: count))
+      guard loadRegistration(count, context, token, broker) else {
         throw damaged("registration", count)
       }
       count += 1
     }
     if let other = contexts.keys.min() { throw damaged("token_context", other) }
+    if let other = chosen.keys.min() { throw damaged("chosen_token", other) }
+  }
+
+  /// Of the rows that have one, by the number of the row.
+  private func loadChosen() throws(StoreError) -> [Int64: ChosenToken] {
+    var tokens: [Int64: ChosenToken] = [:]
+    while try readChosen.step() {
+      let row = readChosen.integer(0)
+      guard let token = ChosenToken(bytes: Array(readChosen.bytes(1))) else {
+        throw damaged("chosen_token", row)
+      }
+      tokens[row] = token
+    }
+    return tokens
   }
 
   /// Of the rows that have one, by the number of the row.
@@ -137,7 +163,9 @@ struct RegistryTables {
     return broker.registry.deviceCount == index + 1
   }
 
-  private func loadRegistration(_ index: Int64, _ context: TokenContext?, _ broker: Broker) -> Bool {
+  private func loadRegistration(
+    _ index: Int64, _ context: TokenContext?, _ chosen: ChosenToken?, _ broker: Broker
+  ) -> Bool {
     let read = readRegistrations
     guard read.integer(0) == index, let token = DeviceToken(read.bytes(1)),
       let device = DeviceID(read, 2), let topic = TopicID(read, 3),
@@ -149,7 +177,7 @@ struct RegistryTables {
       issuedAt: Timestamp(nanoseconds: read.integer(8)))
     (row.isAbandoned, row.awaitsFeedback) = (read.integer(6) != 0, read.integer(7) != 0)
     row.goneAt = Timestamp(nanoseconds: read.integer(9))
-    return broker.restore(row, context)
+    return broker.restore(row, context, chosen: chosen)
   }
 
   private func damaged(_ table: String, _ row: Int64) -> StoreError {

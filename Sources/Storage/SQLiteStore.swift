@@ -77,7 +77,8 @@ public final class SQLiteStore: BrokerStore {
     try database.execute(
       """
       DELETE FROM foreign_feedback; DELETE FROM message_log; DELETE FROM registration; DELETE FROM device;
-      DELETE FROM topic; DELETE FROM subscription; DELETE FROM token_context
+      DELETE FROM topic; DELETE FROM subscription; DELETE FROM token_context;
+      DELETE FROM chosen_token
       """)
     messages.reset()
   }

@@ -89,7 +89,7 @@ def test_every_example_is_answered_as_described(stopped_emulator):
     for path, operations in paths.items():
         for method, operation in operations.items():
             # It has no end.
-            if path == "/api/v1/events":
+            if path in ("/api/v1/events", "/api/v1/devices/{udid}/stream"):
                 continue
             emulator.api("POST", "/api/v1/import", example("/api/v1/import"))
             emulator.api("POST", "/api/v1/faults", {**example("/api/v1/faults"), "enabled": False})
@@ -98,6 +98,11 @@ def test_every_example_is_answered_as_described(stopped_emulator):
                 newest = emulator.api("GET", "/api/v1/notifications?order=newest&limit=1")["notifications"][0]["id"]
                 operation["parameters"][0]["example"] = newest
             with contextlib.ExitStack() as connections:
+                if path.endswith("/stream/ack"):
+                    host, port = emulator.address("console")
+                    reader = connections.enter_context(socket.create_connection((host, port), timeout=PATIENCE))
+                    reader.sendall(f"GET {path[:-4].format(udid='phone-1')} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+                    assert reader.recv(12) == b"HTTP/1.1 200"
                 if path == "/api/v1/connections":
                     for listener, protocol in (("provider", "h2"), ("courier", "apns-security-v3")):
                         connections.enter_context(connection(emulator, listener, protocol))

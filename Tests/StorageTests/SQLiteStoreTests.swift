@@ -51,6 +51,33 @@ struct SQLiteStoreTests {
     #expect(after.installed(1, 1, .production) == 3)
   }
 
+  @Test("gives back tokens that were chosen, whatever their length, and opens a store of version 6")
+  func chosenTokens() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(1)
+    try fleet.commit()
+    let folder = ScratchFolder()
+    try folder.copy(from: self.folder)
+    try Raw.run(folder.file("store.db"), "DROP TABLE chosen_token; PRAGMA user_version = 6")
+    let older = try Fleet(path: folder.file("store.db"))
+    #expect(older.broker.registry.registrationCount == 1 && older.broker.registry.chosenCount == 0)
+    let device = try #require(UDID("device-0").flatMap(older.broker.registry.knownDevice))
+    let tokens = try [4, 32, 100].map { try #require(ChosenToken(bytes: [UInt8](repeating: 7, count: $0))) }
+    for (token, name) in zip(tokens, ["a", "b", "c"]) {
+      let topic = try #require(Topic(name).flatMap(older.broker.registry.topic(named:)))
+      _ = older.broker.adopt(token, device: device, topic: topic, environment: .sandbox, now: older.now)
+    }
+    try older.commit()
+    try older.restart()
+    let registry = older.broker.registry
+    #expect(registry.chosenCount == 3)
+    for token in tokens { #expect(registry.find(token).map(registry.text) == token.hex) }
+    older.broker.forgetDevices(now: older.now)
+    try older.commit()
+    try older.restart()
+    #expect(older.broker.registry.chosenCount == 0 && older.broker.registry.find(tokens[0]) == nil)
+  }
+
   @Test("gives back what of their topics tokens are for, and opens a store of version 5")
   func contexts() throws {
     let fleet = try Fleet(path: path)

@@ -12,6 +12,8 @@ public struct Registration: BitwiseCopyable {
   public var isAbandoned = false
   /// The entry waits to be read from the feedback service.
   public var awaitsFeedback = false
+  /// Somebody chose the token.
+  public var isChosen = false
   public var issuedAt: Timestamp
   /// When the device reported the app gone; `Timestamp.never` while the token is active. Never reset.
   public var goneAt = Timestamp.never

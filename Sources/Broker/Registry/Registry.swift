@@ -21,6 +21,10 @@ public final class Registry {
   private var deviceByUDID: [UDID: DeviceID] = [:]
   private var topicByHash: [TopicHash: TopicID] = [:]
   private var topicByName: [Topic: TopicID] = [:]
+  /// Chosen tokens of other lengths than devices know: `Registration.token` is only what the table calls them.
+  private var otherLengths: [RegistrationID: ChosenToken] = [:]
+  /// Tokens that somebody chose, as a count.
+  public private(set) var chosenCount = 0
   private var contexts: [TokenContext] = []
   private var contextByName: [TokenContext: TokenContextID] = [:]
   /// Rows that the store has not seen as they are; one may be named more than once.
@@ -39,7 +43,7 @@ public final class Registry {
   public init(derivation: any TokenDerivation) {
     self.derivation = derivation
     // The table outlives the index: both belong to this object.
-    index.firstWord = { [unowned self] in registrations[$0].token.words.0 }
+    index.token = { [unowned self] in registrations[$0].token }
   }
 
   // MARK: Topics
@@ -248,16 +252,79 @@ public final class Registry {
         environment: environment, issuedAt: now))
   }
 
-  /// Adds a row, as the newest of its device; nil when there are too many, or one has the token.
-  func add(_ registration: Registration) -> RegistrationID? {
-    guard registrations.count < Self.rowLimit, find(registration.token) == nil else { return nil }
+  /// Adds a row, as the newest of its device; nil when there are too many, or one has the token. `chosen` is the token as its
+  /// chooser has it.
+  func add(_ registration: Registration, _ chosen: ChosenToken? = nil) -> RegistrationID? {
     var row = registration
+    if let chosen { row.token = name(of: chosen) }
+    guard registrations.count < Self.rowLimit, chosen == nil || chosenCount < chosenLimit,
+      find(row.token) == nil
+    else { return nil }
     row.nextOfDevice = devices[row.device.index].firstRegistration
     let id = registrations.append(row)
     devices[row.device.index].firstRegistration = id
     index.insert(row.token, id)
+    if let chosen { noteChosen(chosen, id) }
     changes.registrations.append(id)
     return id
+  }
+
+  // MARK: Chosen tokens
+
+  /// Most chosen tokens, as a count: with `--adopt-tokens` any provider makes some. As many as Fleet's load test is meant for.
+  public static let chosenLimit = 300_000
+  /// The same. Variable so that a test can have fewer.
+  package var chosenLimit = Registry.chosenLimit
+
+  /// Whether any token has another length than devices know.
+  @inline(__always)
+  public var hasOtherLengths: Bool { !otherLengths.isEmpty }
+
+  /// Whether the token of a row has another length than devices know.
+  public func hasOtherLength(_ row: RegistrationID) -> Bool {
+    hasOtherLengths && otherLengths[row] != nil
+  }
+
+  /// The token of a row as providers present it.
+  public func bytes(of row: RegistrationID) -> [UInt8] {
+    otherLengths[row]?.bytes ?? registrations[row].token.bytes
+  }
+
+  /// The same in hexadecimal.
+  public func text(of row: RegistrationID) -> String {
+    hasOtherLengths ? Hex.encode(bytes(of: row)) : registrations[row].token.hex
+  }
+
+  /// What the table calls a token: itself, if it is as long as those that are given.
+  public func name(of token: ChosenToken) -> DeviceToken {
+    token.plain ?? derivation.name(ofChosen: token.bytes)
+  }
+
+  /// Finds the row of a token that somebody chose, or might have.
+  public func find(_ token: ChosenToken) -> RegistrationID? { find(name(of: token)) }
+
+  /// Finds the row of a token of another length than devices know.
+  func find(otherLength token: UnsafeRawBufferPointer) -> RegistrationID? {
+    ChosenToken(bytes: Array(token)).flatMap { find($0) }
+  }
+
+  /// Adds the row of an app whose token was chosen, as its next install; nil when there are too many.
+  func install(
+    _ token: ChosenToken, on device: DeviceID, _ topic: TopicID, _ environment: Environment, now: Timestamp
+  ) -> RegistrationID? {
+    let rows = registrations(of: device)
+    guard rows.count < Self.rowsPerDevice else { return nil }
+    let earlier = rows.map { registrations[$0] }.filter { $0.isOf(topic, nil, environment) }
+    var row = Registration(
+      token: name(of: token), device: device, topic: topic,
+      install: (earlier.map(\.install).max() ?? 0) + 1, environment: environment, issuedAt: now)
+    row.isChosen = true
+    return add(row, token)
+  }
+
+  private func noteChosen(_ token: ChosenToken, _ row: RegistrationID) {
+    chosenCount += 1
+    if token.plain == nil { otherLengths[row] = token }
   }
 
   /// Changes a row and remembers that the store must hear of it.
@@ -281,6 +348,7 @@ public final class Registry {
     registrations.removeAll()
     devices = []
     deviceByUDID = [:]
+    (otherLengths, chosenCount) = ([:], 0)
     index.removeAll()
     changes = Changes(topics: topics.indices.map { TopicID($0) })
   }
@@ -305,6 +373,8 @@ public protocol TokenDerivation {
   func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
   ) -> DeviceToken
+  /// What the table calls a chosen token of another length: nothing that is given to anybody.
+  func name(ofChosen token: [UInt8]) -> DeviceToken
   /// The token of the device itself, for its n-th identity.
   func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken
 }

@@ -20,7 +20,8 @@ public final class DeviceSession {
     (self.link, self.connectedAt) = (link, connectedAt)
   }
 
-  var outlet: any CourierOutlet { link.outlet }
+  /// The connection.
+  public var outlet: any CourierOutlet { link.outlet }
 }
 
 /// How far a device that is connected got in a channel.

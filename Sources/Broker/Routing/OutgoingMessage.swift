@@ -36,6 +36,20 @@ public protocol CourierOutlet: AnyObject {
   func endSession(reason: String)
   /// A person did something to an app on the phone; only our own simulated device understands it.
   func appChanged(_ topic: TopicHash, _ change: AppChange)
+  /// How the device is connected.
+  var way: DeviceWay { get }
+}
+
+extension CourierOutlet {
+  public var way: DeviceWay { .courier }
+}
+
+/// How a device is connected.
+public enum DeviceWay: String, Sendable, CaseIterable {
+  /// By the protocol that iPhones speak.
+  case courier
+  /// By a stream of the console (`Documentation/console-api.md#devices-without-a-device-client`).
+  case stream
 }
 
 /// What a person can do to an app on a phone, or to the phone.

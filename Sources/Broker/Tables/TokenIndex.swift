@@ -2,13 +2,17 @@ import PushModel
 
 /// Finds a registration by its token: open addressing, linear probing, at most half full.
 ///
-/// Tokens are outputs of an HMAC, so their first word is a good hash and nobody outside can choose colliding entries.
-/// An entry holds 32 more bits of the token beside the row, so a probe rarely touches the registration itself.
+/// Tokens may be chosen by whoever uses them, so they are hashed under a key of this index: nobody outside can choose ones that
+/// collide. An entry holds 32 more bits of the hash beside the row, so a probe rarely touches the registration itself.
 package struct TokenIndex: ~Copyable {
   private var entries: UnsafeMutablePointer<UInt64>
   private var mask: Int
   private var used = 0
   private static let empty = UInt64.max
+  private let key = (
+    UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max),
+    UInt64.random(in: 0 ... .max)
+  )
 
   package init(capacity: Int = 1024) {
     mask = capacity - 1
@@ -21,12 +25,13 @@ package struct TokenIndex: ~Copyable {
   /// The id stored for `token`, confirmed by `matches`; nil if there is none.
   @inline(__always)
   package func find(_ token: DeviceToken, matches: (RegistrationID) -> Bool) -> RegistrationID? {
-    let tag = token.words.1 & 0xffff_ffff_0000_0000
-    var slot = Int(truncatingIfNeeded: token.words.0) & mask
+    let hash = hash(token)
+    let tag = hash & Self.tagBits
+    var slot = Int(truncatingIfNeeded: hash) & mask
     while true {
       let entry = entries[slot]
       if entry == Self.empty { return nil }
-      if entry & 0xffff_ffff_0000_0000 == tag {
+      if entry & Self.tagBits == tag {
         let id = Self.id(entry)
         if matches(id) { return id }
       }
@@ -43,7 +48,7 @@ package struct TokenIndex: ~Copyable {
   /// Adds an entry; the token must not be present.
   package mutating func insert(_ token: DeviceToken, _ id: RegistrationID) {
     if (used + 1) * 2 > mask + 1 { grow() }
-    place(token.words.0, token.words.1 & 0xffff_ffff_0000_0000 | UInt64(UInt32(bitPattern: id.number)))
+    place(hash(token), id)
     used += 1
   }
 
@@ -52,10 +57,22 @@ package struct TokenIndex: ~Copyable {
     RegistrationID(number: Int32(truncatingIfNeeded: entry))
   }
 
-  /// What `grow` needs besides the entries: the first word of each stored token.
-  package var firstWord: (RegistrationID) -> UInt64 = { _ in 0 }
+  /// What `grow` needs besides the entries: each stored token.
+  package var token: (RegistrationID) -> DeviceToken? = { _ in nil }
 
-  private mutating func place(_ hash: UInt64, _ entry: UInt64) {
+  /// Two products of two words each, folded: the low half names a slot, the high half is the tag.
+  @inline(__always)
+  private func hash(_ token: DeviceToken) -> UInt64 {
+    let first = (token.words.0 ^ key.0).multipliedFullWidth(by: token.words.1 ^ key.1)
+    let second = (token.words.2 ^ key.2).multipliedFullWidth(by: token.words.3 ^ key.3)
+    let (left, right) = (first.high ^ first.low, second.high ^ second.low)
+    return left ^ (right << 29 | right >> 35)
+  }
+
+  private static let tagBits: UInt64 = 0xffff_ffff_0000_0000
+
+  private mutating func place(_ hash: UInt64, _ id: RegistrationID) {
+    let entry = hash & Self.tagBits | UInt64(UInt32(bitPattern: id.number))
     var slot = Int(truncatingIfNeeded: hash) & mask
     while entries[slot] != Self.empty { slot = (slot + 1) & mask }
     entries[slot] = entry
@@ -67,7 +84,8 @@ package struct TokenIndex: ~Copyable {
     entries = .allocate(capacity: oldCount * 2)
     entries.initialize(repeating: Self.empty, count: oldCount * 2)
     for slot in 0..<oldCount where old[slot] != Self.empty {
-      place(firstWord(Self.id(old[slot])), old[slot])
+      let id = Self.id(old[slot])
+      if let token = token(id) { place(hash(token), id) }
     }
     old.deallocate()
   }

@@ -58,6 +58,9 @@ enum ServeFlags {
     "history", ValueKind<Int>.number("N", 1...Journal.maximumCapacity), default: "\(Journal.defaultCapacity)",
     "notifications kept for inspection"
   ).setting
+  static let adoptTokens = Flag(
+    "adopt-tokens", .toggle, "an unknown token is registered at its first push, to a device named after it"
+  ).setting
   static let memory = Flag(
     "memory", .byteSize(from: MemoryBudget.leastLimit, "8M"), default: "512M",
     "what connections, streams, queues and answers may take together"
@@ -187,6 +190,7 @@ enum ServeFlags {
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),
+    FlagGroup("Simulators with tokens of their own", [adoptTokens]),
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Hooks", [onDelivery]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),

@@ -149,7 +149,7 @@ final class EventPump: SlicedWork {
     guard let event = broker.events[number],
       let (name, json) = described(event, EventDocument(broker: broker))
     else { return nil }
-    let line = EventStream.line(id: id(number), name, json)
+    let line = ServerSentEvent.line(id: id(number), name, json)
     slice.spend(line.utf8.count / Slice.bytesWritten)
     if lines.count < Self.catchUpLimit { lines[number] = line }
     return line

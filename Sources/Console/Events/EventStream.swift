@@ -20,22 +20,11 @@ final class EventStream {
 
   /// Sends the head, and how long a browser waits before it comes back.
   func start() {
-    exchange.startStream(
-      HTTPResponse(
-        status: 200,
-        fields: [
-          HTTPField("Content-Type", "text/event-stream"), HTTPField("Cache-Control", "no-store"),
-          HTTPField("X-Content-Type-Options", "nosniff"),
-        ], body: Array("retry: 1000\n\n".utf8)))
-  }
-
-  /// One event; JSON has no line breaks, so one data line holds it.
-  static func line(id: String, _ name: String, _ json: JSONValue) -> String {
-    "id: \(id)\nevent: \(name)\ndata: \(json.text)\n\n"
+    exchange.startStream(.eventStream(Array("retry: 1000\n\n".utf8)))
   }
 
   /// Queues one event.
-  func send(id: String, _ name: String, _ json: JSONValue) { send(Self.line(id: id, name, json)) }
+  func send(id: String, _ name: String, _ json: JSONValue) { send(ServerSentEvent.line(id: id, name, json)) }
 
   func send(_ line: String) { output += line }
 
@@ -51,9 +40,21 @@ final class EventStream {
   }
 
   /// A comment, which clients ignore.
-  func beat() { exchange.send(Array(": \n\n".utf8)) }
+  func beat() { exchange.send(ServerSentEvent.comment("")) }
 
   func end() { exchange.endStream() }
+}
+
+extension HTTPResponse {
+  /// The head of a stream of events, with what comes first.
+  public static func eventStream(_ beginning: [UInt8] = []) -> HTTPResponse {
+    HTTPResponse(
+      status: 200,
+      fields: [
+        HTTPField("Content-Type", "text/event-stream"), HTTPField("Cache-Control", "no-store"),
+        HTTPField("X-Content-Type-Options", "nosniff"),
+      ], body: beginning)
+  }
 }
 
 /// Where a client was: the id of the last event that it got.

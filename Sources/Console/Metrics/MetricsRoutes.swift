@@ -63,6 +63,13 @@ extension Console {
       MetricFamily(
         "apns_emulator_tokens", .gauge, "Rows of the token map, gone ones included.",
         value: registry.registrationCount),
+      MetricFamily(
+        "apns_emulator_chosen_tokens", .gauge, "Tokens that somebody chose, and was not given.",
+        value: registry.chosenCount),
+      MetricFamily(
+        "apns_emulator_token_adoptions_refused_total", .counter,
+        "Unknown tokens that were not registered at their first push because there are too many.",
+        value: broker.refusedAdoptions),
       MetricFamily("apns_emulator_topics", .gauge, "Topics that are known.", value: registry.topicCount),
       MetricFamily(
         "apns_emulator_feedback_entries", .gauge, "Entries that wait to be read from the feedback service.",

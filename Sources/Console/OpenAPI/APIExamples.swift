@@ -131,6 +131,8 @@ enum APIExamples {
     ],
     "Clock": clock, "ClockChange": ["advance": "1m"], "Reset": ["what": ["feedback"]],
     "ResetDone": ["reset": ["feedback"]], "Deletion": ["deleted": 1],
+    "TokenClaim": ["udid": .string(udid), "topic": .string(topic)],
+    "StreamReceipt": ["ids": [1]], "StreamAcknowledgement": ["acknowledged": 1],
     "Disconnection": ["udid": .string(udid), "disconnected": true],
     "Connection": [
       "listener": "courier", "remoteAddress": "127.0.0.1:50123", "tlsVersion": "TLSv1.3",
@@ -216,7 +218,7 @@ enum APIExamples {
     "identity": 1,
     "connections": [
       [
-        "environment": "sandbox", "connectedAt": .string(now), "baseToken": .string(token),
+        "environment": "sandbox", "by": "courier", "connectedAt": .string(now), "baseToken": .string(token),
         "enabledTopics": [.string(topic)],
       ]
     ],

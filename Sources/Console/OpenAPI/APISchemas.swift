@@ -49,6 +49,8 @@ enum APISchemas {
       ("ClockChange", ClockChange.form.schema), ("Reset", ResetRequest.form.schema),
       ("ResetDone", object([("reset", list(text))])),
       ("Deletion", object([("deleted", whole)])),
+      ("TokenClaim", TokenClaim.form.schema), ("StreamReceipt", StreamReceipt.form.schema),
+      ("StreamAcknowledgement", object([("acknowledged", whole)])),
       ("Disconnection", object([("udid", text), ("disconnected", flag)])),
       (
         "Connection",
@@ -99,7 +101,7 @@ enum APISchemas {
   static let whole: JSONValue = ["type": "integer"]
   static let flag: JSONValue = ["type": "boolean"]
   static let time = JSONKind.time.schema
-  static let hex: JSONValue = ["type": "string", "pattern": "^[0-9a-f]{64}$"]
+  static let hex: JSONValue = ["type": "string", "pattern": "^([0-9a-f]{2}){1,100}$"]
   static let environment = JSONKind.environment.schema
 
   static func list(_ items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
@@ -290,7 +292,8 @@ extension APISchemas {
 
   private static var deviceConnection: JSONValue {
     object([
-      ("environment", environment), ("connectedAt", time), ("baseToken", hex), ("enabledTopics", list(text)),
+      ("environment", environment), ("by", .words(DeviceWay.allCases.map(\.rawValue))),
+      ("connectedAt", time), ("baseToken", hex), ("enabledTopics", list(text)),
     ])
   }
 

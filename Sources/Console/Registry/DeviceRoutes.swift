@@ -86,7 +86,7 @@ extension Console {
     return device
   }
 
-  private func noRoom(_ device: DeviceID, _ udid: UDID) -> ConsoleError {
+  func noRoom(_ device: DeviceID, _ udid: UDID) -> ConsoleError {
     broker.registry.registrations(of: device).count >= Registry.rowsPerDevice
       ? .full("\(udid.text)'s installs, reinstalls included", limit: Registry.rowsPerDevice)
       : .full("tokens", limit: Registry.rowLimit)

@@ -14,7 +14,7 @@ struct RegistryDocument {
     return [
       "udid": .string(device.udid.text),
       "topic": .string(registry[registration.topic].label),
-      "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
+      "environment": .string(registration.environment.name), "token": .string(registry.text(of: row)),
       "install": .integer(Int64(registration.install)), "state": .string(Self.state(registration)),
       "issuedAt": .string(registration.issuedAt.rfc3339), "goneAt": .optional(goneAt),
       "online": .bool(device.session(in: registration.environment) != nil),
@@ -62,7 +62,7 @@ struct RegistryDocument {
   private func connection(_ session: DeviceSession) -> JSONValue {
     let baseToken = registry.baseToken(session.device, session.environment)
     return [
-      "environment": .string(session.environment.name),
+      "environment": .string(session.environment.name), "by": .string(session.outlet.way.rawValue),
       "connectedAt": .string(session.connectedAt.rfc3339), "baseToken": .string(baseToken.hex),
       "enabledTopics": .array(session.enabled.map { .string(label($0)) }),
     ]
@@ -79,7 +79,7 @@ struct RegistryDocument {
     let session = device.session(in: registration.environment)
     return [
       "topic": .string(topic.label), "context": context(row),
-      "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
+      "environment": .string(registration.environment.name), "token": .string(registry.text(of: row)),
       "install": .integer(Int64(registration.install)),
       "state": .string(Self.state(registration)),
       "installed": .bool(registration.isActive && !registration.isAbandoned),
@@ -94,7 +94,7 @@ struct RegistryDocument {
     return [
       "id": .integer(Int64(clamping: kept.head.id)),
       "topic": .string(registry[registration.topic].label),
-      "environment": .string(registration.environment.name), "token": .string(registration.token.hex),
+      "environment": .string(registration.environment.name), "token": .string(registry.text(of: row)),
       "receivedAt": .string(kept.head.receivedAt.rfc3339), "expiresAt": .string(kept.head.expiresAt.rfc3339),
       "priority": .integer(Int64(kept.head.priority.rawValue)),
       "pushType": .string((kept.head.pushType ?? .alert).name),
@@ -128,7 +128,7 @@ struct RegistryDocument {
   func feedback(_ row: RegistrationID) -> JSONValue {
     let registration = registry[row]
     return [
-      "timestamp": .string(registration.goneAt.rfc3339), "token": .string(registration.token.hex),
+      "timestamp": .string(registration.goneAt.rfc3339), "token": .string(registry.text(of: row)),
       "topic": .string(registry[registration.topic].label),
       "udid": .string(registry[registration.device].udid.text),
       "environment": .string(registration.environment.name),

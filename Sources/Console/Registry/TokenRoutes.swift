@@ -23,11 +23,7 @@ extension Console {
   /// `GET /api/v1/tokens/{token}`
   func showToken(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    let text = request.part("token")
-    guard let token = DeviceToken(hex: text) else {
-      throw ConsoleError.bad("token", expected: "64 hexadecimal digits", got: text)
-    }
-    guard let row = broker.registry.find(token) else {
+    guard let row = broker.registry.find(try namedToken(request)) else {
       throw ConsoleError.notFound("no device has been given this token")
     }
     let document = RegistryDocument(broker: broker)
@@ -35,6 +31,42 @@ extension Console {
       return HTTPResponse(json: document.token(row))
     }
     return HTTPResponse(json: .object(members + [("derivation", derivation(row))]))
+  }
+
+  /// `PUT /api/v1/tokens/{token}`: a token of the user's own choosing.
+  func chooseToken(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    let token = try namedToken(request)
+    let claim = try TokenClaim(request.object(), environment: context.environment)
+    guard let device = broker.registry.device(claim.udid, now: request.now) else {
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
+    }
+    guard let topic = broker.registry.topic(named: claim.topic) else {
+      throw ConsoleError.full("topics", limit: Registry.topicLimit)
+    }
+    let outcome = broker.adopt(
+      token, device: device, topic: topic, environment: claim.environment, now: request.now)
+    switch outcome {
+    case .registered(let row): return shown(row, status: 201)
+    case .same(let row): return shown(row, status: 200)
+    case .taken(let row):
+      let owner = broker.registry[row]
+      throw ConsoleError.conflict(
+        "token \(token.hex) is that of \(broker.registry[owner.topic].label) on "
+          + "\(broker.registry[owner.device].udid) in \(owner.environment.name)")
+    case .full where broker.registry.chosenCount >= broker.registry.chosenLimit:
+      throw ConsoleError.full("chosen tokens", limit: broker.registry.chosenLimit)
+    case .full: throw noRoom(device, claim.udid)
+    }
+  }
+
+  private func shown(_ row: RegistrationID, status: Int) -> HTTPResponse {
+    HTTPResponse(status: status, json: RegistryDocument(broker: broker).token(row))
+  }
+
+  /// The token that the path names.
+  private func namedToken(_ request: ConsoleRequest) throws -> ChosenToken {
+    try JSONKind.chosenToken.read(.string(request.part("token")), "token")
   }
 
   /// How the token comes to be (`Documentation/credentials.md#how-tokens-come-to-be`). The key stays a secret.
@@ -94,13 +126,32 @@ extension Console {
   }
 }
 
+/// What `PUT /api/v1/tokens/{token}` takes: whose the token is to be.
+struct TokenClaim: JSONDocument {
+  var udid: UDID
+  var topic: Topic
+  var environment: Environment
+
+  static let form = JSONForm<TokenClaim>([
+    JSONField("udid", .udid, \.udid).needed, JSONField("topic", .topic, \.topic).needed,
+    JSONField("environment", .environment, \.environment),
+  ])
+
+  /// `environment` is meant where it does not say.
+  init(_ object: JSONObject, environment: Environment) throws {
+    (udid, topic) = (try object.required("udid", .udid), try object.required("topic", .topic))
+    self.environment = environment
+    try Self.form.read(object, into: &self)
+  }
+}
+
 /// What rows of the token map a request is about.
 private struct TokenFilter {
   private var udid: String?
   private var topic: String?
   /// The bundle id, and it with each suffix of a push type.
   private var family: Set<String>?
-  private var token: DeviceToken?
+  private var token: ChosenToken?
   private var state: String?
   private var environment: Environment?
 
@@ -108,10 +159,7 @@ private struct TokenFilter {
     (udid, topic) = (query.text("udid"), query.text("topic"))
     if let app = query.text("app") { family = Set((Topic(app)?.suffixed.map(\.name) ?? []) + [app]) }
     if let text = query.text("token") {
-      token = DeviceToken(hex: text)
-      guard token != nil else {
-        throw ConsoleError.bad("token", expected: "64 hexadecimal digits", got: text)
-      }
+      token = try JSONKind.chosenToken.read(.string(text), "token")
     }
     state = try query.choice("state", ["active", "gone"])
     environment = try query.environment()

@@ -6,10 +6,24 @@ struct QueryReader {
   private var values: [String: String] = [:]
   private var known: [String] = []
 
-  init(_ items: [(name: String, value: String)]) throws {
-    for item in items where values.updateValue(item.value, forKey: item.name) != nil {
-      throw ConsoleError.badRequest("\(DocumentError.quoted(item.name)) is given twice")
+  /// Those that may be given more than once, in order.
+  private var lists: [String: [String]] = [:]
+
+  init(_ items: [(name: String, value: String)], repeating repeatable: Set<String> = []) throws {
+    for item in items where repeatable.contains(item.name) {
+      lists[item.name, default: []].append(item.value)
     }
+    for item in items where !repeatable.contains(item.name) {
+      guard values.updateValue(item.value, forKey: item.name) == nil else {
+        throw ConsoleError.badRequest("\(DocumentError.quoted(item.name)) is given twice")
+      }
+    }
+  }
+
+  /// The values of a name that may be given more than once.
+  mutating func texts(_ name: String) -> [String] {
+    known.append(name)
+    return lists[name] ?? []
   }
 
   /// A value as it is; nil when absent.

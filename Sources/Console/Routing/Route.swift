@@ -38,6 +38,8 @@ struct Route {
   var isPublic = false
   /// Answered also when the console is full: it tells what is wrong. Never an exchange, so that it can't be held.
   var isVital = false
+  /// Answered also when the console is full: its connection leaves the number of those there may be, and is counted otherwise.
+  var isStanding = false
   /// A name, in lower case, by which this route alone may be asked: that of the service it stands in for.
   var host: String?
   /// Whether the OpenAPI document lists it.
@@ -153,6 +155,8 @@ extension Route {
   var open: Route { with { $0.isPublic = true } }
   /// Is answered also when the console is full.
   var vital: Route { with { $0.isVital = true } }
+  /// Is answered also when the console is full, as its connection is counted otherwise.
+  var standing: Route { with { $0.isStanding = true } }
   /// May also be asked by the name of the service that it stands in for.
   func standsIn(for host: String) -> Route { with { $0.host = host } }
   /// Is left out of the OpenAPI document.
@@ -174,13 +178,20 @@ extension RouteParameter {
   static let token = RouteParameter(
     "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"])
   static let deviceToken = RouteParameter(
-    "token", "This device token, in hexadecimal", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"])
+    "token", "This device token, in hexadecimal", JSONKind.chosenToken.schema)
   static let app = RouteParameter(
     "app", "The app's bundle id: its own token, and those of its topics with a suffix")
   static let tokenState = RouteParameter("state", "Active or gone", .words(["active", "gone"]))
   static let environment = RouteParameter(
     "environment", "In this environment; for actions the emulator's if absent",
     .words(Environment.allCases.map(\.name)))
+  static let streamTopic = RouteParameter(
+    "topic",
+    "An app of the device, registered as if it were installed; may be given more than once. Without it: whatever is installed, now and later",
+    APISchemas.pathPart("topic"))
+  static let streamAcknowledgement = RouteParameter(
+    "ack", "When a notification counts as delivered: once it has left, or once `…/stream/ack` names it",
+    .words(["written", "explicit"]))
   static let online = RouteParameter("online", "Connected or not", .words(["true", "false"]))
 
   static let eventSince = RouteParameter(

@@ -4,7 +4,8 @@ import PushModel
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
-    healthRoutes + credentialRoutes + registryRoutes + deviceRoutes + phoneRoutes + notificationRoutes
+    healthRoutes + credentialRoutes + registryRoutes + deviceRoutes + streamRoutes + phoneRoutes
+      + notificationRoutes
       + watchRoutes
       + controlRoutes + faultRoutes + explainRoutes
       + peerRoutes + dashboardRoutes
@@ -77,6 +78,14 @@ extension Console {
       .get("/api/v1/tokens/{token}", "One row of the table, and how its token comes to be") {
         try $0.showToken($1)
       }.answers(200, "The row with its derivation", .schema("TokenDetail")),
+      .put(
+        "/api/v1/tokens/{token}", "Gives an app on a device, which may be new, a token of your own choosing"
+      ) {
+        try $0.chooseToken($1)
+      }
+      .needs(.schema("TokenClaim")).refuses(409)
+      .answers(200, "The row, which was there before", .schema("Token"))
+      .answers(201, "The new row", .schema("Token")),
       .list("/api/v1/channels", "Broadcast channels") { try $0.listChannels($1) }
         .answers(200, "Channels", .list("channels", of: "Channel")),
       .list("/api/v1/feedback", "What the feedback service holds, without clearing it") {
@@ -124,6 +133,24 @@ extension Console {
     ) { try $0.changeApp($1, change) }
     .refuses(409).query([.environment]).takes(.emptyObject)
     .answers(200, "The app's row of the token table", .schema("Token"))
+  }
+
+  private static var streamRoutes: [Route] {
+    [
+      Route(
+        "GET", "/api/v1/devices/{udid}/stream",
+        "A device that is online as long as this is read: its notifications, as server-sent events",
+        action: .exchange { try $0.streamDevice($1, $2) }
+      )
+      .query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing.refuses(409, 503)
+      .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
+      .post(
+        "/api/v1/devices/{udid}/stream/ack",
+        "Acknowledges notifications of a stream that was opened with `ack=explicit`"
+      ) { try $0.acknowledgeStream($1) }
+      .refuses(409).query([.environment]).needs(.schema("StreamReceipt"))
+      .answers(200, "How many were not acknowledged before", .schema("StreamAcknowledgement")),
+    ]
   }
 
   private static var phoneRoutes: [Route] {

@@ -24,7 +24,9 @@ struct SavedRow: Equatable, JSONDocument {
   var environment: Environment
   var install: Int32
   /// nil for the one that the emulator's secret gives.
-  var token: DeviceToken?
+  var token: ChosenToken?
+  /// Somebody chose it. Those of other lengths than devices know always were.
+  var isChosen = false
   var state: State
   var issuedAt: Timestamp?
   var goneAt: Timestamp?
@@ -47,14 +49,18 @@ struct SavedRow: Equatable, JSONDocument {
         set: { _, _ in }),
       JSONField("context", .tokenContext, \.context), JSONField("environment", .environment, \.environment),
       JSONField("install", .whole(1...Int64(Registry.rowsPerDevice)), \.install),
-      JSONField("token", .token, \.token), JSONField("state", .word, \.state),
+      JSONField("token", .chosenToken, \.token), JSONField(flag: "chosen", \.isChosen),
+      JSONField("state", .word, \.state),
       JSONField("issuedAt", .time, \.issuedAt), JSONField("goneAt", .time, \.goneAt),
       JSONField("message", SavedMessage.kind, \.message),
     ], rules: [("anyOf", [["required": ["topic"]], ["required": ["topicHash"]]])])
 
-  init(_ row: Registration, app: App, context: TokenContext?, message: SavedMessage?) {
+  init(
+    _ row: Registration, _ token: ChosenToken?, app: App, context: TokenContext?, message: SavedMessage?
+  ) {
     (self.app, self.context) = (app, context)
-    (environment, install, token) = (row.environment, row.install, row.token)
+    (environment, install) = (row.environment, row.install)
+    (self.token, isChosen) = (token, row.isChosen)
     state = !row.isActive ? .gone : row.isAbandoned ? .removed : .installed
     issuedAt = row.issuedAt
     goneAt = row.isActive ? nil : row.goneAt
@@ -92,6 +98,9 @@ struct SavedRow: Equatable, JSONDocument {
     if goneAt != nil, state != .gone {
       throw DocumentError(
         object.path("goneAt"), expected: "none unless state is gone", got: .string(state.rawValue))
+    }
+    if isChosen, token == nil {
+      throw DocumentError("\(object.path("chosen")): expected a token beside it, got none")
     }
     if message != nil, state == .gone {
       throw DocumentError("\(object.path("message")): expected none for an app that is gone, got one")

@@ -61,7 +61,8 @@ struct StateExport {
       if !registration.isActive { written.gone.insert(row) }
       return .value(
         SavedRow(
-          registration, app: app(registration.topic), context: registry.context(of: row),
+          registration, ChosenToken(bytes: registry.bytes(of: row)), app: app(registration.topic),
+          context: registry.context(of: row),
           message: broker.keptMessage(row).map(SavedMessage.init)
         ).document)
     }
@@ -117,7 +118,7 @@ struct StateExport {
     return .list("feedback") { _ in
       if rows == nil { rows = broker.allFeedback.makeIterator() }
       guard let row = rows?.next() else { return .end }
-      return written.gone.contains(row) ? .value(.string(registry[row].token.hex)) : .nothing
+      return written.gone.contains(row) ? .value(.string(registry.text(of: row))) : .nothing
     }
   }
 }

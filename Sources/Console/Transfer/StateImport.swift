@@ -47,10 +47,10 @@ struct StateImport {
     var owners: Set<DeviceToken> = []
     return try state.devices.map { device in
       try device.rows.map { row in
-        let token = row.token ?? derived(row, device.udid)
+        let token = row.token.map(registry.name(of:)) ?? derived(row, device.udid)
         guard owners.insert(token).inserted else {
           throw ConsoleError.bad(
-            "\(row.place).token", expected: "one that no earlier row has", got: token.hex)
+            "\(row.place).token", expected: "one that no earlier row has", got: row.token?.hex ?? token.hex)
         }
         try checkOwner(token, row, device.udid)
         return token
@@ -75,8 +75,9 @@ struct StateImport {
     let same = known.first { isSame(row, registry[$0]) }
     if let same, registry[same].token != token {
       throw ConsoleError.conflict(
-        "\(row.place).token: install \(row.install) has the token \(registry[same].token.hex) here, "
-          + "got \(token.hex); reset the devices first, or start with the same --token-seed")
+        "\(row.place).token: install \(row.install) has the token \(registry.text(of: same)) here, "
+          + "got \(row.token?.hex ?? token.hex); reset the devices first, or start with the same --token-seed"
+      )
     }
     if same == nil, let other = registry.find(token) {
       let owner = registry[registry[other].device].udid
@@ -189,10 +190,14 @@ struct StateImport {
     var told = ImportedRegistration(
       token: token, device: device, topic: topic, install: row.install, environment: row.environment)
     told.context = row.context
+    told.chosen = row.isChosen || row.token?.plain == nil ? row.token : nil
     told.isAbandoned = row.state != .installed
     told.issuedAt = row.issuedAt
     told.goneAt = row.state == .gone ? row.goneAt ?? now : nil
     guard let index = broker.importRegistration(told, now: now) else {
+      guard told.chosen == nil || registry.chosenCount < broker.registry.chosenLimit else {
+        throw ConsoleError.full("chosen tokens", limit: broker.registry.chosenLimit)
+      }
       throw ConsoleError.full("tokens", limit: Registry.rowLimit)
     }
     return index
@@ -204,7 +209,7 @@ struct StateImport {
     let receivedAt = message.receivedAt ?? now
     let latest = receivedAt.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
     let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
-    registration.token.withUnsafeBytes { token in
+    registry.bytes(of: row).withUnsafeBytes { token in
       message.payload.withUnsafeBytes { payload in
         var submission = Submission(
           interface: .console, topic: registration.topic, environment: registration.environment, token: token,
@@ -224,7 +229,8 @@ struct StateImport {
 
   private func importFeedback(_ rows: [DeviceToken: RegistrationID]) {
     guard let tokens = state.feedback else { return }
-    broker.importFeedback(tokens.compactMap { rows[$0] ?? registry.find($0) }, ofRows: Set(rows.values))
+    broker.importFeedback(
+      tokens.map(registry.name(of:)).compactMap { rows[$0] ?? registry.find($0) }, ofRows: Set(rows.values))
   }
 
   private func importChannel(_ channel: SavedChannel, _ now: Timestamp) throws {

@@ -10,10 +10,12 @@ import PushModel
 /// app token   "apns-emulator app 1\0"  environment u8  install i32  topic hash 20 bytes                     UDID
 /// of a context "apns-emulator ctx 1\0" environment u8  install i32  topic hash 20 bytes  length u8 context  UDID
 /// base token  "apns-emulator base1\0"  environment u8  identity i32                                          UDID
+/// of a chosen  "apns-emulator own 1\0" token
 /// ```
 public final class IdentityDerivation {
   private static let appLabel = Array("apns-emulator app 1\0".utf8)
   private static let contextLabel = Array("apns-emulator ctx 1\0".utf8)
+  private static let chosenLabel = Array("apns-emulator own 1\0".utf8)
   private static let baseLabel = Array("apns-emulator base1\0".utf8)
 
   private let authenticator: MessageAuthenticator
@@ -53,6 +55,13 @@ public final class IdentityDerivation {
       ("label", context == nil ? appLabel : contextLabel), ("environment", [environment.rawValue]),
       ("install", withUnsafeBytes(of: install.bigEndian) { Array($0) }), ("topicHash", topicHash.bytes),
     ] + (context.map { [("context", field($0))] } ?? []) + [("udid", Array(udid.text.utf8))]
+  }
+
+  /// What the token map calls a chosen token of another length than 32 bytes.
+  public func name(ofChosen token: [UInt8]) -> DeviceToken {
+    (Self.chosenLabel + token).withUnsafeBytes { input in
+      authenticator.withCode(over: input) { DeviceToken(loadingFrom: $0) }
+    }
   }
 
   /// The token of the device itself, for its n-th identity.

@@ -10,7 +10,7 @@ enum ConnectionDocument {
     }
     return secure
       + plain(emulator).flatMap { name, connections in
-        connections.map { connection in { describe(name, connection) } }
+        connections.map { connection in { describe(name, connection, emulator.streams) } }
       }
   }
 
@@ -42,13 +42,16 @@ enum ConnectionDocument {
     }
   }
 
-  private static func describe(_ listener: String, _ connection: HTTPConnection) -> JSONValue {
-    [
-      "listener": .string(listener), "remoteAddress": .string(connection.remoteAddress.description),
-      "tlsVersion": nil, "requests": .integer(Int64(connection.requestCount)),
-      "bytesRead": .integer(Int64(connection.bytesRead)),
-      "bytesWritten": .integer(Int64(connection.bytesWritten)),
-    ]
+  private static func describe(
+    _ listener: String, _ connection: HTTPConnection, _ streams: StreamService
+  ) -> JSONValue {
+    .object(
+      [
+        ("listener", .string(listener)), ("remoteAddress", .string(connection.remoteAddress.description)),
+        ("tlsVersion", nil), ("requests", .integer(Int64(connection.requestCount))),
+        ("bytesRead", .integer(Int64(connection.bytesRead))),
+        ("bytesWritten", .integer(Int64(connection.bytesWritten))),
+      ] + (streams.udid(of: connection.openExchange).map { [("devices", .array([.string($0.text)]))] } ?? []))
   }
 
   static func metrics(_ emulator: Emulator) -> [MetricFamily] {
@@ -58,7 +61,8 @@ enum ConnectionDocument {
     samples += plain(emulator).map { .init(Double($0.connections.count), [("listener", $0.name)]) }
     return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
       + memoryMetrics(emulator, samples.map(\.labels))
-      + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? []) + (emulator.hooks?.metrics ?? [])
+      + emulator.streams.metrics + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? [])
+      + (emulator.hooks?.metrics ?? [])
       + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
   }
 

@@ -1,7 +1,17 @@
 import Broker
 import Faults
+import Platform
 import PushModel
 import Transport
+
+/// A device's connection, as far as faults strike it.
+protocol StrikableConnection: AnyObject {
+  var remoteAddress: SocketAddress { get }
+  var isStalled: Bool { get }
+  func setStalled(_ stalled: Bool)
+}
+
+extension SocketConnection: StrikableConnection {}
 
 /// What goes wrong on one device connection when a message is due. Made when the first fault strikes it.
 ///
@@ -11,11 +21,11 @@ import Transport
 /// what is queued waits in the connection's output, which the broker stores as it does for a device that does not read.
 final class CourierFaults {
   private let service: FaultService
-  private unowned let connection: SocketConnection
+  private unowned let connection: any StrikableConnection
   private(set) var isDoomed = false
   private var decision: FaultEngine.Decision?
 
-  init(_ service: FaultService, _ connection: SocketConnection) {
+  init(_ service: FaultService, _ connection: any StrikableConnection) {
     (self.service, self.connection) = (service, connection)
   }
 

@@ -65,7 +65,7 @@ final class FeedbackConnection: ConnectionHandler {
 
   private func tuple(_ row: RegistrationID) -> FeedbackTuple {
     let registration = feedback.broker.registry[row]
-    return FeedbackTuple(goneAt: registration.goneAt, token: registration.token.bytes)
+    return FeedbackTuple(goneAt: registration.goneAt, token: feedback.broker.registry.bytes(of: row))
   }
 }
 

@@ -32,6 +32,7 @@ final class Shutdown {
     emulator.faults.endDelays()
     emulator.gateway.shutDown()
     emulator.provider.shutDown()
+    emulator.streams.shutDown()
     emulator.consoleRoutes?.shutDown()
     emulator.console?.shutDown()
     emulator.proxy?.shutDown()

@@ -25,7 +25,8 @@ package final class TurnEnd {
   var onFailure: (String) -> Void = { _ in }
   private let loop: EventLoop
   private let broker: Broker
-  private let courier: CourierService
+  /// Hands what devices are sent to the system.
+  private let flushDevices: () -> Void
   private let pushLog: PushLog
   private let capture: CaptureRecorder?
   /// The one that is under way.
@@ -38,11 +39,11 @@ package final class TurnEnd {
   private lazy var wakeUp = LoopEvent(timerOn: loop) {}
 
   init(
-    loop: EventLoop, broker: Broker, store: (any BrokerStore)?, courier: CourierService, pushLog: PushLog,
-    capture: CaptureRecorder?
+    loop: EventLoop, broker: Broker, store: (any BrokerStore)?, flushDevices: @escaping () -> Void,
+    pushLog: PushLog, capture: CaptureRecorder?
   ) {
     (self.loop, self.broker, self.store) = (loop, broker, store)
-    (self.courier, self.pushLog, self.capture) = (courier, pushLog, capture)
+    (self.flushDevices, self.pushLog, self.capture) = (flushDevices, pushLog, capture)
     watchStore()
   }
 
@@ -75,7 +76,7 @@ package final class TurnEnd {
 
   private func commitAtOnce() {
     guard commitChanges() else { return }
-    courier.flushTouched()
+    flushDevices()
     if broker.storeUnsent(), !commitChanges() { return }
     pushLog.writeNew(before: broker.journal.nextId)
     capture?.commitBegins()
@@ -124,7 +125,7 @@ package final class TurnEnd {
   }
 
   private func show(before end: UInt64) {
-    courier.flushTouched()
+    flushDevices()
     pushLog.writeNew(before: end)
     capture?.commitEnded()
   }

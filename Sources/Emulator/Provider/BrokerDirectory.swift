@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import Platform
 import ProviderAPI
 import PushModel
@@ -19,6 +20,32 @@ final class BrokerDirectory: DeviceDirectory {
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
     broker.standing(of: token, topic: topic, environment: environment, now: now)
+  }
+
+  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? {
+    guard broker.options.adoptsTokens || broker.registry.hasOtherLengths, let token = chosen(digits) else {
+      return nil
+    }
+    let name = broker.registry.name(of: token)
+    return broker.options.adoptsTokens || broker.registry.find(name) != nil ? name : nil
+  }
+
+  func adopt(_ digits: UnsafeRawBufferPointer, topic: Topic, environment: Environment, now: Timestamp)
+    -> TokenAdoption
+  {
+    // A magic token asks for something to go wrong, and is nobody's.
+    guard broker.options.adoptsTokens, let token = chosen(digits),
+      token.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
+    else { return .unwanted }
+    let row = broker.registry.topic(named: topic).flatMap {
+      broker.adoptUnknown(token, topic: $0, environment: environment, now: now)
+    }
+    return row.map { .registered($0) } ?? .full(limit: broker.registry.chosenLimit)
+  }
+
+  private func chosen(_ digits: UnsafeRawBufferPointer) -> ChosenToken? {
+    guard digits.count <= 2 * Limits.longestToken else { return nil }
+    return Hex.decode(digits: digits).flatMap { ChosenToken(bytes: $0) }
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floods.isOver(token, SystemClock.now()) }

@@ -102,7 +102,7 @@ final class ProviderService {
     _ accepted: AcceptedNotification, _ message: HTTPMessage, interface: Interface, environment: Environment,
     now: Timestamp, source: PushSource, for ticket: PushTicket
   ) -> PushVerdict {
-    accepted.token.withUnsafeBytes { token in
+    withToken(of: accepted) { token in
       var submission = PlainSubmission(
         interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
         payload: accepted.payload)
@@ -116,6 +116,17 @@ final class ProviderService {
       return sink.submit(
         submission, detail: accepted.waived.first?.detail, kept: 0, for: ticket, now: now)
     }
+  }
+
+  /// Lends the token as it was presented.
+  @inline(__always)
+  private func withToken<Answer>(
+    of accepted: AcceptedNotification, _ body: (UnsafeRawBufferPointer) -> Answer
+  ) -> Answer {
+    guard let row = accepted.registration, broker.registry.hasOtherLength(row) else {
+      return accepted.token.withUnsafeBytes(body)
+    }
+    return broker.registry.bytes(of: row).withUnsafeBytes(body)
   }
 
   /// Remembers a request as accepted whose token is nobody's.

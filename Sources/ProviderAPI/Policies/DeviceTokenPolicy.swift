@@ -11,7 +11,7 @@ struct DeviceTokenPolicy: RequestPolicy {
       return Refusal(
         .missingDeviceToken, rule: Rule.deviceToken, expected: "a token behind /3/device/", got: "none")
     }
-    guard let token = DeviceToken(hexDigits: digits) else {
+    guard let token = DeviceToken(hexDigits: digits) ?? directory.token(spelled: digits) else {
       return Refusal(
         .badDeviceToken, rule: Rule.deviceToken, expected: "\(2 * DeviceToken.byteCount) hexadecimal digits",
         got: "\(digits.count) characters \(Phrase.quoted(digits))")
@@ -20,17 +20,40 @@ struct DeviceTokenPolicy: RequestPolicy {
     guard let topic = context.topic else { return nil }
     let standing = directory.standing(
       of: token, topic: topic.handle, environment: context.environment, now: context.now)
-    if case .active(let row) = standing {
+    switch standing {
+    case .active(let row):
+      context.registration = row
+      return nil
+    case .unknown: return adopt(digits, topic.topic, context)
+    default: return Self.refusal(standing, topic.topic, context.environment)
+    }
+  }
+
+  /// A token that is nobody's may become somebody's.
+  private func adopt(_ digits: UnsafeRawBufferPointer, _ topic: Topic, _ context: RequestContext) -> Refusal?
+  {
+    switch directory.adopt(digits, topic: topic, environment: context.environment, now: context.now) {
+    case .unwanted: return Self.refusal(.unknown, topic, context.environment)
+    case .full(let limit):
+      return Refusal(
+        .badDeviceToken, rule: Rule.deviceToken, expected: Self.expected(topic, context.environment),
+        got:
+          "one that was never issued, and \(limit) tokens were registered at their first push, which is the most"
+      )
+    case .registered(let row):
       context.registration = row
       return nil
     }
-    return Self.refusal(standing, topic.topic, context.environment)
+  }
+
+  private static func expected(_ topic: Topic, _ environment: Environment) -> Phrase {
+    "a token of \(topic.name) in \(environment.name)"
   }
 
   private static func refusal(
     _ standing: DeviceTokenStanding, _ topic: Topic, _ environment: Environment
   ) -> Refusal? {
-    let expected: Phrase = "a token of \(topic.name) in \(environment.name)"
+    let expected = expected(topic, environment)
     return switch standing {
     case .active: nil
     case .unknown:

@@ -288,6 +288,17 @@ extension JSONKind<DeviceToken> {
   }
 }
 
+extension JSONKind<ChosenToken> {
+  /// A token of any length.
+  public static var chosenToken: JSONKind {
+    .spelled(
+      "2 to \(2 * Limits.longestToken) hexadecimal digits, an even number",
+      ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2}){1,\(Limits.longestToken)}$")],
+      { ChosenToken(hex: $0) },
+      { $0.hex })
+  }
+}
+
 extension JSONKind<PushType> {
   public static var pushType: JSONKind { .word(PushType.allCases, { $0.name }) }
 }

@@ -1,7 +1,7 @@
 /// The tables, and the number under which this program knows their shape.
 enum Schema {
   /// Counts changes of the tables; SQLite keeps it as `user_version`.
-  static let version: Int64 = 6
+  static let version: Int64 = 7
   /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
   static let applicationId: Int64 = 0x6170_6e73
 
@@ -20,6 +20,7 @@ enum Schema {
     \(pendingForwardTable)
     \(rowChecks)
     \(contextTable)
+    \(chosenTable)
     PRAGMA application_id = \(applicationId);
     PRAGMA user_version = \(version);
     """
@@ -66,8 +67,15 @@ enum Schema {
     CREATE TABLE token_context (id INTEGER PRIMARY KEY, context TEXT NOT NULL, rowCheck INTEGER);
     """
 
+  /// Came with version 7: of those rows of the token map whose token somebody chose.
+  private static let chosenTable = """
+    CREATE TABLE IF NOT EXISTS chosen_token (id INTEGER PRIMARY KEY, token BLOB NOT NULL, rowCheck INTEGER);
+    """
+
   /// What makes a file of each earlier version one of the next; the first is for version 1.
-  static let steps = [channelTables, pendingForwardTable, rowChecks, fullerEntries, contextTable]
+  static let steps = [
+    channelTables, pendingForwardTable, rowChecks, fullerEntries, contextTable, chosenTable,
+  ]
 
   /// Before the first statement that reads the file.
   ///

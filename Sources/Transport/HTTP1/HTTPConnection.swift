@@ -43,6 +43,16 @@ public final class HTTPConnection {
   private var isParsing = false
   private var waitsForRoom = false
   private var endsAfterAnswer: Bool
+  /// Without any progress while an answer is being written, in nanoseconds.
+  private var stallTime: Int64
+  /// It carries an answer without end, and has left the number of those that may ask for anything.
+  private(set) var isStanding = false
+  /// Told once, as it begins to stand.
+  var onStanding: ((HTTPConnection) -> Void)?
+  /// What is held for the answer by whoever writes it, in bytes.
+  private var standingBytes = 0
+  /// The client has taken nothing for as long as it may, so that the connection ends.
+  public private(set) var isOverdue = false
 
   /// The client.
   public let remoteAddress: SocketAddress
@@ -58,6 +68,7 @@ public final class HTTPConnection {
   ) {
     (self.loop, self.connection, self.limits, self.handler) = (loop, connection, limits, handler)
     (self.isReserve, endsAfterAnswer, turn) = (isReserve, isReserve, loop.turns)
+    stallTime = limits.stallTime
     remoteAddress = connection.remoteAddress
     parser = HTTPRequestParser(
       limits: limits, remoteAddress: remoteAddress,
@@ -98,7 +109,7 @@ public final class HTTPConnection {
 
   /// After every change: what is held is counted, and input is read while it is wanted.
   private func settle() {
-    connection.hold(parser.heldBytes + (exchange?.request.body.count ?? 0))
+    connection.hold(parser.heldBytes + (exchange?.request.body.count ?? 0) + standingBytes)
     connection.setPaused(!wantsInput)
   }
 
@@ -180,7 +191,7 @@ public final class HTTPConnection {
   // MARK: Writing
 
   private func queue(_ bytes: [UInt8]) {
-    if queuedBytes == 0 { setDeadline(limits.stallTime) }
+    if queuedBytes == 0 { setDeadline(stallTime) }
     connection.send(bytes)
     connection.notifyWhenDrained()
   }
@@ -237,7 +248,10 @@ extension HTTPConnection: ConnectionHandler {
   }
 
   public func connectionIsOverdue(_ connection: SocketConnection) {
-    guard isReading, queuedBytes == 0 else { return abort() }
+    guard isReading, queuedBytes == 0 else {
+      isOverdue = true
+      return abort()
+    }
     guard parser.isInside else { return drain() }
     let seconds = (isReserve ? limits.reserveTime : limits.requestTime) / 1_000_000_000
     refuse(HTTPParseFailure(408, "the request was not complete after \(seconds) s"))
@@ -251,6 +265,39 @@ extension HTTPConnection: ConnectionHandler {
 
   /// Whoever holds most is in the middle of a request or an answer, where no other answer has a place.
   public func giveWay(_ connection: SocketConnection) { connection.abort(SocketConnection.gaveWay) }
+}
+
+/// A connection whose answer has no end, and whose writer looks after it.
+extension HTTPConnection {
+  /// The answer that is being written has no end: the connection no longer takes the place of one that may ask for anything,
+  /// ends with the answer, and is cut off when the client takes nothing for `stallTime` nanoseconds.
+  public func stand(stallTime: Int64) {
+    guard !isStanding else { return }
+    (isStanding, endsAfterAnswer) = (true, true)
+    self.stallTime = stallTime
+    connection.stallLimit = stallTime
+    if queuedBytes > 0 { setDeadline(stallTime) }
+    onStanding?(self)
+  }
+
+  /// Says how much the writer of the answer holds for it, in bytes, besides what is queued.
+  public func hold(_ bytes: Int) {
+    standingBytes = bytes
+    settle()
+  }
+
+  /// Hands what is queued to the system now, not at the end of the turn.
+  public func flush() { connection.flushNow() }
+
+  /// Bytes that the system has taken and not sent, because the client's is full.
+  public var systemQueuedBytes: Int { connection.systemQueuedBytes() }
+
+  /// Whether nothing is read or written, as a fault wants it.
+  public var isStalled: Bool { connection.isStalled }
+  public func setStalled(_ stalled: Bool) { connection.setStalled(stalled) }
+
+  /// The answer that is being written; nil between answers.
+  public var openExchange: HTTPExchange? { exchange }
 }
 
 /// How an exchange is answered on the connection.

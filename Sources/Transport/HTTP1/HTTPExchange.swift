@@ -26,6 +26,9 @@ public final class HTTPExchange {
   /// Bytes of the answer that the client has not taken yet.
   public var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
 
+  /// The client's connection, where there is one.
+  public var connection: HTTPConnection? { outlet as? HTTPConnection }
+
   /// Answers. Only the first call counts.
   public func respond(_ response: HTTPResponse) {
     guard phase == .open else { return }

@@ -20,6 +20,11 @@ public final class HTTPServer {
   private final class Clients {
     var all: [ObjectIdentifier: HTTPConnection] = [:]
     var reserve: [HTTPConnection] = []
+    /// How many carry an answer without end: whoever writes those has a limit for them.
+    var standing = 0
+
+    /// How many may ask for anything.
+    var ordinary: Int { all.count - reserve.count - standing }
   }
 
   /// Binds and listens; throws `SocketError` if the address can't be had. `handler` gets each request and answers
@@ -31,11 +36,15 @@ public final class HTTPServer {
     let clients = Clients()
     (self.loop, self.limits, self.clients) = (loop, limits, clients)
     listener = try SocketListener(loop: loop, address: address, context: nil) { connection in
-      let isReserve = clients.all.count - clients.reserve.count >= limits.connections
+      let isReserve = clients.ordinary >= limits.connections
       let client = HTTPConnection(
         loop: loop, connection, limits: limits, isReserve: isReserve, isOfProxy: isProxy, handler: handler)
       clients.all[ObjectIdentifier(connection)] = client
       if isReserve { clients.reserve.append(client) }
+      client.onStanding = { [unowned clients] standing in
+        clients.standing += 1
+        clients.reserve.removeAll { $0 === standing }
+      }
       return client
     }
     listener.name = name
@@ -46,6 +55,7 @@ public final class HTTPServer {
     listener.onClosed = { [unowned self] connection, _ in
       guard let client = clients.all.removeValue(forKey: ObjectIdentifier(connection)) else { return }
       clients.reserve.removeAll { $0 === client }
+      if client.isStanding { clients.standing -= 1 }
       onClosed?(client)
     }
   }
@@ -94,9 +104,7 @@ public final class HTTPServer {
   /// Beyond the ordinary connections there is a reserve, where the next takes the place of who says nothing. Who has come in
   /// this turn is not sent away before it could say anything.
   private func findRoom() -> SocketListener.Room {
-    let isFull =
-      clients.all.count - clients.reserve.count >= limits.connections
-      && clients.reserve.count >= limits.reserve
+    let isFull = clients.ordinary >= limits.connections && clients.reserve.count >= limits.reserve
     guard isFull else { return .free }
     var mayHaveRoom = false
     for client in clients.reserve where client.isReplaceable() {

@@ -10,7 +10,7 @@ struct TokenIndexTests {
     var index = TokenIndex(capacity: 16)
     var tokens: [DeviceToken] = []
 
-    init() { index.firstWord = { [unowned self] in tokens[$0.index].words.0 } }
+    init() { index.token = { [unowned self] in tokens[$0.index] } }
 
     func add(_ words: (UInt64, UInt64, UInt64, UInt64)) {
       var token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32)).unsafelyUnwrapped

@@ -1,4 +1,4 @@
-"""Rows 4, 7 (answers), 8 and 11: what can be asked of the console."""
+"""Rows 4, 7 (answers), 8, 11 and 15: what can be asked of the console."""
 
 import contextlib
 import json
@@ -145,3 +145,48 @@ def attack_polls(run):
         run.holds(f"{path} beside 1,100 long polls", status == 200, status, "200")
     for plain in connections:
         plain.close()
+
+
+def stream(lab, number, receive_buffer=None):
+    """A connection that has asked to be a device."""
+    plain = connect(lab, receive_buffer)
+    plain.sendall(request(lab, "GET", f"/api/v1/devices/stream-{number}/stream?topic={TOPIC}"))
+    return plain
+
+
+def attack_vanishing_streams(run):
+    """Devices that come and go at once, without reading what they are told."""
+    lab = run.quiet_lab()
+    count = 500 if run.is_short else 5000
+    with run.beside(lab):
+        for number in range(count):
+            stream(lab, number % 1000).close()
+        deadline = time.monotonic() + run.patience
+        while lab.emulator.metric("apns_emulator_device_streams") > 0 and time.monotonic() < deadline:
+            time.sleep(0.05)
+    left = lab.emulator.metric("apns_emulator_device_streams")
+    run.holds("streams that are left", left == 0, left, "0")
+    run.grew()
+
+
+def attack_unread_streams(run):
+    """Devices that never read, and a provider that goes on pushing to them."""
+    count, memory = (20, 16) if run.is_short else (200, 64)
+    lab = run.small_lab(memory)
+    connections = [stream(lab, number, receive_buffer=4096) for number in range(count)]
+    while len(tokens := stream_tokens(lab)) < count:
+        time.sleep(0.05)
+    body = json.dumps({"aps": {"alert": "x" * 1900}}).encode()
+    with run.beside(lab):
+        with Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
+            end = time.monotonic() + run.seconds
+            while time.monotonic() < end and not run.has_won():
+                provider.send(b"".join(framed(0, token, body) for token in tokens))
+    for plain in connections:
+        plain.close()
+    run.grew_within(memory)
+
+
+def stream_tokens(lab):
+    rows = lab.emulator.api("GET", f"/api/v1/tokens?topic={TOPIC}")["tokens"]
+    return [bytes.fromhex(row["token"]) for row in rows if row["udid"].startswith("stream-")]

@@ -74,6 +74,8 @@ ROWS = [
     Row("14a", "1,100 half CONNECTs", proxy_floods.attack_half_open),
     Row("14b", "four floods of CONNECTs", proxy_floods.attack_floods),
     Row("14c", "tunnels to a server that never reads", proxy_floods.attack_tunnels),
+    Row("15a", "5,000 device streams come and vanish", console_floods.attack_vanishing_streams),
+    Row("15b", "200 device streams that never read", console_floods.attack_unread_streams),
 ]
 
 

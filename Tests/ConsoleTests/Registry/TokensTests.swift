@@ -46,7 +46,7 @@ import Console
     for (query, count) in counts {
       #expect(try lab.get("/api/v1/tokens?\(query)")["tokens"].count == count, "\(query)")
     }
-    for query in ["token=xyz", "token=ab", "state=dead", "environment=moon", "limit=0", "since=-1"] {
+    for query in ["token=xyz", "token=abc", "state=dead", "environment=moon", "limit=0", "since=-1"] {
       _ = try lab.refusal("GET", "/api/v1/tokens?\(query)", 400)
     }
   }
@@ -83,5 +83,49 @@ import Console
         + #""udid":"phone","environment":"sandbox"}]"#)
     #expect(try lab.get("/api/v1/feedback?topic=com.example.other")["feedback"].count == 0)
     #expect(try lab.get("/api/v1/feedback")["feedback"].count == 1, "looking does not clear")
+  }
+
+  @Test("A token of one's own is the app's from then on: 201, then 200, and 409 for anybody else")
+  func chosen() throws {
+    let lab = ConsoleLab()
+    let given = try lab.install("phone")
+    for digits in [
+      "746f6b656e", "aB01" + String(repeating: "0", count: 60), String(repeating: "7f", count: 100),
+    ] {
+      let path = "/api/v1/tokens/\(digits)"
+      let body = #"{"udid":"phone","topic":"com.example.app"}"#
+      #expect(try lab.ask("PUT", path, json: body).status == 201)
+      #expect(try lab.ask("PUT", path, json: body).status == 200)
+      for other in [
+        #"{"udid":"tablet","topic":"com.example.app"}"#, #"{"udid":"phone","topic":"com.example.other"}"#,
+        #"{"udid":"phone","topic":"com.example.app","environment":"production"}"#,
+      ] {
+        #expect(try lab.refusal("PUT", path, 409, json: other).contains("com.example.app on phone"))
+      }
+      let row = try lab.get(path)
+      #expect(row["token"].string == digits.lowercased() && row["udid"].string == "phone")
+      #expect(row["derivation"]["isOurs"].bool == false)
+      #expect(try lab.get("/api/v1/tokens?token=\(digits)")["tokens"].count == 1)
+    }
+    let installed = try lab.get("/api/v1/tokens")["tokens"].elements.filter { $0["installed"].bool == true }
+    #expect(installed.map { $0["token"].string } == [String(repeating: "7f", count: 100)])
+    #expect(try lab.get("/api/v1/tokens/\(given.hex)")["installed"].bool == false)
+  }
+
+  @Test("What is no token, or nobody's, is refused")
+  func notChosen() throws {
+    let lab = ConsoleLab()
+    let body = #"{"udid":"phone","topic":"com.example.app"}"#
+    for digits in ["a", "zz", "0x12", String(repeating: "7f", count: 101)] {
+      _ = try lab.refusal("PUT", "/api/v1/tokens/\(digits)", 400, json: body)
+    }
+    for body in [
+      "{}", #"{"udid":"phone"}"#, #"{"udid":"..","topic":"a"}"#, #"{"udid":"p","topic":"a","x":1}"#,
+    ] {
+      _ = try lab.refusal("PUT", "/api/v1/tokens/ab", 400, json: body)
+    }
+    lab.broker.registry.chosenLimit = 1
+    #expect(try lab.ask("PUT", "/api/v1/tokens/ab", json: body).status == 201)
+    #expect(try lab.refusal("PUT", "/api/v1/tokens/cd", 409, json: body).contains("1"))
   }
 }

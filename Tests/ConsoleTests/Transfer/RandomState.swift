@@ -38,7 +38,7 @@ struct RandomState {
     let (udid, app) = ("phone-\(next(4))", "com.example.app\(next(3))")
     let (device, topic) = (try #require(UDID(udid)), try #require(Topic(app)))
     lab.clock.pass(seconds: Int64(next(100)))
-    switch next(12) {
+    switch next(13) {
     case 0...2: try lab.install(udid, app)
     case 3...4: try push(lab, device)
     case 5: _ = try lab.ask("POST", "/api/v1/devices/\(udid)/apps/\(app)/reinstall")
@@ -67,9 +67,20 @@ struct RandomState {
         "POST", "/api/v1/faults",
         json: #"{"name":"f\#(next(3))","match":{"topic":"a"},"when":\#(when),"effect":\#(effect)}"#)
     case 10: try useActivities(lab, udid, app)
+    case 11: try choose(lab, device, topic)
     default:
       try useChannel(lab, udid, topic)
     }
+  }
+
+  /// Somebody has a token of his own, of any length.
+  private mutating func choose(_ lab: ConsoleLab, _ udid: UDID, _ topic: Topic) throws {
+    let token = try #require(
+      ChosenToken(bytes: [UInt8](repeating: UInt8(next(256)), count: [4, 32, 100][next(3)])))
+    let device = try #require(lab.broker.registry.device(udid, now: lab.now))
+    _ = lab.broker.adopt(
+      token, device: device, topic: try #require(lab.broker.registry.topic(named: topic)),
+      environment: .sandbox, now: lab.now)
   }
 
   /// There is a channel; perhaps somebody listens, and something is sent, in either order.
@@ -105,9 +116,10 @@ struct RandomState {
     guard let device = registry.knownDevice(udid) else { return }
     let rows = registry.registrations(of: device)
     guard !rows.isEmpty else { return }
-    let registration = registry[rows[next(rows.count)]]
+    let row = rows[next(rows.count)]
+    let registration = registry[row]
     try lab.push(
-      registration.token.bytes, next(2) == 0 ? #"{"aps":{"badge":\#(next(9))}}"# : "not JSON \(next(9))",
+      registry.bytes(of: row), next(2) == 0 ? #"{"aps":{"badge":\#(next(9))}}"# : "not JSON \(next(9))",
       app: registry[registration.topic].label,
       expiration: next(3) == 0 ? UInt32(lab.now.seconds) + 5000 : nil)
   }
@@ -119,7 +131,7 @@ struct RandomState {
     for row in lab.broker.registry.registrations(of: device) where next(2) == 0 {
       let registration = lab.broker.registry[row]
       let label = lab.broker.registry[registration.topic].label
-      try lab.push(registration.token.bytes, "{}", app: label)
+      try lab.push(lab.broker.registry.bytes(of: row), "{}", app: label)
     }
     if let session = phone.session { lab.broker.disconnect(session, now: lab.now) }
   }

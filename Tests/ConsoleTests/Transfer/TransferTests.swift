@@ -58,6 +58,7 @@ import Console
       "\"installed\"", "\"removed\"", "\"gone\"", "payload\"", "payloadBase64", "expiration", "moreTopics",
       "keyFingerprint", "\"install\":2", "\"identity\":2", "\"feedback\":[\"", "probability", "storesNewest",
       "\"subscribers\":[{\"udid\"", "seenUntil", "liveactivity", "\"context\":\"start:Ride\"",
+      "\"chosen\":true",
     ] { #expect(all.contains(word), "\(word)") }
   }
 
@@ -255,8 +256,8 @@ import Console
         "devices[0].apps[0]: expected one of"
       ),
       (
-        #"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t","token":"ab"}]}]}"#,
-        "devices[0].apps[0].token: expected 64"
+        #"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t","token":"abc"}]}]}"#,
+        "devices[0].apps[0].token: expected 2"
       ),
       (
         #"{"version":1,"devices":[{"udid":"a","apps":[{"topic":"t","environment":"prod"}]}]}"#,
@@ -308,7 +309,7 @@ import Console
         #"{"version":1,"channels":[{"topic":"t","id":"AQID","subscribers":[{}]}]}"#,
         "channels[0].subscribers[0].udid"
       ),
-      (#"{"version":1,"feedback":["ab"]}"#, "feedback[0]"),
+      (#"{"version":1,"feedback":["abc"]}"#, "feedback[0]"),
       (#"{"version":1,"faults":[{"effect":{"reset":true}}]}"#, "faults[0].name"),
       (#"{"version":1,"faults":[{"name":"f","effect":{"reason":"Nope"}}]}"#, "faults[0].effect.reason"),
       (

@@ -1,0 +1,67 @@
+import Broker
+import PushModel
+import Transport
+
+extension Console {
+  /// `GET /api/v1/devices/{udid}/stream`: a device that is online as long as somebody reads.
+  func streamDevice(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let order = try streamOrder(request)
+    guard request.http.method == "GET" else { return exchange.respond(finished(.eventStream())) }
+    switch try streams.open(order, exchange) {
+    case nil: break
+    case .busy(let limit)?: throw ConsoleError.busy("\(limit) device streams are open already")
+    case .full(let what, let limit)?: throw ConsoleError.full(what, limit: limit)
+    }
+  }
+
+  private func streamOrder(_ request: ConsoleRequest) throws -> DeviceStreamOrder {
+    var query = try QueryReader(request.http.query, repeating: ["topic"])
+    var order = DeviceStreamOrder(
+      udid: try request.udid(), environment: try query.environment() ?? context.environment)
+    for text in query.texts("topic") {
+      guard let topic = Topic(text) else {
+        throw ConsoleError.bad("topic", expected: "a bundle id, as com.example.app", got: text)
+      }
+      if !order.topics.contains(topic) { order.topics.append(topic) }
+    }
+    order.isExplicit = try query.choice("ack", ["written", "explicit"]) == "explicit"
+    try query.finish()
+    return order
+  }
+
+  /// `POST /api/v1/devices/{udid}/stream/ack`
+  func acknowledgeStream(_ request: ConsoleRequest) throws -> HTTPResponse {
+    var query = try request.query()
+    let environment = try query.environment() ?? context.environment
+    try query.finish()
+    let udid = try request.udid()
+    var receipt = StreamReceipt()
+    try StreamReceipt.form.read(request.object(), into: &receipt)
+    guard broker.registry.knownDevice(udid) != nil else {
+      throw ConsoleError.notFound("there is no device \(udid)")
+    }
+    guard let count = try streams.acknowledge(receipt.ids, by: udid, in: environment) else {
+      throw ConsoleError.conflict("\(udid) has no open stream in \(environment.name)")
+    }
+    return HTTPResponse(json: ["acknowledged": .integer(Int64(count))])
+  }
+
+  private var streams: any DeviceStreams {
+    get throws {
+      guard let streams = context.streams else {
+        throw ConsoleError.unavailable("there are no device streams")
+      }
+      return streams
+    }
+  }
+}
+
+/// What `POST …/stream/ack` takes.
+struct StreamReceipt: JSONDocument {
+  /// Notifications, by their ids.
+  var ids: [UInt64] = []
+
+  static let form = JSONForm<StreamReceipt>([
+    JSONField("ids", .list(of: JSONKind<UInt64>.whole), \.ids).needed
+  ])
+}

@@ -1,0 +1,199 @@
+import Broker
+import Console
+import Faults
+import Platform
+import PushModel
+import Transport
+
+/// One device whose connection is the answer to a request of the console: to the broker a device like any other.
+///
+///     opened ─ the first event, then what was kept ─→ online ─ the reader goes, is too slow, or the broker ends it ─→ gone
+///
+/// A message is acknowledged once its last byte has left for the reader's system, or when the reader says so. What is neither is
+/// kept again when the stream ends.
+final class DeviceStream {
+  /// How much a stream may leave unread before broadcasts, which nobody keeps, are lost to it, in bytes.
+  private static let broadcastLimit = 1 << 20
+  /// What one costs besides what the connection knows of, in bytes; measured with 5,000 (`Documentation/speed.md`).
+  private static let ownBytes = 1 << 10
+
+  /// A message that has not left whole.
+  private struct Unwritten {
+    var id: UInt32
+    /// Bytes of the connection up to its end.
+    var end: Int
+  }
+
+  let form: StreamForm
+  private let isExplicit: Bool
+  /// Whether it has whatever is installed on the device.
+  private let hasAllTopics: Bool
+  private unowned let service: StreamService
+  private let exchange: HTTPExchange
+  private let connection: HTTPConnection
+  private(set) lazy var link = DeviceLink(outlet: self)
+  /// nil when it has ended.
+  private(set) var session: DeviceSession?
+  private var unwritten: [Unwritten] = []
+  private var isTouched = false
+  private var faults: CourierFaults?
+  /// When the reader gets a sign of life, unless something else comes before.
+  var nextBeat: Instant
+  /// As of the last flush.
+  private(set) var systemQueuedBytes = 0
+
+  init(
+    _ order: DeviceStreamOrder, _ form: StreamForm, _ service: StreamService, _ exchange: HTTPExchange,
+    _ connection: HTTPConnection
+  ) {
+    (self.form, self.service, self.exchange, self.connection) = (form, service, exchange, connection)
+    (isExplicit, hasAllTopics) = (order.isExplicit, order.topics.isEmpty)
+    nextBeat = SystemClock.now().adding(nanoseconds: form.beatInterval)
+  }
+
+  /// Names it among the others.
+  var key: ObjectIdentifier { ObjectIdentifier(exchange) }
+
+  private var broker: Broker { service.broker }
+  private var document: StreamDocument { StreamDocument(broker: broker) }
+
+  /// Begins: the head, the first event, and then what is kept for the apps.
+  func begin(_ session: DeviceSession, _ topics: [TopicHash]) {
+    self.session = session
+    exchange.onGone = { [weak self] in self?.readerGone() }
+    exchange.onRoom = { [weak self] in self?.roomMade() }
+    exchange.startStream(.eventStream())
+    connection.stand(stallTime: service.patience)
+    connection.hold(Self.ownBytes)
+    let now = service.clock.now()
+    if form == .console { send(document.registered(session, topics, now: now)) }
+    broker.setFilter(session, enabled: topics, now: now)
+  }
+
+  /// Sends a sign of life if nothing waits to be read.
+  func beat(_ now: Instant) {
+    nextBeat = now.adding(nanoseconds: form.beatInterval)
+    if exchange.queuedBytes == 0 { exchange.send(form.beat) }
+  }
+
+  private func send(_ bytes: [UInt8]) {
+    exchange.send(bytes)
+    touch()
+  }
+
+  private func touch() {
+    guard !isTouched else { return }
+    isTouched = true
+    service.touch(self)
+  }
+
+  /// Hands what is queued to the system; what has left whole is delivered.
+  func flush() {
+    isTouched = false
+    guard session != nil else { return }
+    guard faults?.isDoomed != true else {
+      exchange.end(by: .reset)
+      return leave("dropped by a fault")
+    }
+    connection.flush()
+    // Its reader may have gone while bytes were written.
+    guard session != nil else { return }
+    systemQueuedBytes = isExplicit ? connection.systemQueuedBytes : 0
+    acknowledgeWritten()
+  }
+
+  private func roomMade() {
+    guard session != nil else { return }
+    acknowledgeWritten()
+    broker.roomMade(link, now: service.clock.now())
+  }
+
+  private func acknowledgeWritten() {
+    let written = connection.bytesWritten
+    let count = unwritten.prefix { $0.end <= written }.count
+    guard count > 0 else { return }
+    let ready = unwritten.prefix(count).map(\.id)
+    unwritten.removeFirst(count)
+    let now = service.clock.now()
+    for id in ready { broker.acknowledge(link, messageId: id, status: 0, now: now) }
+    service.deviceMadeProgress()
+  }
+
+  /// The reader says that it has these; answers how many it had not said that of.
+  func acknowledge(_ ids: [UInt64]) -> Int {
+    let now = service.clock.now()
+    let taken = ids.count {
+      broker.acknowledge(link, messageId: UInt32(truncatingIfNeeded: $0), status: 0, now: now) == .taken
+    }
+    if taken > 0 { service.deviceMadeProgress() }
+    return taken
+  }
+
+  // MARK: Ending
+
+  private func readerGone() {
+    if connection.isOverdue { service.unreadCount += 1 }
+    leave(connection.isOverdue ? "the reader took nothing for too long" : "the reader has gone")
+  }
+
+  /// The broker keeps again what was not acknowledged.
+  private func leave(_ reason: String) {
+    guard let session else { return }
+    self.session = nil
+    broker.disconnect(session, now: service.clock.now())
+    ended(reason)
+  }
+
+  private func ended(_ reason: String) {
+    unwritten = []
+    faults?.connectionClosed()
+    service.forget(self)
+    service.logger.log(.debug, "device stream ended", [("because", .string(reason))])
+  }
+}
+
+/// What the broker has for the device.
+extension DeviceStream: CourierOutlet {
+  var way: DeviceWay { .stream }
+  var unsentBytes: Int { exchange.queuedBytes }
+
+  func deliver(_ message: OutgoingMessage) {
+    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
+    send(form.bytes(message, document, now: service.clock.now()))
+    service.count(message.origin)
+    guard !isExplicit else { return }
+    unwritten.append(Unwritten(id: message.messageId, end: connection.bytesWritten + exchange.queuedBytes))
+  }
+
+  func deliver(
+    _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
+  ) {
+    guard form == .console, exchange.queuedBytes < Self.broadcastLimit else { return }
+    send(document.broadcast(broadcast, channel: channel, topic: topic, now: service.clock.now()))
+  }
+
+  func appChanged(_ topic: TopicHash, _ change: AppChange) {
+    guard let session else { return }
+    let now = service.clock.now()
+    if form == .console { send(document.app(topic, change, of: session, now: now)) }
+    guard hasAllTopics, !change.isOfPhone else { return }
+    broker.setFilter(session, enabled: broker.topics(of: session.device, in: session.environment), now: now)
+  }
+
+  func endSession(reason: String) {
+    guard session != nil else { return }
+    session = nil
+    if form == .console { exchange.send(document.end(reason, now: service.clock.now())) }
+    exchange.endStream()
+    ended(reason)
+  }
+
+  private func isStruck(_ message: OutgoingMessage) -> Bool {
+    let faults = faults ?? CourierFaults(service.faults, connection)
+    self.faults = faults
+    let topic = broker.registry.knownTopic(hashed: message.topic)
+    return faults.strike(message, topic: topic.map { broker.registry[$0].label })
+  }
+}
+
+extension HTTPConnection: StrikableConnection {}

@@ -1,0 +1,182 @@
+import Broker
+import Console
+import Platform
+import PushModel
+import Transport
+
+/// What all device streams share: who is there, when their output leaves, and their numbers.
+final class StreamService {
+  /// Most streams at once, as a count: as many as a listener with TLS takes connections.
+  static let limit = SocketListener.connectionLimit
+  /// How long a reader may take nothing of what waits for it, in nanoseconds
+  /// (`Documentation/console-api.md#devices-without-a-device-client`). Variable so that a test need not wait for it.
+  var patience: Int64 = 10_000_000_000
+  /// How often readers that nothing came for are looked for, in nanoseconds.
+  private static let sweepInterval: Int64 = 250_000_000
+  /// At least so many of them get a sign of life then, as a count, and of very many this part: all have it in time, and no turn
+  /// is long.
+  private static let beatsPerSweep = 250
+  private static let sweepsPerBeat = 40
+
+  let loop: EventLoop
+  let broker: Broker
+  let clock: EmulatorClock
+  let logger: Logger
+  let faults: FaultService
+  /// A device acknowledged something.
+  var onProgress: () -> Void = {}
+  private var streams: [ObjectIdentifier: DeviceStream] = [:]
+  private var touched: [DeviceStream] = []
+  private var sweep: LoopEvent?
+  private var isSweeping = false
+
+  /// Streams that were opened so far, and those of them that ended as their readers took nothing, as counts.
+  private(set) var openedCount: UInt64 = 0
+  var unreadCount: UInt64 = 0
+  /// Notifications that went out as they came, and those that had been kept, as counts.
+  private(set) var freshCount: UInt64 = 0
+  private(set) var keptCount: UInt64 = 0
+
+  init(loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService) {
+    (self.loop, self.broker, self.clock) = (loop, broker, clock)
+    (self.logger, self.faults) = (logger, faults)
+    sweep = LoopEvent(timerOn: loop) { [unowned self] in beat() }
+  }
+
+  /// Streams that are open, as a count.
+  var count: Int { streams.count }
+
+  /// The device whose stream is the answer of an exchange; nil if there is none.
+  func udid(of exchange: HTTPExchange?) -> UDID? {
+    guard let exchange, let session = streams[ObjectIdentifier(exchange)]?.session,
+      broker.registry.contains(session.device)
+    else { return nil }
+    return broker.registry[session.device].udid
+  }
+
+  /// Begins a stream of any form.
+  func open(_ order: DeviceStreamOrder, _ form: StreamForm, _ exchange: HTTPExchange) -> DeviceStreamRefusal?
+  {
+    guard streams.count < Self.limit else { return .busy(limit: Self.limit) }
+    guard let connection = exchange.connection else { return nil }
+    let stream = DeviceStream(order, form, self, exchange, connection)
+    switch Self.connect(order, stream.link, broker, clock.now()) {
+    case .failure(let refusal): return refusal
+    case .success(let (session, topics)):
+      openedCount += 1
+      streams[stream.key] = stream
+      // Of Fleet's there may be hundreds of thousands.
+      logger.log(
+        form == .console ? .info : .debug, "device connected by a stream",
+        [("udid", .string(order.udid.text)), ("environment", .string(order.environment.name))])
+      stream.begin(session, topics)
+      startSweeping()
+      return nil
+    }
+  }
+
+  /// The device is there, with the apps that it is to have.
+  private static func connect(
+    _ order: DeviceStreamOrder, _ link: DeviceLink, _ broker: Broker, _ now: Timestamp
+  ) -> Result<(DeviceSession, [TopicHash]), DeviceStreamRefusal> {
+    let registry = broker.registry
+    guard let device = registry.device(order.udid, now: now) else {
+      return .failure(.full("devices", limit: Registry.rowLimit))
+    }
+    guard registry.hasRoom(for: device, installs: order.topics.count) else {
+      return .failure(.full("tokens", limit: Registry.rowLimit))
+    }
+    let topics = order.topics.compactMap(registry.topic(named:))
+    guard topics.count == order.topics.count else {
+      return .failure(.full("topics", limit: Registry.topicLimit))
+    }
+    guard
+      let connected = broker.connect(
+        order.udid, keyFingerprint: registry[device].keyFingerprint, environment: order.environment,
+        offeredBaseToken: nil, link: link, now: now)
+    else { return .failure(.full("devices", limit: Registry.rowLimit)) }
+    let hashes = topics.map { registry[$0].hash }
+    for hash in hashes { _ = broker.appToken(connected.session, topic: hash, now: now) }
+    let wanted = hashes.isEmpty ? broker.topics(of: device, in: order.environment) : hashes
+    return .success((connected.session, wanted))
+  }
+
+  // MARK: For streams
+
+  func touch(_ stream: DeviceStream) { touched.append(stream) }
+
+  func forget(_ stream: DeviceStream) { streams[stream.key] = nil }
+
+  func deviceMadeProgress() { onProgress() }
+
+  func count(_ origin: MessageOrigin) {
+    if origin == .fresh { freshCount += 1 } else { keptCount += 1 }
+  }
+
+  // MARK: Turns
+
+  /// Hands queued messages to the system; runs at the end of a turn, after the commit.
+  func flushTouched() {
+    let list = touched
+    touched.removeAll(keepingCapacity: list.count < 1 << 16)
+    for stream in list { stream.flush() }
+  }
+
+  private func startSweeping() {
+    guard !isSweeping else { return }
+    isSweeping = true
+    sweep?.start(afterNanoseconds: Self.sweepInterval)
+  }
+
+  private func beat() {
+    isSweeping = false
+    guard !streams.isEmpty else { return }
+    let now = SystemClock.now()
+    var left = max(Self.beatsPerSweep, streams.count / Self.sweepsPerBeat)
+    for stream in streams.values where stream.nextBeat <= now {
+      guard left > 0 else { break }
+      left -= 1
+      stream.beat(now)
+    }
+    startSweeping()
+  }
+
+  /// Ends every stream in order.
+  func shutDown() {
+    for stream in streams.values {
+      if let session = stream.session { broker.disconnect(session, now: clock.now()) }
+      stream.endSession(reason: "the emulator is shutting down")
+    }
+  }
+}
+
+extension StreamService: DeviceStreams {
+  func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) -> DeviceStreamRefusal? {
+    open(order, .console, exchange)
+  }
+
+  func acknowledge(_ ids: [UInt64], by udid: UDID, in environment: Environment) -> Int? {
+    guard let device = broker.registry.knownDevice(udid),
+      let stream = broker.registry.session(of: device, in: environment)?.outlet as? DeviceStream
+    else { return nil }
+    return stream.acknowledge(ids)
+  }
+}
+
+/// What the console tells of streams.
+extension StreamService {
+  var metrics: [MetricFamily] {
+    [
+      MetricFamily(
+        "apns_emulator_device_streams", .gauge, "Devices that are connected by a stream of the console.",
+        value: count),
+      MetricFamily(
+        "apns_emulator_device_streams_opened_total", .counter, "Device streams that were opened.",
+        value: Int(clamping: openedCount)),
+      MetricFamily(
+        "apns_emulator_device_streams_unread_total", .counter,
+        "Device streams that were dropped because their readers took nothing for 10 s.",
+        value: Int(clamping: unreadCount)),
+    ]
+  }
+}
