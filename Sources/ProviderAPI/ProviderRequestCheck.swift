@@ -47,7 +47,7 @@ public final class ProviderRequestCheck {
     return .accepted(
       AcceptedNotification(
         token: token, topic: topic.topic, topicHandle: topic.handle, registration: context.registration,
-        pushType: context.pushType,
+        pushType: context.pushType ?? PushType.implied(by: topic.topic),
         priority: context.priority ?? .immediate, expiration: context.expiration,
         collapseID: context.collapseID,
         messageID: context.messageID(), payload: message.body, waived: context.waived))

@@ -65,11 +65,17 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
   public init(forwarding payload: [UInt8], to topic: String) {
     if let kind = Topic(topic)?.app.type {
       self = kind
-    } else if topic.hasPrefix("com.apple.mgmt.") {
-      self = .mdm
+    } else if let kind = Topic(topic).flatMap(Self.implied) {
+      self = kind
     } else {
       self = Self.isSeen(payload) ? .alert : .background
     }
+  }
+
+  /// The kind of a push that says none, where its topic leaves no other: the topics of MDM, whose servers often send no field at
+  /// all (`Documentation/mdm.md#what-goes-over-the-wire`).
+  public static func implied(by topic: Topic) -> PushType? {
+    topic.name.hasPrefix("com.apple.mgmt.") ? .mdm : nil
   }
 
   private static func isSeen(_ payload: [UInt8]) -> Bool {

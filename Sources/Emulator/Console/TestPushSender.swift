@@ -129,7 +129,8 @@ enum TestPushSender {
     // Topics are known once somebody has named them.
     let topic = emulator.broker.registry.topic(named: push.topic)
     return GatewayProvider(
-      topic: topic, environment: push.environment, topics: Set([topic].compactMap(\.self)))
+      topic: topic, environment: push.environment, topics: Set([topic].compactMap(\.self)),
+      pushType: PushType.implied(by: push.topic))
   }
 
   private static func submit(

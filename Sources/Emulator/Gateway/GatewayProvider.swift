@@ -10,6 +10,8 @@ struct GatewayProvider {
   var environment: Environment
   /// All topics of the certificate, for the feedback service.
   var topics: Set<TopicID>
+  /// What the topic says of every push, as frames say nothing of it.
+  var pushType: PushType?
   /// Its connection in the capture; 0 for none.
   var connection: UInt32 = 0
   /// What strict has against the certificate; nil unless lenient let it through.
@@ -42,6 +44,7 @@ struct GatewayProvider {
     submission.expiration = notification.expiration
     submission.priority = notification.priority
     submission.connection = connection
+    submission.pushType = pushType
     return submission
   }
 }

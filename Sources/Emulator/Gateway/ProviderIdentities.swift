@@ -47,7 +47,8 @@ final class ProviderIdentities {
       GatewayProvider(
         topic: implied.flatMap { broker.registry.topic(named: $0) }, environment: environment,
         topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) }),
-        waived: verdict.waiver?.detail, standing: leaf.flatMap(trust.standing)))
+        pushType: implied.flatMap(PushType.implied), waived: verdict.waiver?.detail,
+        standing: leaf.flatMap(trust.standing)))
   }
 
   /// A provider whose certificate was revoked is told nothing: the binary protocol has no word for it.
