@@ -22,7 +22,7 @@ public final class Console {
       hosts: HostPolicy(
         bindHost: context.bindHost, additional: context.allowedHosts, anyPort: context.accessToken != nil),
       accessToken: context.accessToken)
-    routes = Self.routeTable
+    routes = (context.fleet.map(Self.fleetRoutes) ?? []) + Self.routeTable
     slices = SliceScheduler { [unowned context] in context.makeTimer($0, $1) }
     waiting = WaitBoard(context.broker)
     eventPump = EventPump(context, slices)

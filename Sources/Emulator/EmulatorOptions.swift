@@ -61,6 +61,8 @@ public struct EmulatorOptions: Sendable {
   public var legacyLimits = LegacyLimits()
   public var broker = BrokerOptions()
   public var provider = ProviderOptions()
+  /// The console answers as the push service of Fleet's load test (`Documentation/mdm.md#fleets-load-test`).
+  public var fleetEvents = false
   /// What the gateway takes goes to another service; nil: to devices here.
   public var forward: ForwardOptions?
   /// What is told of each delivered push.

@@ -61,6 +61,9 @@ enum ServeFlags {
   static let adoptTokens = Flag(
     "adopt-tokens", .toggle, "an unknown token is registered at its first push, to a device named after it"
   ).setting
+  static let fleetEvents = Flag(
+    "fleet-events", .toggle, "the console answers as the push service of Fleet's load test"
+  ).setting
   static let memory = Flag(
     "memory", .byteSize(from: MemoryBudget.leastLimit, "8M"), default: "512M",
     "what connections, streams, queues and answers may take together"
@@ -190,7 +193,7 @@ enum ServeFlags {
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
     FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),
-    FlagGroup("Simulators with tokens of their own", [adoptTokens]),
+    FlagGroup("Simulators with tokens of their own", [adoptTokens, fleetEvents]),
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Hooks", [onDelivery]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),

@@ -71,6 +71,7 @@ extension EmulatorOptions {
   private mutating func readDisputed(_ settings: Settings) {
     broker.history = settings[ServeFlags.history] ?? broker.history
     broker.adoptsTokens = settings.isOn(ServeFlags.adoptTokens)
+    fleetEvents = settings.isOn(ServeFlags.fleetEvents)
     broker.goneGraceSeconds = settings[ServeFlags.goneGrace]?.seconds ?? 0
     broker.tokenLifetimeSeconds = settings[ServeFlags.tokenLifetime]?.seconds
     legacyLimits.tokenLengths = settings[ServeFlags.tokenLength] ?? legacyLimits.tokenLengths

@@ -40,6 +40,7 @@ enum ConsoleService {
     context.clock = emulator.clock
     context.phones = emulator.phones
     context.streams = emulator.streams
+    context.fleet = fleet(emulator)
     context.makeTimer = { [loop = emulator.loop] delay, work in
       let timer = LoopEvent(timerOn: loop, handler: work)
       timer.start(afterNanoseconds: delay)
@@ -48,6 +49,14 @@ enum ConsoleService {
     context.connections = { [unowned emulator] in ConnectionDocument.all(emulator) }
     context.metrics = { [unowned emulator] in ConnectionDocument.metrics(emulator) }
     return context
+  }
+
+  private static func fleet(_ emulator: Emulator) -> FleetEvents? {
+    guard emulator.options.fleetEvents else { return nil }
+    return FleetEvents(
+      emulator.broker, emulator.clock, emulator.streams, emulator.options.environment,
+      messageIDs: emulator.provider.messageIDs,
+      isEnding: { [unowned emulator] in emulator.shutdown?.hasBegun == true })
   }
 
   private static func info(_ emulator: Emulator) -> [(String, JSONValue)] {

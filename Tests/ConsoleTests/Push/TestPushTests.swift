@@ -110,7 +110,8 @@ import Console
         == #"[{"field":"environment","hex":"00"},{"field":"install","hex":"01"},"#
         + #"{"field":"udid","hex":"70686f6e65"}]"#)
     _ = try lab.refusal("GET", "/api/v1/tokens/\(String(repeating: "0", count: 64))", 404)
-    _ = try lab.refusal("GET", "/api/v1/tokens/ab", 400)
+    _ = try lab.refusal("GET", "/api/v1/tokens/ab", 404)
+    _ = try lab.refusal("GET", "/api/v1/tokens/abc", 400)
   }
 
   @Test("Channels are listed with who listens")
