@@ -14,8 +14,9 @@ import Transport
 final class DeviceStream {
   /// How much a stream may leave unread before broadcasts, which nobody keeps, are lost to it, in bytes.
   private static let broadcastLimit = 1 << 20
-  /// What one costs besides what the connection knows of, in bytes; measured with 5,000 (`Documentation/speed.md`).
-  private static let ownBytes = 1 << 10
+  /// What one costs besides what the connection knows of, its device and token included, in bytes; measured with 5,000, which cost
+  /// 3 KiB each (`Documentation/speed.md#fleet-style-streams`).
+  private static let ownBytes = 2 << 10
 
   /// A message that has not left whole.
   private struct Unwritten {
