@@ -91,6 +91,17 @@ test("a program that forgets to stop one can end, and takes it along", async () 
   assert.ok(stdout.includes("certs"));
 });
 
+test("one that has ended by itself is told with its last words", async (t) => {
+  const emulator = await startEmulator();
+  t.after(() => emulator.stop());
+  fs.appendFileSync(emulator.logPath, "out of luck\n");
+  const socket = await connect(emulator.console);
+  const closed = new Promise((resolve) => socket.on("error", () => {}).on("close", resolve).resume());
+  process.kill(JSON.parse(fs.readFileSync(emulator.variables.APNS_EMULATOR_PORTS_FILE)).pid, "SIGKILL");
+  await closed;
+  await assert.rejects(emulator.notifications(), /does not answer[^]*out of luck/);
+});
+
 test("a command finds it by its variables", async (t) => {
   const emulator = await startEmulator();
   t.after(() => emulator.stop());

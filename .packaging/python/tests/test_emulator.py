@@ -1,5 +1,6 @@
 """An emulator's beginning and end, and several at once."""
 
+import json
 import os
 import pathlib
 import select
@@ -99,6 +100,17 @@ def test_none_is_left_when_this_process_is_killed():
         assert select.select([end], [], [], 30)[0]
         os.close(end)
     assert not os.path.exists(folder)
+
+
+def test_one_that_has_ended_by_itself_is_told_with_its_last_words():
+    with Emulator() as emulator:
+        with open(emulator.log, "a") as log:
+            log.write("out of luck\n")
+        pid = json.loads(pathlib.Path(emulator.variables["APNS_EMULATOR_PORTS_FILE"]).read_text())["pid"]
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(EmulatorError, match="does not answer(.|\n)*out of luck"):
+            emulator.notifications()
 
 
 def test_a_command_finds_it_by_its_variables():

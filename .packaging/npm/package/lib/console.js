@@ -3,6 +3,8 @@
 
 const http = require("node:http");
 
+const { EmulatorError } = require("./process.js");
+
 /** A request that the emulator refused: a name that is none, a filter that makes no sense. */
 class ConsoleError extends Error {
   name = "ConsoleError";
@@ -17,9 +19,11 @@ class ConsoleError extends Error {
 class Console {
   #place;
   #headers;
+  #lastWords;
 
-  constructor({ host, port }, access) {
+  constructor({ host, port }, access, lastWords) {
     this.#place = { host, port };
+    this.#lastWords = lastWords;
     this.#headers = access ? { authorization: `Bearer ${access}` } : {};
   }
 
@@ -31,11 +35,14 @@ class Console {
 
   post(path, body = {}) { return this.request("POST", path, body); }
 
-  /** Sends a request, answers the JSON of the response. Throws a ConsoleError unless that is 2xx. */
+  /** Sends a request, answers the JSON of the response. Throws a ConsoleError unless that is 2xx, an EmulatorError if nobody
+   * answers. */
   async request(method, path, body, patience = 30_000) {
     const headers = { ...this.#headers, ...(method === "GET" ? {} : { "content-type": "application/json" }) };
-    const { status, text } = await exchange(
-      { ...this.#place, method, path, headers, agent: false, timeout: patience }, body && JSON.stringify(body));
+    const options = { ...this.#place, method, path, headers, agent: false, timeout: patience };
+    const { status, text } = await exchange(options, body && JSON.stringify(body)).catch((error) => {
+      throw new EmulatorError(`the emulator does not answer (${error.message}); its last words:\n${this.#lastWords()}`);
+    });
     const answer = text ? JSON.parse(text) : null;
     if (status < 200 || status >= 300) throw new ConsoleError(status, answer);
     return answer;

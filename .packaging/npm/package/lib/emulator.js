@@ -38,7 +38,7 @@ class Emulator {
     const { ports, access, certs, log } = running;
     for (const listener of listeners) this[listener] = ports[listener] && address(ports[listener]);
     Object.assign(this, { caPath: ports.ca, certsPath: certs, logPath: log });
-    this.#console = ports.console && new Console(ports.console, access);
+    this.#console = ports.console && new Console(ports.console, access, () => running.logTail());
     this.faults = new Faults(this.#console);
     this.clock = new Clock(this.#console);
   }

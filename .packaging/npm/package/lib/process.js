@@ -125,9 +125,12 @@ class EmulatorProcess {
     });
   }
 
-  #failure(what) {
-    const lines = fs.readFileSync(this.log, "utf8").trimEnd().split("\n").slice(-20);
-    return new EmulatorError(`the emulator ${what}:\n${lines.join("\n")}`);
+  #failure(what) { return new EmulatorError(`the emulator ${what}:\n${this.logTail()}`); }
+
+  /** The last lines that it logged. */
+  logTail() {
+    if (!fs.existsSync(this.log)) return "";
+    return fs.readFileSync(this.log, "utf8").trimEnd().split("\n").slice(-20).join("\n");
   }
 
   /** Ends it in order, or, if that takes too long, at once. */

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
-from typing import Any, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional
 from urllib.parse import quote, urlencode
+
+from .process import EmulatorError
 
 PATIENCE = 30.0
 """Seconds for an answer that does not wait for anything."""
@@ -24,12 +26,13 @@ class ConsoleError(Exception):
 class Console:
     """One connection a request: may be used from several threads."""
 
-    def __init__(self, host: str, port: int, access: Optional[str]) -> None:
-        self._host, self._port = host, port
+    def __init__(self, host: str, port: int, access: Optional[str], last_words: Callable[[], str]) -> None:
+        self._host, self._port, self._last_words = host, port, last_words
         self._headers = {"Authorization": f"Bearer {access}"} if access else {}
 
     def request(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, patience: float = PATIENCE) -> Any:
-        """Sends a request, answers the JSON of the response. Raises ``ConsoleError`` unless that is 2xx."""
+        """Sends a request, answers the JSON of the response. Raises ``ConsoleError`` unless that is 2xx, ``EmulatorError`` if nobody
+        answers."""
         headers = dict(self._headers)
         if method != "GET":
             headers["Content-Type"] = "application/json"
@@ -38,6 +41,8 @@ class Console:
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             response = connection.getresponse()
             answer = json.loads(response.read() or b"null")
+        except OSError as error:
+            raise EmulatorError(f"the emulator does not answer ({error}); its last words:\n{self._last_words()}") from error
         finally:
             connection.close()
         if not 200 <= response.status < 300:

@@ -72,7 +72,7 @@ class Emulator:
             if console is None:
                 self.stop()
                 raise EmulatorError("the console is off, and nothing can be asked without it")
-            self._console = Console(console["host"], console["port"], self._running.access)
+            self._console = Console(console["host"], console["port"], self._running.access, self._running.log_tail)
             self._environment = self._console.get("/api/v1/info")["environment"]
         return self
 
