@@ -1,4 +1,4 @@
-"""The projects of Examples/, each by the command that its README tells. That in Swift is built by hand: `swift test` there."""
+"""The projects of Examples/, each by the command that its README tells. That in Swift is built and tested by Tests/Consumer."""
 
 import os
 import pathlib

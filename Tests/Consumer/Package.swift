@@ -13,5 +13,10 @@ let package = Package(
     .testTarget(
       name: "ShopTests",
       dependencies: ["Shop", .product(name: "APNSEmulatorTesting", package: "apns-emulator")]),
+    // Those of Examples/Swift, which `run` copies here.
+    .target(name: "Aliases"),
+    .testTarget(
+      name: "AliasesTests",
+      dependencies: ["Aliases", .product(name: "APNSEmulatorTesting", package: "apns-emulator")]),
   ]
 )
