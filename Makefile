@@ -2,10 +2,10 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist clean
+.PHONY: help run test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist dist-test clean
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
 run: build ## build and start the emulator; more flags with ARGS="--history 100"
 	@exec $(EMULATOR) serve $(ARGS)
@@ -63,6 +63,11 @@ dist: ## what others install, from the commit that is checked out, under .build/
 	@.ci/install run
 	@.ci/install dist
 	@.packaging/dist
+
+dist-test: ## each of them in an empty Debian, with the first push of the README; AGAIN=1 builds all a second time and compares
+	@.ci/install dist-test
+	@.packaging/test/run
+	@[ -z "$(AGAIN)" ] || .packaging/test/reproducible
 
 clean: ## forget all builds and the Python environment
 	@rm -rf .build .venv
