@@ -65,7 +65,9 @@ struct PrecedenceTests {
     let settings = ServeFlags.all.filter(\.isSetting)
     #expect(ConfigCommand.lines(try Self.parse(["config"])).count == settings.count)
     for flag in settings {
-      let text = flag.isToggle ? "true" : flag.defaultText ?? (flag.accepts("7") ? "7" : "localhost:7")
+      let text =
+        flag.isToggle
+        ? "true" : flag.defaultText ?? ["7", "localhost:7"].first(where: flag.accepts) ?? "7-letters-or-more"
       let name = flag.environmentName
       let fromVariable = try Self.parse(["config"], environment: [name: text])
       #expect(fromVariable.source(flag.name) == .environment(name))
