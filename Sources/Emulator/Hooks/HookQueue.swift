@@ -79,6 +79,9 @@ struct HookQueue {
   /// When the next one is due that waits for its time; nil if none does, or there is no place for it.
   var nextDue: Int64? { running < Self.runningLimit ? later.first?.due : nil }
 
+  /// Whether there is a place, and one that waits for nothing else.
+  var canStart: Bool { running < Self.runningLimit && !waiting.isEmpty }
+
   mutating func succeeded(_ item: Item) {
     leave(item)
     counts.done += 1
@@ -106,7 +109,8 @@ struct HookQueue {
     bytes -= item.body.count
   }
 
-  /// Forgets what does not run; answers how many that were.
+  /// Drops what does not run; answers how many that were.
+  @discardableResult
   mutating func giveUp() -> Int {
     let lost = waiting.count + later.count
     bytes -= waiting.reduce(0) { $0 + $1.body.count } + later.reduce(0) { $0 + $1.body.count }

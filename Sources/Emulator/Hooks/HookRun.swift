@@ -2,9 +2,12 @@ import Platform
 import PushModel
 import Transport
 
-/// One try to hand a delivery to a hook, under way. `then` hears once of its outcome, on the loop; `stop` ends it early.
+/// One try to hand a delivery to a hook, under way. `then` hears once of its outcome, on the loop; `stop` ends it early, after
+/// which nobody hears of it.
 protocol HookRun: AnyObject {
   func stop()
+  /// Waits for the end of one that was stopped.
+  func awaitEnd()
 }
 
 /// A command at work: a thread sees it to its end.
@@ -53,13 +56,14 @@ final class CommandRun: HookRun {
 
   deinit { bell.close() }
 
-  /// Waits for its end, which comes within a second.
   func stop() {
     event?.cancel()
     event = nil
     command.stop()
-    thread.join()
   }
+
+  /// A second at most, and a moment.
+  func awaitEnd() { thread.join() }
 
   private func ended(within limit: Int64) {
     event?.cancel()
@@ -107,6 +111,8 @@ final class PostRun: HookRun {
     then = nil
     post?.cancel()
   }
+
+  func awaitEnd() {}
 
   private func resolved(_ result: Result<[SocketAddress], SocketError>) {
     guard then != nil else { return }

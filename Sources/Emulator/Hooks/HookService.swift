@@ -13,6 +13,8 @@ final class HookService {
   static let patience: Int64 = 30_000_000_000
   /// Most deliveries that are described in one turn, as a count: some milliseconds of work.
   static let perTurn = 100
+  /// Before more are begun where one could not be started, in nanoseconds.
+  private static let pause: Int64 = 1_000_000_000
   /// Between lines that tell of what was dropped, in nanoseconds.
   private static let noticeInterval: Int64 = 10_000_000_000
 
@@ -81,7 +83,7 @@ final class HookService {
     advance()
   }
 
-  /// The log of events is a ring.
+  /// The log of events is a ring. What has left it is counted whole, though not all of it were deliveries.
   private func skipForgotten() {
     let oldest = broker.events.firstNumber
     guard nextEvent < oldest else { return }
@@ -117,16 +119,20 @@ final class HookService {
     defer { isAdvancing = false }
     let now = SystemClock.monotonicNanoseconds()
     for hook in hooks {
-      while let item = hook.queue.next(now: now) { start(item, hook) }
+      // What can't even be started is no better started a thousand times: the rest waits for its second try.
+      while let item = hook.queue.next(now: now), start(item, hook) {}
       noteDropped(hook, now)
     }
     let isBehind = nextEvent < broker.events.nextNumber
-    if let due = isBehind ? now : hooks.compactMap(\.queue.nextDue).min() {
+    let dues =
+      hooks.compactMap(\.queue.nextDue) + hooks.filter(\.queue.canStart).map { _ in now + Self.pause }
+    if let due = isBehind ? now : dues.min() {
       timer?.start(afterNanoseconds: max(0, due - now))
     }
   }
 
-  private func start(_ item: HookQueue.Item, _ hook: Hook) {
+  /// Answers whether it is under way.
+  private func start(_ item: HookQueue.Item, _ hook: Hook) -> Bool {
     runCount += 1
     let number = runCount
     let then: (HookOutcome) -> Void = { [unowned self] outcome in
@@ -148,6 +154,7 @@ final class HookService {
     } catch {
       ended(item, hook, .failed("\(error)", isWorthRetrying: true))
     }
+    return hook.runs[number] != nil
   }
 
   private func ended(_ item: HookQueue.Item, _ hook: Hook, _ outcome: HookOutcome) {
@@ -193,16 +200,19 @@ final class HookService {
     guard !isOver else { return }
     isOver = true
     timer?.cancel()
+    let runs = hooks.flatMap(\.runs.values)
+    for run in runs { run.stop() }
+    for run in runs { run.awaitEnd() }
     for hook in hooks {
-      let lost = hook.queue.giveUp() + hook.runs.count
-      for run in hook.runs.values { run.stop() }
+      hook.queue.giveUp()
+      let lost = Int(clamping: hook.queue.counts.dropped - hook.droppedTold) + hook.runs.count
       hook.runs = [:]
       guard lost > 0 else { continue }
       logger.log(
         .warning, "deliveries were not told of",
         [
           ("hook", .string(hook.target.label)), ("count", .integer(Int64(lost))),
-          ("because", .string("the emulator ends")),
+          ("because", .string("their queue was full, or the emulator ends")),
         ])
     }
   }
