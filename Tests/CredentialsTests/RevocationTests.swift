@@ -119,6 +119,20 @@ struct RevocationTests {
     #expect(throws: CredentialsError.self) { try RevocableCertificate(file: folder.caKey) }
   }
 
+  @Test("there is an end to what can be revoked, but not to revoking the same again")
+  func full() throws {
+    let digest = [UInt8](repeating: 7, count: 32)
+    try folder.revoke(.certificate(digest), name: "first", now: Fixture.now)
+    for number in 1..<Revocations.limit { try write([], to: folder.revokedFolder + "/key-K\(number)") }
+    let error = #expect(throws: CredentialsError.self) {
+      try folder.revoke(.key("ONEMORE"), name: "", now: Fixture.now)
+    }
+    #expect(error?.code == .unsuitable)
+    try folder.revoke(.certificate(digest), name: "again", now: Fixture.now)
+    try folder.restore(.key("K1"))
+    try folder.revoke(.key("ONEMORE"), name: "", now: Fixture.now)
+  }
+
   @Test("other files in the folder count for nothing")
   func strangers() throws {
     try FileManager.default.createDirectory(atPath: folder.revokedFolder, withIntermediateDirectories: true)

@@ -47,6 +47,9 @@ public enum Revocable: Hashable, Sendable {
 ///     revocations.pickUpChanges()  // one `stat` unless there is something new
 ///     if revocations.contains(Revocable(der: leaf)) { … }
 public final class Revocations {
+  /// Most that are revoked, as a count: right after a change the folder is read again with each look.
+  public static let limit = 1000
+
   private var watch: FolderWatch
   private var revoked: Set<Revocable> = []
   /// Counts changes: what was judged before may be outdated.
@@ -83,11 +86,9 @@ extension CertsFolder {
     }
     try FileSystem.makeFolder(revokedFolder, permissions: FileSystem.openFolder)
     let path = "\(revokedFolder)/\(item.fileName)"
-    guard
-      FileSystem.exists(path)
-        || FileSystem.names(in: revokedFolder, suffix: "").count < FileSystem.maximumNames
+    guard FileSystem.exists(path) || FileSystem.names(in: revokedFolder, suffix: "").count < Revocations.limit
     else {
-      throw CredentialsError(.unsuitable, "\(revokedFolder) is full, with \(FileSystem.maximumNames) files")
+      throw CredentialsError(.unsuitable, "\(revokedFolder) is full, with \(Revocations.limit) files")
     }
     let note: JSONValue = ["name": .string(name), "revokedAt": .string(now.rfc3339)]
     try FileSystem.write(
