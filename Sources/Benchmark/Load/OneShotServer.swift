@@ -18,21 +18,17 @@ enum OneShotServer {
 
   private static func serve(
     _ certificate: String, _ key: String, _ policy: TLSPolicy,
-    _ handler: (EventLoop) -> any ConnectionHandler,
+    _ handler: @escaping (EventLoop) -> any ConnectionHandler,
     _ ready: NumberPipe
   ) {
     guard let loop = EventLoop(),
-      let context = try? TLSContext.server(certificate: certificate, key: key, policy: policy)
+      let context = try? TLSContext.server(certificate: certificate, key: key, policy: policy),
+      let listener = try? SocketListener(
+        loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: context,
+        makeHandler: { _ in handler(loop) })
     else { return ready.send(0) }
-    withoutActuallyEscaping(handler) { handler in
-      guard
-        let listener = try? SocketListener(
-          loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: context,
-          makeHandler: { _ in handler(loop) })
-      else { return ready.send(0) }
-      ready.send(Int(listener.address.port))
-      loop.run()
-      listener.stopAccepting()
-    }
+    ready.send(Int(listener.address.port))
+    loop.run()
+    listener.stopAccepting()
   }
 }
