@@ -2,6 +2,7 @@ import Credentials
 import DeviceDriver
 import Emulator
 import Foundation
+import Platform
 import PushModel
 import SimulatedDevice
 import Transport
@@ -230,7 +231,7 @@ final class LivePhone: DeviceOwner {
   init(_ udid: UDID, _ emulator: Emulator, _ request: DeviceRequest?) throws {
     identity = try request.map { request in
       let certificate = try emulator.certs.signDeviceRequest(
-        csrPEM: request.csrPEM, udid: udid, now: emulator.clock.now())
+        csrPEM: request.csrPEM, udid: udid, now: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
       return try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
     }
     (loop, address) = (emulator.loop, emulator.ports["courier"])

@@ -13,7 +13,8 @@ struct CitationTests {
   private let pages: [String: Set<String>]
 
   init() throws {
-    files = try Self.read(["Documentation", "Sources", "Tests", "certs", "README.md", "Makefile"])
+    files = try Self.read(
+      ["Documentation", "Examples", ".packaging", "Sources", "Tests", "certs", "README.md", "Makefile"])
     pages = Dictionary(
       uniqueKeysWithValues: files.filter { $0.path.hasSuffix(".md") }.map {
         ($0.path, Set(Citation.anchors($0.text)))

@@ -200,3 +200,12 @@ def test_somebody_elses_client_has_no_phone(emulator):
         status, sentence = refusal(emulator, method, path, body)
         assert status == 409 and "no phone" in sentence
     device.close()
+
+
+@pytest.mark.parametrize("distance", ["40h", "-40h"])
+def test_a_new_phone_comes_at_any_time_of_the_emulators(emulator, distance):
+    """Phones live in the world's time, whatever the emulator's clock says."""
+    emulator.api("PUT", "/api/v1/clock", {"advance": distance})
+    device = SimulatedDevice(emulator, "phone-new")
+    assert device.next("token")["topic"] == TOPIC
+    device.stop()

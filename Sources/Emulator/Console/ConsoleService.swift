@@ -27,8 +27,7 @@ enum ConsoleService {
     context.info = { [unowned emulator] in info(emulator) }
     context.unreadiness = { [unowned emulator] in emulator.shutdown?.hasBegun == true ? "shutting down" : nil
     }
-    context.activate = { [certs = emulator.certs, clock = emulator.clock] in activate($0, certs, clock.now())
-    }
+    context.activate = { [certs = emulator.certs] in activate($0, certs) }
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }
     context.faults = emulator.faults.engine
     context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator, done: $1) }
@@ -76,16 +75,17 @@ enum ConsoleService {
     ]
   }
 
-  /// Hands a device the certificate it asks for (`Documentation/device-protocol.md#activation`).
+  /// Hands a device the certificate it asks for (`Documentation/device-protocol.md#activation`), valid in the world's time, in
+  /// which the courier looks at it: devices know no other.
   private static func activate(
-    _ form: [UInt8], _ certs: CertsFolder, _ now: Timestamp
+    _ form: [UInt8], _ certs: CertsFolder
   ) -> (status: Int, contentType: String, body: [UInt8]) {
     do {
       let request = try form.withUnsafeBytes { bytes throws(ActivationError) in
         try ActivationRequest.parse(formBody: bytes)
       }
       let certificate = try certs.signDeviceRequest(
-        csrPEM: Array(request.csrPEM.utf8), udid: request.udid, now: now)
+        csrPEM: Array(request.csrPEM.utf8), udid: request.udid, now: CourierService.worldDate())
       let page = ActivationResponse.page(certificatePEM: String(decoding: certificate, as: UTF8.self))
       return (200, ActivationResponse.contentType, Array(page.utf8))
     } catch let error as ActivationError {

@@ -40,10 +40,10 @@ public final class ScenarioCredentials {
     let request = try self.request ?? DeviceRequest.make(udid: udid)
     self.request = request
     let certificate = try emulator.certs.signDeviceRequest(
-      csrPEM: request.csrPEM, udid: udid, now: emulator.clock.now())
+      csrPEM: request.csrPEM, udid: udid, now: Self.worldTime)
     return try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
   }
 
-  /// Providers' certificates are valid by the world's clock, as TLS looks at that.
+  /// Certificates are valid by the world's clock: TLS looks at that, and phones live in its time.
   private static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 }

@@ -29,9 +29,9 @@ final class ScenarioStage {
     (options.consolePort, options.proxyPort) = (.off, .off)
     (options.seed, options.tokenSeed, options.logLevel) = (1, "scenario", .error)
     emulator = try Emulator(options: options)
-    // Certificates are valid from the world's today on.
+    // Certificates are valid from the world's today on. Always more than a day ahead, so that nothing hinges on the hour.
     let today = Timestamp(nanoseconds: SystemClock.wallNanoseconds()).seconds / 86400
-    begin = Timestamp(seconds: (today + 1) * 86400 + Self.morning)
+    begin = Timestamp(seconds: (today + 2) * 86400 + Self.morning)
     emulator.clock.set(begin)
     emulator.clock.setFrozen(true)
     emulator.clock.set(begin)
