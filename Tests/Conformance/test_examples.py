@@ -59,3 +59,13 @@ def test_the_index_names_every_example():
     assert sorted(name for name, _, _ in rows) == sorted(each.name for each in EXAMPLES.iterdir() if each.is_dir())
     told = {name: line for name, _, line in rows if name != "Scenarios"}
     assert told == {name: command(EXAMPLES / name / "README.md") for name in told}
+
+
+def test_the_readmes_own_test_passes(tmp_path, environment, issued):
+    shutil.copytree(issued, tmp_path / "certs")
+    [code] = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    (tmp_path / "test_readme.py").write_text(code)
+    done = subprocess.run(
+        ["pytest", "-q"], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=2 * PATIENCE)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
