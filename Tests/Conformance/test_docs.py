@@ -94,6 +94,9 @@ def test_every_example_is_answered_as_described(stopped_emulator):
             emulator.api("POST", "/api/v1/import", example("/api/v1/import"))
             emulator.api("POST", "/api/v1/faults", {**example("/api/v1/faults"), "enabled": False})
             emulator.api("POST", "/api/v1/push", example("/api/v1/push"))
+            if path == "/api/v1/keys/{keyId}":
+                emulator.api("POST", "/api/v1/keys", example("/api/v1/keys") | {
+                    "keyId": operation["parameters"][0]["example"]})
             if path == "/api/v1/notifications/{id}":
                 newest = emulator.api("GET", "/api/v1/notifications?order=newest&limit=1")["notifications"][0]["id"]
                 operation["parameters"][0]["example"] = newest
@@ -196,4 +199,4 @@ def test_the_page_on_metrics_names_each(emulator):
         rows = [line.split("|")[1] for line in file if line.startswith("| `")]
     named = {word for row in rows for word in row.split("`")[1::2]}
     assert len(said) > 20 and said <= named
-    assert {name.split("_")[0] for name in named - said} <= {"capture", "forward", "forwarded"}
+    assert {name.split("_")[0] for name in named - said} <= {"capture", "forward", "forwarded", "hook"}
