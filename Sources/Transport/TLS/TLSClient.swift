@@ -14,7 +14,7 @@ public enum TLSClient {
 
   /// Begins TLS on a connection without, on which everything is said that there was to say; its handler, which has asked for it,
   /// hears no more.
-  static func secure(
+  public static func secure(
     _ plain: SocketConnection, serverName: String?, alpn: [String] = [], context: TLSContext,
     handler: any ConnectionHandler
   ) throws -> SocketConnection {

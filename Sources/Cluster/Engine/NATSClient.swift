@@ -1,0 +1,194 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+
+/// A node's line to the engine: one connection at a time to one of several servers, made again whenever it is lost.
+///
+/// Subscriptions come back with the connection. Requests don't: what was asked and not answered when it was lost is told as
+/// `late`, for nobody knows whether it was done; what is asked while there is none, as `nobodyListens`, for it certainly was not.
+public final class NATSClient: NATSConnectionOwner {
+  public struct Settings {
+    /// Tried in turn.
+    public var servers: [SocketAddress]
+    /// For servers that want TLS; nil if none is expected to.
+    public var context: TLSContext?
+    /// Whether a server without TLS is refused.
+    public var wantsTLS = false
+    public var introduction: (_ nonce: String?) -> NATSIntroduction
+
+    public init(servers: [SocketAddress], introduction: @escaping (_ nonce: String?) -> NATSIntroduction) {
+      (self.servers, self.introduction) = (servers, introduction)
+    }
+  }
+
+  public enum State: Equatable, Sendable {
+    case ready(NATSServerInfo)
+    /// With the reason why it was lost, or could not be made.
+    case away(String)
+  }
+
+  /// What was subscribed to; ends with `NATSClient.unsubscribe`.
+  public struct Subscription: Hashable, Sendable { fileprivate let number: UInt64 }
+
+  private struct Listener {
+    var subject: String
+    var handle: (NATSMessage) -> Void
+    /// Its number on the connection there is.
+    var onWire: UInt64?
+  }
+
+  private static let retry = (first: 50_000_000 as Int64, longest: 2_000_000_000 as Int64)
+  private static let tickInterval: Int64 = 250_000_000
+  private static let uniqueBytes = 16
+
+  private let loop: EventLoop
+  private let settings: Settings
+  private let changed: (State) -> Void
+  private var connection: NATSConnection?
+  private var isReady = false
+  private var isClosed = false
+  private var backoff: Backoff
+  private var failures = 0
+  private var nextServer = 0
+  private var timer: LoopEvent?
+  private var ticker: LoopEvent?
+  private var listeners: [UInt64: Listener] = [:]
+  private var listenersOnWire: [UInt64: UInt64] = [:]
+  private var nextListener: UInt64 = 1
+  private var waiting: [NATSRequest: (NATSAnswer) -> Void] = [:]
+
+  /// `changed` hears whether the engine is there, each time that changes.
+  public init(loop: EventLoop, settings: Settings, changed: @escaping (State) -> Void) {
+    (self.loop, self.settings, self.changed) = (loop, settings, changed)
+    backoff = Backoff(
+      first: Self.retry.first, longest: Self.retry.longest, seed: UInt64.random(in: .min ... .max))
+  }
+
+  /// Begins to connect.
+  public func start() {
+    timer = LoopEvent(timerOn: loop) { [unowned self] in connect() }
+    ticker = LoopEvent(timerOn: loop) { [unowned self] in tick() }
+    ticker?.start(afterNanoseconds: Self.tickInterval)
+    connect()
+  }
+
+  /// Ends it for good; whoever waits for an answer hears that it is late.
+  public func close() {
+    isClosed = true
+    timer?.cancel()
+    ticker?.cancel()
+    connection?.close()
+    lose("closed")
+  }
+
+  private func tick() {
+    connection?.tick(SystemClock.now())
+    if !isClosed { ticker?.start(afterNanoseconds: Self.tickInterval) }
+  }
+
+  // MARK: Connecting
+
+  private func connect() {
+    guard !isClosed, connection == nil, !settings.servers.isEmpty else { return }
+    let server = settings.servers[nextServer % settings.servers.count]
+    nextServer += 1
+    let session = NATSClientSession(
+      unique: (0..<Self.uniqueBytes).map { _ in UInt8.random(in: .min ... .max) },
+      wantsTLS: settings.wantsTLS,
+      now: SystemClock.now(), introduction: settings.introduction)
+    do {
+      connection = try NATSConnection(
+        loop: loop, to: server, serverName: server.host, context: settings.context, session: session,
+        owner: self)
+    } catch { lose("\(error)") }
+  }
+
+  func connection(_ connection: NATSConnection, heard event: NATSClientSession.Event) {
+    guard connection === self.connection else { return }
+    switch event {
+    case .startTLS: break
+    case .ready(let info):
+      (isReady, failures) = (true, 0)
+      for number in listeners.keys.sorted() { listen(number) }
+      changed(.ready(info))
+    case .changed(let info):
+      // The others take us: what is under way there is finished first.
+      if info.isLeaving, settings.servers.count > 1 { connection.close() }
+    case .message(let message):
+      guard let number = listenersOnWire[message.subscription] else { return }
+      listeners[number]?.handle(message)
+    case .answer(let request, let answer): waiting.removeValue(forKey: request)?(answer)
+    }
+  }
+
+  func connectionClosed(_ connection: NATSConnection, reason: String) {
+    guard connection === self.connection else { return }
+    lose(reason)
+  }
+
+  private func lose(_ reason: String) {
+    (connection, isReady) = (nil, false)
+    listenersOnWire = [:]
+    for number in listeners.keys { listeners[number]?.onWire = nil }
+    let unanswered = waiting.sorted { $0.key < $1.key }
+    waiting = [:]
+    if !isClosed { changed(.away(reason)) }
+    for (_, done) in unanswered { done(.late) }
+    guard !isClosed else { return }
+    failures += 1
+    timer?.start(afterNanoseconds: backoff.wait(after: failures))
+  }
+
+  // MARK: What it is for
+
+  /// Said if the engine is there, and forgotten if not.
+  public func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
+    guard isReady else { return }
+    connection?.say { $0.publish(subject, headers: headers, payload) }
+  }
+
+  /// Asks once, and calls `done` once.
+  public func request(
+    _ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8], within nanoseconds: Int64,
+    done: @escaping (NATSAnswer) -> Void
+  ) {
+    guard isReady, let connection else { return done(.nobodyListens) }
+    let deadline = SystemClock.now().adding(nanoseconds: nanoseconds)
+    let request = connection.say { $0.request(subject, headers: headers, payload, until: deadline) }
+    guard let request else { return done(.nobodyListens) }
+    waiting[request] = done
+  }
+
+  /// Asks JetStream.
+  public func request(
+    _ request: JetStreamRequest, within nanoseconds: Int64, done: @escaping (NATSAnswer) -> Void
+  ) {
+    self.request(request.subject, request.payload, within: nanoseconds, done: done)
+  }
+
+  /// Messages of a subject, also on later connections, where those are lost that came between.
+  public func subscribe(_ subject: String, handle: @escaping (NATSMessage) -> Void) -> Subscription {
+    let number = nextListener
+    nextListener += 1
+    listeners[number] = Listener(subject: subject, handle: handle)
+    listen(number)
+    return Subscription(number: number)
+  }
+
+  public func unsubscribe(_ subscription: Subscription) {
+    guard let listener = listeners.removeValue(forKey: subscription.number), let onWire = listener.onWire
+    else {
+      return
+    }
+    listenersOnWire[onWire] = nil
+    connection?.say { $0.unsubscribe(onWire) }
+  }
+
+  private func listen(_ number: UInt64) {
+    guard isReady, let connection, let subject = listeners[number]?.subject else { return }
+    let onWire = connection.say { $0.subscribe(subject) }
+    listeners[number]?.onWire = onWire
+    listenersOnWire[onWire] = number
+  }
+}

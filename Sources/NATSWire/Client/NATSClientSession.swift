@@ -1,0 +1,230 @@
+import PushModel
+
+/// A client's side of one connection to a NATS server: what to say, and what what was heard means. No I/O, no clock.
+///
+///     awaitingInfo ─→ (awaitingTLS) ─→ introduced ─→ ready ─→ …        a failure or an -ERR ends it in any state
+///
+/// The owner hands in what came, takes events until there are none, and sends what `output` holds:
+///
+///     session.receive(bytes, now: now)
+///     while let event = try session.next() { … }
+///     connection.send(session.output.bytes); session.output.removeAll()
+///
+/// What is said before the session is ready goes out right behind the introduction.
+public struct NATSClientSession: ~Copyable {
+  public enum Event: Equatable, Sendable {
+    /// The server, or the client, wants TLS from here on. The owner says `tlsIsUp` when it is.
+    case startTLS
+    /// The server has let us in.
+    case ready(NATSServerInfo)
+    /// The server says something new of itself.
+    case changed(NATSServerInfo)
+    /// For a subscription of ours.
+    case message(NATSMessage)
+    /// To a request.
+    case answer(NATSRequest, NATSAnswer)
+  }
+
+  private enum State { case awaitingInfo, awaitingTLS, introduced, ready }
+
+  /// Seconds after which a connection on which nothing was heard is asked whether it is still there.
+  public static let quietSeconds: Int64 = 2
+  /// Questions without an answer after which it counts as lost.
+  public static let unansweredLimit = 2
+  /// Requests that may wait for their answers at a time.
+  public static let requestLimit = 1 << 16
+  private static let inboxSubscription: UInt64 = 1
+
+  private let introduction: (_ nonce: String?) -> NATSIntroduction
+  private let wantsTLS: Bool
+  /// Where answers come: a subject that nobody else has.
+  private let inbox: String
+  private var decoder: NATSDecoder
+  private var state = State.awaitingInfo
+  /// Said before the server has let us in.
+  private var early = ByteBuffer()
+  /// What is to be sent.
+  public var output = ByteBuffer()
+  /// What the server said last of itself.
+  public private(set) var info = NATSServerInfo()
+  private var nextSubscription = Self.inboxSubscription + 1
+  private var waiting: [NATSRequest: Instant] = [:]
+  private var nextRequest: UInt64 = 1
+  private var overdue: [NATSRequest] = []
+  private var heardAt: Instant
+  private var askedAt: Instant?
+  private var unanswered = 0
+
+  /// `unique` makes the inbox one that nobody else has: 16 random bytes or more. `introduction` is asked with the nonce of a
+  /// server that has one to be signed.
+  public init(
+    unique: [UInt8], wantsTLS: Bool = false, payloadLimit: Int = 8 << 20, now: Instant,
+    introduction: @escaping (_ nonce: String?) -> NATSIntroduction
+  ) {
+    (self.introduction, self.wantsTLS, heardAt) = (introduction, wantsTLS, now)
+    inbox = "_INBOX.\(Hex.encode(unique))."
+    decoder = NATSDecoder(payloadLimit: payloadLimit)
+  }
+
+  public var isReady: Bool { state == .ready }
+  /// Requests without an answer so far.
+  public var waitingCount: Int { waiting.count }
+
+  // MARK: Hearing
+
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Instant) {
+    (heardAt, askedAt, unanswered) = (now, nil, 0)
+    decoder.receive(bytes)
+  }
+
+  /// The next event; nil when there is nothing more for now.
+  public mutating func next() throws(NATSSessionEnd) -> Event? {
+    if let request = overdue.popLast() { return .answer(request, .late) }
+    while let heard = try decoded() {
+      if let event = try understand(heard) { return event }
+    }
+    return nil
+  }
+
+  private mutating func decoded() throws(NATSSessionEnd) -> NATSEvent? {
+    do { return try decoder.next() } catch { throw .broken(error) }
+  }
+
+  private mutating func understand(_ heard: NATSEvent) throws(NATSSessionEnd) -> Event? {
+    switch heard {
+    case .ping: say(.pong, atOnce: true)
+    case .pong:
+      guard state == .introduced else { return nil }
+      state = .ready
+      output.append(early.bytes)
+      early.free()
+      return .ready(info)
+    case .ok: break
+    case .error(let words): throw .refused(words)
+    case .info(let info): return try take(info)
+    case .message(let message):
+      guard message.subscription == Self.inboxSubscription else { return .message(message) }
+      return answer(message)
+    }
+    return nil
+  }
+
+  private mutating func take(_ info: NATSServerInfo) throws(NATSSessionEnd) -> Event? {
+    self.info = info
+    switch state {
+    case .awaitingInfo:
+      guard info.hasHeaders else { throw .unsuitable("it knows no headers (NATS 2.2 does)") }
+      guard info.needsTLS || wantsTLS else {
+        introduce()
+        return nil
+      }
+      state = .awaitingTLS
+      return .startTLS
+    case .awaitingTLS: throw .broken(.malformed("a second INFO before TLS"))
+    case .introduced, .ready: return .changed(info)
+    }
+  }
+
+  /// The owner has TLS up, which `startTLS` asked for.
+  public mutating func tlsIsUp() {
+    guard state == .awaitingTLS else { return }
+    introduce()
+  }
+
+  private mutating func introduce() {
+    state = .introduced
+    say(.connect(introduction(info.nonce)), atOnce: true)
+    say(.subscribe(subject: inbox + "*", subscription: Self.inboxSubscription), atOnce: true)
+    // Answered by PONG once we are let in, and by -ERR if not.
+    say(.ping, atOnce: true)
+  }
+
+  private mutating func answer(_ message: NATSMessage) -> Event? {
+    guard let number = UInt64(message.subject.dropFirst(inbox.count)),
+      waiting.removeValue(forKey: NATSRequest(number: number)) != nil
+    else { return nil }
+    let isUnheard = message.headers?.status == 503 && message.payload.isEmpty
+    return .answer(NATSRequest(number: number), isUnheard ? .nobodyListens : .message(message))
+  }
+
+  // MARK: Saying
+
+  private mutating func say(_ command: NATSCommand, atOnce: Bool = false) {
+    if atOnce || state == .ready { command.write(to: &output) } else { command.write(to: &early) }
+  }
+
+  public mutating func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
+    say(.publish(subject: subject, headers: headers, payload: payload))
+  }
+
+  /// Messages of a subject, which may have wildcards; they come with the number that this answers.
+  public mutating func subscribe(_ subject: String, queue: String? = nil) -> UInt64 {
+    defer { nextSubscription += 1 }
+    say(.subscribe(subject: subject, queue: queue, subscription: nextSubscription))
+    return nextSubscription
+  }
+
+  public mutating func unsubscribe(_ subscription: UInt64) { say(.unsubscribe(subscription: subscription)) }
+
+  /// Publishes what is to be answered, once, until `deadline`. Nil, with nothing said, where too many wait already.
+  public mutating func request(
+    _ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8], until deadline: Instant
+  ) -> NATSRequest? {
+    guard waiting.count < Self.requestLimit else { return nil }
+    let request = NATSRequest(number: nextRequest)
+    nextRequest += 1
+    waiting[request] = deadline
+    say(.publish(subject: subject, reply: inbox + String(request.number), headers: headers, payload: payload))
+    return request
+  }
+
+  // MARK: Time
+
+  /// To be called now and then, about once a second: finds requests that were answered too late, and asks a server that says
+  /// nothing whether it is there.
+  public mutating func tick(_ now: Instant) throws(NATSSessionEnd) {
+    overdue += waiting.filter { $0.value <= now }.keys.sorted { $0.number > $1.number }
+    for request in overdue { waiting[request] = nil }
+    let since = max(heardAt, askedAt ?? heardAt)
+    guard now.nanoseconds(since: since) >= Self.quietSeconds * 1_000_000_000 else { return }
+    guard state == .ready, unanswered < Self.unansweredLimit else { throw .silent }
+    unanswered += 1
+    askedAt = now
+    say(.ping)
+  }
+}
+
+/// A request that was made on a session.
+public struct NATSRequest: Hashable, Comparable, Sendable {
+  let number: UInt64
+
+  /// In the order of asking.
+  public static func < (left: NATSRequest, right: NATSRequest) -> Bool { left.number < right.number }
+}
+
+/// What becomes of a request.
+public enum NATSAnswer: Equatable, Sendable {
+  case message(NATSMessage)
+  /// The server says that no one listens to the subject.
+  case nobodyListens
+  /// Nothing came in time. Whether somebody has acted on it is not known.
+  case late
+}
+
+/// Why a session is over.
+public enum NATSSessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
+  case broken(NATSFailure)
+  /// In the server's words.
+  case refused(String)
+  case unsuitable(String)
+  case silent
+
+  public var description: String {
+    switch self {
+    case .broken(let failure): "\(failure)"
+    case .refused(let words): "the NATS server refuses us: \(words)"
+    case .unsuitable(let why): "the NATS server does not do: \(why)"
+    case .silent: "the NATS server says nothing any more"
+    }
+  }
+}

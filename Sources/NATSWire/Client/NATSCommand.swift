@@ -1,0 +1,95 @@
+import PushModel
+
+/// What a client says to a NATS server.
+///
+///     NATSCommand.subscribe(subject: "_INBOX.x.*", subscription: 1).write(to: &output)
+public enum NATSCommand: Equatable, Sendable {
+  /// The first thing, behind the server's INFO.
+  case connect(NATSIntroduction)
+  /// `headers` and `payload` together must not be larger than the server's `maximumPayload`.
+  case publish(subject: String, reply: String? = nil, headers: NATSHeaders? = nil, payload: [UInt8] = [])
+  /// Of members of the same queue one gets each message.
+  case subscribe(subject: String, queue: String? = nil, subscription: UInt64)
+  /// At once, or after so many messages.
+  case unsubscribe(subscription: UInt64, after: Int? = nil)
+  case ping
+  case pong
+
+  /// Appends it as it is sent.
+  public func write(to output: inout ByteBuffer) {
+    switch self {
+    case .connect(let introduction): output.append("CONNECT ", introduction.document.encoded)
+    case .publish(let subject, let reply, nil, let payload):
+      output.append("PUB \(Self.words(subject, reply))\(payload.count)\r\n", payload)
+    case .publish(let subject, let reply, let headers?, let payload):
+      let head = headers.encoded
+      output.append("HPUB \(Self.words(subject, reply))\(head.count) \(head.count + payload.count)\r\n", head)
+      output.append("", payload)
+    case .subscribe(let subject, let queue, let subscription):
+      output.append("SUB \(Self.words(subject, queue))\(subscription)")
+    case .unsubscribe(let subscription, let count):
+      output.append("UNSUB \(subscription)" + (count.map { " \($0)" } ?? ""))
+    case .ping: output.append("PING")
+    case .pong: output.append("PONG")
+    }
+    output.append("\r\n")
+  }
+
+  private static func words(_ first: String, _ second: String?) -> String {
+    second.map { "\(first) \($0) " } ?? "\(first) "
+  }
+
+  /// Whether a server takes this as the subject of a message: words between points, without blanks or wildcards.
+  public static func isSubject(_ text: String) -> Bool {
+    let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return words.allSatisfy { word in
+      !word.isEmpty
+        && word.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "*") && $0 != UInt8(ascii: ">") }
+    }
+  }
+}
+
+/// Who a client is and what it wants of the connection.
+public struct NATSIntroduction: Equatable, Sendable {
+  /// Shown by the server's monitoring.
+  public var name: String
+  public var software: String
+  public var credentials: NATSCredentials?
+
+  public init(name: String, software: String, credentials: NATSCredentials? = nil) {
+    (self.name, self.software, self.credentials) = (name, software, credentials)
+  }
+
+  /// Terse: no +OK for each command. A request that nobody listens to is answered with status 503 at once.
+  var document: JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("verbose", false), ("pedantic", false), ("headers", true), ("no_responders", true), ("protocol", 1),
+      ("lang", "swift"), ("version", .string(software)), ("name", .string(name)),
+    ]
+    switch credentials {
+    case nil: break
+    case .password(let user, let password):
+      members += [("user", .string(user)), ("pass", .string(password))]
+    case .token(let token): members.append(("auth_token", .string(token)))
+    case .signed(let jwt, let signature):
+      members += [("jwt", .string(jwt)), ("sig", .string(signature))]
+    }
+    return .object(members)
+  }
+}
+
+/// How a client proves who it is. Never shown in a log.
+public enum NATSCredentials: Equatable, Sendable {
+  case password(user: String, password: String)
+  case token(String)
+  /// A user's JWT, and the server's nonce signed with the user's key, in Base64 for URLs.
+  case signed(jwt: String, signature: String)
+}
+
+extension ByteBuffer {
+  fileprivate mutating func append(_ text: String, _ bytes: [UInt8] = []) {
+    var text = text
+    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    bytes.withUnsafeBytes { append($0) }
+  }
+}

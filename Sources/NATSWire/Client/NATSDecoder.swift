@@ -1,0 +1,207 @@
+import PushModel
+
+/// Takes apart what a NATS server says to its clients (docs.nats.io, "Client Protocol"), in any segmentation: bytes in, events
+/// out, no I/O.
+///
+///     decoder.receive(bytes)
+///     while let event = try decoder.next() { … }
+///
+/// After a failure nothing more is decoded: where the next line begins is no longer known.
+public struct NATSDecoder: ~Copyable {
+  private enum State {
+    case line
+    case payload(Delivery)
+    case failed(NATSFailure)
+  }
+
+  /// A message whose line has come, and whose bytes have not.
+  private struct Delivery {
+    var subject: String
+    var subscription: UInt64
+    var reply: String?
+    var headerCount: Int
+    var count: Int
+  }
+
+  /// Longest line, in bytes. A server's INFO names every other server of its cluster.
+  public static let lineLimit = 1 << 16
+  private static let lineFeed = UInt8(ascii: "\n")
+  private static let carriageReturn = UInt8(ascii: "\r")
+
+  /// Largest message that is taken, in bytes with its headers.
+  private let payloadLimit: Int
+  private var state = State.line
+  private var buffer = ByteBuffer()
+  /// What lies before has been decoded.
+  private var start = 0
+  /// How far the search for the end of a line has come.
+  private var searched = 0
+
+  public init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+
+  /// Bytes of memory held.
+  public var heldBytes: Int { buffer.capacity }
+
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+    if start > 0 {
+      buffer.removeFirst(start)
+      (searched, start) = (searched - start, 0)
+    }
+    buffer.append(bytes)
+  }
+
+  /// The next event; nil when more bytes are needed.
+  public mutating func next() throws(NATSFailure) -> NATSEvent? {
+    while true {
+      switch state {
+      case .failed(let failure): throw failure
+      case .payload(let delivery): return try payload(of: delivery)
+      case .line:
+        guard let line = try line() else { return nil }
+        do {
+          if let event = try event(of: line) { return event }
+        } catch { throw fail(error) }
+      }
+    }
+  }
+
+  private mutating func fail(_ failure: NATSFailure) -> NATSFailure {
+    state = .failed(failure)
+    buffer.free()
+    (start, searched) = (0, 0)
+    return failure
+  }
+
+  // MARK: Lines
+
+  /// The next line without its end.
+  private mutating func line() throws(NATSFailure) -> [UInt8]? {
+    guard let end = buffer.bytes[searched...].firstIndex(of: Self.lineFeed) else {
+      searched = buffer.count
+      guard buffer.count - start <= Self.lineLimit else { throw fail(.lineTooLong(Self.lineLimit)) }
+      return nil
+    }
+    let isWhole = end > start && buffer.bytes[end - 1] == Self.carriageReturn
+    guard isWhole, end - start < Self.lineLimit else {
+      throw fail(isWhole ? .lineTooLong(Self.lineLimit) : .malformed("a line that does not end with CR LF"))
+    }
+    let line = Array(buffer.bytes[start..<end - 1])
+    (start, searched) = (end + 1, end + 1)
+    return line
+  }
+
+  /// What a line says; nil for the line of a message, whose bytes follow.
+  private mutating func event(of line: [UInt8]) throws(NATSFailure) -> NATSEvent? {
+    let (word, rest) = Self.split(line)
+    switch word {
+    case "MSG": state = .payload(try delivery(rest, hasHeaders: false))
+    case "HMSG": state = .payload(try delivery(rest, hasHeaders: true))
+    case "INFO": return .info(try NATSServerInfo(json: Array(rest)))
+    case "PING": return .ping
+    case "PONG": return .pong
+    case "+OK": return .ok
+    case "-ERR": return .error(Self.unquoted(rest))
+    default: throw .malformed("the operation \(word.prefix(20))")
+    }
+    return nil
+  }
+
+  /// The operation, whose case does not matter, and what stands behind it.
+  private static func split(_ line: [UInt8]) -> (String, ArraySlice<UInt8>) {
+    let end = line.firstIndex(where: isBlank) ?? line.endIndex
+    let rest = line[end...].drop(while: isBlank)
+    return (String(decoding: line[..<end], as: UTF8.self).uppercased(), rest)
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+  }
+
+  private static func unquoted(_ text: ArraySlice<UInt8>) -> String {
+    let text = String(decoding: text, as: UTF8.self)
+    guard text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") else { return text }
+    return String(text.dropFirst().dropLast())
+  }
+
+  // MARK: Messages
+
+  /// `MSG subject sid [reply] count`, `HMSG subject sid [reply] headers count`.
+  private func delivery(_ rest: ArraySlice<UInt8>, hasHeaders: Bool) throws(NATSFailure) -> Delivery {
+    let words = rest.split(whereSeparator: Self.isBlank).map { String(decoding: $0, as: UTF8.self) }
+    let numbers = hasHeaders ? 2 : 1
+    guard words.count == numbers + 2 || words.count == numbers + 3,
+      let subscription = UInt64(words[1]), let count = Int(words[words.count - 1]), count >= 0,
+      let headerCount = hasHeaders ? Int(words[words.count - 2]) : 0, (0...count).contains(headerCount)
+    else { throw .malformed("the line of a message") }
+    guard count <= payloadLimit else { throw .messageTooLarge(count, limit: payloadLimit) }
+    return Delivery(
+      subject: words[0], subscription: subscription, reply: words.count == numbers + 3 ? words[2] : nil,
+      headerCount: headerCount, count: count)
+  }
+
+  private mutating func payload(of delivery: Delivery) throws(NATSFailure) -> NATSEvent? {
+    guard buffer.count - start >= delivery.count + 2 else { return nil }
+    let end = start + delivery.count
+    let bytes = buffer.bytes
+    guard bytes[end] == Self.carriageReturn, bytes[end + 1] == Self.lineFeed else {
+      throw fail(.malformed("a message of another length than its line says"))
+    }
+    let headers: NATSHeaders?
+    do {
+      headers = delivery.headerCount > 0 ? try NATSHeaders(bytes[start..<start + delivery.headerCount]) : nil
+    } catch { throw fail(error) }
+    let message = NATSMessage(
+      subject: delivery.subject, subscription: delivery.subscription, reply: delivery.reply, headers: headers,
+      payload: Array(bytes[start + delivery.headerCount..<end]))
+    (start, searched) = (end + 2, end + 2)
+    state = .line
+    return .message(message)
+  }
+}
+
+/// What a server says.
+public enum NATSEvent: Equatable, Sendable {
+  case info(NATSServerInfo)
+  case message(NATSMessage)
+  case ping
+  case pong
+  case ok
+  /// In the server's words, such as `Authorization Violation`.
+  case error(String)
+}
+
+/// A message for one of the client's subscriptions.
+public struct NATSMessage: Equatable, Sendable {
+  public var subject: String
+  /// The client's own number of the subscription.
+  public var subscription: UInt64
+  /// Where an answer is expected.
+  public var reply: String?
+  public var headers: NATSHeaders?
+  public var payload: [UInt8]
+
+  public init(
+    subject: String, subscription: UInt64, reply: String? = nil, headers: NATSHeaders? = nil,
+    payload: [UInt8] = []
+  ) {
+    (self.subject, self.subscription, self.reply) = (subject, subscription, reply)
+    (self.headers, self.payload) = (headers, payload)
+  }
+}
+
+/// Why what a server says can't be taken.
+public enum NATSFailure: Error, Equatable, Sendable, CustomStringConvertible {
+  case malformed(String)
+  case lineTooLong(Int)
+  case messageTooLarge(Int, limit: Int)
+
+  public var description: String {
+    switch self {
+    case .malformed(let what): "expected the protocol of a NATS server, got \(what)"
+    case .lineTooLong(let limit):
+      "expected a line of at most \(limit) bytes from the NATS server, got a longer one"
+    case .messageTooLarge(let count, let limit):
+      "expected a message of at most \(limit) bytes from the NATS server, got one of \(count)"
+    }
+  }
+}

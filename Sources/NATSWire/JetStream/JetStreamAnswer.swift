@@ -1,0 +1,137 @@
+import PushModel
+
+/// What JetStream says to a request.
+public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertible {
+  /// In its own numbers and words, such as 10059 for a stream that is not there.
+  case refused(code: Int, words: String)
+  /// Another message than expected was appended meanwhile; `last` is the sequence that the stream has reached.
+  case wrongLastSequence(UInt64)
+  /// No JetStream, no such subject, or no leader for the stream at the moment.
+  case nobodyListens
+  /// Whether it was done is not known.
+  case late
+  case malformed(String)
+
+  public static let wrongLastSequenceCode = 10071
+  public static let streamNotFoundCode = 10059
+  public static let messageNotFoundCode = 10037
+
+  public var description: String {
+    switch self {
+    case .refused(let code, let words): "JetStream refuses: \(words) (\(code))"
+    case .wrongLastSequence(let last): "somebody else has appended: the stream is at \(last)"
+    case .nobodyListens: "JetStream is not there, or has no leader for the stream"
+    case .late: "JetStream did not answer in time"
+    case .malformed(let what): "expected an answer of JetStream, got \(what)"
+    }
+  }
+}
+
+/// A stream as it is.
+public struct JetStreamState: Equatable, Sendable {
+  /// When it was made, in the server's words: another stream of the same name has another.
+  public var created: String
+  /// The oldest message that is kept; one more than the last where there is none.
+  public var firstSequence: UInt64
+  /// The newest there has been; 0 in a new stream.
+  public var lastSequence: UInt64
+  public var messages: UInt64
+  public var bytes: UInt64
+  /// What is otherwise than it must be, each as a sentence.
+  public var differences: [String]
+}
+
+/// A message as it lies in a stream.
+public struct JetStreamRecord: Equatable, Sendable {
+  public var sequence: UInt64
+  public var headers: NATSHeaders
+  public var payload: [UInt8]
+
+  public init(sequence: UInt64, headers: NATSHeaders = [:], payload: [UInt8]) {
+    (self.sequence, self.headers, self.payload) = (sequence, headers, payload)
+  }
+}
+
+extension NATSAnswer {
+  private func message() throws(JetStreamFailure) -> NATSMessage {
+    switch self {
+    case .message(let message): return message
+    case .nobodyListens: throw .nobodyListens
+    case .late: throw .late
+    }
+  }
+
+  /// The document of an answer that is no error.
+  private func document() throws(JetStreamFailure) -> JSONObject {
+    let payload = try message().payload
+    guard case .object(let members)? = JSONReader.read(payload) else {
+      throw .malformed("no JSON object")
+    }
+    let document = JSONObject(members: members)
+    guard case .object(let error)? = document["error"] else { return document }
+    throw Self.failure(JSONObject(members: error))
+  }
+
+  private static func failure(_ error: JSONObject) -> JetStreamFailure {
+    guard case .integer(let code)? = error["err_code"], case .string(let words)? = error["description"] else {
+      return .malformed("an error without code or description")
+    }
+    // "wrong last sequence: 17"
+    if code == JetStreamFailure.wrongLastSequenceCode,
+      let last = words.split(separator: " ").last.flatMap({ UInt64($0) })
+    {
+      return .wrongLastSequence(last)
+    }
+    return .refused(code: Int(code), words: words)
+  }
+
+  /// The sequence that an append has got.
+  public func appended(to stream: String) throws(JetStreamFailure) -> UInt64 {
+    let document = try document()
+    guard case .string(stream)? = document["stream"], let sequence = document.unsigned("seq"), sequence > 0
+    else {
+      throw .malformed("no sequence in \(stream)")
+    }
+    return sequence
+  }
+
+  /// What `create` and `information` answer.
+  public func state(of configuration: JetStreamConfiguration) throws(JetStreamFailure) -> JetStreamState {
+    let document = try document()
+    guard case .string(let created)? = document["created"], case .object(let members)? = document["state"],
+      case .object(let found)? = document["config"],
+      case let state = JSONObject(members: members), let first = state.unsigned("first_seq"),
+      let last = state.unsigned("last_seq"), let messages = state.unsigned("messages"),
+      let bytes = state.unsigned("bytes")
+    else { throw .malformed("a stream without its state") }
+    return JetStreamState(
+      created: created, firstSequence: max(first, 1), lastSequence: last, messages: messages, bytes: bytes,
+      differences: configuration.differences(from: JSONObject(members: found)))
+  }
+
+  /// What `purge`, `delete` and `deliver` answer.
+  public func isDone() throws(JetStreamFailure) { _ = try document() }
+
+  /// What `message` answers: the message itself, whose headers tell its sequence.
+  public func record() throws(JetStreamFailure) -> JetStreamRecord {
+    let message = try message()
+    if let status = message.headers?.status {
+      throw status == 404
+        ? .refused(
+          code: JetStreamFailure.messageNotFoundCode, words: message.headers?.words ?? "no message found")
+        : .malformed("status \(status) in place of a message")
+    }
+    guard let headers = message.headers, let sequence = headers["Nats-Sequence"].flatMap({ UInt64($0) })
+    else {
+      throw .malformed("a message without its sequence")
+    }
+    return JetStreamRecord(sequence: sequence, headers: headers, payload: message.payload)
+  }
+}
+
+extension JSONObject {
+  fileprivate func unsigned(_ name: String) -> UInt64? {
+    guard case .integer(let value)? = self[name] else { return nil }
+    return UInt64(exactly: value)
+  }
+}

@@ -1,0 +1,264 @@
+import NATSWire
+import PushModel
+
+/// One node's part in one zone: it follows the log, takes the zone over when its owner is silent, and then writes the log, one append
+/// at a time. The log is the lease. No I/O, no clock.
+///
+///     following ─(silence for `timeToLive`)→ claiming ─(epoch record acknowledged)→ owning ─(somebody else has appended)→ dropped
+///         ↑─────────(somebody else was first)──────┘            stopped, from each: the log can't be what it is
+///
+/// The owner hands in what the engine says and the time, takes `Action`s, and performs them in order.
+public struct ZoneLease: Sendable {
+  public enum Role: Equatable, Sendable {
+    case following
+    /// The epoch record is on its way.
+    case claiming
+    case owning
+    /// It was ours. What is known here holds changes that nobody will confirm: a new lease begins with a snapshot.
+    case dropped
+    /// The log is damaged, or has lost what it had acknowledged.
+    case stopped(String)
+  }
+
+  public enum Action: Equatable, Sendable {
+    /// Append with this condition, and hand in what becomes of it.
+    case append([UInt8], behind: UInt64)
+    /// Read one message back, and hand it in.
+    case readBack(UInt64)
+    /// Changes of somebody else's: bring the zone's state up to date.
+    case apply([UInt8])
+    /// The zone is ours from now on.
+    case begin(epoch: UInt64)
+    /// These turns are in the log: whatever waited for them may be said.
+    case confirm(turns: ClosedRange<UInt64>)
+    /// The zone is not ours any more: end its sessions, forget its state, and begin with a new lease.
+    case drop
+    case stop(String)
+  }
+
+  /// Changes that wait for their append, and those on their way.
+  private struct Batch {
+    var bytes: [UInt8] = []
+    var turns: ClosedRange<UInt64>?
+  }
+
+  /// The one append that is under way.
+  private struct Outstanding {
+    var record: [UInt8]
+    var behind: UInt64
+    var turns: ClosedRange<UInt64>?
+    /// When it was sent first: whoever sees it counts from later.
+    var sentAt: Instant
+    /// When to send it again; nil while an answer is awaited.
+    var retryAt: Instant?
+    var attempts = 0
+    var isReadBack = false
+  }
+
+  /// What a lease is worth.
+  public struct Terms: Sendable {
+    /// Silence after which others may take a zone, in nanoseconds.
+    public var timeToLive: Int64 = 3_000_000_000
+    /// How much earlier an owner stops to answer by itself.
+    public var margin: Int64 = 500_000_000
+    /// Quiet after which an owner says that it lives.
+    public var heartbeat: Int64 = 1_000_000_000
+    /// Largest record, in bytes: what does not fit is cut.
+    public var recordLimit = 1_000_000
+    /// Most changes that wait, in bytes.
+    public var queueLimit = 8 << 20
+    /// Wait before an append is sent again that the engine did not take, doubled each time up to a second.
+    public var retry: Int64 = 20_000_000
+
+    public init() {}
+  }
+
+  public private(set) var role = Role.following
+  /// Why the append that is under way was not taken so far: for people who wonder why nothing goes on.
+  public private(set) var trouble: JetStreamFailure?
+  public private(set) var reader: ZoneReader
+  private let node: String
+  private let stream: String
+  private let terms: Terms
+  /// The last record that we have in the log.
+  private var written = ZonePlace()
+  private var outstanding: Outstanding?
+  private var queue = Batch()
+  /// What is left of a batch that did not fit into one record, the pieces in order.
+  private var pieces: [ZoneRecord.Body] = []
+  private var pieceTurns: ClosedRange<UInt64>?
+  private var nextTurn: UInt64 = 1
+  /// Since when nothing new was seen while the engine was there.
+  private var silentSince: Instant
+  /// When the append was sent that was acknowledged last.
+  private var provenAt: Instant?
+
+  public init(
+    node: String, stream: String, terms: Terms = Terms(), behind place: ZonePlace = ZonePlace(), now: Instant
+  ) {
+    (self.node, self.stream, self.terms) = (node, stream, terms)
+    (reader, silentSince) = (ZoneReader(stream: stream, behind: place), now)
+  }
+
+  /// Whether what is known here may be told without another append: others can't own the zone before this ends.
+  public func mayAnswer(_ now: Instant) -> Bool {
+    guard role == .owning, let provenAt else { return false }
+    return now.nanoseconds(since: provenAt) < terms.timeToLive - terms.margin
+  }
+
+  /// Whether there is room for more changes: beyond it the node stops reading.
+  public var hasRoom: Bool { queue.bytes.count < terms.queueLimit }
+
+  // MARK: Following
+
+  /// A record that the engine has delivered.
+  public mutating func see(_ record: JetStreamRecord, now: Instant) -> [Action] {
+    guard role == .following || role == .claiming, record.sequence > reader.last else { return [] }
+    silentSince = now
+    do throws(ZoneLogDamage) {
+      return try reader.take(record).map { [.apply($0)] } ?? []
+    } catch { return stop("\(error)") }
+  }
+
+  /// The engine was away, or the delivery had to begin anew: silence did not count meanwhile.
+  public mutating func noteGap(now: Instant) { silentSince = now }
+
+  /// To be called some ten times a second.
+  public mutating func tick(_ now: Instant, mayClaim: Bool = true) -> [Action] {
+    switch role {
+    case .dropped, .stopped: return []
+    case .following:
+      guard mayClaim, now.nanoseconds(since: silentSince) >= terms.timeToLive else { return [] }
+      return claim(now)
+    case .claiming, .owning:
+      if let again = sendAgain(now) { return [again] }
+      guard role == .owning, outstanding == nil else { return [] }
+      guard let provenAt, now.nanoseconds(since: provenAt) >= terms.heartbeat else { return [] }
+      return [append(.heartbeat, turns: nil, now)]
+    }
+  }
+
+  private mutating func claim(_ now: Instant) -> [Action] {
+    role = .claiming
+    // Counted from the record before the first, so that the epoch record is number 0.
+    written = ZonePlace(sequence: reader.last, epoch: reader.epoch + 1, number: .max, owner: node)
+    return [append(.epoch, turns: nil, now)]
+  }
+
+  // MARK: Writing
+
+  /// Changes of one turn, to be appended; answers the turn's number, which `confirm` will tell. Nil where the zone is not ours or
+  /// there is no room.
+  public mutating func add(_ changes: [UInt8]) -> UInt64? {
+    guard role == .owning, hasRoom else { return nil }
+    defer { nextTurn += 1 }
+    queue.bytes += changes
+    queue.turns = (queue.turns?.lowerBound ?? nextTurn)...nextTurn
+    return nextTurn
+  }
+
+  /// What to append now: to be asked after `add`, and after whatever the engine has said.
+  public mutating func flush(_ now: Instant) -> [Action] {
+    guard role == .owning, outstanding == nil else { return [] }
+    if pieces.isEmpty { cutQueue() }
+    guard !pieces.isEmpty else { return [] }
+    let body = pieces.removeFirst()
+    return [append(body, turns: pieces.isEmpty ? pieceTurns : nil, now)]
+  }
+
+  /// Takes all that waits as one group.
+  private mutating func cutQueue() {
+    guard let turns = queue.turns else { return }
+    let limit = terms.recordLimit - ZoneRecord.overhead
+    var rest = queue.bytes[...]
+    while rest.count > limit {
+      pieces.append(.piece(Array(rest.prefix(limit))))
+      rest = rest.dropFirst(limit)
+    }
+    pieces.append(.changes(Array(rest)))
+    pieceTurns = turns
+    queue = Batch()
+  }
+
+  private mutating func append(_ body: ZoneRecord.Body, turns: ClosedRange<UInt64>?, _ now: Instant) -> Action
+  {
+    let record = ZoneRecord(
+      epoch: written.epoch, number: written.number &+ 1, node: node, stream: stream, body: body)
+    let fresh = Outstanding(record: record.encoded, behind: written.sequence, turns: turns, sentAt: now)
+    outstanding = fresh
+    return .append(fresh.record, behind: fresh.behind)
+  }
+
+  /// An append that was not taken, when its time has come; the same bytes behind the same sequence, so that it can't be there twice.
+  private mutating func sendAgain(_ now: Instant) -> Action? {
+    guard let waiting = outstanding, let retryAt = waiting.retryAt, now >= retryAt else { return nil }
+    outstanding?.retryAt = nil
+    return waiting.isReadBack
+      ? .readBack(waiting.behind + 1) : .append(waiting.record, behind: waiting.behind)
+  }
+
+  // MARK: The engine's answers
+
+  /// What became of the append.
+  public mutating func appended(_ answer: Result<UInt64, JetStreamFailure>, now: Instant) -> [Action] {
+    guard let waiting = outstanding, !waiting.isReadBack else { return [] }
+    switch answer {
+    case .success(let sequence) where sequence > waiting.behind: return isWritten(waiting, sequence, now)
+    case .success(let sequence): return stop("the engine has put record \(sequence) behind \(waiting.behind)")
+    case .failure(.wrongLastSequence(let last)) where last < waiting.behind:
+      return stop("the engine has lost records: it is at \(last), and had acknowledged \(waiting.behind)")
+    case .failure(.wrongLastSequence):
+      outstanding?.isReadBack = true
+      return [.readBack(waiting.behind + 1)]
+    case .failure(let failure): return retryLater(failure, now)
+    }
+  }
+
+  /// What stands where our append was to be.
+  public mutating func readBack(_ answer: Result<JetStreamRecord, JetStreamFailure>, now: Instant) -> [Action]
+  {
+    guard let waiting = outstanding, waiting.isReadBack else { return [] }
+    switch answer {
+    case .success(let record) where record.payload == waiting.record:
+      return isWritten(waiting, record.sequence, now)
+    case .success: return lose(now)
+    // Purged already: then it was read, and snapshotted, by somebody else.
+    case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): return lose(now)
+    case .failure(let failure): return retryLater(failure, now)
+    }
+  }
+
+  private mutating func retryLater(_ failure: JetStreamFailure, _ now: Instant) -> [Action] {
+    guard var waiting = outstanding else { return [] }
+    trouble = failure
+    waiting.attempts += 1
+    let pause = min(terms.retry << min(waiting.attempts - 1, 6), 1_000_000_000)
+    waiting.retryAt = now.adding(nanoseconds: pause)
+    outstanding = waiting
+    return []
+  }
+
+  private mutating func isWritten(_ done: Outstanding, _ sequence: UInt64, _ now: Instant) -> [Action] {
+    (outstanding, trouble) = (nil, nil)
+    (written.sequence, written.number) = (sequence, written.number &+ 1)
+    provenAt = done.sentAt
+    guard role == .claiming else { return done.turns.map { [.confirm(turns: $0)] } ?? [] }
+    role = .owning
+    return [.begin(epoch: written.epoch)]
+  }
+
+  /// Somebody else writes the log.
+  private mutating func lose(_ now: Instant) -> [Action] {
+    guard role == .owning else {
+      (role, outstanding, silentSince) = (.following, nil, now)
+      return []
+    }
+    (role, outstanding, queue, pieces, provenAt) = (.dropped, nil, Batch(), [], nil)
+    return [.drop]
+  }
+
+  private mutating func stop(_ why: String) -> [Action] {
+    (role, outstanding, queue, pieces, provenAt) = (.stopped(why), nil, Batch(), [], nil)
+    return [.stop(why)]
+  }
+}

@@ -1,0 +1,90 @@
+import NATSWire
+import PushModel
+
+/// Follows a zone's log: says what each record changes, and finds what can't be a log of ours.
+///
+/// Epochs rise by one, numbers within an epoch by one, and nothing of an older epoch comes behind a newer. Whoever has read up to
+/// `last` without complaint knows the zone as its owner did when it wrote that.
+public struct ZoneReader: Sendable {
+  /// The sequence of the last record that was read; 0 before the first.
+  public private(set) var last: UInt64
+  public private(set) var epoch: UInt64
+  /// Of the epoch's owner; nil in a new log.
+  public private(set) var owner: String?
+  private var number: UInt64
+  /// Pieces of changes whose last one has not come.
+  private var pieces: [UInt8] = []
+  private let stream: String
+
+  /// Begins behind a snapshot, or with a new log.
+  public init(stream: String, behind place: ZonePlace = ZonePlace()) {
+    (self.stream, last, epoch) = (stream, place.sequence, place.epoch)
+    (number, owner) = (place.number, place.owner)
+  }
+
+  /// Where it has come to; a snapshot made here says so.
+  public var place: ZonePlace { ZonePlace(sequence: last, epoch: epoch, number: number, owner: owner) }
+  /// Whether a snapshot may be made here: not within a group.
+  public var isBetweenGroups: Bool { pieces.isEmpty }
+
+  /// Takes the next record; answers what it changes, nil if that is nothing.
+  public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
+    guard record.sequence > last else { throw ZoneLogDamage(record.sequence, "it comes behind \(last)") }
+    guard let read = ZoneRecord(record.payload) else {
+      throw ZoneLogDamage(record.sequence, "it is no record of a zone")
+    }
+    guard read.stream == stream else {
+      throw ZoneLogDamage(
+        record.sequence, "it was written for a stream made at \(read.stream), not \(stream)")
+    }
+    let isNext =
+      read.body == .epoch
+      ? read.epoch == epoch + 1 && read.number == 0
+      : read.epoch == epoch && read.number == number + 1 && read.node == owner
+    guard isNext else {
+      throw ZoneLogDamage(
+        record.sequence,
+        "expected number \(number + 1) of epoch \(epoch) by \(owner ?? "nobody"), or the next epoch; got number \(read.number)"
+          + " of epoch \(read.epoch) by \(read.node)")
+    }
+    (last, epoch, number, owner) = (record.sequence, read.epoch, read.number, read.node)
+    return changes(read.body)
+  }
+
+  private mutating func changes(_ body: ZoneRecord.Body) -> [UInt8]? {
+    switch body {
+    case .epoch:
+      pieces = []
+      return nil
+    case .heartbeat: return nil
+    case .piece(let piece):
+      pieces += piece
+      return nil
+    case .changes(let changes):
+      defer { pieces = [] }
+      return pieces + changes
+    }
+  }
+}
+
+/// A place in a log.
+public struct ZonePlace: Equatable, Sendable {
+  public var sequence: UInt64
+  public var epoch: UInt64
+  public var number: UInt64
+  public var owner: String?
+
+  public init(sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, owner: String? = nil) {
+    (self.sequence, self.epoch, self.number, self.owner) = (sequence, epoch, number, owner)
+  }
+}
+
+/// A log that no owner can have written.
+public struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertible {
+  public let sequence: UInt64
+  public let problem: String
+
+  init(_ sequence: UInt64, _ problem: String) { (self.sequence, self.problem) = (sequence, problem) }
+
+  public var description: String { "record \(sequence) of the zone's log: \(problem)" }
+}

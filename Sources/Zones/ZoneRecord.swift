@@ -1,0 +1,85 @@
+import PushModel
+
+/// One record of a zone's log: who wrote it, in which reign and as its how manieth, and what it says.
+///
+///     version u8 = 1 | kind u8 | epoch u64 | number u64 | node: count u8, UTF-8 | stream: count u8, UTF-8 | body
+///
+/// Integers are big endian. Two records with the same bytes are the same record: an owner writes no number twice.
+public struct ZoneRecord: Equatable, Sendable {
+  public enum Body: Equatable, Sendable {
+    /// A reign begins. Voids a group of the reign before that is not whole.
+    case epoch
+    /// Nothing happens, and the owner lives.
+    case heartbeat
+    /// What one turn or several have changed.
+    case changes([UInt8])
+    /// A piece of changes that are too large for one record; more follow.
+    case piece([UInt8])
+  }
+
+  private static let version: UInt8 = 1
+  /// Most bytes of a record beside its changes.
+  static let overhead = 2 + 8 + 8 + 256 + 256
+
+  public var epoch: UInt64
+  /// Counted from 0, the epoch record's.
+  public var number: UInt64
+  public var node: String
+  /// When the stream was made, in the engine's words: a record of a stream that is no more does not fit into a new one.
+  public var stream: String
+  public var body: Body
+
+  public init(epoch: UInt64, number: UInt64, node: String, stream: String, body: Body) {
+    (self.epoch, self.number, self.node, self.stream, self.body) = (epoch, number, node, stream, body)
+  }
+
+  public var encoded: [UInt8] {
+    var bytes = [Self.version, kind]
+    for value in [epoch, number] { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
+    for text in [node, stream] {
+      let text = Array(text.utf8.prefix(255))
+      bytes.append(UInt8(text.count))
+      bytes += text
+    }
+    switch body {
+    case .epoch, .heartbeat: return bytes
+    case .changes(let changes), .piece(let changes): return bytes + changes
+    }
+  }
+
+  private var kind: UInt8 {
+    switch body {
+    case .epoch: 1
+    case .heartbeat: 2
+    case .changes: 3
+    case .piece: 4
+    }
+  }
+
+  /// Reads it; nil for what this version has not written.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 18, bytes[0] == Self.version else { return nil }
+    var rest = bytes[18...]
+    epoch = Self.integer(bytes[2..<10])
+    number = Self.integer(bytes[10..<18])
+    guard let node = Self.text(&rest), let stream = Self.text(&rest) else { return nil }
+    (self.node, self.stream) = (node, stream)
+    switch bytes[1] {
+    case 1 where rest.isEmpty: body = .epoch
+    case 2 where rest.isEmpty: body = .heartbeat
+    case 3: body = .changes(Array(rest))
+    case 4: body = .piece(Array(rest))
+    default: return nil
+    }
+  }
+
+  private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {
+    guard let count = rest.popFirst(), rest.count >= Int(count) else { return nil }
+    defer { rest = rest.dropFirst(Int(count)) }
+    return String(validating: rest.prefix(Int(count)), as: UTF8.self)
+  }
+}

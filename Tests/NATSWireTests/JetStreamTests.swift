@@ -1,0 +1,150 @@
+import PushModel
+import Testing
+
+@testable import NATSWire
+
+/// Documents as a nats-server 2.9.10 sent them.
+@Suite struct JetStreamTests {
+  private let configuration = JetStreamConfiguration(name: "APNS_Z0", subject: "apns.log.0")
+
+  private func answer(_ text: String, _ headers: NATSHeaders? = nil) -> NATSAnswer {
+    .message(NATSMessage(subject: "_INBOX.1", subscription: 1, headers: headers, payload: Array(text.utf8)))
+  }
+
+  private func error(_ code: Int, _ words: String) -> String {
+    #"{"error":{"code":400,"err_code":\#(code),"description":"\#(words)"},"stream":"APNS_Z0","seq":0}"#
+  }
+
+  private func information(_ changes: (String, String)...) -> String {
+    var text = #"""
+      {"type":"io.nats.jetstream.api.v1.stream_info_response","total":0,"offset":0,"limit":0,"config":{"name":"APNS_Z0","subjects":["apns.log.0"],"retention":"limits","max_consumers":-1,"max_msgs":-1,"max_bytes":-1,"max_age":0,"max_msgs_per_subject":-1,"max_msg_size":-1,"discard":"new","storage":"file","num_replicas":1,"duplicate_window":100000000,"allow_direct":true,"mirror_direct":false,"sealed":false,"deny_delete":true,"deny_purge":false,"allow_rollup_hdrs":false},"created":"2026-11-22T23:04:18.327843072Z","state":{"messages":2,"bytes":213,"first_seq":1,"first_ts":"2026-11-22T23:04:18.329067806Z","last_seq":2,"last_ts":"2026-11-22T23:04:18.329309107Z","num_subjects":1,"consumer_count":0}}
+      """#
+    for (old, new) in changes { text = text.replacing(old, with: new) }
+    return text
+  }
+
+  @Test func asksForAStreamThatForgetsNothing() {
+    let request = JetStreamRequest.create(configuration)
+    #expect(request.subject == "$JS.API.STREAM.CREATE.APNS_Z0")
+    #expect(
+      String(decoding: request.payload, as: UTF8.self)
+        == #"{"name":"APNS_Z0","subjects":["apns.log.0"],"retention":"limits","discard":"new","max_age":0,"#
+        + #""max_msgs":-1,"max_bytes":-1,"max_msgs_per_subject":-1,"storage":"file","num_replicas":1,"#
+        + #""allow_direct":true,"deny_delete":true,"duplicate_window":100000000}"#)
+  }
+
+  @Test(
+    arguments: [
+      (.information(stream: "S"), "$JS.API.STREAM.INFO.S", ""),
+      (.purge(stream: "S", before: 7), "$JS.API.STREAM.PURGE.S", #"{"seq":7}"#),
+      (.delete(stream: "S"), "$JS.API.STREAM.DELETE.S", ""),
+      (.message(stream: "S", sequence: 9), "$JS.API.DIRECT.GET.S", #"{"seq":9}"#),
+    ] as [(JetStreamRequest, String, String)])
+  func asks(request: JetStreamRequest, subject: String, payload: String) {
+    #expect(request.subject == subject)
+    #expect(String(decoding: request.payload, as: UTF8.self) == payload)
+  }
+
+  @Test func readsAStream() throws {
+    let state = try answer(information()).state(of: configuration)
+    #expect(
+      state
+        == JetStreamState(
+          created: "2026-11-22T23:04:18.327843072Z", firstSequence: 1, lastSequence: 2, messages: 2,
+          bytes: 213,
+          differences: []))
+  }
+
+  @Test func saysWhatAStreamHasOtherwise() throws {
+    let text = information((#""max_age":0"#, #""max_age":60000000000"#), (#""new""#, #""old""#))
+    let state = try answer(text).state(of: configuration)
+    #expect(
+      state.differences == [#"discard: expected "new", got "old""#, "max_age: expected 0, got 60000000000"])
+  }
+
+  @Test func readsWhatAnAppendHasGot() throws {
+    #expect(try answer(#"{"stream":"APNS_Z0", "seq":5}"#).appended(to: "APNS_Z0") == 5)
+    #expect(throws: JetStreamFailure.wrongLastSequence(17)) {
+      try answer(error(10071, "wrong last sequence: 17")).appended(to: "APNS_Z0")
+    }
+    #expect(throws: JetStreamFailure.refused(code: 10060, words: "expected stream does not match")) {
+      try answer(error(10060, "expected stream does not match")).appended(to: "APNS_Z0")
+    }
+    #expect(throws: JetStreamFailure.nobodyListens) { try NATSAnswer.nobodyListens.appended(to: "APNS_Z0") }
+    #expect(throws: JetStreamFailure.late) { try NATSAnswer.late.appended(to: "APNS_Z0") }
+    for text in [
+      "", "[]", #"{"stream":"OTHER","seq":5}"#, #"{"stream":"APNS_Z0","seq":-1}"#, #"{"error":{}}"#,
+    ] {
+      #expect(throws: JetStreamFailure.self) { try answer(text).appended(to: "APNS_Z0") }
+    }
+  }
+
+  @Test func readsOneMessage() throws {
+    let headers: NATSHeaders = [
+      "Nats-Expected-Last-Sequence": "0", "Nats-Stream": "APNS_Z0", "Nats-Subject": "apns.log.0",
+      "Nats-Sequence": "1", "Nats-Time-Stamp": "2026-11-22T23:04:18.329067806Z",
+    ]
+    let record = try answer("one", headers).record()
+    #expect(record == JetStreamRecord(sequence: 1, headers: headers, payload: Array("one".utf8)))
+    var absent = NATSHeaders()
+    (absent.status, absent.words) = (404, "Message Not Found")
+    #expect(throws: JetStreamFailure.refused(code: 10037, words: "Message Not Found")) {
+      try answer("", absent).record()
+    }
+    #expect(throws: JetStreamFailure.self) { try answer("one").record() }
+  }
+
+  @Test func appendsOnlyBehindWhatItKnows() {
+    #expect(
+      AppendCondition.headers(lastSequence: 0, stream: "APNS_Z0")
+        == ["Nats-Expected-Stream": "APNS_Z0", "Nats-Expected-Last-Sequence": "0"])
+  }
+}
+
+@Suite struct JetStreamDeliveryTests {
+  private func message(_ reply: String?, _ headers: NATSHeaders? = nil, _ payload: String = "") -> NATSMessage
+  {
+    NATSMessage(
+      subject: "apns.log.0", subscription: 2, reply: reply, headers: headers, payload: Array(payload.utf8))
+  }
+
+  private func place(_ sequence: Int, _ delivery: Int, pending: Int = 0) -> String {
+    "$JS.ACK.APNS_Z0.t1dgba0I.1.\(sequence).\(delivery).1795388658329067806.\(pending)"
+  }
+
+  private func word(_ words: String, _ fields: NATSHeaders) -> NATSHeaders {
+    var headers = fields
+    (headers.status, headers.words) = (100, words)
+    return headers
+  }
+
+  @Test func takesMessagesInOrder() throws {
+    var reader = JetStreamDelivery(from: 3)
+    let first = try reader.take(message(place(3, 1, pending: 2), ["A": "b"], "one"))
+    #expect(first == .record(JetStreamRecord(sequence: 3, headers: ["A": "b"], payload: Array("one".utf8))))
+    #expect(reader.pending == 2)
+    // Sequences that were purged or deleted are no gap.
+    let second = try reader.take(message(place(7, 2), nil, "two"))
+    #expect(second == .record(JetStreamRecord(sequence: 7, payload: Array("two".utf8))))
+    #expect(reader.next == 8)
+    let idle = word("Idle Heartbeat", ["Nats-Last-Consumer": "2", "Nats-Last-Stream": "7"])
+    #expect(try reader.take(message(nil, idle)) == .idle)
+    #expect(
+      try reader.take(message("$JS.FC.APNS_Z0.x.1", word("FlowControl Request", [:])))
+        == .flowControl(reply: "$JS.FC.APNS_Z0.x.1"))
+  }
+
+  @Test func findsAGap() throws {
+    var missing = JetStreamDelivery(from: 1)
+    _ = try missing.take(message(place(1, 1)))
+    #expect(throws: JetStreamFailure.self) { try missing.take(message(place(3, 3))) }
+    var unheard = JetStreamDelivery(from: 1)
+    #expect(throws: JetStreamFailure.self) {
+      try unheard.take(message(nil, word("Idle Heartbeat", ["Nats-Last-Consumer": "1"])))
+    }
+    var backwards = JetStreamDelivery(from: 5)
+    #expect(throws: JetStreamFailure.self) { try backwards.take(message(place(4, 1))) }
+    var placeless = JetStreamDelivery(from: 1)
+    #expect(throws: JetStreamFailure.self) { try placeless.take(message("reply")) }
+  }
+}

@@ -1,0 +1,235 @@
+import NATSWire
+import PushModel
+import Testing
+
+@testable import Zones
+
+/// A lease whose clock is set by hand.
+private struct Rig {
+  var lease: ZoneLease
+  var now = Instant(nanoseconds: 0)
+
+  init(_ change: (inout ZoneLease.Terms) -> Void = { _ in }) {
+    var terms = ZoneLease.Terms()
+    change(&terms)
+    lease = ZoneLease(node: "a", stream: madeAt, terms: terms, now: now)
+  }
+
+  mutating func wait(_ seconds: Double) -> [ZoneLease.Action] {
+    now = now.adding(nanoseconds: Int64(seconds * 1e9))
+    return lease.tick(now)
+  }
+
+  mutating func appended(_ answer: Result<UInt64, JetStreamFailure>) -> [ZoneLease.Action] {
+    lease.appended(answer, now: now)
+  }
+
+  mutating func readBack(_ answer: Result<JetStreamRecord, JetStreamFailure>) -> [ZoneLease.Action] {
+    lease.readBack(answer, now: now)
+  }
+
+  mutating func flush() -> [ZoneLease.Action] { lease.flush(now) }
+
+  /// The zone of a new log is ours.
+  static func owning(_ change: (inout ZoneLease.Terms) -> Void = { _ in }) -> Rig {
+    var rig = Rig(change)
+    _ = rig.wait(3)
+    _ = rig.appended(.success(1))
+    return rig
+  }
+
+  static func append(_ number: UInt64, _ body: ZoneRecord.Body, epoch: UInt64 = 1, behind: UInt64)
+    -> ZoneLease.Action
+  {
+    .append(
+      ZoneRecord(epoch: epoch, number: number, node: "a", stream: madeAt, body: body).encoded, behind: behind)
+  }
+}
+
+@Suite struct ZoneLeaseTests {
+  // MARK: Following
+
+  @Test func takesAZoneWhoseOwnerIsSilent() {
+    var rig = Rig()
+    #expect(rig.wait(2.9) == [])
+    #expect(rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now) == [])
+    #expect(rig.lease.see(record(2, epoch: 1, 1, by: "b", .changes([7])), now: rig.now) == [.apply([7])])
+    #expect(rig.wait(2.9) == [])
+    #expect(rig.lease.role == .following)
+    #expect(rig.wait(0.1) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
+    #expect(rig.lease.role == .claiming)
+    #expect(rig.appended(.success(3)) == [.begin(epoch: 2)])
+    #expect(rig.lease.role == .owning)
+  }
+
+  @Test func countsNoSilenceWhileTheEngineIsAway() {
+    var rig = Rig()
+    #expect(rig.wait(2.9) == [])
+    rig.lease.noteGap(now: rig.now)
+    #expect(rig.wait(2.9) == [])
+    #expect(rig.wait(0.1).count == 1)
+  }
+
+  @Test func leavesAZoneToOthersIfItIsToldSo() {
+    var rig = Rig()
+    rig.now = rig.now.adding(nanoseconds: 60_000_000_000)
+    #expect(rig.lease.tick(rig.now, mayClaim: false) == [])
+    #expect(rig.lease.role == .following)
+  }
+
+  @Test func stopsAtADamagedLog() {
+    var rig = Rig()
+    let actions = rig.lease.see(record(1, epoch: 5, 0, by: "b", .epoch), now: rig.now)
+    guard case .stop? = actions.first, case .stopped = rig.lease.role else {
+      Issue.record("\(actions)")
+      return
+    }
+    #expect(rig.wait(60) == [])
+  }
+
+  // MARK: Claiming
+
+  @Test func leavesTheZoneToWhoWasFirst() {
+    var rig = Rig()
+    _ = rig.wait(3)
+    #expect(rig.appended(.failure(.wrongLastSequence(1))) == [.readBack(1)])
+    #expect(rig.readBack(.success(record(1, epoch: 1, 0, by: "b", .epoch))) == [])
+    #expect(rig.lease.role == .following)
+    // And counts its silence anew.
+    #expect(rig.wait(2.9) == [])
+    #expect(rig.wait(0.1).count == 1)
+  }
+
+  @Test func knowsItsOwnRecordWhoseAnswerWasLost() {
+    var rig = Rig()
+    let actions = rig.wait(3)
+    #expect(rig.appended(.failure(.late)) == [])
+    #expect(rig.wait(0.02) == actions)
+    #expect(rig.appended(.failure(.wrongLastSequence(1))) == [.readBack(1)])
+    #expect(rig.readBack(.success(record(1, epoch: 1, 0, .epoch))) == [.begin(epoch: 1)])
+  }
+
+  // MARK: Owning
+
+  @Test func appendsOneAtATimeAndConfirmsWhatIsThere() {
+    var rig = Rig.owning()
+    #expect(rig.flush() == [])
+    #expect(rig.lease.add([1]) == 1)
+    #expect(rig.flush() == [Rig.append(1, .changes([1]), behind: 1)])
+    #expect(rig.lease.add([2]) == 2)
+    #expect(rig.lease.add([3]) == 3)
+    #expect(rig.flush() == [])
+    #expect(rig.appended(.success(2)) == [.confirm(turns: 1...1)])
+    #expect(rig.flush() == [Rig.append(2, .changes([2, 3]), behind: 2)])
+    // Others may have purged, or the engine left numbers out: what it says counts.
+    #expect(rig.appended(.success(9)) == [.confirm(turns: 2...3)])
+    _ = rig.lease.add([4])
+    #expect(rig.flush() == [Rig.append(3, .changes([4]), behind: 9)])
+  }
+
+  @Test func cutsWhatIsTooLarge() {
+    var rig = Rig.owning { $0.recordLimit = ZoneRecord.overhead + 2 }
+    #expect(rig.lease.add([1, 2, 3, 4, 5]) == 1)
+    #expect(rig.flush() == [Rig.append(1, .piece([1, 2]), behind: 1)])
+    #expect(rig.lease.add([6]) == 2)
+    #expect(rig.appended(.success(2)) == [])
+    #expect(rig.flush() == [Rig.append(2, .piece([3, 4]), behind: 2)])
+    #expect(rig.appended(.success(3)) == [])
+    #expect(rig.flush() == [Rig.append(3, .changes([5]), behind: 3)])
+    #expect(rig.appended(.success(4)) == [.confirm(turns: 1...1)])
+    #expect(rig.flush() == [Rig.append(4, .changes([6]), behind: 4)])
+  }
+
+  @Test func takesNoMoreThanItHasRoomFor() {
+    var rig = Rig.owning { $0.queueLimit = 3 }
+    #expect(rig.lease.add([1, 2, 3]) == 1)
+    #expect(!rig.lease.hasRoom)
+    #expect(rig.lease.add([4]) == nil)
+    _ = rig.flush()
+    #expect(rig.lease.hasRoom)
+  }
+
+  @Test func takesNothingForAZoneThatIsNotIts() {
+    var rig = Rig()
+    #expect(rig.lease.add([1]) == nil)
+    #expect(rig.flush() == [])
+  }
+
+  @Test func saysThatItLives() {
+    var rig = Rig.owning()
+    #expect(rig.wait(0.9) == [])
+    #expect(rig.wait(0.1) == [Rig.append(1, .heartbeat, behind: 1)])
+    #expect(rig.appended(.success(2)) == [])
+  }
+
+  @Test func answersByItselfOnlyWhileNobodyElseCanOwnTheZone() {
+    var rig = Rig()
+    #expect(!rig.lease.mayAnswer(rig.now))
+    _ = rig.wait(3)
+    // Counted from the sending of the record, which others see later.
+    rig.now = rig.now.adding(nanoseconds: 1_000_000_000)
+    _ = rig.appended(.success(1))
+    #expect(rig.lease.mayAnswer(rig.now.adding(nanoseconds: 1_499_999_999)))
+    #expect(!rig.lease.mayAnswer(rig.now.adding(nanoseconds: 1_500_000_000)))
+  }
+
+  @Test func dropsAZoneThatSomebodyElseHasTaken() {
+    var rig = Rig.owning()
+    _ = rig.lease.add([1])
+    _ = rig.flush()
+    _ = rig.lease.add([2])
+    #expect(rig.appended(.failure(.wrongLastSequence(5))) == [.readBack(2)])
+    #expect(rig.readBack(.success(record(2, epoch: 2, 0, by: "b", .epoch))) == [.drop])
+    #expect(rig.lease.role == .dropped)
+    #expect(!rig.lease.mayAnswer(rig.now))
+    #expect(rig.flush() == [] && rig.lease.add([3]) == nil && rig.wait(60) == [])
+  }
+
+  @Test func dropsAZoneWhoseNextRecordIsPurgedAlready() {
+    var rig = Rig.owning()
+    _ = rig.lease.add([1])
+    _ = rig.flush()
+    _ = rig.appended(.failure(.wrongLastSequence(50)))
+    #expect(rig.readBack(.failure(.refused(code: 10037, words: "no message found"))) == [.drop])
+  }
+
+  @Test func sendsAgainWhatTheEngineDidNotTake() {
+    var rig = Rig.owning()
+    _ = rig.lease.add([1])
+    let append = rig.flush()
+    for pause in [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1, 1] {
+      #expect(rig.appended(.failure(.nobodyListens)) == [])
+      #expect(rig.lease.trouble == .nobodyListens)
+      #expect(rig.wait(pause - 0.001) == [])
+      #expect(rig.wait(0.001) == append)
+    }
+    #expect(rig.appended(.success(2)) == [.confirm(turns: 1...1)])
+    #expect(rig.lease.trouble == nil)
+  }
+
+  @Test func readsBackAgainWhatDidNotCome() {
+    var rig = Rig.owning()
+    _ = rig.lease.add([1])
+    _ = rig.flush()
+    _ = rig.appended(.failure(.wrongLastSequence(2)))
+    #expect(rig.readBack(.failure(.late)) == [])
+    #expect(rig.wait(0.02) == [.readBack(2)])
+    #expect(rig.readBack(.success(record(2, epoch: 1, 1, .changes([1])))) == [.confirm(turns: 1...1)])
+  }
+
+  @Test func stopsWhenTheEngineHasLostRecords() {
+    var rig = Rig.owning()
+    _ = rig.lease.add([1])
+    _ = rig.flush()
+    let actions = rig.appended(.failure(.wrongLastSequence(0)))
+    #expect(actions == [.stop("the engine has lost records: it is at 0, and had acknowledged 1")])
+    #expect(rig.wait(60) == [] && rig.flush() == [])
+  }
+
+  @Test func ignoresAnswersThatItDoesNotAwait() {
+    var rig = Rig.owning()
+    #expect(rig.appended(.success(7)) == [])
+    #expect(rig.readBack(.success(record(2, epoch: 2, 0, by: "b", .epoch))) == [])
+    #expect(rig.lease.role == .owning)
+  }
+}

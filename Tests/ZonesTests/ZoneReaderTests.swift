@@ -1,0 +1,99 @@
+import NATSWire
+import Testing
+
+@testable import Zones
+
+let madeAt = "2026-01-02T03:04:05Z"
+
+func record(
+  _ sequence: UInt64, epoch: UInt64, _ number: UInt64, by node: String = "a", stream: String = madeAt,
+  _ body: ZoneRecord.Body
+) -> JetStreamRecord {
+  JetStreamRecord(
+    sequence: sequence,
+    payload: ZoneRecord(epoch: epoch, number: number, node: node, stream: stream, body: body).encoded)
+}
+
+@Suite struct ZoneRecordTests {
+  @Test(
+    arguments: [.epoch, .heartbeat, .changes([1, 2, 3]), .changes([]), .piece([9])] as [ZoneRecord.Body])
+  func readsWhatItWrites(body: ZoneRecord.Body) {
+    let written = ZoneRecord(epoch: 1 << 40, number: 7, node: "node-ä", stream: madeAt, body: body)
+    #expect(ZoneRecord(written.encoded) == written)
+    // Cut anywhere within its head it is none.
+    let head = ZoneRecord(epoch: 1 << 40, number: 7, node: "node-ä", stream: madeAt, body: .epoch).encoded
+      .count
+    for count in 0..<head { #expect(ZoneRecord(Array(written.encoded.prefix(count))) == nil) }
+  }
+
+  @Test func hasTheLayoutThatItSays() {
+    let record = ZoneRecord(epoch: 2, number: 3, node: "ab", stream: "c", body: .changes([0xff]))
+    #expect(
+      record.encoded
+        == [1, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 2, 0x61, 0x62, 1, 0x63, 0xff])
+  }
+
+  @Test func refusesOtherVersionsAndKinds() {
+    let good = ZoneRecord(epoch: 1, number: 0, node: "a", stream: "b", body: .epoch).encoded
+    #expect(ZoneRecord(good) != nil)
+    #expect(ZoneRecord([2] + good.dropFirst()) == nil)
+    #expect(ZoneRecord([1, 9] + good.dropFirst(2)) == nil)
+    #expect(ZoneRecord(good + [0]) == nil)
+    var notText = good
+    notText[19] = 0xff
+    #expect(ZoneRecord(notText) == nil)
+  }
+}
+
+@Suite struct ZoneReaderTests {
+  /// What a reader says of records, `nil` for damage.
+  private func read(_ records: [JetStreamRecord], behind place: ZonePlace = ZonePlace()) -> [[UInt8]]? {
+    var reader = ZoneReader(stream: madeAt, behind: place)
+    return try? records.compactMap { try reader.take($0) }
+  }
+
+  private let start = record(1, epoch: 1, 0, .epoch)
+
+  @Test func saysWhatChanges() {
+    let log = [
+      start, record(2, epoch: 1, 1, .changes([1])), record(3, epoch: 1, 2, .heartbeat),
+      record(4, epoch: 1, 3, .changes([2])), record(5, epoch: 2, 0, by: "b", .epoch),
+      record(6, epoch: 2, 1, by: "b", .changes([3])),
+    ]
+    #expect(read(log) == [[1], [2], [3]])
+  }
+
+  @Test func putsPiecesTogetherAndForgetsThoseOfALostReign() {
+    let whole = [start, record(2, epoch: 1, 1, .piece([1])), record(3, epoch: 1, 2, .piece([2]))]
+    #expect(read(whole + [record(4, epoch: 1, 3, .changes([3]))]) == [[1, 2, 3]])
+    let cut = [record(4, epoch: 2, 0, by: "b", .epoch), record(5, epoch: 2, 1, by: "b", .changes([4]))]
+    #expect(read(whole + cut) == [[4]])
+    var reader = ZoneReader(stream: madeAt)
+    for each in whole { _ = try? reader.take(each) }
+    #expect(!reader.isBetweenGroups)
+  }
+
+  @Test func goesOnBehindASnapshot() {
+    let place = ZonePlace(sequence: 40, epoch: 3, number: 9, owner: "a")
+    #expect(read([record(41, epoch: 3, 10, .changes([1]))], behind: place) == [[1]])
+    #expect(read([record(41, epoch: 4, 0, by: "b", .epoch)], behind: place) == [])
+    #expect(read([record(40, epoch: 3, 10, .changes([1]))], behind: place) == nil)
+  }
+
+  @Test(arguments: [
+    record(2, epoch: 1, 2, .heartbeat),
+    record(2, epoch: 1, 1, by: "b", .heartbeat),
+    record(2, epoch: 2, 1, .heartbeat),
+    record(2, epoch: 1, 0, .epoch),
+    record(2, epoch: 3, 0, .epoch),
+    record(2, epoch: 2, 1, .epoch),
+    record(2, epoch: 0, 1, .heartbeat),
+    record(1, epoch: 1, 1, .heartbeat),
+    record(2, epoch: 1, 1, stream: "another", .heartbeat),
+    JetStreamRecord(sequence: 2, payload: [1, 2, 3]),
+  ])
+  func findsWhatNoOwnerHasWritten(next: JetStreamRecord) {
+    #expect(read([start]) == [])
+    #expect(read([start, next]) == nil)
+  }
+}
