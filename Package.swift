@@ -48,7 +48,7 @@ let package = Package(
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
     library("NATSWire", ["PushModel"]),
     library("Zones", ["NATSWire", "PushModel"]),
-    library("Cluster", ["NATSWire", "Platform", "PushModel", "Transport"]),
+    library("Cluster", ["Broker", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
     library("Faults", ["PushModel"]),
     library("Phone", ["PushModel"]),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
@@ -67,9 +67,8 @@ let package = Package(
     library(
       "Emulator",
       [
-        "Broker", "Capture", "Console", "CourierWire", "Credentials", "Dashboard", "Faults", "LegacyWire",
-        "Platform",
-        "ProviderAPI", "PushModel", "Storage", "Transport",
+        "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard", "Faults",
+        "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Storage", "Transport", "Zones",
       ]),
     library(
       "Benchmark",
@@ -126,15 +125,16 @@ let package = Package(
       ]),
     tests("NATSWire", ["NATSWire", "PushModel"]),
     tests("Zones", ["NATSWire", "PushModel", "Zones"]),
-    tests("Cluster", ["Cluster", "NATSWire", "Platform", "PushModel", "Transport"]),
+    tests(
+      "Cluster",
+      ["Broker", "Cluster", "NATSWire", "Platform", "PushModel", "TestSupport", "Transport", "Zones"]),
     tests("SimulatedProvider", ["LegacyWire", "PushModel", "SimulatedProvider"]),
     tests("Transport", ["Credentials", "Platform", "PushModel", "TestSupport", "Transport"]),
     tests(
       "Emulator",
       [
-        "Broker", "COpenSSL", "Console", "CourierWire", "Credentials", "Emulator", "Faults", "LegacyWire",
-        "Platform",
-        "ProviderAPI", "PushModel", "Storage", "TestSupport", "Transport",
+        "Broker", "COpenSSL", "Cluster", "Console", "CourierWire", "Credentials", "Emulator", "Faults",
+        "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Storage", "TestSupport", "Transport", "Zones",
       ]),
   ],
   swiftLanguageModes: [.v6]

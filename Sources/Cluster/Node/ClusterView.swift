@@ -1,0 +1,32 @@
+import Platform
+import PushModel
+import Zones
+
+/// Another node, as far as one must know it to talk to it.
+public struct NodePeer: Hashable, Sendable {
+  public var name: String
+  /// Of its nodes' listener.
+  public var address: SocketAddress
+
+  public init(name: String, address: SocketAddress) { (self.name, self.address) = (name, address) }
+}
+
+/// Where a zone is.
+public enum ZoneSeat: Equatable, Sendable {
+  /// This node owns it, and may answer for it.
+  case here
+  case at(NodePeer)
+  /// Nobody owns it, or nobody knows yet who does.
+  case nowhere
+}
+
+/// What the parts of a node ask about the cluster.
+public protocol ClusterView: AnyObject {
+  /// The zone that a device belongs to with all that it has.
+  func zone(of udid: UDID) -> ZoneNumber
+  func seat(of zone: ZoneNumber) -> ZoneSeat
+  /// What nodes of this cluster know and nobody else.
+  var secret: [UInt8] { get }
+  /// This node's name.
+  var name: String { get }
+}
