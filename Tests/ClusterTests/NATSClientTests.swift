@@ -6,61 +6,6 @@ import Transport
 
 @testable import Cluster
 
-/// A client on a loop of its own, which turns until what is waited for is there.
-private final class Line {
-  /// What the client has told of itself.
-  private final class States {
-    var all: [NATSClient.State] = []
-  }
-
-  let loop: EventLoop
-  let client: NATSClient
-  private let states = States()
-
-  init(to server: NATSServer, credentials: NATSCredentials? = nil) throws {
-    loop = try #require(EventLoop())
-    let settings = NATSClient.Settings(servers: [server.address]) { _ in
-      NATSIntroduction(name: "test", software: "1", credentials: credentials)
-    }
-    client = NATSClient(loop: loop, settings: settings) { [states] in states.all.append($0) }
-    client.start()
-  }
-
-  var state: NATSClient.State? { states.all.last }
-
-  deinit { client.close() }
-
-  struct Impatience: Error { let what: String }
-
-  func wait<Value>(until what: String, _ value: () throws -> Value?) throws -> Value {
-    let deadline = SystemClock.monotonicNanoseconds() + 20_000_000_000
-    while true {
-      if let value = try value() { return value }
-      guard SystemClock.monotonicNanoseconds() < deadline else { throw Impatience(what: what) }
-      loop.runTurn()
-    }
-  }
-
-  func waitUntilReady() throws {
-    _ = try wait(until: "the server lets us in") { if case .ready? = state { true } else { nil } }
-  }
-
-  func answer(_ request: JetStreamRequest) throws -> NATSAnswer {
-    var answer: NATSAnswer?
-    client.request(request, within: 5_000_000_000) { answer = $0 }
-    return try wait(until: "an answer to \(request.subject)") { answer }
-  }
-
-  func append(_ text: String, behind last: UInt64) throws -> NATSAnswer {
-    var answer: NATSAnswer?
-    client.request(
-      "apns.log.0", headers: AppendCondition.headers(lastSequence: last, stream: "APNS_Z0"), Array(text.utf8),
-      within: 5_000_000_000
-    ) { answer = $0 }
-    return try wait(until: "an answer to an append") { answer }
-  }
-}
-
 @Suite(.enabled(if: NATSServer.isInstalled, "nats-server is not installed"))
 struct NATSClientTests {
   private let stream = JetStreamConfiguration(name: "APNS_Z0", subject: "apns.log.0")

@@ -18,10 +18,18 @@ final class NATSServer {
   private var process = Process()
   private let flags: [String]
 
-  init(_ flags: [String] = []) throws {
-    self.flags = flags
+  /// With flags and lines of a configuration of its own.
+  init(_ flags: [String] = [], jetStream: Bool = true, configuration: String? = nil) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "nats-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    var flags = flags
+    if jetStream { flags += ["-js", "-sd", folder.path] }
+    if let configuration {
+      let file = folder.appending(path: "nats.conf")
+      try Data(configuration.utf8).write(to: file)
+      flags += ["-c", file.path]
+    }
+    self.flags = flags
     try start()
   }
 
@@ -39,8 +47,7 @@ final class NATSServer {
     process.executableURL = URL(filePath: path)
     process.arguments =
       [
-        "-js", "-sd", folder.path, "-a", "127.0.0.1", "-p", port == 0 ? "-1" : "\(port)", "--ports_file_dir",
-        folder.path,
+        "-a", "127.0.0.1", "-p", port == 0 ? "-1" : "\(port)", "--ports_file_dir", folder.path,
       ]
       + flags
     (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
@@ -57,6 +64,11 @@ final class NATSServer {
       guard process.isRunning, Date() < deadline else { throw Failure(sentence: "nats-server did not start") }
       usleep(5000)
     }
+  }
+
+  /// Has it stand still, and go on.
+  func setStanding(_ isStanding: Bool) {
+    Foundation.kill(process.processIdentifier, isStanding ? SIGSTOP : SIGCONT)
   }
 
   /// kill -9.

@@ -28,6 +28,14 @@ public final class NATSClient: NATSConnectionOwner {
     case away(String)
   }
 
+  /// Somebody who is told what becomes of the connection; ends with `NATSClient.unwatch`.
+  public struct Watch: Hashable, Sendable { fileprivate let number: UInt64 }
+
+  private struct Watcher {
+    var changed: (State) -> Void
+    var ticked: (Instant) -> Void
+  }
+
   /// What was subscribed to; ends with `NATSClient.unsubscribe`.
   public struct Subscription: Hashable, Sendable { fileprivate let number: UInt64 }
 
@@ -38,7 +46,7 @@ public final class NATSClient: NATSConnectionOwner {
     var onWire: UInt64?
   }
 
-  private static let retry = (first: 50_000_000 as Int64, longest: 2_000_000_000 as Int64)
+  private static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
   private static let tickInterval: Int64 = 250_000_000
   private static let uniqueBytes = 16
 
@@ -46,7 +54,8 @@ public final class NATSClient: NATSConnectionOwner {
   private let settings: Settings
   private let changed: (State) -> Void
   private var connection: NATSConnection?
-  private var isReady = false
+  /// What the server has said of itself; nil while there is none.
+  public private(set) var info: NATSServerInfo?
   private var isClosed = false
   private var backoff: Backoff
   private var failures = 0
@@ -56,6 +65,8 @@ public final class NATSClient: NATSConnectionOwner {
   private var listeners: [UInt64: Listener] = [:]
   private var listenersOnWire: [UInt64: UInt64] = [:]
   private var nextListener: UInt64 = 1
+  private var watchers: [UInt64: Watcher] = [:]
+  private var nextWatcher: UInt64 = 1
   private var waiting: [NATSRequest: (NATSAnswer) -> Void] = [:]
 
   /// `changed` hears whether the engine is there, each time that changes.
@@ -83,8 +94,24 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   private func tick() {
-    connection?.tick(SystemClock.now())
+    let now = SystemClock.now()
+    connection?.tick(now)
+    for number in watchers.keys.sorted() { watchers[number]?.ticked(now) }
     if !isClosed { ticker?.start(afterNanoseconds: Self.tickInterval) }
+  }
+
+  /// Has `changed` told whether the engine is there each time that changes, and `ticked` the time, some times a second.
+  func watch(changed: @escaping (State) -> Void, ticked: @escaping (Instant) -> Void) -> Watch {
+    defer { nextWatcher += 1 }
+    watchers[nextWatcher] = Watcher(changed: changed, ticked: ticked)
+    return Watch(number: nextWatcher)
+  }
+
+  func unwatch(_ watch: Watch) { watchers[watch.number] = nil }
+
+  private func tell(_ state: State) {
+    changed(state)
+    for number in watchers.keys.sorted() { watchers[number]?.changed(state) }
   }
 
   // MARK: Connecting
@@ -109,10 +136,11 @@ public final class NATSClient: NATSConnectionOwner {
     switch event {
     case .startTLS: break
     case .ready(let info):
-      (isReady, failures) = (true, 0)
+      (self.info, failures) = (info, 0)
       for number in listeners.keys.sorted() { listen(number) }
-      changed(.ready(info))
+      tell(.ready(info))
     case .changed(let info):
+      self.info = info
       // The others take us: what is under way there is finished first.
       if info.isLeaving, settings.servers.count > 1 { connection.close() }
     case .message(let message):
@@ -128,12 +156,12 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   private func lose(_ reason: String) {
-    (connection, isReady) = (nil, false)
+    (connection, info) = (nil, nil)
     listenersOnWire = [:]
     for number in listeners.keys { listeners[number]?.onWire = nil }
     let unanswered = waiting.sorted { $0.key < $1.key }
     waiting = [:]
-    if !isClosed { changed(.away(reason)) }
+    if !isClosed { tell(.away(reason)) }
     for (_, done) in unanswered { done(.late) }
     guard !isClosed else { return }
     failures += 1
@@ -142,9 +170,9 @@ public final class NATSClient: NATSConnectionOwner {
 
   // MARK: What it is for
 
-  /// Said if the engine is there, and forgotten if not.
+  /// Said if the engine is there and takes messages of this size, and forgotten if not.
   public func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
-    guard isReady else { return }
+    guard let info, Self.size(headers, payload) <= info.maximumPayload else { return }
     connection?.say { $0.publish(subject, headers: headers, payload) }
   }
 
@@ -153,11 +181,20 @@ public final class NATSClient: NATSConnectionOwner {
     _ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8], within nanoseconds: Int64,
     done: @escaping (NATSAnswer) -> Void
   ) {
-    guard isReady, let connection else { return done(.nobodyListens) }
+    guard let info, let connection else { return done(.nobodyListens) }
+    // The server would end the connection.
+    let size = Self.size(headers, payload)
+    guard size <= info.maximumPayload else {
+      return done(.tooLarge(size, limit: info.maximumPayload))
+    }
     let deadline = SystemClock.now().adding(nanoseconds: nanoseconds)
     let request = connection.say { $0.request(subject, headers: headers, payload, until: deadline) }
     guard let request else { return done(.nobodyListens) }
     waiting[request] = done
+  }
+
+  private static func size(_ headers: NATSHeaders?, _ payload: [UInt8]) -> Int {
+    (headers?.encoded.count ?? 0) + payload.count
   }
 
   /// Asks JetStream.
@@ -186,7 +223,7 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   private func listen(_ number: UInt64) {
-    guard isReady, let connection, let subject = listeners[number]?.subject else { return }
+    guard info != nil, let connection, let subject = listeners[number]?.subject else { return }
     let onWire = connection.say { $0.subscribe(subject) }
     listeners[number]?.onWire = onWire
     listenersOnWire[onWire] = number

@@ -209,6 +209,8 @@ public enum NATSAnswer: Equatable, Sendable {
   case nobodyListens
   /// Nothing came in time. Whether somebody has acted on it is not known.
   case late
+  /// Not sent, as the server takes no such message: its bytes with headers, and how many there may be.
+  case tooLarge(Int, limit: Int)
 }
 
 /// Why a session is over.

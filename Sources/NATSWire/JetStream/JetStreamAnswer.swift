@@ -11,10 +11,25 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
   /// Whether it was done is not known.
   case late
   case malformed(String)
+  /// Not sent: larger than the server takes, in bytes with its headers.
+  case tooLarge(Int, limit: Int)
+  /// The server, or the stream, is not what it must be.
+  case unsuitable(String)
 
   public static let wrongLastSequenceCode = 10071
   public static let streamNotFoundCode = 10059
   public static let messageNotFoundCode = 10037
+  /// A cluster that has no leader, or not all of its servers, or not this stream's (nats-server, errors.json).
+  private static let passingCodes: Set = [10004, 10007, 10008, 10009, 10118, 10119]
+
+  /// Whether it may be otherwise in a moment, without anybody doing something about it.
+  public var isPassing: Bool {
+    switch self {
+    case .refused(let code, _): Self.passingCodes.contains(code)
+    case .nobodyListens, .late: true
+    case .wrongLastSequence, .malformed, .tooLarge, .unsuitable: false
+    }
+  }
 
   public var description: String {
     switch self {
@@ -23,6 +38,9 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
     case .nobodyListens: "JetStream is not there, or has no leader for the stream"
     case .late: "JetStream did not answer in time"
     case .malformed(let what): "expected an answer of JetStream, got \(what)"
+    case .tooLarge(let size, let limit):
+      "expected a NATS server that takes messages of \(size) bytes, got one that takes \(limit): raise its max_payload"
+    case .unsuitable(let why): why
     }
   }
 }
@@ -58,6 +76,7 @@ extension NATSAnswer {
     case .message(let message): return message
     case .nobodyListens: throw .nobodyListens
     case .late: throw .late
+    case .tooLarge(let size, let limit): throw .tooLarge(size, limit: limit)
     }
   }
 
@@ -109,7 +128,15 @@ extension NATSAnswer {
       differences: configuration.differences(from: JSONObject(members: found)))
   }
 
-  /// What `purge`, `delete` and `deliver` answer.
+  /// What `deliver` answers: how many messages there are to be delivered.
+  public func pending() throws(JetStreamFailure) -> UInt64 {
+    guard let pending = try document().unsigned("num_pending") else {
+      throw .malformed("a consumer without what is pending")
+    }
+    return pending
+  }
+
+  /// What `purge` and `delete` answer.
   public func isDone() throws(JetStreamFailure) { _ = try document() }
 
   /// What `message` answers: the message itself, whose headers tell its sequence.

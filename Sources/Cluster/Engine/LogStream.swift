@@ -1,0 +1,221 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+
+/// One log in the engine: a stream with one subject, followed in order and appended to behind a known sequence.
+///
+///     let log = LogStream(client: client, loop: loop, configuration: configuration)
+///     log.open { … log.follow(from: 1) { event in … } }
+///     log.append(bytes, behind: last) { … }
+public final class LogStream {
+  /// How long the engine has for an answer, in nanoseconds.
+  public struct Patience: Sendable {
+    /// A late append is sent again, and can't be there twice: no need to wait long.
+    public var append: Int64 = 2_000_000_000
+    /// Making a stream on a slow disk.
+    public var request: Int64 = 10_000_000_000
+
+    public init() {}
+  }
+
+  /// What is heard of a log that is followed.
+  public enum Event: Equatable, Sendable {
+    /// Each once, in order.
+    case record(JetStreamRecord)
+    /// Delivery was interrupted: that nothing was heard meanwhile does not mean that nothing was appended.
+    case gap
+    /// All that was in the log when delivery began has been told. Again after each interruption.
+    case caughtUp
+    /// What is next was purged: a snapshot has it. Following has ended.
+    case purged(first: UInt64)
+    /// The log has lost what it had, or is another. Following has ended.
+    case lost(JetStreamFailure)
+  }
+
+  /// What is waited before the next try, in nanoseconds.
+  static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
+
+  public let configuration: JetStreamConfiguration
+  private let client: NATSClient
+  private let loop: EventLoop
+  private let patience: Patience
+  /// When the stream was made, in the engine's words; nil until it is open.
+  public private(set) var created: String?
+  private var opening: LogOpening?
+  private var follower: LogFollower?
+
+  public init(
+    client: NATSClient, loop: EventLoop, configuration: JetStreamConfiguration,
+    patience: Patience = Patience()
+  ) {
+    (self.client, self.loop, self.configuration) = (client, loop, configuration)
+    self.patience = patience
+  }
+
+  /// Why opening or following does not go on at the moment; nil while all is well.
+  public var trouble: JetStreamFailure? { opening?.trouble ?? follower?.trouble }
+
+  // MARK: Opening
+
+  /// Makes the stream if it is not there, and checks that it is one of ours. Waits for an engine that is away; `done` is called once.
+  public func open(done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void) {
+    opening?.end()
+    let opening = LogOpening(client, loop, configuration, within: patience.request) { [weak self] result in
+      guard let self else { return }
+      self.opening = nil
+      if case .success(let state) = result { created = state.created }
+      done(result)
+    }
+    self.opening = opening
+    opening.begin()
+  }
+
+  // MARK: Reading
+
+  /// Tells each record from a sequence on once, in order, however often the connection is lost, until `stopFollowing`. The log must
+  /// be open.
+  public func follow(from first: UInt64, handle: @escaping (Event) -> Void) {
+    follower?.end()
+    guard let created else {
+      return handle(.lost(.unsuitable("the log \(configuration.name) was not opened")))
+    }
+    follower = LogFollower(
+      client, loop, configuration, created: created, from: max(1, first), within: patience.request,
+      handle: handle)
+    follower?.begin()
+  }
+
+  public func stopFollowing() {
+    follower?.end()
+    follower = nil
+  }
+
+  /// Whether the engine delivers at the moment: only then does silence mean that nothing is appended.
+  public func isLive(_ now: Instant) -> Bool { follower?.isLive(now) ?? false }
+
+  /// What stands at a sequence, by the word of the stream's leader.
+  public func readBack(
+    _ sequence: UInt64, done: @escaping (Result<JetStreamRecord, JetStreamFailure>) -> Void
+  ) {
+    let request = JetStreamRequest.message(stream: configuration.name, sequence: sequence)
+    client.request(request, within: patience.append) { answer in
+      done(Result { () throws(JetStreamFailure) in try answer.record() })
+    }
+  }
+
+  // MARK: Writing
+
+  /// Appends if nothing else was appended behind `last`; answers the record's sequence. After any failure but
+  /// `wrongLastSequence` it is not known whether it is there: the same bytes behind the same sequence may be tried again.
+  public func append(
+    _ bytes: [UInt8], behind last: UInt64, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void
+  ) {
+    let name = configuration.name
+    let condition = AppendCondition.headers(lastSequence: last, stream: name)
+    client.request(configuration.subject, headers: condition, bytes, within: patience.append) {
+      [weak self] answer in
+      // Of an engine that is there: the stream may not be.
+      if answer == .nobodyListens { self?.follower?.doubt() }
+      done(Result { () throws(JetStreamFailure) in try answer.appended(to: name) })
+    }
+  }
+
+  /// Forgets what lies before a sequence. Appends wait meanwhile (11 µs a record): in small steps.
+  public func purge(before sequence: UInt64, done: @escaping (Result<Void, JetStreamFailure>) -> Void) {
+    let request = JetStreamRequest.purge(stream: configuration.name, before: sequence)
+    client.request(request, within: patience.request) { answer in
+      done(Result { () throws(JetStreamFailure) in try answer.isDone() })
+    }
+  }
+}
+
+/// Opens one log: looks for its stream, makes it if there is none, and looks again whether it is as it must be.
+final class LogOpening {
+  private let client: NATSClient
+  private let configuration: JetStreamConfiguration
+  private let patience: Int64
+  private let done: (Result<JetStreamState, JetStreamFailure>) -> Void
+  private var backoff = Backoff(
+    first: LogStream.retry.first, longest: LogStream.retry.longest, seed: .random(in: .min ... .max))
+  private var failures = 0
+  private var timer: LoopEvent?
+  private var watch: NATSClient.Watch?
+  private(set) var trouble: JetStreamFailure?
+
+  init(
+    _ client: NATSClient, _ loop: EventLoop, _ configuration: JetStreamConfiguration, within patience: Int64,
+    done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
+  ) {
+    (self.client, self.configuration, self.patience, self.done) = (client, configuration, patience, done)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in look() }
+  }
+
+  deinit { end() }
+
+  func begin() {
+    watch = client.watch(
+      changed: { [weak self] state in
+        if case .ready = state { self?.look() }
+      }, ticked: { _ in })
+    look()
+  }
+
+  func end() {
+    timer?.cancel()
+    if let watch { client.unwatch(watch) }
+    watch = nil
+  }
+
+  private func look() {
+    timer?.cancel()
+    // Nothing is asked while there is no engine: `changed` tells when there is one.
+    guard watch != nil, client.info != nil else { return }
+    ask(.information(stream: configuration.name)) { [configuration] failure in
+      if case .refused(JetStreamFailure.streamNotFoundCode, _) = failure {
+        .create(configuration)
+      } else {
+        nil
+      }
+    }
+  }
+
+  /// `next` says what to ask after a failure, nil for nothing.
+  private func ask(_ request: JetStreamRequest, next: @escaping (JetStreamFailure) -> JetStreamRequest?) {
+    client.request(request, within: patience) { [weak self] answer in
+      guard let self, watch != nil else { return }
+      do throws(JetStreamFailure) {
+        found(try answer.state(of: configuration))
+      } catch {
+        guard let request = next(error) else { return failed(error) }
+        ask(request) { _ in nil }
+      }
+    }
+  }
+
+  private func found(_ state: JetStreamState) {
+    guard state.differences.isEmpty else {
+      let differences = state.differences.joined(separator: "; ")
+      return finish(
+        .failure(
+          .unsuitable("the stream \(configuration.name) is none of ours, or was changed: \(differences)")))
+    }
+    finish(.success(state))
+  }
+
+  private func failed(_ failure: JetStreamFailure) {
+    trouble = failure
+    if case .nobodyListens = failure, let info = client.info, !info.hasJetStream {
+      return finish(
+        .failure(.unsuitable("the NATS server \(info.serverName) has no JetStream: start it with -js")))
+    }
+    guard failure.isPassing else { return finish(.failure(failure)) }
+    failures += 1
+    if client.info != nil { timer?.start(afterNanoseconds: backoff.wait(after: failures)) }
+  }
+
+  private func finish(_ result: Result<JetStreamState, JetStreamFailure>) {
+    end()
+    done(result)
+  }
+}
