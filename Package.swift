@@ -48,7 +48,9 @@ let package = Package(
     library("Transport", ["PushModel", "Platform", "COpenSSL", "CNghttp2", "CLibevent"]),
     library("NATSWire", ["PushModel"]),
     library("Zones", ["NATSWire", "PushModel"]),
-    library("Cluster", ["Broker", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
+    library(
+      "Cluster",
+      ["Broker", "Credentials", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
     library("Faults", ["PushModel"]),
     library("Phone", ["PushModel"]),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),

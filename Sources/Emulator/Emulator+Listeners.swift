@@ -27,6 +27,17 @@ extension Emulator {
     }
     try openConsole()
     try openProxy()
+    try openNodes()
+  }
+
+  /// Only for a node of a cluster.
+  private func openNodes() throws {
+    guard let nodes, case .number(let port) = options.nodePort else { return }
+    let listener = try naming("node", port) {
+      try nodes.listen(on: SocketAddress(host: options.bind, port: port), self)
+    }
+    listeners.append((NodesListener.name, listener))
+    ports.listeners.append((NodesListener.name, listener.address))
   }
 
   /// The console is plain HTTP/1.1 and has a server of its own.

@@ -1,4 +1,5 @@
 import Broker
+import Cluster
 import Console
 import Credentials
 import Platform
@@ -65,6 +66,8 @@ public final class Emulator {
   var consoleRoutes: Console?
   /// The proxy's listener; nil while it is off.
   package internal(set) var proxy: ProxyService?
+  /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
+  private(set) var nodes: NodesService?
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   public let seed: UInt64
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
@@ -156,6 +159,13 @@ public final class Emulator {
     if forward == nil { tellOfPendingForwards() }
     if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
     shutdown = Shutdown(self)
+  }
+
+  /// Makes this emulator a node of a cluster; to be called before `start`.
+  func join(_ cluster: any ClusterView) -> NodesService {
+    let nodes = NodesService(loop: loop, cluster: cluster, logger: logger)
+    self.nodes = nodes
+    return nodes
   }
 
   private func tellOfPendingForwards() {

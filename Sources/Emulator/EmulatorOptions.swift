@@ -24,6 +24,8 @@ public struct EmulatorOptions: Sendable {
   public var proxyPort = Port.preferred(8791)
   /// Servers beyond Apple's names that the proxy leads to.
   public var proxyTunnels: [SocketAddress] = []
+  /// For other nodes of a cluster; without one it is not opened.
+  public var nodePort = Port.number(0)
   /// Folder of certificates and keys.
   public var certs = "certs"
   /// Folder of the store and the token secret.

@@ -1,13 +1,13 @@
 import COpenSSL
 
 /// HMAC-SHA256 under one key, with its working memory kept between calls.
-final class MessageAuthenticator {
-  static let byteCount = 32
+package final class MessageAuthenticator {
+  package static let byteCount = 32
 
   /// Owned; freed with this object.
   private let context: OpaquePointer
 
-  init(key: [UInt8]) throws(CredentialsError) {
+  package init(key: [UInt8]) throws(CredentialsError) {
     guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw OpenSSLError.take("find HMAC") }
     // The context keeps its own reference to the algorithm.
     defer { EVP_MAC_free(algorithm) }
@@ -38,6 +38,19 @@ final class MessageAuthenticator {
       precondition(succeeded && count == Self.byteCount)
       return body(output)
     }
+  }
+
+  /// The code over `message`.
+  package func code(over message: [UInt8]) -> [UInt8] {
+    message.withUnsafeBytes { input in
+      withCode(over: input) { Array(UnsafeRawBufferPointer(start: $0, count: Self.byteCount)) }
+    }
+  }
+
+  /// Whether `code` is that over `message`, in a time that does not tell where they differ first.
+  package func verifies(_ code: [UInt8], over message: [UInt8]) -> Bool {
+    let right = self.code(over: message)
+    return code.count == right.count && CRYPTO_memcmp(code, right, right.count) == 0
   }
 
   private static func start(_ context: OpaquePointer, key: [UInt8]) -> Bool {

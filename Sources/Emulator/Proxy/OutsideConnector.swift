@@ -10,25 +10,26 @@ final class OutsideConnector {
     let sentence: String
   }
 
-  /// Connections that may be under way at a time, as a count: each may take a thread while its name is looked up.
-  private static let atOnce = 32
-  /// How long one may take with all addresses of its host, in nanoseconds; as long as a handshake.
-  private static let patience = SocketConnection.handshakeLimit
-
   private let loop: EventLoop
+  private let atOnce: Int
+  private let patience: Int64
   private var underWay: [ObjectIdentifier: Attempt] = [:]
 
-  init(loop: EventLoop) { self.loop = loop }
+  /// `atOnce`: connections that may be under way at a time; each may take a thread while its name is looked up. `patience`: how
+  /// long one may take with all addresses of its host, in nanoseconds; unless told otherwise as long as a handshake.
+  init(loop: EventLoop, atOnce: Int = 32, patience: Int64 = SocketConnection.handshakeLimit) {
+    (self.loop, self.atOnce, self.patience) = (loop, atOnce, patience)
+  }
 
   /// Calls `done` once, with a connection that is open and not read from, or why there is none. What is answered gives it up.
   func connect(
     to address: SocketAddress, _ done: @escaping (Result<SocketConnection, Failure>) -> Void
   ) -> (() -> Void) {
-    guard underWay.count < Self.atOnce else {
-      done(.failure(Failure(status: 503, sentence: "too many tunnels are being made, try again")))
+    guard underWay.count < atOnce else {
+      done(.failure(Failure(status: 503, sentence: "too many connections are being made, try again")))
       return {}
     }
-    let attempt = Attempt(loop, address, patience: Self.patience, done)
+    let attempt = Attempt(loop, address, patience: patience, done)
     underWay[ObjectIdentifier(attempt)] = attempt
     attempt.onOver = { [weak self] in self?.underWay[ObjectIdentifier($0)] = nil }
     attempt.begin()

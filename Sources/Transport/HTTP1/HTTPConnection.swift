@@ -35,6 +35,8 @@ public final class HTTPConnection {
   let isReserve: Bool
   /// The turn in which the client came.
   let turn: Int
+  /// The client is another node of ours.
+  private let isNode: Bool
   private let loop: EventLoop
   let connection: SocketConnection
   private let handler: (HTTPExchange) -> Void
@@ -64,10 +66,11 @@ public final class HTTPConnection {
 
   init(
     loop: EventLoop, _ connection: SocketConnection, limits: HTTPLimits, isReserve: Bool,
-    isOfProxy: Bool = false, handler: @escaping (HTTPExchange) -> Void
+    isOfProxy: Bool = false, isNode: Bool = false, handler: @escaping (HTTPExchange) -> Void
   ) {
     (self.loop, self.connection, self.limits, self.handler) = (loop, connection, limits, handler)
     (self.isReserve, endsAfterAnswer, turn) = (isReserve, isReserve, loop.turns)
+    self.isNode = isNode
     stallTime = limits.stallTime
     remoteAddress = connection.remoteAddress
     parser = HTTPRequestParser(
@@ -124,7 +127,9 @@ public final class HTTPConnection {
         guard let event = try parser.next() else { return }
         switch event {
         case .wantsContinue: queue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
-        case .request(let request): begin(request)
+        case .request(var request):
+          request.isOfNode = isNode
+          begin(request)
         }
       } catch { return refuse(error) }
     }

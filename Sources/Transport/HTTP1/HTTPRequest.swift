@@ -17,6 +17,8 @@ public struct HTTPRequest: Sendable {
   public var remoteAddress: SocketAddress
   /// The port it came in on.
   public var localPort: UInt16
+  /// Another node of ours passes it on, and has made the checks of who may ask.
+  public var isOfNode = false
   /// Whether the client speaks HTTP/1.0.
   var isVersion10 = false
 

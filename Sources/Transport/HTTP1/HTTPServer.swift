@@ -20,6 +20,8 @@ public final class HTTPServer {
   private final class Clients {
     var all: [ObjectIdentifier: HTTPConnection] = [:]
     var reserve: [HTTPConnection] = []
+    /// Who comes now is another node of ours.
+    var isNode = false
     /// How many carry an answer without end: whoever writes those has a limit for them.
     var standing = 0
 
@@ -38,7 +40,8 @@ public final class HTTPServer {
     listener = try SocketListener(loop: loop, address: address, context: nil) { connection in
       let isReserve = clients.ordinary >= limits.connections
       let client = HTTPConnection(
-        loop: loop, connection, limits: limits, isReserve: isReserve, isOfProxy: isProxy, handler: handler)
+        loop: loop, connection, limits: limits, isReserve: isReserve, isOfProxy: isProxy,
+        isNode: clients.isNode, handler: handler)
       clients.all[ObjectIdentifier(connection)] = client
       if isReserve { clients.reserve.append(client) }
       client.onStanding = { [unowned clients] standing in
@@ -85,6 +88,14 @@ public final class HTTPServer {
 
   /// Open connections, in no order.
   public var openConnections: [HTTPConnection] { Array(clients.all.values) }
+
+  /// Takes over a connection of another node of ours, on which everything is said that there was to say: the requests that come on
+  /// it have been checked there (`HTTPRequest.isOfNode`).
+  public func adopt(node connection: SocketConnection) {
+    clients.isNode = true
+    listener.adopt(connection)
+    clients.isNode = false
+  }
 
   /// Accepts nobody any more; open connections stay.
   public func stopAccepting() { listener.stopAccepting() }

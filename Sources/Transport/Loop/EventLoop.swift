@@ -194,7 +194,8 @@ public class LoopClient {
   fileprivate(set) final var isQueuedForReading = false
 
   /// What it says must not leave before its turn is committed: so it is for a server. A client may be who carries the commit.
-  final var waitsForCommits = true
+  /// To be changed while nothing is queued.
+  public final var waitsForCommits = true
 
   init(loop: EventLoop) { self.loop = loop }
 

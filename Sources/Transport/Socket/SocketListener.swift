@@ -70,10 +70,20 @@ public final class SocketListener {
   /// Takes over the client of a connection on which everything is said that there was to say, as if it had connected here: what
   /// it sends from now on is for this listener. `destination` is what it asked a proxy for.
   public func adopt(_ connection: SocketConnection, askedFor destination: SocketAddress) {
-    guard hasRoom, let descriptor = connection.detach() else {
-      return connection.abort("no room", reset: true)
-    }
+    guard let descriptor = takeOver(connection) else { return }
     open(descriptor, askedFor: destination)
+  }
+
+  /// The same for who is known already, and not asked about (`admit`).
+  func adopt(_ connection: SocketConnection) {
+    guard let descriptor = takeOver(connection) else { return }
+    welcome(descriptor, .welcome, askedFor: nil)
+  }
+
+  private func takeOver(_ connection: SocketConnection) -> Int32? {
+    if hasRoom, let descriptor = connection.detach() { return descriptor }
+    connection.abort("no room", reset: true)
+    return nil
   }
 
   /// Accepts nobody any more; open connections stay.
@@ -132,6 +142,10 @@ public final class SocketListener {
       _ = Platform.close(accepted)
       return
     }
+    welcome(accepted, admission, askedFor: destination)
+  }
+
+  private func welcome(_ accepted: Int32, _ admission: Admission, askedFor destination: SocketAddress?) {
     do {
       let connection = SocketConnection(loop: loop, try SocketLayer(accepted, context, isServer: true))
       connection.destination = destination

@@ -22,9 +22,11 @@ final class EmulatorHarness {
   private var clients: [SocketConnection] = []
   private var hasStopped = false
 
-  /// Starts an emulator on free ports. Without a data folder it keeps nothing.
+  /// Starts an emulator on free ports. Without a data folder it keeps nothing, without a loop it has one of its own; `prepare` has it
+  /// before it starts.
   init(
-    certs: String? = nil, data: String? = nil, _ configure: (inout EmulatorOptions) -> Void = { _ in }
+    certs: String? = nil, data: String? = nil, loop: EventLoop? = nil,
+    _ configure: (inout EmulatorOptions) -> Void = { _ in }, prepare: (Emulator) -> Void = { _ in }
   ) throws {
     self.certs = try certs ?? Site.path()
     var options = EmulatorOptions()
@@ -38,8 +40,9 @@ final class EmulatorHarness {
     options.provider.explains = false
     configure(&options)
     SignalMask.blockSignalsOfWriting()
-    emulator = try Emulator(options: options)
+    emulator = try Emulator(options: options, loop: loop)
     heartbeat = LoopEvent(timerOn: emulator.loop) {}
+    prepare(emulator)
     try emulator.start()
   }
 

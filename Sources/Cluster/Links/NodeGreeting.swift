@@ -1,0 +1,116 @@
+import PushModel
+
+/// How two nodes get to know each other: what is said on a connection before it is what it was made for. No TLS, so this says
+/// who is there and protects nothing of what follows: nodes' links belong in a private network.
+///
+/// ```
+/// caller    APNS-NODE 1 CHALLENGE                  64 hexadecimal digits
+/// acceptor  APNS-NODE 1 CHALLENGE CODE NAME        it knows the secret, and is the node that was meant
+/// caller    CODE {"kind": …}                       so does the caller, who says nothing of devices before
+/// acceptor  OK                                     what follows is what the connection was made for
+/// either    NO SENTENCE                            in place of any line of its own, and then its end
+/// ```
+///
+/// The codes are over both challenges, which are new each time, so that nothing of one connection is of use on another.
+public enum NodeGreeting {
+  /// What each side chooses at random, in bytes.
+  public static let challengeByteCount = 32
+  /// Most bytes that are read of a line: a code, a hello, and what parts them.
+  static let lineLimit = 2 * NodeProof.byteCount + 1 + NodeHello.byteLimit
+  /// Most bytes of a sentence that is told.
+  static let sentenceLimit = 400
+
+  /// Why two nodes don't talk.
+  public struct Refusal: Error, Equatable, Sendable {
+    public var sentence: String
+    /// To be sent before the end; empty if the other knows.
+    public var farewell: [UInt8]
+
+    /// As this side sees it.
+    public init(_ sentence: String) {
+      self.sentence = sentence
+      farewell = NodeLine.no(sentence)
+    }
+
+    /// As the other side has said.
+    init(told sentence: String) { (self.sentence, farewell) = ("it says: \(sentence)", []) }
+  }
+
+  static let unprepared = "this node has not read the cluster's secret yet"
+}
+
+/// The words of a line.
+enum NodeLine {
+  static let name = "APNS-NODE"
+
+  static func opening(_ words: String...) -> [UInt8] {
+    Array("\(name) \(NodeHello.version) \(words.joined(separator: " "))\n".utf8)
+  }
+
+  static func no(_ sentence: String) -> [UInt8] { Array("NO \(sentence)\n".utf8) }
+
+  static let ok = Array("OK\n".utf8)
+
+  /// What a line that begins with name and version says behind them; throws what is wrong with it.
+  static func words(_ line: [UInt8]) throws(NodeGreeting.Refusal) -> [Substring] {
+    let text = try understood(line)
+    let words = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+    guard words.count >= 3, words[0] == name else {
+      throw NodeGreeting.Refusal("this is the port for other nodes, and what was said is no node's hello")
+    }
+    guard words[1] == "\(NodeHello.version)" else {
+      throw NodeGreeting.Refusal(
+        "nodes of different versions don't talk: \(NodeHello.version) is spoken here, got \(words[1].prefix(8))"
+      )
+    }
+    return Array(words[2...])
+  }
+
+  /// The line as text, unless it says no.
+  static func understood(_ line: [UInt8]) throws(NodeGreeting.Refusal) -> String {
+    let text = String(decoding: line, as: UTF8.self)
+    guard text.hasPrefix("NO ") else { return text }
+    let said = text.dropFirst(3).unicodeScalars.prefix(NodeGreeting.sentenceLimit)
+    throw NodeGreeting.Refusal(told: String(String.UnicodeScalarView(said.filter { $0.value >= 0x20 })))
+  }
+
+  static func challenge(_ word: Substring) throws(NodeGreeting.Refusal) -> [UInt8] {
+    guard let bytes = Hex.decode(word), bytes.count == NodeGreeting.challengeByteCount else {
+      throw NodeGreeting.Refusal("a challenge has \(NodeGreeting.challengeByteCount) bytes")
+    }
+    return bytes
+  }
+}
+
+/// Cuts what comes into lines, of which none is longer than a hello.
+struct NodeLines {
+  private var bytes: [UInt8] = []
+  /// How much of it is known to have no end of a line, so that bytes that come one by one are looked at once.
+  private var searched = 0
+
+  /// What has come behind the last line.
+  var rest: [UInt8] { bytes }
+
+  mutating func receive(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
+
+  /// The next line without its end; nil if it is not whole. Throws when it is too long.
+  mutating func next() throws(NodeGreeting.Refusal) -> [UInt8]? {
+    guard let end = bytes[searched...].firstIndex(of: 0x0a) else {
+      searched = bytes.count
+      try check(bytes.count)
+      return nil
+    }
+    try check(end)
+    defer {
+      bytes.removeSubrange(...end)
+      searched = 0
+    }
+    return Array(bytes[..<end])
+  }
+
+  private func check(_ count: Int) throws(NodeGreeting.Refusal) {
+    guard count <= NodeGreeting.lineLimit else {
+      throw NodeGreeting.Refusal("a line is longer than \(NodeGreeting.lineLimit) bytes")
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import Cluster
+import Platform
+import PushModel
+import Transport
+
+/// Makes connections to other nodes: calls back when the hello is said, or with the reason why not.
+final class NodeCaller {
+  /// Why there is no connection.
+  struct Failure: Error { let sentence: String }
+
+  typealias Completion = (Result<SocketConnection, Failure>) -> Void
+
+  /// Most connections that are being made at a time, as a count: a node's devices come back all at once.
+  private static let atOnce = 1024
+
+  /// How long connecting may take, and then the hello, in nanoseconds: a few round trips in one network. Variable so that a
+  /// test need not wait for it.
+  var patience: Int64 = 5_000_000_000
+  private let loop: EventLoop
+  private let cluster: any ClusterView
+  private let logger: Logger
+  private let connector: OutsideConnector
+  private var calls: [ObjectIdentifier: NodeCall] = [:]
+
+  init(loop: EventLoop, cluster: any ClusterView, logger: Logger) {
+    (self.loop, self.cluster, self.logger) = (loop, cluster, logger)
+    connector = OutsideConnector(loop: loop, atOnce: Self.atOnce, patience: patience)
+  }
+
+  /// Whoever is to have the connection sets its handler before the completion returns, and hears of what has come already within
+  /// that. What is answered gives it up.
+  @discardableResult
+  func call(_ peer: NodePeer, for kind: NodeHello.Kind, _ done: @escaping Completion) -> (() -> Void) {
+    let hello = NodeHello(caller: cluster.name, kind: kind)
+    let session = NodeCallSession(
+      hello, to: peer.name, secret: cluster.secret, challenge: .nodeChallenge())
+    let call = NodeCall(session, done)
+    calls[ObjectIdentifier(call)] = call
+    call.onOver = { [weak self] call, sentence in
+      self?.calls[ObjectIdentifier(call)] = nil
+      if let sentence { self?.tell(peer, kind, sentence) }
+    }
+    call.begin(peer.address, connector, loop, patience: patience)
+    return { [weak call] in call?.giveUp() }
+  }
+
+  private func tell(_ peer: NodePeer, _ kind: NodeHello.Kind, _ sentence: String) {
+    logger.log(
+      .warning, "node can't be reached",
+      [
+        ("node", .string(peer.name)), ("address", .string(peer.address.description)),
+        ("for", .string(kind.word)), ("because", .string(sentence)),
+      ])
+  }
+}
+
+/// One connection to be.
+///
+///     connecting ─→ greeting ─ OK ─→ over: somebody else's
+///          └───────────┴─ refused, lost, overdue, given up ─→ over
+private final class NodeCall: ConnectionHandler {
+  /// With the reason why there is no connection; nil if there is, or nobody wants it any more.
+  var onOver: ((NodeCall, String?) -> Void)?
+  private var session: NodeCallSession
+  private var done: NodeCaller.Completion?
+  private var stopConnecting: (() -> Void)?
+  private var connection: SocketConnection?
+  private var timer: LoopEvent?
+
+  init(_ session: NodeCallSession, _ done: @escaping NodeCaller.Completion) {
+    (self.session, self.done) = (session, done)
+  }
+
+  func begin(
+    _ address: SocketAddress, _ connector: OutsideConnector, _ loop: EventLoop, patience: Int64
+  ) {
+    timer = LoopEvent(timerOn: loop) { [unowned self] in
+      fail("no answer to the hello within \(patience / 1_000_000) ms")
+    }
+    timer?.start(afterNanoseconds: patience)
+    let stop = connector.connect(to: address) { [weak self] result in
+      switch result {
+      case .success(let connection): self?.greet(connection)
+      case .failure(let failure): self?.fail(failure.sentence)
+      }
+    }
+    if connection == nil { stopConnecting = stop }
+  }
+
+  /// Nobody waits any more.
+  func giveUp() {
+    done = nil
+    connection?.abort("given up")
+    end(nil)
+  }
+
+  private func greet(_ connection: SocketConnection) {
+    guard done != nil else { return connection.abort("given up") }
+    stopConnecting = nil
+    self.connection = connection
+    connection.handler = self
+    connection.send(session.opening)
+    connection.setPaused(false)
+  }
+
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    switch session.receive(bytes) {
+    case .wait: break
+    case .send(let bytes): connection.send(bytes)
+    case .ready(let rest): handOver(connection, rest)
+    case .refused(let refusal): part(refusal)
+    }
+  }
+
+  private func handOver(_ connection: SocketConnection, _ rest: [UInt8]) {
+    let call = done
+    (done, self.connection) = (nil, nil)
+    call?(.success(connection))
+    end(nil)
+    // Who has not taken it does not want it.
+    guard connection.handler !== self else { return connection.abort("given up") }
+    if !rest.isEmpty { rest.withUnsafeBytes { connection.handler?.connection(connection, received: $0) } }
+  }
+
+  /// The other hears why.
+  private func part(_ refusal: NodeGreeting.Refusal) {
+    let connection = connection
+    self.connection = nil
+    connection?.send(refusal.farewell)
+    fail(refusal.sentence)
+    connection?.end()
+  }
+
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
+    guard self.connection === connection else { return }
+    self.connection = nil
+    fail("the connection was lost amid the hello: \(reason)")
+  }
+
+  private func fail(_ sentence: String) {
+    guard let call = done else { return }
+    done = nil
+    connection?.abort("given up")
+    end(sentence)
+    call(.failure(NodeCaller.Failure(sentence: sentence)))
+  }
+
+  private func end(_ sentence: String?) {
+    timer = nil
+    stopConnecting?()
+    stopConnecting = nil
+    let over = onOver
+    onOver = nil
+    over?(self, sentence)
+  }
+}

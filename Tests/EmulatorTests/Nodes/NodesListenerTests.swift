@@ -1,0 +1,131 @@
+import Cluster
+import Platform
+import PushModel
+import Testing
+
+@testable import Emulator
+@testable import Transport
+
+extension LiveTests {
+  /// How nodes connect to each other.
+  @Suite("The listener for other nodes")
+  struct NodesListenerTests {
+    private let nodes: TwoNodes
+
+    init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
+
+    /// What came of a call.
+    private final class Outcome {
+      var connection: SocketConnection?
+      var sentence: String?
+      var isKnown: Bool { connection != nil || sentence != nil }
+    }
+
+    /// Has A call B, and waits for what comes of it.
+    private func call(
+      _ kind: NodeHello.Kind, at peer: NodePeer? = nil, as handler: (any ConnectionHandler)? = nil,
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Outcome {
+      let outcome = Outcome()
+      let peer = try peer ?? nodes.peerB
+      try nodes.nodesA.caller.call(peer, for: kind) { result in
+        switch result {
+        case .success(let connection):
+          if let handler { connection.handler = handler }
+          outcome.connection = connection
+        case .failure(let failure): outcome.sentence = failure.sentence
+        }
+      }
+      nodes.a.turn(until: "something comes of it", sourceLocation: sourceLocation) { outcome.isKnown }
+      return outcome
+    }
+
+    @Test("a link leads to whoever takes links, and both sides may speak")
+    func link() throws {
+      var taken: (peer: String, connection: SocketConnection)?
+      let accepted = Recorder()
+      try nodes.nodesB.onLink = { peer, connection in
+        connection.handler = accepted
+        taken = (peer, connection)
+      }
+      let called = Recorder()
+      let outcome = try call(.link, as: called)
+      nodes.a.turn(until: "it is taken") { taken != nil }
+      #expect(taken?.peer == "node-a" && taken?.connection.waitsForCommits == true)
+      outcome.connection?.send(Array("ping".utf8))
+      taken?.connection.send(Array("pong".utf8))
+      nodes.a.turn(until: "both have heard") { !called.received.isEmpty && !accepted.received.isEmpty }
+      #expect(called.received == Array("pong".utf8) && accepted.received == Array("ping".utf8))
+      outcome.connection?.abort("over")
+      nodes.a.turn(until: "it has gone") { nodes.b.connections("nodes").isEmpty }
+      #expect(accepted.hasEnded)
+    }
+
+    @Test("a console connection is one of the console's server, which knows that a node asks")
+    func console() throws {
+      let answer = Recorder()
+      let outcome = try call(.console, as: answer)
+      outcome.connection?.send(Array("GET /livez HTTP/1.1\r\nHost: elsewhere\r\n\r\n".utf8))
+      nodes.a.turn(until: "it is answered") { !answer.received.isEmpty }
+      #expect(String(decoding: answer.received, as: UTF8.self).hasPrefix("HTTP/1.1 "))
+      #expect(nodes.b.emulator.console?.openConnections.count == 1)
+      #expect(nodes.b.connections("nodes").isEmpty)
+    }
+
+    @Test("who has another secret is refused, and both sides say so")
+    func wrongSecret() throws {
+      nodes.viewA.secret = Array("another".utf8)
+      try nodes.nodesB.onLink = { _, _ in Issue.record("it was taken") }
+      let outcome = try call(.link)
+      #expect(outcome.sentence?.contains("different secrets") == true)
+      nodes.a.turn(until: "it has gone") { nodes.b.connections("nodes").isEmpty }
+    }
+
+    @Test("a node at whose address another listens by now is not taken for it")
+    func anotherNode() throws {
+      let stranger = NodePeer(name: "node-c", address: try nodes.peerB.address)
+      let outcome = try call(.console, at: stranger)
+      #expect(outcome.sentence == "the node node-c was meant, and this is node-b")
+    }
+
+    @Test("what is not there is said: no taker, no listener")
+    func nobody() throws {
+      #expect(try call(.link).sentence == "it says: the node takes no links yet")
+      let gone = NodePeer(name: "node-b", address: SocketAddress(host: "127.0.0.9", port: 1))
+      #expect(try call(.link, at: gone).sentence?.contains("127.0.0.9:1") == true)
+    }
+
+    @Test("a stranger hears what the port is for, and who says nothing is not waited for")
+    func strangers() throws {
+      let browser = try RawSocket(nodes.peerB.address)
+      browser.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+      var heard: [UInt8] = []
+      nodes.a.turn(until: "it has heard why") { browser.receive(into: &heard) }
+      #expect(String(decoding: heard, as: UTF8.self).hasPrefix("NO this is the port for other nodes"))
+      try nodes.nodesB.caller.patience = 50_000_000
+      let silent = try RawSocket(nodes.peerB.address)
+      heard = []
+      nodes.a.turn(until: "it is sent away") { silent.receive(into: &heard) }
+      #expect(String(decoding: heard, as: UTF8.self) == "NO no hello within 50 ms\n")
+    }
+
+    @Test("a node that accepts and says nothing is not waited for")
+    func silent() throws {
+      let mute = Recorder()
+      let listener = try SocketListener(
+        loop: nodes.a.loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: nil
+      ) { _ in mute }
+      defer { listener.stopAccepting() }
+      try nodes.nodesA.caller.patience = 50_000_000
+      let outcome = try call(.link, at: NodePeer(name: "node-b", address: listener.address))
+      #expect(outcome.sentence == "no answer to the hello within 50 ms")
+      for connection in listener.openConnections { connection.abort("over") }
+    }
+
+    @Test("without a cluster there is no such listener")
+    func alone() throws {
+      let harness = try EmulatorHarness()
+      #expect(harness.emulator.ports["nodes"] == nil)
+    }
+  }
+}
