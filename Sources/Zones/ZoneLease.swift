@@ -6,6 +6,7 @@ import PushModel
 ///
 ///     following ─(silence for `timeToLive`)→ claiming ─(epoch record acknowledged)→ owning ─(somebody else has appended)→ dropped
 ///         ↑─────────(somebody else was first)──────┘            stopped, from each: the log can't be what it is
+///         └──────(the handover record acknowledged)── leaving ←─(handOver)── owning
 ///
 /// The owner hands in what the engine says and the time, takes `Action`s, and performs them in order.
 public struct ZoneLease: Sendable {
@@ -14,6 +15,8 @@ public struct ZoneLease: Sendable {
     /// The epoch record is on its way.
     case claiming
     case owning
+    /// Ours until the handover record is written: nothing more is added.
+    case leaving(to: String)
     /// It was ours. What is known here holds changes that nobody will confirm: a new lease begins with a snapshot.
     case dropped
     /// The log is damaged, or has lost what it had acknowledged.
@@ -31,7 +34,10 @@ public struct ZoneLease: Sendable {
     case begin(epoch: UInt64)
     /// These turns are in the log: whatever waited for them may be said.
     case confirm(turns: ClosedRange<UInt64>)
-    /// The zone is not ours any more: end its sessions, forget its state, and begin with a new lease.
+    /// The zone is the other node's, in order: what is known here is what the log says. What was delivered meanwhile was not looked
+    /// at: deliver again from behind `reader.last`.
+    case left(to: String)
+    /// The zone is not ours any more, though we did not leave it: what is known here may be wrong.
     case drop
     case stop(String)
   }
@@ -53,6 +59,7 @@ public struct ZoneLease: Sendable {
     var retryAt: Instant?
     var attempts = 0
     var isReadBack = false
+    var isHandover = false
   }
 
   /// What a lease is worth.
@@ -92,6 +99,8 @@ public struct ZoneLease: Sendable {
   private var silentSince: Instant
   /// When the append was sent that was acknowledged last.
   private var provenAt: Instant?
+  /// The end of the log has been seen.
+  public private(set) var isCaughtUp = false
 
   public init(
     node: String, stream: String, terms: Terms = Terms(), behind place: ZonePlace = ZonePlace(), now: Instant
@@ -121,21 +130,29 @@ public struct ZoneLease: Sendable {
   }
 
   /// The engine was away, or the delivery had to begin anew: silence did not count meanwhile.
-  public mutating func noteGap(now: Instant) { silentSince = now }
+  public mutating func noteGap(now: Instant) { (silentSince, isCaughtUp) = (now, false) }
+
+  /// All that was in the log when the delivery began has been seen.
+  public mutating func noteCaughtUp() { isCaughtUp = true }
 
   /// To be called some ten times a second.
   public mutating func tick(_ now: Instant, mayClaim: Bool = true) -> [Action] {
     switch role {
     case .dropped, .stopped: return []
     case .following:
-      guard mayClaim, now.nanoseconds(since: silentSince) >= terms.timeToLive else { return [] }
+      guard mayClaim, mayTakeAtOnce || now.nanoseconds(since: silentSince) >= terms.timeToLive else { return [] }
       return claim(now)
-    case .claiming, .owning:
+    case .claiming, .owning, .leaving:
       if let again = sendAgain(now) { return [again] }
       guard role == .owning, outstanding == nil else { return [] }
       guard let provenAt, now.nanoseconds(since: provenAt) >= terms.heartbeat else { return [] }
       return [append(.heartbeat, turns: nil, now)]
     }
+  }
+
+  /// Whether no silence is needed: the owner has left the zone to us, or was this node itself before it was started again.
+  private var mayTakeAtOnce: Bool {
+    isCaughtUp && (reader.successor ?? reader.owner ?? node) == node
   }
 
   private mutating func claim(_ now: Instant) -> [Action] {
@@ -147,6 +164,13 @@ public struct ZoneLease: Sendable {
 
   // MARK: Writing
 
+  private var writes: Bool {
+    switch role {
+    case .owning, .leaving: true
+    default: false
+    }
+  }
+
   /// Changes of one turn, to be appended; answers the turn's number, which `confirm` will tell. Nil where the zone is not ours or
   /// there is no room.
   public mutating func add(_ changes: [UInt8]) -> UInt64? {
@@ -157,11 +181,19 @@ public struct ZoneLease: Sendable {
     return nextTurn
   }
 
+  /// Leaves the zone to another node once what was added is in the log. Its sessions have ended, and nothing is added any more.
+  public mutating func handOver(to node: String) {
+    if role == .owning { role = .leaving(to: node) }
+  }
+
   /// What to append now: to be asked after `add`, and after whatever the engine has said.
   public mutating func flush(_ now: Instant) -> [Action] {
-    guard role == .owning, outstanding == nil else { return [] }
+    guard writes, outstanding == nil else { return [] }
     if pieces.isEmpty { cutQueue() }
-    guard !pieces.isEmpty else { return [] }
+    guard !pieces.isEmpty else {
+      guard case .leaving(let node) = role else { return [] }
+      return [append(.handover(to: node), turns: nil, now)]
+    }
     let body = pieces.removeFirst()
     return [append(body, turns: pieces.isEmpty ? pieceTurns : nil, now)]
   }
@@ -184,7 +216,8 @@ public struct ZoneLease: Sendable {
   {
     let record = ZoneRecord(
       epoch: written.epoch, number: written.number &+ 1, node: node, stream: stream, body: body)
-    let fresh = Outstanding(record: record.encoded, behind: written.sequence, turns: turns, sentAt: now)
+    var fresh = Outstanding(record: record.encoded, behind: written.sequence, turns: turns, sentAt: now)
+    if case .handover = body { fresh.isHandover = true }
     outstanding = fresh
     return .append(fresh.record, behind: fresh.behind)
   }
@@ -242,14 +275,26 @@ public struct ZoneLease: Sendable {
     (outstanding, trouble) = (nil, nil)
     (written.sequence, written.number) = (sequence, written.number &+ 1)
     provenAt = done.sentAt
-    guard role == .claiming else { return done.turns.map { [.confirm(turns: $0)] } ?? [] }
-    role = .owning
-    return [.begin(epoch: written.epoch)]
+    switch role {
+    case .claiming:
+      role = .owning
+      return [.begin(epoch: written.epoch)]
+    case .leaving(let node) where done.isHandover: return leave(to: node, now)
+    default: return done.turns.map { [.confirm(turns: $0)] } ?? []
+    }
+  }
+
+  /// The zone is the other's; should that not take it, silence counts from here.
+  private mutating func leave(to node: String, _ now: Instant) -> [Action] {
+    written.successor = node
+    reader = ZoneReader(stream: stream, behind: written)
+    (role, provenAt, silentSince, isCaughtUp) = (.following, nil, now, false)
+    return [.left(to: node)]
   }
 
   /// Somebody else writes the log.
   private mutating func lose(_ now: Instant) -> [Action] {
-    guard role == .owning else {
+    guard writes else {
       (role, outstanding, silentSince) = (.following, nil, now)
       return []
     }

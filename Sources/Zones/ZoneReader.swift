@@ -11,6 +11,8 @@ public struct ZoneReader: Sendable {
   public private(set) var epoch: UInt64
   /// Of the epoch's owner; nil in a new log.
   public private(set) var owner: String?
+  /// Whom the owner has left the zone to; nil while it reigns.
+  public private(set) var successor: String?
   private var number: UInt64
   /// Pieces of changes whose last one has not come.
   private var pieces: [UInt8] = []
@@ -19,11 +21,11 @@ public struct ZoneReader: Sendable {
   /// Begins behind a snapshot, or with a new log.
   public init(stream: String, behind place: ZonePlace = ZonePlace()) {
     (self.stream, last, epoch) = (stream, place.sequence, place.epoch)
-    (number, owner) = (place.number, place.owner)
+    (number, owner, successor) = (place.number, place.owner, place.successor)
   }
 
   /// Where it has come to; a snapshot made here says so.
-  public var place: ZonePlace { ZonePlace(sequence: last, epoch: epoch, number: number, owner: owner) }
+  public var place: ZonePlace { ZonePlace(sequence: last, epoch: epoch, number: number, owner: owner, successor: successor) }
   /// Whether a snapshot may be made here: not within a group.
   public var isBetweenGroups: Bool { pieces.isEmpty }
 
@@ -40,7 +42,7 @@ public struct ZoneReader: Sendable {
     let isNext =
       read.body == .epoch
       ? read.epoch == epoch + 1 && read.number == 0
-      : read.epoch == epoch && read.number == number + 1 && read.node == owner
+      : read.epoch == epoch && read.number == number + 1 && read.node == owner && successor == nil
     guard isNext else {
       throw ZoneLogDamage(
         record.sequence,
@@ -54,7 +56,10 @@ public struct ZoneReader: Sendable {
   private mutating func changes(_ body: ZoneRecord.Body) -> [UInt8]? {
     switch body {
     case .epoch:
-      pieces = []
+      (pieces, successor) = ([], nil)
+      return nil
+    case .handover(let node):
+      successor = node
       return nil
     case .heartbeat: return nil
     case .piece(let piece):
@@ -73,9 +78,13 @@ public struct ZonePlace: Equatable, Sendable {
   public var epoch: UInt64
   public var number: UInt64
   public var owner: String?
+  public var successor: String?
 
-  public init(sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, owner: String? = nil) {
-    (self.sequence, self.epoch, self.number, self.owner) = (sequence, epoch, number, owner)
+  public init(
+    sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, owner: String? = nil, successor: String? = nil
+  ) {
+    (self.sequence, self.epoch, self.number) = (sequence, epoch, number)
+    (self.owner, self.successor) = (owner, successor)
   }
 }
 

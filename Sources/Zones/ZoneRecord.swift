@@ -15,6 +15,8 @@ public struct ZoneRecord: Equatable, Sendable {
     case changes([UInt8])
     /// A piece of changes that are too large for one record; more follow.
     case piece([UInt8])
+    /// The reign ends: the node of this name may begin the next at once.
+    case handover(to: String)
   }
 
   private static let version: UInt8 = 1
@@ -44,6 +46,7 @@ public struct ZoneRecord: Equatable, Sendable {
     switch body {
     case .epoch, .heartbeat: return bytes
     case .changes(let changes), .piece(let changes): return bytes + changes
+    case .handover(let node): return bytes + Array(node.utf8)
     }
   }
 
@@ -53,6 +56,7 @@ public struct ZoneRecord: Equatable, Sendable {
     case .heartbeat: 2
     case .changes: 3
     case .piece: 4
+    case .handover: 5
     }
   }
 
@@ -69,6 +73,9 @@ public struct ZoneRecord: Equatable, Sendable {
     case 2 where rest.isEmpty: body = .heartbeat
     case 3: body = .changes(Array(rest))
     case 4: body = .piece(Array(rest))
+    case 5:
+      guard let successor = String(validating: rest, as: UTF8.self) else { return nil }
+      body = .handover(to: successor)
     default: return nil
     }
   }

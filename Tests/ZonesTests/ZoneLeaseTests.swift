@@ -232,4 +232,63 @@ private struct Rig {
     #expect(rig.readBack(.success(record(2, epoch: 2, 0, by: "b", .epoch))) == [])
     #expect(rig.lease.role == .owning)
   }
+
+  // MARK: Handing over
+
+  @Test func leavesWhenAllThatWasAddedIsWritten() {
+    var rig = Rig.owning()
+    _ = rig.lease.add([1])
+    let first = rig.flush()
+    _ = rig.lease.add([2])
+    rig.lease.handOver(to: "b")
+    #expect(rig.lease.add([3]) == nil && !rig.lease.mayAnswer(rig.now))
+    #expect(first == [Rig.append(1, .changes([1]), behind: 1)] && rig.flush() == [])
+    #expect(rig.appended(.success(2)) == [.confirm(turns: 1...1)])
+    #expect(rig.flush() == [Rig.append(2, .changes([2]), behind: 2)])
+    #expect(rig.appended(.success(3)) == [.confirm(turns: 2...2)])
+    #expect(rig.flush() == [Rig.append(3, .handover(to: "b"), behind: 3)])
+    #expect(rig.appended(.success(4)) == [.left(to: "b")])
+    #expect(rig.lease.role == .following)
+    // What it wrote itself comes by the delivery too.
+    #expect(rig.lease.see(record(3, epoch: 1, 2, .changes([2])), now: rig.now) == [])
+    #expect(rig.lease.see(record(5, epoch: 2, 0, by: "b", .epoch), now: rig.now) == [])
+    #expect(rig.lease.see(record(6, epoch: 2, 1, by: "b", .changes([9])), now: rig.now) == [.apply([9])])
+  }
+
+  @Test func takesAtOnceWhatWasLeftToIt() {
+    var rig = Rig()
+    for entry in [
+      record(1, epoch: 1, 0, by: "b", .epoch), record(2, epoch: 1, 1, by: "b", .handover(to: "a")),
+    ] { #expect(rig.lease.see(entry, now: rig.now) == []) }
+    // Not before the end of the log is known.
+    #expect(rig.wait(0) == [])
+    rig.lease.noteCaughtUp()
+    #expect(rig.wait(0) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
+  }
+
+  @Test func waitsForSilenceWhereAnotherWasToTakeIt() {
+    var rig = Rig()
+    _ = rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now)
+    _ = rig.lease.see(record(2, epoch: 1, 1, by: "b", .handover(to: "c")), now: rig.now)
+    rig.lease.noteCaughtUp()
+    #expect(rig.wait(2.9) == [])
+    #expect(rig.wait(0.1) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
+  }
+
+  @Test(arguments: [true, false])
+  func takesANewLogAndItsOwnOfItsLastLifeAtOnce(isNew: Bool) {
+    var rig = Rig()
+    if !isNew { _ = rig.lease.see(record(1, epoch: 1, 0, by: "a", .epoch), now: rig.now) }
+    rig.lease.noteCaughtUp()
+    #expect(rig.wait(0).count == 1)
+    #expect(rig.lease.role == .claiming)
+  }
+
+  @Test func dropsWhatItWasLeavingWhenSomebodyElseHasIt() {
+    var rig = Rig.owning()
+    rig.lease.handOver(to: "b")
+    _ = rig.flush()
+    _ = rig.appended(.failure(.wrongLastSequence(2)))
+    #expect(rig.readBack(.success(record(2, epoch: 2, 0, by: "c", .epoch))) == [.drop])
+  }
 }

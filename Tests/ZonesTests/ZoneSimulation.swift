@@ -52,7 +52,7 @@ struct ZoneSimulation {
   private var nextChange: UInt64 = 1
   private var confirmed: Set<UInt64> = []
   /// Owners there have been, and appends that had to be sent again.
-  private(set) var reigns = 0, retries = 0
+  private(set) var reigns = 0, retries = 0, handovers = 0
   var confirmedCount: Int { confirmed.count }
 
   init(seed: UInt64, nodes count: Int) {
@@ -152,13 +152,16 @@ struct ZoneSimulation {
     let now = nodes[index].now
     try perform(nodes[index].lease.tick(now), index)
     if nodes[index].lease.role == .owning, choices.unit() < 0.3 { try add(index) }
+    if happens(0.002) { nodes[index].lease.handOver(to: "node-\(choices.whole(upTo: Int64(nodes.count - 1)))") }
     try perform(nodes[index].lease.flush(nodes[index].now), index)
   }
 
   /// The same node after `kill -9`: it knows nothing, and its old requests are still on their way.
   private mutating func restarted(_ index: Int) -> Node {
     var node = nodes[index]
-    node.lease = ZoneLease(node: "node-\(index)-\(time)", stream: Self.stream, now: node.now)
+    // Under its own name it need not wait for silence, whatever of its last life is still on its way.
+    let name = choices.unit() < 0.5 ? "node-\(index)" : "node-\(index)-\(time)"
+    node.lease = ZoneLease(node: name, stream: Self.stream, now: node.now)
     (node.state, node.added, node.waitsUntil, node.delivered) = ([], [:], nil, 0)
     node.attempt += 1
     return node
@@ -174,6 +177,7 @@ struct ZoneSimulation {
       let now = nodes[index].now
       try perform(nodes[index].lease.see(record, now: now), index)
     }
+    nodes[index].lease.noteCaughtUp()
   }
 
   private mutating func giveUpWaiting(_ index: Int) throws {
@@ -210,6 +214,9 @@ struct ZoneSimulation {
         send(.found(node: index, attempt: nodes[index].attempt, record(sequence)))
       case .apply(let changes): nodes[index].state += Self.changes(changes)
       case .begin: reigns += 1
+      case .left:
+        handovers += 1
+        nodes[index].delivered = Int(nodes[index].lease.reader.last)
       case .confirm(let turns):
         for turn in turns {
           guard let change = nodes[index].added.removeValue(forKey: turn) else {

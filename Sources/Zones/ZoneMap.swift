@@ -1,0 +1,53 @@
+import PushModel
+
+/// Which zone what belongs to. The number of zones is fixed for good when a cluster is made.
+public struct ZoneMap: Equatable, Sendable {
+  /// Least and most zones, as a count.
+  public static let counts = 1...1024
+  /// Zones of a new cluster unless told otherwise, as a count.
+  public static let defaultCount = 64
+
+  public let count: Int
+
+  /// nil for a number of zones that can't be.
+  public init?(count: Int) {
+    guard Self.counts.contains(count) else { return nil }
+    self.count = count
+  }
+
+  /// All zones, in order.
+  public var zones: some Sequence<ZoneNumber> { (0..<count).lazy.map { ZoneNumber($0) } }
+
+  /// A device's, with all that it has.
+  public func zone(of udid: UDID) -> ZoneNumber { zone(of: udid.text.utf8) }
+
+  /// A broadcast channel's, by its id.
+  public func zone(ofChannel id: [UInt8]) -> ZoneNumber { zone(of: id) }
+
+  /// What a token says of its zone, for one that nobody knows: those that were given carry it in their first two bytes, any
+  /// other has none of its own.
+  public func zone(ofUnknown token: UnsafeRawBufferPointer) -> ZoneNumber {
+    if token.count >= 2 {
+      let number = Int(token[0]) << 8 | Int(token[1])
+      if number < count { return ZoneNumber(number) }
+    }
+    return zone(of: token)
+  }
+
+  /// The same token as one that says its zone.
+  public func stamped(_ token: DeviceToken, for udid: UDID) -> DeviceToken {
+    let number = zone(of: udid).number
+    var bytes = token.bytes
+    bytes[0] = UInt8(number >> 8)
+    bytes[1] = UInt8(truncatingIfNeeded: number)
+    return DeviceToken(bytes: bytes) ?? token
+  }
+
+  /// FNV-1a of 64 bits, its halves mixed: the same on each machine and for good.
+  private func zone(of bytes: some Sequence<UInt8>) -> ZoneNumber {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    hash ^= hash >> 32
+    return ZoneNumber(Int(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 33) % count)
+  }
+}
