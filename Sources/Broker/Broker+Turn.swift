@@ -5,11 +5,13 @@ extension Broker {
   public func takeChanges() -> BrokerChanges {
     defer { startsOver = false }
     let (rows, channels) = (registry.takeChanges(), self.channels.takeChanges())
-    return BrokerChanges(
+    var changes = BrokerChanges(
       devices: rows.devices, topics: rows.topics, registrations: rows.registrations,
       messages: slots.takeDirty(), foreignFeedback: foreignFeedback.takeChanges(),
       pendingForwards: pendingForwards.takeChanges(), channels: channels.channels,
       subscriptions: channels.subscriptions, startsOver: startsOver)
+    (changes.deletedChannels, changes.broadcasts) = (channels.deleted, channels.broadcasts)
+    return changes
   }
 
   /// The message of a row, whether it waits or is on its way; nil if there is none.
@@ -31,7 +33,9 @@ extension Broker {
   /// Drops kept messages whose time is over, looking at `budget` rows and going on there next time.
   public func dropExpired(now: Timestamp, budget: Int) {
     var left = min(budget, slots.count)
-    while let row = slots.nextExpired(now, budget: &left) { drop(row, .expired, now) }
+    while let row = slots.nextExpired(now, budget: &left) {
+      if owns(registry[row].zone) { drop(row, .expired, now) }
+    }
   }
 
   // MARK: Loading, before the first turn

@@ -27,6 +27,8 @@ public final class Broker {
   public internal(set) var refusedAdoptions: UInt64 = 0
   /// Every device was forgotten in this turn.
   var startsOver = false
+  /// The parts of the token map that are changed here, by number; of the others a copy is kept. nil for all.
+  public var ownedZones: [Bool]?
 
   public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
     registry = Registry(derivation: derivation)

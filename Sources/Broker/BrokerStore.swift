@@ -33,11 +33,16 @@ public struct BrokerChanges {
   public var channels: [Int64] = []
   /// Subscriptions that are to be written or removed, after the channels.
   public var subscriptions: [StoredSubscription] = []
+  /// Channels that were deleted, by name.
+  public var deletedChannels: [ChannelTable.Key] = []
+  /// Broadcasts that went out, with the rows of their channels; only if somebody asked for them.
+  public var broadcasts: [(row: Int64, ChannelTable.Broadcast)] = []
   /// Everything stored before, channels apart, is to be deleted first.
   public var startsOver = false
 
   public var isEmpty: Bool {
     !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
       && foreignFeedback.isEmpty && pendingForwards.isEmpty && channels.isEmpty && subscriptions.isEmpty
+      && deletedChannels.isEmpty && broadcasts.isEmpty
   }
 }

@@ -102,13 +102,14 @@ extension Broker {
       expiresAt: min(Timestamp(seconds: Int64(submission.expiration ?? 0)), latest),
       expiry: submission.expiration ?? 0)
     guard let row = channels.row(key), let channel = channels.channels[row] else { return id }
+    channels.noteSent(broadcast, in: row)
     if broadcast.expiresAt > now { channels.keep(broadcast, in: row) }
     for session in channel.listeners { send(broadcast, key, row, to: session) }
     finishBroadcast(id, count: channel.listeners.count, isStored: channel.storesNewest, now: now)
     return id
   }
 
-  private func send(
+  func send(
     _ broadcast: ChannelTable.Broadcast, _ key: ChannelTable.Key, _ row: Int64, to session: DeviceSession
   ) {
     let app = registry.installed(session.device, key.topic, session.environment)

@@ -71,6 +71,8 @@ public struct ChannelTable {
   private(set) var subscriptionCount = 0
   /// What the store has not seen.
   private var changes = ChannelChanges()
+  /// Broadcasts are told with what changes: others send them to devices too.
+  public var tellsBroadcasts = false
 
   package init() {}
 
@@ -152,6 +154,7 @@ public struct ChannelTable {
     rowsOfApp[key.app]?.remove(row)
     if rowsOfApp[key.app]?.isEmpty == true { rowsOfApp[key.app] = nil }
     changes.channels.append(row)
+    changes.deleted.append(key)
     return true
   }
 
@@ -167,9 +170,22 @@ public struct ChannelTable {
     changes.channels.append(row)
   }
 
+  /// A broadcast goes out.
+  mutating func noteSent(_ broadcast: Broadcast, in row: Int64) {
+    if tellsBroadcasts { changes.broadcasts.append((row, broadcast)) }
+  }
+
   /// Drops every broadcast that a channel keeps.
   mutating func dropBroadcasts() {
     for (row, channel) in channels where channel.newest != nil { keep(nil, in: row) }
+  }
+
+  /// Makes a channel, or what is known of it, as it is elsewhere; answers its row, nil if there are too many.
+  mutating func replicate(_ key: Key, storesNewest: Bool, newest: Broadcast?) -> Int64? {
+    guard rows[key] != nil || create(key, storesNewest: storesNewest), let row = rows[key] else { return nil }
+    channels[row]?.storesNewest = storesNewest
+    channels[row]?.newest = newest
+    return row
   }
 
   // MARK: Subscriptions

@@ -25,6 +25,8 @@ public struct StoredSubscription: Hashable {
 struct ChannelChanges {
   var channels: [Int64] = []
   var subscriptions: [StoredSubscription] = []
+  var deleted: [ChannelTable.Key] = []
+  var broadcasts: [(row: Int64, ChannelTable.Broadcast)] = []
 }
 
 extension ChannelTable {

@@ -16,6 +16,12 @@ struct FeedbackQueue {
     rows.append(row)
   }
 
+  /// The row says so itself whether it waits, which may be news.
+  mutating func replicate(_ row: RegistrationID, waits: Bool, waited: Bool) {
+    guard waits != waited else { return }
+    if waits { rows.append(row) } else { rows.removeAll { $0 == row } }
+  }
+
   /// Puts back a row that says that it waits.
   mutating func restore(_ row: RegistrationID) { rows.append(row) }
 

@@ -9,6 +9,8 @@ public struct Device {
   public internal(set) var keyFingerprint: [UInt8]
   public internal(set) var firstSeenAt: Timestamp
   public internal(set) var lastSeenAt: Timestamp
+  /// The part of the token map that it belongs to with all that it has; 0 where there is one.
+  public internal(set) var zone: UInt16 = 0
   /// First of the device's registrations.
   var firstRegistration: RegistrationID?
   /// The live session in each environment.

@@ -14,6 +14,8 @@ public struct Registration: BitwiseCopyable {
   public var awaitsFeedback = false
   /// Somebody chose the token.
   public var isChosen = false
+  /// Its device's part of the token map; 0 where there is one.
+  public internal(set) var zone: UInt16 = 0
   public var issuedAt: Timestamp
   /// When the device reported the app gone; `Timestamp.never` while the token is active. Never reset.
   public var goneAt = Timestamp.never

@@ -29,6 +29,8 @@ public final class Registry {
   private var contextByName: [TokenContext: TokenContextID] = [:]
   /// Rows that the store has not seen as they are; one may be named more than once.
   private var changes = Changes()
+  /// Says which part of the token map a device belongs to; nil where there is one part.
+  public var zoneOf: ((UDID) -> UInt16)?
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
   public private(set) var generation = 0
   /// Devices that are connected, as a count.
@@ -121,7 +123,9 @@ public final class Registry {
     if let known = deviceByUDID[udid] { return known }
     guard devices.count < Self.rowLimit else { return nil }
     let id = DeviceID(devices.count)
-    devices.append(Device(udid: udid, identity: 1, keyFingerprint: [], firstSeenAt: now, lastSeenAt: now))
+    var device = Device(udid: udid, identity: 1, keyFingerprint: [], firstSeenAt: now, lastSeenAt: now)
+    device.zone = zoneOf?(udid) ?? 0
+    devices.append(device)
     deviceByUDID[udid] = id
     changes.devices.append(id)
     return id
@@ -261,6 +265,7 @@ public final class Registry {
       find(row.token) == nil
     else { return nil }
     row.nextOfDevice = devices[row.device.index].firstRegistration
+    row.zone = devices[row.device.index].zone
     let id = registrations.append(row)
     devices[row.device.index].firstRegistration = id
     index.insert(row.token, id)

@@ -142,6 +142,13 @@ struct MessageSlots: ~Copyable {
     table[row].keep(message.content)
   }
 
+  /// Any state → empty, as the store has it. Answers whether there was a message.
+  mutating func restoreEmpty(_ row: RegistrationID) -> Bool {
+    defer { (table[row].state, table[row].isStored) = (.empty, false) }
+    table[row].box.free()
+    return table[row].state != .empty
+  }
+
   /// Forgets all slots; the store is told otherwise.
   mutating func removeAll() {
     for row in table.ids { table[row].box.free() }

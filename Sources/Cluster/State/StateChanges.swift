@@ -1,0 +1,113 @@
+import Broker
+import PushModel
+import Zones
+
+/// What a turn has changed in the zones that this node owns, zone by zone, as their logs will tell it.
+final class StateChanges {
+  private let map: ZoneMap
+  private let broker: Broker
+  private var writers: [ZoneNumber: StateWriter] = [:]
+
+  init(_ map: ZoneMap, _ broker: Broker) { (self.map, self.broker) = (map, broker) }
+
+  /// In the order of the zones; those in which nothing has changed are left out.
+  var byZone: [(zone: ZoneNumber, bytes: [UInt8])] {
+    writers.sorted { $0.key < $1.key }.map { ($0.key, $0.value.bytes) }
+  }
+
+  private func tell(_ zone: ZoneNumber, _ write: (inout StateWriter) -> Void) {
+    guard broker.owns(UInt16(zone.number)) else { return }
+    write(&writers[zone, default: StateWriter()])
+  }
+
+  private func tell(_ zone: UInt16, _ write: (inout StateWriter) -> Void) {
+    tell(ZoneNumber(Int(zone)), write)
+  }
+
+  func add(_ changes: BrokerChanges) {
+    let registry = broker.registry
+    for id in Self.once(changes.topics) { add(registry[id]) }
+    for id in Self.once(changes.devices) { tell(registry[id].zone) { StateEntry.write(registry[id], to: &$0) } }
+    for id in Self.once(changes.registrations) {
+      tell(registry[id].zone) { StateEntry.write(id, of: registry, to: &$0) }
+    }
+    for id in changes.messages {
+      tell(registry[id].zone) { StateEntry.writeMessage(id, of: broker, to: &$0) }
+    }
+    for key in changes.deletedChannels { tellNoChannel(key) }
+    for row in Self.once(changes.channels) { tellChannel(row) }
+    for (row, broadcast) in changes.broadcasts { tell(broadcast, row) }
+    for subscription in Self.once(changes.subscriptions) { tell(subscription) }
+  }
+
+  /// A zone's state as it is, for a snapshot of it.
+  func addAll(of zone: ZoneNumber) {
+    let (registry, number) = (broker.registry, UInt16(zone.number))
+    let devices = DeviceID.rows(below: registry.deviceCount).filter { registry[$0].zone == number }
+    for device in devices {
+      tell(zone) { StateEntry.write(registry[device], to: &$0) }
+      for row in registry.registrations(of: device).reversed() {
+        tell(zone) { StateEntry.write(row, of: registry, to: &$0) }
+        if broker.keptMessage(row) != nil { tell(zone) { StateEntry.writeMessage(row, of: broker, to: &$0) } }
+      }
+    }
+    for row in broker.channels.rowNumbers where broker.channels.key(row).map({ self.zone(of: $0) }) == zone {
+      tellChannel(row)
+    }
+    for device in devices {
+      for row in broker.channelRows(of: device) { tell(StoredSubscription(device: device, channel: row)) }
+    }
+  }
+
+  // MARK: Channels
+
+  private func zone(of key: ChannelTable.Key) -> ZoneNumber { map.zone(ofChannel: key.id) }
+
+  private func tellNoChannel(_ key: ChannelTable.Key) {
+    tell(zone(of: key)) { StateEntry.write(key, of: broker.registry, as: .noChannel, to: &$0) }
+  }
+
+  private func tellChannel(_ row: Int64) {
+    guard let channel = broker.channels.stored(row) else { return }
+    tell(zone(of: channel.key)) {
+      StateEntry.write(channel.key, of: broker.registry, as: .channel, to: &$0)
+      $0.write(channel.storesNewest)
+      $0.write(channel.newest != nil)
+      if let newest = channel.newest { StateEntry.write(newest, to: &$0) }
+    }
+  }
+
+  private func tell(_ broadcast: ChannelTable.Broadcast, _ row: Int64) {
+    guard let key = broker.channels.key(row) else { return }
+    tell(zone(of: key)) {
+      StateEntry.write(key, of: broker.registry, as: .broadcast, to: &$0)
+      StateEntry.write(broadcast, to: &$0)
+    }
+  }
+
+  /// Belongs to its device. One of a channel that is no more went with that.
+  private func tell(_ subscription: StoredSubscription) {
+    guard let key = broker.channels.key(subscription.channel), broker.registry.contains(subscription.device) else {
+      return
+    }
+    let (device, seenUntil) = (broker.registry[subscription.device], broker.channels.stored(subscription))
+    tell(device.zone) {
+      StateEntry.write(
+        key, of: broker.registry, as: seenUntil == nil ? .noSubscription : .subscription, to: &$0)
+      $0.write(device.udid.text)
+      if let seenUntil { $0.write(seenUntil) }
+    }
+  }
+
+  /// A name belongs to no zone: the first of ours tells it.
+  private func add(_ topic: TopicEntry) {
+    guard let name = topic.name, let first = map.zones.first(where: { broker.owns(UInt16($0.number)) }) else { return }
+    tell(first) { StateEntry.write(name, to: &$0) }
+  }
+
+  private static func once<Value: Hashable>(_ values: [Value]) -> [Value] {
+    guard values.count > 1 else { return values }
+    var seen: Set<Value> = []
+    return values.filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,114 @@
+import Broker
+import PushModel
+
+/// Brings a broker's copy of a zone up to date with what its log says.
+final class StateReplica {
+  /// Most subscriptions that wait for their channel, as a count: its log may be read later than the device's.
+  private static let pendingLimit = 10_000
+
+  private let broker: Broker
+  /// Entries that had no place, as a count: there are too many rows, or the log tells of what this copy does not know.
+  private(set) var misfits = 0
+  private var pending: [StateEntry.ChannelName: [UDID: Timestamp]] = [:]
+  private var pendingCount = 0
+
+  init(_ broker: Broker) { self.broker = broker }
+
+  /// Applies the changes of one record. `startOver` is called where the log says that everything was forgotten; while `skips`, and
+  /// from there on while it answers true, what is told of devices is of the time before and passed over.
+  func apply(
+    _ changes: [UInt8], now: Timestamp, skips: Bool = false, startOver: (UInt64) -> Bool
+  ) throws(StateCursor.Damage) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: changes.count, alignment: 1)
+    defer { buffer.deallocate() }
+    buffer.copyBytes(from: changes)
+    var cursor = StateCursor(UnsafeRawBufferPointer(buffer))
+    var skips = skips
+    while !cursor.isAtEnd {
+      let number = try cursor.integer(UInt8.self)
+      let kind = try cursor.value(StateEntry.Kind(rawValue: number), "a kind of change, not \(number)")
+      if kind == .startsOver {
+        skips = startOver(try cursor.integer())
+      } else {
+        try apply(kind, &cursor, now, skips: skips)
+      }
+    }
+  }
+
+  /// What waited is of no use any more.
+  func forgetPending() { (pending, pendingCount) = ([:], 0) }
+
+  private func apply(
+    _ kind: StateEntry.Kind, _ cursor: inout StateCursor, _ now: Timestamp, skips: Bool
+  ) throws(StateCursor.Damage) {
+    switch kind {
+    case .startsOver: break
+    case .topic:
+      let topic = try cursor.value(Topic(try cursor.text()), "a topic")
+      note(broker.registry.topic(named: topic) != nil)
+    case .device:
+      let device = try StateEntry.device(&cursor)
+      if !skips { note(broker.replicateDevice(device) != nil) }
+    case .registration:
+      let row = try StateEntry.registration(&cursor)
+      if !skips { note(broker.replicate(row)) }
+    case .message: try applyMessage(&cursor, skips: skips)
+    case .noMessage:
+      let token = try cursor.token()
+      if !skips { note(broker.replicateNoMessage(token)) }
+    default: try applyChannel(kind, &cursor, now, skips: skips)
+    }
+  }
+
+  private func applyMessage(_ cursor: inout StateCursor, skips: Bool) throws(StateCursor.Damage) {
+    let (token, head) = (try cursor.token(), try StateEntry.head(&cursor))
+    let (collapseId, payload) = (try cursor.counted(), try cursor.counted())
+    guard !skips else { return }
+    note(broker.replicateMessage(token, head, MessageContent(payload, collapseId: collapseId)))
+  }
+
+  /// Channels outlive a new beginning; who listens to them does not.
+  private func applyChannel(
+    _ kind: StateEntry.Kind, _ cursor: inout StateCursor, _ now: Timestamp, skips: Bool
+  ) throws(StateCursor.Damage) {
+    let name = try StateEntry.channel(&cursor)
+    let topic = broker.replicateTopic(name.topic, name.name)
+    let key = topic.map { ChannelTable.Key(topic: $0, environment: name.environment, id: name.id) }
+    switch kind {
+    case .channel:
+      let (stores, hasNewest) = (try cursor.flag(), try cursor.flag())
+      let newest = hasNewest ? try StateEntry.broadcast(&cursor) : nil
+      note(key.map { broker.replicateChannel($0, storesNewest: stores, newest: newest, now: now) } == true)
+      if let key { applyPending(name, key) }
+    case .noChannel: if let key { broker.replicateNoChannel(key) }
+    case .broadcast:
+      let broadcast = try StateEntry.broadcast(&cursor)
+      if let key { broker.replicateBroadcast(broadcast, to: key) }
+    default:
+      let udid = try StateEntry.udid(&cursor)
+      let seenUntil = kind == .subscription ? try cursor.time() : nil
+      guard !skips, let key else { return }
+      if !broker.replicateSubscription(udid, key, seenUntil: seenUntil) { wait(udid, name, seenUntil) }
+    }
+  }
+
+  // MARK: Subscriptions whose channel is not known yet
+
+  private func wait(_ udid: UDID, _ name: StateEntry.ChannelName, _ seenUntil: Timestamp?) {
+    if pending[name]?.removeValue(forKey: udid) != nil { pendingCount -= 1 }
+    guard let seenUntil else { return }
+    guard pendingCount < Self.pendingLimit else { return note(false) }
+    pending[name, default: [:]][udid] = seenUntil
+    pendingCount += 1
+  }
+
+  private func applyPending(_ name: StateEntry.ChannelName, _ key: ChannelTable.Key) {
+    guard let waiting = pending.removeValue(forKey: name) else { return }
+    pendingCount -= waiting.count
+    for (udid, seenUntil) in waiting { note(broker.replicateSubscription(udid, key, seenUntil: seenUntil)) }
+  }
+
+  private func note(_ fits: Bool) {
+    if !fits { misfits += 1 }
+  }
+}
