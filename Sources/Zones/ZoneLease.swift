@@ -21,6 +21,8 @@ public struct ZoneLease: Sendable {
     case dropped
     /// The log is damaged, or has lost what it had acknowledged.
     case stopped(String)
+
+    public var isLeaving: Bool { if case .leaving = self { true } else { false } }
   }
 
   public enum Action: Equatable, Sendable {
@@ -114,6 +116,15 @@ public struct ZoneLease: Sendable {
     guard role == .owning, let provenAt else { return false }
     return now.nanoseconds(since: provenAt) < terms.timeToLive - terms.margin
   }
+
+  /// The last record that was read or written.
+  public var last: UInt64 { writes ? written.sequence : reader.last }
+
+  /// Changes that wait for their append, in bytes.
+  public var waitingBytes: Int { queue.bytes.count + (outstanding?.record.count ?? 0) }
+
+  /// How long nothing was heard of the zone's owner, in nanoseconds, by another node.
+  public func silence(_ now: Instant) -> Int64 { role == .following ? now.nanoseconds(since: silentSince) : 0 }
 
   /// Whether there is room for more changes: beyond it the node stops reading.
   public var hasRoom: Bool { queue.bytes.count < terms.queueLimit }

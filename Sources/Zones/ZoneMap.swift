@@ -6,6 +6,8 @@ public struct ZoneMap: Equatable, Sendable {
   public static let counts = 1...1024
   /// Zones of a new cluster unless told otherwise, as a count.
   public static let defaultCount = 64
+  /// What a new cluster has unless told otherwise.
+  public static let usual = ZoneMap(unchecked: defaultCount)
 
   public let count: Int
 
@@ -14,6 +16,8 @@ public struct ZoneMap: Equatable, Sendable {
     guard Self.counts.contains(count) else { return nil }
     self.count = count
   }
+
+  private init(unchecked count: Int) { self.count = count }
 
   /// All zones, in order.
   public var zones: some Sequence<ZoneNumber> { (0..<count).lazy.map { ZoneNumber($0) } }

@@ -10,6 +10,9 @@ extension Broker {
     return ownedZones.indices.contains(Int(zone)) && ownedZones[Int(zone)]
   }
 
+  /// Numbers notifications from here on, before the first comes: each process has a range of its own.
+  public func countIds(from id: UInt64) { journal.skip(past: id) }
+
   /// A topic by its name, or by its hash where nobody knows that; nil when there are too many.
   public func replicateTopic(_ hash: TopicHash, _ name: Topic?) -> TopicID? {
     guard let name, let id = registry.topic(named: name) else { return registry.topic(hashed: hash) }

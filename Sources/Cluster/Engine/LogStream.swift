@@ -121,6 +121,21 @@ public final class LogStream {
     }
   }
 
+  /// Appends whatever was appended before. After a failure it is not known whether it is there.
+  public func append(_ bytes: [UInt8], done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
+    let name = configuration.name
+    client.request(configuration.subject, bytes, within: patience.append) { answer in
+      done(Result { () throws(JetStreamFailure) in try answer.appended(to: name) })
+    }
+  }
+
+  /// Calls back after a while, unless what this answers goes before.
+  func after(_ nanoseconds: Int64, _ handler: @escaping () -> Void) -> LoopEvent {
+    let timer = LoopEvent(timerOn: loop, handler: handler)
+    timer.start(afterNanoseconds: nanoseconds)
+    return timer
+  }
+
   /// Forgets what lies before a sequence. Appends wait meanwhile (11 µs a record): in small steps.
   public func purge(before sequence: UInt64, done: @escaping (Result<Void, JetStreamFailure>) -> Void) {
     let request = JetStreamRequest.purge(stream: configuration.name, before: sequence)

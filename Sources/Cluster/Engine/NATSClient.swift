@@ -109,7 +109,11 @@ public final class NATSClient: NATSConnectionOwner {
 
   func unwatch(_ watch: Watch) { watchers[watch.number] = nil }
 
+  /// Why the engine is not there; nil while it is, and before the first try.
+  public private(set) var awayBecause: String?
+
   private func tell(_ state: State) {
+    if case .away(let reason) = state { awayBecause = reason } else { awayBecause = nil }
     changed(state)
     for number in watchers.keys.sorted() { watchers[number]?.changed(state) }
   }

@@ -1,0 +1,54 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// What a cluster is for good: the first message of its own log.
+public struct ClusterBirth: Equatable, Sendable {
+  public var zones: ZoneMap
+  /// Known to its nodes alone: what they recognise each other by, and what all tokens depend on.
+  public var secret: [UInt8]
+
+  private static let secretBytes = 32
+
+  /// A new cluster.
+  init(zones: ZoneMap) {
+    self.zones = zones
+    secret = (0..<Self.secretBytes).map { _ in UInt8.random(in: .min ... .max) }
+  }
+
+  var encoded: [UInt8] {
+    let document: JSONValue = [
+      "kind": "birth", "version": 1, "zones": .integer(Int64(zones.count)), "secret": .string(Hex.encode(secret)),
+    ]
+    return document.encoded
+  }
+
+  init?(_ bytes: [UInt8]) {
+    guard case .object(let members)? = JSONReader.read(bytes), case let document = JSONObject(members: members),
+      case .string("birth")? = document["kind"], case .integer(1)? = document["version"],
+      case .integer(let count)? = document["zones"], let zones = ZoneMap(count: Int(clamping: count)),
+      case .string(let secret)? = document["secret"], let secret = Hex.decode(secret), !secret.isEmpty
+    else { return nil }
+    (self.zones, self.secret) = (zones, secret)
+  }
+}
+
+/// A node's place in a cluster.
+public struct ClusterMembership: Equatable, Sendable {
+  public var birth: ClusterBirth
+  /// Counts the nodes that have joined so far, and their lives: the place of this one's joining in the cluster's log.
+  public var ordinal: UInt64
+
+  /// Bits of a notification's id below the ordinal of the node that numbered it.
+  static let idBits = 36
+  /// Ids are JSON numbers, which are whole up to 53 bits.
+  static let ordinalLimit: UInt64 = 1 << 17
+
+  /// Ids of this node begin behind it.
+  public var idBase: UInt64 { ordinal << Self.idBits }
+
+  /// The node that numbered a notification.
+  public static func ordinal(of id: UInt64) -> UInt64 { id >> Self.idBits }
+}

@@ -1,0 +1,124 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// How a node comes into a cluster, before anything else of it is there: it makes the cluster if it is the first, and gets its number.
+enum ClusterJoin {
+  static let stream = "APNS_CLUSTER"
+  static let subject = "apns.cluster"
+  private static let step: Int64 = 50_000_000
+
+  /// Why a node can't join.
+  struct Refusal: Error, CustomStringConvertible { let description: String }
+
+  /// Turns the loop until it has joined, or `patience` nanoseconds are over.
+  static func run(
+    _ client: NATSClient, _ log: LogStream, loop: EventLoop, node: String, zones: ZoneMap?, patience: Int64
+  ) throws -> ClusterMembership {
+    let joining = Joining(client, log, node: node, zones: zones)
+    let deadline = SystemClock.now().adding(nanoseconds: patience)
+    // Ends a turn in which nothing happens.
+    let wakeUp = LoopEvent(timerOn: loop) {}
+    joining.begin()
+    while joining.result == nil {
+      guard SystemClock.now() < deadline else { throw Refusal(description: joining.trouble) }
+      wakeUp.start(afterNanoseconds: step)
+      loop.runTurn()
+    }
+    guard let membership = try joining.result?.get() else { throw Refusal(description: joining.trouble) }
+    if let zones, zones != membership.birth.zones {
+      throw Refusal(
+        description:
+          "expected a cluster of \(zones.count) zones (--zones), got one that was made with \(membership.birth.zones.count)")
+    }
+    return membership
+  }
+
+  /// Open the log → read its first message, or be the first to write it → say that we are here.
+  private final class Joining {
+    private let client: NATSClient
+    private let log: LogStream
+    private let node: String
+    private let zones: ZoneMap?
+    private var birth: ClusterBirth?
+    private(set) var result: Result<ClusterMembership, any Error>?
+    private var failure: JetStreamFailure?
+
+    init(_ client: NATSClient, _ log: LogStream, node: String, zones: ZoneMap?) {
+      (self.client, self.log, self.node, self.zones) = (client, log, node, zones)
+    }
+
+    /// Why it has not joined so far.
+    var trouble: String {
+      client.awayBecause ?? (failure ?? log.trouble).map { "\($0)" } ?? "the engine does not answer"
+    }
+
+    func begin() {
+      log.open { [weak self] in
+        switch $0 {
+        case .success(let state) where state.differences.isEmpty: self?.readBirth()
+        case .success(let state):
+          self?.refuse("the stream \(stream) of the engine is not ours: \(state.differences.joined(separator: "; "))")
+        case .failure(let failure): self?.refuse("\(failure)")
+        }
+      }
+    }
+
+    private func refuse(_ sentence: String) { result = .failure(Refusal(description: sentence)) }
+
+    private func readBirth() {
+      log.readBack(1) { [weak self] in
+        switch $0 {
+        case .success(let record): self?.take(record)
+        case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): self?.giveBirth()
+        case .failure(let failure): self?.again(failure) { $0.readBirth() }
+        }
+      }
+    }
+
+    private func take(_ record: JetStreamRecord) {
+      guard let birth = ClusterBirth(record.payload) else {
+        return refuse("the stream \(stream) does not begin as a cluster's does")
+      }
+      self.birth = birth
+      sayThatWeAreHere()
+    }
+
+    private func giveBirth() {
+      let birth = ClusterBirth(zones: zones ?? ZoneMap.usual)
+      log.append(birth.encoded, behind: 0) { [weak self] in
+        switch $0 {
+        // Somebody may have been first.
+        case .success, .failure(.wrongLastSequence): self?.readBirth()
+        case .failure(let failure): self?.again(failure) { $0.giveBirth() }
+        }
+      }
+    }
+
+    private func sayThatWeAreHere() {
+      let joined: JSONValue = ["kind": "joined", "node": .string(node)]
+      log.append(joined.encoded) { [weak self] in
+        guard let self, let birth else { return }
+        switch $0 {
+        case .success(let ordinal) where ordinal < ClusterMembership.ordinalLimit:
+          result = .success(ClusterMembership(birth: birth, ordinal: ordinal))
+        case .success(let ordinal):
+          refuse("expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it anew")
+        // Having joined twice is no harm.
+        case .failure(let failure): again(failure) { $0.sayThatWeAreHere() }
+        }
+      }
+    }
+
+    /// The engine may come yet; who waits has set a limit.
+    private func again(_ failure: JetStreamFailure, _ step: @escaping (Joining) -> Void) {
+      self.failure = failure
+      retry?.cancel()
+      retry = log.after(ClusterJoin.step) { [weak self] in if let self { step(self) } }
+    }
+
+    private var retry: LoopEvent?
+  }
+}

@@ -1,0 +1,392 @@
+import Broker
+import NATSWire
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// One node of a cluster: its line to the engine, the zones that it owns and the copies of all others, and what it knows of the other
+/// nodes.
+///
+///     join: the cluster's number of zones, its secret, this node's ordinal ─→ attach a broker ─→ start: read all logs, own zones
+///
+/// A node that loses a zone without having left it ends: what it knows may be wrong, and whoever runs it starts it again.
+public final class ClusterNode {
+  /// What the node has the emulator do. All on the loop.
+  public struct Callbacks {
+    /// The zone is leaving this node: end the sessions of its devices now.
+    public var parting: (ZoneNumber) -> Void = { _ in }
+    /// Another node, or none, or this one owns a zone now.
+    public var seatsChanged: () -> Void = {}
+    /// A node has come, gone or changed.
+    public var nodesChanged: () -> Void = {}
+    /// Everything of every zone is forgotten, by the cluster's word.
+    public var startedOver: () -> Void = {}
+    /// Nothing can be promised any more, and why.
+    public var failed: (String) -> Void = { _ in }
+    /// Something that people should know.
+    public var tell: (_ sentence: String, _ because: String?) -> Void = { _, _ in }
+
+    public init() {}
+  }
+
+  /// A zone that this node leaves.
+  private struct Parting {
+    var to: String
+    /// Its sessions have ended, and no change of an earlier turn waits.
+    var isReady = false
+  }
+
+  private static let tickInterval: Int64 = 100_000_000
+  private static let announcementInterval: Int64 = 1_000_000_000
+  /// After the start nothing is moved for so long: the others have to be heard first.
+  private static let calm: Int64 = 2_500_000_000
+  /// Most zones that are moved at the same time, as a count.
+  private static let movesAtOnce = 8
+  private static let joinPatience: Int64 = 10_000_000_000
+
+  public let membership: ClusterMembership
+  public let name: String
+  public var callbacks = Callbacks()
+  public private(set) lazy var store = ClusterStore(map, now: { SystemClock.now() }) { [unowned self] in
+    driver($0).add($1)
+  }
+  let loop: EventLoop
+  let client: NATSClient
+  private let replicas: Int
+  private var drivers: [ZoneDriver] = []
+  private var broker: Broker?
+  private var replica: StateReplica?
+  private var clock: () -> Timestamp = { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  private var board = NodeBoard()
+  private var announcement: NodeAnnouncement
+  private var partings: [ZoneNumber: Parting] = [:]
+  /// Moves that somebody asked for.
+  private var wishes: [ZoneNumber: String] = [:]
+  private var timer: LoopEvent?
+  private var announcedAt = Instant.distantPast
+  private var startedAt = Instant.distantPast
+  private var seats: [ZoneSeat] = []
+  private var whenEmpty: (() -> Void)?
+  private var hasFailed = false
+  /// New beginnings that were carried out, and the zones whose logs have not told of the last one.
+  private var startsOver = StartsOver()
+
+  /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
+  public init(
+    loop: EventLoop, engine: NATSClient.Settings, name: String, zones: ZoneMap?, replicas: Int = 1
+  ) throws {
+    (self.loop, self.name, self.replicas) = (loop, name, replicas)
+    client = NATSClient(loop: loop, settings: engine) { _ in }
+    let log = LogStream(
+      client: client, loop: loop,
+      configuration: JetStreamConfiguration(
+        name: ClusterJoin.stream, subject: ClusterJoin.subject, replicas: replicas))
+    client.start()
+    do {
+      membership = try ClusterJoin.run(
+        client, log, loop: loop, node: name, zones: zones, patience: Self.joinPatience)
+    } catch {
+      client.close()
+      throw error
+    }
+    announcement = NodeAnnouncement(name: name, ordinal: membership.ordinal)
+    seats = [ZoneSeat](repeating: .nowhere, count: membership.birth.zones.count)
+  }
+
+  public var map: ZoneMap { membership.birth.zones }
+
+  private func driver(_ zone: ZoneNumber) -> ZoneDriver { drivers[zone.number] }
+
+  /// Begins to read the logs into a broker that knows nothing yet, and to own zones.
+  public func start(_ broker: Broker, clock: @escaping () -> Timestamp) {
+    (self.broker, self.clock) = (broker, clock)
+    replica = StateReplica(broker)
+    startsOver = StartsOver(zones: map.count)
+    broker.ownedZones = [Bool](repeating: false, count: map.count)
+    broker.channels.tellsBroadcasts = true
+    broker.countIds(from: membership.idBase)
+    drivers = map.zones.map { zone in
+      let configuration = ZoneDriver.configuration(zone, replicas: replicas)
+      return ZoneDriver(
+        zone, LogStream(client: client, loop: loop, configuration: configuration), node: name, owner: self)
+    }
+    _ = client.subscribe(NodeAnnouncement.subject) { [weak self] in self?.hear($0.payload) }
+    startedAt = SystemClock.now()
+    timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
+    for driver in drivers { driver.open() }
+    tick()
+  }
+
+  /// Ends it: whatever is under way is not known to be done.
+  public func close() {
+    timer?.cancel()
+    client.close()
+  }
+
+  // MARK: What is so
+
+  /// All logs have been read up to their ends.
+  public var hasRead: Bool {
+    drivers.allSatisfy { $0.lease?.isCaughtUp == true || $0.role == .owning || $0.role == .claiming }
+  }
+
+  /// The engine is there, all logs have been read, and each zone has an owner that lives.
+  public var isReady: Bool { whyNotReady == nil }
+
+  /// nil if it is ready.
+  public var whyNotReady: String? {
+    if let because = client.awayBecause { return "the engine is not there: \(because)" }
+    guard hasRead else { return "the logs of the zones are being read" }
+    let nowhere = seats.count { $0 == .nowhere }
+    return nowhere == 0 ? nil : "\(nowhere) of \(seats.count) zones have no owner at the moment"
+  }
+
+  /// Zones that this node owns, as a count.
+  public var ownedCount: Int { seats.count { $0 == .here } }
+
+  /// How long the engine has let this node wait, in nanoseconds.
+  public var waitingTime: Int64 { store.waitingTime }
+
+  /// The zones, for people.
+  public var zoneReports: [ZoneReport] {
+    drivers.map { driver in
+      ZoneReport(
+        zone: driver.zone, seat: seats[driver.zone.number], owner: driver.ownerName,
+        epoch: driver.lease?.reader.epoch ?? 0, sequence: driver.lease?.last ?? 0,
+        waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: partings[driver.zone] != nil,
+        trouble: driver.trouble.map { "\($0)" })
+    }
+  }
+
+  /// The nodes that live, this one among them, by name.
+  public var nodes: [NodeAnnouncement] {
+    let others = board.all.filter { $0.name != name }
+    return (others + [announcement]).sorted { $0.name < $1.name }
+  }
+
+  // MARK: What others should know
+
+  /// Where the other nodes reach this one.
+  public func listens(at address: SocketAddress, console: SocketAddress?) {
+    (announcement.address, announcement.console) = (address, console)
+    announce(SystemClock.now())
+  }
+
+  public func count(devices: Int) { announcement.devices = devices }
+
+  private func announce(_ now: Instant) {
+    announcedAt = now
+    announcement.owned = ownedCount
+    client.publish(NodeAnnouncement.subject, announcement.encoded)
+  }
+
+  private func hear(_ bytes: [UInt8]) {
+    guard let heard = NodeAnnouncement(bytes) else { return }
+    guard heard.name != name else { return hearNamesake(heard) }
+    let before = board[heard.name]
+    board.hear(heard, now: SystemClock.now())
+    guard before?.address != heard.address || before?.isDraining != heard.isDraining else { return }
+    if before == nil { announce(SystemClock.now()) }
+    noteNodes()
+  }
+
+  /// The later one stays: it may be this node, started again.
+  private func hearNamesake(_ other: NodeAnnouncement) {
+    guard other.ordinal > membership.ordinal else { return }
+    fail("another node has been started with the name \(name): give each a --node of its own")
+  }
+
+  /// The connection to a node is gone, and can't be made again: it need not be waited for.
+  public func lost(_ node: String) {
+    guard board[node] != nil else { return }
+    board.forget(node)
+    noteNodes()
+  }
+
+  private func noteNodes() {
+    refreshSeats()
+    callbacks.nodesChanged()
+  }
+
+  // MARK: Time
+
+  private func tick() {
+    timer?.start(afterNanoseconds: Self.tickInterval)
+    guard !hasFailed else { return }
+    let now = SystemClock.now()
+    if now.nanoseconds(since: announcedAt) >= Self.announcementInterval { announce(now) }
+    if !board.forgetSilent(now).isEmpty { noteNodes() }
+    let targets = self.targets
+    for driver in drivers {
+      let isWanted = targets.isEmpty || targets[driver.zone.number] == name
+      driver.tick(now, mayClaim: !announcement.isDraining && (isWanted || isOverdue(driver, now)))
+    }
+    goOnParting()
+    if now.nanoseconds(since: startedAt) >= Self.calm { move(targets) }
+    if let whenEmpty, mayEnd {
+      self.whenEmpty = nil
+      whenEmpty()
+    }
+  }
+
+  /// Whoever should have taken a zone has not: anybody may.
+  private func isOverdue(_ driver: ZoneDriver, _ now: Instant) -> Bool {
+    driver.lease.map { $0.silence(now) >= 2 * NodeBoard.patience } ?? false
+  }
+
+  // MARK: Where zones lie
+
+  /// The node that each zone should be at.
+  private var targets: [String] {
+    let facts = drivers.map { ZonePlan.Fact(zone: $0.zone, owner: $0.ownerName) }
+    var targets = ZonePlan(facts, nodes: nodes.filter { !$0.isDraining && $0.address != nil }.map(\.name)).targets
+    guard !targets.isEmpty else { return targets }
+    for (zone, node) in wishes where targets.indices.contains(zone.number) { targets[zone.number] = node }
+    return targets
+  }
+
+  /// Leaves zones that should be elsewhere.
+  private func move(_ targets: [String]) {
+    guard !targets.isEmpty else { return }
+    for driver in drivers where driver.role == .owning && partings[driver.zone] == nil {
+      let target = targets[driver.zone.number]
+      guard target != name, board[target]?.address != nil, partings.count < Self.movesAtOnce else { continue }
+      part(driver.zone, to: target)
+    }
+  }
+
+  private func part(_ zone: ZoneNumber, to node: String) {
+    partings[zone] = Parting(to: node)
+    refreshSeats()
+    callbacks.parting(zone)
+  }
+
+  /// What ended with the sessions is in a commit of its own turn; once none is under way the log has it.
+  private func goOnParting() {
+    for (zone, parting) in partings where !store.isCommitting {
+      guard parting.isReady else {
+        partings[zone]?.isReady = true
+        continue
+      }
+      if driver(zone).role == .owning { driver(zone).handOver(to: parting.to) }
+    }
+  }
+
+  /// Moves a zone that this node owns; nil, or why not.
+  public func move(_ zone: ZoneNumber, to node: String) -> String? {
+    guard drivers.indices.contains(zone.number) else { return "expected a zone from 0 to \(map.count - 1), got \(zone)" }
+    guard driver(zone).role == .owning else { return "zone \(zone) is not at \(name)" }
+    guard node != name else { return "zone \(zone) is at \(name) already" }
+    guard board[node]?.address != nil else {
+      return "expected one of \(nodes.map(\.name).joined(separator: ", ")), got \(node)"
+    }
+    wishes[zone] = node
+    if partings[zone] == nil { part(zone, to: node) }
+    return nil
+  }
+
+  /// Hands all zones over, and calls back when none is left, or nobody is there to take them.
+  public func drain(done: @escaping () -> Void) {
+    (announcement.isDraining, whenEmpty) = (true, done)
+    announce(SystemClock.now())
+  }
+
+  private var mayEnd: Bool {
+    let hasHeir = board.all.contains { $0.name != name && !$0.isDraining && $0.address != nil }
+    return !hasHeir && !store.isCommitting || drivers.allSatisfy { $0.role != .owning && $0.role.map { !$0.isLeaving } ?? true }
+  }
+
+  private func refreshSeats() {
+    let fresh = drivers.map { seat($0) }
+    guard fresh != seats else { return }
+    seats = fresh
+    callbacks.seatsChanged()
+  }
+
+  private func seat(_ driver: ZoneDriver) -> ZoneSeat {
+    if driver.role == .owning { return partings[driver.zone] == nil ? .here : .nowhere }
+    guard let node = driver.ownerName, let address = board[node]?.address else { return .nowhere }
+    return .at(NodePeer(name: node, address: address))
+  }
+
+  // MARK: Starting over
+
+  /// Forgets everything of every zone, here and at once everywhere else, and says when.
+  public func startOver(number: UInt64) {
+    guard startsOver.begin(number) else { return }
+    replica?.forgetPending()
+    callbacks.startedOver()
+    for driver in drivers where driver.role == .owning { tellStart(number, driver.zone) }
+  }
+
+  /// The log has to say from where on what it tells is of the time after.
+  private func tellStart(_ number: UInt64, _ zone: ZoneNumber) {
+    var entry = StateWriter()
+    entry.write(StateEntry.Kind.startsOver.rawValue)
+    entry.write(number)
+    if driver(zone).add(entry.bytes) != nil { startsOver.told(zone, number) }
+  }
+
+  // MARK: Failure
+
+  private func fail(_ sentence: String) {
+    guard !hasFailed else { return }
+    hasFailed = true
+    struct Failure: Error, CustomStringConvertible { let description: String }
+    store.fail(Failure(description: sentence))
+    callbacks.failed(sentence)
+  }
+}
+
+extension ClusterNode: ClusterView {
+  public func zone(of udid: UDID) -> ZoneNumber { map.zone(of: udid) }
+  public func seat(of zone: ZoneNumber) -> ZoneSeat {
+    seats.indices.contains(zone.number) ? seats[zone.number] : .nowhere
+  }
+  public var secret: [UInt8] { membership.birth.secret }
+}
+
+extension ClusterNode: ZoneDriverOwner {
+  func zone(_ zone: ZoneNumber, apply changes: [UInt8]) throws {
+    try replica?.apply(changes, now: clock(), skips: startsOver.isAwaited(zone)) { number in
+      startOver(number: number)
+      startsOver.told(zone, number)
+      return startsOver.isAwaited(zone)
+    }
+  }
+
+  func zoneBegan(_ zone: ZoneNumber, epoch: UInt64) {
+    broker?.ownedZones?[zone.number] = true
+    wishes[zone] = nil
+    if let number = startsOver.awaited(zone) { tellStart(number, zone) }
+    refreshSeats()
+  }
+
+  func zone(_ zone: ZoneNumber, confirmed turns: ClosedRange<UInt64>) { store.confirmed(zone, turns) }
+
+  func zoneLeft(_ zone: ZoneNumber, to node: String) {
+    broker?.ownedZones?[zone.number] = false
+    (partings[zone], wishes[zone]) = (nil, nil)
+    refreshSeats()
+  }
+
+  func zoneWasRead(_ zone: ZoneNumber) { refreshSeats() }
+
+  func zoneFailed(_ zone: ZoneNumber, _ sentence: String) { fail("zone \(zone): \(sentence)") }
+}
+
+/// A zone as people see it.
+public struct ZoneReport: Equatable, Sendable {
+  public var zone: ZoneNumber
+  public var seat: ZoneSeat
+  /// The node that owns it, or did last; nil in a new log.
+  public var owner: String?
+  public var epoch: UInt64
+  /// The last record that this node has read or written.
+  public var sequence: UInt64
+  /// Changes that wait for their record, in bytes.
+  public var waitingBytes: Int
+  public var isMoving: Bool
+  public var trouble: String?
+}

@@ -1,0 +1,58 @@
+import Broker
+import PushModel
+import Zones
+
+/// Keeps the token map in the logs of its zones: a turn's changes go to the logs of the zones that this node owns, and the commit is
+/// complete when all of them have it.
+///
+///     commit ─→ each zone's lease: one record, or a place in the next ─→ confirmed, zone by zone ─→ onCommit
+public final class ClusterStore: BrokerStore {
+  private let map: ZoneMap
+  /// Hands a zone's changes to its lease; answers the turn's number there.
+  private let add: (ZoneNumber, [UInt8]) -> UInt64?
+  /// The turn in each zone that the commit under way waits for.
+  private var waiting: [ZoneNumber: UInt64] = [:]
+  private var beganAt = Instant.distantPast
+  private let now: () -> Instant
+
+  init(_ map: ZoneMap, now: @escaping () -> Instant, add: @escaping (ZoneNumber, [UInt8]) -> UInt64?) {
+    (self.map, self.now, self.add) = (map, now, add)
+  }
+
+  public var commitsLater: Bool { true }
+  public var onCommit: ((Result<Void, any Error>) -> Void)?
+
+  /// Whether a commit is under way.
+  var isCommitting: Bool { !waiting.isEmpty }
+
+  /// How long the engine has let this node wait for the commit that is under way, in nanoseconds.
+  var waitingTime: Int64 { isCommitting ? now().nanoseconds(since: beganAt) : 0 }
+
+  public func commit(_ changes: BrokerChanges, of broker: Broker) -> CommitProgress {
+    let told = StateChanges(map, broker)
+    told.add(changes)
+    for (zone, bytes) in told.byZone {
+      // One that was left a moment ago tells nothing any more.
+      if let turn = add(zone, bytes) { waiting[zone] = turn }
+    }
+    beganAt = now()
+    return waiting.isEmpty ? .complete : .later
+  }
+
+  /// The log of a zone has these turns.
+  func confirmed(_ zone: ZoneNumber, _ turns: ClosedRange<UInt64>) {
+    guard let turn = waiting[zone], turn <= turns.upperBound else { return }
+    waiting[zone] = nil
+    if waiting.isEmpty { onCommit?(.success(())) }
+  }
+
+  /// Nothing more will be written.
+  func fail(_ error: any Error) {
+    let wasCommitting = isCommitting
+    waiting = [:]
+    if wasCommitting { onCommit?(.failure(error)) }
+  }
+
+  public func checkpointIfIdle() {}
+  public func close() {}
+}

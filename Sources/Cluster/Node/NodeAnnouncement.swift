@@ -1,0 +1,79 @@
+import Platform
+import PushModel
+
+/// What a node tells the others of itself each second.
+public struct NodeAnnouncement: Equatable, Sendable {
+  /// Where announcements go.
+  static let subject = "apns.nodes"
+
+  public var name: String
+  /// Tells two nodes apart that were given the same name, and the same node's lives: the number of its joining.
+  public var ordinal: UInt64
+  /// Its nodes' listener; nil until that is open.
+  public var address: SocketAddress?
+  /// Its console, for people.
+  public var console: SocketAddress?
+  /// It hands its zones over, and ends then.
+  public var isDraining = false
+  /// Zones that it owns, as a count.
+  public var owned = 0
+  /// Devices that are connected to it, as a count.
+  public var devices = 0
+
+  public init(name: String, ordinal: UInt64) { (self.name, self.ordinal) = (name, ordinal) }
+
+  var encoded: [UInt8] {
+    let document: JSONValue = [
+      "name": .string(name), "ordinal": .integer(Int64(clamping: ordinal)),
+      "address": .optional(address?.description), "console": .optional(console?.description),
+      "draining": .bool(isDraining), "owned": .integer(Int64(owned)), "devices": .integer(Int64(devices)),
+    ]
+    return document.encoded
+  }
+
+  /// nil for what no node has said.
+  init?(_ bytes: [UInt8]) {
+    guard case .object(let members)? = JSONReader.read(bytes), case let document = JSONObject(members: members),
+      case .string(let name)? = document["name"], case .integer(let ordinal)? = document["ordinal"], ordinal > 0,
+      case .bool(let isDraining)? = document["draining"]
+    else { return nil }
+    (self.name, self.ordinal, self.isDraining) = (name, UInt64(ordinal), isDraining)
+    if case .string(let text)? = document["address"] { address = SocketAddress(text) }
+    if case .string(let text)? = document["console"] { console = SocketAddress(text) }
+    if case .integer(let count)? = document["owned"] { owned = Int(count) }
+    if case .integer(let count)? = document["devices"] { devices = Int(count) }
+  }
+}
+
+/// The nodes that live, by what was heard of them.
+struct NodeBoard {
+  /// Without a word for so long a node counts as gone, in nanoseconds: three announcements.
+  static let patience: Int64 = 3_000_000_000
+  /// Most nodes that are remembered, as a count.
+  static let limit = 1024
+
+  private var nodes: [String: (announcement: NodeAnnouncement, heardAt: Instant)] = [:]
+
+  /// Takes what a node says; what a node of the same name said in an earlier life does not count any more.
+  mutating func hear(_ announcement: NodeAnnouncement, now: Instant) {
+    guard announcement.ordinal >= nodes[announcement.name]?.announcement.ordinal ?? 0,
+      nodes[announcement.name] != nil || nodes.count < Self.limit
+    else { return }
+    nodes[announcement.name] = (announcement, now)
+  }
+
+  /// Forgets who is gone; answers their names.
+  mutating func forgetSilent(_ now: Instant) -> [String] {
+    let gone = nodes.filter { now.nanoseconds(since: $0.value.heardAt) >= Self.patience }.keys
+    for name in gone { nodes[name] = nil }
+    return gone.sorted()
+  }
+
+  /// The other side has ended, as its connections say: it need not be waited for.
+  mutating func forget(_ name: String) { nodes[name] = nil }
+
+  subscript(name: String) -> NodeAnnouncement? { nodes[name]?.announcement }
+
+  /// By name.
+  var all: [NodeAnnouncement] { nodes.values.map(\.announcement).sorted { $0.name < $1.name } }
+}
