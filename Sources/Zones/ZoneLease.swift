@@ -124,7 +124,9 @@ public struct ZoneLease: Sendable {
   public var waitingBytes: Int { queue.bytes.count + (outstanding?.record.count ?? 0) }
 
   /// How long nothing was heard of the zone's owner, in nanoseconds, by another node.
-  public func silence(_ now: Instant) -> Int64 { role == .following ? now.nanoseconds(since: silentSince) : 0 }
+  public func silence(_ now: Instant) -> Int64 {
+    role == .following ? now.nanoseconds(since: silentSince) : 0
+  }
 
   /// Whether there is room for more changes: beyond it the node stops reading.
   public var hasRoom: Bool { queue.bytes.count < terms.queueLimit }
@@ -151,7 +153,9 @@ public struct ZoneLease: Sendable {
     switch role {
     case .dropped, .stopped: return []
     case .following:
-      guard mayClaim, mayTakeAtOnce || now.nanoseconds(since: silentSince) >= terms.timeToLive else { return [] }
+      guard mayClaim, mayTakeAtOnce || now.nanoseconds(since: silentSince) >= terms.timeToLive else {
+        return []
+      }
       return claim(now)
     case .claiming, .owning, .leaving:
       if let again = sendAgain(now) { return [again] }

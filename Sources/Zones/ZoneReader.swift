@@ -25,7 +25,9 @@ public struct ZoneReader: Sendable {
   }
 
   /// Where it has come to; a snapshot made here says so.
-  public var place: ZonePlace { ZonePlace(sequence: last, epoch: epoch, number: number, owner: owner, successor: successor) }
+  public var place: ZonePlace {
+    ZonePlace(sequence: last, epoch: epoch, number: number, owner: owner, successor: successor)
+  }
   /// Whether a snapshot may be made here: not within a group.
   public var isBetweenGroups: Bool { pieces.isEmpty }
 
@@ -81,7 +83,8 @@ public struct ZonePlace: Equatable, Sendable {
   public var successor: String?
 
   public init(
-    sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, owner: String? = nil, successor: String? = nil
+    sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, owner: String? = nil,
+    successor: String? = nil
   ) {
     (self.sequence, self.epoch, self.number) = (sequence, epoch, number)
     (self.owner, self.successor) = (owner, successor)

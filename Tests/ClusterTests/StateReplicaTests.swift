@@ -52,7 +52,9 @@ final class LoggedBroker {
     let registry = broker.registry
     var lines: Set<String> = []
     for device in registry.devices {
-      lines.insert("\(device.udid) \(device.identity) \(device.keyFingerprint) \(device.firstSeenAt) \(device.lastSeenAt)")
+      lines.insert(
+        "\(device.udid) \(device.identity) \(device.keyFingerprint) \(device.firstSeenAt) \(device.lastSeenAt)"
+      )
     }
     for row in RegistrationID.rows(below: registry.registrationCount) {
       let (entry, message) = (registry[row], broker.keptMessage(row))
@@ -66,7 +68,8 @@ final class LoggedBroker {
         "channel \(registry[key.topic].label) \(key.id) \(broker.channels.storesNewest(key) ?? false)"
           + " \(broker.channels.newest(key).map { "\($0)" } ?? "-")")
       for device in broker.subscribers(key) {
-        lines.insert("\(registry[device].udid) listens to \(key.id) \(broker.seenUntil(device, key)?.nanoseconds ?? 0)")
+        lines.insert(
+          "\(registry[device].udid) listens to \(key.id) \(broker.seenUntil(device, key)?.nanoseconds ?? 0)")
       }
     }
     return lines
@@ -93,7 +96,8 @@ final class LoggedBroker {
         topic: id, environment: .sandbox, id: [UInt8(choices.whole(upTo: Int64(channels)))])
       switch choices.whole(upTo: 11) {
       case 0, 1: connect(udid, here)
-      case 2: if let session = phones.removeValue(forKey: udid)?.session { broker.disconnect(session, now: now) }
+      case 2:
+        if let session = phones.removeValue(forKey: udid)?.session { broker.disconnect(session, now: now) }
       case 3...6: push(udid, id, here)
       case 7: acknowledge(udid, here)
       case 8:
@@ -105,7 +109,8 @@ final class LoggedBroker {
         channels += 1
         let fresh = ChannelTable.Key(topic: id, environment: .sandbox, id: [channels])
         broker.channels.create(fresh, storesNewest: choices.unit() < 0.5)
-      case 10: if let session = phones[udid]?.session { _ = broker.join(session, key, seenUntil: nil, now: now) }
+      case 10:
+        if let session = phones[udid]?.session { _ = broker.join(session, key, seenUntil: nil, now: now) }
       default: broadcast(key, here)
       }
     }
@@ -118,7 +123,9 @@ final class LoggedBroker {
       phone.session = connected?.session
       phones[udid] = phone
       guard let session = phone.session else { return }
-      for topic in StateReplicaTests.topics { _ = here.broker.appToken(session, topic: TopicHash(topic), now: here.now) }
+      for topic in StateReplicaTests.topics {
+        _ = here.broker.appToken(session, topic: TopicHash(topic), now: here.now)
+      }
       here.broker.setFilter(session, enabled: StateReplicaTests.topics.map { TopicHash($0) }, now: here.now)
     }
 
@@ -166,7 +173,9 @@ final class LoggedBroker {
       if life.choices.unit() < 0.5 { owner.commit() }
     }
     // What is in flight is in the log of each turn; what was acknowledged since is in the last.
-    for session in life.phones.values.compactMap(\.session) { owner.broker.disconnect(session, now: owner.now) }
+    for session in life.phones.values.compactMap(\.session) {
+      owner.broker.disconnect(session, now: owner.now)
+    }
     owner.commit()
     let reader = try LoggedBroker(owned: { _ in false })
     reader.now = owner.now
@@ -180,7 +189,9 @@ final class LoggedBroker {
     let owner = try LoggedBroker()
     var life = Life(choices: SeededChoices(seed: 4))
     for _ in 0..<400 { try life.step(owner) }
-    for session in life.phones.values.compactMap(\.session) { owner.broker.disconnect(session, now: owner.now) }
+    for session in life.phones.values.compactMap(\.session) {
+      owner.broker.disconnect(session, now: owner.now)
+    }
     let reader = try LoggedBroker()
     let replica = StateReplica(reader.broker)
     for chunk in owner.snapshot { try replica.apply(chunk, now: owner.now, startOver: { _ in false }) }

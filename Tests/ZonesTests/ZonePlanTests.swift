@@ -13,7 +13,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("------", "ab", "aaabbb"), ("aaaaaa", "a", "aaaaaa"), ("aaaaaa", "ab", "aaabbb"), ("aaabbb", "abc", "aacbbc"),
+    ("------", "ab", "aaabbb"), ("aaaaaa", "a", "aaaaaa"), ("aaaaaa", "ab", "aaabbb"),
+    ("aaabbb", "abc", "aacbbc"),
     // The dead one's go to those who have fewer.
     ("aabbcc", "ab", "aabbab"), ("aaaab", "ab", "aaabb"), ("", "ab", ""),
     // Odd ones stay where they are.
@@ -50,7 +51,8 @@ import Testing
     for number in 0..<6400 {
       let udid = try #require(UDID("phone-\(number)"))
       counts[map.zone(of: udid).number] += 1
-      let token = try #require(DeviceToken(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32)))
+      let token = try #require(
+        DeviceToken(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32)))
       let stamped = map.stamped(token, for: udid)
       #expect(stamped.bytes.withUnsafeBytes { map.zone(ofUnknown: $0) } == map.zone(of: udid))
       #expect(stamped.bytes[2...] == token.bytes[2...])

@@ -152,7 +152,9 @@ struct ZoneSimulation {
     let now = nodes[index].now
     try perform(nodes[index].lease.tick(now), index)
     if nodes[index].lease.role == .owning, choices.unit() < 0.3 { try add(index) }
-    if happens(0.002) { nodes[index].lease.handOver(to: "node-\(choices.whole(upTo: Int64(nodes.count - 1)))") }
+    if happens(0.002) {
+      nodes[index].lease.handOver(to: "node-\(choices.whole(upTo: Int64(nodes.count - 1)))")
+    }
     try perform(nodes[index].lease.flush(nodes[index].now), index)
   }
 

@@ -13,7 +13,9 @@ extension Broker {
   }
 
   /// Rows of the channels that a device listens to.
-  public func channelRows(of device: DeviceID) -> [Int64] { (channels.subscriptions[device] ?? [:]).keys.sorted() }
+  public func channelRows(of device: DeviceID) -> [Int64] {
+    (channels.subscriptions[device] ?? [:]).keys.sorted()
+  }
 
   /// A channel is no more.
   public func replicateNoChannel(_ key: ChannelTable.Key) { _ = channels.delete(key) }

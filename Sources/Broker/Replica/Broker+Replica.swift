@@ -32,7 +32,8 @@ extension Broker {
 
   /// A row of the token map as it is now. False when there are too many, or its device is not known.
   public func replicate(_ told: ReplicaRegistration) -> Bool {
-    guard let device = registry.knownDevice(told.udid), let topic = replicateTopic(told.topic, told.topicName),
+    guard let device = registry.knownDevice(told.udid),
+      let topic = replicateTopic(told.topic, told.topicName),
       let row = registry.find(told.token) ?? addReplica(told, device, topic)
     else { return false }
     let waited = registry[row].awaitsFeedback
@@ -44,7 +45,9 @@ extension Broker {
     return true
   }
 
-  private func addReplica(_ told: ReplicaRegistration, _ device: DeviceID, _ topic: TopicID) -> RegistrationID? {
+  private func addReplica(_ told: ReplicaRegistration, _ device: DeviceID, _ topic: TopicID)
+    -> RegistrationID?
+  {
     let context = told.context.flatMap(registry.context)
     guard (context == nil) == (told.context == nil) else { return nil }
     var row = Registration(
@@ -104,7 +107,8 @@ public struct ReplicaRegistration: Equatable {
   public var goneAt = Timestamp.never
 
   public init(
-    token: DeviceToken, udid: UDID, topic: TopicHash, install: Int32, environment: Environment, issuedAt: Timestamp
+    token: DeviceToken, udid: UDID, topic: TopicHash, install: Int32, environment: Environment,
+    issuedAt: Timestamp
   ) {
     (self.token, self.udid, self.topic) = (token, udid, topic)
     (self.install, self.environment, self.issuedAt) = (install, environment, issuedAt)

@@ -20,13 +20,15 @@ public struct ClusterBirth: Equatable, Sendable {
 
   var encoded: [UInt8] {
     let document: JSONValue = [
-      "kind": "birth", "version": 1, "zones": .integer(Int64(zones.count)), "secret": .string(Hex.encode(secret)),
+      "kind": "birth", "version": 1, "zones": .integer(Int64(zones.count)),
+      "secret": .string(Hex.encode(secret)),
     ]
     return document.encoded
   }
 
   init?(_ bytes: [UInt8]) {
-    guard case .object(let members)? = JSONReader.read(bytes), case let document = JSONObject(members: members),
+    guard case .object(let members)? = JSONReader.read(bytes),
+      case let document = JSONObject(members: members),
       case .string("birth")? = document["kind"], case .integer(1)? = document["version"],
       case .integer(let count)? = document["zones"], let zones = ZoneMap(count: Int(clamping: count)),
       case .string(let secret)? = document["secret"], let secret = Hex.decode(secret), !secret.isEmpty

@@ -31,7 +31,8 @@ enum ClusterJoin {
     if let zones, zones != membership.birth.zones {
       throw Refusal(
         description:
-          "expected a cluster of \(zones.count) zones (--zones), got one that was made with \(membership.birth.zones.count)")
+          "expected a cluster of \(zones.count) zones (--zones), got one that was made with \(membership.birth.zones.count)"
+      )
     }
     return membership
   }
@@ -60,7 +61,8 @@ enum ClusterJoin {
         switch $0 {
         case .success(let state) where state.differences.isEmpty: self?.readBirth()
         case .success(let state):
-          self?.refuse("the stream \(stream) of the engine is not ours: \(state.differences.joined(separator: "; "))")
+          self?.refuse(
+            "the stream \(stream) of the engine is not ours: \(state.differences.joined(separator: "; "))")
         case .failure(let failure): self?.refuse("\(failure)")
         }
       }
@@ -105,7 +107,9 @@ enum ClusterJoin {
         case .success(let ordinal) where ordinal < ClusterMembership.ordinalLimit:
           result = .success(ClusterMembership(birth: birth, ordinal: ordinal))
         case .success(let ordinal):
-          refuse("expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it anew")
+          refuse(
+            "expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it anew"
+          )
         // Having joined twice is no harm.
         case .failure(let failure): again(failure) { $0.sayThatWeAreHere() }
         }

@@ -240,7 +240,8 @@ public final class ClusterNode {
   /// The node that each zone should be at.
   private var targets: [String] {
     let facts = drivers.map { ZonePlan.Fact(zone: $0.zone, owner: $0.ownerName) }
-    var targets = ZonePlan(facts, nodes: nodes.filter { !$0.isDraining && $0.address != nil }.map(\.name)).targets
+    var targets = ZonePlan(facts, nodes: nodes.filter { !$0.isDraining && $0.address != nil }.map(\.name))
+      .targets
     guard !targets.isEmpty else { return targets }
     for (zone, node) in wishes where targets.indices.contains(zone.number) { targets[zone.number] = node }
     return targets
@@ -275,7 +276,9 @@ public final class ClusterNode {
 
   /// Moves a zone that this node owns; nil, or why not.
   public func move(_ zone: ZoneNumber, to node: String) -> String? {
-    guard drivers.indices.contains(zone.number) else { return "expected a zone from 0 to \(map.count - 1), got \(zone)" }
+    guard drivers.indices.contains(zone.number) else {
+      return "expected a zone from 0 to \(map.count - 1), got \(zone)"
+    }
     guard driver(zone).role == .owning else { return "zone \(zone) is not at \(name)" }
     guard node != name else { return "zone \(zone) is at \(name) already" }
     guard board[node]?.address != nil else {
@@ -294,7 +297,8 @@ public final class ClusterNode {
 
   private var mayEnd: Bool {
     let hasHeir = board.all.contains { $0.name != name && !$0.isDraining && $0.address != nil }
-    return !hasHeir && !store.isCommitting || drivers.allSatisfy { $0.role != .owning && $0.role.map { !$0.isLeaving } ?? true }
+    return !hasHeir && !store.isCommitting
+      || drivers.allSatisfy { $0.role != .owning && $0.role.map { !$0.isLeaving } ?? true }
   }
 
   private func refreshSeats() {

@@ -33,8 +33,10 @@ public struct NodeAnnouncement: Equatable, Sendable {
 
   /// nil for what no node has said.
   init?(_ bytes: [UInt8]) {
-    guard case .object(let members)? = JSONReader.read(bytes), case let document = JSONObject(members: members),
-      case .string(let name)? = document["name"], case .integer(let ordinal)? = document["ordinal"], ordinal > 0,
+    guard case .object(let members)? = JSONReader.read(bytes),
+      case let document = JSONObject(members: members),
+      case .string(let name)? = document["name"], case .integer(let ordinal)? = document["ordinal"],
+      ordinal > 0,
       case .bool(let isDraining)? = document["draining"]
     else { return nil }
     (self.name, self.ordinal, self.isDraining) = (name, UInt64(ordinal), isDraining)

@@ -17,7 +17,9 @@ struct StartsOver {
     return true
   }
 
-  mutating func told(_ zone: ZoneNumber, _ number: UInt64) { told[zone.number] = max(told[zone.number], number) }
+  mutating func told(_ zone: ZoneNumber, _ number: UInt64) {
+    told[zone.number] = max(told[zone.number], number)
+  }
 
   /// What the log of a zone has not told of.
   func awaited(_ zone: ZoneNumber) -> UInt64? { told[zone.number] < last ? last : nil }

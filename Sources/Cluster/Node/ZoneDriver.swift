@@ -50,7 +50,8 @@ final class ZoneDriver {
     guard state.differences.isEmpty else {
       let name = log.configuration.name
       owner?.zoneFailed(
-        zone, "the stream \(name) of the engine is not one of ours: \(state.differences.joined(separator: "; "))")
+        zone,
+        "the stream \(name) of the engine is not one of ours: \(state.differences.joined(separator: "; "))")
       return
     }
     self.state = state

@@ -27,7 +27,9 @@ final class StateChanges {
   func add(_ changes: BrokerChanges) {
     let registry = broker.registry
     for id in Self.once(changes.topics) { add(registry[id]) }
-    for id in Self.once(changes.devices) { tell(registry[id].zone) { StateEntry.write(registry[id], to: &$0) } }
+    for id in Self.once(changes.devices) {
+      tell(registry[id].zone) { StateEntry.write(registry[id], to: &$0) }
+    }
     for id in Self.once(changes.registrations) {
       tell(registry[id].zone) { StateEntry.write(id, of: registry, to: &$0) }
     }
@@ -87,7 +89,8 @@ final class StateChanges {
 
   /// Belongs to its device. One of a channel that is no more went with that.
   private func tell(_ subscription: StoredSubscription) {
-    guard let key = broker.channels.key(subscription.channel), broker.registry.contains(subscription.device) else {
+    guard let key = broker.channels.key(subscription.channel), broker.registry.contains(subscription.device)
+    else {
       return
     }
     let (device, seenUntil) = (broker.registry[subscription.device], broker.channels.stored(subscription))
@@ -101,7 +104,9 @@ final class StateChanges {
 
   /// A name belongs to no zone: the first of ours tells it.
   private func add(_ topic: TopicEntry) {
-    guard let name = topic.name, let first = map.zones.first(where: { broker.owns(UInt16($0.number)) }) else { return }
+    guard let name = topic.name, let first = map.zones.first(where: { broker.owns(UInt16($0.number)) }) else {
+      return
+    }
     tell(first) { StateEntry.write(name, to: &$0) }
   }
 

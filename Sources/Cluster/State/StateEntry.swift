@@ -5,7 +5,8 @@ import PushModel
 enum StateEntry {
   enum Kind: UInt8 {
     case startsOver = 1
-    case topic, device, registration, message, noMessage, channel, noChannel, broadcast, subscription, noSubscription
+    case topic, device, registration, message, noMessage, channel, noChannel, broadcast, subscription,
+      noSubscription
   }
 
   static func write(_ device: Device, to out: inout StateWriter) {
@@ -51,7 +52,8 @@ enum StateEntry {
     let (token, udid, hash) = (try cursor.token(), try udid(&cursor), try cursor.topicHash())
     let (name, context, chosen) = (try cursor.text(), try cursor.text(), Array(try cursor.counted()))
     var row = ReplicaRegistration(
-      token: token, udid: udid, topic: hash, install: try cursor.integer(), environment: try environment(&cursor),
+      token: token, udid: udid, topic: hash, install: try cursor.integer(),
+      environment: try environment(&cursor),
       issuedAt: .never)
     row.topicName = name.isEmpty ? nil : try cursor.value(Topic(name), "a topic")
     row.context = context.isEmpty ? nil : try cursor.value(TokenContext(context), "a token's context")
@@ -96,7 +98,8 @@ enum StateEntry {
 
   // MARK: Channels
 
-  static func write(_ key: ChannelTable.Key, of registry: Registry, as kind: Kind, to out: inout StateWriter) {
+  static func write(_ key: ChannelTable.Key, of registry: Registry, as kind: Kind, to out: inout StateWriter)
+  {
     out.write(kind.rawValue)
     out.write(registry[key.topic].hash)
     out.write(registry[key.topic].name?.name ?? "")

@@ -1,0 +1,191 @@
+import Broker
+import NATSWire
+import Platform
+import PushModel
+import TestSupport
+import Testing
+import Transport
+import Zones
+
+@testable import Cluster
+
+/// Nodes on one loop, each with a broker, whose turns end as an emulator's do.
+private final class Nodes {
+  final class Node {
+    let cluster: ClusterNode
+    let broker = Broker(derivation: FakeDerivation())
+    var failure: String?
+    var isCommitting = false
+    var parted: [ZoneNumber] = []
+
+    init(_ loop: EventLoop, _ server: NATSServer, _ name: String, zones: Int?) throws {
+      let settings = NATSClient.Settings(servers: [server.address]) { _ in
+        NATSIntroduction(name: name, software: "1")
+      }
+      cluster = try ClusterNode(
+        loop: loop, engine: settings, name: name, zones: zones.flatMap { ZoneMap(count: $0) })
+      let map = cluster.map
+      broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
+      cluster.callbacks.failed = { [unowned self] in failure = $0 }
+      cluster.callbacks.parting = { [unowned self] in parted.append($0) }
+      cluster.store.onCommit = { [unowned self] _ in isCommitting = false }
+      cluster.listens(at: SocketAddress(host: "127.0.0.1", port: 1), console: nil)
+      cluster.start(broker, clock: { Timestamp(seconds: 1_800_000_000) })
+    }
+
+    func endTurn() {
+      guard !isCommitting, failure == nil else { return }
+      let changes = broker.takeChanges()
+      if !changes.isEmpty { isCommitting = cluster.store.commit(changes, of: broker) == .later }
+    }
+  }
+
+  struct Impatience: Error { let what: String }
+
+  let loop: EventLoop
+  let server: NATSServer
+  private(set) var nodes: [Node] = []
+  private var wakeUp: LoopEvent?
+
+  convenience init() throws { try self.init(NATSServer()) }
+  /// With the same engine, and a loop of their own.
+  convenience init(beside others: Nodes) throws { try self.init(others.server) }
+
+  private init(_ server: NATSServer) throws {
+    loop = try #require(EventLoop())
+    self.server = server
+    wakeUp = LoopEvent(timerOn: loop) {}
+    loop.atTurnEnd { [unowned self] in for node in nodes { node.endTurn() } }
+  }
+
+  deinit { for node in nodes { node.cluster.close() } }
+
+  func start(_ name: String, zones: Int? = 8) throws -> Node {
+    let node = try Node(loop, server, name, zones: zones)
+    nodes.append(node)
+    return node
+  }
+
+  /// As `kill -9` would, but for its clocks.
+  func kill(_ node: Node) {
+    nodes.removeAll { $0 === node }
+    node.cluster.close()
+  }
+
+  func wait(until what: String, _ isSo: () -> Bool) throws {
+    let deadline = SystemClock.now().adding(nanoseconds: 25_000_000_000)
+    while !isSo() {
+      guard SystemClock.now() < deadline else { throw Impatience(what: what) }
+      wakeUp?.start(afterNanoseconds: 50_000_000)
+      loop.runTurn()
+    }
+  }
+}
+
+extension Broker {
+  /// A phone that was there, and has left with its app's token.
+  fileprivate func registerPhone(_ text: String) throws -> DeviceToken {
+    let now = Timestamp(seconds: 1_800_000_000)
+    let (udid, topic) = (try #require(UDID(text)), try #require(Topic("com.example.app")))
+    let phone = Phone(connectedAt: now)
+    let session = try #require(
+      connect(
+        udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
+    ).session
+    let token = try #require(appToken(session, topic: TopicHash(topic), now: now))
+    _ = registry.topic(named: topic)
+    disconnect(session, now: now)
+    return token
+  }
+
+  fileprivate func push(_ text: String, to token: DeviceToken) -> SubmissionResult {
+    let topic = Topic("com.example.app").flatMap { registry.topic(named: $0) }
+    return token.withUnsafeBytes { token in
+      Array(text.utf8).withUnsafeBytes { payload in
+        submit(
+          Submission(
+            interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload),
+          now: Timestamp(seconds: 1_800_000_000))
+      }
+    }
+  }
+
+  fileprivate func kept(_ token: DeviceToken) -> String? {
+    registry.find(token).flatMap { keptMessage($0) }.map { String(decoding: $0.payload, as: UTF8.self) }
+  }
+}
+
+@Suite(.enabled(if: NATSServer.isInstalled)) struct ClusterNodeTests {
+  private static let phones = (0..<24).map { "phone-\($0)" }
+
+  @Test func theFirstNodeMakesTheClusterAndOwnsItAll() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a")
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    #expect(first.cluster.isReady && first.cluster.membership.ordinal == 2)
+    #expect(throws: ClusterJoin.Refusal.self) { try nodes.start("b", zones: 16) }
+    let second = try nodes.start("b", zones: nil)
+    #expect(second.cluster.membership.birth == first.cluster.membership.birth)
+    #expect(second.cluster.membership.ordinal > first.cluster.membership.ordinal)
+  }
+
+  @Test func whatOneOwnsAllKnowAndTheNextTakesOver() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a")
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
+    for (number, token) in tokens.enumerated() {
+      #expect(first.broker.push("\(number)", to: token).rejection == nil)
+    }
+    first.endTurn()
+    #expect(first.isCommitting)
+    try nodes.wait(until: "the logs have it") { !first.isCommitting }
+    // The second reads it all, and half of the zones move to it without any being refused.
+    let second = try nodes.start("b")
+    try nodes.wait(until: "zones lie evenly") {
+      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+    }
+    #expect(first.failure == nil && second.failure == nil && first.parted.count == 4)
+    for (number, token) in tokens.enumerated() { #expect(second.broker.kept(token) == "\(number)") }
+    // The first is killed: the second has all, and what the first had told.
+    nodes.kill(first)
+    try nodes.wait(until: "the second has them all") { second.cluster.ownedCount == 8 }
+    for (number, token) in tokens.enumerated() { #expect(second.broker.kept(token) == "\(number)") }
+    #expect(
+      second.broker.push("newer", to: tokens[0]).rejection == nil && second.broker.kept(tokens[0]) == "newer")
+  }
+
+  @Test func aDrainedNodeLeavesNothingBehind() throws {
+    let nodes = try Nodes()
+    let (first, second) = (try nodes.start("a"), try nodes.start("b"))
+    try nodes.wait(until: "zones lie evenly") {
+      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+    }
+    var isEmpty = false
+    first.cluster.drain { isEmpty = true }
+    try nodes.wait(until: "the first is empty") { isEmpty }
+    try nodes.wait(until: "the second has them all") { second.cluster.ownedCount == 8 }
+    #expect(first.failure == nil && first.cluster.ownedCount == 0)
+  }
+
+  @Test func aNodeThatWasAwayTooLongFails() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a")
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    // Another of the same cluster, on a loop that the first does not turn.
+    let others = try Nodes(beside: nodes)
+    let second = try others.start("b")
+    try others.wait(until: "the second has taken them") { second.cluster.ownedCount == 8 }
+    try nodes.wait(until: "the first has found out") { first.failure != nil }
+    #expect(first.failure?.contains("another node has taken it over") == true, "\(first.failure ?? "")")
+  }
+
+  @Test func namesakesAreTold() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a")
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    _ = try nodes.start("a")
+    try nodes.wait(until: "the first has heard of it") { first.failure != nil }
+    #expect(first.failure == "another node has been started with the name a: give each a --node of its own")
+  }
+}
