@@ -214,6 +214,15 @@ struct LogStreamTests {
     #expect(log.line.states.count == 1)
   }
 
+  @Test func readsBackWhatIsAsLargeAsARecordMayBe() throws {
+    let server = try NATSServer()
+    let log = FollowedLog(try Line(to: server))
+    _ = try log.open().get()
+    let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    #expect(try log.answer { log.log.append(bytes, behind: 0, done: $0) } == .success(1))
+    #expect(try log.answer { log.log.readBack(1, done: $0) }.get().payload == bytes)
+  }
+
   @Test func aFullStoreRefusesAndTakesAgainBehindAPurge() throws {
     let server = try NATSServer(configuration: "jetstream { max_file: 1MB }")
     let log = try FollowedLog(open: try Line(to: server))

@@ -38,7 +38,7 @@ import Testing
       (.information(stream: "S"), "$JS.API.STREAM.INFO.S", ""),
       (.purge(stream: "S", before: 7), "$JS.API.STREAM.PURGE.S", #"{"seq":7}"#),
       (.delete(stream: "S"), "$JS.API.STREAM.DELETE.S", ""),
-      (.message(stream: "S", sequence: 9), "$JS.API.DIRECT.GET.S", #"{"seq":9}"#),
+      (.message(stream: "S", sequence: 9), "$JS.API.STREAM.MSG.GET.S", #"{"seq":9}"#),
     ] as [(JetStreamRequest, String, String)])
   func asks(request: JetStreamRequest, subject: String, payload: String) {
     #expect(request.subject == subject)
@@ -80,18 +80,43 @@ import Testing
   }
 
   @Test func readsOneMessage() throws {
-    let headers: NATSHeaders = [
-      "Nats-Expected-Last-Sequence": "0", "Nats-Stream": "APNS_Z0", "Nats-Subject": "apns.log.0",
-      "Nats-Sequence": "1", "Nats-Time-Stamp": "2026-11-22T23:04:18.329067806Z",
-    ]
-    let record = try answer("one", headers).record()
-    #expect(record == JetStreamRecord(sequence: 1, headers: headers, payload: Array("one".utf8)))
-    var absent = NATSHeaders()
-    (absent.status, absent.words) = (404, "Message Not Found")
-    #expect(throws: JetStreamFailure.refused(code: 10037, words: "Message Not Found")) {
-      try answer("", absent).record()
+    func text(_ message: String) -> String {
+      #"{"type":"io.nats.jetstream.api.v1.stream_msg_get_response","message":\#(message)}"#
     }
-    #expect(throws: JetStreamFailure.self) { try answer("one").record() }
+    // "NATS/1.0\r\nA: b\r\n\r\n", "one"
+    let whole = text(
+      #"{"subject":"s","seq":1,"hdrs":"TkFUUy8xLjANCkE6IGINCg0K","data":"b25l","time":"2026-11-22T23:04:18Z"}"#
+    )
+    #expect(
+      try answer(whole).record()
+        == JetStreamRecord(sequence: 1, headers: ["A": "b"], payload: Array("one".utf8)))
+    let bare = try answer(text(#"{"subject":"s","seq":7,"time":"2026-11-22T23:04:18Z"}"#)).record()
+    #expect(bare == JetStreamRecord(sequence: 7, payload: []))
+    #expect(throws: JetStreamFailure.refused(code: 10037, words: "no message found")) {
+      try answer(error(10037, "no message found")).record()
+    }
+    for broken in [
+      "", text("1"), text(#"{"data":"b25l"}"#), text(#"{"seq":1,"data":"?"}"#), text(#"{"seq":1,"data":2}"#),
+      text(#"{"seq":1,"hdrs":"b25l"}"#),
+    ] {
+      #expect(throws: JetStreamFailure.self) { try answer(broken).record() }
+    }
+  }
+
+  @Test func saysWhatIsPending() throws {
+    #expect(try answer(#"{"stream_name":"S","num_pending":7}"#).pending() == 7)
+    #expect(throws: JetStreamFailure.self) { try answer(#"{"stream_name":"S"}"#).pending() }
+  }
+
+  @Test func knowsWhatPasses() {
+    let passing: [JetStreamFailure] = [.nobodyListens, .late, .refused(code: 10008, words: "")]
+    let lasting: [JetStreamFailure] = [
+      .wrongLastSequence(1), .malformed(""), .tooLarge(2, limit: 1), .unsuitable(""),
+      .refused(code: 10023, words: ""),
+    ]
+    #expect(passing.map(\.isPassing) == [true, true, true])
+    #expect(lasting.map(\.isPassing) == [false, false, false, false, false])
+    #expect(throws: JetStreamFailure.tooLarge(2, limit: 1)) { try NATSAnswer.tooLarge(2, limit: 1).pending() }
   }
 
   @Test func appendsOnlyBehindWhatItKnows() {

@@ -139,20 +139,18 @@ extension NATSAnswer {
   /// What `purge` and `delete` answer.
   public func isDone() throws(JetStreamFailure) { _ = try document() }
 
-  /// What `message` answers: the message itself, whose headers tell its sequence.
+  /// What `message` answers: the message itself, in Base64.
   public func record() throws(JetStreamFailure) -> JetStreamRecord {
-    let message = try message()
-    if let status = message.headers?.status {
-      throw status == 404
-        ? .refused(
-          code: JetStreamFailure.messageNotFoundCode, words: message.headers?.words ?? "no message found")
-        : .malformed("status \(status) in place of a message")
-    }
-    guard let headers = message.headers, let sequence = headers["Nats-Sequence"].flatMap({ UInt64($0) })
-    else {
-      throw .malformed("a message without its sequence")
-    }
-    return JetStreamRecord(sequence: sequence, headers: headers, payload: message.payload)
+    guard case .object(let members)? = try document()["message"],
+      case let found = JSONObject(members: members),
+      let sequence = found.unsigned("seq"), let payload = found.bytes("data"), let head = found.bytes("hdrs")
+    else { throw .malformed("no message, or one without its sequence") }
+    do {
+      let headers =
+        try head.isEmpty
+        ? [:] : head.withUnsafeBytes { bytes throws(NATSFailure) in try NATSHeaders(bytes[...]) }
+      return JetStreamRecord(sequence: sequence, headers: headers, payload: payload)
+    } catch { throw .malformed("a message: \(error)") }
   }
 }
 
@@ -160,5 +158,13 @@ extension JSONObject {
   fileprivate func unsigned(_ name: String) -> UInt64? {
     guard case .integer(let value)? = self[name] else { return nil }
     return UInt64(exactly: value)
+  }
+  /// Base64; nothing where there is no such member, as the server leaves out what is empty.
+  fileprivate func bytes(_ name: String) -> [UInt8]? {
+    switch self[name] {
+    case nil: []
+    case .string(let text)?: Base64.decode(text.utf8)
+    default: nil
+    }
   }
 }

@@ -8,7 +8,8 @@ public enum JetStreamRequest: Equatable, Sendable {
   /// Forgets what lies before a sequence.
   case purge(stream: String, before: UInt64)
   case delete(stream: String)
-  /// One message, by its sequence.
+  /// One message, by its sequence, from the stream's leader: another replica may not have what was appended last, and would say
+  /// that there is no such message.
   case message(stream: String, sequence: UInt64)
   /// All from a sequence on, in order, to a subject that the client has subscribed to literally: under a wildcard nothing comes.
   case deliver(stream: String, from: UInt64, to: String)
@@ -19,7 +20,7 @@ public enum JetStreamRequest: Equatable, Sendable {
     case .information(let stream): "$JS.API.STREAM.INFO.\(stream)"
     case .purge(let stream, _): "$JS.API.STREAM.PURGE.\(stream)"
     case .delete(let stream): "$JS.API.STREAM.DELETE.\(stream)"
-    case .message(let stream, _): "$JS.API.DIRECT.GET.\(stream)"
+    case .message(let stream, _): "$JS.API.STREAM.MSG.GET.\(stream)"
     case .deliver(let stream, _, _): "$JS.API.CONSUMER.CREATE.\(stream)"
     }
   }
