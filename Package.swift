@@ -129,7 +129,10 @@ let package = Package(
     tests("Zones", ["NATSWire", "PushModel", "Zones"]),
     tests(
       "Cluster",
-      ["Broker", "Cluster", "NATSWire", "Platform", "PushModel", "TestSupport", "Transport", "Zones"]),
+      [
+        "Broker", "Cluster", "Credentials", "NATSWire", "Platform", "PushModel", "TestSupport", "Transport",
+        "Zones",
+      ]),
     tests("SimulatedProvider", ["LegacyWire", "PushModel", "SimulatedProvider"]),
     tests("Transport", ["Credentials", "Platform", "PushModel", "TestSupport", "Transport"]),
     tests(

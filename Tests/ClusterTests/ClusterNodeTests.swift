@@ -19,7 +19,7 @@ private final class Nodes {
     var parted: [ZoneNumber] = []
 
     init(_ loop: EventLoop, _ server: NATSServer, _ name: String, zones: Int?) throws {
-      let settings = NATSClient.Settings(servers: [server.address]) { _ in
+      let settings = NATSClient.Settings(servers: [EngineAddress(server.address)]) { _ in
         NATSIntroduction(name: name, software: "1")
       }
       cluster = try ClusterNode(

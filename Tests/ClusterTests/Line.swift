@@ -18,7 +18,7 @@ final class Line {
   private let heard = States()
 
   convenience init(to server: NATSServer, credentials: NATSCredentials? = nil) throws {
-    let settings = NATSClient.Settings(servers: [server.address]) { _ in
+    let settings = NATSClient.Settings(servers: [EngineAddress(server.address)]) { _ in
       NATSIntroduction(name: "test", software: "1", credentials: credentials)
     }
     try self.init(settings)

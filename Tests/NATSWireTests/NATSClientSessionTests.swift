@@ -66,11 +66,18 @@ private final class Talk {
   @Test(arguments: [true, false])
   func waitsForTLS(byTheServer: Bool) throws {
     let talk = Talk(wantsTLS: !byTheServer)
-    let info = byTheServer ? Talk.info.replacing("{", with: #"{"tls_required":true,"#) : Talk.info
+    let says = byTheServer ? "tls_required" : "tls_available"
+    let info = Talk.info.replacing("{", with: #"{"\#(says)":true,"#)
     #expect(try talk.hear(info) == [.startTLS])
     #expect(talk.said() == "")
     talk.session.tlsIsUp()
     #expect(talk.said().hasPrefix("CONNECT {"))
+  }
+
+  @Test func saysNothingInTheClearWhereTLSIsWanted() throws {
+    let talk = Talk(wantsTLS: true)
+    #expect(throws: NATSSessionEnd.unsuitable("TLS, which is wanted of it")) { try talk.hear(Talk.info) }
+    #expect(talk.said() == "")
   }
 
   @Test func keepsWhatIsSaidTooEarly() throws {

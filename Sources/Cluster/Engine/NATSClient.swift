@@ -10,15 +10,28 @@ import Transport
 public final class NATSClient: NATSConnectionOwner {
   public struct Settings {
     /// Tried in turn.
-    public var servers: [SocketAddress]
-    /// For servers that want TLS; nil if none is expected to.
+    public var servers: [EngineAddress]
+    /// For servers that want TLS, or of which it is wanted.
     public var context: TLSContext?
-    /// Whether a server without TLS is refused.
+    /// Whether every server without TLS is refused.
     public var wantsTLS = false
+    /// Who we are, where a server's address does not say it.
+    public var credentials: EngineCredentials?
     public var introduction: (_ nonce: String?) -> NATSIntroduction
 
-    public init(servers: [SocketAddress], introduction: @escaping (_ nonce: String?) -> NATSIntroduction) {
+    public init(servers: [EngineAddress], introduction: @escaping (_ nonce: String?) -> NATSIntroduction) {
       (self.servers, self.introduction) = (servers, introduction)
+    }
+
+    /// To one of the servers.
+    func introduction(to server: EngineAddress, nonce: String?) -> NATSIntroduction {
+      var introduction = introduction(nonce)
+      if let login = server.login {
+        introduction.credentials = login.credentials
+      } else if let credentials, let nonce {
+        introduction.credentials = credentials.answer(to: nonce)
+      }
+      return introduction
     }
   }
 
@@ -59,7 +72,10 @@ public final class NATSClient: NATSConnectionOwner {
   private var isClosed = false
   private var backoff: Backoff
   private var failures = 0
-  private var nextServer = 0
+  private var round: EngineRound
+  private let resolver: AddressResolver
+  /// The server that is asked, or was last.
+  private var server: EngineAddress?
   private var timer: LoopEvent?
   private var ticker: LoopEvent?
   private var listeners: [UInt64: Listener] = [:]
@@ -72,6 +88,7 @@ public final class NATSClient: NATSConnectionOwner {
   /// `changed` hears whether the engine is there, each time that changes.
   public init(loop: EventLoop, settings: Settings, changed: @escaping (State) -> Void) {
     (self.loop, self.settings, self.changed) = (loop, settings, changed)
+    (round, resolver) = (EngineRound(settings.servers), AddressResolver(loop: loop))
     backoff = Backoff(
       first: Self.retry.first, longest: Self.retry.longest, seed: UInt64.random(in: .min ... .max))
   }
@@ -121,16 +138,37 @@ public final class NATSClient: NATSConnectionOwner {
   // MARK: Connecting
 
   private func connect() {
-    guard !isClosed, connection == nil, !settings.servers.isEmpty else { return }
-    let server = settings.servers[nextServer % settings.servers.count]
-    nextServer += 1
+    guard !isClosed, connection == nil else { return }
+    switch round.next() {
+    case .lookUp(let server):
+      self.server = server
+      resolver.resolve(server.server) { [weak self] in self?.resolved($0) }
+    case .dial(let server, let address): dial(server, address)
+    case .over:
+      failures += 1
+      round.begin()
+      timer?.start(afterNanoseconds: backoff.wait(after: failures))
+    }
+  }
+
+  private func resolved(_ result: Result<[SocketAddress], SocketError>) {
+    guard !isClosed else { return }
+    switch result {
+    case .success(let addresses):
+      round.found(addresses)
+      connect()
+    case .failure(let error): lose("\(error)")
+    }
+  }
+
+  private func dial(_ server: EngineAddress, _ address: SocketAddress) {
     let session = NATSClientSession(
       unique: (0..<Self.uniqueBytes).map { _ in UInt8.random(in: .min ... .max) },
-      wantsTLS: settings.wantsTLS,
-      now: SystemClock.now(), introduction: settings.introduction)
+      wantsTLS: settings.wantsTLS || server.isSecure, now: SystemClock.now()
+    ) { [settings] nonce in settings.introduction(to: server, nonce: nonce) }
     do {
       connection = try NATSConnection(
-        loop: loop, to: server, serverName: server.host, context: settings.context, session: session,
+        loop: loop, to: address, serverName: server.server.host, context: settings.context, session: session,
         owner: self)
     } catch { lose("\(error)") }
   }
@@ -160,6 +198,8 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   private func lose(_ reason: String) {
+    let wasReady = info != nil
+    let reason = server.map { "\($0): \(reason)" } ?? reason
     (connection, info) = (nil, nil)
     listenersOnWire = [:]
     for number in listeners.keys { listeners[number]?.onWire = nil }
@@ -168,8 +208,9 @@ public final class NATSClient: NATSConnectionOwner {
     if !isClosed { tell(.away(reason)) }
     for (_, done) in unanswered { done(.late) }
     guard !isClosed else { return }
-    failures += 1
-    timer?.start(afterNanoseconds: backoff.wait(after: failures))
+    if wasReady { round.begin() }
+    // Whoever lets us in and throws us out again is not asked all the time.
+    timer?.start(afterNanoseconds: wasReady ? backoff.wait(after: 1) : 0)
   }
 
   // MARK: What it is for

@@ -68,7 +68,13 @@ final class NATSConnection: ConnectionHandler {
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard self.connection === connection else { return }
     self.connection = nil
-    owner?.connectionClosed(self, reason: end ?? reason)
+    owner?.connectionClosed(self, reason: end ?? disbelief(connection) ?? reason)
+  }
+
+  /// Whether it is the server's certificate that we did not believe.
+  private func disbelief(_ connection: SocketConnection) -> String? {
+    guard isSecuring, let problem = connection.peerCertificateProblem else { return nil }
+    return "the certificate of the NATS server is not believed: \(problem) (--nats-ca names its CA)"
   }
 
   private func tellEvents() throws(NATSSessionEnd) {
@@ -84,8 +90,7 @@ final class NATSConnection: ConnectionHandler {
   private func secure() {
     guard let plain = connection else { return }
     guard let context else {
-      return abort(
-        "the NATS server wants TLS: name its CA with --nats-ca, or use tls:// where the system knows it")
+      return abort("the NATS server wants TLS: --nats-ca names its CA")
     }
     isSecuring = true
     do {

@@ -30,17 +30,7 @@ package struct ProxyAddress: Equatable, Sendable {
 
   /// Without its `%`, and with the colon that belongs between user and password.
   private static func decoded(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(Hex.value), let low = rest.popFirst().flatMap(Hex.value)
-      else { return nil }
-      bytes.append(high << 4 | low)
-    }
+    guard let bytes = PercentEncoding.decode(text.utf8) else { return nil }
     return text.contains(":") ? bytes : bytes + [UInt8(ascii: ":")]
   }
 }

@@ -25,6 +25,24 @@ package final class PrivateKey {
     return PrivateKey(owning: handle)
   }
 
+  /// The key on Ed25519 that a seed of 32 bytes stands for; nil for another count.
+  package convenience init?(ed25519Seed seed: [UInt8]) {
+    defer { OpenSSLError.clear() }
+    guard let handle = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count) else {
+      return nil
+    }
+    self.init(owning: handle)
+  }
+
+  /// The 32 bytes of the public key on Ed25519; nil for other keys.
+  package var ed25519PublicKey: [UInt8]? {
+    defer { OpenSSLError.clear() }
+    var bytes = [UInt8](repeating: 0, count: 32)
+    var count = bytes.count
+    guard EVP_PKEY_get_raw_public_key(handle, &bytes, &count) == 1, count == bytes.count else { return nil }
+    return bytes
+  }
+
   /// Reads an unencrypted PEM key; nil for anything else.
   package convenience init?(pem: [UInt8]) {
     defer { OpenSSLError.clear() }
@@ -61,8 +79,8 @@ package final class PrivateKey {
   /// Whether this is a key on P-256.
   package var isP256: Bool { PublicKey.isP256(handle) }
 
-  /// A signature over `message` with the given hash: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA.
-  package func signature(over message: [UInt8], hash: String) throws(CredentialsError) -> [UInt8] {
+  /// A signature over `message` with the given hash: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA. Ed25519 takes none.
+  package func signature(over message: [UInt8], hash: String?) throws(CredentialsError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw OpenSSLError.take("sign") }
     defer { EVP_MD_CTX_free(context) }
     var count = 0

@@ -118,6 +118,8 @@ public struct NATSClientSession: ~Copyable {
         introduce()
         return nil
       }
+      // What is secret must not go out as it is.
+      guard info.needsTLS || info.offersTLS else { throw .unsuitable("TLS, which is wanted of it") }
       state = .awaitingTLS
       return .startTLS
     case .awaitingTLS: throw .broken(.malformed("a second INFO before TLS"))

@@ -73,6 +73,8 @@ public struct NATSIntroduction: Equatable, Sendable {
     case .token(let token): members.append(("auth_token", .string(token)))
     case .signed(let jwt, let signature):
       members += [("jwt", .string(jwt)), ("sig", .string(signature))]
+    case .key(let key, let signature):
+      members += [("nkey", .string(key)), ("sig", .string(signature))]
     }
     return .object(members)
   }
@@ -84,6 +86,8 @@ public enum NATSCredentials: Equatable, Sendable {
   case token(String)
   /// A user's JWT, and the server's nonce signed with the user's key, in Base64 for URLs.
   case signed(jwt: String, signature: String)
+  /// A user's public key where the server knows it, and the same.
+  case key(String, signature: String)
 }
 
 extension ByteBuffer {

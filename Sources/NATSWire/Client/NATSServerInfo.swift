@@ -11,6 +11,8 @@ public struct NATSServerInfo: Equatable, Sendable {
   public var needsCredentials: Bool
   /// Whether TLS begins behind this line.
   public var needsTLS: Bool
+  /// Whether TLS may begin there.
+  public var offersTLS: Bool
   /// Largest message, in bytes.
   public var maximumPayload: Int
   /// What a client signs that has a key of its own.
@@ -22,13 +24,14 @@ public struct NATSServerInfo: Equatable, Sendable {
 
   public init(
     serverName: String = "", version: String = "", hasJetStream: Bool = true, hasHeaders: Bool = true,
-    needsCredentials: Bool = false, needsTLS: Bool = false, maximumPayload: Int = 1 << 20,
+    needsCredentials: Bool = false, needsTLS: Bool = false, offersTLS: Bool = false,
+    maximumPayload: Int = 1 << 20,
     nonce: String? = nil,
     otherServers: [String] = [], isLeaving: Bool = false
   ) {
     (self.serverName, self.version, self.hasJetStream) = (serverName, version, hasJetStream)
     (self.hasHeaders, self.needsCredentials, self.needsTLS) = (hasHeaders, needsCredentials, needsTLS)
-    (self.maximumPayload, self.nonce) = (maximumPayload, nonce)
+    (self.offersTLS, self.maximumPayload, self.nonce) = (offersTLS, maximumPayload, nonce)
     (self.otherServers, self.isLeaving) = (otherServers, isLeaving)
   }
 
@@ -45,6 +48,7 @@ public struct NATSServerInfo: Equatable, Sendable {
       case ("headers", .bool(let isOn)): hasHeaders = isOn
       case ("auth_required", .bool(let isOn)): needsCredentials = isOn
       case ("tls_required", .bool(let isOn)): needsTLS = isOn
+      case ("tls_available", .bool(let isOn)): offersTLS = isOn
       case ("ldm", .bool(let isOn)): isLeaving = isOn
       case ("nonce", .string(let text)): nonce = text
       case ("max_payload", .integer(let count)) where count > 0: maximumPayload = Int(count)

@@ -1,10 +1,9 @@
 import Platform
-import Transport
 
 /// Turns a host name into addresses without holding up the loop: the system's resolver waits for its servers, so it is
 /// asked on a thread of its own.
-final class AddressResolver {
-  typealias Completion = (Result<[SocketAddress], SocketError>) -> Void
+public final class AddressResolver {
+  public typealias Completion = (Result<[SocketAddress], SocketError>) -> Void
 
   /// The thread's result. The thread writes it before it sends a number through the pipe, the loop reads it after it has
   /// received one: never both at once, which is why it may be shared.
@@ -17,10 +16,10 @@ final class AddressResolver {
   private var event: LoopEvent?
   private var thread: WorkerThread?
 
-  init(loop: EventLoop) { self.loop = loop }
+  public init(loop: EventLoop) { self.loop = loop }
 
   /// Calls `completion` once, at once for a numeric host. One question at a time.
-  func resolve(_ address: SocketAddress, _ completion: @escaping Completion) {
+  public func resolve(_ address: SocketAddress, _ completion: @escaping Completion) {
     guard !address.isNumeric else { return completion(.success([address])) }
     guard event == nil, let pipe = NumberPipe() else {
       return completion(.failure(SocketError.last("resolve", address.description)))

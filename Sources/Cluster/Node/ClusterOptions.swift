@@ -1,0 +1,58 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+
+/// What a node of several must be told.
+public struct ClusterOptions: Equatable, Sendable {
+  public static let defaultZones = 64
+  public static let zoneLimit = 1024
+
+  /// Servers of the engine, tried in turn.
+  public var engines: [EngineAddress]
+  /// By which the others know this node; no two have the same.
+  public var node: String
+  /// How many parts the token map of a new cluster is cut into. One that exists has its number for good.
+  public var zones = Self.defaultZones
+  /// A credentials file for the engine.
+  public var credentials: String?
+  /// Whom to trust as the engine's CA, and that it must have TLS; nil trusts whom the system trusts.
+  public var ca: String?
+  /// Where the other nodes come in; 0 is any free port.
+  public var nodePort: UInt16 = 0
+
+  public init(engines: [EngineAddress], node: String = Self.defaultNode) {
+    (self.engines, self.node) = (engines, node)
+  }
+
+  /// The host's name up to its first point: what StatefulSets and containers tell apart.
+  public static var defaultNode: String {
+    let name = HostName.own.prefix { $0 != "." }.filter { isNodeCharacter($0) }.prefix(nodeLimit)
+    return name.isEmpty ? "node" : String(name)
+  }
+
+  /// Longest name, in characters.
+  public static let nodeLimit = 63
+
+  /// Whether this can be a node's name: letters, digits and any of `._-`.
+  public static func isNode(_ name: String) -> Bool {
+    (1...nodeLimit).contains(name.count) && name.allSatisfy(isNodeCharacter)
+  }
+
+  private static func isNodeCharacter(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character))
+  }
+
+  /// How the engine is reached. Throws a sentence for a file that can't be used.
+  public func engineSettings(software: String) throws -> NATSClient.Settings {
+    var settings = NATSClient.Settings(servers: engines) { [node] _ in
+      NATSIntroduction(name: node, software: software)
+    }
+    settings.credentials = try credentials.map { try EngineCredentials(path: $0) }
+    settings.wantsTLS = ca != nil
+    settings.context =
+      try ca.map { try TLSContext.client(ca: $0, policy: TLSPolicy()) }
+      ?? TLSContext.clientOfSystemTrust(policy: TLSPolicy())
+    return settings
+  }
+}
