@@ -81,10 +81,9 @@ let package = Package(
     library(
       "Commands",
       [
-        "Benchmark", "Broker", "Capture", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
-        "LegacyWire",
-        "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario", "SimulatedDevice", "SimulatedProvider",
-        "Transport",
+        "Benchmark", "Broker", "Capture", "Cluster", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
+        "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario", "SimulatedDevice",
+        "SimulatedProvider", "Transport", "Zones",
       ]),
     library(
       "APNSEmulatorTesting",
@@ -121,9 +120,9 @@ let package = Package(
     tests(
       "Commands",
       [
-        "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire", "Platform", "PushModel",
-        "SimulatedDevice",
-        "TestSupport", "Transport",
+        "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire", "Platform",
+        "PushModel",
+        "SimulatedDevice", "TestSupport", "Transport", "Zones",
       ]),
     tests("NATSWire", ["NATSWire", "PushModel"]),
     tests("Zones", ["NATSWire", "PushModel", "Zones"]),

@@ -1,4 +1,5 @@
 import Broker
+import Cluster
 import LegacyWire
 import Platform
 import PushModel
@@ -69,6 +70,9 @@ public struct EmulatorOptions: Sendable {
   public var forward: ForwardOptions?
   /// What is told of each delivered push.
   public var hooks: [HookTarget] = []
+
+  /// This is one node of several.
+  public var cluster: ClusterOptions?
 
   public init() {}
 

@@ -2,21 +2,25 @@ import NATSWire
 import Platform
 import PushModel
 import Transport
+import Zones
 
 /// What a node of several must be told.
 public struct ClusterOptions: Equatable, Sendable {
-  public static let defaultZones = 64
-  public static let zoneLimit = 1024
+  /// Most replicas that NATS keeps of a stream, as a count.
+  public static let replicaLimit = 5
 
   /// Servers of the engine, tried in turn.
   public var engines: [EngineAddress]
   /// By which the others know this node; no two have the same.
   public var node: String
-  /// How many parts the token map of a new cluster is cut into. One that exists has its number for good.
-  public var zones = Self.defaultZones
+  /// What the token map is cut into. A cluster that exists has its number for good, and is refused if this is another; nil takes
+  /// what there is.
+  public var zones: ZoneMap?
+  /// How many servers of the engine hold each log.
+  public var replicas = 1
   /// A credentials file for the engine.
   public var credentials: String?
-  /// Whom to trust as the engine's CA, and that it must have TLS; nil trusts whom the system trusts.
+  /// A file with the engine's CA: it must have TLS then. Nil trusts whom the system trusts.
   public var ca: String?
   /// Where the other nodes come in; 0 is any free port.
   public var nodePort: UInt16 = 0

@@ -1,3 +1,4 @@
+import Cluster
 import Credentials
 import Emulator
 import Platform
@@ -146,6 +147,18 @@ extension ValueKind where Value == SocketAddress {
     else { return nil }
     return address
   }
+}
+
+extension ValueKind where Value == [EngineAddress] {
+  package static let engines = ValueKind(
+    "URL[,URL]", expects: "nats://HOST:PORT or tls://HOST:PORT, with USER:PASSWORD@ or TOKEN@ where asked for"
+  ) { EngineAddress.list($0) }
+}
+
+extension ValueKind where Value == String {
+  package static let node = ValueKind(
+    "NAME", expects: "1 to \(ClusterOptions.nodeLimit) letters, digits, dots, dashes or underscores"
+  ) { ClusterOptions.isNode($0) ? $0 : nil }
 }
 
 extension ValueKind where Value == HookTarget {

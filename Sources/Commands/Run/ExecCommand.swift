@@ -25,6 +25,7 @@ enum ExecCommand {
     }
 
   static func run(_ settings: Settings) throws -> ExitStatus {
+    try EmulatorOptions.check(settings, command: "exec")
     var options = options(settings)
     let usesProxy = settings.isOn(proxy)
     guard !usesProxy || options.proxyPort != .off else {

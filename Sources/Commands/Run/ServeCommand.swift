@@ -7,6 +7,7 @@ enum ServeCommand {
   private static let bannerPatience: Int64 = 200_000_000
 
   static func run(_ settings: Settings) throws -> ExitStatus {
+    try EmulatorOptions.check(settings, command: "serve")
     let emulator = try start(EmulatorOptions(settings), beforeAnnouncing: obeySignals)
     let banner = BackgroundOutput(STDOUT_FILENO)
     banner.add(line: (Banner.lines(emulator) + ["ready"]).joined(separator: "\n"))

@@ -1,10 +1,12 @@
 import Broker
+import Cluster
 import Credentials
 import Emulator
 import LegacyWire
 import Platform
 import PushModel
 import Transport
+import Zones
 
 /// Every flag of `serve` (`Documentation/commands.md#flags-of-serve`). Each is also an environment variable and a
 /// configuration key.
@@ -183,6 +185,28 @@ enum ServeFlags {
     "on-delivery", .hook, "told of each delivered push: a shell command on standard input, or a URL by POST"
   ).repeatable.setting.secret
 
+  // One emulator of several processes. A URL may hold a password.
+  static let nats = Flag(
+    "nats", .engines, "be one of several nodes, on JetStream of these NATS servers"
+  ).setting.secret
+  static let node = Flag("node", .node, "this node's name, which no other has (else the host's)").setting
+  static let nodePort = Flag(
+    "node-port", ValueKind<UInt16>.number("PORT", 0...UInt16.max), default: "0",
+    "where the other nodes come in (0: any free port)"
+  ).setting
+  static let zones = Flag(
+    "zones", ValueKind<Int>.number("N", ZoneMap.counts), default: "\(ZoneMap.defaultCount)",
+    "parts that the devices of a new cluster are divided into; for good"
+  ).setting
+  static let natsCreds = Flag("nats-creds", .file, "credentials file (.creds or .nk) for --nats").setting
+  static let natsCA = Flag(
+    "nats-ca", .file, "CA to trust there, and no server without TLS (else the system's)"
+  ).setting
+  static let natsReplicas = Flag(
+    "nats-replicas", ValueKind<Int>.number("N", 1...ClusterOptions.replicaLimit), default: "1",
+    "NATS servers that hold each log"
+  ).setting
+
   /// In the order of the help: each flag is in one of them.
   static let groups: [FlagGroup] = [
     FlagGroup(
@@ -197,6 +221,7 @@ enum ServeFlags {
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Hooks", [onDelivery]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),
+    clusterGroup,
     FlagGroup(
       "Forwarding",
       [forward, key, keyId, team, forwardCA, forwardName, forwardProxy, forwardWindow, forwardQueue]),
@@ -209,6 +234,9 @@ enum ServeFlags {
         documentedReasons,
       ]),
   ]
+
+  static let clusterGroup = FlagGroup(
+    "Several nodes", [nats, node, nodePort, zones, natsCreds, natsCA, natsReplicas])
 
   static let all: [any FlagDescription] = groups.flatMap(\.flags)
 

@@ -1,5 +1,7 @@
+import Cluster
 import Emulator
 import LegacyWire
+import Zones
 
 extension EmulatorOptions {
   /// The options that the flags say.
@@ -34,6 +36,20 @@ extension EmulatorOptions {
     provider.explains = !settings.isOn(ServeFlags.noExplain)
     readDisputed(settings)
     readForward(settings)
+    readCluster(settings)
+  }
+
+  /// Refuses flags that make no sense together, which none of them can see on its own.
+  static func check(_ settings: Settings, command: String) throws {
+    guard settings[ServeFlags.nats] == nil else {
+      guard settings[ServeFlags.forward] == nil else {
+        throw UsageError("--forward can't go with --nats: a bridge is a node of its own", command: command)
+      }
+      return
+    }
+    let alone = ServeFlags.clusterGroup.flags.first { settings.source($0.name) != .standard }
+    guard let alone else { return }
+    throw UsageError("--\(alone.name) needs --nats URL, where the other nodes are found", command: command)
   }
 
   /// A port that nobody has chosen gives way to who has it.
@@ -58,6 +74,19 @@ extension EmulatorOptions {
     options.window = settings[ServeFlags.forwardWindow] ?? options.window
     options.queueLimit = settings[ServeFlags.forwardQueue] ?? options.queueLimit
     forward = options
+  }
+
+  private mutating func readCluster(_ settings: Settings) {
+    guard let engines = settings[ServeFlags.nats] else { return }
+    var options = ClusterOptions(engines: engines)
+    options.node = settings[ServeFlags.node] ?? options.node
+    options.nodePort = settings[ServeFlags.nodePort] ?? options.nodePort
+    if settings.source(ServeFlags.zones.name) != .standard {
+      options.zones = settings[ServeFlags.zones].flatMap { ZoneMap(count: $0) }
+    }
+    (options.credentials, options.ca) = (settings[ServeFlags.natsCreds], settings[ServeFlags.natsCA])
+    options.replicas = settings[ServeFlags.natsReplicas] ?? options.replicas
+    cluster = options
   }
 
   private mutating func readCapture(_ settings: Settings) {

@@ -67,7 +67,9 @@ struct PrecedenceTests {
     for flag in settings {
       let text =
         flag.isToggle
-        ? "true" : flag.defaultText ?? ["7", "localhost:7"].first(where: flag.accepts) ?? "7-letters-or-more"
+        ? "true"
+        : flag.defaultText ?? ["7", "localhost:7", "nats://localhost"].first(where: flag.accepts)
+          ?? "7-letters-or-more"
       let name = flag.environmentName
       let fromVariable = try Self.parse(["config"], environment: [name: text])
       #expect(fromVariable.source(flag.name) == .environment(name))

@@ -1,6 +1,9 @@
+import Cluster
 import Emulator
+import Platform
 import PushModel
 import Testing
+import Zones
 
 @testable import Commands
 
@@ -95,6 +98,57 @@ struct EmulatorOptionsTests {
     let told = try Self.settings(bridge + words)
     #expect(EmulatorOptions(plain).forward?.target.description == "api.push.apple.com:443")
     #expect(String(reflecting: EmulatorOptions(told)) != String(reflecting: EmulatorOptions(plain)))
+  }
+
+  @Test("a node has its engine, its host's name and what the cluster has, unless told otherwise")
+  func cluster() throws {
+    let plain = try #require(Self.options("--nats", "nats://a:b@h,tls://h:2").cluster)
+    #expect(plain.engines.map(\.description) == ["nats://h:4222", "tls://h:2"])
+    #expect(plain.node == ClusterOptions.defaultNode)
+    #expect(plain.zones == nil && plain.nodePort == 0 && plain.replicas == 1)
+    let told = try #require(
+      Self.options(
+        "--nats", "nats://h", "--node", "n-1", "--zones", "64", "--node-port", "7", "--nats-creds", "c",
+        "--nats-ca", "ca", "--nats-replicas", "3"
+      ).cluster)
+    var expected = ClusterOptions(engines: [EngineAddress(SocketAddress(host: "h", port: 4222))], node: "n-1")
+    (expected.zones, expected.nodePort, expected.replicas) = (ZoneMap.usual, 7, 3)
+    (expected.credentials, expected.ca) = ("c", "ca")
+    #expect(told == expected)
+  }
+
+  @Test(
+    "what is no engine, no name and no number of zones is refused, and no password is shown",
+    arguments: [
+      ["--nats", "localhost:4222"], ["--nats", "nats://h,"], ["--nats", "nats://u:s3cr3t@h/x"],
+      ["--nats", "nats://h", "--node", "a b"], ["--nats", "nats://h", "--zones", "0"],
+      ["--nats", "nats://h", "--zones", "1025"], ["--nats", "nats://h", "--node-port", "65536"],
+      ["--nats", "nats://h", "--nats-replicas", "6"],
+    ])
+  func noCluster(words: [String]) throws {
+    let error = #expect(throws: UsageError.self) { try Self.settings(["serve"] + words) }
+    #expect(!"\(try #require(error))".contains("s3cr3t"))
+  }
+
+  @Test(
+    "flags that make no sense together are refused",
+    arguments: [
+      (
+        ["--forward", "h:1", "--nats", "nats://h"],
+        "--forward can't go with --nats: a bridge is a node of its own"
+      ),
+      (["--node", "n"], "--node needs --nats URL, where the other nodes are found"),
+      (["--zones", "64"], "--zones needs --nats URL, where the other nodes are found"),
+      (["--nats-ca", "f"], "--nats-ca needs --nats URL, where the other nodes are found"),
+      (["--nats", "nats://h", "--zones", "8"], nil), ([], nil),
+    ] as [([String], String?)])
+  func together(words: [String], sentence: String?) throws {
+    let settings = try Self.settings(["serve"] + words)
+    var found: String?
+    do { try EmulatorOptions.check(settings, command: "serve") } catch let error as UsageError {
+      found = error.message
+    }
+    #expect(found == sentence)
   }
 
   @Test("a capture rotates at a size and keeps so many files")
