@@ -34,7 +34,7 @@ extension Emulator {
   private func openNodes() throws {
     guard let nodes, case .number(let port) = options.nodePort else { return }
     let listener = try naming("node", port) {
-      try nodes.listen(on: SocketAddress(host: options.bind, port: port), self)
+      try nodes.listen(on: SocketAddress(host: options.bind, port: port))
     }
     listeners.append((NodesListener.name, listener))
     ports.listeners.append((NodesListener.name, listener.address))

@@ -163,8 +163,9 @@ public final class Emulator {
 
   /// Makes this emulator a node of a cluster; to be called before `start`.
   func join(_ cluster: any ClusterView) -> NodesService {
-    let nodes = NodesService(loop: loop, cluster: cluster, logger: logger)
+    let nodes = NodesService(self, cluster)
     self.nodes = nodes
+    courier.relay = nodes.devices
     return nodes
   }
 

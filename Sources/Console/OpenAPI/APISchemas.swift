@@ -63,7 +63,7 @@ enum APISchemas {
             ("cipher", nullable("string")), ("serverName", nullable("string")), ("proxy", nullable("string")),
             ("alpn", nullable("string")),
             ("peer", nullable("string")), ("queuedBytes", whole), ("streams", whole),
-            ("devices", list(text)), ("requests", whole),
+            ("devices", list(text)), ("requests", whole), ("node", text), ("relayedFor", text),
           ])
       ),
     ]

@@ -109,6 +109,17 @@ public struct CourierServerSession: ~Copyable {
       return true
     }
 
+    /// False if nobody waits for the verdict on a further identity.
+    mutating func decline() -> Bool {
+      switch consume self {
+      case .verifyingAnother(let established): self = .established(established)
+      case let other:
+        self = other
+        return false
+      }
+      return true
+    }
+
     var stranger: Stranger? {
       switch self {
       case .awaitingConnect(let stranger): stranger
@@ -256,6 +267,14 @@ public struct CourierServerSession: ~Copyable {
   /// (`Documentation/device-protocol.md#connected`).
   public mutating func identityRefused(date: Timestamp) -> VerdictAction {
     state.refuse() ? refusal(because: .identityRefused, date) : .nothing
+  }
+
+  /// A further identity does not belong here, through no fault of its own: it is refused, and the others stay.
+  public mutating func identityDeclined(at now: Instant, date: Timestamp) -> VerdictAction {
+    guard state.decline() else { return .nothing }
+    keepQuiet(from: now)
+    return .send(
+      ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date).encoded)
   }
 
   private func refusal(because reason: CourierCloseReason, _ date: Timestamp) -> VerdictAction {

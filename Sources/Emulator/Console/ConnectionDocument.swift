@@ -1,3 +1,4 @@
+import Cluster
 import Console
 import PushModel
 import Transport
@@ -6,7 +7,7 @@ import Transport
 enum ConnectionDocument {
   static func all(_ emulator: Emulator) -> [() -> JSONValue] {
     let secure = emulator.listeners.flatMap { name, listener in
-      listener.openConnections.map { connection in { describe(name, connection) } }
+      listener.openConnections.map { connection in { describe(name, connection, emulator.nodes?.devices) } }
     }
     return secure
       + plain(emulator).flatMap { name, connections in
@@ -20,7 +21,9 @@ enum ConnectionDocument {
       .compactMap { name, connections in connections.map { (name, $0) } }
   }
 
-  private static func describe(_ listener: String, _ connection: SocketConnection) -> JSONValue {
+  private static func describe(
+    _ listener: String, _ connection: SocketConnection, _ relay: DeviceRelay?
+  ) -> JSONValue {
     .object(
       [
         ("listener", .string(listener)), ("remoteAddress", .string(connection.remoteAddress.description)),
@@ -31,15 +34,22 @@ enum ConnectionDocument {
         ("peer", .optional(connection.peerCommonName)), ("bytesRead", .integer(Int64(connection.bytesRead))),
         ("bytesWritten", .integer(Int64(connection.bytesWritten))),
         ("queuedBytes", .integer(Int64(connection.queuedBytes))),
-      ] + details(connection.handler))
+      ] + details(connection.handler) + node(relay?.peer(of: connection)))
   }
 
   private static func details(_ handler: (any ConnectionHandler)?) -> [(String, JSONValue)] {
     switch handler {
     case let http as HTTP2Connection: [("streams", .integer(Int64(http.openStreams)))]
-    case let courier as CourierConnection: [("devices", .array(courier.udids.map { .string($0.text) }))]
+    case let courier as CourierConnection:
+      [("devices", .array(courier.udids.map { .string($0.text) }))]
+        + (courier.isRelayed ? [("relayedFor", .string(courier.remoteAddress.description))] : [])
     default: []
     }
+  }
+
+  /// Who serves a device that has connected here.
+  private static func node(_ peer: NodePeer?) -> [(String, JSONValue)] {
+    peer.map { [("node", .string($0.name))] } ?? []
   }
 
   private static func describe(
@@ -63,6 +73,7 @@ enum ConnectionDocument {
       + memoryMetrics(emulator, samples.map(\.labels))
       + emulator.streams.metrics + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? [])
       + (emulator.hooks?.metrics ?? [])
+      + (emulator.nodes?.devices.metrics ?? [])
       + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
   }
 

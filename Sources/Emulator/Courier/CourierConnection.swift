@@ -1,4 +1,5 @@
 import Broker
+import Cluster
 import Console
 import CourierWire
 import Credentials
@@ -21,6 +22,10 @@ final class CourierConnection: ConnectionHandler {
   private let service: CourierService
   /// The link back is cut when it closes, which may be amid any call to it that ends it.
   private let connection: SocketConnection
+  /// What is known of the device by the node that it has connected to; nil if that is this one.
+  private let told: RelayedDevice?
+  /// In a cluster, until the first identity is settled.
+  private var arrival: DeviceArrival?
   private var decoder = CourierDecoder()
   /// The packed form of the protocol; nil on nearly every connection.
   private var packing: CourierPacking?
@@ -40,8 +45,9 @@ final class CourierConnection: ConnectionHandler {
   /// Taken when the turn's messages were flushed.
   private(set) var systemQueuedBytes = 0
 
-  init(_ service: CourierService, _ connection: SocketConnection) {
-    (self.service, self.connection) = (service, connection)
+  init(_ service: CourierService, _ connection: SocketConnection, told: RelayedDevice? = nil) {
+    (self.service, self.connection, self.told) = (service, connection, told)
+    if service.relay != nil { arrival = DeviceArrival() }
     session = CourierServerSession(acceptedAt: SystemClock.now())
   }
 
@@ -52,29 +58,39 @@ final class CourierConnection: ConnectionHandler {
     identities.map(\.session.device).filter(broker.registry.contains).map { broker.registry[$0].udid }
   }
 
-  func connectionOpened(_ connection: SocketConnection) { packing = CourierPacking(alpn: connection.alpn) }
+  func connectionOpened(_ connection: SocketConnection) {
+    packing = CourierPacking(alpn: told == nil ? connection.alpn : told?.alpn)
+  }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     let instant = SystemClock.now()
     if let reason = session.bytesReceived(bytes.count, at: instant) { return close(reason) }
     broker.noteRead(at: instant)
-    let now = service.clock.now()
+    arrival?.heard(bytes)
+    take(bytes, instant, service.clock.now())
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp) {
+    var input = bytes
     do throws(CourierProtocolError) {
-      if packing == nil { try takePlain(bytes, instant, now) } else { try takePacked(bytes, instant, now) }
+      if packing == nil { try takePlain(&input, instant, now) } else { try takePacked(&input, instant, now) }
     } catch {
       perform(session.decodingFailed(error), instant, now)
     }
+    arrival?.keep(input)
     countMemory()
     guard unsentBytes > Self.outputLimit else { return }
     connection.setPaused(true)
     connection.notifyWhenDrained()
   }
 
+  /// Whether what comes next is to be looked at.
+  private var isListening: Bool { connection.isOpen && arrival?.pending == nil }
+
   private func takePlain(
-    _ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
+    _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
-    var input = bytes
-    while connection.isOpen, let frame = try decoder.next(&input, limit: session.frameLimit) {
+    while isListening, let frame = try decoder.next(&input, limit: session.frameLimit) {
       if let receipt = try session.acknowledgement(in: frame) {
         acknowledge(receipt, now)
       } else {
@@ -84,10 +100,9 @@ final class CourierConnection: ConnectionHandler {
   }
 
   private func takePacked(
-    _ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
+    _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
-    var input = bytes
-    while connection.isOpen, let command = try packing?.decoder.next(&input, limit: session.frameLimit) {
+    while isListening, let command = try packing?.decoder.next(&input, limit: session.frameLimit) {
       let action = command.withFrame { session.frameReceived($0, at: instant) }
       perform(action, instant, now)
     }
@@ -109,12 +124,16 @@ final class CourierConnection: ConnectionHandler {
     for identity in identities { broker.disconnect(identity.session, now: now) }
     identities = []
     held.drop()
+    if arrival?.pending != nil { service.relay?.forget(self) }
     service.forget(self)
     service.logger.log(.debug, "device connection ended", [("because", .string(reason))])
   }
 
   /// Says what is held besides the output.
-  private func countMemory() { connection.hold(decoder.heldByteCount + held.count + link.heldBytes) }
+  private func countMemory() {
+    connection.hold(
+      decoder.heldByteCount + held.count + link.heldBytes + (arrival?.heldBytes ?? 0))
+  }
 
   func timePassed(_ now: Instant) {
     if let reason = session.timePassed(at: now) { close(reason) }
@@ -173,19 +192,46 @@ final class CourierConnection: ConnectionHandler {
 /// What a device asks for.
 extension CourierConnection {
   private func identify(_ request: ConnectRequest, _ instant: Instant, _ now: Timestamp) {
-    switch service.verify(request, connection.peerCertificate) {
-    case .success(let device): admit(device, request, instant, now)
+    switch service.verify(request, told == nil ? connection.peerCertificate : told?.certificate) {
+    case .success(let device):
+      guard let relay = service.relay else { return admit(device, request, instant, now) }
+      place(DeviceArrival.Identity(device: device, request: request), relay, instant, now)
     case .failure(let refusal):
       service.logger.log(.warning, "device refused", [("because", .string(refusal.sentence))])
       answer(session.identityRefused(date: CourierService.worldDate()))
     }
   }
 
+  /// In a cluster: a device is connected to the node that its zone belongs to, with all others on its connection.
+  private func place(
+    _ identity: DeviceArrival.Identity, _ relay: DeviceRelay, _ instant: Instant, _ now: Timestamp
+  ) {
+    guard !relay.isHere(identity.device.udid) else {
+      arrival = nil
+      return admit(identity.device, identity.request, instant, now)
+    }
+    guard let arrival else { return decline(identity.device) }
+    arrival.wait(for: identity)
+    connection.setPaused(true)
+    relay.place(self, identity.device.udid)
+  }
+
+  /// Refuses an identity of another node; the others on the connection stay.
+  private func decline(_ device: VerifiedDevice) {
+    service.logger.log(
+      .warning, "device refused",
+      [
+        ("udid", .string(device.udid.text)),
+        ("because", "it belongs to another node than the first device on its connection"),
+      ])
+    answer(session.identityDeclined(at: SystemClock.now(), date: CourierService.worldDate()))
+  }
+
   private func admit(
     _ device: VerifiedDevice, _ request: ConnectRequest, _ instant: Instant, _ now: Timestamp
   ) {
-    let environment =
-      connection.requestedName.flatMap { Environment(serverName: $0) } ?? service.defaultEnvironment
+    let name = told == nil ? connection.requestedName : told?.requestedName
+    let environment = name.flatMap { Environment(serverName: $0) } ?? service.defaultEnvironment
     guard
       let connected = broker.connect(
         device.udid, keyFingerprint: device.keyFingerprint, environment: environment,
@@ -314,6 +360,47 @@ extension CourierConnection {
   private func identity(_ token: DeviceToken) -> Identity? { identities.first { $0.baseToken == token } }
 }
 
+/// Where the device belongs in a cluster.
+extension CourierConnection: ArrivingDevice {
+  /// Who is at the other end, whichever node that has connected to.
+  var remoteAddress: SocketAddress { told?.remoteAddress ?? connection.remoteAddress }
+
+  /// Whether another node has led it here.
+  var isRelayed: Bool { told != nil }
+
+  var toldElsewhere: RelayedDevice? {
+    guard told == nil else { return nil }
+    return RelayedDevice(
+      requestedName: connection.requestedName, alpn: connection.alpn, remoteAddress: connection.remoteAddress,
+      certificate: connection.peerCertificate)
+  }
+
+  func settle(_ place: DeviceRelay.Place) {
+    guard let arrival, let identity = arrival.pending else { return }
+    self.arrival = nil
+    switch place {
+    case .here: goOn(identity, behind: arrival.unread)
+    case .at(let peer, let node): leave(for: peer, node, identity.device.udid, arrival.said)
+    case .nobody(let reason): endSession(reason: reason)
+    }
+  }
+
+  private func goOn(_ identity: DeviceArrival.Identity, behind unread: [UInt8]) {
+    let (instant, now) = (SystemClock.now(), service.clock.now())
+    admit(identity.device, identity.request, instant, now)
+    connection.setPaused(false)
+    unread.withUnsafeBytes { take($0, instant, now) }
+  }
+
+  /// The connection is the relay's from here on. What was answered here, to keep-alives, will be answered there again.
+  private func leave(for peer: NodePeer, _ node: SocketConnection, _ udid: UDID, _ said: [UInt8]) {
+    let answered = connection.bytesWritten + connection.queuedBytes
+    session.connectionClosed()
+    service.forget(self)
+    service.relay?.join(connection, udid, peer, node, said: said, answered: answered)
+  }
+}
+
 extension CourierConnection: PhoneLink {
   func order(_ order: [UInt8], number: UInt32) {
     reports.expectOne()
@@ -400,7 +487,7 @@ extension CourierConnection: CourierOutlet {
   private func mayPush(_ now: Instant) -> Bool { !hasAnswered && session.mayPush(at: now) }
 
   private func isStruck(_ message: OutgoingMessage) -> Bool {
-    let faults = faults ?? CourierFaults(service.faults, connection)
+    let faults = faults ?? CourierFaults(service.faults, connection, remoteAddress: remoteAddress)
     self.faults = faults
     let topic = broker.registry.knownTopic(hashed: message.topic)
     return faults.strike(message, topic: topic.map { broker.registry[$0].label })

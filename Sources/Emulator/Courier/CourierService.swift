@@ -1,4 +1,5 @@
 import Broker
+import Cluster
 import Console
 import CourierWire
 import Credentials
@@ -20,6 +21,8 @@ final class CourierService {
   let defaultEnvironment: Environment
   /// Checks certificate, nonce and signature, or the certificate of the handshake; a sentence says why it refuses.
   let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
+  /// Leads devices of other nodes to these; nil without a cluster. To be set before anybody connects.
+  var relay: DeviceRelay?
   /// A device acknowledged something in this turn.
   var devicesMadeProgress = false
   private var connections: [ObjectIdentifier: CourierConnection] = [:]
@@ -46,6 +49,21 @@ final class CourierService {
     let courier = CourierConnection(self, connection)
     connections[ObjectIdentifier(courier)] = courier
     return courier
+  }
+
+  /// Takes a device that another node leads here.
+  func take(_ connection: SocketConnection, _ device: RelayedDevice) {
+    let courier = CourierConnection(self, connection, told: device)
+    connections[ObjectIdentifier(courier)] = courier
+    connection.handler = courier
+    courier.connectionOpened(connection)
+  }
+
+  /// Ends the connections of devices that are not of this node any more, in order: they come back.
+  func end(_ reason: String, where isGone: (UDID) -> Bool) {
+    for connection in Array(connections.values) where connection.udids.contains(where: isGone) {
+      connection.endSession(reason: reason)
+    }
   }
 
   func forget(_ connection: CourierConnection) { connections[ObjectIdentifier(connection)] = nil }

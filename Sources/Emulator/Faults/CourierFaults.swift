@@ -6,7 +6,6 @@ import Transport
 
 /// A device's connection, as far as faults strike it.
 protocol StrikableConnection: AnyObject {
-  var remoteAddress: SocketAddress { get }
   var isStalled: Bool { get }
   func setStalled(_ stalled: Bool)
 }
@@ -22,11 +21,12 @@ extension SocketConnection: StrikableConnection {}
 final class CourierFaults {
   private let service: FaultService
   private unowned let connection: any StrikableConnection
+  private let remoteAddress: SocketAddress
   private(set) var isDoomed = false
   private var decision: FaultEngine.Decision?
 
-  init(_ service: FaultService, _ connection: any StrikableConnection) {
-    (self.service, self.connection) = (service, connection)
+  init(_ service: FaultService, _ connection: any StrikableConnection, remoteAddress: SocketAddress) {
+    (self.service, self.connection, self.remoteAddress) = (service, connection, remoteAddress)
   }
 
   /// Whether a message must not be sent.
@@ -37,7 +37,7 @@ final class CourierFaults {
     let struck = withUnsafeBytes(of: &token) { bytes in
       var point = FaultPoint(.delivery, at: .courier)
       (point.topic, point.token, point.priority) = (topic, bytes, message.head.priority)
-      point.connection = connection.remoteAddress.description
+      point.connection = remoteAddress.description
       return service.decide(point)
     }
     guard let struck else { return false }

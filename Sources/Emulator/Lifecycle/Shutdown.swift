@@ -10,9 +10,12 @@ final class Shutdown {
   /// test need not wait for it.
   var verdictPatience: Int64 = 1_500_000_000
   private static let step: Int64 = 20_000_000
+  /// How long devices of other nodes may go on, in nanoseconds: what they acknowledge is known there alone.
+  private static let relayPatience: Int64 = 100_000_000
 
   private unowned let emulator: Emulator
   private var timer: LoopEvent?
+  private var began: Int64 = 0
   private var deadline: Int64 = 0
   private var verdictDeadline: Int64 = 0
   private var hasEndedVerdicts = false
@@ -37,6 +40,7 @@ final class Shutdown {
     emulator.console?.shutDown()
     emulator.proxy?.shutDown()
     let now = SystemClock.monotonicNanoseconds()
+    began = now
     (deadline, verdictDeadline) = (now + Self.patience, now + verdictPatience)
     look()
   }
@@ -46,10 +50,11 @@ final class Shutdown {
     let now = SystemClock.monotonicNanoseconds()
     if !hasEndedVerdicts, now >= verdictDeadline || nobodyWaits { endVerdicts() }
     let isOver = now >= deadline
-    if !hasClosedCouriers, isOver || !emulator.broker.hasUnacknowledged {
+    if !hasClosedCouriers, isOver || !mayAcknowledge(now) {
       hasClosedCouriers = true
       deadline = now + Self.patience
       emulator.courier.shutDown()
+      emulator.nodes?.devices.shutDown()
     } else if hasClosedCouriers,
       isOver
         || hasEndedVerdicts && emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
@@ -58,6 +63,12 @@ final class Shutdown {
       return end()
     }
     timer?.start(afterNanoseconds: Self.step)
+  }
+
+  /// Whether a device may still have something to acknowledge.
+  private func mayAcknowledge(_ now: Int64) -> Bool {
+    let isRelaying = emulator.nodes?.devices.isIdle == false
+    return emulator.broker.hasUnacknowledged || isRelaying && now < began + Self.relayPatience
   }
 
   private var nobodyWaits: Bool { emulator.waiters.isEmpty && emulator.forward?.isIdle ?? true }

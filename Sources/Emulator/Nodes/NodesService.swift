@@ -2,6 +2,7 @@ import Cluster
 import Platform
 import PushModel
 import Transport
+import Zones
 
 /// What a node and the others of its cluster have to do with each other: its listener for them, and its connections to them.
 ///
@@ -16,35 +17,53 @@ final class NodesService {
   /// Takes what another node has to tell this one; the handler is its to set, and whether what it sends waits for commits
   /// (`waitsForCommits`, which is on). nil: nobody is taken.
   var onLink: ((_ peer: String, SocketConnection) -> Void)?
-  private let loop: EventLoop
-  private let logger: Logger
+  /// Leads devices to their nodes.
+  let devices: DeviceRelay
+  private unowned let emulator: Emulator
   private var listener: NodesListener?
 
-  init(loop: EventLoop, cluster: any ClusterView, logger: Logger) {
-    (self.loop, self.cluster, self.logger) = (loop, cluster, logger)
-    caller = NodeCaller(loop: loop, cluster: cluster, logger: logger)
+  init(_ emulator: Emulator, _ cluster: any ClusterView) {
+    (self.emulator, self.cluster) = (emulator, cluster)
+    caller = NodeCaller(loop: emulator.loop, cluster: cluster, logger: emulator.logger)
+    devices = DeviceRelay(loop: emulator.loop, cluster: cluster, caller: caller, logger: emulator.logger)
   }
 
-  /// Opens the listener for other nodes, which lead to parts of `emulator`.
-  func listen(on address: SocketAddress, _ emulator: Emulator) throws -> SocketListener {
+  /// Opens the listener for other nodes.
+  func listen(on address: SocketAddress) throws -> SocketListener {
     var takers = NodesListener.Takers(
       patience: { [caller] in caller.patience },
       link: { [unowned self] in onLink?($0, $1) },
       console: { [unowned emulator] in emulator.console?.adopt(node: $1) },
-      device: { _, _, connection in connection.abort("there is no courier", reset: true) })
-    takers.refusal = { [unowned self, unowned emulator] in refusal($0, emulator) }
+      device: { [courier = emulator.courier] in courier.take($2, $1) })
+    takers.refusal = { [unowned self] in refusal($0) }
     let listener = try NodesListener(
-      loop: loop, address: address, cluster: cluster, logger: logger, takers: takers)
+      loop: emulator.loop, address: address, cluster: cluster, logger: emulator.logger, takers: takers)
     self.listener = listener
     return listener.listener
   }
 
-  private func refusal(_ kind: NodeHello.Kind, _ emulator: Emulator) -> String? {
+  private func refusal(_ kind: NodeHello.Kind) -> String? {
     if emulator.shutdown?.hasBegun == true { return "the node is shutting down" }
     switch kind {
     case .link: return onLink == nil ? "the node takes no links yet" : nil
     case .console: return emulator.console == nil ? "the node has no console" : nil
     case .device: return nil
     }
+  }
+}
+
+/// What the cluster tells.
+extension NodesService {
+  /// What the view says of zones has changed.
+  func viewChanged() { devices.viewChanged() }
+
+  /// A zone has another owner than before, or none: whoever was served because of the old one comes back.
+  func zoneMoved(_ zone: ZoneNumber) {
+    devices.zoneMoved(zone)
+    guard cluster.seat(of: zone) != .here else { return }
+    let reason = "the zone of the device has moved to another node"
+    let isGone: (UDID) -> Bool = { [cluster] in cluster.zone(of: $0) == zone }
+    emulator.courier.end(reason, where: isGone)
+    emulator.streams.end(reason, where: isGone)
   }
 }

@@ -190,7 +190,10 @@ extension DeviceStream: CourierOutlet {
   }
 
   private func isStruck(_ message: OutgoingMessage) -> Bool {
-    let faults = faults ?? CourierFaults(service.faults, connection)
+    let faults =
+      faults
+      ?? CourierFaults(
+        service.faults, connection, remoteAddress: connection.remoteAddress)
     self.faults = faults
     let topic = broker.registry.knownTopic(hashed: message.topic)
     return faults.strike(message, topic: topic.map { broker.registry[$0].label })

@@ -142,10 +142,18 @@ final class StreamService {
   }
 
   /// Ends every stream in order.
-  func shutDown() {
-    for stream in streams.values {
-      if let session = stream.session { broker.disconnect(session, now: clock.now()) }
-      stream.endSession(reason: "the emulator is shutting down")
+  func shutDown() { end("the emulator is shutting down") { _ in true } }
+
+  /// Ends the streams of some devices in order.
+  func end(_ reason: String, where isGone: (UDID) -> Bool) {
+    for stream in Array(streams.values) {
+      if let session = stream.session {
+        // A reset may have forgotten it.
+        let isKnown = broker.registry.contains(session.device)
+        guard !isKnown || isGone(broker.registry[session.device].udid) else { continue }
+        broker.disconnect(session, now: clock.now())
+      }
+      stream.endSession(reason: reason)
     }
   }
 }

@@ -45,6 +45,22 @@ struct CourierServerSessionFactsTests {
     }
   }
 
+  @Test("a further identity that belongs elsewhere is told status 2, and the others on the connection stay")
+  func declined() {
+    for state in Table.State.allCases {
+      var session = Table.session(in: state)
+      let wasClosed = session.isClosed
+      let action = session.identityDeclined(at: start, date: date)
+      guard state == .verifyingAnother else {
+        #expect(action == .nothing && session.isClosed == wasClosed)
+        continue
+      }
+      #expect(action == .send(connected(nil, 2)))
+      #expect(session.identities == [token] && session.isEstablished)
+      #expect(session.receive(request, at: start) == .verify(request), "the next may come")
+    }
+  }
+
   @Test("connects without end close the connection, and those of ten minutes ago don't count")
   func connects() {
     var session = Table.session(in: .verifyingAnother)

@@ -17,6 +17,8 @@ final class EmulatorHarness {
 
   let emulator: Emulator
   let certs: String
+  /// The node that devices connect to, if that is another.
+  private let edge: TestEdge?
   private let heartbeat: LoopEvent
   private var contexts: [String: TLSContext] = [:]
   private var clients: [SocketConnection] = []
@@ -43,11 +45,14 @@ final class EmulatorHarness {
     emulator = try Emulator(options: options, loop: loop)
     heartbeat = LoopEvent(timerOn: emulator.loop) {}
     prepare(emulator)
+    TestEdge.prepare(emulator)
     try emulator.start()
+    edge = try TestEdge(of: emulator, options)
   }
 
   deinit {
     for client in clients { client.abort("the test is over") }
+    edge?.end()
     for (_, listener) in emulator.listeners {
       listener.stopAccepting()
       for connection in listener.openConnections { connection.abort("the test is over") }
@@ -136,7 +141,8 @@ final class EmulatorHarness {
     alpn: [String] = []
   ) throws -> SocketConnection {
     let connection = try TLSClient.connect(
-      loop: loop, to: address(listener), serverName: serverName, alpn: alpn, context: context,
+      loop: loop, to: (listener == "courier" ? edge?.courier : nil) ?? address(listener),
+      serverName: serverName, alpn: alpn, context: context,
       handler: recorder)
     clients.append(connection)
     return connection

@@ -1,4 +1,5 @@
 import Cluster
+import Foundation
 import Platform
 import PushModel
 import Testing
@@ -20,6 +21,8 @@ final class TwoNodes {
   final class View: ClusterView {
     let name: String
     var secret = Array("the secret of a test".utf8)
+    /// What it takes for true, by zone, whatever is.
+    var believes: [Int: ZoneSeat] = [:]
     private let table: Table
 
     init(_ name: String, _ table: Table) { (self.name, self.table) = (name, table) }
@@ -29,6 +32,7 @@ final class TwoNodes {
     }
 
     func seat(of zone: ZoneNumber) -> ZoneSeat {
+      if let belief = believes[zone.number] { return belief }
       guard let owner = table.owners[zone.number] else { return .nowhere }
       return owner == name ? .here : table.peers[owner].map { .at($0) } ?? .nowhere
     }
@@ -52,4 +56,54 @@ final class TwoNodes {
   var nodesA: NodesService { get throws { try #require(a.emulator.nodes) } }
   var nodesB: NodesService { get throws { try #require(b.emulator.nodes) } }
   var peerB: NodePeer { get throws { try #require(table.peers["node-b"]) } }
+}
+
+/// With `APNS_TEST_EDGE` in the environment the devices of every harness come by another node, so that all that is tested of devices
+/// is tested through the relay:
+///
+///     APNS_TEST_EDGE=1 swift test --filter Courier
+final class TestEdge {
+  static let isWanted = ProcessInfo.processInfo.environment["APNS_TEST_EDGE"] != nil
+
+  /// What the edge, or the node behind it, knows of the cluster: all zones are that node's.
+  private final class View: ClusterView {
+    let name: String
+    let secret: [UInt8] = [1]
+    var owner: NodePeer?
+
+    init(_ name: String) { self.name = name }
+    func zone(of udid: UDID) -> ZoneNumber { ZoneNumber(0) }
+    func seat(of zone: ZoneNumber) -> ZoneSeat { owner.map { .at($0) } ?? .here }
+  }
+
+  private let emulator: Emulator
+
+  /// To be called before `owner` starts.
+  static func prepare(_ owner: Emulator) {
+    if isWanted, owner.nodes == nil { _ = owner.join(View("owner")) }
+  }
+
+  /// An emulator in front of another, on its loop.
+  init?(of owner: Emulator, _ options: EmulatorOptions) throws {
+    guard owner.nodes?.cluster is View, let address = owner.ports["nodes"] else { return nil }
+    var options = options
+    (options.gatewayPort, options.feedbackPort, options.providerPort) = (.off, .off, .off)
+    (options.consolePort, options.proxyPort, options.isEphemeral) = (.off, .off, true)
+    (options.capture, options.forward, options.hooks, options.seedData) = (nil, nil, [], nil)
+    emulator = try Emulator(options: options, loop: owner.loop)
+    let view = View("edge")
+    view.owner = NodePeer(name: "owner", address: address)
+    _ = emulator.join(view)
+    try emulator.start()
+  }
+
+  /// Where devices connect.
+  var courier: SocketAddress? { emulator.ports["courier"] }
+
+  func end() {
+    for (_, listener) in emulator.listeners {
+      listener.stopAccepting()
+      for connection in listener.openConnections { connection.abort("the test is over") }
+    }
+  }
 }

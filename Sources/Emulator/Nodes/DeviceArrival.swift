@@ -1,0 +1,36 @@
+import CourierWire
+import Credentials
+
+/// A device's connection in a cluster until its first identity is settled: what it has said, so that another node can be told.
+///
+///     reading ─ an identity of a zone that is not here ─→ pending ─ it has come here ─→ taken up: goes on as any other
+///                                                            ├─ its node is reached ─→ that node is told all
+///                                                            └─ neither in time ─→ the connection ends
+///
+/// An object, so that connections that are settled, and all without a cluster, hold no more than nil.
+final class DeviceArrival {
+  /// Who waits.
+  struct Identity {
+    var device: VerifiedDevice
+    var request: ConnectRequest
+  }
+
+  /// All that has been read, in bytes of the device protocol; at most `CourierLimits.bytesBeforeConnect`.
+  private(set) var said: [UInt8] = []
+  /// What of it comes behind the connect that is to be settled.
+  private(set) var unread: [UInt8] = []
+  private(set) var pending: Identity?
+
+  /// What is held, in bytes.
+  var heldBytes: Int { said.capacity + unread.capacity }
+
+  func heard(_ bytes: UnsafeRawBufferPointer) { said.append(contentsOf: bytes) }
+
+  /// An identity has to wait.
+  func wait(for identity: Identity) { pending = identity }
+
+  /// What was not looked at, as an identity waits.
+  func keep(_ rest: UnsafeRawBufferPointer) {
+    if pending != nil { unread = Array(rest) }
+  }
+}

@@ -1,0 +1,215 @@
+import Cluster
+import Console
+import CourierWire
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// Leads devices to the node that their zone belongs to: this node keeps TLS, and passes plain bytes on in both directions.
+///
+///     place ─→ the zone is here ───────────────────────────→ the courier goes on
+///        ├───→ it is at another node ─ a connection to it ─→ a tunnel, until one side ends or the zone moves
+///        └───→ it is nowhere, or its node can't be reached ─ it waits ─→ once more, or the end
+final class DeviceRelay {
+  /// What has come of a device that is not of this node.
+  enum Place {
+    /// It is by now.
+    case here
+    /// The connection to its node, which is to be told what the device has said.
+    case at(NodePeer, SocketConnection)
+    case nobody(String)
+  }
+
+  /// How often those are looked at that wait, in nanoseconds.
+  private static let interval: Int64 = 250_000_000
+  /// The owner ends what is idle, and devices that do not read are no worse than without a relay; so this is only for what nobody
+  /// ends.
+  private static let limits = SocketTunnel.Limits(
+    idle: CourierLimits.idleNanoseconds + 60_000_000_000,
+    stall: CourierLimits.idleNanoseconds + 60_000_000_000, backlog: 64 << 10)
+
+  /// How long a device is held whose zone nobody has, in nanoseconds: as long as a takeover lasts. Variable so that a test need
+  /// not wait for it.
+  var patience: Int64 = 5_000_000_000
+  private let loop: EventLoop
+  private let cluster: any ClusterView
+  private let caller: NodeCaller
+  private let logger: Logger
+  private let tunnels: SocketTunnels
+  private var waiting: [ObjectIdentifier: Waiting] = [:]
+  private var relayed: [ObjectIdentifier: Relayed] = [:]
+  private var timer: LoopEvent?
+  /// Devices that were relayed so far, and that were sent away, as counts.
+  private var relayedCount = 0
+  private var sentAwayCount = 0
+
+  /// A device whose place is looked for.
+  private final class Waiting {
+    let device: any ArrivingDevice
+    let zone: ZoneNumber
+    let deadline: Int64
+    /// The call that is under way.
+    var call: (peer: NodePeer, giveUp: () -> Void)?
+    /// Why it still waits.
+    var problem = "nobody has it"
+
+    init(_ device: any ArrivingDevice, _ zone: ZoneNumber, deadline: Int64) {
+      (self.device, self.zone, self.deadline) = (device, zone, deadline)
+    }
+  }
+
+  private struct Relayed {
+    let zone: ZoneNumber
+    let peer: NodePeer
+    let tunnel: SocketTunnel
+  }
+
+  init(loop: EventLoop, cluster: any ClusterView, caller: NodeCaller, logger: Logger) {
+    (self.loop, self.cluster, self.caller, self.logger) = (loop, cluster, caller, logger)
+    tunnels = SocketTunnels(loop: loop, name: "courier", limits: Self.limits)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in lookAtAll() }
+  }
+
+  /// Whether this node owns the device's zone.
+  func isHere(_ udid: UDID) -> Bool { cluster.seat(of: cluster.zone(of: udid)) == .here }
+
+  /// Whether no device is led to another node.
+  var isIdle: Bool { relayed.isEmpty }
+
+  /// The node that a connection of the courier is relayed to; nil if it is not.
+  func peer(of connection: SocketConnection) -> NodePeer? { relayed[ObjectIdentifier(connection)]?.peer }
+
+  // MARK: Arriving
+
+  /// Finds the place of a device whose zone is not here; it hears of that once, unless it is gone before.
+  func place(_ device: any ArrivingDevice, _ udid: UDID) {
+    let zone = cluster.zone(of: udid)
+    let deadline = SystemClock.monotonicNanoseconds() + patience
+    let waiting = Waiting(device, zone, deadline: deadline)
+    if self.waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
+    self.waiting[ObjectIdentifier(device)] = waiting
+    look(waiting)
+  }
+
+  /// It is gone, and hears no more.
+  func forget(_ device: any ArrivingDevice) {
+    waiting.removeValue(forKey: ObjectIdentifier(device))?.call?.giveUp()
+  }
+
+  /// Lets device and node hear each other. The device has `said` this, and has had `answered` bytes of what its node will answer
+  /// to it.
+  func join(
+    _ device: SocketConnection, _ udid: UDID, _ peer: NodePeer, _ node: SocketConnection, said: [UInt8],
+    answered: Int
+  ) {
+    // What the node says is true already.
+    device.waitsForCommits = false
+    device.hold(0)
+    node.send(said)
+    let key = ObjectIdentifier(device)
+    let tunnel = tunnels.join(device, node, skipping: answered) { [weak self] in self?.relayed[key] = nil }
+    guard let tunnel else { return }
+    relayed[key] = Relayed(zone: cluster.zone(of: udid), peer: peer, tunnel: tunnel)
+    relayedCount += 1
+    logger.log(
+      .info, "device relayed", [("udid", .string(udid.text)), ("node", .string(peer.name))])
+  }
+
+  private func look(_ waiting: Waiting) {
+    switch cluster.seat(of: waiting.zone) {
+    case .here: settle(waiting, .here)
+    case .nowhere:
+      stopCalling(waiting)
+      waiting.problem = "nobody has it"
+    case .at(let peer):
+      guard let told = waiting.device.toldElsewhere else {
+        return settle(waiting, .nobody("it is at \(peer.name)"))
+      }
+      guard waiting.call?.peer != peer else { return }
+      stopCalling(waiting)
+      call(peer, told, waiting)
+    }
+  }
+
+  private func call(_ peer: NodePeer, _ told: RelayedDevice, _ waiting: Waiting) {
+    var isOver = false
+    let giveUp = caller.call(peer, for: .device(told)) { [weak self] result in
+      isOver = true
+      waiting.call = nil
+      switch result {
+      case .success(let connection): self?.settle(waiting, .at(peer, connection))
+      case .failure(let failure): waiting.problem = "\(peer.name) can't be reached: \(failure.sentence)"
+      }
+    }
+    if !isOver { waiting.call = (peer, giveUp) }
+  }
+
+  private func stopCalling(_ waiting: Waiting) {
+    waiting.call?.giveUp()
+    waiting.call = nil
+  }
+
+  private func settle(_ waiting: Waiting, _ place: Place) {
+    let key = ObjectIdentifier(waiting.device)
+    guard self.waiting[key] === waiting else { return }
+    self.waiting[key] = nil
+    stopCalling(waiting)
+    if case .nobody = place { sentAwayCount += 1 }
+    waiting.device.settle(place)
+  }
+
+  private func lookAtAll() {
+    let now = SystemClock.monotonicNanoseconds()
+    for waiting in Array(waiting.values) {
+      look(waiting)
+      if now >= waiting.deadline {
+        settle(waiting, .nobody("its zone \(waiting.zone): \(waiting.problem)"))
+      }
+    }
+    if !waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
+  }
+
+  // MARK: What changes
+
+  /// What the cluster's view says has changed: who waits is looked at at once.
+  func viewChanged() {
+    for waiting in Array(waiting.values) { look(waiting) }
+  }
+
+  /// Devices of the zone come back, and are led to where it is now.
+  func zoneMoved(_ zone: ZoneNumber) {
+    let seat = cluster.seat(of: zone)
+    for relayed in Array(relayed.values) where relayed.zone == zone && seat != .at(relayed.peer) {
+      relayed.tunnel.close()
+    }
+    for waiting in Array(waiting.values) where waiting.zone == zone { look(waiting) }
+  }
+
+  /// Ends every connection in order.
+  func shutDown() {
+    for waiting in Array(waiting.values) { settle(waiting, .nobody("the emulator is shutting down")) }
+    tunnels.closeAll()
+  }
+
+  var metrics: [MetricFamily] {
+    [
+      MetricFamily(
+        "apns_emulator_relayed_devices", .gauge,
+        "Devices that are connected here and served by another node.", value: relayed.count),
+      MetricFamily(
+        "apns_emulator_relayed_devices_total", .counter, "Device connections that were led to another node.",
+        value: relayedCount),
+      MetricFamily(
+        "apns_emulator_unplaced_devices_total", .counter,
+        "Device connections that were ended because no node could serve them.", value: sentAwayCount),
+    ]
+  }
+}
+
+/// A device's connection whose place in the cluster is looked for.
+protocol ArrivingDevice: AnyObject {
+  /// What another node is told of it; nil if it may not be led to another.
+  var toldElsewhere: RelayedDevice? { get }
+  func settle(_ place: DeviceRelay.Place)
+}
