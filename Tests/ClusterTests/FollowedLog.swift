@@ -10,11 +10,12 @@ final class FollowedLog {
   let log: LogStream
   private(set) var events: [LogStream.Event] = []
 
-  init(_ line: Line, _ name: String = "APNS_Z0") {
+  init(_ line: Line, _ name: String = "APNS_Z0", largestRecord: Int = 1_000_000) {
     self.line = line
     log = LogStream(
       client: line.client, loop: line.loop,
-      configuration: JetStreamConfiguration(name: name, subject: "apns.log.\(name)"))
+      configuration: JetStreamConfiguration(name: name, subject: "apns.log.\(name)"),
+      largestRecord: largestRecord)
   }
 
   /// Opened and followed.

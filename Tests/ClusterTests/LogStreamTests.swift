@@ -134,7 +134,10 @@ struct LogStreamTests {
 
   @Test func saysThatARecordIsTooLarge() throws {
     let server = try NATSServer(configuration: "max_payload: 4096")
-    let log = FollowedLog(try Line(to: server))
+    let line = try Line(to: server)
+    let refused = try FollowedLog(line).open()
+    #expect(refused == .failure(.tooLarge(1_001_024, limit: 4096)))
+    let log = FollowedLog(line, largestRecord: 3000)
     _ = try log.open().get()
     let answer = try log.append(String(repeating: "x", count: 4096), behind: 0)
     guard case .failure(.tooLarge(4097..., limit: 4096)) = answer else {

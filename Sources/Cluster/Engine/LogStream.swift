@@ -2,6 +2,7 @@ import NATSWire
 import Platform
 import PushModel
 import Transport
+import Zones
 
 /// One log in the engine: a stream with one subject, followed in order and appended to behind a known sequence.
 ///
@@ -33,6 +34,8 @@ public final class LogStream {
     case lost(JetStreamFailure)
   }
 
+  /// Most bytes of an append's headers.
+  private static let headerLimit = 1024
   /// What is waited before the next try, in nanoseconds.
   static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
 
@@ -40,6 +43,8 @@ public final class LogStream {
   private let client: NATSClient
   private let loop: EventLoop
   private let patience: Patience
+  /// That will be appended, in bytes.
+  private let largestRecord: Int
   /// When the stream was made, in the engine's words; nil until it is open.
   public private(set) var created: String?
   private var opening: LogOpening?
@@ -47,10 +52,10 @@ public final class LogStream {
 
   public init(
     client: NATSClient, loop: EventLoop, configuration: JetStreamConfiguration,
-    patience: Patience = Patience()
+    patience: Patience = Patience(), largestRecord: Int = ZoneLease.Terms().recordLimit
   ) {
     (self.client, self.loop, self.configuration) = (client, loop, configuration)
-    self.patience = patience
+    (self.patience, self.largestRecord) = (patience, largestRecord)
   }
 
   /// Why opening or following does not go on at the moment; nil while all is well.
@@ -61,7 +66,9 @@ public final class LogStream {
   /// Makes the stream if it is not there, and checks that it is one of ours. Waits for an engine that is away; `done` is called once.
   public func open(done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void) {
     opening?.end()
-    let opening = LogOpening(client, loop, configuration, within: patience.request) { [weak self] result in
+    let opening = LogOpening(
+      client, loop, configuration, within: patience.request, room: largestRecord + Self.headerLimit
+    ) { [weak self] result in
       guard let self else { return }
       self.opening = nil
       if case .success(let state) = result { created = state.created }
@@ -150,6 +157,8 @@ final class LogOpening {
   private let client: NATSClient
   private let configuration: JetStreamConfiguration
   private let patience: Int64
+  /// Largest message that will be sent, in bytes.
+  private let room: Int
   private let done: (Result<JetStreamState, JetStreamFailure>) -> Void
   private var backoff = Backoff(
     first: LogStream.retry.first, longest: LogStream.retry.longest, seed: .random(in: .min ... .max))
@@ -160,9 +169,10 @@ final class LogOpening {
 
   init(
     _ client: NATSClient, _ loop: EventLoop, _ configuration: JetStreamConfiguration, within patience: Int64,
-    done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
+    room: Int, done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
   ) {
-    (self.client, self.configuration, self.patience, self.done) = (client, configuration, patience, done)
+    (self.client, self.configuration, self.patience) = (client, configuration, patience)
+    (self.room, self.done) = (room, done)
     timer = LoopEvent(timerOn: loop) { [unowned self] in look() }
   }
 
@@ -185,7 +195,10 @@ final class LogOpening {
   private func look() {
     timer?.cancel()
     // Nothing is asked while there is no engine: `changed` tells when there is one.
-    guard watch != nil, client.info != nil else { return }
+    guard watch != nil, let info = client.info else { return }
+    guard info.maximumPayload >= room else {
+      return finish(.failure(.tooLarge(room, limit: info.maximumPayload)))
+    }
     ask(.information(stream: configuration.name)) { [configuration] failure in
       if case .refused(JetStreamFailure.streamNotFoundCode, _) = failure {
         .create(configuration)
