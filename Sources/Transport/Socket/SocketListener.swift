@@ -25,6 +25,9 @@ public final class SocketListener {
   /// Most connections of one listener; further ones wait in the kernel's queue.
   public static let connectionLimit = 50_000
   private static let backlog: Int32 = 4096
+  /// Most clients that are accepted in a turn, as a count: what they want follows, in this turn and the next. Thousands that come
+  /// at once, a millisecond each where TLS begins, would have everybody else wait until the last of them is served.
+  static let acceptsPerTurn = 16
   private static let sweepInterval: Int64 = 1_000_000_000
 
   /// What it is called, for whoever counts.
@@ -109,7 +112,9 @@ public final class SocketListener {
   }
 
   private func acceptAll() {
-    while acceptEvent != nil {
+    var left = Self.acceptsPerTurn
+    while acceptEvent != nil, left > 0 {
+      left -= 1
       let room = findRoom?() ?? (connections.count < Self.connectionLimit ? .free : .none)
       switch room {
       case .later: return

@@ -20,6 +20,22 @@ extension LiveTests {
       withExtendedLifetime(silent) {}
     }
 
+    @Test("of many clients that come at once some are taken in each turn, and all in the end")
+    func crowd() throws {
+      let stage = try Stage()
+      let crowd = try (0..<3 * SocketListener.acceptsPerTurn).map { _ in
+        try SilentSocket(stage.address)
+      }
+      var counts = [0]
+      stage.turn(until: "all are taken") {
+        counts.append(stage.open)
+        return stage.open == crowd.count
+      }
+      let steps = zip(counts.dropFirst(), counts).map { $0 - $1 }
+      #expect(steps.max() == SocketListener.acceptsPerTurn)
+      withExtendedLifetime(crowd) {}
+    }
+
     @Test("an open connection has no deadline")
     func noDeadline() throws {
       let stage = try Stage()
