@@ -12,16 +12,18 @@ struct ReadBudget {
   static let recordSize = 16 << 10
 
   /// For how long all connections together may read in a turn, in nanoseconds, and how much of it one has at least. Who
-  /// wants to hear from the emulator waits that long behind a busy client; a commit is paid as often, and so a turn is
+  /// wants to hear from the emulator waits two turns behind a busy client, the one that it comes in and the next: whoever
+  /// sends 50 pushes a second, each behind the answer to the last, must have it within 20 ms, or falls ever further behind. What
+  /// a turn reads is also written in it, so reading may take half of the 10 ms. A commit is paid as often, and so a turn is
   /// longer while nobody else has come for some turns: measured, that takes a tenth off the cost of a frame.
   struct Times {
-    var turn: Int64 = 20_000_000
+    var turn: Int64 = 5_000_000
     var quietTurn: Int64 = 80_000_000
     var least: Int64 = 1_000_000
   }
 
-  /// So many turns without anybody else make a loop quiet.
-  static let turnsUntilQuiet = 8
+  /// So many turns without anybody else make a loop quiet: some 160 ms.
+  static let turnsUntilQuiet = 32
 
   private var bytesLeft = byteLimit
   private var reads = 0

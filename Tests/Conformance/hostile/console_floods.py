@@ -2,7 +2,10 @@
 
 import contextlib
 import json
+import os
+import selectors
 import socket
+import threading
 import time
 import urllib.request
 
@@ -171,20 +174,61 @@ def attack_vanishing_streams(run):
 
 def attack_unread_streams(run):
     """Devices that never read, and a provider that goes on pushing to them."""
+    with streams(run, receive_buffer=4096) as (lab, _, tokens):
+        push_without_end(run, lab, tokens)
+
+
+def attack_read_streams(run):
+    """Devices that do read, and a provider that goes on pushing to them: nobody does wrong, but there is no end of it."""
+    with streams(run) as (lab, connections, tokens):
+        with reading(connections):
+            push_without_end(run, lab, tokens)
+
+
+@contextlib.contextmanager
+def streams(run, receive_buffer=None):
+    """Many devices at once, of an emulator with little memory, as their connections and tokens."""
     count, memory = (20, 16) if run.is_short else (200, 64)
     lab = run.small_lab(memory)
-    connections = [stream(lab, number, receive_buffer=4096) for number in range(count)]
+    connections = [stream(lab, number, receive_buffer) for number in range(count)]
     while len(tokens := stream_tokens(lab)) < count:
         time.sleep(0.05)
+    yield lab, connections, tokens
+    for plain in connections:
+        plain.close()
+    run.grew_within(memory)
+
+
+@contextlib.contextmanager
+def reading(connections):
+    """All that comes on these is thrown away."""
+    over = threading.Event()
+
+    def read():
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        with selectors.DefaultSelector() as selector:
+            for plain in connections:
+                selector.register(plain, selectors.EVENT_READ)
+            while not over.is_set():
+                for key, _ in selector.select(0.1):
+                    key.fileobj.recv(1 << 20)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        over.set()
+        reader.join()
+
+
+def push_without_end(run, lab, tokens):
     body = json.dumps({"aps": {"alert": "x" * 1900}}).encode()
     with run.beside(lab):
         with Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
             end = time.monotonic() + run.seconds
             while time.monotonic() < end and not run.has_won():
                 provider.send(b"".join(framed(0, token, body) for token in tokens))
-    for plain in connections:
-        plain.close()
-    run.grew_within(memory)
 
 
 def stream_tokens(lab):

@@ -76,6 +76,7 @@ ROWS = [
     Row("14c", "tunnels to a server that never reads", proxy_floods.attack_tunnels),
     Row("15a", "5,000 device streams come and vanish", console_floods.attack_vanishing_streams),
     Row("15b", "200 device streams that never read", console_floods.attack_unread_streams),
+    Row("15c", "200 device streams that read all that is pushed", console_floods.attack_read_streams),
 ]
 
 

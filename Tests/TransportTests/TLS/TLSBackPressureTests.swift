@@ -113,6 +113,35 @@ extension LiveTests {
     }
 
     @Test(
+      "who sends 50 times a second, each behind an answer, is not held up by one that keeps the server busy")
+    func pace() throws {
+      let stage = try Stage()
+      let (busy, _) = try stage.pair()
+      let (healthy, healthyServer) = try stage.pair()
+      let turn = stage.loop.readTimes.turn
+      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      for _ in 0..<400 {
+        busy.send([UInt8](repeating: 7, count: 100))
+        busy.connection?.flushNow()
+      }
+      stage.loop.runTurn(wait: false)
+      healthyServer.onReceived = { connection, bytes in connection.send(Array(bytes)) }
+      var longest = 0
+      for count in 1...3 {
+        healthy.send([1])
+        healthy.connection?.flushNow()
+        var turns = 0
+        while healthy.received.count < count, turns < 40 {
+          stage.loop.runTurn(wait: false)
+          turns += 1
+        }
+        longest = max(longest, turns)
+      }
+      #expect(!stage.loop.unread.isEmpty && !stage.loop.isQuiet)
+      #expect(Int64(longest) * turn < 1_000_000_000 / 50, "\(longest) turns")
+    }
+
+    @Test(
       "a turn is longer once nobody but a busy reader has come for some turns, and short again when somebody does"
     )
     func quietTurns() throws {
