@@ -51,6 +51,12 @@ public enum SocketCalls {
     setOption(descriptor, SOL_SOCKET, SO_RCVBUF, bytes)
   }
 
+  /// Has the system take no more of a stream socket's output than about so many bytes that it can't send, as the peer's buffer is
+  /// full. Without it Linux takes up to 4 MiB.
+  public static func setUnsentLimit(_ descriptor: Int32, bytes: Int32) {
+    setOption(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, bytes)
+  }
+
   /// Bytes of a stream socket that the system has taken and not yet sent, because the peer's is full: they are lost if
   /// this process dies while it has input that it has not read, as the system then resets the connection.
   public static func unsentBytes(_ descriptor: Int32) -> Int {

@@ -4,8 +4,8 @@ import PushModel
 public final class DeviceLink {
   /// Most messages that may be unacknowledged on one connection, as a count. Beyond it newer ones stay in their slots.
   package static let windowLimit = 8192
-  /// Most bytes queued for a connection that the system has not taken.
-  static let unsentLimit = 8 << 20
+  /// Most bytes queued for a connection that the system has not taken, unless the connection says otherwise.
+  package static let unsentLimit = 8 << 20
   /// How long providers wait in all for a device that does not follow, in nanoseconds, beyond what it earns. A second
   /// bridges a device that was busy, and is over before anybody's request is.
   static let patience: Int64 = 1_000_000_000
@@ -18,6 +18,8 @@ public final class DeviceLink {
 
   /// The connection, which owns this object and ends its sessions before it goes.
   unowned let outlet: any CourierOutlet
+  /// Most bytes queued for this connection that the system has not taken. Beyond it newer messages stay in their slots.
+  package var unsentLimit = DeviceLink.unsentLimit
   /// Sent and not yet acknowledged, oldest first.
   var window = SentWindow()
   /// Rows whose message waits in its slot for room in the window.
@@ -42,7 +44,7 @@ public final class DeviceLink {
   /// Whether another message may be sent now; otherwise it waits in its slot.
   @inline(__always)
   var hasRoom: Bool {
-    window.count < Self.windowLimit && waiting.isEmpty && outlet.unsentBytes < Self.unsentLimit
+    window.count < Self.windowLimit && waiting.isEmpty && outlet.unsentBytes < unsentLimit
   }
 
   /// Whether the system has not taken all that was sent.
@@ -53,7 +55,7 @@ public final class DeviceLink {
 
   /// Whether what waits may go out again; half of the limits, so that this does not flutter.
   var hasCaughtUp: Bool {
-    window.count < Self.windowLimit / 2 && outlet.unsentBytes < Self.unsentLimit / 2
+    window.count < Self.windowLimit / 2 && outlet.unsentBytes < unsentLimit / 2
   }
 
   // MARK: Patience
@@ -63,7 +65,7 @@ public final class DeviceLink {
   /// for any more.
   @inline(__always)
   var isBehind: Bool {
-    guard window.count > Self.windowLimit / 2 || outlet.unsentBytes > Self.unsentLimit / 2 else {
+    guard window.count > Self.windowLimit / 2 || outlet.unsentBytes > unsentLimit / 2 else {
       return false
     }
     return patienceLeft > 0

@@ -12,8 +12,10 @@ import Transport
 /// A message is acknowledged once its last byte has left for the reader's system, or when the reader says so. What is neither is
 /// kept again when the stream ends.
 final class DeviceStream {
-  /// How much a stream may leave unread before broadcasts, which nobody keeps, are lost to it, in bytes.
-  private static let broadcastLimit = 1 << 20
+  /// How much may wait for a reader that has not taken all there was at the end of the last turn, in bytes; beyond that
+  /// notifications stay in their slots, the newest of each token, and broadcasts, which nobody keeps, are lost to it. Far less
+  /// than a phone's: each becomes a document of twice its size, and readers that take nothing must cost others no time.
+  private static let unreadLimit = 256 << 10
   /// What one costs besides what the connection knows of, its device and token included, in bytes; measured with 5,000, which cost
   /// 3 KiB each (`Documentation/speed.md#fleet-style-streams`).
   private static let ownBytes = 2 << 10
@@ -99,12 +101,14 @@ final class DeviceStream {
     connection.flush()
     // Its reader may have gone while bytes were written.
     guard session != nil else { return }
+    link.unsentLimit = exchange.queuedBytes > 0 ? Self.unreadLimit : DeviceLink.unsentLimit
     systemQueuedBytes = isExplicit ? connection.systemQueuedBytes : 0
     acknowledgeWritten()
   }
 
   private func roomMade() {
     guard session != nil else { return }
+    link.unsentLimit = DeviceLink.unsentLimit
     acknowledgeWritten()
     broker.roomMade(link, now: service.clock.now())
   }
@@ -169,7 +173,7 @@ extension DeviceStream: CourierOutlet {
   func deliver(
     _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
   ) {
-    guard form == .console, exchange.queuedBytes < Self.broadcastLimit else { return }
+    guard form == .console, exchange.queuedBytes < link.unsentLimit else { return }
     send(document.broadcast(broadcast, channel: channel, topic: topic, now: service.clock.now()))
   }
 

@@ -29,6 +29,9 @@ public final class HTTPConnection {
 
   /// Answers that may wait to be written before the next pipelined request is taken up, in bytes.
   private static let answerBacklog = 1 << 20
+  /// Of an answer without end, how much the system may take that it can't send yet, in bytes: a client that does not read is
+  /// found out soon, and holds no megabytes that nobody counts. As much as a first buffer.
+  private static let standingUnsent = Int32(OutputBuffer.chunk)
 
   let limits: HTTPLimits
   /// Takes one request that must be answered however full the server is.
@@ -281,6 +284,7 @@ extension HTTPConnection {
     (isStanding, endsAfterAnswer) = (true, true)
     self.stallTime = stallTime
     connection.stallLimit = stallTime
+    SocketCalls.setUnsentLimit(connection.descriptor, bytes: Self.standingUnsent)
     if queuedBytes > 0 { setDeadline(stallTime) }
     onStanding?(self)
   }

@@ -39,6 +39,23 @@ final class BackpressureTests {
     #expect(phone.texts == ["waits"])
   }
 
+  @Test("waits sooner where its connection takes less")
+  func ownLimit() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    (phone.link.unsentLimit, phone.unsentBytes) = (1000, 999)
+    lab.push(row, "goes out")
+    phone.unsentBytes = 1000
+    let late = [lab.push(row, "late"), lab.push(row, "later")]
+    #expect(phone.texts == ["goes out"] && phone.link.isBehind)
+    #expect(late.map { lab.state($0) } == [.replaced, .stored])
+    for (unsent, texts) in [(500, ["goes out"]), (499, ["goes out", "later"])] {
+      phone.unsentBytes = unsent
+      lab.broker.roomMade(phone.link, now: lab.now)
+      #expect(phone.texts == texts)
+    }
+  }
+
   @Test("does not make the window grow by leaving its first message unacknowledged")
   func windowBounded() throws {
     let row = try lab.row()

@@ -123,6 +123,29 @@ extension LiveTests {
       #expect(!harness.broker.hasUnacknowledged)
     }
 
+    @Test(
+      "of what a reader leaves unread little waits for it: the newest of the rest is kept until it reads on")
+    func unreadIsLittle() throws {
+      let reader = try harness.stream("phone-1", "?topic=\(Site.topic)&ack=explicit")
+      let token = try reader.token()
+      let text = String(repeating: "x", count: 3000)
+      var count: UInt64 = 0
+      harness.turn(until: "one is kept") {
+        count += 1
+        _ = try? push(token, text)
+        return state(of: count) == "stored" || count > 2000
+      }
+      let stream = try #require(harness.emulator.console?.openConnections.first { $0.isStanding })
+      // One document is 8 KiB, and the last one begins below the limit.
+      #expect(stream.queuedBytes > 64 << 10 && stream.queuedBytes < (256 + 16) << 10)
+      // The system takes as much as fits into its last buffer.
+      #expect(stream.systemQueuedBytes < 256 << 10)
+      #expect(try push(token, "newest") == 200)
+      #expect(state(of: count) == "replaced" && state(of: count + 1) == "stored")
+      reader.wait(for: Int(count))
+      #expect(reader.pushes.last == #"{"t":"newest"}"#)
+    }
+
     @Test("what a person does to apps and phone is told, and an erased phone's stream ends")
     func people() throws {
       let all = try harness.stream("phone-1", "")
