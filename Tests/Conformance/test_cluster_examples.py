@@ -1,0 +1,157 @@
+"""The examples of Documentation/cluster: what Kubernetes and Compose say of them, and whether their parts fit together."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from harness import BINARY, PATIENCE
+
+FOLDER = pathlib.Path(__file__).parents[2] / "Documentation" / "cluster"
+CONTAINERFILE = FOLDER.parents[1] / ".packaging" / "image" / "Containerfile"
+SERVER = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
+TOKEN = "only-for-tests"
+
+
+def documents():
+    return list(yaml.safe_load_all((FOLDER / "kubernetes.yaml").read_text()))
+
+
+def kubernetes(kind, name):
+    [found] = [each for each in documents() if each["kind"] == kind and each["metadata"]["name"] == name]
+    return found
+
+
+def pod(name):
+    return kubernetes("StatefulSet", name)["spec"]["template"]["spec"]
+
+
+def variables(name):
+    """Of the only container, as they are in it."""
+    [container] = pod(name)["containers"]
+    values = {}
+    for each in container["env"]:
+        if "valueFrom" in each:
+            reference = each["valueFrom"]["secretKeyRef"]
+            value = kubernetes("Secret", reference["name"])["stringData"][reference["key"]]
+        else:
+            value = re.sub(r"\$\((\w+)\)", lambda match: values[match[1]], each["value"])
+        values[each["name"]] = value
+    return values
+
+
+def compose():
+    """As `docker compose` reads it, with nothing set in its environment."""
+    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", (FOLDER / "compose.yaml").read_text())
+    assert "$" not in text
+    return yaml.safe_load(text)
+
+
+def settings(environment):
+    """What the emulator makes of the variables, with those of the image: each setting with its source."""
+    image = dict(re.findall(r'^ENV (\w+)="(.*)"$', CONTAINERFILE.read_text(), re.M))
+    done = subprocess.run(
+        [BINARY, "config"], env=image | environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    rows = [re.split(r" {2,}", line) for line in done.stdout.splitlines()]
+    return {name: (value, source) for name, value, source in rows}
+
+
+def is_read(environment):
+    """Every variable that looks like a setting is one."""
+    found = settings(environment)
+    told = {source.removeprefix("environment ") for _, source in found.values()}
+    assert {name for name in environment if name.startswith("APNS_EMULATOR_")} <= told
+    return found
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda each: f"{each['kind']}-{each['metadata']['name']}")
+def test_kubernetes_takes_each_document(document):
+    kubernetes_validate.validate(document, "1.37", strict=True)
+
+
+@pytest.mark.parametrize("name", ["apns-emulator", "apns-engine"])
+def test_the_parts_for_kubernetes_fit_together(name):
+    labels = {"app": name}
+    spec = kubernetes("StatefulSet", name)["spec"]
+    assert spec["selector"]["matchLabels"] == spec["template"]["metadata"]["labels"] == labels
+    headless = kubernetes("Service", spec["serviceName"])["spec"]
+    assert headless["clusterIP"] == "None" and headless["selector"] == labels
+    [container] = pod(name)["containers"]
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+    for service in [each["spec"] for each in documents() if each["kind"] == "Service"]:
+        if service["selector"] == labels:
+            assert {each["name"]: each["port"] for each in service["ports"]}.items() <= ports.items()
+    probes = [container[each] for each in container if each.endswith("Probe")]
+    assert probes and all(each["httpGet"]["port"] in ports for each in probes)
+    volumes = pod(name)["volumes"] + [each["metadata"] for each in spec.get("volumeClaimTemplates", [])]
+    assert {each["name"] for each in volumes} == {each["name"] for each in container["volumeMounts"]}
+    for volume in volumes:
+        if claim := volume.get("persistentVolumeClaim"):
+            kubernetes("PersistentVolumeClaim", claim["claimName"])
+        if configuration := volume.get("configMap"):
+            kubernetes("ConfigMap", configuration["name"])
+
+
+def test_a_node_in_kubernetes_reads_its_settings():
+    environment = variables("apns-emulator")
+    found = is_read(environment)
+    assert environment["APNS_EMULATOR_NATS"] == f"nats://{TOKEN}@apns-engine:4222"
+    assert found["nats"][0] == "(set)"
+    [container] = pod("apns-emulator")["containers"]
+    ports = {each["name"]: str(each["containerPort"]) for each in container["ports"]}
+    assert {name: found[f"{name}-port"][0] for name in ports} == ports
+    # Its ports file, its certificates and its temporary files are where it may write.
+    mounts = {each["mountPath"] for each in container["volumeMounts"]}
+    for path in ["/tmp/x", found["ports-file"][0], found["certs"][0]]:
+        assert any(path.startswith(mount + "/") for mount in mounts), path
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    # Otherwise the service of the same name would give settings that nobody meant.
+    assert pod("apns-emulator")["enableServiceLinks"] is False
+
+
+def test_a_node_in_compose_reads_its_settings():
+    services = compose()["services"]
+    nodes = {name: each for name, each in services.items() if name != "nats"}
+    assert len(nodes) == 3
+    published = []
+    for name, node in nodes.items():
+        found = is_read(node["environment"])
+        assert node["environment"]["APNS_EMULATOR_NATS"] == f"nats://{TOKEN}@nats:4222"
+        assert node["hostname"] == name and set(node["depends_on"]) == {"nats"}
+        assert all(volume.split(":")[0] in compose()["volumes"] for volume in node["volumes"])
+        ours = {int(found[f"{each}-port"][0]) for each in ("gateway", "feedback", "provider", "courier", "console")}
+        inside = set()
+        for host, outer, inner in (each.rsplit(":", 2) for each in node["ports"]):
+            assert host == "127.0.0.1"
+            (first, last), (start, end) = ((each + "-" + each).split("-")[:2] for each in (outer, inner))
+            assert int(last) - int(first) == int(end) - int(start)
+            published += range(int(first), int(last) + 1)
+            inside |= set(range(int(start), int(end) + 1))
+        assert inside == ours
+        assert any(f"{each.split(':')[0]}/" in found["ports-file"][0] for each in node["tmpfs"])
+    assert len(set(published)) == len(published)
+
+
+@pytest.mark.skipif(SERVER is None, reason="nats-server is not installed")
+def test_the_engine_takes_its_configuration(tmp_path):
+    text = kubernetes("ConfigMap", "apns-engine")["data"]["nats.conf"]
+    assert "store_dir: /data\n" in text
+    file = tmp_path / "nats.conf"
+    file.write_text(text.replace("/data", str(tmp_path)))
+    done = subprocess.run(
+        [SERVER, "-t", "--config", file], env=variables("apns-engine"), capture_output=True, text=True,
+        timeout=PATIENCE)
+    assert done.returncode == 0 and "is valid" in done.stdout + done.stderr, done.stderr
+    # And its flags in Compose.
+    command = [str(tmp_path) if each == "/data" else each for each in compose()["services"]["nats"]["command"]]
+    assert command[-2:] == ["--auth", TOKEN]
+    (tmp_path / "empty.conf").touch()
+    done = subprocess.run(
+        [SERVER, "-t", "--config", tmp_path / "empty.conf", *command], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
