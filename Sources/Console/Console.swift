@@ -73,13 +73,14 @@ public final class Console {
     let method = request.method == "HEAD" ? "GET" : request.method
     let found = matches.first { $0.0.method == method || $0.0.method == Route.anyMethod }
     if let response = accessGranted(request) { return exchange.respond(response) }
-    try requestGuard.check(request, found?.0 ?? matches.first?.0)
+    if !request.isOfNode { try requestGuard.check(request, found?.0 ?? matches.first?.0) }
     let isHeard = found.map { $0.0.isVital || $0.0.isStanding } ?? false
     guard !exchange.isOnReserve || isHeard else { throw ConsoleError.full }
     guard let (route, captures) = found else {
       return exchange.respond(try unrouted(request, matches.map(\.0)))
     }
     let call = ConsoleRequest(http: request, captures: captures, now: context.now())
+    if context.otherConsoles != nil, try passOn(exchange, call, route) { return }
     switch route.action {
     case .answer(let answer): exchange.respond(finished(try answer(self, call)))
     case .document(let make): answer(try make(self, call), to: exchange)

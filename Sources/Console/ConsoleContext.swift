@@ -55,6 +55,8 @@ public final class ConsoleContext {
   public var phones: PhoneBoard
   /// Certificates and keys, for saved states.
   public var credentials: (any CredentialIssuer)?
+  /// The consoles of other nodes; nil without a cluster.
+  public var otherConsoles: (any OtherConsoles)?
   /// Devices that are streams of the console.
   public var streams: (any DeviceStreams)?
   /// The push service of Fleet's load test; nil where it is not wanted.

@@ -19,14 +19,14 @@ extension Console {
       Route(
         "POST", "/3/device/{token}", "A push of Fleet's server",
         action: .answer { [unowned fleet] in fleet.push($1.http, hex: $1.part("token")) }
-      ).open.hidden,
+      ).open.hidden.owned(by: .fleet { $0.part("token") }),
       Route(
         "GET", "/events", "A simulated device of Fleet's",
         action: .exchange { [unowned fleet] in
           guard $1.http.method == "GET" else { return $2.respond($0.finished(.eventStream())) }
           fleet.open(hex: $1.http.queryValue("token"), $2)
         }
-      ).open.stream.standing.hidden,
+      ).open.stream.standing.hidden.owned(by: .fleet { $0.http.queryValue("token") }),
       .get("/healthz", "Whether the process answers") { _, _ in HTTPResponse(text: "ok") }.open.vital.hidden,
       .get("/stats", "Numbers") { [unowned fleet] _, _ in HTTPResponse(json: fleet.stats) }.open.vital.hidden,
     ]

@@ -42,6 +42,8 @@ struct Route {
   var isStanding = false
   /// A name, in lower case, by which this route alone may be asked: that of the service it stands in for.
   var host: String?
+  /// In a cluster: which device's node alone answers; nil where any node does, from what all of them know.
+  var owner: RouteOwner?
   /// Whether the OpenAPI document lists it.
   var isDocumented = true
   var action: Action
@@ -159,6 +161,8 @@ extension Route {
   var standing: Route { with { $0.isStanding = true } }
   /// May also be asked by the name of the service that it stands in for.
   func standsIn(for host: String) -> Route { with { $0.host = host } }
+  /// In a cluster, is answered by the node that owns the device.
+  func owned(by owner: RouteOwner) -> Route { with { $0.owner = owner } }
   /// Is left out of the OpenAPI document.
   var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.

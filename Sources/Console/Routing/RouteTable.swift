@@ -1,6 +1,9 @@
 import Broker
 import PushModel
 
+/// In a cluster every node knows every device and token, and any node answers what is asked about them. What a device's node alone
+/// knows (its connections, its phone, what is on its way) or does (whatever changes something, as only it may write the device's
+/// zone) is `owned`, and passed on to that node.
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
@@ -83,7 +86,8 @@ extension Console {
       ) {
         try $0.chooseToken($1)
       }
-      .needs(.schema("TokenClaim")).refuses(409)
+      // It changes the token map.
+      .owned(by: .udidOfBody).needs(.schema("TokenClaim")).refuses(409)
       .answers(200, "The row, which was there before", .schema("Token"))
       .answers(201, "The new row", .schema("Token")),
       .list("/api/v1/channels", "Broadcast channels") { try $0.listChannels($1) }
@@ -100,24 +104,28 @@ extension Console {
       .list("/api/v1/devices", "Devices that have been seen, oldest first") { try $0.listDevices($1) }
         .query([.online] + RouteParameter.page)
         .answers(200, "Devices", .list("devices", of: "Device")),
+      // Whether it is connected, and by what, is known to its node.
       .list("/api/v1/devices/{udid}", "One device: connections, topics, kept messages") {
         try $0.showDevice($1)
-      }.answers(200, "The device", .schema("Device")),
+      }.owned(by: .udid).answers(200, "The device", .schema("Device")),
       Route(
         "POST", "/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone",
         action: .document { try $0.eraseDevice($1) }
       )
-      .takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
+      // It changes the token map; and so on.
+      .owned(by: .udid).takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
       Route(
         "POST", "/api/v1/devices/{udid}/restore",
         "Restores the phone's backup onto a new phone: every app is there, each with another token",
         action: .document { try $0.restoreDevice($1) }
       )
-      .takes(.emptyObject).refuses(409).answers(200, "The device afterwards", .schema("Device")),
+      .owned(by: .udid).takes(.emptyObject).refuses(409).answers(
+        200, "The device afterwards", .schema("Device")),
       .post("/api/v1/devices/{udid}/disconnect", "Ends the device's connections; it may come back") {
         try $0.disconnectDevice($1)
       }
-      .takes(.emptyObject).answers(200, "Whether there was a connection", .schema("Disconnection")),
+      .owned(by: .udid).takes(.emptyObject).answers(
+        200, "Whether there was a connection", .schema("Disconnection")),
     ] + AppChange.allCases.filter { !$0.isOfPhone }.map(appRoute)
   }
 
@@ -131,7 +139,7 @@ extension Console {
     return .post(
       "/api/v1/devices/{udid}/apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue
     ) { try $0.changeApp($1, change) }
-    .refuses(409).query([.environment]).takes(.emptyObject)
+    .owned(by: .udid).refuses(409).query([.environment]).takes(.emptyObject)
     .answers(200, "The app's row of the token table", .schema("Token"))
   }
 
@@ -142,13 +150,16 @@ extension Console {
         "A device that is online as long as this is read: its notifications, as server-sent events",
         action: .exchange { try $0.streamDevice($1, $2) }
       )
-      .query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing.refuses(409, 503)
+      // Its reader is the device, which its node serves.
+      .owned(by: .udid).query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing.refuses(
+        409, 503
+      )
       .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
       .post(
         "/api/v1/devices/{udid}/stream/ack",
         "Acknowledges notifications of a stream that was opened with `ack=explicit`"
       ) { try $0.acknowledgeStream($1) }
-      .refuses(409).query([.environment]).needs(.schema("StreamReceipt"))
+      .owned(by: .udid).refuses(409).query([.environment]).needs(.schema("StreamReceipt"))
       .answers(200, "How many were not acknowledged before", .schema("StreamAcknowledgement")),
     ]
   }
@@ -157,13 +168,15 @@ extension Console {
     [
       .get("/api/v1/devices/{udid}/phone", "The phone of a simulated device: its screens, apps and log") {
         try $0.showPhone($1)
-      }.refuses(409).answers(200, "The phone", .schema("Phone")),
+      }
+      // What phones tell, and how they are ordered, is known where they are connected.
+      .owned(by: .udid).refuses(409).answers(200, "The phone", .schema("Phone")),
       Route(
         "POST", "/api/v1/devices/{udid}/phone/{verb}",
         "What a person does to the phone; one that is away hears of its settings later",
         action: .exchange { try $0.orderPhone($1, $2) }
       )
-      .takes(.schema("PhoneOrder")).refuses(409)
+      .owned(by: .udid).takes(.schema("PhoneOrder")).refuses(409)
       .answers(200, "What happened then", .schema("PhoneEvents"))
       .answers(202, "The phone is away: it will be told when it comes", .schema("PhoneQueued"))
       .answers(504, "The phone has not answered", .schema("Error")),
@@ -194,7 +207,8 @@ extension Console {
         "POST", "/api/v1/notifications/wait", "Waits until enough notifications match",
         action: .exchange { try $0.waitForNotifications($1, $2) }
       )
-      .takes(.schema("Wait")).refuses(503).answers(
+      // What becomes of a notification happens at its device's node.
+      .owned(by: .match).takes(.schema("Wait")).refuses(503).answers(
         200, "As many as were asked for", .list("notifications", of: "Notification")
       )
       .answers(408, "They did not come; what came nearest and why it did not match", .schema("WaitTimeout")),
@@ -216,7 +230,9 @@ extension Console {
         "POST", "/api/v1/push", "Sends a test push, in the name of a provider that may push to the topic",
         action: .exchange { try $0.sendTestPush($1, $2) }
       )
-      .needs(.schema("TestPush")).refuses(409).answers(
+      // The answer tells what became of it, which its device's node knows. A provider's `/3/device/` hears a verdict alone, and goes
+      // the way of all pushes.
+      .owned(by: .tokenOfBody).needs(.schema("TestPush")).refuses(409).answers(
         200, "What became of it", .schema("NotificationDetail")),
       .post("/api/v1/reset", "Forgets the parts named, or everything") { try $0.reset($1) }
         .takes(.schema("Reset")).answers(200, "What was reset", .schema("ResetDone")),

@@ -73,7 +73,7 @@ enum ConnectionDocument {
       + memoryMetrics(emulator, samples.map(\.labels))
       + emulator.streams.metrics + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? [])
       + (emulator.hooks?.metrics ?? [])
-      + (emulator.nodes?.devices.metrics ?? [])
+      + (emulator.nodes?.metrics ?? [])
       + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
   }
 

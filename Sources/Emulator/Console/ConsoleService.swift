@@ -39,6 +39,7 @@ enum ConsoleService {
     context.clock = emulator.clock
     context.phones = emulator.phones
     context.streams = emulator.streams
+    context.otherConsoles = emulator.nodes?.consoles
     context.fleet = fleet(emulator)
     context.makeTimer = { [loop = emulator.loop] delay, work in
       let timer = LoopEvent(timerOn: loop, handler: work)

@@ -1,4 +1,5 @@
 import Cluster
+import Console
 import Platform
 import PushModel
 import Transport
@@ -19,12 +20,15 @@ final class NodesService {
   var onLink: ((_ peer: String, SocketConnection) -> Void)?
   /// Leads devices to their nodes.
   let devices: DeviceRelay
+  /// Asks other consoles.
+  let consoles: ConsoleRelay
   private unowned let emulator: Emulator
   private var listener: NodesListener?
 
   init(_ emulator: Emulator, _ cluster: any ClusterView) {
     (self.emulator, self.cluster) = (emulator, cluster)
     caller = NodeCaller(loop: emulator.loop, cluster: cluster, logger: emulator.logger)
+    consoles = ConsoleRelay(cluster: cluster, caller: caller)
     devices = DeviceRelay(loop: emulator.loop, cluster: cluster, caller: caller, logger: emulator.logger)
   }
 
@@ -41,6 +45,8 @@ final class NodesService {
     self.listener = listener
     return listener.listener
   }
+
+  var metrics: [MetricFamily] { devices.metrics + consoles.metrics }
 
   private func refusal(_ kind: NodeHello.Kind) -> String? {
     if emulator.shutdown?.hasBegun == true { return "the node is shutting down" }
@@ -60,6 +66,7 @@ extension NodesService {
   /// A zone has another owner than before, or none: whoever was served because of the old one comes back.
   func zoneMoved(_ zone: ZoneNumber) {
     devices.zoneMoved(zone)
+    consoles.zoneMoved(zone)
     guard cluster.seat(of: zone) != .here else { return }
     let reason = "the zone of the device has moved to another node"
     let isGone: (UDID) -> Bool = { [cluster] in cluster.zone(of: $0) == zone }

@@ -1,0 +1,85 @@
+import PushModel
+import Transport
+
+/// The consoles of other nodes of a cluster, for what the node has to answer that owns a device. Implemented by the emulator.
+public protocol OtherConsoles: AnyObject {
+  /// Where a device is.
+  func place(of udid: UDID) -> ConsolePlace
+  /// Has the device's node answer. `endless`: the answer has no end of its own. `refuse` makes the answer of a sentence, when
+  /// that node can't be reached.
+  func pass(
+    _ exchange: HTTPExchange, for udid: UDID, endless: Bool,
+    refuse: @escaping (_ sentence: String) -> HTTPResponse)
+}
+
+/// Where the node is that owns a device.
+public enum ConsolePlace: Sendable {
+  case here, elsewhere, nowhere
+}
+
+/// Which device a request is about, for routes that the device's node alone answers.
+struct RouteOwner {
+  /// nil: none that is known; then the node that was asked says what is wrong, or makes it.
+  let device: (Console, ConsoleRequest) -> UDID?
+
+  /// The path names it.
+  static var udid: RouteOwner { RouteOwner { UDID($1.part("udid")) } }
+
+  /// The body names it.
+  static var udidOfBody: RouteOwner {
+    RouteOwner { _, request in request.document?.string("udid").flatMap { UDID($0) } }
+  }
+
+  /// The body names a token of it.
+  static var tokenOfBody: RouteOwner {
+    RouteOwner { console, request in console.device(withToken: request.document?.string("token")) }
+  }
+
+  /// What is waited for is about it, or about a token of it.
+  static var match: RouteOwner {
+    RouteOwner { console, request in
+      let match = request.document?.member("match")
+      return match?.string("udid").flatMap { UDID($0) } ?? console.device(withToken: match?.string("token"))
+    }
+  }
+
+  /// A token of Fleet's names it; one that is nobody's yet is a device of that name.
+  static func fleet(_ hex: @escaping (ConsoleRequest) -> String?) -> RouteOwner {
+    RouteOwner { console, request in
+      let hex = hex(request)
+      return console.device(withToken: hex) ?? hex.flatMap { ChosenToken(hex: $0) }.flatMap { UDID($0.name) }
+    }
+  }
+}
+
+extension ConsoleRequest {
+  fileprivate var document: JSONValue? { JSONReader.read(http.body) }
+}
+
+extension Console {
+  fileprivate func device(withToken hex: String?) -> UDID? {
+    hex.flatMap { ChosenToken(hex: $0) }.flatMap { broker.registry.find($0) }.map {
+      broker.registry[broker.registry[$0].device].udid
+    }
+  }
+
+  /// In a cluster: has the node answer that owns the device which the request is about. False if that is this one, or none.
+  func passOn(_ exchange: HTTPExchange, _ request: ConsoleRequest, _ route: Route) throws -> Bool {
+    guard let others = context.otherConsoles, let udid = route.owner?.device(self, request) else {
+      return false
+    }
+    switch others.place(of: udid) {
+    case .here: return false
+    case .nowhere: throw ConsoleError.busy("no node has the zone of \(udid.text) at the moment")
+    case .elsewhere:
+      // What this node knows is newer than what that knew which has asked it.
+      guard !request.http.isOfNode else {
+        throw ConsoleError.busy("the zone of \(udid.text) has just moved to another node")
+      }
+      others.pass(exchange, for: udid, endless: route.isStanding) { [unowned self] in
+        finished(ConsoleError.busy($0).response)
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import Cluster
+import Console
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// Has another node's console answer what is asked of this one, and passes the answer back as it comes.
+final class ConsoleRelay: OtherConsoles {
+  /// How long a client may take nothing of an answer without end, in nanoseconds: the node that makes the answer is to notice
+  /// first. Variable so that a test need not wait for it.
+  var patience: Int64 = 15_000_000_000
+  private let cluster: any ClusterView
+  private let caller: NodeCaller
+  private var passed: [ObjectIdentifier: PassedRequest] = [:]
+  private(set) var count = 0
+
+  init(cluster: any ClusterView, caller: NodeCaller) { (self.cluster, self.caller) = (cluster, caller) }
+
+  func place(of udid: UDID) -> ConsolePlace {
+    switch cluster.seat(of: cluster.zone(of: udid)) {
+    case .here: .here
+    case .at: .elsewhere
+    case .nowhere: .nowhere
+    }
+  }
+
+  func pass(
+    _ exchange: HTTPExchange, for udid: UDID, endless: Bool,
+    refuse: @escaping (_ sentence: String) -> HTTPResponse
+  ) {
+    let zone = cluster.zone(of: udid)
+    guard case .at(let peer) = cluster.seat(of: zone) else {
+      return exchange.respond(refuse("the zone of \(udid.text) has just moved"))
+    }
+    let request = PassedRequest(exchange, zone, peer, patience: endless ? patience : nil, refuse: refuse)
+    passed[ObjectIdentifier(request)] = request
+    count += 1
+    request.onOver = { [weak self] in self?.passed[ObjectIdentifier($0)] = nil }
+    request.begin(caller)
+  }
+
+  /// Who was asked does not own the zone any more.
+  func zoneMoved(_ zone: ZoneNumber) {
+    let seat = cluster.seat(of: zone)
+    for request in Array(passed.values) where request.zone == zone && seat != .at(request.peer) {
+      request.lose("the zone has moved to another node")
+    }
+  }
+
+  var metrics: [MetricFamily] {
+    [
+      MetricFamily(
+        "apns_emulator_relayed_requests_total", .counter,
+        "Requests to the console that another node was asked to answer.", value: count)
+    ]
+  }
+}
+
+/// One request that another node answers.
+///
+///     calling ─→ asked ─ head ─→ answering ─ end ─→ over
+///        └──────────┴──────────────┴─ the client is gone, or the node ─→ over
+private final class PassedRequest: ConnectionHandler {
+  /// Of an answer whose length is said, in bytes: as much is kept until it is whole, so that it is passed on with its length.
+  private static let wholeLimit = 256 << 10
+  /// What may wait for a client before its node is not read from any more, in bytes.
+  private static let backlog = 64 << 10
+  /// Fields between two neighbours, and what the client has shown to this node alone.
+  private static let ownFields: Set<String> = [
+    "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect", "transfer-encoding",
+    "content-length", "authorization", "cookie", "proxy-authorization",
+  ]
+
+  private enum Answer {
+    case nothing
+    /// Kept until it is whole.
+    case whole(HTTPResponse)
+    case stream
+  }
+
+  let zone: ZoneNumber
+  let peer: NodePeer
+  var onOver: ((PassedRequest) -> Void)?
+  private let exchange: HTTPExchange
+  /// nil for an answer that has an end.
+  private let patience: Int64?
+  private let refuse: (String) -> HTTPResponse
+  private var parser: HTTPResponseParser
+  private var giveUp: (() -> Void)?
+  private var connection: SocketConnection?
+  private var answer = Answer.nothing
+
+  init(
+    _ exchange: HTTPExchange, _ zone: ZoneNumber, _ peer: NodePeer, patience: Int64?,
+    refuse: @escaping (String) -> HTTPResponse
+  ) {
+    (self.exchange, self.zone, self.peer) = (exchange, zone, peer)
+    (self.patience, self.refuse) = (patience, refuse)
+    var limits = HTTPLimits()
+    limits.body = .max
+    parser = HTTPResponseParser(limits: limits, isAnswerToHead: exchange.request.method == "HEAD")
+  }
+
+  func begin(_ caller: NodeCaller) {
+    exchange.onGone = { [weak self] in self?.end() }
+    var isOver = false
+    let giveUp = caller.call(peer, for: .console) { [weak self] result in
+      isOver = true
+      self?.giveUp = nil
+      switch result {
+      case .success(let connection): self?.ask(connection)
+      case .failure(let failure): self?.lose(failure.sentence)
+      }
+    }
+    if !isOver { self.giveUp = giveUp }
+  }
+
+  private func ask(_ connection: SocketConnection) {
+    self.connection = connection
+    connection.handler = self
+    connection.send(Self.bytes(exchange.request))
+  }
+
+  // MARK: The answer
+
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    parser.receive(bytes)
+    do {
+      while self.connection != nil, let event = try parser.next() {
+        switch event {
+        case .head(let head): begin(head)
+        case .piece(let piece): pass(piece)
+        case .end: finish()
+        }
+      }
+    } catch { lose("a bad answer: \(error)") }
+  }
+
+  private func begin(_ head: HTTPResponse) {
+    let length = head.field("content-length").flatMap { Int($0) }
+    var head = head
+    head.fields.removeAll { Self.ownFields.contains($0.name.lowercased()) }
+    if let length, length <= Self.wholeLimit {
+      answer = .whole(head)
+    } else {
+      answer = .stream
+      exchange.onRoom = { [weak self] in self?.connection?.setPaused(false) }
+      exchange.startStream(head)
+      if let patience, head.status == 200 { exchange.connection?.stand(stallTime: patience) }
+    }
+  }
+
+  private func pass(_ piece: [UInt8]) {
+    switch answer {
+    case .nothing: break
+    case .whole(var response):
+      answer = .nothing
+      response.body += piece
+      answer = .whole(response)
+    case .stream:
+      exchange.send(piece)
+      if exchange.queuedBytes > Self.backlog { connection?.setPaused(true) }
+    }
+  }
+
+  private func finish() {
+    switch answer {
+    case .nothing: break
+    case .whole(let response): exchange.respond(response)
+    case .stream: exchange.endStream()
+    }
+    end()
+  }
+
+  // MARK: Ending
+
+  /// The node does not answer, or not to the end.
+  func lose(_ reason: String) {
+    switch answer {
+    case .nothing, .whole:
+      exchange.respond(refuse("the node \(peer.name), which has the device, did not answer: \(reason)"))
+    case .stream: exchange.end(by: .reset)
+    }
+    end()
+  }
+
+  private func end() {
+    let (call, connection) = (giveUp, connection)
+    (giveUp, self.connection, exchange.onGone, exchange.onRoom) = (nil, nil, nil, nil)
+    call?()
+    connection?.abort("over", reset: true)
+    let over = onOver
+    onOver = nil
+    over?(self)
+  }
+
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
+    guard self.connection === connection else { return }
+    self.connection = nil
+    lose("its connection was lost, and what it has done is not known")
+  }
+
+  // MARK: The request
+
+  private static func bytes(_ request: HTTPRequest) -> [UInt8] {
+    var text = "\(request.method) \(request.path)\(query(request)) HTTP/1.1\r\n"
+    for field in request.fields where !ownFields.contains(field.name.lowercased()) {
+      text += "\(field.name): \(field.value)\r\n"
+    }
+    return Array((text + "Content-Length: \(request.body.count)\r\nConnection: close\r\n\r\n").utf8)
+      + request.body
+  }
+
+  private static func query(_ request: HTTPRequest) -> String {
+    let items = request.query.map { "\(escaped($0.name))=\(escaped($0.value))" }
+    return items.isEmpty ? "" : "?" + items.joined(separator: "&")
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf8.reduce(into: "") { result, byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      default: result += "%" + Hex.encode([byte])
+      }
+    }
+  }
+}
