@@ -83,6 +83,13 @@ extension Broker {
     }
   }
 
+  /// The same of one whose checks were made elsewhere.
+  func refusal(
+    ofRelayed submission: PlainSubmission, _ row: RegistrationID, _ registration: Registration, _ now: Timestamp
+  ) -> (rejection: Rejection, goneAt: Timestamp?)? {
+    isPlainlyGood(registration, for: submission) ? nil : refusal(submission, row, registration, now)
+  }
+
   /// What a token is worth for a topic in an environment over HTTP.
   public func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp

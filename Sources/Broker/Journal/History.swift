@@ -8,6 +8,9 @@ final class History {
   let events = EventLog()
   @exclusivity(unchecked) var counters = BrokerCounters()
 
+  /// Told of steps of notifications that are in another process's history; nil while there is none.
+  var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
+
   init(capacity: Int) { journal = Journal(capacity: capacity) }
 
   // MARK: Arrival
@@ -52,7 +55,7 @@ final class History {
   /// It is kept for its device.
   func stored(_ id: UInt64, _ now: Timestamp) {
     note(.delivery, id, .stored, now)
-    guard let record = journal.pointer(id) else { return }
+    guard let record = journal.pointer(id) else { return tellElsewhere(id, .stored, now) }
     record.pointee.state = .stored
     record.pointee.storedAt = now
   }
@@ -62,7 +65,7 @@ final class History {
   func sent(_ id: UInt64, _ path: PushMeter.Path, _ now: Timestamp) {
     counters.sent += 1
     note(.delivery, id, .sent, now)
-    guard let record = journal.pointer(id) else { return }
+    guard let record = journal.pointer(id) else { return tellElsewhere(id, .sent, now) }
     record.pointee.state = .sent
     record.pointee.sentAt = now
     meter.noteSent(record, path)
@@ -79,10 +82,16 @@ final class History {
     default: break
     }
     note(.delivery, id, state, now)
-    guard let record = journal.pointer(id) else { return }
+    guard let record = journal.pointer(id) else { return tellElsewhere(id, state, now) }
     record.pointee.state = state
     record.pointee.endedAt = now
     if state == .delivered { meter.noteAcknowledged(record, path ?? record.pointee.path) }
+  }
+
+  /// One that is not here: it may have left the ring, or be another's.
+  @inline(never)
+  private func tellElsewhere(_ id: UInt64, _ state: NotificationState, _ now: Timestamp) {
+    elsewhere?(id, state, now)
   }
 
   /// A phone tells what it has made of it.

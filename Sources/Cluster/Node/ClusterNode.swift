@@ -197,6 +197,9 @@ public final class ClusterNode {
     fail("another node has been started with the name \(name): give each a --node of its own")
   }
 
+  /// Where another node's listener for nodes is; nil while it is not known to live.
+  public func address(of node: String) -> SocketAddress? { board[node]?.address }
+
   /// The connection to a node is gone, and can't be made again: it need not be waited for.
   public func lost(_ node: String) {
     guard board[node] != nil else { return }

@@ -1,0 +1,155 @@
+import PushModel
+
+/// Items on their way to the owners of their zones, in order zone by zone: no I/O, no clock.
+///
+///     add ─ the owner is known, and nothing of the zone is elsewhere ─→ under way ─ verdict ─→ gone
+///      └─ else ─→ held ─ the owner is known ─→ under way, or taken here        ├─ not mine ─→ held, in order
+///                   └─ too long ─→ gone, not done                             └─ link lost, too long ─→ gone, nobody knows
+///
+/// What may have been done is never sent again.
+public struct RelayQueue<Item> {
+  public enum Seat: Equatable {
+    case here
+    case at(String)
+    case nowhere
+  }
+
+  public enum Admission: Equatable {
+    /// Say it to this node, under this number.
+    case send(String, number: UInt64)
+    case held
+    /// There is no room: nothing was done.
+    case full
+  }
+
+  private struct Entry {
+    var zone: UInt16
+    var size: Int
+    var since: Instant
+    /// The node that it was said to; nil while it is held.
+    var peer: String?
+    var item: Item
+  }
+
+  private struct Line {
+    var peer = ""
+    /// Said to that node and not answered, as a count.
+    var underWay = 0
+    /// Oldest first.
+    var held: [UInt64] = []
+  }
+
+  private let limit: Int
+  private var entries: [UInt64: Entry] = [:]
+  private var lines: [UInt16: Line] = [:]
+  private var nextNumber: UInt64 = 1
+  /// What all of them take, in bytes.
+  public private(set) var bytes = 0
+
+  /// `limit` is in bytes.
+  public init(limit: Int) { self.limit = limit }
+
+  public var count: Int { entries.count }
+  public var hasRoom: Bool { bytes < limit }
+
+  /// Whether nothing of the zone waits or is elsewhere: it may be done here at once.
+  @inline(__always)
+  public func isClear(_ zone: UInt16) -> Bool { lines.isEmpty || lines[zone] == nil }
+
+  /// Takes an item that `make` makes of its number.
+  public mutating func add(
+    zone: UInt16, size: Int, seat: Seat, now: Instant, _ make: (UInt64) -> Item
+  ) -> Admission {
+    guard hasRoom else { return .full }
+    let number = nextNumber
+    nextNumber += 1
+    var entry = Entry(zone: zone, size: size, since: now, peer: nil, item: make(number))
+    bytes += size
+    var line = lines[zone] ?? Line()
+    defer {
+      entries[number] = entry
+      lines[zone] = line
+    }
+    guard case .at(let peer) = seat, line.held.isEmpty, line.underWay == 0 || line.peer == peer else {
+      line.held.append(number)
+      return .held
+    }
+    (line.peer, entry.peer) = (peer, peer)
+    line.underWay += 1
+    return .send(peer, number: number)
+  }
+
+  public subscript(number: UInt64) -> Item? { entries[number]?.item }
+
+  /// A node has answered. With `isMine` false it has done nothing; nil is answered then, and the item is held.
+  public mutating func settle(_ number: UInt64, by peer: String, isMine: Bool) -> Item? {
+    guard let entry = entries[number], entry.peer == peer else { return nil }
+    guard isMine else {
+      putBack(number)
+      return nil
+    }
+    remove(number)
+    return entry.item
+  }
+
+  /// The link to a node was lost. What was said on it may have been done; with `wasOpen` false nothing was said, and it is held.
+  public mutating func lose(_ peer: String, wasOpen: Bool) -> [Item] {
+    let numbers = entries.filter { $0.value.peer == peer }.keys.sorted()
+    guard wasOpen else {
+      for number in numbers { putBack(number) }
+      return []
+    }
+    return numbers.compactMap { number in
+      defer { remove(number) }
+      return entries[number]?.item
+    }
+  }
+
+  /// Those that have waited for so long, wherever they are.
+  public mutating func takeOverdue(_ now: Instant, after patience: Int64) -> [Item] {
+    let numbers = entries.filter { now.nanoseconds(since: $0.value.since) >= patience }.keys.sorted()
+    return numbers.compactMap { number in
+      defer { remove(number) }
+      return entries[number]?.item
+    }
+  }
+
+  /// Zones of which something is held.
+  public var waitingZones: [UInt16] { lines.filter { !$0.value.held.isEmpty }.keys.sorted() }
+
+  /// What is held of a zone may go on: to a node, under the numbers that they have.
+  public mutating func release(_ zone: UInt16, to peer: String) -> [UInt64] {
+    guard var line = lines[zone], !line.held.isEmpty, line.underWay == 0 || line.peer == peer else { return [] }
+    let numbers = line.held
+    (line.peer, line.held) = (peer, [])
+    line.underWay += numbers.count
+    lines[zone] = line
+    for number in numbers { entries[number]?.peer = peer }
+    return numbers
+  }
+
+  /// The first that is held of a zone, to be done here; nil when there is none, or something of the zone is elsewhere.
+  public mutating func takeFirst(_ zone: UInt16) -> Item? {
+    guard let line = lines[zone], line.underWay == 0, let number = line.held.first else { return nil }
+    defer { remove(number) }
+    return entries[number]?.item
+  }
+
+  // MARK: Books
+
+  /// One that was said is held again, in its order.
+  private mutating func putBack(_ number: UInt64) {
+    guard let zone = entries[number]?.zone, var line = lines[zone] else { return }
+    entries[number]?.peer = nil
+    line.underWay -= 1
+    line.held.insert(number, at: line.held.firstIndex { $0 > number } ?? line.held.endIndex)
+    lines[zone] = line
+  }
+
+  private mutating func remove(_ number: UInt64) {
+    guard let entry = entries.removeValue(forKey: number), var line = lines[entry.zone] else { return }
+    bytes -= entry.size
+    if entry.peer == nil { line.held.removeAll { $0 == number } } else { line.underWay -= 1 }
+    lines[entry.zone] = line.underWay == 0 && line.held.isEmpty ? nil : line
+  }
+}

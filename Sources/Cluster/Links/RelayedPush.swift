@@ -1,0 +1,209 @@
+import Broker
+import PushModel
+
+/// A push that an edge has judged as far as it can, on its way to the node that owns its token's zone. Bytes are lent.
+public struct RelayedPush {
+  /// Numbers what is sent on a link.
+  public var number: UInt64
+  /// In the edge's history.
+  public var id: UInt64
+  /// Of the token, as the edge sees it.
+  public var zone: UInt16
+  /// As for the broker, but for what only the edge knows: topic and registration are its own.
+  public var push: PlainSubmission
+  public var topic: Topic?
+
+  public init(number: UInt64, id: UInt64, zone: UInt16, push: PlainSubmission, topic: Topic?) {
+    (self.number, self.id, self.zone, self.push, self.topic) = (number, id, zone, push, topic)
+  }
+
+  func write(to out: inout StateWriter) {
+    out.write(number)
+    out.write(id)
+    out.write(zone)
+    out.write(push.interface.rawValue)
+    out.write(push.command)
+    out.write(push.identifier)
+    out.write(push.environment.rawValue)
+    out.write(push.priority.rawValue)
+    out.write(push.pushType?.rawValue ?? .max)
+    out.write(push.expiration != nil)
+    out.write(push.expiration ?? 0)
+    let words = MessageID.words(push.messageID)
+    out.write(push.messageID != nil)
+    out.write(words.0)
+    out.write(words.1)
+    out.write(topic?.name ?? "")
+    out.write(push.token)
+    out.write(push.payload)
+    out.write(push.collapseId)
+  }
+
+  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    (number, id, zone) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    let interface = try cursor.value(Interface(rawValue: try cursor.integer()), "an interface")
+    push = PlainSubmission(
+      interface: interface, topic: nil, environment: .sandbox, token: nothing, payload: nothing)
+    (push.command, push.identifier) = (try cursor.integer(), try cursor.integer())
+    push.environment = try cursor.value(Environment(rawValue: try cursor.integer()), "an environment")
+    push.priority = try cursor.value(Priority(rawValue: try cursor.integer()), "a priority")
+    let type = try cursor.integer(UInt8.self)
+    push.pushType = type == .max ? nil : try cursor.value(PushType(rawValue: type), "a push type")
+    let (hasExpiration, expiration) = (try cursor.flag(), try cursor.integer(UInt32.self))
+    push.expiration = hasExpiration ? expiration : nil
+    let (hasID, words) = (try cursor.flag(), (try cursor.integer(UInt64.self), try cursor.integer(UInt64.self)))
+    push.messageID = hasID ? MessageID(words: words) : nil
+    let name = try cursor.text()
+    topic = name.isEmpty ? nil : try cursor.value(Topic(name), "a topic")
+    (push.token, push.payload) = (try cursor.counted(), try cursor.counted())
+    push.collapseId = try cursor.counted()
+  }
+}
+
+/// What the owner says of a push.
+public struct RelayedVerdict: Equatable, Sendable {
+  public enum Outcome: Equatable, Sendable {
+    case accepted
+    case rejected(Rejection, goneAt: Timestamp?)
+    /// The zone is not the owner's, or it may not answer for it now: nothing was done.
+    case notMine
+  }
+
+  public var number: UInt64
+  public var outcome: Outcome
+
+  public init(number: UInt64, _ outcome: Outcome) { (self.number, self.outcome) = (number, outcome) }
+
+  func write(to out: inout StateWriter) {
+    out.write(number)
+    switch outcome {
+    case .accepted: out.write(0 as UInt8)
+    case .notMine: out.write(UInt8.max)
+    case .rejected(let rejection, let goneAt):
+      out.write(rejection.rawValue)
+      out.write(goneAt ?? .never)
+    }
+  }
+
+  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    number = try cursor.integer()
+    switch try cursor.integer(UInt8.self) {
+    case 0: outcome = .accepted
+    case .max: outcome = .notMine
+    case let code:
+      let rejection = try cursor.value(Rejection(rawValue: code), "a rejection")
+      let goneAt = try cursor.time()
+      outcome = .rejected(rejection, goneAt: goneAt == .never ? nil : goneAt)
+    }
+  }
+}
+
+/// What became of an accepted push, for the history of the edge that it came by.
+public struct RelayedStep: Equatable, Sendable {
+  public var id: UInt64
+  public var state: NotificationState
+  public var at: Timestamp
+
+  public init(id: UInt64, state: NotificationState, at: Timestamp) {
+    (self.id, self.state, self.at) = (id, state, at)
+  }
+
+  func write(to out: inout StateWriter) {
+    out.write(id)
+    out.write(state.rawValue)
+    out.write(at)
+  }
+
+  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    id = try cursor.integer()
+    state = try cursor.value(NotificationState(rawValue: try cursor.integer()), "a state")
+    at = try cursor.time()
+  }
+}
+
+/// Something to be done in a zone of another node, which may be done twice without harm.
+public struct RelayedCommand: Equatable, Sendable {
+  public enum Action: Equatable, Sendable {
+    /// A provider has read these tokens from the feedback service.
+    case feedbackRead([DeviceToken])
+    case createChannel(topic: Topic, Environment, id: [UInt8], storesNewest: Bool)
+    case deleteChannel(topic: Topic, Environment, id: [UInt8])
+    /// As it is to reach devices: whoever has seen its time does not get it again.
+    case broadcast(
+      topic: Topic, Environment, id: [UInt8], record: UInt64, payload: [UInt8], Priority, expiration: UInt32?,
+      storageSeconds: Int64, sentAt: Timestamp)
+  }
+
+  public var number: UInt64
+  public var zone: UInt16
+  public var action: Action
+
+  public init(number: UInt64, zone: UInt16, _ action: Action) {
+    (self.number, self.zone, self.action) = (number, zone, action)
+  }
+
+  func write(to out: inout StateWriter) {
+    out.write(number)
+    out.write(zone)
+    switch action {
+    case .feedbackRead(let tokens):
+      out.write(1 as UInt8)
+      out.write(UInt16(tokens.count))
+      for token in tokens { out.write(token) }
+    case .createChannel(let topic, let environment, let id, let storesNewest):
+      out.write(2 as UInt8)
+      Self.write(topic, environment, id, to: &out)
+      out.write(storesNewest)
+    case .deleteChannel(let topic, let environment, let id):
+      out.write(3 as UInt8)
+      Self.write(topic, environment, id, to: &out)
+    case .broadcast(
+      let topic, let environment, let id, let record, let payload, let priority, let expiration, let storage,
+      let sentAt):
+      out.write(4 as UInt8)
+      Self.write(topic, environment, id, to: &out)
+      out.write(record)
+      out.write(payload)
+      out.write(priority.rawValue)
+      out.write(expiration != nil)
+      out.write(expiration ?? 0)
+      out.write(storage)
+      out.write(sentAt)
+    }
+  }
+
+  private static func write(
+    _ topic: Topic, _ environment: Environment, _ id: [UInt8], to out: inout StateWriter
+  ) {
+    out.write(topic.name)
+    out.write(environment.rawValue)
+    out.write(id)
+  }
+
+  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    (number, zone) = (try cursor.integer(), try cursor.integer())
+    let kind = try cursor.integer(UInt8.self)
+    guard kind != 1 else {
+      var tokens: [DeviceToken] = []
+      for _ in 0..<(try cursor.integer(UInt16.self)) { tokens.append(try cursor.token()) }
+      action = .feedbackRead(tokens)
+      return
+    }
+    let topic = try cursor.value(Topic(try cursor.text()), "a topic")
+    let environment = try cursor.value(Environment(rawValue: try cursor.integer()), "an environment")
+    let id = Array(try cursor.counted())
+    switch kind {
+    case 2: action = .createChannel(topic: topic, environment, id: id, storesNewest: try cursor.flag())
+    case 3: action = .deleteChannel(topic: topic, environment, id: id)
+    case 4:
+      let (record, payload) = (try cursor.integer(UInt64.self), Array(try cursor.counted()))
+      let priority = try cursor.value(Priority(rawValue: try cursor.integer()), "a priority")
+      let (hasExpiration, expiration) = (try cursor.flag(), try cursor.integer(UInt32.self))
+      action = .broadcast(
+        topic: topic, environment, id: id, record: record, payload: payload, priority,
+        expiration: hasExpiration ? expiration : nil, storageSeconds: try cursor.integer(), sentAt: try cursor.time())
+    default: throw StateCursor.Damage(description: "expected a command, got \(kind)")
+    }
+  }
+}

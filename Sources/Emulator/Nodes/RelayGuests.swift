@@ -1,0 +1,126 @@
+import Broker
+import Cluster
+import PushModel
+import Transport
+import Zones
+
+/// The links of other nodes to this one: what they ask is done here, if the zone is here, and what becomes of it is told them.
+final class RelayGuests {
+  fileprivate let broker: Broker
+  fileprivate let cluster: ClusterNode
+  fileprivate let clock: EmulatorClock
+  fileprivate let commands: RelayCommands
+  /// By the ordinal of the node whose link it is.
+  private var guests: [UInt64: RelayGuest] = [:]
+  /// Pushes of other nodes that were decided here, as a count.
+  fileprivate(set) var decided: UInt64 = 0
+
+  init(_ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
+    (self.broker, self.cluster, self.clock) = (broker, cluster, clock)
+    commands = RelayCommands(broker: broker, clock: clock)
+    broker.tellElsewhere { [unowned self] id, state, time in
+      guests[ClusterMembership.ordinal(of: id)]?.reply(.step(RelayedStep(id: id, state: state, at: time)))
+    }
+  }
+
+  /// Takes a link of another node.
+  func take(_ peer: String, _ connection: SocketConnection) {
+    let guest = RelayGuest(self, peer, connection)
+    connection.handler = guest
+    connection.setPaused(false)
+  }
+
+  fileprivate func introduced(_ guest: RelayGuest, _ ordinal: UInt64) { guests[ordinal] = guest }
+
+  fileprivate func forget(_ guest: RelayGuest) {
+    guests = guests.filter { $0.value !== guest }
+  }
+
+  /// Whether this node may answer for a zone now.
+  fileprivate func isMine(_ zone: UInt16) -> Bool {
+    cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < PushRelay.engineGrace
+  }
+}
+
+/// One link of another node. It answers in the order of asking, and not before the engine has what it answers for.
+private final class RelayGuest: ConnectionHandler {
+  /// What may wait for a node that does not read, in bytes: beyond it the node is not listened to.
+  private static let outputLimit = 8 << 20
+
+  private unowned let guests: RelayGuests
+  private let peer: String
+  private unowned let connection: SocketConnection
+  private var decoder = RelayDecoder()
+
+  init(_ guests: RelayGuests, _ peer: String, _ connection: SocketConnection) {
+    (self.guests, self.peer, self.connection) = (guests, peer, connection)
+  }
+
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    let now = guests.clock.now()
+    guests.broker.noteRead()
+    do {
+      try decoder.requests(in: bytes) { take($0, now) }
+      connection.hold(decoder.heldBytes)
+    } catch { return connection.abort("\(error)") }
+    guard connection.queuedBytes > Self.outputLimit else { return }
+    connection.setPaused(true)
+    connection.notifyWhenDrained()
+  }
+
+  func connectionDrained(_ connection: SocketConnection) { connection.setPaused(false) }
+
+  func connectionClosed(_ connection: SocketConnection, reason: String) { guests.forget(self) }
+
+  private func take(_ request: RelayFrame.Request, _ now: Timestamp) {
+    switch request {
+    case .introduction(let ordinal): guests.introduced(self, ordinal)
+    case .push(let relayed): reply(.verdict(RelayedVerdict(number: relayed.number, decide(relayed, now))))
+    case .command(let command):
+      let isMine = guests.isMine(command.zone)
+      if isMine { guests.commands.carryOut(command.action, now: now) }
+      reply(.done(number: command.number, isMine: isMine))
+    }
+  }
+
+  private func decide(_ relayed: RelayedPush, _ now: Timestamp) -> RelayedVerdict.Outcome {
+    var push = relayed.push
+    // The edge may know less of the token than this node.
+    let row = guests.broker.row(of: push.token)
+    let zone = row.map { guests.broker.registry[$0].zone } ?? relayed.zone
+    guard guests.isMine(zone) else { return .notMine }
+    guests.decided += 1
+    push.topic = relayed.topic.flatMap { guests.broker.registry.topic(named: $0) }
+    let result = guests.broker.submitRelayed(push, id: relayed.id, now: now)
+    return result.rejection.map { .rejected($0, goneAt: result.goneAt) } ?? .accepted
+  }
+
+  func reply(_ reply: RelayFrame.Reply) {
+    var output = ByteBuffer()
+    RelayFrame.write(reply, to: &output)
+    connection.send(output.bytes)
+  }
+}
+
+/// Does what another node asks for in a zone of this one.
+struct RelayCommands {
+  let broker: Broker
+  let clock: EmulatorClock
+
+  func carryOut(_ action: RelayedCommand.Action, now: Timestamp) {
+    switch action {
+    case .feedbackRead(let tokens): broker.clearFeedback(tokens.compactMap { broker.registry.find($0) })
+    case .createChannel(let topic, let environment, let id, let storesNewest):
+      guard let key = key(topic, environment, id) else { return }
+      broker.channels.create(key, storesNewest: storesNewest)
+    case .deleteChannel(let topic, let environment, let id):
+      guard let key = key(topic, environment, id) else { return }
+      _ = broker.channels.delete(key)
+    case .broadcast: break
+    }
+  }
+
+  private func key(_ topic: Topic, _ environment: Environment, _ id: [UInt8]) -> ChannelTable.Key? {
+    broker.registry.topic(named: topic).map { ChannelTable.Key(topic: $0, environment: environment, id: id) }
+  }
+}
