@@ -76,7 +76,7 @@ extension Broker {
     }
     return switch standing(row, registration, submission.topic, submission.environment, now) {
     case .active: nil
-    case .unknown, .otherEnvironment: (.badDeviceToken, nil)
+    case .unknown, .otherEnvironment, .elsewhere: (.badDeviceToken, nil)
     case .unregistered(let since): (.unregistered, since)
     case .expired(let since): (.expiredToken, since)
     case .otherTopic: (.deviceTokenNotForTopic, nil)

@@ -1,4 +1,5 @@
 import Broker
+import Cluster
 import Credentials
 import Platform
 import PushModel
@@ -16,8 +17,10 @@ extension Emulator {
     Hex.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) })
   }
 
-  static func secret(_ options: EmulatorOptions) throws -> TokenSecret {
+  static func secret(_ options: EmulatorOptions, _ cluster: ClusterNode?) throws -> TokenSecret {
     if let seed = options.tokenSeed { return TokenSecret(seed: seed) }
+    // All nodes make the same tokens.
+    if let cluster { return TokenSecret(seed: Hex.encode(cluster.secret)) }
     guard !options.isEphemeral else { return try .random() }
     // The secret lies beside the store, for this user alone; whether the folder can be used shows when it is read.
     mkdir(options.data, 0o700)
@@ -26,6 +29,11 @@ extension Emulator {
     } catch {
       throw EmulatorError(.storeUnusable, "the data folder can't be used: \(error)")
     }
+  }
+
+  /// How tokens come to be.
+  static func derivation(_ base: IdentityDerivation, _ cluster: ClusterNode?) -> any TokenDerivation {
+    cluster.map { ZonedDerivation(base, $0.map) } ?? base
   }
 
   static func makeLogger(_ options: EmulatorOptions, _ clock: EmulatorClock) throws -> Logger {

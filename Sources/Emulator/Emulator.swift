@@ -66,6 +66,8 @@ public final class Emulator {
   var consoleRoutes: Console?
   /// The proxy's listener; nil while it is off.
   package internal(set) var proxy: ProxyService?
+  /// This emulator as one node of several; nil for one that is alone.
+  private(set) var node: EmulatorNode?
   /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
   private(set) var nodes: NodesService?
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
@@ -73,6 +75,8 @@ public final class Emulator {
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
   public let consoleToken: String?
   private var signalEvents: [LoopEvent] = []
+  /// The zones of this node are handed over, and it ends then.
+  private var isDraining = false
   /// Set when the store can't be written any more: nothing may be acknowledged then.
   public internal(set) var failure: EmulatorError?
 
@@ -90,9 +94,10 @@ public final class Emulator {
     logger = try Self.makeLogger(options, clock)
     certs = CertsFolder(path: options.certs)
     try certs.prepare(serverNames: options.allowedHosts, now: clock.now())
-    derivation = try IdentityDerivation(secret: Self.secret(options))
-    broker = Broker(derivation: derivation, options: options.broker)
-    let store = try Self.openStore(options, broker)
+    let cluster = try options.cluster.map { try EmulatorNode.join($0, loop) }
+    derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
+    broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.broker)
+    let store: (any BrokerStore)? = try cluster.map { $0.store } ?? Self.openStore(options, broker)
     revocations = Revocations(certs)
     trust = try ProviderTrust(
       folder: certs, revocations: revocations, isLenient: options.isLenient, now: clock.now())
@@ -127,6 +132,9 @@ public final class Emulator {
         courier.flushTouched()
         streams.flushTouched()
       }, pushLog: PushLog(broker: broker, logger: logger), capture: capture)
+    node = cluster.map { [broker, clock, waiters, logger] in
+      EmulatorNode($0, loop: loop, broker: broker, clock: clock, waiters: waiters, logger: logger)
+    }
     connectServices()
     learnTopics()
   }
@@ -137,6 +145,8 @@ public final class Emulator {
     streams.onProgress = { [unowned courier] in courier.devicesMadeProgress = true }
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
     (gateway.capture, provider.capture) = (capture, capture)
+    nodes = node?.service
+    node?.attach(self)
     forward?.records.capture = capture
   }
 
@@ -149,9 +159,12 @@ public final class Emulator {
   public func start(beforeAnnouncing prepare: () -> Void = {}) throws {
     loop.atTurnEnd { [unowned self] in endTurn() }
     try options.dashboard.map(DashboardFolder.init)?.check()
-    try loadSeedData()
+    try node?.readLogs(self)
+    if node == nil { try loadSeedData() }
     limitMemory()
     try openListeners()
+    try node?.announce(self)
+    if node != nil { try loadSeedData() }
     startHooks()
     housekeeping = Housekeeping(self)
     housekeeping?.start()
@@ -192,6 +205,7 @@ public final class Emulator {
     capture?.finish()
     portsClaim?.giveUp()
     store?.close()
+    node?.close()
     logger.finish()
   }
 
@@ -205,7 +219,7 @@ public final class Emulator {
   }
 
   /// Nothing can be promised any more: end without answering anybody.
-  private func giveUp(_ sentence: String) {
+  func giveUp(_ sentence: String) {
     guard failure == nil else { return }
     failure = EmulatorError(.storeUnusable, sentence)
     logger.log(.error, sentence)
@@ -219,7 +233,11 @@ public final class Emulator {
   }
 
   /// Begins the orderly end; called again, leaves at once. On the loop's thread.
-  public func stop() { shutdown?.begin() }
+  public func stop() {
+    guard let node, shutdown?.hasBegun == false, !isDraining else { return shutdown?.begin() ?? () }
+    isDraining = true
+    node.drain { [unowned self] in shutdown?.begin() }
+  }
 
   /// Opens the files of the log and the capture again, for `logrotate`, which has moved them away.
   public func reopenFiles() {

@@ -10,6 +10,8 @@ public enum DeviceTokenStanding: Equatable, Sendable {
   /// Expired; the answer carries the time.
   case expired(since: Timestamp)
   case otherTopic
+  /// Nobody here knows it, and somebody else has to be asked.
+  case elsewhere
   /// Good, and where the token map has it.
   case active(RegistrationID)
 }

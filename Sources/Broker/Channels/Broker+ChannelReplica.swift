@@ -22,8 +22,11 @@ extension Broker {
 
   /// A broadcast went out: those who listen here get it. Whether the channel keeps it is told with the channel.
   public func replicateBroadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) {
-    guard let row = channels.row(key) else { return }
+    guard let row = channels.row(key), let channel = channels.channels[row] else { return }
     deliver(broadcast, key, row)
+    // It may have come by this process.
+    finishBroadcast(
+      broadcast.id, count: channel.listeners.count, isStored: channel.storesNewest, now: broadcast.sentAt)
   }
 
   /// Nobody gets one twice on a connection.

@@ -95,18 +95,31 @@ extension Broker {
   public func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, now: Timestamp
   ) -> UInt64 {
+    let broadcast = recordBroadcast(submission, storageSeconds: storageSeconds, now: now)
+    self.broadcast(broadcast, to: key)
+    return broadcast.id
+  }
+
+  /// Remembers a broadcast as accepted; answers it as it is to go out.
+  public func recordBroadcast(_ submission: Submission, storageSeconds: Int64, now: Timestamp)
+    -> ChannelTable.Broadcast
+  {
     let id = recordAccepted(submission, now: now)
     let latest = now.adding(nanoseconds: storageSeconds * 1_000_000_000)
-    let broadcast = ChannelTable.Broadcast(
+    return ChannelTable.Broadcast(
       id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: now,
       expiresAt: min(Timestamp(seconds: Int64(submission.expiration ?? 0)), latest),
       expiry: submission.expiration ?? 0)
-    guard let row = channels.row(key), let channel = channels.channels[row] else { return id }
+  }
+
+  /// Sends one that was recorded, here or elsewhere, to everybody who listens, unless its channel has gone.
+  public func broadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) {
+    guard let row = channels.row(key), let channel = channels.channels[row] else { return }
     channels.noteSent(broadcast, in: row)
-    if broadcast.expiresAt > now { channels.keep(broadcast, in: row) }
+    if broadcast.expiresAt > broadcast.sentAt { channels.keep(broadcast, in: row) }
     for session in channel.listeners { send(broadcast, key, row, to: session) }
-    finishBroadcast(id, count: channel.listeners.count, isStored: channel.storesNewest, now: now)
-    return id
+    finishBroadcast(
+      broadcast.id, count: channel.listeners.count, isStored: channel.storesNewest, now: broadcast.sentAt)
   }
 
   func send(
@@ -122,7 +135,7 @@ extension Broker {
     history.counters.sent += 1
   }
 
-  private func finishBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
+  func finishBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
     let state: NotificationState = count > 0 ? .sent : isStored ? .stored : .discarded
     history.note(.delivery, id, state, now)
     guard let record = journal.pointer(id) else { return }

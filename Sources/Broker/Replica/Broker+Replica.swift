@@ -10,6 +10,14 @@ extension Broker {
     return ownedZones.indices.contains(Int(zone)) && ownedZones[Int(zone)]
   }
 
+  /// Ends the connections of a zone's devices.
+  public func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
+    for session in Array(deliveries.live) where registry[session.device].zone == zone {
+      disconnect(session, now: now)
+      session.outlet.endSession(reason: reason)
+    }
+  }
+
   /// Numbers notifications from here on, before the first comes: each process has a range of its own.
   public func countIds(from id: UInt64) { journal.skip(past: id) }
 

@@ -126,6 +126,9 @@ public final class NATSClient: NATSConnectionOwner {
 
   func unwatch(_ watch: Watch) { watchers[watch.number] = nil }
 
+  /// This host, as the engine sees it; nil while it is not there.
+  public var ownHost: String? { info == nil ? nil : connection?.localAddress?.host }
+
   /// Why the engine is not there; nil while it is, and before the first try.
   public private(set) var awayBecause: String?
 

@@ -47,6 +47,9 @@ final class NATSConnection: ConnectionHandler {
     } catch { abort("\(error)") }
   }
 
+  /// Where this side of it is.
+  var localAddress: SocketAddress? { connection?.localAddress }
+
   func close() { connection?.close() }
 
   // MARK: The socket

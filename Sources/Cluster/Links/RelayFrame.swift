@@ -69,6 +69,9 @@ public enum RelayFrame {
   /// One push, whole.
   public static func bytes(of push: RelayedPush) -> [UInt8] { bytes { write(push, to: &$0) } }
 
+  /// One command, whole.
+  public static func bytes(of command: RelayedCommand) -> [UInt8] { bytes { write(command, to: &$0) } }
+
   /// The introduction, whole.
   public static func introduction(ordinal: UInt64) -> [UInt8] { bytes { introduce(ordinal: ordinal, to: &$0) } }
 

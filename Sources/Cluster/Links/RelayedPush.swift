@@ -123,16 +123,14 @@ public struct RelayedStep: Equatable, Sendable {
 }
 
 /// Something to be done in a zone of another node, which may be done twice without harm.
-public struct RelayedCommand: Equatable, Sendable {
-  public enum Action: Equatable, Sendable {
+public struct RelayedCommand {
+  public enum Action {
     /// A provider has read these tokens from the feedback service.
     case feedbackRead([DeviceToken])
     case createChannel(topic: Topic, Environment, id: [UInt8], storesNewest: Bool)
     case deleteChannel(topic: Topic, Environment, id: [UInt8])
     /// As it is to reach devices: whoever has seen its time does not get it again.
-    case broadcast(
-      topic: Topic, Environment, id: [UInt8], record: UInt64, payload: [UInt8], Priority, expiration: UInt32?,
-      storageSeconds: Int64, sentAt: Timestamp)
+    case broadcast(topic: Topic, Environment, id: [UInt8], ChannelTable.Broadcast)
   }
 
   public var number: UInt64
@@ -158,18 +156,10 @@ public struct RelayedCommand: Equatable, Sendable {
     case .deleteChannel(let topic, let environment, let id):
       out.write(3 as UInt8)
       Self.write(topic, environment, id, to: &out)
-    case .broadcast(
-      let topic, let environment, let id, let record, let payload, let priority, let expiration, let storage,
-      let sentAt):
+    case .broadcast(let topic, let environment, let id, let broadcast):
       out.write(4 as UInt8)
       Self.write(topic, environment, id, to: &out)
-      out.write(record)
-      out.write(payload)
-      out.write(priority.rawValue)
-      out.write(expiration != nil)
-      out.write(expiration ?? 0)
-      out.write(storage)
-      out.write(sentAt)
+      StateEntry.write(broadcast, to: &out)
     }
   }
 
@@ -197,12 +187,7 @@ public struct RelayedCommand: Equatable, Sendable {
     case 2: action = .createChannel(topic: topic, environment, id: id, storesNewest: try cursor.flag())
     case 3: action = .deleteChannel(topic: topic, environment, id: id)
     case 4:
-      let (record, payload) = (try cursor.integer(UInt64.self), Array(try cursor.counted()))
-      let priority = try cursor.value(Priority(rawValue: try cursor.integer()), "a priority")
-      let (hasExpiration, expiration) = (try cursor.flag(), try cursor.integer(UInt32.self))
-      action = .broadcast(
-        topic: topic, environment, id: id, record: record, payload: payload, priority,
-        expiration: hasExpiration ? expiration : nil, storageSeconds: try cursor.integer(), sentAt: try cursor.time())
+      action = .broadcast(topic: topic, environment, id: id, try StateEntry.broadcast(&cursor))
     default: throw StateCursor.Damage(description: "expected a command, got \(kind)")
     }
   }

@@ -142,6 +142,9 @@ public final class ClusterNode {
     return nowhere == 0 ? nil : "\(nowhere) of \(seats.count) zones have no owner at the moment"
   }
 
+  /// This host, as the engine sees it; nil while that is not there.
+  public var ownHost: String? { client.ownHost }
+
   /// Zones that this node owns, as a count.
   public var ownedCount: Int { seats.count { $0 == .here } }
 

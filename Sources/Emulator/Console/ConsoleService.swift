@@ -25,7 +25,8 @@ enum ConsoleService {
       emulator.certs, background: background,
       now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
     context.info = { [unowned emulator] in info(emulator) }
-    context.unreadiness = { [unowned emulator] in emulator.shutdown?.hasBegun == true ? "shutting down" : nil
+    context.unreadiness = { [unowned emulator] in
+      emulator.shutdown?.hasBegun == true ? "shutting down" : emulator.node?.cluster.whyNotReady
     }
     context.activate = { [certs = emulator.certs] in activate($0, certs) }
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }

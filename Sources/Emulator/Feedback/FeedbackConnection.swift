@@ -42,7 +42,7 @@ final class FeedbackConnection: ConnectionHandler {
   /// Writes the next record's worth; after the last one has left, clears and closes.
   func connectionDrained(_ connection: SocketConnection) {
     guard nextTuple < tuples.count else {
-      if !rows.isEmpty { feedback.broker.clearFeedback(rows) }
+      if !rows.isEmpty { feedback.clear(rows) }
       if !foreignIds.isEmpty { feedback.broker.clearForeignFeedback(foreignIds) }
       return connection.close()
     }
@@ -82,5 +82,13 @@ final class FeedbackService {
 
   init(broker: Broker, identities: ProviderIdentities) {
     (self.broker, self.identities) = (broker, identities)
+  }
+
+  /// Told of rows that were read, where another node may have to know.
+  var onRead: (([RegistrationID]) -> Void)?
+
+  fileprivate func clear(_ rows: [RegistrationID]) {
+    onRead?(rows)
+    broker.clearFeedback(rows)
   }
 }

@@ -41,8 +41,7 @@ final class PushRelay: PushSink {
   /// Waiters whose push there was no room for, or no engine.
   private var busy: Set<Int> = []
   private var timer: LoopEvent?
-  /// What these numbers say is asked for by somebody else.
-  private var replies: [UInt64: (Bool) -> Void] = [:]
+  private let commands: CommandRelay
   /// Pushes that other nodes have decided, as a count.
   private(set) var relayed: UInt64 = 0
   /// Pushes of which nobody knows what became, or that nobody took, as a count.
@@ -50,9 +49,10 @@ final class PushRelay: PushSink {
 
   init(
     loop: EventLoop, broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
-    links: RelayLinks
+    links: RelayLinks, commands: CommandRelay
   ) {
     (self.broker, self.cluster, self.clock, self.waiters, self.links) = (broker, cluster, clock, waiters, links)
+    self.commands = commands
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     timer?.start(afterNanoseconds: Self.tickInterval)
     links.onReply = { [unowned self] in take($0, from: $1) }
@@ -145,7 +145,7 @@ final class PushRelay: PushSink {
       }
       relayed += 1
     case .step(let step): broker.noteElsewhere(step.id, step.state, at: step.at)
-    case .done(let number, let isMine): replies.removeValue(forKey: number)?(isMine)
+    case .done(let number, let isMine): commands.answered(number, isMine: isMine)
     }
   }
 
@@ -206,6 +206,26 @@ final class PushRelay: PushSink {
     let waiting = busy.sorted()
     busy = []
     for waiter in waiting { waiters[waiter]?.resume() }
+  }
+}
+
+extension PushRelay: BroadcastSink {
+  /// It is in the log of its channel's zone before its provider hears of it.
+  func broadcast(
+    _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
+    now: Timestamp
+  ) -> PushVerdict {
+    let zone = cluster.map.zone(ofChannel: key.id)
+    guard cluster.seat(of: zone) != .here, let topic = broker.registry[key.topic].name else {
+      let id = broker.broadcast(submission, to: key, storageSeconds: storageSeconds, now: now)
+      return .now(SubmissionResult(id: id))
+    }
+    let broadcast = broker.recordBroadcast(submission, storageSeconds: storageSeconds, now: now)
+    commands.ask(.broadcast(topic: topic, key.environment, id: key.id, broadcast), in: zone) { [waiters] isDone in
+      let rejection: Rejection? = isDone ? nil : .serviceUnavailable
+      waiters.settle(ticket, SubmissionResult(id: broadcast.id, rejection: rejection))
+    }
+    return .later(broadcast.id)
   }
 }
 

@@ -17,7 +17,7 @@ final class RelayGuests {
 
   init(_ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
     (self.broker, self.cluster, self.clock) = (broker, cluster, clock)
-    commands = RelayCommands(broker: broker, clock: clock)
+    commands = RelayCommands(broker: broker)
     broker.tellElsewhere { [unowned self] id, state, time in
       guests[ClusterMembership.ordinal(of: id)]?.reply(.step(RelayedStep(id: id, state: state, at: time)))
     }
@@ -99,28 +99,5 @@ private final class RelayGuest: ConnectionHandler {
     var output = ByteBuffer()
     RelayFrame.write(reply, to: &output)
     connection.send(output.bytes)
-  }
-}
-
-/// Does what another node asks for in a zone of this one.
-struct RelayCommands {
-  let broker: Broker
-  let clock: EmulatorClock
-
-  func carryOut(_ action: RelayedCommand.Action, now: Timestamp) {
-    switch action {
-    case .feedbackRead(let tokens): broker.clearFeedback(tokens.compactMap { broker.registry.find($0) })
-    case .createChannel(let topic, let environment, let id, let storesNewest):
-      guard let key = key(topic, environment, id) else { return }
-      broker.channels.create(key, storesNewest: storesNewest)
-    case .deleteChannel(let topic, let environment, let id):
-      guard let key = key(topic, environment, id) else { return }
-      _ = broker.channels.delete(key)
-    case .broadcast: break
-    }
-  }
-
-  private func key(_ topic: Topic, _ environment: Environment, _ id: [UInt8]) -> ChannelTable.Key? {
-    broker.registry.topic(named: topic).map { ChannelTable.Key(topic: $0, environment: environment, id: id) }
   }
 }

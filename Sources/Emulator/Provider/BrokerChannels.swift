@@ -9,6 +9,10 @@ final class BrokerChannels: ChannelDirectory {
   private let withoutBroadcast: Set<Topic>
   private var floods: FloodGate<ChannelTable.Key>
   private let ids: MessageIDGenerator
+  /// Where there are several nodes: whether this one decides about a channel with such an id, and how another is asked to make it
+  /// or, with nil, to delete it.
+  var isMine: (([UInt8]) -> Bool)?
+  var elsewhere: (_ key: ChannelTable.Key, _ storesNewest: Bool?) -> Void = { _, _ in }
 
   init(broker: Broker, seed: UInt64, withoutBroadcast: Set<Topic>, floodLimit: Int?) {
     (self.broker, self.withoutBroadcast) = (broker, withoutBroadcast)
@@ -27,6 +31,7 @@ final class BrokerChannels: ChannelDirectory {
     else { return nil }
     let key = freshKey(topic, environment)
     guard broker.channels.create(key, storesNewest: storage == .newest) else { return nil }
+    elsewhere(key, storage == .newest)
     return ChannelID(Base64.encode(key.id))
   }
 
@@ -36,7 +41,7 @@ final class BrokerChannels: ChannelDirectory {
     repeat {
       let words = MessageID.words(ids.next())
       key.id = withUnsafeBytes(of: words) { Array($0) }
-    } while broker.channels.storesNewest(key) != nil
+    } while broker.channels.storesNewest(key) != nil || isMine?(key.id) == false
     return key
   }
 
@@ -47,7 +52,9 @@ final class BrokerChannels: ChannelDirectory {
   }
 
   func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
-    key(channel, bundle, environment).map { broker.channels.delete($0) } ?? false
+    guard let key = key(channel, bundle, environment) else { return false }
+    elsewhere(key, nil)
+    return broker.channels.delete(key)
   }
 
   func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
@@ -69,12 +76,14 @@ final class BrokerChannels: ChannelDirectory {
 }
 
 extension ProviderService {
-  /// Hands an accepted broadcast to the broker; answers its id in the history, 0 if its channel has gone meanwhile.
+  /// Hands an accepted broadcast to the sink; its id in the history is 0 if its channel has gone meanwhile.
   func broadcast(
     _ accepted: AcceptedBroadcast, _ message: HTTPMessage, environment: Environment, now: Timestamp,
-    source: PushSource
-  ) -> UInt64 {
-    guard let key = channels.key(accepted.channel, accepted.bundle, environment) else { return 0 }
+    source: PushSource, for ticket: PushTicket
+  ) -> PushVerdict {
+    guard let key = channels.key(accepted.channel, accepted.bundle, environment) else {
+      return .now(SubmissionResult(id: 0))
+    }
     var submission = Submission(
       interface: .provider, topic: key.topic, environment: environment, token: .init(start: nil, count: 0),
       payload: accepted.payload)
@@ -85,6 +94,7 @@ extension ProviderService {
     submission.detail = accepted.waived.first?.detail
     submission.priority = accepted.priority
     submission.expiration = UInt32(clamping: accepted.expiration)
-    return broker.broadcast(submission, to: key, storageSeconds: ChannelLimits.storageSeconds, now: now)
+    return broadcasts.broadcast(
+      submission, to: key, storageSeconds: ChannelLimits.storageSeconds, for: ticket, now: now)
   }
 }

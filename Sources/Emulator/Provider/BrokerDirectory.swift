@@ -8,6 +8,8 @@ import PushModel
 final class BrokerDirectory: DeviceDirectory {
   private let broker: Broker
   private var floods: FloodGate<DeviceToken>
+  /// Whether another node decides about a token that is not known here; nil where there is none.
+  var isElsewhere: ((DeviceToken) -> Bool)?
 
   init(broker: Broker, options: ProviderOptions) {
     self.broker = broker
@@ -19,7 +21,9 @@ final class BrokerDirectory: DeviceDirectory {
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
-    broker.standing(of: token, topic: topic, environment: environment, now: now)
+    let standing = broker.standing(of: token, topic: topic, environment: environment, now: now)
+    if let isElsewhere, standing == .unknown, isElsewhere(token) { return .elsewhere }
+    return standing
   }
 
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? {

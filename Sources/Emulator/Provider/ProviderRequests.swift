@@ -69,9 +69,7 @@ final class ProviderRequests {
     switch judged {
     case .push(.accepted(let accepted)): return submit(accepted, judged, message, now: now)
     case .broadcast(.accepted(let accepted)):
-      let id = service.broadcast(
-        accepted, message, environment: environment, now: now, source: source(message))
-      return .done(success(judged, id))
+      return broadcast(accepted, judged, message, now: now)
     case .push(.rejected(let rejected)), .broadcast(.rejected(let rejected)):
       return .done(reject(rejected, judged, message, now: now))
     }
@@ -87,6 +85,22 @@ final class ProviderRequests {
       for: ticket)
     guard case .now(let result) = verdict else {
       return .outstanding(wait(verdict, ticket, accepted, message))
+    }
+    return .done(outcome(result, judged, message))
+  }
+
+  private func broadcast(
+    _ accepted: AcceptedBroadcast, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
+  ) -> ProviderAction {
+    let ticket = PushTicket(waiter: service.waiters.makeNumber(), sequence: 0)
+    let send = { [self] (now: Timestamp) in
+      service.broadcast(
+        accepted, message, environment: environment, now: now, source: source(message), for: ticket)
+    }
+    let verdict = send(now)
+    guard case .now(let result) = verdict else {
+      return .outstanding(
+        OutstandingPush(verdict, ticket, service.waiters) { [service] in send(service.clock.now()) })
     }
     return .done(outcome(result, judged, message))
   }

@@ -15,6 +15,8 @@ final class ProviderService {
   let faults: FaultService
   /// Where what has passed the checks goes.
   var sink: any PushSink
+  /// Where broadcasts go.
+  var broadcasts: any BroadcastSink
   let waiters: PushWaiters
   let directory: BrokerDirectory
   let channels: BrokerChannels
@@ -41,6 +43,7 @@ final class ProviderService {
   ) {
     self.revocations = revocations
     (self.faults, self.sink, self.waiters) = (faults, sink, waiters)
+    broadcasts = LocalSink(broker)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
     directory = BrokerDirectory(broker: broker, options: options)

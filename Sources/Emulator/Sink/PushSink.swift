@@ -34,6 +34,15 @@ protocol PushSink: AnyObject {
   func throwAway(of waiter: Int)
 }
 
+/// Where broadcasts go.
+protocol BroadcastSink: AnyObject {
+  /// Sends a broadcast to everybody who listens to a channel, wherever they are.
+  func broadcast(
+    _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
+    now: Timestamp
+  ) -> PushVerdict
+}
+
 /// Whose push it is, for the verdict that comes later.
 struct PushTicket: Equatable {
   /// By `PushWaiters`; 0 for nobody.
@@ -109,4 +118,13 @@ final class LocalSink: PushSink {
   func forget(kept: [Int64]) {}
   func kept(of waiter: Int) -> [Int64] { [] }
   func throwAway(of waiter: Int) {}
+}
+
+extension LocalSink: BroadcastSink {
+  func broadcast(
+    _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
+    now: Timestamp
+  ) -> PushVerdict {
+    .now(SubmissionResult(id: broker.broadcast(submission, to: key, storageSeconds: storageSeconds, now: now)))
+  }
 }

@@ -24,6 +24,7 @@ struct DeviceTokenPolicy: RequestPolicy {
     case .active(let row):
       context.registration = row
       return nil
+    case .elsewhere: return nil
     case .unknown: return adopt(digits, topic.topic, context)
     default: return Self.refusal(standing, topic.topic, context.environment)
     }
@@ -55,7 +56,7 @@ struct DeviceTokenPolicy: RequestPolicy {
   ) -> Refusal? {
     let expected = expected(topic, environment)
     return switch standing {
-    case .active: nil
+    case .active, .elsewhere: nil
     case .unknown:
       Refusal(.badDeviceToken, rule: Rule.deviceToken, expected: expected, got: "one that was never issued")
     case .otherEnvironment:

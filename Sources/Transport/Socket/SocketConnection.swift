@@ -80,6 +80,8 @@ public final class SocketConnection: LoopClient {
   package var descriptor: Int32 { layer.descriptor }
   /// The peer; known for good once it was asked for.
   public private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
+  /// Where this side of it is.
+  public var localAddress: SocketAddress { SocketAddress.of(descriptor, peer: false) }
   /// The name that the client asked for (SNI).
   public var serverName: String? { layer.serverName }
   /// What the client asked a proxy for, with which it was connected before; nil for who came by itself.

@@ -1,0 +1,111 @@
+import Broker
+import Cluster
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its owner has done it, or
+/// for a bounded time.
+final class CommandRelay {
+  /// Nanoseconds until nobody asks any more.
+  private static let patience: Int64 = 5_000_000_000
+  /// A node that does not answer is asked again after so long.
+  private static let retry: Int64 = 1_000_000_000
+  private static let tickInterval: Int64 = 100_000_000
+  /// Most that wait, as a count.
+  private static let limit = 10_000
+
+  private struct Pending {
+    var command: RelayedCommand
+    var since: Instant
+    var askedAt: Instant?
+    var done: (Bool) -> Void
+  }
+
+  private let cluster: ClusterNode
+  private let links: RelayLinks
+  private let commands: RelayCommands
+  private let now: () -> Timestamp
+  private var pending: [UInt64: Pending] = [:]
+  private var nextNumber: UInt64 = 1
+  private var timer: LoopEvent?
+
+  init(loop: EventLoop, cluster: ClusterNode, links: RelayLinks, broker: Broker, now: @escaping () -> Timestamp) {
+    (self.cluster, self.links, self.now) = (cluster, links, now)
+    commands = RelayCommands(broker: broker)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
+    timer?.start(afterNanoseconds: Self.tickInterval)
+  }
+
+  /// Has it done; `done` hears whether it was, at once where the zone is here.
+  func ask(_ action: RelayedCommand.Action, in zone: ZoneNumber, done: @escaping (Bool) -> Void = { _ in }) {
+    guard cluster.seat(of: zone) != .here else {
+      commands.carryOut(action, now: now())
+      return done(true)
+    }
+    guard pending.count < Self.limit else { return done(false) }
+    let number = nextNumber
+    nextNumber += 1
+    let command = RelayedCommand(number: number, zone: UInt16(zone.number), action)
+    pending[number] = Pending(command: command, since: SystemClock.now(), done: done)
+    send(number)
+  }
+
+  /// The owner's answer.
+  func answered(_ number: UInt64, isMine: Bool) {
+    guard isMine else { return _ = pending[number]?.askedAt = nil }
+    pending.removeValue(forKey: number)?.done(true)
+  }
+
+  private func send(_ number: UInt64) {
+    guard let waiting = pending[number] else { return }
+    switch cluster.seat(of: ZoneNumber(Int(waiting.command.zone))) {
+    case .nowhere: break
+    case .here:
+      pending[number] = nil
+      commands.carryOut(waiting.command.action, now: now())
+      waiting.done(true)
+    case .at(let peer):
+      pending[number]?.askedAt = SystemClock.now()
+      links.send(RelayFrame.bytes(of: waiting.command), to: peer.name, cluster)
+    }
+  }
+
+  private func tick() {
+    timer?.start(afterNanoseconds: Self.tickInterval)
+    let now = SystemClock.now()
+    for (number, waiting) in pending.sorted(by: { $0.key < $1.key }) {
+      if now.nanoseconds(since: waiting.since) >= Self.patience {
+        pending[number] = nil
+        waiting.done(false)
+      } else if waiting.askedAt.map({ now.nanoseconds(since: $0) >= Self.retry }) ?? true {
+        send(number)
+      }
+    }
+  }
+}
+
+/// Does what is asked for in a zone of this node.
+struct RelayCommands {
+  let broker: Broker
+
+  func carryOut(_ action: RelayedCommand.Action, now: Timestamp) {
+    switch action {
+    case .feedbackRead(let tokens): broker.clearFeedback(tokens.compactMap { broker.registry.find($0) })
+    case .createChannel(let topic, let environment, let id, let storesNewest):
+      guard let key = key(topic, environment, id) else { return }
+      broker.channels.create(key, storesNewest: storesNewest)
+    case .deleteChannel(let topic, let environment, let id):
+      guard let key = key(topic, environment, id) else { return }
+      _ = broker.channels.delete(key)
+    case .broadcast(let topic, let environment, let id, let broadcast):
+      guard let key = key(topic, environment, id) else { return }
+      broker.broadcast(broadcast, to: key)
+    }
+  }
+
+  private func key(_ topic: Topic, _ environment: Environment, _ id: [UInt8]) -> ChannelTable.Key? {
+    broker.registry.topic(named: topic).map { ChannelTable.Key(topic: $0, environment: environment, id: id) }
+  }
+}

@@ -1,0 +1,183 @@
+import Broker
+import Cluster
+import Credentials
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// This emulator as one node of several: its part of the cluster, and how pushes, commands and news go to the others.
+///
+///     join (before there is a broker: tokens depend on the cluster) ─→ attach ─→ start: logs are read ─→ announce ─→ drain ─→ close
+final class EmulatorNode {
+  /// How long the start waits for the logs, and then for zones that have no owner, in nanoseconds.
+  private static let readPatience: Int64 = 120_000_000_000
+  private static let ownerPatience: Int64 = 12_000_000_000
+  /// How long the orderly end waits for others to take the zones, in nanoseconds.
+  private static let drainPatience: Int64 = 8_000_000_000
+  private static let step: Int64 = 50_000_000
+
+  let cluster: ClusterNode
+  private let loop: EventLoop
+  private unowned let broker: Broker
+  private(set) var relay: PushRelay
+  private let links: RelayLinks
+  private let guests: RelayGuests
+  private let commands: CommandRelay
+  let service: NodesService
+  private var drainTimer: LoopEvent?
+
+  /// Joins the cluster of the engine; throws the sentence why it can't.
+  static func join(_ options: ClusterOptions, _ loop: EventLoop) throws -> ClusterNode {
+    do {
+      return try ClusterNode(
+        loop: loop, engine: options.engineSettings(software: EmulatorVersion.current), name: options.node,
+        zones: options.zones, replicas: options.replicas)
+    } catch {
+      throw EmulatorError(.failed, "--nats: \(error)")
+    }
+  }
+
+  init(
+    _ cluster: ClusterNode, loop: EventLoop, broker: Broker, clock: EmulatorClock, waiters: PushWaiters, logger: Logger
+  ) {
+    (self.cluster, self.loop, self.broker) = (cluster, loop, broker)
+    let map = cluster.map
+    broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
+    service = NodesService(loop: loop, cluster: cluster, logger: logger)
+    links = RelayLinks(service.caller, ordinal: cluster.membership.ordinal)
+    commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker, now: { clock.now() })
+    relay = PushRelay(
+      loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: waiters, links: links, commands: commands)
+    guests = RelayGuests(broker, cluster, clock)
+    service.onLink = { [guests] in guests.take($0, $1) }
+  }
+
+  /// Has the emulator's parts ask the others where they must.
+  func attach(_ emulator: Emulator) {
+    emulator.sink = relay
+    emulator.provider.broadcasts = relay
+    emulator.provider.directory.isElsewhere = { [unowned self] token in
+      let zone = token.withUnsafeBytes { cluster.map.zone(ofUnknown: $0) }
+      return cluster.seat(of: zone) != .here
+    }
+    let channels = emulator.provider.channels
+    channels.isMine = { [unowned self] in cluster.ownedCount == 0 || isHere(channel: $0) }
+    channels.elsewhere = { [unowned self] in tellOfChannel($0, storesNewest: $1) }
+    emulator.feedback.onRead = { [unowned self] in tellOfFeedback($0) }
+    let clock = emulator.clock
+    cluster.callbacks.parting = { [unowned broker] zone in
+      broker.endSessions(of: UInt16(zone.number), reason: "the device's zone moves to another node", now: clock.now())
+    }
+    cluster.callbacks.seatsChanged = { [unowned self] in relay.seatsChanged() }
+    cluster.callbacks.startedOver = { [unowned broker] in broker.forgetDevices(now: clock.now()) }
+    cluster.callbacks.failed = { [unowned emulator] in emulator.giveUp($0) }
+  }
+
+  // MARK: The start
+
+  /// Turns the loop until all logs have been read; throws the sentence why that does not come to an end.
+  func readLogs(_ emulator: Emulator) throws {
+    let clock = emulator.clock
+    cluster.start(broker, clock: { clock.now() })
+    try turn(until: { cluster.hasRead }, patience: Self.readPatience, emulator)
+  }
+
+  /// Tells the others where this node is, and turns the loop until each zone has an owner, or for a while.
+  func announce(_ emulator: Emulator) throws {
+    guard let nodes = emulator.ports[NodesListener.name] else { return }
+    cluster.listens(
+      at: advertised(nodes), console: emulator.ports["console"].map { advertised($0) })
+    let deadline = SystemClock.now().adding(nanoseconds: Self.ownerPatience)
+    try turn(
+      until: { cluster.isReady || SystemClock.now() >= deadline }, patience: 2 * Self.ownerPatience, emulator)
+  }
+
+  private func turn(until isDone: () -> Bool, patience: Int64, _ emulator: Emulator) throws {
+    let deadline = SystemClock.now().adding(nanoseconds: patience)
+    let wakeUp = LoopEvent(timerOn: loop) {}
+    while !isDone() {
+      if let failure = emulator.failure { throw failure }
+      guard SystemClock.now() < deadline else {
+        throw EmulatorError(.failed, "--nats: \(cluster.whyNotReady ?? "it takes too long")")
+      }
+      wakeUp.start(afterNanoseconds: Self.step)
+      loop.runTurn()
+    }
+  }
+
+  /// Where others reach a listener: one that is bound to all addresses is told by the one that the engine sees.
+  private func advertised(_ address: SocketAddress) -> SocketAddress {
+    guard ["0.0.0.0", "::"].contains(address.host), let own = cluster.ownHost else { return address }
+    return SocketAddress(host: own, port: address.port)
+  }
+
+  // MARK: The end
+
+  /// Hands all zones over, as far as there is anybody and time; then `done`.
+  func drain(done: @escaping () -> Void) {
+    var done: (() -> Void)? = done
+    let finish = { [unowned self] in
+      drainTimer = nil
+      let call = done
+      done = nil
+      call?()
+    }
+    drainTimer = LoopEvent(timerOn: loop) { finish() }
+    drainTimer?.start(afterNanoseconds: Self.drainPatience)
+    cluster.drain { finish() }
+  }
+
+  func close() {
+    links.close()
+    cluster.close()
+  }
+
+  // MARK: Zones of others
+
+  private func isHere(channel id: [UInt8]) -> Bool { cluster.seat(of: cluster.map.zone(ofChannel: id)) == .here }
+
+  private func tellOfChannel(_ key: ChannelTable.Key, storesNewest: Bool?) {
+    guard !isHere(channel: key.id), let topic = broker.registry[key.topic].name else { return }
+    let action: RelayedCommand.Action =
+      storesNewest.map { .createChannel(topic: topic, key.environment, id: key.id, storesNewest: $0) }
+      ?? .deleteChannel(topic: topic, key.environment, id: key.id)
+    commands.ask(action, in: cluster.map.zone(ofChannel: key.id))
+  }
+
+  /// Rows of this node's zones are cleared as ever.
+  private func tellOfFeedback(_ rows: [RegistrationID]) {
+    let byZone = Dictionary(grouping: rows) { broker.registry[$0].zone }
+    for (zone, rows) in byZone where !broker.owns(zone) {
+      let tokens = rows.map { broker.registry[$0].token }
+      for start in stride(from: 0, to: tokens.count, by: 1000) {
+        let part = Array(tokens[start..<min(start + 1000, tokens.count)])
+        commands.ask(.feedbackRead(part), in: ZoneNumber(Int(zone)))
+      }
+    }
+  }
+}
+
+/// Tokens that say their zone.
+final class ZonedDerivation: TokenDerivation {
+  private let base: IdentityDerivation
+  private let map: ZoneMap
+
+  init(_ base: IdentityDerivation, _ map: ZoneMap) { (self.base, self.map) = (base, map) }
+
+  func topicHash(_ topic: Topic) -> TopicHash { base.topicHash(topic) }
+
+  func appToken(
+    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
+  ) -> DeviceToken {
+    let token = base.appToken(
+      environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
+    return map.stamped(token, for: udid)
+  }
+
+  func name(ofChosen token: [UInt8]) -> DeviceToken { base.name(ofChosen: token) }
+
+  func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
+    base.baseToken(environment: environment, udid: udid, identity: identity)
+  }
+}
