@@ -85,7 +85,8 @@ extension Broker {
 
   /// The same of one whose checks were made elsewhere.
   func refusal(
-    ofRelayed submission: PlainSubmission, _ row: RegistrationID, _ registration: Registration, _ now: Timestamp
+    ofRelayed submission: PlainSubmission, _ row: RegistrationID, _ registration: Registration,
+    _ now: Timestamp
   ) -> (rejection: Rejection, goneAt: Timestamp?)? {
     isPlainlyGood(registration, for: submission) ? nil : refusal(submission, row, registration, now)
   }

@@ -25,6 +25,7 @@ private final class Nodes {
       cluster = try ClusterNode(
         loop: loop, engine: settings, name: name, zones: zones.flatMap { ZoneMap(count: $0) })
       let map = cluster.map
+      broker.countIds(from: cluster.membership.idBase)
       broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
       cluster.callbacks.failed = { [unowned self] in failure = $0 }
       cluster.callbacks.parting = { [unowned self] in parted.append($0) }

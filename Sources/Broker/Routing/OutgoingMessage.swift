@@ -8,8 +8,16 @@ public struct OutgoingMessage {
   public var head: MessageHead
   public var origin: MessageOrigin
 
-  /// Unique among unacknowledged messages of the connection: the low half of the notification's id.
-  public var messageId: UInt32 { UInt32(truncatingIfNeeded: head.id) }
+  /// Tells it apart from other unacknowledged messages of the connection.
+  public var messageId: UInt32 { wireMessageID(head.id) }
+}
+
+/// What a notification is called on a device's connection: the low half of its id. Of several nodes, whose ids begin 2^36 apart, each
+/// begins elsewhere in that half: two that are on their way to one device at a time are called the same only if their counts differ by
+/// one of few numbers.
+@inline(__always)
+public func wireMessageID(_ id: UInt64) -> UInt32 {
+  UInt32(truncatingIfNeeded: id) &+ UInt32(truncatingIfNeeded: id >> 36) &* 0x9e37_79b1
 }
 
 /// Whether a message comes from storage, by the numbers of the device protocol

@@ -41,7 +41,7 @@ package struct SentWindow {
   /// Takes out the message with this wire id; nil if there is none (a second acknowledgement is harmless).
   @inline(__always)
   package mutating func take(messageId: UInt32) -> Entry? {
-    guard head < places.count, UInt32(truncatingIfNeeded: places[head].id) == messageId else {
+    guard head < places.count, wireMessageID(places[head].id) == messageId else {
       return takeOther(messageId)
     }
     let entry = places[head].entry
@@ -128,7 +128,7 @@ private final class SentIndex {
     for position in start..<max(start, places.count) {
       steps += 1
       guard places[position].registration != nil else { continue }
-      numbers[UInt32(truncatingIfNeeded: places[position].id)] = dropped + position
+      numbers[wireMessageID(places[position].id)] = dropped + position
     }
     next = dropped + places.count
   }

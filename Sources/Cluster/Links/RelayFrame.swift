@@ -73,7 +73,9 @@ public enum RelayFrame {
   public static func bytes(of command: RelayedCommand) -> [UInt8] { bytes { write(command, to: &$0) } }
 
   /// The introduction, whole.
-  public static func introduction(ordinal: UInt64) -> [UInt8] { bytes { introduce(ordinal: ordinal, to: &$0) } }
+  public static func introduction(ordinal: UInt64) -> [UInt8] {
+    bytes { introduce(ordinal: ordinal, to: &$0) }
+  }
 
   private static func bytes(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
     var output = ByteBuffer()
@@ -127,7 +129,8 @@ public struct RelayDecoder: ~Copyable {
   public var heldBytes: Int { held.capacity }
 
   /// Takes what came, and hands each whole request to `take`, which answers whether to go on. Throws a sentence for what no node sends.
-  public mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (RelayFrame.Request) -> Void) throws {
+  public mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (RelayFrame.Request) -> Void) throws
+  {
     try messages(in: bytes) { cursor in take(try RelayFrame.request(&cursor)) }
   }
 
@@ -145,7 +148,8 @@ public struct RelayDecoder: ~Copyable {
     while all.count - position >= 4 {
       let count = Int(UInt32(bigEndian: all.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
       guard count <= RelayFrame.limit else {
-        throw StateCursor.Damage(description: "expected a message of at most \(RelayFrame.limit) bytes, got \(count)")
+        throw StateCursor.Damage(
+          description: "expected a message of at most \(RelayFrame.limit) bytes, got \(count)")
       }
       guard all.count - position - 4 >= count else { break }
       var cursor = StateCursor(UnsafeRawBufferPointer(rebasing: all[position + 4..<position + 4 + count]))

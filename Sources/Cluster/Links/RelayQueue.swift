@@ -119,7 +119,9 @@ public struct RelayQueue<Item> {
 
   /// What is held of a zone may go on: to a node, under the numbers that they have.
   public mutating func release(_ zone: UInt16, to peer: String) -> [UInt64] {
-    guard var line = lines[zone], !line.held.isEmpty, line.underWay == 0 || line.peer == peer else { return [] }
+    guard var line = lines[zone], !line.held.isEmpty, line.underWay == 0 || line.peer == peer else {
+      return []
+    }
     let numbers = line.held
     (line.peer, line.held) = (peer, [])
     line.underWay += numbers.count

@@ -52,7 +52,9 @@ public struct RelayedPush {
     push.pushType = type == .max ? nil : try cursor.value(PushType(rawValue: type), "a push type")
     let (hasExpiration, expiration) = (try cursor.flag(), try cursor.integer(UInt32.self))
     push.expiration = hasExpiration ? expiration : nil
-    let (hasID, words) = (try cursor.flag(), (try cursor.integer(UInt64.self), try cursor.integer(UInt64.self)))
+    let (hasID, words) = (
+      try cursor.flag(), (try cursor.integer(UInt64.self), try cursor.integer(UInt64.self))
+    )
     push.messageID = hasID ? MessageID(words: words) : nil
     let name = try cursor.text()
     topic = name.isEmpty ? nil : try cursor.value(Topic(name), "a topic")

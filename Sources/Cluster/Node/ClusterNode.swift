@@ -105,7 +105,6 @@ public final class ClusterNode {
     startsOver = StartsOver(zones: map.count)
     broker.ownedZones = [Bool](repeating: false, count: map.count)
     broker.channels.tellsBroadcasts = true
-    broker.countIds(from: membership.idBase)
     drivers = map.zones.map { zone in
       let configuration = ZoneDriver.configuration(zone, replicas: replicas)
       return ZoneDriver(

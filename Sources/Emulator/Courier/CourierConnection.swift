@@ -430,7 +430,7 @@ extension CourierConnection: CourierOutlet {
     guard unsentBytes < Self.outputLimit else { return }
     var message = CourierMessage(
       token: token, topic: topic, payload: broadcast.payload,
-      messageId: UInt32(truncatingIfNeeded: broadcast.id))
+      messageId: wireMessageID(broadcast.id))
     message.expiry = broadcast.expiry
     message.timestamp = UInt64(clamping: broadcast.sentAt.nanoseconds)
     message.priority = broadcast.priority.rawValue

@@ -82,6 +82,8 @@ package struct VerdictWindow<Undo> {
     entries[Int(sequence - firstSequence)].state =
       rejection.map { .rejected($0.legacyStatus, halfCloses: false) } ?? .accepted(undo)
     if rejection != nil { hasRejection = true }
+    // A server that goes names the last that it took.
+    if rejection == .shutdown { entries[Int(sequence - firstSequence)].identifier = nil }
     return settleFirst()
   }
 
@@ -114,10 +116,12 @@ package struct VerdictWindow<Undo> {
 
   private mutating func end(_ entry: Entry, _ status: UInt8, _ halfCloses: Bool) -> Ending {
     let thrownAway = entries.compactMap(\.undo)
+    // Who has had nothing taken gets no packet: a library that is told 0 resends for ever.
+    let isUntold = entry.identifier == nil && lastAccepted == nil && status == Rejection.shutdown.legacyStatus
     firstSequence += UInt64(entries.count)
     entries = []
     return Ending(
-      command: entry.command, status: status, identifier: entry.identifier ?? lastAccepted ?? 0,
+      command: isUntold ? LegacyCommand.simple.rawValue : entry.command, status: status, identifier: entry.identifier ?? lastAccepted ?? 0,
       halfCloses: halfCloses, thrownAway: thrownAway)
   }
 }

@@ -31,7 +31,9 @@ final class CommandRelay {
   private var nextNumber: UInt64 = 1
   private var timer: LoopEvent?
 
-  init(loop: EventLoop, cluster: ClusterNode, links: RelayLinks, broker: Broker, now: @escaping () -> Timestamp) {
+  init(
+    loop: EventLoop, cluster: ClusterNode, links: RelayLinks, broker: Broker, now: @escaping () -> Timestamp
+  ) {
     (self.cluster, self.links, self.now) = (cluster, links, now)
     commands = RelayCommands(broker: broker)
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }

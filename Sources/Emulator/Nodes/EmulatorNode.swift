@@ -39,7 +39,8 @@ final class EmulatorNode {
   }
 
   init(
-    _ cluster: ClusterNode, loop: EventLoop, broker: Broker, clock: EmulatorClock, waiters: PushWaiters, logger: Logger
+    _ cluster: ClusterNode, loop: EventLoop, broker: Broker, clock: EmulatorClock, waiters: PushWaiters,
+    logger: Logger
   ) {
     (self.cluster, self.loop, self.broker) = (cluster, loop, broker)
     let map = cluster.map
@@ -48,7 +49,9 @@ final class EmulatorNode {
     links = RelayLinks(service.caller, ordinal: cluster.membership.ordinal)
     commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker, now: { clock.now() })
     relay = PushRelay(
-      loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: waiters, links: links, commands: commands)
+      loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: waiters, links: links,
+      commands: commands,
+      logger: logger)
     guests = RelayGuests(broker, cluster, clock)
     service.onLink = { [guests] in guests.take($0, $1) }
   }
@@ -67,7 +70,8 @@ final class EmulatorNode {
     emulator.feedback.onRead = { [unowned self] in tellOfFeedback($0) }
     let clock = emulator.clock
     cluster.callbacks.parting = { [unowned broker] zone in
-      broker.endSessions(of: UInt16(zone.number), reason: "the device's zone moves to another node", now: clock.now())
+      broker.endSessions(
+        of: UInt16(zone.number), reason: "the device's zone moves to another node", now: clock.now())
     }
     cluster.callbacks.seatsChanged = { [unowned self] in relay.seatsChanged() }
     cluster.callbacks.startedOver = { [unowned broker] in broker.forgetDevices(now: clock.now()) }
@@ -135,7 +139,9 @@ final class EmulatorNode {
 
   // MARK: Zones of others
 
-  private func isHere(channel id: [UInt8]) -> Bool { cluster.seat(of: cluster.map.zone(ofChannel: id)) == .here }
+  private func isHere(channel id: [UInt8]) -> Bool {
+    cluster.seat(of: cluster.map.zone(ofChannel: id)) == .here
+  }
 
   private func tellOfChannel(_ key: ChannelTable.Key, storesNewest: Bool?) {
     guard !isHere(channel: key.id), let topic = broker.registry[key.topic].name else { return }

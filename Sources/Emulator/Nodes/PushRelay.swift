@@ -42,6 +42,7 @@ final class PushRelay: PushSink {
   private var busy: Set<Int> = []
   private var timer: LoopEvent?
   private let commands: CommandRelay
+  private let logger: Logger
   /// Pushes that other nodes have decided, as a count.
   private(set) var relayed: UInt64 = 0
   /// Pushes of which nobody knows what became, or that nobody took, as a count.
@@ -49,10 +50,12 @@ final class PushRelay: PushSink {
 
   init(
     loop: EventLoop, broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
-    links: RelayLinks, commands: CommandRelay
+    links: RelayLinks, commands: CommandRelay, logger: Logger
   ) {
-    (self.broker, self.cluster, self.clock, self.waiters, self.links) = (broker, cluster, clock, waiters, links)
-    self.commands = commands
+    (self.broker, self.cluster, self.clock, self.waiters, self.links) = (
+      broker, cluster, clock, waiters, links
+    )
+    (self.commands, self.logger) = (commands, logger)
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     timer?.start(afterNanoseconds: Self.tickInterval)
     links.onReply = { [unowned self] in take($0, from: $1) }
@@ -84,7 +87,9 @@ final class PushRelay: PushSink {
   private func zone(of push: PlainSubmission, _ row: RegistrationID?) -> UInt16 {
     if let row { return broker.registry[row].zone }
     // Who adopts it makes up its device.
-    if broker.options.adoptsTokens, let token = ChosenToken(bytes: Array(push.token)), let udid = UDID(token.name) {
+    if broker.options.adoptsTokens, let token = ChosenToken(bytes: Array(push.token)),
+      let udid = UDID(token.name)
+    {
       return UInt16(cluster.map.zone(of: udid).number)
     }
     return UInt16(cluster.map.zone(ofUnknown: push.token).number)
@@ -100,7 +105,8 @@ final class PushRelay: PushSink {
     let size = push.payload.count + push.token.count + 256
     let admission = queue.add(zone: zone, size: size, seat: .init(seat), now: SystemClock.now()) { number in
       let relayed = RelayedPush(number: number, id: id, zone: zone, push: push, topic: topic)
-      return Pending(message: RelayFrame.bytes(of: relayed), ticket: ticket, id: id, interface: push.interface)
+      return Pending(
+        message: RelayFrame.bytes(of: relayed), ticket: ticket, id: id, interface: push.interface)
     }
     if case .send(let peer, let number) = admission, let message = queue[number]?.message {
       links.send(message, to: peer, cluster)
@@ -151,6 +157,11 @@ final class PushRelay: PushSink {
 
   private func settle(_ pending: Pending, _ rejection: Rejection?, _ goneAt: Timestamp?) {
     broker.endRelay(pending.id, rejection, pending.interface, now: clock.now())
+    if let rejection {
+      logger.log(
+        .info, "push rejected elsewhere",
+        [("id", .integer(Int64(clamping: pending.id))), ("reason", .string(rejection.reason))])
+    }
     var result = SubmissionResult(id: pending.id, rejection: rejection)
     result.goneAt = goneAt
     waiters.settle(pending.ticket, result)
@@ -221,7 +232,8 @@ extension PushRelay: BroadcastSink {
       return .now(SubmissionResult(id: id))
     }
     let broadcast = broker.recordBroadcast(submission, storageSeconds: storageSeconds, now: now)
-    commands.ask(.broadcast(topic: topic, key.environment, id: key.id, broadcast), in: zone) { [waiters] isDone in
+    commands.ask(.broadcast(topic: topic, key.environment, id: key.id, broadcast), in: zone) {
+      [waiters] isDone in
       let rejection: Rejection? = isDone ? nil : .serviceUnavailable
       waiters.settle(ticket, SubmissionResult(id: broadcast.id, rejection: rejection))
     }

@@ -125,6 +125,7 @@ extension LocalSink: BroadcastSink {
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
     now: Timestamp
   ) -> PushVerdict {
-    .now(SubmissionResult(id: broker.broadcast(submission, to: key, storageSeconds: storageSeconds, now: now)))
+    .now(
+      SubmissionResult(id: broker.broadcast(submission, to: key, storageSeconds: storageSeconds, now: now)))
   }
 }

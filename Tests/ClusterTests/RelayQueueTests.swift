@@ -1,0 +1,146 @@
+import Broker
+import PushModel
+import Testing
+
+@testable import Cluster
+
+@Suite struct RelayQueueTests {
+  private let now = Instant(nanoseconds: 0)
+
+  private func add(
+    _ queue: inout RelayQueue<String>, _ zone: UInt16, _ seat: RelayQueue<String>.Seat, _ text: String,
+    at seconds: Int64 = 0
+  ) -> RelayQueue<String>.Admission {
+    queue.add(zone: zone, size: 10, seat: seat, now: Instant(nanoseconds: seconds * 1_000_000_000)) { _ in
+      text
+    }
+  }
+
+  @Test func goesToTheOwnerAndIsSettledOnce() {
+    var queue = RelayQueue<String>(limit: 100)
+    #expect(add(&queue, 1, .at("b"), "one") == .send("b", number: 1))
+    #expect(!queue.isClear(1) && queue.isClear(2))
+    #expect(queue.settle(1, by: "c", isMine: true) == nil)
+    #expect(queue.settle(1, by: "b", isMine: true) == "one")
+    #expect(queue.settle(1, by: "b", isMine: true) == nil)
+    #expect(queue.isClear(1) && queue.bytes == 0)
+  }
+
+  @Test func whatWasNotTakenGoesToTheNextOwnerInOrder() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at("b"), "one")
+    _ = add(&queue, 1, .at("b"), "two")
+    // The zone is said to be at c: nothing overtakes what is at b.
+    #expect(add(&queue, 1, .at("c"), "three") == .held)
+    #expect(queue.settle(1, by: "b", isMine: false) == nil)
+    #expect(queue.release(1, to: "c") == [])
+    #expect(queue.settle(2, by: "b", isMine: false) == nil)
+    #expect(queue.waitingZones == [1])
+    #expect(queue.release(1, to: "c") == [1, 2, 3])
+    #expect([1, 2, 3].map { queue.settle($0, by: "c", isMine: true) } == ["one", "two", "three"])
+  }
+
+  @Test func isTakenHereInOrderOnceNothingIsElsewhere() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at("b"), "one")
+    _ = add(&queue, 1, .here, "two")
+    #expect(queue.takeFirst(1) == nil)
+    _ = queue.settle(1, by: "b", isMine: false)
+    #expect(queue.takeFirst(1) == "one" && queue.takeFirst(1) == "two" && queue.takeFirst(1) == nil)
+    #expect(queue.isClear(1))
+  }
+
+  @Test func neverSendsAgainWhatMayHaveBeenDone() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at("b"), "one")
+    _ = add(&queue, 2, .at("b"), "two")
+    _ = add(&queue, 3, .at("c"), "three")
+    #expect(queue.lose("b", wasOpen: true) == ["one", "two"])
+    #expect(queue.count == 1 && queue.waitingZones == [])
+    // Nothing was said to c.
+    #expect(queue.lose("c", wasOpen: false) == [])
+    #expect(queue.waitingZones == [3] && queue.release(3, to: "d") == [3])
+  }
+
+  @Test func givesUpWhatWaitsTooLong() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .nowhere, "held")
+    _ = add(&queue, 2, .at("b"), "under way", at: 1)
+    _ = add(&queue, 2, .at("b"), "young", at: 5)
+    #expect(
+      queue.takeOverdue(Instant(nanoseconds: 6_000_000_000), after: 5_000_000_000) == ["held", "under way"])
+    #expect(queue.count == 1 && queue.isClear(1))
+    // Its answer comes too late.
+    #expect(queue.settle(2, by: "b", isMine: true) == nil)
+  }
+
+  @Test func takesNoMoreThanItHasRoomFor() {
+    var queue = RelayQueue<String>(limit: 15)
+    #expect(add(&queue, 1, .nowhere, "one") == .held)
+    #expect(add(&queue, 1, .nowhere, "two") == .held)
+    #expect(add(&queue, 1, .nowhere, "three") == .full)
+  }
+
+  @Test func messagesAreReadAsTheyWereWritten() throws {
+    var output = ByteBuffer()
+    let token = [UInt8](repeating: 7, count: 32), payload = Array("{}".utf8)
+    try token.withUnsafeBytes { token in
+      try payload.withUnsafeBytes { payload in
+        var push = PlainSubmission(
+          interface: .provider, topic: nil, environment: .production, token: token, payload: payload)
+        (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
+        push.messageID = MessageID(high: 1, low: 2)
+        RelayFrame.introduce(ordinal: 9, to: &output)
+        RelayFrame.write(
+          RelayedPush(number: 4, id: 5, zone: 6, push: push, topic: try #require(Topic("com.example.app"))),
+          to: &output)
+      }
+    }
+    var decoder = RelayDecoder()
+    var seen: [String] = []
+    // A byte at a time: messages may be cut anywhere.
+    for byte in Array(output.bytes) {
+      try [byte].withUnsafeBytes { bytes in
+        try decoder.requests(in: bytes) { request in
+          switch request {
+          case .introduction(let ordinal): seen.append("\(ordinal)")
+          case .push(let told):
+            let push = told.push
+            seen.append(
+              "\(told.number) \(told.id) \(told.zone) \(push.environment) \(push.expiration ?? 1) \(push.priority)"
+            )
+            seen.append(
+              "\(Array(push.token) == token) \(Array(push.payload) == payload) \(told.topic?.name ?? "")")
+            seen.append("\(push.messageID == MessageID(high: 1, low: 2)) \(push.pushType == .voip)")
+          case .command: seen.append("?")
+          }
+        }
+      }
+    }
+    #expect(seen == ["9", "4 5 6 production 0 low", "true true com.example.app", "true true"])
+  }
+
+  @Test(
+    arguments: [
+      .verdict(RelayedVerdict(number: 1, .accepted)), .verdict(RelayedVerdict(number: 2, .notMine)),
+      .verdict(RelayedVerdict(number: 3, .rejected(.unregistered, goneAt: Timestamp(seconds: 5)))),
+      .verdict(RelayedVerdict(number: 3, .rejected(.badDeviceToken, goneAt: nil))),
+      .step(RelayedStep(id: 8, state: .delivered, at: Timestamp(seconds: 6))), .done(number: 9, isMine: true),
+    ] as [RelayFrame.Reply])
+  func repliesAreReadAsTheyWereWritten(reply: RelayFrame.Reply) throws {
+    var output = ByteBuffer()
+    RelayFrame.write(reply, to: &output)
+    var decoder = RelayDecoder()
+    var read: [RelayFrame.Reply] = []
+    try decoder.replies(in: output.bytes) { read.append($0) }
+    #expect(read == [reply])
+  }
+
+  @Test(arguments: [
+    [0, 0, 0, 1, 77], [0, 1, 0, 1, 1], [0, 0, 0, 3, 3, 0, 0], [0, 0, 0, 10, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9],
+  ])
+  func refusesWhatNoNodeSends(bytes: [UInt8]) {
+    var decoder = RelayDecoder()
+    #expect(throws: (any Error).self) { try bytes.withUnsafeBytes { try decoder.requests(in: $0) { _ in } } }
+  }
+}
