@@ -84,15 +84,15 @@ import Testing
   @Test func messagesAreReadAsTheyWereWritten() throws {
     var output = ByteBuffer()
     let token = [UInt8](repeating: 7, count: 32), payload = Array("{}".utf8)
-    try token.withUnsafeBytes { token in
-      try payload.withUnsafeBytes { payload in
+    token.withUnsafeBytes { token in
+      payload.withUnsafeBytes { payload in
         var push = PlainSubmission(
           interface: .provider, topic: nil, environment: .production, token: token, payload: payload)
         (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
         push.messageID = MessageID(high: 1, low: 2)
         RelayFrame.introduce(ordinal: 9, to: &output)
         RelayFrame.write(
-          RelayedPush(number: 4, id: 5, zone: 6, push: push, topic: try #require(Topic("com.example.app"))),
+          RelayedPush(number: 4, id: 5, zone: 6, push: push, topic: Topic("com.example.app")),
           to: &output)
       }
     }
