@@ -120,6 +120,9 @@ public struct ZoneLease: Sendable {
   /// The last record that was read or written.
   public var last: UInt64 { writes ? written.sequence : reader.last }
 
+  /// Where our own log is; nil unless it is ours.
+  public var writtenPlace: ZonePlace? { role == .owning ? written : nil }
+
   /// Changes that wait for their append, in bytes.
   public var waitingBytes: Int { queue.bytes.count + (outstanding?.record.count ?? 0) }
 

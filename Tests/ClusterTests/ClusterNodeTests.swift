@@ -156,6 +156,62 @@ extension Broker {
       second.broker.push("newer", to: tokens[0]).rejection == nil && second.broker.kept(tokens[0]) == "newer")
   }
 
+  @Test func aNewNodeBeginsWithSnapshotsWhereTheLogsWereCut() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a")
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
+    for (number, token) in tokens.enumerated() { _ = first.broker.push("old \(number)", to: token) }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    first.cluster.makeSnapshotsNow()
+    // While they are made the zones go on.
+    for (number, token) in tokens.enumerated() where number % 2 == 0 {
+      _ = first.broker.push("new \(number)", to: token)
+    }
+    try nodes.wait(until: "snapshots are made") { first.cluster.snapshotCount == 8 }
+    first.cluster.makeSnapshotsNow()
+    try nodes.wait(until: "and once more") { first.cluster.snapshotCount == 16 }
+    nodes.kill(first)
+    let second = try nodes.start("b")
+    try nodes.wait(until: "the second has them all") {
+      second.cluster.ownedCount == 8 || second.failure != nil
+    }
+    #expect(second.failure == nil)
+    for (number, token) in tokens.enumerated() {
+      #expect(second.broker.kept(token) == (number % 2 == 0 ? "new" : "old") + " \(number)")
+    }
+  }
+
+  @Test func startingOverIsOncePerNodeWhoeverHearsOfItFirst() throws {
+    let nodes = try Nodes()
+    let (first, second) = (try nodes.start("a"), try nodes.start("b"))
+    try nodes.wait(until: "zones lie evenly") {
+      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+    }
+    var counts = [0, 0]
+    for (index, node) in [first, second].enumerated() {
+      node.cluster.callbacks.startedOver = { [unowned node] in
+        counts[index] += 1
+        node.broker.forgetDevices(now: Timestamp(seconds: 1_800_000_000))
+      }
+    }
+    // Only those of its own zones are in the log.
+    let mine = try Self.phones.filter { text in
+      let zone = first.cluster.map.zone(of: try #require(UDID(text)))
+      return first.cluster.seat(of: zone) == .here
+    }
+    for phone in mine { _ = try first.broker.registerPhone(phone) }
+    try nodes.wait(until: "both know them") { second.broker.registry.deviceCount == mine.count }
+    first.cluster.startOver(number: 7)
+    try nodes.wait(until: "both have forgotten them") {
+      second.broker.registry.deviceCount == 0 && !first.isCommitting
+    }
+    let token = try first.broker.registerPhone(try #require(mine.first))
+    try nodes.wait(until: "both know the new one") { second.broker.registry.find(token) != nil }
+    second.cluster.startOver(number: 7)
+    #expect(counts == [1, 1] && second.broker.registry.deviceCount == 1)
+  }
+
   @Test func aDrainedNodeLeavesNothingBehind() throws {
     let nodes = try Nodes()
     let (first, second) = (try nodes.start("a"), try nodes.start("b"))

@@ -43,6 +43,8 @@ public final class ClusterNode {
   private static let calm: Int64 = 2_500_000_000
   /// Most zones that are moved at the same time, as a count.
   private static let movesAtOnce = 8
+  /// Snapshots that are made at the same time, as a count.
+  private static let snapshotsAtOnce = 2
   private static let joinPatience: Int64 = 10_000_000_000
 
   public let membership: ClusterMembership
@@ -105,11 +107,7 @@ public final class ClusterNode {
     startsOver = StartsOver(zones: map.count)
     broker.ownedZones = [Bool](repeating: false, count: map.count)
     broker.channels.tellsBroadcasts = true
-    drivers = map.zones.map { zone in
-      let configuration = ZoneDriver.configuration(zone, replicas: replicas)
-      return ZoneDriver(
-        zone, LogStream(client: client, loop: loop, configuration: configuration), node: name, owner: self)
-    }
+    drivers = map.zones.map { ZoneDriver($0, client, loop, replicas: replicas, node: name, owner: self) }
     _ = client.subscribe(NodeAnnouncement.subject) { [weak self] in self?.hear($0.payload) }
     startedAt = SystemClock.now()
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
@@ -228,12 +226,30 @@ public final class ClusterNode {
       driver.tick(now, mayClaim: !announcement.isDraining && (isWanted || isOverdue(driver, now)))
     }
     goOnParting()
+    makeSnapshots()
     if now.nanoseconds(since: startedAt) >= Self.calm { move(targets) }
     if let whenEmpty, mayEnd {
       self.whenEmpty = nil
       whenEmpty()
     }
   }
+
+  /// Few at a time: each looks through all devices.
+  private func makeSnapshots() {
+    var room = Self.snapshotsAtOnce - drivers.count { $0.isMakingSnapshot }
+    for driver in drivers where room > 0 && driver.wantsSnapshot && partings[driver.zone] == nil {
+      driver.makeSnapshot()
+      room -= 1
+    }
+  }
+
+  /// Makes one of each zone that this node owns, whether it is time or not.
+  public func makeSnapshotsNow() {
+    for driver in drivers where driver.role == .owning && !driver.isMakingSnapshot { driver.makeSnapshot() }
+  }
+
+  /// Snapshots that this node has made, as a count.
+  public var snapshotCount: Int { drivers.reduce(0) { $0 + $1.snapshotCount } }
 
   /// Whoever should have taken a zone has not: anybody may.
   private func isOverdue(_ driver: ZoneDriver, _ now: Instant) -> Bool {
@@ -325,6 +341,7 @@ public final class ClusterNode {
   public func startOver(number: UInt64) {
     guard startsOver.begin(number) else { return }
     replica?.forgetPending()
+    for driver in drivers { driver.startedOver() }
     callbacks.startedOver()
     for driver in drivers where driver.role == .owning { tellStart(number, driver.zone) }
   }
@@ -381,6 +398,21 @@ extension ClusterNode: ZoneDriverOwner {
   }
 
   func zoneWasRead(_ zone: ZoneNumber) { refreshSeats() }
+
+  func zone(_ zone: ZoneNumber, hasStartedOver number: UInt64) {
+    startOver(number: number)
+    startsOver.told(zone, number)
+  }
+
+  func zoneSnapshot(
+    _ zone: ZoneNumber, _ log: LogStream, at place: ZonePlace, of stream: String,
+    done: @escaping (SnapshotWriter.Outcome) -> Void
+  ) -> SnapshotWriter? {
+    guard let broker, startsOver.awaited(zone) == nil else { return nil }
+    return SnapshotWriter(
+      zone, broker, map, log, at: place, of: stream, startsOver: startsOver.last(zone),
+      isSettled: { [unowned self] in !store.isCommitting }, done: done)
+  }
 
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String) { fail("zone \(zone): \(sentence)") }
 }

@@ -21,6 +21,9 @@ struct StartsOver {
     told[zone.number] = max(told[zone.number], number)
   }
 
+  /// The last that the log of a zone has told of.
+  func last(_ zone: ZoneNumber) -> UInt64 { told[zone.number] }
+
   /// What the log of a zone has not told of.
   func awaited(_ zone: ZoneNumber) -> UInt64? { told[zone.number] < last ? last : nil }
   func isAwaited(_ zone: ZoneNumber) -> Bool { awaited(zone) != nil }

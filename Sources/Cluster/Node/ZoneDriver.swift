@@ -13,6 +13,13 @@ protocol ZoneDriverOwner: AnyObject {
   func zoneLeft(_ zone: ZoneNumber, to node: String)
   /// Somebody else owns the log now.
   func zoneWasRead(_ zone: ZoneNumber)
+  /// What a snapshot of the zone tells has that new beginning behind it.
+  func zone(_ zone: ZoneNumber, hasStartedOver number: UInt64)
+  /// What is needed for a snapshot of the zone, which is about to be made.
+  func zoneSnapshot(
+    _ zone: ZoneNumber, _ log: LogStream, at place: ZonePlace, of stream: String,
+    done: @escaping (SnapshotWriter.Outcome) -> Void
+  ) -> SnapshotWriter?
   /// This node can't go on: it was away too long, or the log is not what it must be.
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String)
 }
@@ -20,21 +27,36 @@ protocol ZoneDriverOwner: AnyObject {
 /// One zone at one node: its log in the engine, and the lease that says what to do with it.
 final class ZoneDriver {
   let zone: ZoneNumber
+  /// The log has grown by so much since the last snapshot: time for another. Records, as a count, and bytes.
+  private static let snapshotDue = (records: 20_000, bytes: 8 << 20)
+
   private let log: LogStream
+  private let snapshots: LogStream
+  private let client: NATSClient
   private let node: String
   private weak var owner: (any ZoneDriverOwner)?
   /// nil until the log is open.
   private(set) var lease: ZoneLease?
-  /// The log's size, as of its opening.
-  private(set) var state: JetStreamState?
+  private var reader: SnapshotReader?
+  private var writer: SnapshotWriter?
+  /// What lies behind the last snapshot, as far as this node knows.
+  private var grown = (records: 0, bytes: 0)
+  /// Snapshots that this node has made of it, as a count.
+  private(set) var snapshotCount = 0
 
-  init(_ zone: ZoneNumber, _ log: LogStream, node: String, owner: any ZoneDriverOwner) {
-    (self.zone, self.log, self.node, self.owner) = (zone, log, node, owner)
-  }
-
-  /// The subjects and streams of logs.
-  static func configuration(_ zone: ZoneNumber, replicas: Int) -> JetStreamConfiguration {
-    JetStreamConfiguration(name: "APNS_Z\(zone)", subject: "apns.log.\(zone)", replicas: replicas)
+  init(
+    _ zone: ZoneNumber, _ client: NATSClient, _ loop: EventLoop, replicas: Int, node: String,
+    owner: any ZoneDriverOwner
+  ) {
+    (self.zone, self.client, self.node, self.owner) = (zone, client, node, owner)
+    log = LogStream(
+      client: client, loop: loop,
+      configuration: JetStreamConfiguration(
+        name: "APNS_Z\(zone)", subject: "apns.log.\(zone)", replicas: replicas))
+    snapshots = LogStream(
+      client: client, loop: loop,
+      configuration: JetStreamConfiguration(
+        name: "APNS_S\(zone)", subject: "apns.snapshot.\(zone)", replicas: replicas))
   }
 
   func open() {
@@ -54,9 +76,33 @@ final class ZoneDriver {
         "the stream \(name) of the engine is not one of ours: \(state.differences.joined(separator: "; "))")
       return
     }
-    self.state = state
-    lease = ZoneLease(node: node, stream: state.created, now: SystemClock.now())
-    follow()
+    grown = (Int(clamping: state.messages), Int(clamping: state.bytes))
+    reader = SnapshotReader(client, snapshots, of: state.created) { [unowned self] in
+      heard($0, of: state)
+    }
+    reader?.begin()
+  }
+
+  private func heard(_ event: SnapshotReader.Event, of state: JetStreamState) {
+    switch event {
+    case .begins(let end): owner?.zone(zone, hasStartedOver: end.startsOver)
+    case .piece(let changes): apply(changes)
+    case .failed(let sentence): owner?.zoneFailed(zone, sentence)
+    case .done(let end):
+      reader = nil
+      guard end != nil || state.firstSequence <= 1 || state.messages == 0 && state.lastSequence == 0 else {
+        owner?.zoneFailed(
+          zone, "its log begins at \(state.firstSequence), and there is no snapshot of what was before")
+        return
+      }
+      lease = ZoneLease(
+        node: node, stream: state.created, behind: end?.place ?? ZonePlace(), now: SystemClock.now())
+      follow()
+    }
+  }
+
+  private func apply(_ changes: [UInt8]) {
+    do { try owner?.zone(zone, apply: changes) } catch { owner?.zoneFailed(zone, "\(error)") }
   }
 
   private func follow() {
@@ -109,6 +155,32 @@ final class ZoneDriver {
     return turn
   }
 
+  // MARK: Snapshots
+
+  /// Whether it is time for one.
+  var wantsSnapshot: Bool {
+    role == .owning && writer == nil
+      && (grown.records >= Self.snapshotDue.records || grown.bytes >= Self.snapshotDue.bytes)
+  }
+
+  var isMakingSnapshot: Bool { writer != nil }
+
+  /// Begins one, behind all that is in the log now.
+  func makeSnapshot() {
+    guard let place = lease?.writtenPlace, let stream = log.created else { return }
+    grown = (0, 0)
+    writer = owner?.zoneSnapshot(zone, snapshots, at: place, of: stream) { [unowned self] in
+      writer = nil
+      guard case .done(let end) = $0 else { return }
+      snapshotCount += 1
+      log.purge(before: end.place.sequence + 1) { _ in }
+    }
+    writer?.begin()
+  }
+
+  /// Everything is forgotten: what a snapshot has told so far is of the time before.
+  func startedOver() { writer?.giveUp("everything was forgotten") }
+
   func handOver(to node: String) {
     lease?.handOver(to: node)
     perform(lease?.flush(SystemClock.now()))
@@ -123,16 +195,17 @@ final class ZoneDriver {
   private func perform(_ action: ZoneLease.Action) {
     switch action {
     case .append(let record, let behind):
+      grown = (grown.records + 1, grown.bytes + record.count)
       log.append(record, behind: behind) { [weak self] in self?.appended($0) }
     case .readBack(let sequence): log.readBack(sequence) { [weak self] in self?.read($0) }
-    case .apply(let changes):
-      do { try owner?.zone(zone, apply: changes) } catch { owner?.zoneFailed(zone, "\(error)") }
+    case .apply(let changes): apply(changes)
     case .begin(let epoch):
       // What we write ourselves need not be read.
       log.stopFollowing()
       owner?.zoneBegan(zone, epoch: epoch)
     case .confirm(let turns): owner?.zone(zone, confirmed: turns)
     case .left(let node):
+      writer?.giveUp("the zone was left")
       owner?.zoneLeft(zone, to: node)
       follow()
     case .drop:

@@ -42,23 +42,48 @@ final class StateChanges {
     for subscription in Self.once(changes.subscriptions) { tell(subscription) }
   }
 
-  /// A zone's state as it is, for a snapshot of it.
-  func addAll(of zone: ZoneNumber) {
+  /// The next part of a zone's state, looking at so many rows.
+  static func part(
+    of zone: ZoneNumber, _ map: ZoneMap, _ broker: Broker, _ cursor: inout ZoneCursor, rows: Int
+  ) -> [UInt8] {
+    let changes = StateChanges(map, broker)
+    changes.add(zone, &cursor, rows: rows)
+    return changes.byZone.first?.bytes ?? []
+  }
+
+  private func add(_ zone: ZoneNumber, _ cursor: inout ZoneCursor, rows: Int) {
     let (registry, number) = (broker.registry, UInt16(zone.number))
-    let devices = DeviceID.rows(below: registry.deviceCount).filter { registry[$0].zone == number }
-    for device in devices {
-      tell(zone) { StateEntry.write(registry[device], to: &$0) }
-      for row in registry.registrations(of: device).reversed() {
-        tell(zone) { StateEntry.write(row, of: registry, to: &$0) }
-        if broker.keptMessage(row) != nil { tell(zone) { StateEntry.writeMessage(row, of: broker, to: &$0) } }
+    switch cursor.stage {
+    case .channels:
+      for row in broker.channels.rowNumbers where broker.channels.key(row).map({ self.zone(of: $0) }) == zone
+      {
+        tellChannel(row)
       }
+      cursor.stage = .devices(0)
+    case .devices(let start):
+      let end = min(start + rows, registry.deviceCount)
+      for index in start..<max(start, end) where registry[DeviceID(index)].zone == number {
+        add(DeviceID(index), zone)
+      }
+      cursor.stage = end == registry.deviceCount ? .end : .devices(end)
+    case .end: break
     }
-    for row in broker.channels.rowNumbers where broker.channels.key(row).map({ self.zone(of: $0) }) == zone {
-      tellChannel(row)
+  }
+
+  private func add(_ device: DeviceID, _ zone: ZoneNumber) {
+    let registry = broker.registry
+    tell(zone) { StateEntry.write(registry[device], to: &$0) }
+    for row in registry.registrations(of: device).reversed() {
+      tell(zone) { StateEntry.write(row, of: registry, to: &$0) }
+      if broker.keptMessage(row) != nil { tell(zone) { StateEntry.writeMessage(row, of: broker, to: &$0) } }
     }
-    for device in devices {
-      for row in broker.channelRows(of: device) { tell(StoredSubscription(device: device, channel: row)) }
-    }
+    for row in broker.channelRows(of: device) { tell(StoredSubscription(device: device, channel: row)) }
+  }
+
+  /// A zone's whole state as it is.
+  func addAll(of zone: ZoneNumber) {
+    var cursor = ZoneCursor()
+    while !cursor.isAtEnd { add(zone, &cursor, rows: .max / 2) }
   }
 
   // MARK: Channels
@@ -115,4 +140,13 @@ final class StateChanges {
     var seen: Set<Value> = []
     return values.filter { seen.insert($0).inserted }
   }
+}
+
+/// How far a snapshot of a zone has come. Channels first: subscriptions are to them.
+struct ZoneCursor {
+  fileprivate enum Stage: Equatable { case channels, devices(Int), end }
+
+  fileprivate var stage = Stage.channels
+
+  var isAtEnd: Bool { stage == .end }
 }

@@ -1,0 +1,108 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+import Zones
+
+/// Finds the last whole snapshot of a zone and reads it piece by piece.
+///
+///     look ─ none ─→ done(nil)
+///       └─ its end ─→ pieces, in order ─→ done(place)     a piece that has gone meanwhile: look again
+final class SnapshotReader {
+  /// What is heard of a snapshot: where it is of, first of all, then its pieces.
+  enum Event {
+    case begins(SnapshotEnd)
+    case piece([UInt8])
+    /// All has been told; nil if there is no snapshot.
+    case done(SnapshotEnd?)
+    case failed(String)
+  }
+
+  /// Pieces that are asked for at a time, as a count.
+  private static let ahead: UInt64 = 8
+  private static let pause: Int64 = 100_000_000
+
+  private let client: NATSClient
+  private let log: LogStream
+  private let stream: String
+  private let handle: (Event) -> Void
+  private var end: SnapshotEnd?
+  private var snapshot: UInt64 = 0
+  private var nextAsked: UInt64 = 0
+  private var nextTold: UInt64 = 0
+  private var early: [UInt64: [UInt8]] = [:]
+  private var timer: LoopEvent?
+
+  /// `stream` says when the zone's log was made.
+  init(_ client: NATSClient, _ log: LogStream, of stream: String, handle: @escaping (Event) -> Void) {
+    (self.client, self.log, self.stream, self.handle) = (client, log, stream, handle)
+  }
+
+  func begin() {
+    let name = log.configuration.name
+    client.request(.information(stream: name), within: 5_000_000_000) { [weak self] answer in
+      guard let self else { return }
+      let state = Result { () throws(JetStreamFailure) in try answer.state(of: self.log.configuration) }
+      switch state {
+      case .success(let state) where state.lastSequence > 0: look(at: state.lastSequence)
+      case .success: handle(.done(nil))
+      case .failure(.refused(JetStreamFailure.streamNotFoundCode, _)): handle(.done(nil))
+      case .failure: again()
+      }
+    }
+  }
+
+  private func again() {
+    (early, end) = ([:], nil)
+    timer = log.after(Self.pause) { [weak self] in self?.begin() }
+  }
+
+  /// The last message is the end of a snapshot, or says where the last one ends.
+  private func look(at sequence: UInt64) {
+    log.readBack(sequence) { [weak self] in
+      guard let self else { return }
+      guard case .success(let record) = $0 else { return again() }
+      do {
+        let message = try SnapshotMessage(record.payload)
+        switch message.body {
+        case .end(let end) where end.stream == stream: read(end, message.snapshot)
+        case .end: handle(.done(nil))
+        case .piece where message.previousEnd == 0: handle(.done(nil))
+        case .piece: look(at: message.previousEnd)
+        }
+      } catch { handle(.failed("its snapshot: \(error)")) }
+    }
+  }
+
+  private func read(_ end: SnapshotEnd, _ snapshot: UInt64) {
+    (self.end, self.snapshot) = (end, snapshot)
+    (nextAsked, nextTold) = (end.first, end.first)
+    handle(.begins(end))
+    ask()
+  }
+
+  private var limit: UInt64 { end.map { $0.first + UInt64($0.pieces) } ?? 0 }
+
+  private func ask() {
+    guard nextTold < limit else { return handle(.done(end)) }
+    while nextAsked < limit, nextAsked < nextTold + Self.ahead {
+      let sequence = nextAsked
+      nextAsked += 1
+      log.readBack(sequence) { [weak self] in self?.take($0, sequence) }
+    }
+  }
+
+  private func take(_ answer: Result<JetStreamRecord, JetStreamFailure>, _ sequence: UInt64) {
+    guard end != nil else { return }
+    // It may have been replaced by a newer one: what was told of it is told again, which is no harm.
+    guard case .success(let record) = answer, let message = try? SnapshotMessage(record.payload),
+      message.snapshot == snapshot, case .piece(let bytes) = message.body
+    else { return again() }
+    early[sequence] = bytes
+    while let bytes = early.removeValue(forKey: nextTold) {
+      nextTold += 1
+      handle(.piece(bytes))
+    }
+    ask()
+  }
+}

@@ -1,0 +1,100 @@
+import Zones
+
+/// One message of the stream that keeps a zone's snapshots: a piece of its state, or the end of one, which makes the pieces count.
+///
+///     version u8 = 1 | kind u8 | snapshot u64 | end of the last whole one u64 | body
+struct SnapshotMessage: Equatable {
+  enum Body: Equatable {
+    case piece([UInt8])
+    case end(SnapshotEnd)
+  }
+
+  private static let version: UInt8 = 1
+
+  /// Tells the pieces of one snapshot from those of another that was given up.
+  var snapshot: UInt64
+  /// Where the last whole one ends; 0 for none.
+  var previousEnd: UInt64
+  var body: Body
+
+  var encoded: [UInt8] {
+    var out = StateWriter()
+    out.write(Self.version)
+    switch body {
+    case .piece: out.write(1 as UInt8)
+    case .end: out.write(2 as UInt8)
+    }
+    out.write(snapshot)
+    out.write(previousEnd)
+    switch body {
+    case .piece(let bytes): return out.bytes + bytes
+    case .end(let end): end.write(to: &out)
+    }
+    return out.bytes
+  }
+
+  init(snapshot: UInt64, previousEnd: UInt64, _ body: Body) {
+    (self.snapshot, self.previousEnd, self.body) = (snapshot, previousEnd, body)
+  }
+
+  init(_ bytes: [UInt8]) throws(StateCursor.Damage) {
+    let result = bytes.withUnsafeBytes { bytes in
+      var cursor = StateCursor(bytes)
+      return Result { () throws(StateCursor.Damage) in try Self(&cursor, bytes.count) }
+    }
+    self = try result.get()
+  }
+
+  private init(_ cursor: inout StateCursor, _ count: Int) throws(StateCursor.Damage) {
+    guard try cursor.integer(UInt8.self) == Self.version else {
+      throw StateCursor.Damage(description: "a snapshot of another version")
+    }
+    let kind = try cursor.integer(UInt8.self)
+    (snapshot, previousEnd) = (try cursor.integer(), try cursor.integer())
+    switch kind {
+    case 1: body = .piece(Array(try cursor.take(count - cursor.position)))
+    case 2: body = .end(try SnapshotEnd(&cursor))
+    default: throw StateCursor.Damage(description: "expected a piece of a snapshot or its end, got \(kind)")
+    }
+  }
+}
+
+/// Where a snapshot lies, and what it is of.
+struct SnapshotEnd: Equatable {
+  /// The sequence of its first piece.
+  var first: UInt64
+  /// Pieces, as a count.
+  var pieces: UInt32
+  /// The log as it was when the first piece was made: what the log says behind that may be in the pieces already, and says the same.
+  var place: ZonePlace
+  /// When the log's stream was made: a snapshot of another is of no use.
+  var stream: String
+  /// The last new beginning that the state has behind it.
+  var startsOver: UInt64
+
+  init(first: UInt64, pieces: UInt32, place: ZonePlace, stream: String, startsOver: UInt64) {
+    (self.first, self.pieces, self.place) = (first, pieces, place)
+    (self.stream, self.startsOver) = (stream, startsOver)
+  }
+
+  func write(to out: inout StateWriter) {
+    out.write(first)
+    out.write(pieces)
+    out.write(place.sequence)
+    out.write(place.epoch)
+    out.write(place.number)
+    out.write(place.owner ?? "")
+    out.write(place.successor ?? "")
+    out.write(stream)
+    out.write(startsOver)
+  }
+
+  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    (first, pieces) = (try cursor.integer(), try cursor.integer())
+    place = ZonePlace(
+      sequence: try cursor.integer(), epoch: try cursor.integer(), number: try cursor.integer())
+    let (owner, successor) = (try cursor.text(), try cursor.text())
+    (place.owner, place.successor) = (owner.isEmpty ? nil : owner, successor.isEmpty ? nil : successor)
+    (stream, startsOver) = (try cursor.text(), try cursor.integer())
+  }
+}
