@@ -161,7 +161,7 @@ extension Broker {
 extension Broker {
   /// Drops every message that waits for a device, and the broadcasts that channels keep; those on their way stay.
   public func dropKeptMessages(now: Timestamp) {
-    for row in slots.kept { drop(row, .discarded, now) }
+    for row in slots.kept where owns(registry[row].zone) { drop(row, .discarded, now) }
     channels.dropBroadcasts()
   }
 

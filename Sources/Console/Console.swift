@@ -81,6 +81,7 @@ public final class Console {
     }
     let call = ConsoleRequest(http: request, captures: captures, now: context.now())
     if context.otherConsoles != nil, try passOn(exchange, call, route) { return }
+    if context.orders != nil, order(exchange, route) { return }
     switch route.action {
     case .answer(let answer): exchange.respond(finished(try answer(self, call)))
     case .document(let make): answer(try make(self, call), to: exchange)
@@ -94,7 +95,7 @@ public final class Console {
   }
 
   /// Routes whose path matches; one without named parts rules out those with them, as `wait` is no id.
-  private func candidates(_ request: HTTPRequest) -> [(Route, [String: String])] {
+  func candidates(_ request: HTTPRequest) -> [(Route, [String: String])] {
     let matches = routes.compactMap { route in
       route.pattern.match(request.segments).map { (route, $0) }
     }

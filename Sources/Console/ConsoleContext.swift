@@ -57,6 +57,8 @@ public final class ConsoleContext {
   public var credentials: (any CredentialIssuer)?
   /// The consoles of other nodes; nil without a cluster.
   public var otherConsoles: (any OtherConsoles)?
+  /// What all nodes do in one order; nil without a cluster.
+  public var orders: (any NodeOrders)?
   /// Devices that are streams of the console.
   public var streams: (any DeviceStreams)?
   /// The push service of Fleet's load test; nil where it is not wanted.

@@ -56,6 +56,7 @@ public final class ClusterNode {
   let loop: EventLoop
   let client: NATSClient
   private let replicas: Int
+  private let orders: ClusterOrders
   private var drivers: [ZoneDriver] = []
   private var broker: Broker?
   private var replica: StateReplica?
@@ -92,6 +93,7 @@ public final class ClusterNode {
       client.close()
       throw error
     }
+    orders = ClusterOrders(log)
     announcement = NodeAnnouncement(name: name, ordinal: membership.ordinal)
     seats = [ZoneSeat](repeating: .nowhere, count: membership.birth.zones.count)
   }
@@ -335,6 +337,22 @@ public final class ClusterNode {
     return .at(NodePeer(name: node, address: address))
   }
 
+  // MARK: Orders
+
+  /// Begins to carry out what all nodes do in one order, from the first order that there was: each is told with its number.
+  public func carryOutOrders(_ carryOut: @escaping (UInt64, [UInt8]) -> Void) {
+    orders.follow(carryOut: carryOut) { [unowned self] in fail($0) }
+  }
+
+  /// Whether all orders that there were at the start have been carried out here.
+  public var hasCarriedOutOrders: Bool { orders.hasRead }
+
+  /// Has all nodes carry out a document whose kind is `order`; `done` hears its number when this one has, or why it may not come to
+  /// that.
+  public func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
+    orders.order(document, done: done)
+  }
+
   // MARK: Starting over
 
   /// Forgets everything of every zone, here and at once everywhere else, and says when.
@@ -360,8 +378,8 @@ public final class ClusterNode {
     guard !hasFailed else { return }
     hasFailed = true
     struct Failure: Error, CustomStringConvertible { let description: String }
-    store.fail(Failure(description: sentence))
     callbacks.failed(sentence)
+    store.fail(Failure(description: sentence))
   }
 }
 

@@ -34,12 +34,12 @@ extension Console {
     case .faults: context.faults?.removeAll()
     case .clock: context.clock?.reset()
     case .feedback:
-      broker.clearFeedback(broker.allFeedback)
+      broker.clearFeedback(broker.allFeedback.filter { broker.owns(broker.registry[$0].zone) })
       broker.clearForeignFeedback(broker.foreignFeedback.entries.map(\.id))
     case .store: broker.dropKeptMessages(now: now)
     case .channels: broker.channels.deleteAll()
     case .devices:
-      broker.forgetDevices(now: now)
+      if let orders = context.orders { orders.forgetDevices() } else { broker.forgetDevices(now: now) }
       context.phones.forgetAll()
     case .notifications:
       broker.journal.clear()

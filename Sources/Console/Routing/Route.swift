@@ -44,6 +44,8 @@ struct Route {
   var host: String?
   /// In a cluster: which device's node alone answers; nil where any node does, from what all of them know.
   var owner: RouteOwner?
+  /// In a cluster: every node does it, in one order for all.
+  var isOrdered = false
   /// Whether the OpenAPI document lists it.
   var isDocumented = true
   var action: Action
@@ -163,6 +165,8 @@ extension Route {
   func standsIn(for host: String) -> Route { with { $0.host = host } }
   /// In a cluster, is answered by the node that owns the device.
   func owned(by owner: RouteOwner) -> Route { with { $0.owner = owner } }
+  /// In a cluster, is done by every node.
+  var ordered: Route { with { $0.isOrdered = true } }
   /// Is left out of the OpenAPI document.
   var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.

@@ -37,6 +37,7 @@ enum ConsoleService {
       IdentityDerivation.appTokenMessage(
         environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
     }
+    context.orders = emulator.node
     context.clock = emulator.clock
     context.phones = emulator.phones
     context.streams = emulator.streams

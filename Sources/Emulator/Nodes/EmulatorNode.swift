@@ -1,5 +1,6 @@
 import Broker
 import Cluster
+import Console
 import Credentials
 import Platform
 import PushModel
@@ -16,6 +17,8 @@ final class EmulatorNode {
   /// How long the orderly end waits for others to take the zones, in nanoseconds.
   private static let drainPatience: Int64 = 8_000_000_000
   private static let step: Int64 = 50_000_000
+  /// Answers to orders that are kept, as a count.
+  private static let answerCount = 64
 
   let cluster: ClusterNode
   private let loop: EventLoop
@@ -26,6 +29,12 @@ final class EmulatorNode {
   private let commands: CommandRelay
   let service: NodesService
   private var drainTimer: LoopEvent?
+  /// The order that is carried out, or was last, and what came of it.
+  private var orderNumber: UInt64 = 0
+  /// The newest answers, for who has ordered them here.
+  private var answers: [(number: UInt64, response: HTTPResponse)] = []
+  /// Carries orders out where there is no listener for consoles.
+  private var ownConsole: Console?
 
   /// Joins the cluster of the engine; throws the sentence why it can't.
   static func join(_ options: ClusterOptions, _ loop: EventLoop) throws -> ClusterNode {
@@ -92,9 +101,10 @@ final class EmulatorNode {
     guard let nodes = emulator.ports[NodesListener.name] else { return }
     cluster.listens(
       at: advertised(nodes), console: emulator.ports["console"].map { advertised($0) })
+    carryOutOrders(emulator)
     let deadline = SystemClock.now().adding(nanoseconds: Self.ownerPatience)
     try turn(
-      until: { cluster.isReady || SystemClock.now() >= deadline }, patience: 2 * Self.ownerPatience, emulator)
+      until: { cluster.hasCarriedOutOrders && cluster.isReady || SystemClock.now() >= deadline }, patience: 2 * Self.ownerPatience, emulator)
   }
 
   private func turn(until isDone: () -> Bool, patience: Int64, _ emulator: Emulator) throws {
@@ -161,6 +171,37 @@ final class EmulatorNode {
         commands.ask(.feedbackRead(part), in: ZoneNumber(Int(zone)))
       }
     }
+  }
+}
+
+/// What all nodes do.
+extension EmulatorNode: NodeOrders {
+  func order(_ request: OrderedRequest, done: @escaping (HTTPResponse?, String) -> Void) {
+    cluster.order(request.document) { [unowned self] in
+      switch $0 {
+      case .success(let number):
+        done(answers.last { $0.number == number }?.response, "it was carried out, and its answer is lost")
+      case .failure(let failure): done(nil, "\(failure)")
+      }
+    }
+  }
+
+  func forgetDevices() { cluster.startOver(number: orderNumber) }
+
+  private func carryOutOrders(_ emulator: Emulator) {
+    cluster.carryOutOrders { [unowned self, unowned emulator] number, document in
+      guard let order = OrderedRequest(document) else { return }
+      orderNumber = number
+      answers.append((number, console(of: emulator).carryOut(order)))
+      if answers.count > Self.answerCount { answers.removeFirst() }
+    }
+  }
+
+  private func console(of emulator: Emulator) -> Console {
+    if let console = emulator.consoleRoutes ?? ownConsole { return console }
+    let console = Console(ConsoleService.makeContext(emulator))
+    ownConsole = console
+    return console
   }
 }
 

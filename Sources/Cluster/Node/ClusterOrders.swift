@@ -1,0 +1,63 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+
+/// What every node of a cluster does, in one order: the cluster's own log, read by all.
+///
+///     order ─→ appended ─→ read by each node in its turn ─→ carried out there; whoever has ordered it hears its number
+final class ClusterOrders {
+  /// Most orders of this node that wait, as a count.
+  private static let limit = 1000
+
+  private let log: LogStream
+  /// Orders of this node by number: those that the log has, and nobody has carried out here.
+  private var waiting: [UInt64: (Result<UInt64, JetStreamFailure>) -> Void] = [:]
+  private var pendingCount = 0
+  /// The last one that was read.
+  private var last: UInt64 = 0
+  private(set) var hasRead = false
+
+  init(_ log: LogStream) { self.log = log }
+
+  /// Begins to read, from the first order that there was.
+  func follow(
+    carryOut: @escaping (UInt64, [UInt8]) -> Void, failed: @escaping (String) -> Void
+  ) {
+    // The first record is the cluster's birth.
+    log.follow(from: 2) { [unowned self] event in
+      switch event {
+      case .record(let record): read(record, carryOut)
+      case .caughtUp: hasRead = true
+      case .gap: break
+      case .purged(let first): failed("the cluster's log begins at \(first)")
+      case .lost(let failure): failed("the cluster's log: \(failure)")
+      }
+    }
+  }
+
+  private func read(_ record: JetStreamRecord, _ carryOut: (UInt64, [UInt8]) -> Void) {
+    last = record.sequence
+    guard case .object(let members)? = JSONReader.read(record.payload, maximumDepth: JSONObject.bodyDepth),
+      case .string("order")? = JSONObject(members: members)["kind"]
+    else { return }
+    carryOut(record.sequence, record.payload)
+    waiting.removeValue(forKey: record.sequence)?(.success(record.sequence))
+  }
+
+  /// Has all nodes carry it out; `done` is called when this one has. After a failure it may be carried out nevertheless.
+  func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
+    guard pendingCount < Self.limit else { return done(.failure(.late)) }
+    pendingCount += 1
+    log.append(document.encoded) { [weak self] result in
+      guard let self else { return }
+      pendingCount -= 1
+      switch result {
+      // It may have been read before the engine has said where it is.
+      case .success(let number) where number <= last: done(.success(number))
+      case .success(let number): waiting[number] = done
+      case .failure(let failure): done(.failure(failure))
+      }
+    }
+  }
+}

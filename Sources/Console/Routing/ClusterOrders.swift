@@ -1,0 +1,69 @@
+import PushModel
+import Transport
+
+/// The nodes of a cluster, for what all of them do: the clock, what goes wrong on purpose, starting over. Implemented by the emulator.
+public protocol NodeOrders: AnyObject {
+  /// Has every node carry out a request, in one order for all; `done` gets this node's answer, or a sentence why there is none.
+  func order(_ request: OrderedRequest, done: @escaping (HTTPResponse?, _ because: String) -> Void)
+  /// Everything of every device is forgotten, as the order that is carried out now wants it.
+  func forgetDevices()
+}
+
+/// A request that every node carries out.
+public struct OrderedRequest: Equatable, Sendable {
+  public var method: String
+  public var path: String
+  public var body: [UInt8]
+
+  public init(method: String, path: String, body: [UInt8]) {
+    (self.method, self.path, self.body) = (method, path, body)
+  }
+
+  /// As it stands in the cluster's log.
+  public var document: JSONValue {
+    [
+      "kind": "order", "method": .string(method), "path": .string(path),
+      "body": .string(String(decoding: body, as: UTF8.self)),
+    ]
+  }
+
+  /// nil for what is no order.
+  public init?(_ document: [UInt8]) {
+    guard case .object(let members)? = JSONReader.read(document, maximumDepth: JSONObject.bodyDepth),
+      case let order = JSONObject(members: members), case .string(let method)? = order["method"],
+      case .string(let path)? = order["path"], case .string(let body)? = order["body"]
+    else { return nil }
+    self.init(method: method, path: path, body: Array(body.utf8))
+  }
+}
+
+extension Console {
+  /// Carries out what all nodes do. Only routes that are ordered are known to it.
+  public func carryOut(_ order: OrderedRequest) -> HTTPResponse {
+    guard let request = HTTPRequest(order.method, order.path, body: order.body),
+      let (route, captures) = candidates(request).first(where: { $0.0.method == order.method && $0.0.isOrdered }),
+      case .answer(let answer) = route.action
+    else { return HTTPResponse(status: 500, error: "internal", "this node does not know \(order.path)") }
+    do {
+      return finished(try answer(self, ConsoleRequest(http: request, captures: captures, now: context.now())))
+    } catch let error as ConsoleError {
+      return finished(error.response)
+    } catch let error as DocumentError {
+      return finished(ConsoleError.badRequest(error.description).response)
+    } catch {
+      return HTTPResponse(status: 500, error: "internal", "\(error)")
+    }
+  }
+
+  /// In a cluster: has all nodes carry out the request. False if it is for this one alone.
+  func order(_ exchange: HTTPExchange, _ route: Route) -> Bool {
+    guard let orders = context.orders, route.isOrdered else { return false }
+    let request = exchange.request
+    orders.order(OrderedRequest(method: request.method, path: request.path, body: request.body)) {
+      [unowned self] response, because in
+      exchange.respond(
+        response ?? finished(ConsoleError.unavailable("the other nodes can't be told: \(because)").response))
+    }
+    return true
+  }
+}

@@ -1,0 +1,104 @@
+"""Several nodes and their engine, on this machine: each node the real binary in a folder of its own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import urllib.error
+
+from harness import Emulator, eventually
+
+NATS = shutil.which("nats-server", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
+
+
+class Engine:
+    """A nats-server with JetStream, on the same port in each of its lives."""
+
+    def __init__(self, folder):
+        self.folder = os.path.join(str(folder), "engine")
+        os.makedirs(self.folder)
+        self.port = -1
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [NATS, "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", str(self.port),
+             "--ports_file_dir", self.folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        file = os.path.join(self.folder, f"nats-server_{self.process.pid}.ports")
+        if self.port < 0:
+            self.port = int(eventually(lambda: self._told(file), "nats-server listens").rsplit(":", 1)[1])
+        return self
+
+    @staticmethod
+    def _told(file):
+        try:
+            with open(file) as text:
+                return json.load(text)["nats"][0]
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def url(self):
+        return f"nats://127.0.0.1:{self.port}"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+
+class Node(Emulator):
+    def __init__(self, cluster, number):
+        folder = os.path.join(cluster.folder, f"node-{number}")
+        os.makedirs(folder)
+        os.symlink(cluster.certs, os.path.join(folder, "certs"))
+        super().__init__(folder)
+        self.cluster, self.name = cluster, f"node-{number}"
+
+    def start(self, *flags, **options):
+        return super().start(
+            "--nats", self.cluster.engine.url, "--node", self.name, "--zones", str(self.cluster.zones), *flags, **options)
+
+    def is_ready(self):
+        try:
+            return self.api("GET", "/readyz")["status"] == "ready"
+        except urllib.error.HTTPError:
+            return False
+
+    @property
+    def is_alive(self):
+        return self.process is not None and self.process.poll() is None
+
+
+class Cluster:
+    """The nodes are numbered from 1, as people count."""
+
+    def __init__(self, folder, certs, nodes=3, zones=16):
+        self.folder, self.certs, self.zones = str(folder), str(certs), zones
+        self.engine = Engine(folder)
+        self.nodes = [Node(self, number + 1) for number in range(nodes)]
+
+    def start(self):
+        self.engine.start()
+        for node in self.nodes:
+            node.start()
+        return self.ready()
+
+    def ready(self):
+        """Waits until each node that lives sees an owner for each zone."""
+        eventually(lambda: all(node.is_ready() for node in self.nodes if node.is_alive), "all nodes are ready")
+        return self
+
+    def stop(self):
+        for node in self.nodes:
+            if node.is_alive:
+                node.kill()
+        if self.engine.process and self.engine.process.poll() is None:
+            self.engine.go_on()
+            self.engine.kill()

@@ -1,0 +1,109 @@
+"""Several nodes are one emulator: a provider at any, a device at any other, whoever owns the zone, and whoever dies."""
+
+import json
+import random
+
+import pytest
+
+from courier import Device
+from harness import TOPIC, SimulatedDevice, eventually
+from legacy import Provider, framed
+from nodes import NATS, Cluster
+
+pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, issued):
+    """Three nodes, and an engine, which the tests of this file share."""
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), issued)
+    try:
+        yield cluster.start()
+    finally:
+        cluster.stop()
+
+
+def body(text):
+    return json.dumps({"aps": {"alert": text}}).encode()
+
+
+def push(node, token, text):
+    result = node.run(
+        "send", "--topic", TOPIC, "--token", token, "--payload", body(text).decode(), "--json", check=False)
+    return json.loads(result.stdout)
+
+
+def zone(token):
+    return int(token[:4], 16)
+
+
+def test_a_push_at_any_node_reaches_a_device_at_any_node(cluster):
+    cluster.nodes[0].push_certificate()
+    devices = [SimulatedDevice(cluster.nodes[number % 3], f"phone-{number}") for number in range(6)]
+    try:
+        tokens = [device.next("token")["token"] for device in devices]
+        assert len({zone(token) for token in tokens}) > 2, "one zone only would show nothing"
+        for at, node in enumerate(cluster.nodes):
+            for number, (device, token) in enumerate(zip(devices, tokens)):
+                text = f"{number} from node {at + 1}"
+                assert push(node, token, text)["status"] == 200
+                assert device.notification()["payload"]["aps"]["alert"] == text
+    finally:
+        for device in devices:
+            device.stop()
+
+
+def test_all_nodes_know_all_tokens_and_what_is_kept(cluster):
+    device = SimulatedDevice(cluster.nodes[1], "phone-0")
+    token = device.next("token")["token"]
+    device.stop()
+    assert push(cluster.nodes[2], token, "kept")["status"] == 200
+    for node in cluster.nodes:
+        row = eventually(lambda node=node: node.api("GET", f"/api/v1/tokens/{token}"), "the node knows the token")
+        assert row["udid"] == "phone-0"
+    device = SimulatedDevice(cluster.nodes[0], "phone-0")
+    try:
+        assert device.notification()["payload"]["aps"]["alert"] == "kept"
+    finally:
+        device.stop()
+
+
+def test_error_packets_come_in_order_across_nodes(cluster):
+    pair = cluster.nodes[0].push_certificate()
+    device = SimulatedDevice(cluster.nodes[0], "phone-1")
+    token = bytes.fromhex(device.next("token")["token"])
+    device.stop()
+    for node in cluster.nodes:
+        # In each zone a token that nobody has: its owner says so, wherever it is.
+        unknown = bytes([0, random.randrange(cluster.zones)]) + bytes(29) + b"\1"
+        with Provider(node, *pair) as provider:
+            provider.send(framed(1, token, body("one")) + framed(2, unknown, body("two")) + framed(3, token, body("three")))
+            assert provider.read_to_end() == bytes([8, 8, 0, 0, 0, 2])
+
+
+def test_a_killed_node_loses_nothing_that_was_accepted(cluster):
+    pair = cluster.nodes[0].push_certificate()
+    phones = [Device(cluster.nodes[0], *cluster.nodes[0].device_certificate(f"phone-{n}"), TOPIC) for n in range(6)]
+    tokens = [phone.connect().app_token() for phone in phones]
+    for phone in phones:
+        phone.close()
+    victim, *others = random.sample(cluster.nodes, 3)
+    with Provider(others[0], *pair) as provider:
+        provider.send(b"".join(framed(n, token, body(f"before {n}")) for n, token in enumerate(tokens)))
+        assert provider.flush()[:2] == b"\x08\x02"
+    victim.kill()
+    # Zones of the killed node are taken over; until then their pushes are refused, not lost.
+    def is_accepted(n, token):
+        with Provider(others[1], *pair) as provider:
+            provider.send(framed(n, token, body(f"after {n}")))
+            return provider.flush()[:2] == b"\x08\x02"
+    for n, token in enumerate(tokens):
+        eventually(lambda n=n, token=token: is_accepted(n, token), "the push is accepted")
+    for n, (phone, token) in enumerate(zip(phones, tokens)):
+        phone.emulator = others[n % 2]
+        messages = phone.connect().kept_messages()
+        assert [json.loads(message[3])["aps"]["alert"] for message in messages] == [f"after {n}"]
+        phone.acknowledge(messages[0])
+        phone.close()
+    victim.start()
+    cluster.ready()
