@@ -133,11 +133,9 @@ public final class Emulator {
         courier.flushTouched()
         streams.flushTouched()
       }, pushLog: PushLog(broker: broker, logger: logger), capture: capture)
-    node = cluster.map { [broker, clock, waiters, logger] in
-      EmulatorNode($0, loop: loop, broker: broker, clock: clock, waiters: waiters, logger: logger)
-    }
     connectServices()
     learnTopics()
+    node = cluster.map { EmulatorNode($0, self) }
   }
 
   /// What services need of each other and can't be given when they are made.
@@ -146,8 +144,6 @@ public final class Emulator {
     streams.onProgress = { [unowned courier] in courier.devicesMadeProgress = true }
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
     (gateway.capture, provider.capture) = (capture, capture)
-    nodes = node?.service
-    node?.attach(self)
     forward?.records.capture = capture
   }
 

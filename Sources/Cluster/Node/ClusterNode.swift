@@ -16,8 +16,8 @@ public final class ClusterNode {
   public struct Callbacks {
     /// The zone is leaving this node: end the sessions of its devices now.
     public var parting: (ZoneNumber) -> Void = { _ in }
-    /// Another node, or none, or this one owns a zone now.
-    public var seatsChanged: () -> Void = {}
+    /// Another node, or none, or this one owns these zones now.
+    public var seatsChanged: ([ZoneNumber]) -> Void = { _ in }
     /// A node has come, gone or changed.
     public var nodesChanged: () -> Void = {}
     /// Everything of every zone is forgotten, by the cluster's word.
@@ -327,8 +327,9 @@ public final class ClusterNode {
   private func refreshSeats() {
     let fresh = drivers.map { seat($0) }
     guard fresh != seats else { return }
+    let changed = fresh.indices.filter { fresh[$0] != seats[$0] }.map { ZoneNumber($0) }
     seats = fresh
-    callbacks.seatsChanged()
+    callbacks.seatsChanged(changed)
   }
 
   private func seat(_ driver: ZoneDriver) -> ZoneSeat {

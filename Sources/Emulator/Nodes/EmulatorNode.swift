@@ -23,7 +23,7 @@ final class EmulatorNode {
   let cluster: ClusterNode
   private let loop: EventLoop
   private unowned let broker: Broker
-  private(set) var relay: PushRelay
+  let relay: PushRelay
   private let links: RelayLinks
   private let guests: RelayGuests
   private let commands: CommandRelay
@@ -47,26 +47,25 @@ final class EmulatorNode {
     }
   }
 
-  init(
-    _ cluster: ClusterNode, loop: EventLoop, broker: Broker, clock: EmulatorClock, waiters: PushWaiters,
-    logger: Logger
-  ) {
+  /// To be made once all parts of the emulator are, and before anything is read.
+  init(_ cluster: ClusterNode, _ emulator: Emulator) {
+    let (loop, broker, clock) = (emulator.loop, emulator.broker, emulator.clock)
     (self.cluster, self.loop, self.broker) = (cluster, loop, broker)
     let map = cluster.map
     broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
-    service = NodesService(loop: loop, cluster: cluster, logger: logger)
+    service = emulator.join(cluster)
     links = RelayLinks(service.caller, ordinal: cluster.membership.ordinal)
     commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker, now: { clock.now() })
     relay = PushRelay(
-      loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: waiters, links: links,
-      commands: commands,
-      logger: logger)
+      loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
+      commands: commands, logger: emulator.logger)
     guests = RelayGuests(broker, cluster, clock)
     service.onLink = { [guests] in guests.take($0, $1) }
+    attach(emulator)
   }
 
   /// Has the emulator's parts ask the others where they must.
-  func attach(_ emulator: Emulator) {
+  private func attach(_ emulator: Emulator) {
     emulator.sink = relay
     emulator.provider.broadcasts = relay
     emulator.provider.directory.isElsewhere = { [unowned self] token in
@@ -82,7 +81,11 @@ final class EmulatorNode {
       broker.endSessions(
         of: UInt16(zone.number), reason: "the device's zone moves to another node", now: clock.now())
     }
-    cluster.callbacks.seatsChanged = { [unowned self] in relay.seatsChanged() }
+    cluster.callbacks.seatsChanged = { [unowned self] zones in
+      relay.seatsChanged()
+      for zone in zones { service.zoneMoved(zone) }
+      service.viewChanged()
+    }
     cluster.callbacks.startedOver = { [unowned broker] in broker.forgetDevices(now: clock.now()) }
     cluster.callbacks.failed = { [unowned emulator] in emulator.giveUp($0) }
   }
