@@ -29,7 +29,8 @@ def body(text):
 
 def push(node, token, text):
     result = node.run(
-        "send", "--topic", TOPIC, "--token", token, "--payload", body(text).decode(), "--json", check=False)
+        "send", "--topic", TOPIC, "--token", token, "--payload", body(text).decode(), check=False)
+    assert result.stdout, result.stderr
     return json.loads(result.stdout)
 
 
