@@ -41,7 +41,9 @@ extension Console {
   /// Carries out what all nodes do. Only routes that are ordered are known to it.
   public func carryOut(_ order: OrderedRequest) -> HTTPResponse {
     guard let request = HTTPRequest(order.method, order.path, body: order.body),
-      let (route, captures) = candidates(request).first(where: { $0.0.method == order.method && $0.0.isOrdered }),
+      let (route, captures) = candidates(request).first(where: {
+        $0.0.method == order.method && $0.0.isOrdered
+      }),
       case .answer(let answer) = route.action
     else { return HTTPResponse(status: 500, error: "internal", "this node does not know \(order.path)") }
     do {

@@ -121,7 +121,8 @@ package struct VerdictWindow<Undo> {
     firstSequence += UInt64(entries.count)
     entries = []
     return Ending(
-      command: isUntold ? LegacyCommand.simple.rawValue : entry.command, status: status, identifier: entry.identifier ?? lastAccepted ?? 0,
+      command: isUntold ? LegacyCommand.simple.rawValue : entry.command, status: status,
+      identifier: entry.identifier ?? lastAccepted ?? 0,
       halfCloses: halfCloses, thrownAway: thrownAway)
   }
 }

@@ -107,7 +107,8 @@ final class EmulatorNode {
     carryOutOrders(emulator)
     let deadline = SystemClock.now().adding(nanoseconds: Self.ownerPatience)
     try turn(
-      until: { cluster.hasCarriedOutOrders && cluster.isReady || SystemClock.now() >= deadline }, patience: 2 * Self.ownerPatience, emulator)
+      until: { cluster.hasCarriedOutOrders && cluster.isReady || SystemClock.now() >= deadline },
+      patience: 2 * Self.ownerPatience, emulator)
   }
 
   private func turn(until isDone: () -> Bool, patience: Int64, _ emulator: Emulator) throws {
