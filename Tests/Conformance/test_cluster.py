@@ -82,6 +82,34 @@ def test_error_packets_come_in_order_across_nodes(cluster):
             assert provider.read_to_end() == bytes([8, 8, 0, 0, 0, 2])
 
 
+def test_the_clock_faults_and_a_reset_are_for_all_nodes(cluster):
+    first, second, third = cluster.nodes
+    device = SimulatedDevice(third, "phone-3")
+    token = device.next("token")["token"]
+    device.stop()
+    moved = second.api("PUT", "/api/v1/clock", {"freeze": True, "advance": "1h"})
+    for node in cluster.nodes:
+        eventually(
+            lambda node=node: node.api("GET", "/api/v1/clock")["now"] == moved["now"], "all nodes have the clock")
+    first.api("POST", "/api/v1/faults", {"name": "busy", "effect": {"reason": "TooManyRequests"}})
+    for node in cluster.nodes:
+        eventually(
+            lambda node=node: push(node, token, "struck")["status"] == 429, "the fault strikes at all nodes")
+    third.api("POST", "/api/v1/reset", {})
+    for node in cluster.nodes:
+        eventually(lambda node=node: not node.api("GET", "/api/v1/tokens")["tokens"], "all nodes have forgotten")
+        assert not node.api("GET", "/api/v1/clock")["frozen"]
+        assert not node.api("GET", "/api/v1/faults")["faults"]
+    # What comes after is there, also for a node that reads it all anew.
+    device = SimulatedDevice(third, "phone-3")
+    token = device.next("token")["token"]
+    device.stop()
+    second.stop()
+    second.start()
+    cluster.ready()
+    assert [row["token"] for row in second.api("GET", "/api/v1/tokens")["tokens"]] == [token]
+
+
 def test_a_killed_node_loses_nothing_that_was_accepted(cluster):
     pair = cluster.nodes[0].push_certificate()
     phones = [Device(cluster.nodes[0], *cluster.nodes[0].device_certificate(f"phone-{n}"), TOPIC) for n in range(6)]

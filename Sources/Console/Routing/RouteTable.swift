@@ -3,7 +3,7 @@ import PushModel
 
 /// In a cluster every node knows every device and token, and any node answers what is asked about them. What a device's node alone
 /// knows (its connections, its phone, what is on its way) or does (whatever changes something, as only it may write the device's
-/// zone) is `owned`, and passed on to that node.
+/// zone) is `owned`, and passed on to that node. What is for the whole cluster is `ordered`: every node does it, in one order for all.
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
@@ -235,11 +235,11 @@ extension Console {
       .owned(by: .tokenOfBody).needs(.schema("TestPush")).refuses(409).answers(
         200, "What became of it", .schema("NotificationDetail")),
       .post("/api/v1/reset", "Forgets the parts named, or everything") { try $0.reset($1) }
-        .takes(.schema("Reset")).answers(200, "What was reset", .schema("ResetDone")),
+        .ordered.takes(.schema("Reset")).answers(200, "What was reset", .schema("ResetDone")),
       .get("/api/v1/clock", "The emulator's clock") { try $0.showClock($1) }
         .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
       .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
-        .needs(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
+        .ordered.needs(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
       .list("/api/v1/export", "All that this emulator knows, as one document; no private keys") {
         try $0.exportState($1)
       }
@@ -258,14 +258,14 @@ extension Console {
       .post("/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it") {
         try $0.setFault($1)
       }
-      .needs(.schema("FaultRequest")).refuses(404, 409).answers(
+      .ordered.needs(.schema("FaultRequest")).refuses(404, 409).answers(
         200, "The rule, which was there before", .schema("Fault")
       )
       .answers(201, "The new rule", .schema("Fault")),
       .get("/api/v1/faults/{name}", "One rule") { try $0.showFault($1) }
         .answers(200, "The rule", .schema("Fault")),
       .delete("/api/v1/faults/{name}", "Takes a rule away") { try $0.deleteFault($1) }
-        .answers(200, "The rule as it was", .schema("Fault")),
+        .ordered.answers(200, "The rule as it was", .schema("Fault")),
     ]
   }
 
