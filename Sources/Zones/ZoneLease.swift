@@ -261,6 +261,7 @@ public struct ZoneLease: Sendable {
     case .failure(.wrongLastSequence):
       outstanding?.isReadBack = true
       return [.readBack(waiting.behind + 1)]
+    case .failure(.unsuitable(let why)): return stop(why)
     case .failure(let failure): return retryLater(failure, now)
     }
   }
@@ -275,6 +276,7 @@ public struct ZoneLease: Sendable {
     case .success: return lose(now)
     // Purged already: then it was read, and snapshotted, by somebody else.
     case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): return lose(now)
+    case .failure(.unsuitable(let why)): return stop(why)
     case .failure(let failure): return retryLater(failure, now)
     }
   }

@@ -183,7 +183,9 @@ struct LogStreamTests {
     let log = try FollowedLog(open: try Line(to: server))
     #expect(try log.append("1", behind: 0) == .success(1))
     try log.line.answer(.delete(stream: "APNS_Z0")).isDone()
-    #expect(try log.append("2", behind: 1) == .failure(.nobodyListens))
+    let loss = JetStreamFailure.unsuitable("the stream APNS_Z0 was deleted")
+    #expect(try log.append("2", behind: 1) == .failure(loss))
+    #expect(try log.answer { log.log.readBack(1, done: $0) } == .failure(loss))
     try log.wait(until: "the loss") {
       log.events.last == .lost(.unsuitable("the stream APNS_Z0 was deleted"))
     }
@@ -201,6 +203,28 @@ struct LogStreamTests {
       log.events.last
         == .lost(.unsuitable("the stream APNS_Z0 was deleted and made again, at \(again.created)"))
     }
+  }
+
+  /// Whose owner only writes: a stream that is as long as the one before would take its next record.
+  @Test func anEngineThatHasForgottenEverythingIsWrittenNoMore() throws {
+    let server = try NATSServer()
+    let log = FollowedLog(try Line(to: server))
+    _ = try log.open().get()
+    #expect(try log.append("1", behind: 0) == .success(1))
+    server.kill()
+    try FileManager.default.removeItem(at: server.folder.appending(path: "jetstream"))
+    try server.start()
+    let other = FollowedLog(try Line(to: server))
+    let made = try other.open().get()
+    #expect(try other.append("alien", behind: 0) == .success(1))
+    let sentence = "the stream APNS_Z0 was deleted and made again, at \(made.created)"
+    var answer: Result<UInt64, JetStreamFailure>?
+    while answer == nil || answer == .failure(.nobodyListens) || answer == .failure(.late) {
+      answer = try log.append("2", behind: 1)
+      log.line.loop.runTurn(wait: false)
+    }
+    #expect(answer == .failure(.unsuitable(sentence)))
+    #expect(try other.append("alien", behind: 1) == .success(2))
   }
 
   @Test func saysThatWhatIsNextWasPurged() throws {

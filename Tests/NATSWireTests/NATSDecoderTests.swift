@@ -64,10 +64,25 @@ import Testing
     "HMSG FOO 1 3\r\n", "HELLO\r\n", "PING\n", "INFO nothing\r\n", #"INFO {"max_payload":"much"}"# + "\r\n",
     "MSG FOO 1 3\r\nabcd\r\n", "HMSG FOO 1 8 8\r\nNATS/2.0\r\n", "HMSG FOO 1 10 10\r\nNATS/1.0\r\n\r\n",
     "HMSG FOO 1 18 18\r\nNATS/1.0\r\nnone\r\n\r\n\r\n", "HMSG FOO 1 18 18\r\nNATS/1.0 high\r\n\r\n\r\n\r\n",
+    "HMSG FOO 1 14 14\r\nNATS/1.0\r\n\r\n\r\n\r\n", "HMSG FOO 1 16 16\r\nNATS/1.0\r\n: x\r\n\r\n\r\n",
+    "HMSG FOO 1 14 14\r\nNATS/1.0\nA: b\n\r\n",
   ])
   func refusesWhatNoServerSays(text: String) {
     #expect(throws: NATSFailure.self) { try Self.events(text) }
     #expect(throws: NATSFailure.self) { try Self.events(text, inPiecesOf: 1) }
+  }
+
+  @Test(arguments: [[:], ["A": ""], ["A": "b", "Long-Name": "größer: x"]] as [NATSHeaders])
+  func headersComeBackAsTheyWent(headers: NATSHeaders) throws {
+    for status in [nil, 503] {
+      for words in [nil, "No Responders"] where status != nil || words == nil {
+        var headers = headers
+        (headers.status, headers.words) = (status, words)
+        let bytes = headers.encoded
+        #expect(bytes.count == headers.encodedCount)
+        #expect(try bytes.withUnsafeBytes { try NATSHeaders($0[...]) } == headers)
+      }
+    }
   }
 
   @Test func holdsNoMoreThanItsLimits() {

@@ -226,6 +226,18 @@ private struct Rig {
     #expect(rig.wait(60) == [] && rig.flush() == [])
   }
 
+  @Test(arguments: [true, false])
+  func stopsWhenTheLogIsAnotherOrGone(whileReadingBack: Bool) {
+    var rig = Rig.owning()
+    _ = rig.lease.add([1])
+    _ = rig.flush()
+    if whileReadingBack { _ = rig.appended(.failure(.wrongLastSequence(2))) }
+    let why = "the stream was deleted"
+    let actions =
+      whileReadingBack ? rig.readBack(.failure(.unsuitable(why))) : rig.appended(.failure(.unsuitable(why)))
+    #expect(actions == [.stop(why)])
+  }
+
   @Test func ignoresAnswersThatItDoesNotAwait() {
     var rig = Rig.owning()
     #expect(rig.appended(.success(7)) == [])

@@ -129,10 +129,8 @@ final class LogFollower {
   private func checked(_ answer: NATSAnswer) {
     let name = configuration.name
     do throws(JetStreamFailure) {
-      let found = try answer.state(of: configuration)
-      if found.created != created {
-        finish(.lost(.unsuitable("the stream \(name) was deleted and made again, at \(found.created)")))
-      } else if found.lastSequence &+ 1 < next {
+      let found = try answer.state(of: configuration, madeAt: created)
+      if found.lastSequence &+ 1 < next {
         let problem =
           "the stream \(name) has lost records: it is at \(found.lastSequence), and was at \(next - 1)"
         finish(.lost(.unsuitable(problem)))
@@ -141,8 +139,8 @@ final class LogFollower {
       } else {
         deliver()
       }
-    } catch .refused(JetStreamFailure.streamNotFoundCode, _) {
-      finish(.lost(.unsuitable("the stream \(name) was deleted")))
+    } catch .unsuitable(let why) {
+      finish(.lost(.unsuitable(why)))
     } catch { again(error) }
   }
 

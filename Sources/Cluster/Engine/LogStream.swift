@@ -14,8 +14,8 @@ public final class LogStream {
   public struct Patience: Sendable {
     /// A late append is sent again, and can't be there twice: no need to wait long.
     public var append: Int64 = 2_000_000_000
-    /// Making a stream on a slow disk.
-    public var request: Int64 = 10_000_000_000
+    /// What is asked besides may be asked again. An engine of several servers that has no leader yet says nothing.
+    public var request: Int64 = 3_000_000_000
 
     public init() {}
   }
@@ -47,6 +47,8 @@ public final class LogStream {
   private let largestRecord: Int
   /// When the stream was made, in the engine's words; nil until it is open.
   public private(set) var created: String?
+  /// The connection on which it was found to be the same, by number.
+  private var verifiedOn: UInt64 = 0
   private var opening: LogOpening?
   private var follower: LogFollower?
 
@@ -71,7 +73,7 @@ public final class LogStream {
     ) { [weak self] result in
       guard let self else { return }
       self.opening = nil
-      if case .success(let state) = result { created = state.created }
+      if case .success(let state) = result { (created, verifiedOn) = (state.created, client.connections) }
       done(result)
     }
     self.opening = opening
@@ -106,25 +108,60 @@ public final class LogStream {
     _ sequence: UInt64, done: @escaping (Result<JetStreamRecord, JetStreamFailure>) -> Void
   ) {
     let request = JetStreamRequest.message(stream: configuration.name, sequence: sequence)
-    client.request(request, within: patience.append) { answer in
-      done(Result { () throws(JetStreamFailure) in try answer.record() })
+    client.request(request, within: patience.append) { [configuration] answer in
+      do throws(JetStreamFailure) { done(.success(try answer.record())) } catch .refused(
+        JetStreamFailure.streamNotFoundCode, _)
+      {
+        done(.failure(.unsuitable("the stream \(configuration.name) was deleted")))
+      } catch { done(.failure(error)) }
     }
   }
 
   // MARK: Writing
 
-  /// Appends if nothing else was appended behind `last`; answers the record's sequence. After any failure but
-  /// `wrongLastSequence` it is not known whether it is there: the same bytes behind the same sequence may be tried again.
+  /// Appends if nothing else was appended behind `last`; answers the record's sequence. Whether it is there is not known after a
+  /// failure that `isPassing`: the same bytes behind the same sequence may be tried again then. `unsuitable` says that the log is
+  /// not what it was when it was opened.
   public func append(
+    _ bytes: [UInt8], behind last: UInt64, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void
+  ) {
+    guard isVerified else {
+      return verify { [weak self] failure in
+        if let failure { done(.failure(failure)) } else { self?.send(bytes, behind: last, done: done) }
+      }
+    }
+    send(bytes, behind: last, done: done)
+  }
+
+  private func send(
     _ bytes: [UInt8], behind last: UInt64, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void
   ) {
     let name = configuration.name
     let condition = AppendCondition.headers(lastSequence: last, stream: name)
     client.request(configuration.subject, headers: condition, bytes, within: patience.append) {
       [weak self] answer in
+      guard let self, answer == .nobodyListens, client.info != nil else {
+        return done(Result { () throws(JetStreamFailure) in try answer.appended(to: name) })
+      }
       // Of an engine that is there: the stream may not be.
-      if answer == .nobodyListens { self?.follower?.doubt() }
-      done(Result { () throws(JetStreamFailure) in try answer.appended(to: name) })
+      follower?.doubt()
+      verify { done(.failure($0 ?? .nobodyListens)) }
+    }
+  }
+
+  /// Whether the stream was looked at on this connection. An engine that comes back may have another of the same name, and take
+  /// for it what was meant for this one.
+  private var isVerified: Bool { created == nil || verifiedOn == client.connections }
+
+  private func verify(then: @escaping (JetStreamFailure?) -> Void) {
+    let connection = client.connections
+    client.request(.information(stream: configuration.name), within: patience.append) { [weak self] answer in
+      guard let self else { return then(.late) }
+      do throws(JetStreamFailure) {
+        _ = try answer.state(of: configuration, madeAt: created)
+        verifiedOn = connection
+        then(nil)
+      } catch { then(error) }
     }
   }
 
@@ -149,6 +186,24 @@ public final class LogStream {
     client.request(request, within: patience.request) { answer in
       done(Result { () throws(JetStreamFailure) in try answer.isDone() })
     }
+  }
+}
+
+extension NATSAnswer {
+  /// The state of a stream that was made then; `unsuitable` where it is there no more, or another has its name.
+  func state(
+    of configuration: JetStreamConfiguration, madeAt created: String?
+  ) throws(JetStreamFailure) -> JetStreamState {
+    let found: JetStreamState
+    do throws(JetStreamFailure) {
+      found = try state(of: configuration)
+    } catch .refused(JetStreamFailure.streamNotFoundCode, _) {
+      throw .unsuitable("the stream \(configuration.name) was deleted")
+    }
+    guard created == nil || found.created == created else {
+      throw .unsuitable("the stream \(configuration.name) was deleted and made again, at \(found.created)")
+    }
+    return found
   }
 }
 

@@ -69,6 +69,8 @@ public final class NATSClient: NATSConnectionOwner {
   private var connection: NATSConnection?
   /// What the server has said of itself; nil while there is none.
   public private(set) var info: NATSServerInfo?
+  /// How many connections there have been: what is known of an engine may be otherwise on the next.
+  private(set) var connections: UInt64 = 0
   private var isClosed = false
   private var backoff: Backoff
   private var failures = 0
@@ -182,6 +184,7 @@ public final class NATSClient: NATSConnectionOwner {
     case .startTLS: break
     case .ready(let info):
       (self.info, failures) = (info, 0)
+      connections += 1
       for number in listeners.keys.sorted() { listen(number) }
       tell(.ready(info))
     case .changed(let info):
@@ -242,7 +245,7 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   private static func size(_ headers: NATSHeaders?, _ payload: [UInt8]) -> Int {
-    (headers?.encoded.count ?? 0) + payload.count
+    (headers?.encodedCount ?? 0) + payload.count
   }
 
   /// Asks JetStream.

@@ -27,51 +27,63 @@ public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
 
   /// Reads them, with the empty line behind them.
   init(_ bytes: Slice<UnsafeRawBufferPointer>) throws(NATSFailure) {
-    let text = String(decoding: bytes, as: UTF8.self)
-    var lines = text.components(separatedBy: "\r\n")[...]
-    guard lines.count >= 3, lines.popLast() == "", lines.popLast() == "", let first = lines.popFirst(),
-      first.hasPrefix(Self.version)
-    else { throw .malformed("headers that do not begin with \(Self.version) and end with an empty line") }
-    let said = first.dropFirst(Self.version.count).split(separator: " ", maxSplits: 1)
-    if let status = said.first {
-      guard let number = Int(status) else { throw .malformed("the status \(status.prefix(20)) in headers") }
-      self.status = number
-      words = said.count > 1 ? String(said[1]) : nil
-    }
+    var rest = bytes[...]
+    guard var first = Self.line(&rest), first.count >= Self.version.utf8.count,
+      first.prefix(Self.version.utf8.count).elementsEqual(Self.version.utf8)
+    else { throw .malformed("headers that do not begin with \(Self.version)") }
+    first = first.dropFirst(Self.version.utf8.count)
     fields = []
-    for line in lines {
-      guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+    try readStatus(String(decoding: first, as: UTF8.self))
+    while let line = Self.line(&rest) {
+      guard !line.isEmpty else {
+        guard rest.isEmpty else { throw .malformed("headers behind their end") }
+        return
+      }
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else {
         throw .malformed("a header without a name")
       }
-      let value = line[line.index(after: colon)...].drop { $0 == " " }
-      fields.append(Field(String(line[..<colon]), String(value)))
+      let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") }
+      fields.append(
+        Field(String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self)))
     }
+    throw .malformed("headers that do not end with an empty line")
+  }
+
+  private mutating func readStatus(_ text: String) throws(NATSFailure) {
+    let said = text.split(separator: " ", maxSplits: 1)
+    guard let status = said.first else { return }
+    guard let number = Int(status) else { throw .malformed("the status \(status.prefix(20)) in headers") }
+    self.status = number
+    words = said.count > 1 ? String(said[1]) : nil
+  }
+
+  /// The next line without its end; nil if there is none.
+  private static func line(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
+    guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex,
+      rest[end - 1] == UInt8(ascii: "\r")
+    else { return nil }
+    defer { rest = rest[(end + 1)...] }
+    return rest[..<(end - 1)]
+  }
+
+  /// Bytes as they are sent, as a count.
+  public var encodedCount: Int {
+    // Without their text, for who only asks whether a message is too large.
+    let head = status == nil && words == nil ? Self.version.utf8.count : encodedHead.utf8.count
+    return fields.reduce(head + 4) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+  }
+
+  private var encodedHead: String {
+    var text = Self.version
+    if let status { text += " \(status)" }
+    if let words { text += " " + words }
+    return text
   }
 
   /// As they are sent.
   public var encoded: [UInt8] {
-    var text = Self.version
-    if let status { text += " \(status)" }
-    if let words { text += " " + words }
-    text += "\r\n"
+    var text = encodedHead + "\r\n"
     for field in fields { text += field.name + ": " + field.value + "\r\n" }
     return Array((text + "\r\n").utf8)
-  }
-}
-
-extension String {
-  /// The parts between separators; none is left out.
-  fileprivate func components(separatedBy separator: String) -> [Substring] {
-    var parts: [Substring] = []
-    var rest = self.utf8[...]
-    let pattern = Array(separator.utf8)
-    var start = rest.startIndex
-    while let place = rest.indices.first(where: { rest[$0...].starts(with: pattern) }) {
-      parts.append(Substring(rest[start..<place]))
-      start = rest.index(place, offsetBy: pattern.count)
-      rest = rest[start...]
-    }
-    parts.append(Substring(rest[start...]))
-    return parts
   }
 }
