@@ -40,10 +40,9 @@ final class ConsoleRelay: OtherConsoles {
     request.begin(caller)
   }
 
-  /// Who was asked does not own the zone any more.
-  func zoneMoved(_ zone: ZoneNumber) {
-    let seat = cluster.seat(of: zone)
-    for request in Array(passed.values) where request.zone == zone && seat != .at(request.peer) {
+  /// Seats have changed: who was asked may not own the zone any more.
+  func seatsChanged(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {
+    for request in Array(passed.values) where hasMoved(request.zone, .at(request.peer)) {
       request.lose("the zone has moved to another node")
     }
   }

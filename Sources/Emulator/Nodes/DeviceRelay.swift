@@ -128,7 +128,11 @@ final class DeviceRelay {
       }
       guard waiting.call?.peer != peer else { return }
       stopCalling(waiting)
-      call(peer, told, waiting)
+      if caller.hasRoom {
+        call(peer, told, waiting)
+      } else {
+        waiting.problem = "too many wait for their nodes"
+      }
     }
   }
 
@@ -172,18 +176,12 @@ final class DeviceRelay {
 
   // MARK: What changes
 
-  /// What the cluster's view says has changed: who waits is looked at at once.
-  func viewChanged() {
-    for waiting in Array(waiting.values) { look(waiting) }
-  }
-
-  /// Devices of the zone come back, and are led to where it is now.
-  func zoneMoved(_ zone: ZoneNumber) {
-    let seat = cluster.seat(of: zone)
-    for relayed in Array(relayed.values) where relayed.zone == zone && seat != .at(relayed.peer) {
+  /// Seats have changed: who waits is looked at at once, and devices come back whose node is not theirs any more.
+  func seatsChanged(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {
+    for relayed in Array(relayed.values) where hasMoved(relayed.zone, .at(relayed.peer)) {
       relayed.tunnel.close()
     }
-    for waiting in Array(waiting.values) where waiting.zone == zone { look(waiting) }
+    for waiting in Array(waiting.values) { look(waiting) }
   }
 
   /// Ends every connection in order.

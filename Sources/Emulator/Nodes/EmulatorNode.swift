@@ -81,10 +81,9 @@ final class EmulatorNode {
       broker.endSessions(
         of: UInt16(zone.number), reason: "the device's zone moves to another node", now: clock.now())
     }
-    cluster.callbacks.seatsChanged = { [unowned self] zones in
+    cluster.callbacks.seatsChanged = { [unowned self] _ in
       relay.seatsChanged()
-      for zone in zones { service.zoneMoved(zone) }
-      service.viewChanged()
+      service.seatsChanged()
     }
     cluster.callbacks.startedOver = { [unowned broker] in broker.forgetDevices(now: clock.now()) }
     cluster.callbacks.failed = { [unowned emulator] in emulator.giveUp($0) }

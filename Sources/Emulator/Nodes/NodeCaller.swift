@@ -10,6 +10,8 @@ final class NodeCaller {
 
   typealias Completion = (Result<SocketConnection, Failure>) -> Void
 
+  /// How long the same sentence about a node is not repeated, in nanoseconds: thousands may want to go there.
+  private static let tellInterval: Int64 = 5_000_000_000
   /// Most connections that are being made at a time, as a count: a node's devices come back all at once.
   private static let atOnce = 1024
 
@@ -21,11 +23,16 @@ final class NodeCaller {
   private let logger: Logger
   private let connector: OutsideConnector
   private var calls: [ObjectIdentifier: NodeCall] = [:]
+  /// What was told last of each node, and when, in monotonic nanoseconds.
+  private var told: [String: (sentence: String, at: Int64)] = [:]
 
   init(loop: EventLoop, cluster: any ClusterView, logger: Logger) {
     (self.loop, self.cluster, self.logger) = (loop, cluster, logger)
     connector = OutsideConnector(loop: loop, atOnce: Self.atOnce, patience: patience)
   }
+
+  /// Whether one more would be made now.
+  var hasRoom: Bool { calls.count < Self.atOnce }
 
   /// Whoever is to have the connection sets its handler before the completion returns, and hears of what has come already within
   /// that. What is answered gives it up.
@@ -45,8 +52,11 @@ final class NodeCaller {
   }
 
   private func tell(_ peer: NodePeer, _ kind: NodeHello.Kind, _ sentence: String) {
+    let now = SystemClock.monotonicNanoseconds()
+    let isNews = told[peer.name].map { $0.sentence != sentence || now > $0.at + Self.tellInterval } ?? true
+    if isNews { told[peer.name] = (sentence, now) }
     logger.log(
-      .warning, "node can't be reached",
+      isNews ? .warning : .debug, "node can't be reached",
       [
         ("node", .string(peer.name)), ("address", .string(peer.address.description)),
         ("for", .string(kind.word)), ("because", .string(sentence)),

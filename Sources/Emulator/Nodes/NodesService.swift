@@ -60,16 +60,25 @@ final class NodesService {
 
 /// What the cluster tells.
 extension NodesService {
-  /// What the view says of zones has changed.
-  func viewChanged() { devices.viewChanged() }
+  /// Seats have changed: who waits for a zone is looked at, and whoever is served because of an owner that another has followed
+  /// comes back. Who is served stays while a zone is nobody's, as when the engine is away.
+  func seatsChanged() {
+    follow { [cluster] zone, old in
+      let new = cluster.seat(of: zone)
+      return new != old && new != .nowhere
+    }
+  }
 
-  /// A zone has another owner than before, or none: whoever was served because of the old one comes back.
-  func zoneMoved(_ zone: ZoneNumber) {
-    devices.zoneMoved(zone)
-    consoles.zoneMoved(zone)
-    guard cluster.seat(of: zone) != .here else { return }
+  /// A zone is not where it was, also if it is nobody's now: whoever is served because of its old owner comes back.
+  func zoneMoved(_ moved: ZoneNumber) {
+    follow { [cluster] zone, old in zone == moved && cluster.seat(of: zone) != old }
+  }
+
+  private func follow(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {
+    devices.seatsChanged(hasMoved)
+    consoles.seatsChanged(hasMoved)
     let reason = "the zone of the device has moved to another node"
-    let isGone: (UDID) -> Bool = { [cluster] in cluster.zone(of: $0) == zone }
+    let isGone: (UDID) -> Bool = { [cluster] in hasMoved(cluster.zone(of: $0), .here) }
     emulator.courier.end(reason, where: isGone)
     emulator.streams.end(reason, where: isGone)
   }

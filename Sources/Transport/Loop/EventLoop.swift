@@ -194,8 +194,7 @@ public class LoopClient {
   fileprivate(set) final var isQueuedForReading = false
 
   /// What it says must not leave before its turn is committed: so it is for a server. A client may be who carries the commit.
-  /// To be changed while nothing is queued.
-  public final var waitsForCommits = true
+  public final var waitsForCommits = true { didSet { if !waitsForCommits { stoppedWaiting() } } }
 
   init(loop: EventLoop) { self.loop = loop }
 
@@ -223,6 +222,8 @@ public class LoopClient {
   func cover() {}
   /// What was covered may leave.
   func release() {}
+  /// What is queued waits for no commit any more.
+  func stoppedWaiting() {}
   /// Reads on.
   func readOn() {}
 }

@@ -169,7 +169,14 @@ public final class SocketConnection: LoopClient {
     if waitsForCommits { output.hold() }
   }
   override func cover() { output.cover() }
-  override func release() { output.uncover(hasMore: isQueuedForFlush) }
+  override func release() {
+    if waitsForCommits { output.uncover(hasMore: isQueuedForFlush) }
+  }
+  override func stoppedWaiting() {
+    guard output.isGated else { return }
+    output.openGate()
+    queueFlush()
+  }
 
   private func writeAll(pastTLS: Bool = false) {
     if output.isGated, !loop.holdsOutput { output.openGate() }

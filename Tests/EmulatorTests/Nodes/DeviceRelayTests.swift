@@ -224,7 +224,7 @@ extension LiveTests {
       edge.turn(milliseconds: 50)
       #expect(device.frames.isEmpty && !device.recorder.hasEnded)
       nodes.table.owners[1] = name
-      try nodes.nodesA.viewChanged()
+      try nodes.nodesA.seatsChanged()
       edge.turn(until: "it is answered") { device.welcome != nil && device.count(.keepAliveAnswer) == 1 }
       #expect(device.welcome?.status == 0)
       #expect((name == "node-a" ? edge : owner).broker.registry.onlineCount == 1)
@@ -298,6 +298,31 @@ extension LiveTests {
         try nodes.nodesB.zoneMoved(zone)
       }
       device.roundTrip()
+    }
+
+    @Test("who is served stays while the zone is nobody's, unless that is said to be for good")
+    func nobodysForAMoment() throws {
+      let (device, _, _) = try online()
+      let (mine, _) = try edge.listener("phone-2")
+      let owners = nodes.table.owners
+      nodes.table.owners = [:]
+      try nodes.nodesA.seatsChanged()
+      try nodes.nodesB.seatsChanged()
+      device.roundTrip()
+      mine.roundTrip()
+      nodes.table.owners = owners
+      try nodes.nodesA.seatsChanged()
+      device.roundTrip()
+      nodes.table.owners = [1: "node-a", 2: "node-b"]
+      try nodes.nodesA.seatsChanged()
+      waitForEnd(device)
+      waitForEnd(mine)
+      untilBothForget()
+      nodes.table.owners = owners
+      let again = try edge.device("phone-1")
+      nodes.table.owners = [:]
+      try nodes.nodesB.zoneMoved(ZoneNumber(1))
+      waitForEnd(again)
     }
 
     @Test("a device that is led to a node that does not have its zone is sent away, and comes back")

@@ -8,7 +8,7 @@ import Zones
 @testable import Emulator
 @testable import Transport
 
-/// Two nodes of one cluster on one loop, without an engine: who owns which zone is what the test says.
+/// Two nodes of one cluster, on one loop unless they need two, without an engine: who owns which zone is what the test says.
 final class TwoNodes {
   /// Who owns what; the zone of `phone-7` is 7.
   final class Table {
@@ -42,11 +42,16 @@ final class TwoNodes {
   let (a, b): (EmulatorHarness, EmulatorHarness)
   let (viewA, viewB): (View, View)
 
-  init(_ configure: (inout EmulatorOptions) -> Void = { _ in }) throws {
-    let loop = try #require(EventLoop())
+  /// With `folder` each has a store and a loop of its own, which turn together.
+  init(folder: String? = nil, _ configure: (inout EmulatorOptions) -> Void = { _ in }) throws {
+    let loop = folder == nil ? EventLoop() : nil
+    let data = { (name: String) in folder.map { "\($0)/\(name)" } }
     (viewA, viewB) = (View("node-a", table), View("node-b", table))
-    a = try EmulatorHarness(loop: loop, configure, prepare: { [viewA] in _ = $0.join(viewA) })
-    b = try EmulatorHarness(loop: loop, configure, prepare: { [viewB] in _ = $0.join(viewB) })
+    a = try EmulatorHarness(
+      data: data("a"), loop: loop, configure, prepare: { [viewA] in _ = $0.join(viewA) })
+    b = try EmulatorHarness(
+      data: data("b"), loop: loop, configure, prepare: { [viewB] in _ = $0.join(viewB) })
+    if folder != nil { (a.companion, b.companion) = (b, a) }
     for (name, node) in [("node-a", a), ("node-b", b)] {
       table.peers[name] = NodePeer(name: name, address: try node.address("nodes"))
     }

@@ -21,6 +21,35 @@ extension LiveTests {
       return (client, connection, bytes)
     }
 
+    @Test(
+      "what stops waiting for commits leaves at once, covered or not, and so does all that comes later",
+      arguments: [false, true])
+    func stopsWaiting(isCovered: Bool) throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      let connection = try #require(server.connection)
+      stage.loop.holdOutput()
+      connection.send([1])
+      if isCovered { stage.loop.holdOutput() }
+      stage.settle()
+      #expect(client.received.isEmpty)
+      connection.waitsForCommits = false
+      stage.turn(until: "it is there") { client.received == [1] }
+      connection.send([2])
+      stage.loop.releaseOutput()
+      stage.loop.flushReleased()
+      connection.send([3])
+      stage.turn(until: "all is there") { client.received == [1, 2, 3] }
+      // And waits again when it is to.
+      connection.waitsForCommits = true
+      stage.loop.holdOutput()
+      connection.send([4])
+      stage.settle()
+      #expect(client.received == [1, 2, 3])
+      stage.loop.freeOutput()
+      stage.turn(until: "it is free") { client.received == [1, 2, 3, 4] }
+    }
+
     @Test("TLS gets what it had no room for again, whatever has the output leave in small pieces meanwhile")
     func dribbleAmidRetry() throws {
       for isStalled in [false, true] {
