@@ -13,9 +13,10 @@ NATS = shutil.which("nats-server", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/
 
 
 class Engine:
-    """A nats-server with JetStream, on the same port in each of its lives."""
+    """A nats-server, with JetStream unless told otherwise, on the same port in each of its lives."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *flags, jet_stream=True):
+        self.flags, self.jet_stream = flags, jet_stream
         self.folder = os.path.join(str(folder), "engine")
         os.makedirs(self.folder)
         self.port = -1
@@ -23,8 +24,8 @@ class Engine:
 
     def start(self):
         self.process = subprocess.Popen(
-            [NATS, "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", str(self.port),
-             "--ports_file_dir", self.folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [NATS, *(["-js", "-sd", self.folder] if self.jet_stream else []), "-a", "127.0.0.1", "-p", str(self.port),
+             "--ports_file_dir", self.folder, *self.flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         file = os.path.join(self.folder, f"nats-server_{self.process.pid}.ports")
         if self.port < 0:
             self.port = int(eventually(lambda: self._told(file), "nats-server listens").rsplit(":", 1)[1])
