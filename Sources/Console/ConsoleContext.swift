@@ -59,6 +59,8 @@ public final class ConsoleContext {
   public var otherConsoles: (any OtherConsoles)?
   /// What all nodes do in one order; nil without a cluster.
   public var orders: (any NodeOrders)?
+  /// The cluster that this emulator is a node of; nil for one that is alone.
+  public var cluster: (any ClusterBoard)?
   /// Devices that are streams of the console.
   public var streams: (any DeviceStreams)?
   /// The push service of Fleet's load test; nil where it is not wanted.

@@ -141,6 +141,9 @@ public final class ClusterNode {
     return nowhere == 0 ? nil : "\(nowhere) of \(seats.count) zones have no owner at the moment"
   }
 
+  /// Why the engine is not there; nil while it is.
+  public var engineTrouble: String? { client.awayBecause }
+
   /// This host, as the engine sees it; nil while that is not there.
   public var ownHost: String? { client.ownHost }
 

@@ -22,6 +22,8 @@ enum APIExamples {
     case "sha256": .string(sha256)
     case "keyId": "KEY1234567"
     case "verb": "settings"
+    case "zone": 3
+    case "node": "node-2"
     case "limit": 10
     case "apns-push-type": "alert"
     case "apns-priority": "10"
@@ -191,12 +193,30 @@ enum APIExamples {
         ["udid": .string(udid), "apps": [["topic": .string(topic), "token": .string(token)]]]
       ],
     ],
+    "Cluster": [
+      "name": "node-1", "ready": true, "because": nil,
+      "engine": [
+        "servers": ["nats://127.0.0.1:4222"], "connected": true, "because": nil, "waitingMs": 0,
+      ], "zoneCount": 64, "nodes": [clusterNode], "zones": [clusterZone],
+    ],
+    "ClusterNode": clusterNode, "ClusterZone": clusterZone, "ZoneMove": ["node": "node-2"],
+    "NodeOrder": ["node": "node-2", "does": "drain"],
     "Imported": [
       "imported": [
         "apps": 1, "keys": 0, "devices": 1, "tokens": 1, "messages": 0, "channels": 0, "subscriptions": 0,
         "faults": 0,
       ]
     ],
+  ]
+
+  private static let clusterNode: JSONValue = [
+    "name": "node-1", "ordinal": 2, "address": "127.0.0.1:40125", "console": "127.0.0.1:8790", "owned": 22,
+    "devices": 5, "draining": false, "isThis": true,
+  ]
+
+  private static let clusterZone: JSONValue = [
+    "zone": 3, "owner": "node-1", "seat": "here", "epoch": 1, "sequence": 9, "waitingBytes": 0,
+    "moving": true, "trouble": nil,
   ]
 
   private static let clock: JSONValue = ["now": .string(now), "frozen": false, "offset": .number(0)]

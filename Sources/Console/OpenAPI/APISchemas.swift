@@ -6,7 +6,8 @@ import PushModel
 /// The shapes of the API's documents, in JSON Schema (`Documentation/console-api.md`).
 enum APISchemas {
   static var all: [(String, JSONValue)] {
-    general + credentials + registry + phones + notifications + faults + savedState + explanations
+    general + credentials + registry + phones + notifications + faults + cluster + savedState
+      + explanations
   }
 
   /// A part of a path.
@@ -18,6 +19,8 @@ enum APISchemas {
     case "token": RouteParameter.deviceToken.schema
     case "sha256": hex
     case "keyId": JSONKind.name.schema
+    case "zone": .integers(0...1023)
+    case "node": JSONKind.name.schema
     case "verb": .words(PhoneVerb.all.map(\.name))
     case "name": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
     default: ["type": "string", "minLength": 1]
@@ -37,13 +40,14 @@ enum APISchemas {
       ("Status", object([("status", text)])),
       (
         "Info",
-        object([
-          ("version", text), ("environment", environment),
-          ("listeners", map(of: object([("host", text), ("port", whole)]))), ("ca", text), ("certs", text),
-          ("portsFile", nullable("string")), ("needsAccess", flag), ("certificates", list(text)),
-          ("lenient", flag), ("ephemeral", flag), ("seed", text), ("boot", boot), ("now", time),
-          ("clock", object(clock)), ("counters", map(of: whole)),
-        ])
+        object(
+          [
+            ("version", text), ("environment", environment),
+            ("listeners", map(of: object([("host", text), ("port", whole)]))), ("ca", text), ("certs", text),
+            ("portsFile", nullable("string")), ("needsAccess", flag), ("certificates", list(text)),
+            ("lenient", flag), ("ephemeral", flag), ("seed", text), ("boot", boot), ("now", time),
+            ("clock", object(clock)), ("counters", map(of: whole)),
+          ], maybe: [("node", nullable("string"))])
       ),
       ("Clock", object(clock)),
       ("ClockChange", ClockChange.form.schema), ("Reset", ResetRequest.form.schema),

@@ -10,7 +10,7 @@ extension Console {
     healthRoutes + credentialRoutes + registryRoutes + deviceRoutes + streamRoutes + phoneRoutes
       + notificationRoutes
       + watchRoutes
-      + controlRoutes + faultRoutes + explainRoutes
+      + controlRoutes + faultRoutes + explainRoutes + clusterRoutes
       + peerRoutes + dashboardRoutes
   }
 
@@ -266,6 +266,32 @@ extension Console {
         .answers(200, "The rule", .schema("Fault")),
       .delete("/api/v1/faults/{name}", "Takes a rule away") { try $0.deleteFault($1) }
         .ordered.answers(200, "The rule as it was", .schema("Fault")),
+    ]
+  }
+
+  private static var clusterRoutes: [Route] {
+    [
+      .get("/api/v1/cluster", "The cluster that this emulator is a node of: engine, nodes, zones") {
+        try $0.showCluster($1)
+      }
+      .refuses(404).answers(200, "The cluster as this node sees it", .schema("Cluster")),
+      Route(
+        "POST", "/api/v1/cluster/zones/{zone}", "Moves a zone to another node; any node may be asked",
+        action: .exchange { try $0.moveZone($1, $2) }
+      )
+      .needs(.schema("ZoneMove")).refuses(409)
+      .answers(200, "The zone, which moves now, or is there already", .schema("ClusterZone")),
+      Route(
+        "POST", "/api/v1/cluster/nodes/{node}/drain", "Hands all zones of a node over, and ends it then",
+        action: .exchange { try $0.drainNode($1, $2) }
+      )
+      .takes(.emptyObject).answers(202, "It has begun", .schema("NodeOrder")),
+      Route(
+        "POST", "/api/v1/cluster/nodes/{node}/kill",
+        "Ends a node at once, as `kill -9` does: to see the others take its zones over",
+        action: .exchange { try $0.killNode($1, $2) }
+      )
+      .takes(.emptyObject).answers(202, "It ends", .schema("NodeOrder")),
     ]
   }
 

@@ -73,7 +73,7 @@ enum ConnectionDocument {
       + memoryMetrics(emulator, samples.map(\.labels))
       + emulator.streams.metrics + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? [])
       + (emulator.hooks?.metrics ?? [])
-      + (emulator.nodes?.metrics ?? [])
+      + (emulator.nodes?.metrics ?? []) + (emulator.node.map(ClusterMetrics.all) ?? [])
       + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
   }
 

@@ -42,6 +42,7 @@ enum ConsoleService {
     context.phones = emulator.phones
     context.streams = emulator.streams
     context.otherConsoles = emulator.nodes?.consoles
+    context.cluster = emulator.node.map { ClusterConsole($0, emulator) }
     context.fleet = fleet(emulator)
     context.makeTimer = { [loop = emulator.loop] delay, work in
       let timer = LoopEvent(timerOn: loop, handler: work)
@@ -74,7 +75,7 @@ enum ConsoleService {
       ("needsAccess", .bool(emulator.consoleToken != nil)),
       ("certificates", .array(emulator.certs.issuedTopics().map(\.name).sorted().map(JSONValue.string))),
       ("lenient", .bool(emulator.options.isLenient)), ("ephemeral", .bool(emulator.options.isEphemeral)),
-      ("seed", .string(String(emulator.seed))),
+      ("seed", .string(String(emulator.seed))), ("node", .optional(emulator.node?.cluster.name)),
     ]
   }
 

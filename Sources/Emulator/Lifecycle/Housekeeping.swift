@@ -33,6 +33,7 @@ final class Housekeeping {
     emulator.loop.watchMemory()
     emulator.forward?.tick()
     emulator.turnEnd.writeBack()
+    emulator.node?.cluster.count(devices: emulator.broker.registry.onlineCount)
     timer?.start(afterNanoseconds: Self.interval)
   }
 

@@ -33,7 +33,17 @@ final class ConsoleRelay: OtherConsoles {
     guard case .at(let peer) = cluster.seat(of: zone) else {
       return exchange.respond(refuse("the zone of \(udid.text) has just moved"))
     }
-    let request = PassedRequest(exchange, zone, peer, patience: endless ? patience : nil, refuse: refuse)
+    begin(PassedRequest(exchange, zone, peer, patience: endless ? patience : nil, refuse: refuse))
+  }
+
+  /// Has this node answer, whatever it owns.
+  func pass(
+    _ exchange: HTTPExchange, to peer: NodePeer, refuse: @escaping (_ sentence: String) -> HTTPResponse
+  ) {
+    begin(PassedRequest(exchange, nil, peer, patience: nil, refuse: refuse))
+  }
+
+  private func begin(_ request: PassedRequest) {
     passed[ObjectIdentifier(request)] = request
     count += 1
     request.onOver = { [weak self] in self?.passed[ObjectIdentifier($0)] = nil }
@@ -42,7 +52,8 @@ final class ConsoleRelay: OtherConsoles {
 
   /// Seats have changed: who was asked may not own the zone any more.
   func seatsChanged(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {
-    for request in Array(passed.values) where hasMoved(request.zone, .at(request.peer)) {
+    for request in Array(passed.values) {
+      guard let zone = request.zone, hasMoved(zone, .at(request.peer)) else { continue }
       request.lose("the zone has moved to another node")
     }
   }
@@ -78,7 +89,8 @@ private final class PassedRequest: ConnectionHandler {
     case stream
   }
 
-  let zone: ZoneNumber
+  /// Of the device that it is about; nil for what is the node's own.
+  let zone: ZoneNumber?
   let peer: NodePeer
   var onOver: ((PassedRequest) -> Void)?
   private let exchange: HTTPExchange
@@ -91,7 +103,7 @@ private final class PassedRequest: ConnectionHandler {
   private var answer = Answer.nothing
 
   init(
-    _ exchange: HTTPExchange, _ zone: ZoneNumber, _ peer: NodePeer, patience: Int64?,
+    _ exchange: HTTPExchange, _ zone: ZoneNumber?, _ peer: NodePeer, patience: Int64?,
     refuse: @escaping (String) -> HTTPResponse
   ) {
     (self.exchange, self.zone, self.peer) = (exchange, zone, peer)
@@ -178,7 +190,7 @@ private final class PassedRequest: ConnectionHandler {
   func lose(_ reason: String) {
     switch answer {
     case .nothing, .whole:
-      exchange.respond(refuse("the node \(peer.name), which has the device, did not answer: \(reason)"))
+      exchange.respond(refuse("the node \(peer.name), whose it is to answer, did not: \(reason)"))
     case .stream: exchange.end(by: .reset)
     }
     end()

@@ -63,7 +63,7 @@ import Testing
 
   @Test("What the routes answer has the members of their schemas, and no others")
   func answers() throws {
-    let lab = ConsoleLab()
+    let lab = ConsoleLab { $0.cluster = FakeCluster() }
     let token = try lab.install()
     _ = try lab.connect()
     try lab.push(token.bytes, "{}")
@@ -82,6 +82,7 @@ import Testing
       (try lab.get("/api/v1/feedback")["feedback"][0], "FeedbackEntry"),
       (try lab.get("/api/v1/notifications")["notifications"][0], "Notification"),
       (try lab.get("/api/v1/notifications/1"), "NotificationDetail"), (try lab.get("/livez"), "Status"),
+      (try lab.get("/api/v1/cluster"), "Cluster"),
     ]
     for (sample, name) in samples {
       #expect(schemas[name]["required"].count > 0, "\(name)")

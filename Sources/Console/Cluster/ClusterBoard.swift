@@ -1,0 +1,96 @@
+import PushModel
+import Transport
+
+/// The cluster that this emulator is a node of, for people to look at and to act on. Implemented by the emulator.
+public protocol ClusterBoard: AnyObject {
+  var report: ClusterReport { get }
+  /// Moves a zone that this node owns; answers why not, nil if it moves.
+  func move(_ zone: Int, to node: String) -> String?
+  /// Hands all zones of this node over, and ends it then.
+  func drain()
+  /// Ends this process as `kill -9` does, as soon as the answer that says so has left.
+  func kill()
+  /// Has the console of another node answer; `refuse` makes the answer of a sentence, when that can't be reached. False while
+  /// nobody knows where it is.
+  func pass(
+    _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
+  ) -> Bool
+}
+
+/// A cluster as one of its nodes sees it.
+public struct ClusterReport: Equatable, Sendable {
+  /// The way to the engine.
+  public struct Engine: Equatable, Sendable {
+    /// Its servers as they were given, without what logs in.
+    public var servers: [String]
+    /// Why it is not there; nil while it is.
+    public var trouble: String?
+    /// How long it has let this node wait for what it is to keep, in milliseconds.
+    public var waitingMs: Int64
+
+    public init(servers: [String], trouble: String?, waitingMs: Int64) {
+      (self.servers, self.trouble, self.waitingMs) = (servers, trouble, waitingMs)
+    }
+  }
+
+  /// A node that lives.
+  public struct Node: Equatable, Sendable {
+    public var name: String
+    public var ordinal: UInt64
+    /// Of its listener for nodes, and of its console; nil while that is not known.
+    public var address: String?
+    public var console: String?
+    /// Zones that it owns and devices that are connected to it, as counts.
+    public var owned: Int
+    public var devices: Int
+    public var isDraining: Bool
+
+    public init(
+      name: String, ordinal: UInt64, address: String?, console: String?, owned: Int, devices: Int,
+      isDraining: Bool
+    ) {
+      (self.name, self.ordinal, self.address, self.console) = (name, ordinal, address, console)
+      (self.owned, self.devices, self.isDraining) = (owned, devices, isDraining)
+    }
+  }
+
+  /// Where a zone is.
+  public enum Seat: String, CaseIterable, Sendable { case here, elsewhere, nowhere }
+
+  public struct Zone: Equatable, Sendable {
+    public var number: Int
+    /// The node that owns it, or did last; nil for one that nobody has owned.
+    public var owner: String?
+    public var seat: Seat
+    public var epoch: UInt64
+    /// The last record of its log that this node knows.
+    public var sequence: UInt64
+    /// Changes that are not in the log yet.
+    public var waitingBytes: Int
+    public var isMoving: Bool
+    public var trouble: String?
+
+    public init(
+      number: Int, owner: String?, seat: Seat, epoch: UInt64, sequence: UInt64, waitingBytes: Int,
+      isMoving: Bool, trouble: String?
+    ) {
+      (self.number, self.owner, self.seat, self.epoch) = (number, owner, seat, epoch)
+      (self.sequence, self.waitingBytes, self.isMoving, self.trouble) = (
+        sequence, waitingBytes, isMoving, trouble
+      )
+    }
+  }
+
+  /// The node that says all this.
+  public var name: String
+  /// Why it is not ready; nil if it is.
+  public var because: String?
+  public var engine: Engine
+  public var nodes: [Node]
+  /// By their numbers, from 0.
+  public var zones: [Zone]
+
+  public init(name: String, because: String?, engine: Engine, nodes: [Node], zones: [Zone]) {
+    (self.name, self.because, self.engine, self.nodes, self.zones) = (name, because, engine, nodes, zones)
+  }
+}

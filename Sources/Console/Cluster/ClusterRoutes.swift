@@ -1,0 +1,106 @@
+import PushModel
+import Transport
+
+/// The cluster of this node. Whatever only one node can do is passed on to that one.
+extension Console {
+  /// `GET /api/v1/cluster`
+  func showCluster(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try request.query().finish()
+    return HTTPResponse(json: try clusterBoard.report.document)
+  }
+
+  /// `POST /api/v1/cluster/zones/{zone}`: moves a zone; only its owner can.
+  func moveZone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let board = try clusterBoard
+    let report = board.report
+    let zone = try Self.zone(request.part("zone"), of: report)
+    var move = ZoneMove()
+    try ZoneMove.form.read(request.object(), into: &move)
+    guard report.nodes.contains(where: { $0.name == move.node }) else {
+      throw ConsoleError.conflict(Self.noNode(move.node, of: report))
+    }
+    guard let owner = zone.owner, zone.seat != .nowhere || owner == report.name else {
+      throw ConsoleError.busy("nobody owns zone \(zone.number) at the moment")
+    }
+    if owner == move.node, !zone.isMoving {
+      return exchange.respond(finished(HTTPResponse(json: zone.document)))
+    }
+    guard owner == report.name else {
+      return try pass(exchange, request, to: owner, "zone \(zone.number) is at \(owner)")
+    }
+    if let sentence = board.move(zone.number, to: move.node) { throw ConsoleError.conflict(sentence) }
+    let moved = board.report.zones.first { $0.number == zone.number } ?? zone
+    exchange.respond(finished(HTTPResponse(json: moved.document)))
+  }
+
+  /// `POST /api/v1/cluster/nodes/{node}/drain`: hands its zones over, and ends it then.
+  func drainNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try order("drain", request, exchange) { $0.drain() }
+  }
+
+  /// `POST /api/v1/cluster/nodes/{node}/kill`: ends it at once, for who wants to see what the others do then.
+  func killNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try order("kill", request, exchange) { $0.kill() }
+  }
+
+  private func order(
+    _ word: String, _ request: ConsoleRequest, _ exchange: HTTPExchange, _ work: (any ClusterBoard) -> Void
+  ) throws {
+    try request.query().finish()
+    let board = try clusterBoard
+    let report = board.report
+    let name = request.part("node")
+    guard report.nodes.contains(where: { $0.name == name }) else {
+      throw ConsoleError.notFound(Self.noNode(name, of: report))
+    }
+    _ = try request.object(allowing: [])
+    guard name == report.name else {
+      return try pass(exchange, request, to: name, "only \(name) can do that")
+    }
+    exchange.respond(
+      finished(HTTPResponse(status: 202, json: ["node": .string(name), "does": .string(word)])))
+    work(board)
+  }
+
+  // MARK: Helpers
+
+  private var clusterBoard: any ClusterBoard {
+    get throws {
+      guard let board = context.cluster else {
+        throw ConsoleError.notFound(
+          "this emulator is alone; started with `serve --nats nats://HOST:PORT` it is a node of a cluster")
+      }
+      return board
+    }
+  }
+
+  private static func zone(_ text: String, of report: ClusterReport) throws -> ClusterReport.Zone {
+    guard let number = UInt16(text), "\(number)" == text else {
+      throw ConsoleError.bad("zone", expected: "a number", got: text)
+    }
+    guard let zone = report.zones.first(where: { $0.number == number }) else {
+      throw ConsoleError.notFound("expected a zone from 0 to \(report.zones.count - 1), got \(number)")
+    }
+    return zone
+  }
+
+  private static func noNode(_ name: String, of report: ClusterReport) -> String {
+    let names = report.nodes.map(\.name).joined(separator: ", ")
+    return "there is no node \(DocumentError.quoted(name)) now; there is \(names)"
+  }
+
+  /// Has another node answer.
+  private func pass(
+    _ exchange: HTTPExchange, _ request: ConsoleRequest, to node: String, _ why: String
+  ) throws {
+    // What this node knows is newer than what that knew which has asked it.
+    guard !request.http.isOfNode else { throw ConsoleError.busy("\(why), and was elsewhere a moment ago") }
+    let isPassed =
+      context.cluster?.pass(exchange, to: node) { [unowned self] in
+        finished(ConsoleError.busy($0).response)
+      } ?? false
+    guard !isPassed else { return }
+    throw ConsoleError.busy("\(why), and where that is nobody knows yet")
+  }
+}

@@ -1,0 +1,73 @@
+import Cluster
+import Console
+import Platform
+import Transport
+import Zones
+
+/// Shows the cluster at the console, and carries out what people order there.
+final class ClusterConsole: ClusterBoard {
+  /// From the answer until the end that it tells of, in nanoseconds: by then it has left.
+  private static let farewell: Int64 = 100_000_000
+
+  private let node: EmulatorNode
+  private unowned let emulator: Emulator
+  private var ending: LoopEvent?
+
+  init(_ node: EmulatorNode, _ emulator: Emulator) { (self.node, self.emulator) = (node, emulator) }
+
+  private var cluster: ClusterNode { node.cluster }
+
+  var report: ClusterReport {
+    ClusterReport(
+      name: cluster.name, because: cluster.whyNotReady,
+      engine: ClusterReport.Engine(
+        servers: emulator.options.cluster?.engines.map(\.description) ?? [], trouble: cluster.engineTrouble,
+        waitingMs: cluster.waitingTime / 1_000_000),
+      nodes: cluster.nodes.map { ClusterReport.Node($0) },
+      zones: cluster.zoneReports.map { ClusterReport.Zone($0) })
+  }
+
+  func move(_ zone: Int, to node: String) -> String? { cluster.move(ZoneNumber(zone), to: node) }
+
+  func drain() { after(Self.farewell) { [unowned emulator] in emulator.stop() } }
+
+  func kill() { after(Self.farewell) { _ = Platform.kill(getpid(), SIGKILL) } }
+
+  private func after(_ nanoseconds: Int64, _ work: @escaping () -> Void) {
+    ending = LoopEvent(timerOn: emulator.loop, handler: work)
+    ending?.start(afterNanoseconds: nanoseconds)
+  }
+
+  func pass(
+    _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
+  ) -> Bool {
+    guard let consoles = emulator.nodes?.consoles,
+      let address = cluster.nodes.first(where: { $0.name == node })?.address
+    else { return false }
+    consoles.pass(exchange, to: NodePeer(name: node, address: address), refuse: refuse)
+    return true
+  }
+}
+
+extension ClusterReport.Node {
+  fileprivate init(_ node: NodeAnnouncement) {
+    self.init(
+      name: node.name, ordinal: node.ordinal, address: node.address?.description,
+      console: node.console?.description, owned: node.owned, devices: node.devices,
+      isDraining: node.isDraining)
+  }
+}
+
+extension ClusterReport.Zone {
+  fileprivate init(_ zone: ZoneReport) {
+    let seat: ClusterReport.Seat =
+      switch zone.seat {
+      case .here: .here
+      case .at: .elsewhere
+      case .nowhere: .nowhere
+      }
+    self.init(
+      number: zone.zone.number, owner: zone.owner, seat: seat, epoch: zone.epoch, sequence: zone.sequence,
+      waitingBytes: zone.waitingBytes, isMoving: zone.isMoving, trouble: zone.trouble)
+  }
+}

@@ -1,0 +1,111 @@
+import PushModel
+import Testing
+import Transport
+
+@testable import Console
+
+@Suite("Routes of the cluster") struct ClusterRoutesTests {
+  private let cluster = FakeCluster()
+  private let lab: ConsoleLab
+
+  init() {
+    let cluster = cluster
+    lab = ConsoleLab { $0.cluster = cluster }
+  }
+
+  private func move(_ zone: String, to node: String) throws -> HTTPResponse {
+    try lab.ask("POST", "/api/v1/cluster/zones/\(zone)", json: #"{"node": "\#(node)"}"#)
+  }
+
+  private func refusal(_ target: String, _ status: Int, json: String = "{}") throws -> String {
+    try lab.refusal("POST", "/api/v1/cluster/\(target)", status, json: json)
+  }
+
+  @Test("an emulator that is alone says what would make it a node")
+  func alone() throws {
+    let lab = ConsoleLab()
+    #expect(try lab.refusal("GET", "/api/v1/cluster", 404).contains("serve --nats"))
+    for target in ["zones/3", "nodes/node-1/drain", "nodes/node-1/kill"] {
+      _ = try lab.refusal("POST", "/api/v1/cluster/\(target)", 404, json: #"{"node": "node-1"}"#)
+    }
+  }
+
+  @Test("nodes and zones are shown, and what keeps the node from being ready")
+  func shown() throws {
+    let shown = try lab.get("/api/v1/cluster")
+    #expect(
+      shown["name"].string == "node-1" && shown["ready"].text == "true" && shown["zoneCount"].text == "4")
+    #expect(shown["nodes"].elements.map { $0["isThis"].text } == ["true", "false"])
+    #expect(shown["zones"].elements.map { $0["seat"].string } == ["here", "elsewhere", "nowhere", "here"])
+    #expect(shown["zones"][2]["owner"].isNull)
+    cluster.because = "the engine is not there: refused"
+    let troubled = try lab.get("/api/v1/cluster")
+    #expect(troubled["ready"].text == "false" && troubled["because"].string == cluster.because)
+    #expect(troubled["engine"]["connected"].text == "false")
+  }
+
+  @Test("a zone of this node is moved, one of another is that node's to move")
+  func moved() throws {
+    let moved = try move("3", to: "node-2")
+    let zone = try #require(JSONReader.read(moved.body))
+    #expect(moved.status == 200 && zone["zone"].text == "3" && zone["moving"].text == "true")
+    #expect(try move("1", to: "node-1").status == 202)
+    #expect(cluster.asked == ["move 3 to node-2", "pass to node-2"])
+  }
+
+  @Test("a zone that is there already is left alone")
+  func thereAlready() throws {
+    #expect(try move("0", to: "node-1").status == 200)
+    #expect(try move("1", to: "node-2").status == 200)
+    #expect(cluster.asked.isEmpty)
+  }
+
+  @Test("what can't be moved is told why")
+  func notMoved() throws {
+    let here = #"{"node": "node-1"}"#
+    for zone in ["x", "-1", "+1", "01", "1.0", "70000"] { _ = try refusal("zones/\(zone)", 400, json: here) }
+    #expect(try refusal("zones/4", 404, json: here).contains("from 0 to 3"))
+    #expect(try refusal("zones/2", 503, json: here).contains("nobody"))
+    #expect(try refusal("zones/3", 409, json: #"{"node": "node-9"}"#).contains("node-1, node-2"))
+    for body in ["{}", #"{"node": 2}"#, #"{"node": "node-2", "x": 1}"#] {
+      _ = try refusal("zones/3", 400, json: body)
+    }
+    cluster.refusal = "it is on its way"
+    #expect(try refusal("zones/3", 409, json: #"{"node": "node-2"}"#) == "it is on its way")
+    #expect(cluster.asked.isEmpty)
+  }
+
+  @Test("where another node can't be asked, that is told")
+  func notPassed() throws {
+    cluster.passes = false
+    #expect(try refusal("zones/1", 503, json: #"{"node": "node-1"}"#).contains("node-2"))
+    #expect(try refusal("nodes/node-2/kill", 503).contains("node-2"))
+  }
+
+  @Test("what another node passed on is not passed on again")
+  func passedOnce() throws {
+    var request = try #require(
+      HTTPRequest(
+        "POST", "/api/v1/cluster/nodes/node-2/drain", fields: [HTTPField("Host", "localhost")], localPort: 1))
+    request.isOfNode = true
+    let answer = Answer()
+    let exchange = HTTPExchange(request, outlet: answer)
+    lab.console.handle(exchange)
+    #expect(answer.response?.status == 503 && cluster.asked.isEmpty)
+  }
+
+  @Test("a node is drained or killed by its own console; any passes the order on")
+  func orders() throws {
+    for word in ["drain", "kill"] {
+      let answer = try lab.ask("POST", "/api/v1/cluster/nodes/node-1/\(word)")
+      #expect(answer.status == 202 && JSONReader.read(answer.body)?["does"].string == word)
+      #expect(try lab.ask("POST", "/api/v1/cluster/nodes/node-2/\(word)").status == 202)
+    }
+    #expect(cluster.asked == ["drain", "pass to node-2", "kill", "pass to node-2"])
+    #expect(try refusal("nodes/node-9/kill", 404).contains("node-1, node-2"))
+    _ = try refusal("nodes/node-1/kill", 400, json: #"{"now": true}"#)
+    let page = HTTPField("Origin", "https://evil.example")
+    #expect(try lab.ask("POST", "/api/v1/cluster/nodes/node-1/kill", fields: [page]).status == 403)
+    #expect(cluster.asked.count == 4)
+  }
+}

@@ -1,0 +1,51 @@
+import Console
+import PushModel
+import Transport
+
+/// Two nodes and four zones: this node owns 0 and 3, the other 1, nobody 2. It remembers what it was asked.
+final class FakeCluster: ClusterBoard, @unchecked Sendable {
+  private(set) var asked: [String] = []
+  /// Whether other nodes can be asked.
+  var passes = true
+  /// What is answered to who wants to move a zone.
+  var refusal: String?
+  var because: String?
+  var waitingBytes = 0
+
+  var report: ClusterReport {
+    let engine = ClusterReport.Engine(servers: ["nats://127.0.0.1:4222"], trouble: because, waitingMs: 0)
+    return ClusterReport(
+      name: "node-1", because: because, engine: engine,
+      nodes: [node("node-1", console: "127.0.0.1:8790"), node("node-2", console: "127.0.0.1:8890")],
+      zones: [
+        zone(0, "node-1", .here), zone(1, "node-2", .elsewhere), zone(2, nil, .nowhere),
+        zone(3, "node-1", .here),
+      ])
+  }
+
+  private func node(_ name: String, console: String) -> ClusterReport.Node {
+    ClusterReport.Node(
+      name: name, ordinal: 2, address: "127.0.0.1:4000", console: console, owned: 2, devices: 5,
+      isDraining: false)
+  }
+
+  private func zone(_ number: Int, _ owner: String?, _ seat: ClusterReport.Seat) -> ClusterReport.Zone {
+    ClusterReport.Zone(
+      number: number, owner: owner, seat: seat, epoch: 1, sequence: 9, waitingBytes: waitingBytes,
+      isMoving: asked.contains("move \(number) to node-2"), trouble: nil)
+  }
+
+  func move(_ zone: Int, to node: String) -> String? {
+    if refusal == nil { asked.append("move \(zone) to \(node)") }
+    return refusal
+  }
+  func drain() { asked.append("drain") }
+  func kill() { asked.append("kill") }
+
+  func pass(_ exchange: HTTPExchange, to node: String, refuse: @escaping (String) -> HTTPResponse) -> Bool {
+    guard passes else { return false }
+    asked.append("pass to \(node)")
+    exchange.respond(HTTPResponse(status: 202, json: ["node": .string(node), "does": "drain"]))
+    return true
+  }
+}
