@@ -84,6 +84,19 @@ enum CommandHelp {
       apns-emulator send --topic com.example.app --token "$(apns-emulator tokens --udid phone-1 --bare)"
     """
 
+  static let clusterStatus = """
+    Of the cluster as the node that is asked sees it; `serve --nats` makes an emulator a node. Ends with 1 while something is not
+    right, so that a script can wait.
+
+      apns-emulator cluster status --ports-file .cluster/node-1.json
+    """
+
+  static let clusterMove = """
+    Any node may be asked. If one has more zones than its share then, another zone leaves it.
+
+      apns-emulator cluster move 3 node-2
+    """
+
   static let man = """
     For a reader of manual pages, which is what to pipe it into. Packages have them all installed.
 

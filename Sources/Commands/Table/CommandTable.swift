@@ -67,6 +67,15 @@ package enum CommandTable {
       arguments: [Argument(ValueKind<String>.file, "what export wrote; - is standard input")],
       run: TransferCommand.import),
     CommandDescription(
+      "cluster status", "print the nodes of a cluster, their zones, and what is not right",
+      about: CommandHelp.clusterStatus, flags: ClusterCommand.statusFlags, run: ClusterCommand.status),
+    CommandDescription(
+      "cluster move", "move a zone to another node", about: CommandHelp.clusterMove,
+      flags: ClusterCommand.flags, arguments: ClusterCommand.moveArguments, run: ClusterCommand.move),
+    CommandDescription(
+      "cluster drain", "have a node hand its zones over and end", flags: ClusterCommand.flags,
+      arguments: ClusterCommand.drainArguments, run: ClusterCommand.drain),
+    CommandDescription(
       "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
     CommandDescription(
       "config", "print each setting of serve and where it came from", groups: ServeFlags.groups,

@@ -1,0 +1,139 @@
+import PushModel
+import Transport
+import Zones
+
+/// `cluster`: what the nodes of a cluster are and have, and moving that about. Any node is asked, and passes on what only another
+/// one can do.
+enum ClusterCommand {
+  static let statusFlags: [any FlagDescription] = [
+    CommonFlags.json, CommonFlags.access, CommonFlags.portsFile,
+  ]
+  static let flags: [any FlagDescription] = [CommonFlags.access, CommonFlags.portsFile]
+  private static let node = Argument(ValueKind<String>.node, "a node, as cluster status names it")
+  static let drainArguments = [node]
+  static let moveArguments = [
+    Argument(
+      ValueKind<Int>.number("ZONE", 0...ZoneMap.counts.upperBound - 1), "a zone, as cluster status numbers it"
+    ),
+    node,
+  ]
+
+  /// Prints it; a failure if something is not right, for scripts.
+  static func status(_ settings: Settings) throws -> ExitStatus {
+    let answer = try RunningEmulator(settings).ask("GET", "/api/v1/cluster")
+    guard answer.status == 200, let cluster = JSONReader.read(answer.body) else {
+      throw RunningEmulator.refused(answer)
+    }
+    let lines = settings.isOn(CommonFlags.json) ? [cluster.text] : ClusterTable.lines(cluster)
+    for line in lines { try Output.line(line) }
+    return cluster.says("ready") ? .success : .failure
+  }
+
+  static func move(_ settings: Settings) throws -> ExitStatus {
+    let (zone, node) = (settings.arguments.first ?? "", settings.arguments.last ?? "")
+    let moved = try order("zones/\(zone)", ["node": .string(node)], settings)
+    let isMoving = moved.says("moving")
+    try Output.line(isMoving ? "zone \(zone) moves to \(node)" : "zone \(zone) is at \(node)")
+    return .success
+  }
+
+  static func drain(_ settings: Settings) throws -> ExitStatus {
+    let node = settings.arguments.first ?? ""
+    _ = try order("nodes/\(node)/drain", [:], settings)
+    try Output.line("\(node) hands its zones over, and ends then")
+    return .success
+  }
+
+  private static func order(_ path: String, _ body: JSONValue, _ settings: Settings) throws -> JSONValue {
+    let answer = try RunningEmulator(settings).ask(
+      "POST", "/api/v1/cluster/\(path)", fields: [HTTPField("Content-Type", "application/json")],
+      body: body.encoded)
+    guard (200..<300).contains(answer.status), let document = JSONReader.read(answer.body) else {
+      throw RunningEmulator.refused(answer)
+    }
+    return document
+  }
+}
+
+/// A cluster as lines for people: its nodes, who has which zones, and what is not right.
+enum ClusterTable {
+  /// From how long on it is worth a word that the engine lets a node wait, in milliseconds.
+  private static let longWait: Int64 = 1_000
+
+  static func lines(_ cluster: JSONValue) -> [String] {
+    let name = cluster["name"]?.string ?? ""
+    let servers = cluster["engine"]?.list("servers").compactMap(\.string).joined(separator: ", ") ?? ""
+    let head = "\(name) sees \(cluster["zoneCount"]?.text ?? "0") zones, engine \(servers)"
+    let troubles = troubles(cluster)
+    return [head, ""] + nodes(cluster) + [""] + (troubles.isEmpty ? ["ready"] : troubles)
+  }
+
+  private static func nodes(_ cluster: JSONValue) -> [String] {
+    let zones = cluster.list("zones")
+    let owners = Dictionary(grouping: zones) { $0["owner"]?.string }
+    var rows = cluster.list("nodes").map { node in
+      let name = node["name"]?.string ?? ""
+      let state =
+        node.says("draining") ? "hands over" : node.says("isThis") ? "asked" : ""
+      return [
+        name, numbers(owners[name] ?? []), node["devices"]?.text ?? "", node["console"]?.string ?? "–", state,
+      ]
+    }
+    let living = Set(cluster.list("nodes").compactMap { $0["name"]?.string })
+    for owner in Set(owners.keys.compactMap { $0 }).subtracting(living).sorted() {
+      rows.append([owner, numbers(owners[owner] ?? []), "", "–", "gone"])
+    }
+    return TextTable.lines([["NODE", "ZONES", "DEVICES", "CONSOLE", "STATE"]] + rows)
+  }
+
+  private static func numbers(_ zones: [JSONValue]) -> String {
+    zones.isEmpty ? "none" : "\(zones.count): " + ranges(zones.compactMap { $0["zone"]?.integer })
+  }
+
+  /// As people write them: 0-3, 7.
+  static func ranges(_ numbers: [Int64]) -> String {
+    var parts: [ClosedRange<Int64>] = []
+    for number in numbers.sorted() {
+      if let last = parts.last, last.upperBound + 1 == number {
+        parts[parts.count - 1] = last.lowerBound...number
+      } else {
+        parts.append(number...number)
+      }
+    }
+    return parts.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+      .joined(separator: " ")
+  }
+
+  /// A sentence each.
+  private static func troubles(_ cluster: JSONValue) -> [String] {
+    let (zones, name) = (cluster.list("zones"), cluster["name"]?.string ?? "")
+    var sentences: [String] = []
+    if let because = cluster["because"]?.string { sentences.append("not ready: \(because)") }
+    let waiting = cluster["engine"]?["waitingMs"]?.integer ?? 0
+    if waiting >= longWait { sentences.append("the engine has let \(name) wait for \(waiting) ms") }
+    let nowhere = zones.filter { $0["seat"]?.string == "nowhere" && !$0.says("moving") }
+      .compactMap { $0["zone"]?.integer }
+    if !nowhere.isEmpty { sentences.append("without an owner now: \(ranges(nowhere))") }
+    let moving = zones.filter { $0.says("moving") }.compactMap { $0["zone"]?.integer }
+    if !moving.isEmpty { sentences.append("moving: \(ranges(moving))") }
+    for zone in zones {
+      guard let trouble = zone["trouble"]?.string else { continue }
+      sentences.append("zone \(zone["zone"]?.text ?? ""): \(trouble)")
+    }
+    return sentences
+  }
+}
+
+extension JSONValue {
+  /// Whether a member is true.
+  fileprivate func says(_ name: String) -> Bool {
+    if case .bool(true)? = self[name] { return true }
+    return false
+  }
+
+  /// The values of a member that is a list.
+  fileprivate func list(_ name: String) -> [JSONValue] {
+    if case .array(let values)? = self[name] { return values }
+    return []
+  }
+}

@@ -1,0 +1,57 @@
+import PushModel
+import Testing
+
+@testable import Commands
+
+@Suite("The table of a cluster") struct ClusterTableTests {
+  private func zone(_ number: Int64, _ owner: String?, _ seat: String = "here", moving: Bool = false)
+    -> JSONValue
+  {
+    [
+      "zone": .integer(number), "owner": .optional(owner), "seat": .string(seat), "moving": .bool(moving),
+      "trouble": number == 4 ? "the stream is full" : nil,
+    ]
+  }
+
+  private func cluster(_ zones: [JSONValue], because: String? = nil, waiting: Int64 = 0) -> JSONValue {
+    [
+      "name": "node-1", "ready": .bool(because == nil), "because": .optional(because),
+      "engine": ["servers": ["nats://127.0.0.1:4222"], "waitingMs": .integer(waiting)],
+      "zoneCount": .integer(Int64(zones.count)),
+      "nodes": [
+        ["name": "node-1", "devices": 5, "console": "127.0.0.1:8790", "draining": false, "isThis": true],
+        ["name": "node-2", "devices": 0, "console": nil, "draining": true, "isThis": false],
+      ], "zones": .array(zones),
+    ]
+  }
+
+  @Test("nodes with their zones, and that all is well")
+  func well() {
+    let zones = [zone(0, "node-1"), zone(1, "node-1"), zone(2, "node-2", "elsewhere"), zone(3, "node-1")]
+    #expect(
+      ClusterTable.lines(cluster(zones)) == [
+        "node-1 sees 4 zones, engine nats://127.0.0.1:4222", "",
+        "NODE    ZONES     DEVICES  CONSOLE         STATE",
+        "node-1  3: 0-1 3  5        127.0.0.1:8790  asked",
+        "node-2  1: 2      0        –               hands over", "", "ready",
+      ])
+  }
+
+  @Test("a node that is gone still has its zones, and what is wrong is said")
+  func wrong() {
+    let zones = [
+      zone(0, "node-3", "nowhere"), zone(1, nil, "nowhere"), zone(2, "node-1", "nowhere", moving: true),
+      zone(4, "node-1"),
+    ]
+    let lines = ClusterTable.lines(cluster(zones, because: "2 of 4 zones have no owner", waiting: 1500))
+    #expect(lines.contains { $0.hasPrefix("node-3  1: 0") && $0.hasSuffix("gone") })
+    #expect(
+      lines.suffix(5) == [
+        "not ready: 2 of 4 zones have no owner", "the engine has let node-1 wait for 1500 ms",
+        "without an owner now: 0-1", "moving: 2", "zone 4: the stream is full",
+      ])
+  }
+
+  @Test("numbers are written as ranges", arguments: [([], ""), ([7], "7"), ([3, 1, 2, 9, 8], "1-3 8-9")])
+  func ranges(_ numbers: [Int64], _ text: String) { #expect(ClusterTable.ranges(numbers) == text) }
+}
