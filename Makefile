@@ -2,13 +2,17 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist dist-test clean
+.PHONY: help run cluster test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist dist-test clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
 run: build ## build and start the emulator; more flags with ARGS="--history 100"
 	@exec $(EMULATOR) serve $(ARGS)
+
+cluster: build ## three nodes on a NATS server, as one emulator, until Ctrl-C
+	@.ci/install cluster
+	@exec .ci/cluster
 
 test: ## style, build without warnings, our tests, other people's clients
 	@.ci/install test
