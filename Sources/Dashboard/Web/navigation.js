@@ -1,5 +1,6 @@
 /* Panes and their addresses. */
 import { clockPane } from './clock.js';
+import { clusterPane, isNode } from './cluster.js';
 import { devicesPane } from './devices.js';
 import { $, button, h, isNarrow, show } from './dom.js';
 import { explainPane } from './explain.js';
@@ -19,6 +20,7 @@ export const panesByName = {
   tokens: ['Token map', tokensPane, () => store.nextToken && store.info ? store.info.counters.tokens : store.tokens.length], devices: ['Devices', devicesPane, () => store.info?.counters.devices],
   send: ['Send a push', sendPane], explain: ['Explain', explainPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
   connections: ['Connections', connectionsPane], faults: ['Faults', faultsPane], clock: ['Clock', clockPane],
+  cluster: ['Cluster', clusterPane],
   /* Reached from a token, and from a device. */
   present: ['Presenter view', presentPane], phone: ['Phone', phonePane],
 };
@@ -28,7 +30,7 @@ const partOf = { present: 'tokens', phone: 'devices' };
 
 export function drawNav() {
   const [current] = place() || ['notifications'];
-  show($('nav'), Object.entries(panesByName).filter(([name]) => !(name in partOf)).map(([name, [title, , count]]) =>
+  show($('nav'), Object.entries(panesByName).filter(([name]) => !(name in partOf) && (name !== 'cluster' || isNode())).map(([name, [title, , count]]) =>
     h('a', { href: `#${name}`, 'aria-current': name === (partOf[current] || current) ? 'page' : null }, title, count?.() ? h('span', { class: 'count', title: count().toLocaleString('en') }, compact(count())) : null)));
 }
 
