@@ -177,7 +177,7 @@ private struct Citation: CustomStringConvertible {
   static func outside(in text: String) throws -> [String] {
     let pattern =
       #"\b(?:provider-protocol|device-courier|client-quirks)\b|\bspec/[a-z-]+\.md"#
-      + #"|\b(?:design|interface|ux|style|cluster)\.md\b|\b[A-K]\.[0-9]+\b|\b[DK] [0-9]{1,2}\b"#
+      + #"|\b(?:design|interface|ux|style)\.md\b|\b[A-K]\.[0-9]+\b|\b[DK] [0-9]{1,2}\b"#
       + #"|(?://|#) .*\([A-K](?:, [^)]*)?\)"#
     return try groups(of: pattern, in: text).compactMap(\.first).compactMap { $0 }
   }

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 from browser import Browser
+from clusters import Cluster
 from harness import TOPIC, Emulator, SimulatedDevice, eventually
 from phone_scenes import SCENES, scene
 
@@ -132,6 +133,25 @@ def main(wanted):
             camera.pane("faults", "#faults", "weather")
             if not wanted or "phone" in wanted:
                 camera.phone()
+        if not wanted or "cluster" in wanted:
+            cluster(os.path.join(folder, "cluster"))
+
+
+def cluster(folder):
+    """Three nodes, one of them killed a moment ago."""
+    nodes = Cluster(folder)
+    try:
+        first = nodes.whole().nodes[0]
+        with Camera(first, ["cluster"]) as camera:
+            camera.page.script("location.hash = '#cluster'")
+            camera.page.until("document.querySelectorAll('.zone').length === 64")
+            camera.page.script("document.querySelectorAll('.zone')[%s].click()" % nodes.zone_of("node-1"))
+            first.api("POST", "/api/v1/cluster/nodes/node-3/kill")
+            camera.page.shows("of node-3 now")
+            camera.page.until("document.querySelectorAll('.nowhere').length === 0")
+            camera.take("cluster")
+    finally:
+        nodes.stop()
 
 
 if __name__ == "__main__":
