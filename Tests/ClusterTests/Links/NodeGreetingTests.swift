@@ -232,4 +232,56 @@ struct NodeGreetingTests {
     #expect(refusal.sentence.hasPrefix("it says: a[31mbc x") && refusal.sentence.utf8.count < 500)
     #expect(refusal.farewell.isEmpty)
   }
+
+  @Test("whatever comes in whatever pieces, nothing traps, and nobody is met who has not said a right hello")
+  func anything() {
+    var choices = SeededChoices(seed: 7)
+    var whole = Meeting(.device(Self.device))
+    whole.talk()
+    var metCount = 0
+    for _ in 0..<3000 {
+      var fresh = Meeting(.device(Self.device))
+      var met: NodeHello?
+      var wasChanged = false
+      for line in whole.called {
+        let said = Self.spoilt(line, &choices)
+        wasChanged = wasChanged || Self.lowercased(said) != Self.lowercased(line)
+        for piece in Self.pieces(said, &choices) {
+          if case .met(let hello) = piece.withUnsafeBytes({ fresh.acceptor.receive($0) }) { met = hello }
+        }
+      }
+      for line in whole.accepted {
+        for piece in Self.pieces(Self.spoilt(line, &choices), &choices) {
+          _ = piece.withUnsafeBytes { fresh.caller.receive($0) }
+        }
+      }
+      metCount += met == nil ? 0 : 1
+      #expect(met == nil || !wasChanged)
+    }
+    #expect(metCount > 0, "some were not changed")
+  }
+
+  /// Digits may be spelled in either case.
+  private static func lowercased(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes, as: UTF8.self).lowercased()
+  }
+
+  /// With some of its bytes changed, or none.
+  private static func spoilt(_ line: [UInt8], _ choices: inout SeededChoices) -> [UInt8] {
+    var line = line
+    for _ in 0..<Int.random(in: 0...3, using: &choices) {
+      line[Int.random(in: 0..<line.count, using: &choices)] ^= UInt8.random(in: 1...255, using: &choices)
+    }
+    return line
+  }
+
+  private static func pieces(_ bytes: [UInt8], _ choices: inout SeededChoices) -> [[UInt8]] {
+    var (pieces, rest) = ([[UInt8]](), bytes[...])
+    while !rest.isEmpty {
+      let count = min(rest.count, Int.random(in: 1...200, using: &choices))
+      pieces.append(Array(rest.prefix(count)))
+      rest = rest.dropFirst(count)
+    }
+    return pieces
+  }
 }
