@@ -27,6 +27,8 @@ public final class Broker {
   public internal(set) var refusedAdoptions: UInt64 = 0
   /// Every device was forgotten in this turn.
   var startsOver = false
+  /// Says which part of the token map a channel belongs to; nil where there is one part.
+  public var zoneOfChannel: (([UInt8]) -> UInt16)?
   /// The parts of the token map that are changed here, by number; of the others a copy is kept. nil for all.
   public var ownedZones: [Bool]?
 

@@ -80,8 +80,10 @@ public final class Console {
       return exchange.respond(try unrouted(request, matches.map(\.0)))
     }
     let call = ConsoleRequest(http: request, captures: captures, now: context.now())
-    if context.otherConsoles != nil, try passOn(exchange, call, route) { return }
-    if context.orders != nil, order(exchange, route) { return }
+    if context.otherConsoles != nil {
+      if try passOn(exchange, call, route) || spread(exchange, call, route) { return }
+    }
+    if context.orders != nil, try order(exchange, call, route) { return }
     switch route.action {
     case .answer(let answer): exchange.respond(finished(try answer(self, call)))
     case .document(let make): answer(try make(self, call), to: exchange)

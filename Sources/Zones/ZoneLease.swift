@@ -148,6 +148,9 @@ public struct ZoneLease: Sendable {
   /// The engine was away, or the delivery had to begin anew: silence did not count meanwhile.
   public mutating func noteGap(now: Instant) { (silentSince, isCaughtUp) = (now, false) }
 
+  /// Nothing is delivered at the moment: silence does not count.
+  public mutating func noteStandstill(now: Instant) { silentSince = now }
+
   /// All that was in the log when the delivery began has been seen.
   public mutating func noteCaughtUp() { isCaughtUp = true }
 

@@ -5,9 +5,10 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import urllib.error
 
-from harness import Emulator, eventually
+from harness import PATIENCE, Emulator, eventually
 
 NATS = shutil.which("nats-server", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 
@@ -66,11 +67,13 @@ class Node(Emulator):
         return super().start(
             "--nats", self.cluster.engine.url, "--node", self.name, "--zones", str(self.cluster.zones), *flags, **options)
 
-    def is_ready(self):
+    def unreadiness(self):
+        """What keeps the node from being ready; nothing if it is."""
         try:
-            return self.api("GET", "/readyz")["status"] == "ready"
-        except urllib.error.HTTPError:
-            return False
+            self.api("GET", "/readyz")
+            return ""
+        except urllib.error.HTTPError as error:
+            return f"{self.name}: {json.load(error)['error']['message']}"
 
     @property
     def is_alive(self):
@@ -93,7 +96,10 @@ class Cluster:
 
     def ready(self):
         """Waits until each node that lives sees an owner for each zone."""
-        eventually(lambda: all(node.is_ready() for node in self.nodes if node.is_alive), "all nodes are ready")
+        deadline = time.monotonic() + PATIENCE
+        while reasons := [reason for node in self.nodes if node.is_alive and (reason := node.unreadiness())]:
+            assert time.monotonic() < deadline, f"waited in vain until all nodes are ready: {reasons}"
+            time.sleep(0.02)
         return self
 
     def stop(self):

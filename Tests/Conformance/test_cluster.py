@@ -2,11 +2,12 @@
 
 import json
 import random
+import shutil
 
 import pytest
 
 from courier import Device
-from harness import TOPIC, SimulatedDevice, eventually
+from harness import TOPIC, Emulator, SimulatedDevice, eventually
 from legacy import Provider, framed
 from nodes import NATS, Cluster
 
@@ -108,6 +109,39 @@ def test_the_clock_faults_and_a_reset_are_for_all_nodes(cluster):
     second.start()
     cluster.ready()
     assert [row["token"] for row in second.api("GET", "/api/v1/tokens")["tokens"]] == [token]
+
+
+def test_a_saved_state_of_one_node_goes_into_the_cluster_and_out_again(cluster, tmp_path, issued):
+    alone = Emulator(tmp_path)
+    shutil.copytree(issued, tmp_path / "certs")
+    alone.start()
+    try:
+        devices = [SimulatedDevice(alone, f"phone-{number}") for number in range(6)]
+        tokens = [device.next("token")["token"] for device in devices]
+        for device in devices:
+            device.stop()
+        for number, token in enumerate(tokens):
+            assert push(alone, token, f"kept {number}")["status"] == 200
+        state = alone.api("GET", "/api/v1/export")
+    finally:
+        alone.stop()
+    cluster.nodes[0].api("POST", "/api/v1/reset", {"what": ["devices"]})
+    counts = cluster.nodes[1].api("POST", "/api/v1/import", state)["imported"]
+    assert (counts["devices"], counts["messages"]) == (6, 6)
+
+    def tokens_of(document):
+        return {app["token"]: app.get("message", {}).get("payload") for device in document["devices"] for app in device["apps"]}
+    for node in cluster.nodes:
+        eventually(
+            lambda node=node: tokens_of(node.api("GET", "/api/v1/export")) == tokens_of(state), "the node knows it all")
+    # The tokens that providers have in their books go on working, at any node.
+    for number, token in enumerate(tokens):
+        assert push(cluster.nodes[number % 3], token, f"newer {number}")["status"] == 200
+        device = SimulatedDevice(cluster.nodes[(number + 1) % 3], f"phone-{number}")
+        try:
+            assert device.notification()["payload"]["aps"]["alert"] == f"newer {number}"
+        finally:
+            device.stop()
 
 
 def test_a_killed_node_loses_nothing_that_was_accepted(cluster):

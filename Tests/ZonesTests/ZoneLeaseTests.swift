@@ -278,6 +278,16 @@ private struct Rig {
     #expect(rig.wait(0) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
   }
 
+  @Test func aStandstillOfTheEngineIsNoSilenceAndNoGap() {
+    var rig = Rig()
+    _ = rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now)
+    rig.lease.noteCaughtUp()
+    #expect(rig.wait(2.9) == [])
+    rig.lease.noteStandstill(now: rig.now)
+    #expect(rig.lease.isCaughtUp && rig.wait(2.9) == [])
+    #expect(rig.wait(0.1).count == 1)
+  }
+
   @Test func waitsForSilenceWhereAnotherWasToTakeIt() {
     var rig = Rig()
     _ = rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now)

@@ -21,6 +21,12 @@ extension Broker {
   /// Numbers notifications from here on, before the first comes: each process has a range of its own.
   public func countIds(from id: UInt64) { journal.skip(past: id) }
 
+  /// Whether a device's part of the token map is changed here.
+  public func owns(_ udid: UDID) -> Bool { registry.zoneOf.map { owns($0(udid)) } ?? true }
+
+  /// Whether a channel is changed here.
+  public func owns(channel id: [UInt8]) -> Bool { zoneOfChannel.map { owns($0(id)) } ?? true }
+
   /// A topic by its name, or by its hash where nobody knows that; nil when there are too many.
   public func replicateTopic(_ hash: TopicHash, _ name: Topic?) -> TopicID? {
     guard let name, let id = registry.topic(named: name) else { return registry.topic(hashed: hash) }

@@ -393,6 +393,12 @@ extension ClusterNode: ClusterView {
     seats.indices.contains(zone.number) ? seats[zone.number] : .nowhere
   }
   public var secret: [UInt8] { membership.birth.secret }
+  public var peers: [NodePeer] {
+    board.all.compactMap { node in
+      guard node.name != name, let address = node.address else { return nil }
+      return NodePeer(name: node.name, address: address)
+    }
+  }
 }
 
 extension ClusterNode: ZoneDriverOwner {

@@ -25,6 +25,8 @@ public protocol ClusterView: AnyObject {
   /// The zone that a device belongs to with all that it has.
   func zone(of udid: UDID) -> ZoneNumber
   func seat(of zone: ZoneNumber) -> ZoneSeat
+  /// The other nodes that live.
+  var peers: [NodePeer] { get }
   /// What nodes of this cluster know and nobody else.
   var secret: [UInt8] { get }
   /// This node's name.

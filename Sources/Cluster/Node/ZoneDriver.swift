@@ -144,7 +144,7 @@ final class ZoneDriver {
   /// To be called some ten times a second.
   func tick(_ now: Instant, mayClaim: Bool) {
     // Silence says nothing while the engine does not deliver.
-    if !log.isLive(now), lease?.role == .following { lease?.noteGap(now: now) }
+    if !log.isLive(now), lease?.role == .following { lease?.noteStandstill(now: now) }
     perform(lease?.tick(now, mayClaim: mayClaim))
   }
 

@@ -24,12 +24,26 @@ extension Console {
     guard target != nil || change.freezes != nil else {
       throw ConsoleError.badRequest("the body: expected set, advance or freeze")
     }
+    // A clock that is to stand stands at that very moment.
+    if change.freezes == true { clock.setFrozen(true) }
     if let target { clock.set(target) }
-    if let freezes = change.freezes { clock.setFrozen(freezes) }
+    if change.freezes == false { clock.setFrozen(false) }
     // What the new time ends is ended now, not at the next look.
     broker.dropExpired(now: context.now(), budget: broker.registry.registrationCount)
     publish("clock", [("clock", clockDocument(clock))])
     return HTTPResponse(json: clockDocument(clock))
+  }
+
+  /// The same as every node of a cluster is asked for it: not from when it hears of it, but from now.
+  func absoluteClock(_ request: ConsoleRequest) throws -> [UInt8] {
+    let body = try request.object()
+    var change = ClockChange()
+    try ClockChange.form.read(body, into: &change)
+    let target = try Self.moment(change, body, from: request.now) ?? request.now
+    var members: [(String, JSONValue)] = [("set", .string(target.rfc3339))]
+    if let freezes = change.freezes { members.append(("freeze", .bool(freezes))) }
+    guard members.count > 1 || !body.members.isEmpty else { return request.http.body }
+    return JSONValue.object(members).encoded
   }
 
   /// Where the clock shall be; nil to leave it.

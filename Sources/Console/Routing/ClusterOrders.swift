@@ -46,22 +46,29 @@ extension Console {
       }),
       case .answer(let answer) = route.action
     else { return HTTPResponse(status: 500, error: "internal", "this node does not know \(order.path)") }
+    return finished(
+      answered { try answer(self, ConsoleRequest(http: request, captures: captures, now: context.now())) })
+  }
+
+  /// What an action answers, or why it can't.
+  func answered(_ act: () throws -> HTTPResponse) -> HTTPResponse {
     do {
-      return finished(try answer(self, ConsoleRequest(http: request, captures: captures, now: context.now())))
+      return try act()
     } catch let error as ConsoleError {
-      return finished(error.response)
+      return error.response
     } catch let error as DocumentError {
-      return finished(ConsoleError.badRequest(error.description).response)
+      return ConsoleError.badRequest(error.description).response
     } catch {
       return HTTPResponse(status: 500, error: "internal", "\(error)")
     }
   }
 
   /// In a cluster: has all nodes carry out the request. False if it is for this one alone.
-  func order(_ exchange: HTTPExchange, _ route: Route) -> Bool {
+  func order(_ exchange: HTTPExchange, _ call: ConsoleRequest, _ route: Route) throws -> Bool {
     guard let orders = context.orders, route.isOrdered else { return false }
     let request = exchange.request
-    orders.order(OrderedRequest(method: request.method, path: request.path, body: request.body)) {
+    let body = try route.orderedBody?(self, call) ?? request.body
+    orders.order(OrderedRequest(method: request.method, path: request.path, body: body)) {
       [unowned self] response, because in
       exchange.respond(
         response ?? finished(ConsoleError.unavailable("the other nodes can't be told: \(because)").response))

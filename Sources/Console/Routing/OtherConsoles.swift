@@ -10,6 +10,8 @@ public protocol OtherConsoles: AnyObject {
   func pass(
     _ exchange: HTTPExchange, for udid: UDID, endless: Bool,
     refuse: @escaping (_ sentence: String) -> HTTPResponse)
+  /// Has every other node do what is asked as well, and answers with what went wrong, node by node.
+  func spread(_ request: HTTPRequest, done: @escaping (_ failures: [String]) -> Void)
 }
 
 /// Where the node is that owns a device.
@@ -61,6 +63,22 @@ extension Console {
     hex.flatMap { ChosenToken(hex: $0) }.flatMap { broker.registry.find($0) }.map {
       broker.registry[broker.registry[$0].device].udid
     }
+  }
+
+  /// In a cluster: has all other nodes do it first. False if it is for this one alone, or was spread by another.
+  func spread(_ exchange: HTTPExchange, _ request: ConsoleRequest, _ route: Route) -> Bool {
+    guard let others = context.otherConsoles, route.isSpread, !request.http.isOfNode,
+      case .answer(let answer) = route.action
+    else { return false }
+    others.spread(request.http) { [unowned self] failures in
+      guard failures.isEmpty else {
+        let sentence =
+          "not all nodes have done it, and doing it again is no harm: " + failures.joined(separator: "; ")
+        return exchange.respond(finished(ConsoleError.busy(sentence).response))
+      }
+      exchange.respond(finished(answered { try answer(self, request) }))
+    }
+    return true
   }
 
   /// In a cluster: has the node answer that owns the device which the request is about. False if that is this one, or none.

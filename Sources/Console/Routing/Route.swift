@@ -46,6 +46,10 @@ struct Route {
   var owner: RouteOwner?
   /// In a cluster: every node does it, in one order for all.
   var isOrdered = false
+  /// What every node is asked for, where that is not what came.
+  var orderedBody: ((Console, ConsoleRequest) throws -> [UInt8])?
+  /// In a cluster: every node does its part of it.
+  var isSpread = false
   /// Whether the OpenAPI document lists it.
   var isDocumented = true
   var action: Action
@@ -167,6 +171,12 @@ extension Route {
   func owned(by owner: RouteOwner) -> Route { with { $0.owner = owner } }
   /// In a cluster, is done by every node.
   var ordered: Route { with { $0.isOrdered = true } }
+  /// The same, where every node is to be asked for something else than what came.
+  func ordered(as body: @escaping (Console, ConsoleRequest) throws -> [UInt8]) -> Route {
+    with { ($0.isOrdered, $0.orderedBody) = (true, body) }
+  }
+  /// In a cluster, is done by every node for what is its own.
+  var spread: Route { with { $0.isSpread = true } }
   /// Is left out of the OpenAPI document.
   var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.

@@ -3,7 +3,8 @@ import PushModel
 
 /// In a cluster every node knows every device and token, and any node answers what is asked about them. What a device's node alone
 /// knows (its connections, its phone, what is on its way) or does (whatever changes something, as only it may write the device's
-/// zone) is `owned`, and passed on to that node. What is for the whole cluster is `ordered`: every node does it, in one order for all.
+/// zone) is `owned`, and passed on to that node. What is for the whole cluster is `ordered`: every node does it, in one order for all. What is
+/// `spread` every node does for the zones that are its own.
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
@@ -239,7 +240,8 @@ extension Console {
       .get("/api/v1/clock", "The emulator's clock") { try $0.showClock($1) }
         .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
       .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
-        .ordered.needs(.schema("ClockChange")).answers(200, "The clock afterwards", .schema("Clock")),
+        .ordered(as: { try $0.absoluteClock($1) }).needs(.schema("ClockChange")).answers(
+          200, "The clock afterwards", .schema("Clock")),
       .list("/api/v1/export", "All that this emulator knows, as one document; no private keys") {
         try $0.exportState($1)
       }
@@ -247,7 +249,7 @@ extension Console {
       .post("/api/v1/import", "Makes the emulator know what a document says; twice is the same as once") {
         try $0.importState($1)
       }
-      .needs(.schema("State")).refuses(409).answers(200, "What there was in it", .schema("Imported")),
+      .spread.needs(.schema("State")).refuses(409).answers(200, "What there was in it", .schema("Imported")),
     ]
   }
 

@@ -152,7 +152,8 @@ struct StateImport {
   private func importDevices(_ tokens: [[DeviceToken]], _ now: Timestamp) throws {
     var rows: [DeviceToken: RegistrationID] = [:]
     var messages: [(row: RegistrationID, message: SavedMessage)] = []
-    for (device, tokens) in zip(state.devices, tokens) {
+    // Of several nodes each takes its own.
+    for (device, tokens) in zip(state.devices, tokens) where broker.owns(device.udid) {
       let index = try importDevice(device, now)
       var kept: Set<RegistrationID> = []
       for (row, token) in zip(device.rows, tokens) {
@@ -241,8 +242,10 @@ struct StateImport {
       broker.channels.create(key, storesNewest: channel.storesNewest)
     }
     // First who listens: a broadcast goes to those who have not seen it.
-    for subscriber in channel.subscribers { try importSubscriber(subscriber, key, now) }
-    if let message = channel.message { importBroadcast(message, key, now) }
+    for subscriber in channel.subscribers where broker.owns(subscriber.udid) {
+      try importSubscriber(subscriber, key, now)
+    }
+    if let message = channel.message, broker.owns(channel: key.id) { importBroadcast(message, key, now) }
   }
 
   private func importSubscriber(

@@ -13,6 +13,7 @@ final class ConsoleRelay: OtherConsoles {
   private let cluster: any ClusterView
   private let caller: NodeCaller
   private var passed: [ObjectIdentifier: PassedRequest] = [:]
+  private var spread: [ObjectIdentifier: SpreadRequest] = [:]
   private(set) var count = 0
 
   init(cluster: any ClusterView, caller: NodeCaller) { (self.cluster, self.caller) = (cluster, caller) }
@@ -50,6 +51,15 @@ final class ConsoleRelay: OtherConsoles {
     request.begin(caller)
   }
 
+  func spread(_ request: HTTPRequest, done: @escaping (_ failures: [String]) -> Void) {
+    let spreading = SpreadRequest(request, cluster.peers) { [weak self] spreading, failures in
+      self?.spread[ObjectIdentifier(spreading)] = nil
+      done(failures)
+    }
+    spread[ObjectIdentifier(spreading)] = spreading
+    spreading.begin(caller)
+  }
+
   /// Seats have changed: who was asked may not own the zone any more.
   func seatsChanged(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {
     for request in Array(passed.values) {
@@ -76,12 +86,6 @@ private final class PassedRequest: ConnectionHandler {
   private static let wholeLimit = 256 << 10
   /// What may wait for a client before its node is not read from any more, in bytes.
   private static let backlog = 64 << 10
-  /// Fields between two neighbours, and what the client has shown to this node alone.
-  private static let ownFields: Set<String> = [
-    "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect", "transfer-encoding",
-    "content-length", "authorization", "cookie", "proxy-authorization",
-  ]
-
   private enum Answer {
     case nothing
     /// Kept until it is whole.
@@ -130,7 +134,7 @@ private final class PassedRequest: ConnectionHandler {
   private func ask(_ connection: SocketConnection) {
     self.connection = connection
     connection.handler = self
-    connection.send(Self.bytes(exchange.request))
+    connection.send(RelayedRequest.bytes(exchange.request))
   }
 
   // MARK: The answer
@@ -151,7 +155,7 @@ private final class PassedRequest: ConnectionHandler {
   private func begin(_ head: HTTPResponse) {
     let length = head.field("content-length").flatMap { Int($0) }
     var head = head
-    head.fields.removeAll { Self.ownFields.contains($0.name.lowercased()) }
+    head.fields.removeAll { RelayedRequest.ownFields.contains($0.name.lowercased()) }
     if let length, length <= Self.wholeLimit {
       answer = .whole(head)
     } else {
@@ -211,10 +215,18 @@ private final class PassedRequest: ConnectionHandler {
     self.connection = nil
     lose("its connection was lost, and what it has done is not known")
   }
+}
 
-  // MARK: The request
+/// A request as one node says it to another's console.
+enum RelayedRequest {
+  /// Fields between two neighbours, and what the client has shown to this node alone.
+  static let ownFields: Set<String> = [
+    "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect", "transfer-encoding",
+    "content-length", "authorization", "cookie", "proxy-authorization",
+  ]
 
-  private static func bytes(_ request: HTTPRequest) -> [UInt8] {
+  /// As one node asks another.
+  static func bytes(_ request: HTTPRequest) -> [UInt8] {
     var text = "\(request.method) \(request.path)\(query(request)) HTTP/1.1\r\n"
     for field in request.fields where !ownFields.contains(field.name.lowercased()) {
       text += "\(field.name): \(field.value)\r\n"

@@ -53,6 +53,7 @@ final class EmulatorNode {
     (self.cluster, self.loop, self.broker) = (cluster, loop, broker)
     let map = cluster.map
     broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
+    broker.zoneOfChannel = { UInt16(map.zone(ofChannel: $0).number) }
     service = emulator.join(cluster)
     links = RelayLinks(service.caller, ordinal: cluster.membership.ordinal)
     commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker, now: { clock.now() })
