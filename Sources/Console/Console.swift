@@ -82,6 +82,7 @@ public final class Console {
     let call = ConsoleRequest(http: request, captures: captures, now: context.now())
     if context.otherConsoles != nil {
       if try passOn(exchange, call, route) || spread(exchange, call, route) { return }
+      if waitForOrders(exchange, call, route) { return }
     }
     if context.orders != nil, try order(exchange, call, route) { return }
     switch route.action {

@@ -130,7 +130,8 @@ def test_a_saved_state_of_one_node_goes_into_the_cluster_and_out_again(cluster, 
     assert (counts["devices"], counts["messages"]) == (6, 6)
 
     def tokens_of(document):
-        return {app["token"]: app.get("message", {}).get("payload") for device in document["devices"] for app in device["apps"]}
+        return {app["token"]: app.get("message", {}).get("payloadBase64") for device in document["devices"] for app in device["apps"]}
+    assert None not in tokens_of(state).values()
     for node in cluster.nodes:
         eventually(
             lambda node=node: tokens_of(node.api("GET", "/api/v1/export")) == tokens_of(state), "the node knows it all")

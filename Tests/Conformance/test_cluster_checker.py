@@ -106,7 +106,7 @@ def known(node):
     """Tokens and kept messages of everybody, as one node knows them."""
     state = node.api("GET", "/api/v1/export")
     return {
-        app["token"]: (device["udid"], (app.get("message") or {}).get("payload"))
+        app["token"]: (device["udid"], (app.get("message") or {}).get("payloadBase64"))
         for device in state["devices"] for app in device.get("apps", [])}
 
 

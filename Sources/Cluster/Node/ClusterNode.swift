@@ -351,6 +351,14 @@ public final class ClusterNode {
   /// Whether all orders that there were at the start have been carried out here.
   public var hasCarriedOutOrders: Bool { orders.hasRead }
 
+  /// The last of the cluster's log that this node has read.
+  public var lastOrder: UInt64 { orders.last }
+
+  /// Calls back when this node has carried out all orders up to a number. False if too many wait for that.
+  public func whenCarriedOut(_ number: UInt64, then: @escaping () -> Void) -> Bool {
+    orders.whenRead(number, then: then)
+  }
+
   /// Has all nodes carry out a document whose kind is `order`; `done` hears its number when this one has, or why it may not come to
   /// that.
   public func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {

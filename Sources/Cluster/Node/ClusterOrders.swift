@@ -15,7 +15,9 @@ final class ClusterOrders {
   private var waiting: [UInt64: (Result<UInt64, JetStreamFailure>) -> Void] = [:]
   private var pendingCount = 0
   /// The last one that was read.
-  private var last: UInt64 = 0
+  private(set) var last: UInt64 = 0
+  /// Who waits until so many were.
+  private var watchers: [(number: UInt64, then: () -> Void)] = []
   private(set) var hasRead = false
 
   init(_ log: LogStream) { self.log = log }
@@ -38,11 +40,30 @@ final class ClusterOrders {
 
   private func read(_ record: JetStreamRecord, _ carryOut: (UInt64, [UInt8]) -> Void) {
     last = record.sequence
+    defer { tellWatchers() }
     guard case .object(let members)? = JSONReader.read(record.payload, maximumDepth: JSONObject.bodyDepth),
       case .string("order")? = JSONObject(members: members)["kind"]
     else { return }
     carryOut(record.sequence, record.payload)
     waiting.removeValue(forKey: record.sequence)?(.success(record.sequence))
+  }
+
+  /// Calls back when all up to a number have been carried out here, at once if they have. False if too many wait for that.
+  func whenRead(_ number: UInt64, then: @escaping () -> Void) -> Bool {
+    guard number > last else {
+      then()
+      return true
+    }
+    guard watchers.count < Self.limit else { return false }
+    watchers.append((number, then))
+    return true
+  }
+
+  private func tellWatchers() {
+    guard !watchers.isEmpty else { return }
+    let due = watchers.filter { $0.number <= last }
+    watchers.removeAll { $0.number <= last }
+    for watcher in due { watcher.then() }
   }
 
   /// Has all nodes carry it out; `done` is called when this one has. After a failure it may be carried out nevertheless.

@@ -5,6 +5,10 @@ import Transport
 public protocol NodeOrders: AnyObject {
   /// Has every node carry out a request, in one order for all; `done` gets this node's answer, or a sentence why there is none.
   func order(_ request: OrderedRequest, done: @escaping (HTTPResponse?, _ because: String) -> Void)
+  /// The last order that this node has carried out, for a node that is to do something behind it.
+  var lastOrder: UInt64 { get }
+  /// Calls back when this node has carried out all orders up to a number; false if that can't be waited for.
+  func whenCarriedOut(_ number: UInt64, then: @escaping () -> Void) -> Bool
   /// Everything of every device is forgotten, as the order that is carried out now wants it.
   func forgetDevices()
 }
@@ -37,7 +41,22 @@ public struct OrderedRequest: Equatable, Sendable {
   }
 }
 
+extension OrderedRequest {
+  /// In a request of another node: the last order that it has carried out, behind which this is to be done.
+  public static let lastOrderField = "x-apns-emulator-order"
+}
+
 extension Console {
+  /// In a cluster: what another node asks waits until this one has carried out the orders that that has. False if it need not.
+  func waitForOrders(_ exchange: HTTPExchange, _ request: ConsoleRequest, _ route: Route) -> Bool {
+    guard let orders = context.orders, request.http.isOfNode, case .answer(let answer) = route.action,
+      let number = request.http.field(OrderedRequest.lastOrderField).flatMap({ UInt64($0) }), number > orders.lastOrder
+    else { return false }
+    return orders.whenCarriedOut(number) { [unowned self] in
+      exchange.respond(finished(answered { try answer(self, request) }))
+    }
+  }
+
   /// Carries out what all nodes do. Only routes that are ordered are known to it.
   public func carryOut(_ order: OrderedRequest) -> HTTPResponse {
     guard let request = HTTPRequest(order.method, order.path, body: order.body),

@@ -70,7 +70,11 @@ extension Console {
     guard let others = context.otherConsoles, route.isSpread, !request.http.isOfNode,
       case .answer(let answer) = route.action
     else { return false }
-    others.spread(request.http) { [unowned self] failures in
+    var spread = request.http
+    if let orders = context.orders {
+      spread.fields.append(HTTPField(OrderedRequest.lastOrderField, String(orders.lastOrder)))
+    }
+    others.spread(spread) { [unowned self] failures in
       guard failures.isEmpty else {
         let sentence =
           "not all nodes have done it, and doing it again is no harm: " + failures.joined(separator: "; ")

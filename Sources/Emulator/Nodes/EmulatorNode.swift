@@ -190,6 +190,12 @@ extension EmulatorNode: NodeOrders {
     }
   }
 
+  var lastOrder: UInt64 { cluster.lastOrder }
+
+  func whenCarriedOut(_ number: UInt64, then: @escaping () -> Void) -> Bool {
+    cluster.whenCarriedOut(number, then: then)
+  }
+
   func forgetDevices() { cluster.startOver(number: orderNumber) }
 
   private func carryOutOrders(_ emulator: Emulator) {
