@@ -54,6 +54,9 @@ public final class Console {
     eventPump.publish(event, members)
   }
 
+  /// Requests for all nodes that wait until the zones lie still, by their timers.
+  var settling: [ObjectIdentifier: AnyObject] = [:]
+
   /// Answers one request, now or later. The handler of an `HTTPServer`.
   public func handle(_ exchange: HTTPExchange) {
     do {

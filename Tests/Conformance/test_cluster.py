@@ -3,11 +3,12 @@
 import json
 import random
 import shutil
+import time
 
 import pytest
 
 from courier import Device
-from harness import TOPIC, Emulator, SimulatedDevice, eventually
+from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice, eventually
 from legacy import Provider, framed
 from nodes import NATS, Cluster
 
@@ -132,9 +133,11 @@ def test_a_saved_state_of_one_node_goes_into_the_cluster_and_out_again(cluster, 
     def tokens_of(document):
         return {app["token"]: app.get("message", {}).get("payloadBase64") for device in document["devices"] for app in device["apps"]}
     assert None not in tokens_of(state).values()
+    expected, deadline = tokens_of(state), time.monotonic() + PATIENCE
     for node in cluster.nodes:
-        eventually(
-            lambda node=node: tokens_of(node.api("GET", "/api/v1/export")) == tokens_of(state), "the node knows it all")
+        while (found := tokens_of(node.api("GET", "/api/v1/export"))) != expected:
+            assert time.monotonic() < deadline, f"{node.name}: {sorted(found.items() ^ expected.items())}"
+            time.sleep(0.02)
     # The tokens that providers have in their books go on working, at any node.
     for number, token in enumerate(tokens):
         assert push(cluster.nodes[number % 3], token, f"newer {number}")["status"] == 200

@@ -300,6 +300,15 @@ public final class ClusterNode {
     }
   }
 
+  /// Whether each zone is where it should be, as far as this node knows: nothing is on its way between nodes.
+  public var isSettled: Bool {
+    guard partings.isEmpty, !announcement.isDraining, !seats.contains(.nowhere) else { return false }
+    let targets = self.targets
+    return drivers.allSatisfy {
+      targets.indices.contains($0.zone.number) && targets[$0.zone.number] == $0.ownerName
+    }
+  }
+
   /// Moves a zone that this node owns; nil, or why not.
   public func move(_ zone: ZoneNumber, to node: String) -> String? {
     guard drivers.indices.contains(zone.number) else {

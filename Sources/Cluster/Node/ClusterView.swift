@@ -25,6 +25,8 @@ public protocol ClusterView: AnyObject {
   /// The zone that a device belongs to with all that it has.
   func zone(of udid: UDID) -> ZoneNumber
   func seat(of zone: ZoneNumber) -> ZoneSeat
+  /// Whether no zone is on its way between nodes.
+  var isSettled: Bool { get }
   /// The other nodes that live.
   var peers: [NodePeer] { get }
   /// What nodes of this cluster know and nobody else.

@@ -10,6 +10,8 @@ public protocol OtherConsoles: AnyObject {
   func pass(
     _ exchange: HTTPExchange, for udid: UDID, endless: Bool,
     refuse: @escaping (_ sentence: String) -> HTTPResponse)
+  /// Whether no zone is on its way between nodes: what each does for its own zones would miss such a one.
+  var isSettled: Bool { get }
   /// Has every other node do what is asked as well, and answers with what went wrong, node by node.
   func spread(_ request: HTTPRequest, done: @escaping (_ failures: [String]) -> Void)
 }
@@ -65,11 +67,35 @@ extension Console {
     }
   }
 
-  /// In a cluster: has all other nodes do it first. False if it is for this one alone, or was spread by another.
+  /// In a cluster: has all other nodes do it first. False if it is for this one alone.
   func spread(_ exchange: HTTPExchange, _ request: ConsoleRequest, _ route: Route) -> Bool {
-    guard let others = context.otherConsoles, route.isSpread, !request.http.isOfNode,
-      case .answer(let answer) = route.action
-    else { return false }
+    guard let others = context.otherConsoles, route.isSpread else { return false }
+    spread(exchange, request, route, others, tries: Self.settlingTries)
+    return true
+  }
+
+  private static let isMoving = "zones are on their way between nodes"
+  /// How often it is looked whether the zones lie still, and the pause between, in nanoseconds.
+  private static let settlingTries = 200
+  private static let settlingPause: Int64 = 50_000_000
+
+  private func spread(
+    _ exchange: HTTPExchange, _ request: ConsoleRequest, _ route: Route, _ others: any OtherConsoles,
+    tries: Int
+  ) {
+    guard others.isSettled else {
+      guard tries > 0 else { return exchange.respond(finished(ConsoleError.busy(Self.isMoving).response)) }
+      let timer = context.makeTimer(Self.settlingPause) { [weak self] in
+        self?.settling[ObjectIdentifier(exchange)] = nil
+        self?.spread(exchange, request, route, others, tries: tries - 1)
+      }
+      return settling[ObjectIdentifier(exchange)] = timer
+    }
+    guard case .answer(let answer) = route.action else { return }
+    guard !request.http.isOfNode else {
+      if waitForOrders(exchange, request, route) { return }
+      return exchange.respond(finished(answered { try answer(self, request) }))
+    }
     var spread = request.http
     if let orders = context.orders {
       spread.fields.append(HTTPField(OrderedRequest.lastOrderField, String(orders.lastOrder)))
@@ -82,7 +108,6 @@ extension Console {
       }
       exchange.respond(finished(answered { try answer(self, request) }))
     }
-    return true
   }
 
   /// In a cluster: has the node answer that owns the device which the request is about. False if that is this one, or none.

@@ -51,6 +51,8 @@ final class ConsoleRelay: OtherConsoles {
     request.begin(caller)
   }
 
+  var isSettled: Bool { cluster.isSettled }
+
   func spread(_ request: HTTPRequest, done: @escaping (_ failures: [String]) -> Void) {
     let spreading = SpreadRequest(request, cluster.peers) { [weak self] spreading, failures in
       self?.spread[ObjectIdentifier(spreading)] = nil

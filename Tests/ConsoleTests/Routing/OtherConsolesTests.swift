@@ -6,6 +6,7 @@ import Console
 
 /// Another node that has some devices and answers nothing but what it was asked.
 private final class FakeConsoles: OtherConsoles {
+  var isSettled: Bool { true }
   func spread(_ request: HTTPRequest, done: @escaping ([String]) -> Void) { done([]) }
   var places: [String: ConsolePlace] = [:]
   private(set) var asked: [String] = []

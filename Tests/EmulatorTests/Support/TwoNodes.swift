@@ -23,6 +23,7 @@ final class TwoNodes {
     var secret = Array("the secret of a test".utf8)
     /// What it takes for true, by zone, whatever is.
     var believes: [Int: ZoneSeat] = [:]
+    var isSettled: Bool { true }
     var peers: [NodePeer] { table.peers.values.filter { $0.name != name } }
     private let table: Table
 
@@ -76,6 +77,7 @@ final class TestEdge {
     let name: String
     let secret: [UInt8] = [1]
     var owner: NodePeer?
+    var isSettled: Bool { true }
     var peers: [NodePeer] { [] }
 
     init(_ name: String) { self.name = name }
