@@ -203,4 +203,4 @@ def test_the_page_on_metrics_names_each(emulator):
     named = {word for row in rows for word in row.split("`")[1::2]}
     assert len(said) > 20 and said <= named
     assert {name.split("_")[0] for name in named - said} <= {
-        "capture", "forward", "forwarded", "hook", "cluster", "zone", "commit", "relay", "relayed"}
+        "capture", "forward", "forwarded", "hook", "cluster", "zone", "commit", "relay", "relayed", "unplaced"}
