@@ -77,6 +77,8 @@ struct LogStreamTests {
     #expect(try log.appendForSure("2", behind: 1) == 2)
     try log.wait(until: "the next record") { log.sequences == [1, 2] }
     #expect(log.count(.gap) >= 1)
+    // Whoever counts on having seen the end hears of it again.
+    try log.wait(until: "the end again") { log.events.last == .caughtUp }
   }
 
   @Test func bringsSixtyFourLogsBackAtOnce() throws {

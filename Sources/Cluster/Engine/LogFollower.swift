@@ -187,7 +187,11 @@ final class LogFollower {
   private func heard(_ message: NATSMessage) {
     run()
     let now = SystemClock.now()
-    if now.nanoseconds(since: heardAt) >= Self.lapse { handle(.gap) }
+    if now.nanoseconds(since: heardAt) >= Self.lapse {
+      // What comes next says anew whether there is more.
+      hasCaughtUp = false
+      handle(.gap)
+    }
     heardAt = now
     // Whoever hears of a gap may have ended it.
     guard state == .running else { return }
