@@ -62,7 +62,7 @@ extension Emulator {
     guard let capture = options.capture else { return nil }
     return try CaptureRecorder(
       capture, broker: broker, logger: logger, limits: options.legacyLimits, environment: options.environment,
-      awaitsVerdicts: options.forward != nil)
+      awaitsVerdicts: options.forward != nil || options.cluster != nil)
   }
 
   static func makeForward(

@@ -1,5 +1,6 @@
 """Several nodes are one emulator: a provider at any, a device at any other, whoever owns the zone, and whoever dies."""
 
+import base64
 import json
 import random
 import shutil
@@ -146,6 +147,35 @@ def test_a_saved_state_of_one_node_goes_into_the_cluster_and_out_again(cluster, 
             assert device.notification()["payload"]["aps"]["alert"] == f"newer {number}"
         finally:
             device.stop()
+
+
+def test_a_capture_at_one_node_has_the_verdicts_of_all(cluster):
+    """What came by a node is in its file, whoever decided, and no more is taken for accepted than was."""
+    node = cluster.nodes[0]
+    pair = node.push_certificate()
+    device = SimulatedDevice(node, "phone-1")
+    token = bytes.fromhex(device.next("token")["token"])
+    device.stop()
+    node.stop()
+    path = node.path("capture.ndjson")
+    node.start("--capture", path)
+    cluster.ready()
+    unknown = [bytes([0, zone]) + bytes(29) + b"\1" for zone in range(cluster.zones)]
+    for n, other in enumerate(unknown):
+        with Provider(node, *pair) as provider:
+            provider.send(framed(2 * n, token, body("good")) + framed(2 * n + 1, other, body("bad")))
+            assert provider.read_to_end() == bytes([8, 8]) + (2 * n + 1).to_bytes(4)
+    node.stop()
+    with open(path) as file:
+        lines = [json.loads(line) for line in file]
+    refused = [line["outcome"]["status"] for line in lines if "outcome" in line]
+    accepted = b"".join(base64.b64decode(line.get("frame") or line.get("frames")) for line in lines
+                        if "outcome" not in line and ("frame" in line or "frames" in line))
+    assert refused == [8] * cluster.zones
+    # In the order of sending on each connection, and nothing that was refused.
+    assert accepted == b"".join(framed(2 * n, token, body("good")) for n in range(cluster.zones))
+    node.start()
+    cluster.ready()
 
 
 def test_a_killed_node_loses_nothing_that_was_accepted(cluster):

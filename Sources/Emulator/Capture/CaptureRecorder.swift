@@ -18,6 +18,8 @@ final class CaptureRecorder {
   private var digests = AuthorizationDigests()
   /// Another service decides about what comes over the gateway: such pushes are recorded when it has.
   private let awaitsVerdicts: Bool
+  /// Whether another node is yet to decide about a notification; nil where there is none, and the history says it.
+  var isAwaited: ((UInt64) -> Bool)?
   private var reported: String?
   /// How the writer was doing at the last look.
   private(set) var report = CaptureReport()
@@ -107,6 +109,7 @@ final class CaptureRecorder {
   }
 
   private func isUndecided(_ record: JournalRecord) -> Bool {
+    if let isAwaited { return isAwaited(record.id) }
     guard record.state == .stored || record.state == .sent else { return false }
     return broker.journal.detail(record.id)?.upstream != nil
   }

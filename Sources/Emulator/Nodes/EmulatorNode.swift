@@ -68,6 +68,7 @@ final class EmulatorNode {
   /// Has the emulator's parts ask the others where they must.
   private func attach(_ emulator: Emulator) {
     emulator.sink = relay
+    relay.capture = emulator.capture
     emulator.provider.broadcasts = relay
     emulator.provider.directory.isElsewhere = { [unowned self] token in
       let zone = token.withUnsafeBytes { cluster.map.zone(ofUnknown: $0) }

@@ -43,6 +43,12 @@ final class PushRelay: PushSink {
   private var timer: LoopEvent?
   private let commands: CommandRelay
   private let logger: Logger
+  /// Where what comes in is captured, with its verdict; nil while it is not.
+  var capture: CaptureRecorder? {
+    didSet { capture?.isAwaited = { [unowned self] in awaited.contains($0) } }
+  }
+  /// Those without a verdict, by their ids; only kept for the capture.
+  private var awaited: Set<UInt64> = []
   /// Pushes that other nodes have decided, as a count.
   private(set) var relayed: UInt64 = 0
   /// Pushes of which nobody knows what became, or that nobody took, as a count.
@@ -101,6 +107,7 @@ final class PushRelay: PushSink {
   ) -> PushVerdict {
     guard queue.hasRoom else { return wait(ticket) }
     let id = broker.beginRelay(push, detail, row, now: now)
+    if capture != nil { awaited.insert(id) }
     let topic = push.topic.flatMap { broker.registry[$0].name }
     let size = push.payload.count + push.token.count + 256
     let admission = queue.add(zone: zone, size: size, seat: .init(seat), now: SystemClock.now()) { number in
@@ -157,6 +164,10 @@ final class PushRelay: PushSink {
 
   private func settle(_ pending: Pending, _ rejection: Rejection?, _ goneAt: Timestamp?) {
     broker.endRelay(pending.id, rejection, pending.interface, now: clock.now())
+    if let capture {
+      awaited.remove(pending.id)
+      capture.decided(pending.id)
+    }
     if let rejection {
       logger.log(
         .info, "push rejected elsewhere",
