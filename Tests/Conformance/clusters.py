@@ -34,12 +34,17 @@ class Node(Emulator):
             return {"ready": False, "nodes": [], "zones": [], "because": "no answer"}
 
 
+def hear_control_c():
+    """As in a terminal: in the background of a shell without job control Ctrl-C is ignored, and a shell keeps ignoring it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Cluster:
     def __init__(self, folder):
         self.folder = str(folder)
         self.process = subprocess.Popen(
             [os.path.join(ROOT, ".ci", "cluster")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, env=os.environ | {
+            stderr=subprocess.STDOUT, text=True, preexec_fn=hear_control_c, env=os.environ | {
                 "APNS_EMULATOR_BINARY": BINARY, "CLUSTER_FOLDER": self.folder, "CLUSTER_CONSOLE_PORT": "0"})
         self.told = ""
         for line in self.process.stdout:
