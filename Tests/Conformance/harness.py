@@ -103,7 +103,7 @@ class Emulator:
             [BINARY, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=PATIENCE)
         if check:
-            assert result.returncode == 0, f"{arguments} ended with {result.returncode}:\n{result.stderr}"
+            assert result.returncode == 0, f"{arguments} ended with {result.returncode}:\n{result.stdout}{result.stderr}"
         return result
 
     def push_certificate(self, topic=TOPIC, *flags):
