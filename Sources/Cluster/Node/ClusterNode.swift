@@ -296,7 +296,10 @@ public final class ClusterNode {
         partings[zone]?.isReady = true
         continue
       }
-      if driver(zone).role == .owning { driver(zone).handOver(to: parting.to) }
+      guard driver(zone).role == .owning else { continue }
+      // What would be changed from here on (an expiry, a reset) is the next owner's to change: the log takes nothing more of ours.
+      broker?.ownedZones?[zone.number] = false
+      driver(zone).handOver(to: parting.to)
     }
   }
 
