@@ -125,7 +125,8 @@ import Testing
       .verdict(RelayedVerdict(number: 1, .accepted)), .verdict(RelayedVerdict(number: 2, .notMine)),
       .verdict(RelayedVerdict(number: 3, .rejected(.unregistered, goneAt: Timestamp(seconds: 5)))),
       .verdict(RelayedVerdict(number: 3, .rejected(.badDeviceToken, goneAt: nil))),
-      .step(RelayedStep(id: 8, state: .delivered, at: Timestamp(seconds: 6))), .done(number: 9, isMine: true),
+      .step(RelayedStep(id: 8, state: .delivered, at: Timestamp(seconds: 6))), .done(number: 9, .done),
+      .done(number: 10, .noChannel), .done(number: 11, .notMine),
     ] as [RelayFrame.Reply])
   func repliesAreReadAsTheyWereWritten(reply: RelayFrame.Reply) throws {
     var output = ByteBuffer()

@@ -3,6 +3,8 @@ import shutil
 import pytest
 
 from harness import TOPIC, Emulator
+from modern import issue_key
+from nodes import Cluster
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +30,16 @@ def stopped_emulator(tmp_path, issued):
 def emulator(stopped_emulator):
     """A running emulator that nobody else uses."""
     return stopped_emulator.start()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, issued):
+    """Three nodes, and an engine, which the tests of a file share."""
+    folder = tmp_path_factory.mktemp("cluster")
+    shutil.copytree(issued, folder / "certs")
+    cluster = Cluster(folder, folder / "certs")
+    try:
+        issue_key(cluster.nodes[0])
+        yield cluster.start().settled()
+    finally:
+        cluster.stop()

@@ -102,6 +102,18 @@ class Cluster:
             time.sleep(0.02)
         return self
 
+    def settled(self):
+        """Waits until the zones lie evenly, as all nodes see it: none is about to move."""
+        for node in self.nodes:
+            eventually(lambda node=node: self._is_settled(node), f"the zones lie evenly, as {node.name} sees it")
+        return self
+
+    def _is_settled(self, node):
+        seen = node.api("GET", "/api/v1/cluster")
+        owned = [sum(zone["owner"] == other.name for zone in seen["zones"]) for other in self.nodes]
+        return sum(owned) == self.zones and max(owned) - min(owned) <= 1 and not any(
+            zone["moving"] for zone in seen["zones"])
+
     def stop(self):
         for node in self.nodes:
             if node.is_alive:

@@ -11,19 +11,9 @@ import pytest
 from courier import Device
 from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice, eventually
 from legacy import Provider, framed
-from nodes import NATS, Cluster
+from nodes import NATS
 
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory, issued):
-    """Three nodes, and an engine, which the tests of this file share."""
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"), issued)
-    try:
-        yield cluster.start()
-    finally:
-        cluster.stop()
 
 
 def body(text):

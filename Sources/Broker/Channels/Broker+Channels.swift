@@ -95,16 +95,22 @@ extension Broker {
   public func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, now: Timestamp
   ) -> UInt64 {
-    let broadcast = recordBroadcast(submission, storageSeconds: storageSeconds, now: now)
-    self.broadcast(broadcast, to: key)
-    return broadcast.id
+    let id = recordAccepted(submission, now: now)
+    broadcast(outgoing(submission, id: id, storageSeconds: storageSeconds, now: now), to: key)
+    return id
   }
 
-  /// Remembers a broadcast as accepted; answers it as it is to go out.
-  public func recordBroadcast(_ submission: Submission, storageSeconds: Int64, now: Timestamp)
+  /// Remembers a broadcast that another process decides about: `endRelay` says what became of it.
+  public func beginBroadcast(_ submission: Submission, storageSeconds: Int64, now: Timestamp)
     -> ChannelTable.Broadcast
   {
-    let id = recordAccepted(submission, now: now)
+    let id = beginRelay(submission.plain, submission.detail, nil, now: now)
+    return outgoing(submission, id: id, storageSeconds: storageSeconds, now: now)
+  }
+
+  private func outgoing(
+    _ submission: Submission, id: UInt64, storageSeconds: Int64, now: Timestamp
+  ) -> ChannelTable.Broadcast {
     let latest = now.adding(nanoseconds: storageSeconds * 1_000_000_000)
     return ChannelTable.Broadcast(
       id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: now,
@@ -112,14 +118,16 @@ extension Broker {
       expiry: submission.expiration ?? 0)
   }
 
-  /// Sends one that was recorded, here or elsewhere, to everybody who listens, unless its channel has gone.
-  public func broadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) {
-    guard let row = channels.row(key), let channel = channels.channels[row] else { return }
+  /// Sends one that was recorded, here or elsewhere, to everybody who listens; false if its channel has gone.
+  @discardableResult
+  public func broadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) -> Bool {
+    guard let row = channels.row(key), let channel = channels.channels[row] else { return false }
     channels.noteSent(broadcast, in: row)
     if broadcast.expiresAt > broadcast.sentAt { channels.keep(broadcast, in: row) }
     for session in channel.listeners { send(broadcast, key, row, to: session) }
     finishBroadcast(
       broadcast.id, count: channel.listeners.count, isStored: channel.storesNewest, now: broadcast.sentAt)
+    return true
   }
 
   func send(

@@ -25,8 +25,8 @@ public enum RelayFrame {
   public enum Reply: Equatable, Sendable {
     case verdict(RelayedVerdict)
     case step(RelayedStep)
-    /// The command of this number is carried out, or was refused as the zone is elsewhere.
-    case done(number: UInt64, isMine: Bool)
+    /// What became of the command of this number.
+    case done(number: UInt64, RelayedCommand.Outcome)
   }
 
   // MARK: Writing
@@ -58,10 +58,10 @@ public enum RelayFrame {
     switch reply {
     case .verdict(let verdict): write(.verdict, to: &output) { verdict.write(to: &$0) }
     case .step(let step): write(.step, to: &output) { step.write(to: &$0) }
-    case .done(let number, let isMine):
+    case .done(let number, let outcome):
       write(.done, to: &output) {
         $0.write(number)
-        $0.write(isMine)
+        $0.write(outcome.rawValue)
       }
     }
   }
@@ -108,7 +108,10 @@ public enum RelayFrame {
     switch try kind(&cursor) {
     case .verdict: .verdict(try RelayedVerdict(&cursor))
     case .step: .step(try RelayedStep(&cursor))
-    case .done: .done(number: try cursor.integer(), isMine: try cursor.flag())
+    case .done:
+      .done(
+        number: try cursor.integer(),
+        try cursor.value(RelayedCommand.Outcome(rawValue: try cursor.integer()), "an outcome"))
     case let other: throw StateCursor.Damage(description: "expected a reply, got \(other)")
     }
   }

@@ -135,6 +135,15 @@ public struct RelayedCommand {
     case broadcast(topic: Topic, Environment, id: [UInt8], ChannelTable.Broadcast)
   }
 
+  /// What the owner says of it.
+  public enum Outcome: UInt8, Sendable {
+    case done = 0
+    /// There is no such channel.
+    case noChannel
+    /// The zone is not the owner's, or it may not answer for it now: nothing was done.
+    case notMine
+  }
+
   public var number: UInt64
   public var zone: UInt16
   public var action: Action

@@ -8,6 +8,9 @@ import Zones
 /// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its owner has done it, or
 /// for a bounded time.
 final class CommandRelay {
+  /// What the owner has said, or nil if it is not known whether it was done.
+  typealias Completion = (RelayedCommand.Outcome?) -> Void
+
   /// Nanoseconds until nobody asks any more.
   private static let patience: Int64 = 5_000_000_000
   /// A node that does not answer is asked again after so long.
@@ -20,33 +23,27 @@ final class CommandRelay {
     var command: RelayedCommand
     var since: Instant
     var askedAt: Instant?
-    var done: (Bool) -> Void
+    var done: Completion
   }
 
   private let cluster: ClusterNode
   private let links: RelayLinks
   private let commands: RelayCommands
-  private let now: () -> Timestamp
   private var pending: [UInt64: Pending] = [:]
   private var nextNumber: UInt64 = 1
   private var timer: LoopEvent?
 
-  init(
-    loop: EventLoop, cluster: ClusterNode, links: RelayLinks, broker: Broker, now: @escaping () -> Timestamp
-  ) {
-    (self.cluster, self.links, self.now) = (cluster, links, now)
+  init(loop: EventLoop, cluster: ClusterNode, links: RelayLinks, broker: Broker) {
+    (self.cluster, self.links) = (cluster, links)
     commands = RelayCommands(broker: broker)
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     timer?.start(afterNanoseconds: Self.tickInterval)
   }
 
-  /// Has it done; `done` hears whether it was, at once where the zone is here.
-  func ask(_ action: RelayedCommand.Action, in zone: ZoneNumber, done: @escaping (Bool) -> Void = { _ in }) {
-    guard cluster.seat(of: zone) != .here else {
-      commands.carryOut(action, now: now())
-      return done(true)
-    }
-    guard pending.count < Self.limit else { return done(false) }
+  /// Has it done; `done` hears what came of it, at once where the zone is here.
+  func ask(_ action: RelayedCommand.Action, in zone: ZoneNumber, done: @escaping Completion = { _ in }) {
+    guard cluster.seat(of: zone) != .here else { return done(commands.carryOut(action)) }
+    guard pending.count < Self.limit else { return done(nil) }
     let number = nextNumber
     nextNumber += 1
     let command = RelayedCommand(number: number, zone: UInt16(zone.number), action)
@@ -55,9 +52,9 @@ final class CommandRelay {
   }
 
   /// The owner's answer.
-  func answered(_ number: UInt64, isMine: Bool) {
-    guard isMine else { return _ = pending[number]?.askedAt = nil }
-    pending.removeValue(forKey: number)?.done(true)
+  func answered(_ number: UInt64, _ outcome: RelayedCommand.Outcome) {
+    guard outcome != .notMine else { return _ = pending[number]?.askedAt = nil }
+    pending.removeValue(forKey: number)?.done(outcome)
   }
 
   private func send(_ number: UInt64) {
@@ -66,8 +63,7 @@ final class CommandRelay {
     case .nowhere: break
     case .here:
       pending[number] = nil
-      commands.carryOut(waiting.command.action, now: now())
-      waiting.done(true)
+      waiting.done(commands.carryOut(waiting.command.action))
     case .at(let peer):
       pending[number]?.askedAt = SystemClock.now()
       links.send(RelayFrame.bytes(of: waiting.command), to: peer.name, cluster)
@@ -80,7 +76,7 @@ final class CommandRelay {
     for (number, waiting) in pending.sorted(by: { $0.key < $1.key }) {
       if now.nanoseconds(since: waiting.since) >= Self.patience {
         pending[number] = nil
-        waiting.done(false)
+        waiting.done(nil)
       } else if waiting.askedAt.map({ now.nanoseconds(since: $0) >= Self.retry }) ?? true {
         send(number)
       }
@@ -92,18 +88,22 @@ final class CommandRelay {
 struct RelayCommands {
   let broker: Broker
 
-  func carryOut(_ action: RelayedCommand.Action, now: Timestamp) {
+  /// Answers what becomes known of it once the turn's changes are in the log.
+  func carryOut(_ action: RelayedCommand.Action) -> RelayedCommand.Outcome {
     switch action {
-    case .feedbackRead(let tokens): broker.clearFeedback(tokens.compactMap { broker.registry.find($0) })
+    case .feedbackRead(let tokens):
+      broker.clearFeedback(tokens.compactMap { broker.registry.find($0) })
+      return .done
     case .createChannel(let topic, let environment, let id, let storesNewest):
-      guard let key = key(topic, environment, id) else { return }
+      guard let key = key(topic, environment, id) else { return .noChannel }
+      // One that was made when this was asked before is there.
       broker.channels.create(key, storesNewest: storesNewest)
+      return broker.channels.storesNewest(key) == nil ? .noChannel : .done
     case .deleteChannel(let topic, let environment, let id):
-      guard let key = key(topic, environment, id) else { return }
-      _ = broker.channels.delete(key)
+      return key(topic, environment, id).map { broker.channels.delete($0) } == true ? .done : .noChannel
     case .broadcast(let topic, let environment, let id, let broadcast):
-      guard let key = key(topic, environment, id) else { return }
-      broker.broadcast(broadcast, to: key)
+      return key(topic, environment, id).map { broker.broadcast(broadcast, to: $0) } == true
+        ? .done : .noChannel
     }
   }
 

@@ -56,7 +56,7 @@ final class EmulatorNode {
     broker.zoneOfChannel = { UInt16(map.zone(ofChannel: $0).number) }
     service = emulator.join(cluster)
     links = RelayLinks(service.caller, ordinal: cluster.membership.ordinal)
-    commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker, now: { clock.now() })
+    commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker)
     relay = PushRelay(
       loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
       commands: commands, logger: emulator.logger)
@@ -76,7 +76,7 @@ final class EmulatorNode {
     }
     let channels = emulator.provider.channels
     channels.isMine = { [unowned self] in cluster.ownedCount == 0 || isHere(channel: $0) }
-    channels.elsewhere = { [unowned self] in tellOfChannel($0, storesNewest: $1) }
+    channels.elsewhere = { [unowned self] in askForChannel($0, storesNewest: $1, done: $2) }
     emulator.feedback.onRead = { [unowned self] in tellOfFeedback($0) }
     let clock = emulator.clock
     cluster.callbacks.parting = { [unowned broker] zone in
@@ -158,12 +158,19 @@ final class EmulatorNode {
     cluster.seat(of: cluster.map.zone(ofChannel: id)) == .here
   }
 
-  private func tellOfChannel(_ key: ChannelTable.Key, storesNewest: Bool?) {
-    guard !isHere(channel: key.id), let topic = broker.registry[key.topic].name else { return }
+  /// Has a channel's owner make it, or with nil delete it; false if that is this node.
+  private func askForChannel(
+    _ key: ChannelTable.Key, storesNewest: Bool?, done: @escaping (Bool) -> Void
+  ) -> Bool {
+    guard !isHere(channel: key.id), let topic = broker.registry[key.topic].name else { return false }
     let action: RelayedCommand.Action =
       storesNewest.map { .createChannel(topic: topic, key.environment, id: key.id, storesNewest: $0) }
       ?? .deleteChannel(topic: topic, key.environment, id: key.id)
-    commands.ask(action, in: cluster.map.zone(ofChannel: key.id))
+    commands.ask(action, in: cluster.map.zone(ofChannel: key.id)) {
+      // One that is not there was deleted when this was asked before, or by somebody else.
+      done($0 == .done || $0 == .noChannel && storesNewest == nil)
+    }
+    return true
   }
 
   /// Rows of this node's zones are cleared as ever.

@@ -158,7 +158,7 @@ final class PushRelay: PushSink {
       }
       relayed += 1
     case .step(let step): broker.noteElsewhere(step.id, step.state, at: step.at)
-    case .done(let number, let isMine): commands.answered(number, isMine: isMine)
+    case .done(let number, let outcome): commands.answered(number, outcome)
     }
   }
 
@@ -242,10 +242,11 @@ extension PushRelay: BroadcastSink {
       let id = broker.broadcast(submission, to: key, storageSeconds: storageSeconds, now: now)
       return .now(SubmissionResult(id: id))
     }
-    let broadcast = broker.recordBroadcast(submission, storageSeconds: storageSeconds, now: now)
+    let broadcast = broker.beginBroadcast(submission, storageSeconds: storageSeconds, now: now)
     commands.ask(.broadcast(topic: topic, key.environment, id: key.id, broadcast), in: zone) {
-      [waiters] isDone in
-      let rejection: Rejection? = isDone ? nil : .serviceUnavailable
+      [unowned self] in
+      let rejection = Rejection(ofBroadcast: $0)
+      broker.endRelay(broadcast.id, rejection, .provider, now: clock.now())
       waiters.settle(ticket, SubmissionResult(id: broadcast.id, rejection: rejection))
     }
     return .later(broadcast.id)
@@ -263,6 +264,15 @@ extension RelayQueue.Seat {
 }
 
 extension Rejection {
+  /// What a provider hears of a broadcast that another node was asked for; nil for success.
+  fileprivate init?(ofBroadcast outcome: RelayedCommand.Outcome?) {
+    switch outcome {
+    case .done: return nil
+    case .noChannel: self = .channelNotRegistered
+    case .notMine, nil: self = .serviceUnavailable
+    }
+  }
+
   /// How each interface says that it can't take a push now.
   static func unavailable(on interface: Interface) -> Rejection {
     interface == .gateway ? .shutdown : .serviceUnavailable

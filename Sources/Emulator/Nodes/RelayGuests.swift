@@ -78,8 +78,8 @@ private final class RelayGuest: ConnectionHandler {
     case .push(let relayed): reply(.verdict(RelayedVerdict(number: relayed.number, decide(relayed, now))))
     case .command(let command):
       let isMine = guests.isMine(command.zone)
-      if isMine { guests.commands.carryOut(command.action, now: now) }
-      reply(.done(number: command.number, isMine: isMine))
+      reply(
+        .done(number: command.number, isMine ? guests.commands.carryOut(command.action) : .notMine))
     }
   }
 

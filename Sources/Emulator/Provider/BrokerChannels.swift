@@ -10,9 +10,14 @@ final class BrokerChannels: ChannelDirectory {
   private var floods: FloodGate<ChannelTable.Key>
   private let ids: MessageIDGenerator
   /// Where there are several nodes: whether this one decides about a channel with such an id, and how another is asked to make it
-  /// or, with nil, to delete it.
+  /// or, with nil, to delete it (false: it is this one's to do).
   var isMine: (([UInt8]) -> Bool)?
-  var elsewhere: (_ key: ChannelTable.Key, _ storesNewest: Bool?) -> Void = { _, _ in }
+  var elsewhere: (_ key: ChannelTable.Key, _ storesNewest: Bool?, _ done: @escaping (Bool) -> Void) -> Bool =
+    { _, _, _ in
+      false
+    }
+  /// What another node was asked for since this was taken last.
+  private var asked: OutstandingChange?
 
   init(broker: Broker, seed: UInt64, withoutBroadcast: Set<Topic>, floodLimit: Int?) {
     (self.broker, self.withoutBroadcast) = (broker, withoutBroadcast)
@@ -31,7 +36,9 @@ final class BrokerChannels: ChannelDirectory {
     else { return nil }
     let key = freshKey(topic, environment)
     guard broker.channels.create(key, storesNewest: storage == .newest) else { return nil }
-    elsewhere(key, storage == .newest)
+    ask(key, storage == .newest) { [broker] isDone in
+      if !isDone { _ = broker.channels.delete(key) }
+    }
     return ChannelID(Base64.encode(key.id))
   }
 
@@ -53,8 +60,27 @@ final class BrokerChannels: ChannelDirectory {
 
   func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
     guard let key = key(channel, bundle, environment) else { return false }
-    elsewhere(key, nil)
-    return broker.channels.delete(key)
+    let isAsked = ask(key, nil) { [broker] isDone in
+      if isDone { _ = broker.channels.delete(key) }
+    }
+    return isAsked || broker.channels.delete(key)
+  }
+
+  @discardableResult
+  private func ask(_ key: ChannelTable.Key, _ storesNewest: Bool?, then: @escaping (Bool) -> Void) -> Bool {
+    let change = OutstandingChange()
+    let isAsked = elsewhere(key, storesNewest) {
+      then($0)
+      change.settle($0)
+    }
+    if isAsked { asked = change }
+    return isAsked
+  }
+
+  /// What the request that was carried out just now waits for; nil if nothing.
+  func takeAsked() -> OutstandingChange? {
+    defer { asked = nil }
+    return asked
   }
 
   func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
@@ -72,6 +98,20 @@ final class BrokerChannels: ChannelDirectory {
       return nil
     }
     return ChannelTable.Key(topic: topic, environment: environment, id: id)
+  }
+}
+
+/// A channel that another node makes or deletes.
+final class OutstandingChange {
+  private var isDone: Bool?
+  /// Hears whether it was done, at once if that is known.
+  var then: ((Bool) -> Void)? {
+    didSet { if let isDone { then?(isDone) } }
+  }
+
+  fileprivate func settle(_ isDone: Bool) {
+    self.isDone = isDone
+    then?(isDone)
   }
 }
 

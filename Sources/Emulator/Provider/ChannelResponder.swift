@@ -40,7 +40,31 @@ final class ChannelResponder: HTTP2Responder {
 
   func connectionClosed() { faults?.connectionClosed() }
 
+  /// Answers now, or when another node has done it.
   private func answer(_ request: HTTP2Request, _ answer: ChannelAnswer, on session: HTTP2ServerSession) {
+    guard let asked = service.channels.takeAsked() else { return send(answer, to: request, on: session) }
+    asked.then = { [weak self] in self?.settled($0, request, answer, on: session) }
+  }
+
+  private func settled(
+    _ isDone: Bool, _ request: HTTP2Request, _ answer: ChannelAnswer, on session: HTTP2ServerSession
+  ) {
+    guard !request.isCancelled else { return session.drop(request) }
+    send(isDone ? answer : unanswered(request), to: request, on: session)
+    (connection.handler as? HTTP2Connection)?.writeOutput()
+  }
+
+  /// Nobody knows whether it was done.
+  private func unanswered(_ request: HTTP2Request) -> ChannelAnswer {
+    let words = Explanation(
+      rule: Phrase(Rejection.serviceUnavailable.reason),
+      expected: "an answer of the node that has the channel",
+      got: "none")
+    return handler.refuse(
+      request.message, .serviceUnavailable, explanation: words, now: service.clock.now())
+  }
+
+  private func send(_ answer: ChannelAnswer, to request: HTTP2Request, on session: HTTP2ServerSession) {
     var response = HTTP2Response(status: answer.status, messageID: answer.requestID, body: answer.body)
     response.idField = .apnsRequestId
     if let channel = answer.channelID { response.fields = [("apns-channel-id", channel.text)] }

@@ -121,7 +121,7 @@ final class ProviderRequests {
     guard let rejection = result.rejection else { return success(judged, result.id) }
     // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
     var refused = check.refuse(message, rejection, got: Phrase(rejection.sentence))
-    refused.goneAt = result.goneAt
+    (refused.goneAt, refused.messageID) = (result.goneAt, judged.messageID)
     return refusal(refused, judged, result.id)
   }
 

@@ -6,84 +6,19 @@
 import base64
 import json
 import shutil
-import struct
 import threading
 import time
 
 import pytest
 
-from courier import ACK, FILTER, KEEP_ALIVE, KEEP_ALIVE_ANSWER, MESSAGE, Device
+from courier import ACK
 from harness import TOPIC, Emulator
 from identity import bearer
 from lab import Lab
+from listener import CHANNELS, Listener, field
 from wire import listed
 
-CHANNELS = 0x1D
 TEXT = b'{"aps":{"event":"update","timestamp":1700000000,"content-state":{"goals":%d}}}'
-
-
-def field(number, value):
-    """A Protocol Buffers field: a number or bytes."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-def varint(value):
-    out = b""
-    while value > 0x7F:
-        out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
-    return out + bytes([value])
-
-
-class Listener(Device):
-    """A device that can join channels."""
-
-    def __init__(self, emulator, udid):
-        super().__init__(emulator, *emulator.device_certificate(udid), TOPIC)
-        self.early = []
-        self.connect()
-        self.token = self.app_token()
-        assert self.kept_messages() == []
-
-    def come_back(self):
-        """Connects again, and says nothing of channels."""
-        self.close()
-        self.connect()
-        self.send(FILTER, [(1, self.base_token), (2, self.topic)])
-
-    def change(self, join=(), leave=(), index=1, seen=0):
-        """Joins and leaves; answers the status."""
-        def channel(id):
-            return field(1, base64.b64decode(id)) + (field(2, seen) if seen else b"")
-        entry = field(1, TOPIC.encode()) + b"".join(
-            [field(2, channel(id)) for id in join] + [field(3, channel(id)) for id in leave])
-        self.send(CHANNELS, [(1, struct.pack(">I", index)), (2, field(1, 1) + field(2, entry)), (3, self.base_token)])
-        while True:
-            command, items = self.receive()
-            if command == CHANNELS:
-                assert items[1] == struct.pack(">I", index) and items[3] == self.base_token
-                return items[4][0]
-            if command == MESSAGE:
-                self.early.append(items)
-
-    def messages(self):
-        """All that has come by now."""
-        self.send(KEEP_ALIVE, [])
-        found, self.early = self.early, []
-        while True:
-            command, items = self.receive()
-            if command == KEEP_ALIVE_ANSWER:
-                return found
-            if command == MESSAGE:
-                found.append(items)
-
-    def next_message(self):
-        while not self.early:
-            command, items = self.receive()
-            if command == MESSAGE:
-                return items
-        return self.early.pop(0)
 
 
 def broadcast_fields(lab, channel, expiration):
@@ -126,7 +61,7 @@ def test_two_of_three_devices_listen(lab, listeners):
     for device in listeners[:2]:
         message = device.next_message()
         assert message[3] == TEXT % 1 and message[1] == device.token and message[2] == device.topic
-        assert field(1, base64.b64decode(channel)) in message[0x1D]
+        assert field(1, base64.b64decode(channel)) in message[CHANNELS]
         device.send(ACK, [(4, message[4]), (8, b"\0")])
     assert [len(device.messages()) for device in listeners] == [0, 0, 0]
 
