@@ -128,7 +128,7 @@ final class DeviceStream {
   func acknowledge(_ ids: [UInt64]) -> Int {
     let now = service.clock.now()
     let taken = ids.count {
-      broker.acknowledge(link, messageId: UInt32(truncatingIfNeeded: $0), status: 0, now: now) == .taken
+      broker.acknowledge(link, messageId: wireMessageID($0), status: 0, now: now) == .taken
     }
     if taken > 0 { service.deviceMadeProgress() }
     return taken
