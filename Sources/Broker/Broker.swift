@@ -31,6 +31,8 @@ public final class Broker {
   public var zoneOfChannel: (([UInt8]) -> UInt16)?
   /// The parts of the token map that are changed here, by number; of the others a copy is kept. nil for all.
   public var ownedZones: [Bool]?
+  /// The node of a cluster by which comes what is in this history; nil for an emulator that is alone.
+  public var nodeName: String?
 
   public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
     registry = Registry(derivation: derivation)

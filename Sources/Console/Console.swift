@@ -58,9 +58,12 @@ public final class Console {
   var settling: [ObjectIdentifier: AnyObject] = [:]
 
   /// Answers one request, now or later. The handler of an `HTTPServer`.
-  public func handle(_ exchange: HTTPExchange) {
+  public func handle(_ exchange: HTTPExchange) { refusing(exchange) { try dispatch(exchange) } }
+
+  /// What goes wrong is the answer.
+  func refusing(_ exchange: HTTPExchange, _ act: () throws -> Void) {
     do {
-      try dispatch(exchange)
+      try act()
     } catch let error as ConsoleError {
       exchange.respond(finished(error.response))
     } catch let error as DocumentError {
@@ -83,11 +86,17 @@ public final class Console {
       return exchange.respond(try unrouted(request, matches.map(\.0)))
     }
     let call = ConsoleRequest(http: request, captures: captures, now: context.now())
-    if context.otherConsoles != nil {
+    if let others = context.otherConsoles {
       if try passOn(exchange, call, route) || spread(exchange, call, route) { return }
       if waitForOrders(exchange, call, route) { return }
+      if let merge = route.merge, !request.isOfNode { return try merge(self, call, exchange, others) }
     }
     if context.orders != nil, try order(exchange, call, route) { return }
+    try perform(route, call, exchange)
+  }
+
+  /// Does what the route is for, here.
+  func perform(_ route: Route, _ call: ConsoleRequest, _ exchange: HTTPExchange) throws {
     switch route.action {
     case .answer(let answer): exchange.respond(finished(try answer(self, call)))
     case .document(let make): answer(try make(self, call), to: exchange)

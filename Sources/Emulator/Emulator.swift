@@ -97,7 +97,10 @@ public final class Emulator {
     let cluster = try options.cluster.map { try EmulatorNode.join($0, loop) }
     derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
     broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.broker)
-    if let cluster { broker.countIds(from: cluster.membership.idBase) }
+    if let cluster {
+      broker.countIds(from: cluster.membership.idBase)
+      broker.nodeName = cluster.name
+    }
     let store: (any BrokerStore)? = try cluster.map { $0.store } ?? Self.openStore(options, broker)
     revocations = Revocations(certs)
     trust = try ProviderTrust(

@@ -7,6 +7,7 @@ import re
 import shutil
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -59,6 +60,35 @@ def test_each_example_is_answered_as_described(cluster):
         schema = operation["responses"][str(status)]["content"]["application/json"]["schema"]
         assert differences(json.loads(body), schema, schemas, path) == []
     eventually(lambda: len(first.cluster["nodes"]) == 2, "the node is gone")
+
+
+def test_any_console_tells_of_what_came_by_others(cluster):
+    """Pushes by two nodes, asked of the third: who waited, who looks, by id, and who forgets."""
+    first, second, third = cluster.nodes
+    device = SimulatedDevice(first, "phone-2")
+    token = device.next("token")["token"]
+    match = {"topic": TOPIC, "q": "by node"}
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(
+            third.api, "POST", "/api/v1/notifications/wait", {"match": match, "count": 2, "timeoutMs": 1000 * PATIENCE})
+        for node in (first, second):
+            node.run("send", "--topic", TOPIC, "--token", token, "--payload", json.dumps({"aps": {"alert": f"by {node.name}"}}))
+        found = waiting.result()
+    assert [(each["node"], each["payload"]["aps"]["alert"]) for each in found["notifications"]] == [
+        ("node-1", "by node-1"), ("node-2", "by node-2")] and found["missing"] == []
+    for node in cluster.nodes:
+        listed = node.api("GET", f"/api/v1/notifications?order=newest&limit=2&token={token}")
+        assert [each["node"] for each in listed["notifications"]] == ["node-2", "node-1"], node.name
+        for each in listed["notifications"]:
+            assert node.api("GET", f"/api/v1/notifications/{each['id']}")["payload"] == each["payload"]
+    later = {"match": match, "since": found["next"], "timeoutMs": 0}
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        first.api("POST", "/api/v1/notifications/wait", later)
+    missed = json.load(caught.value)
+    assert caught.value.code == 408 and missed["notifications"] == [] and missed["missing"] == []
+    assert third.api("DELETE", f"/api/v1/notifications?token={token}")["deleted"] == 2
+    assert first.api("GET", f"/api/v1/notifications?token={token}")["notifications"] == []
+    device.stop()
 
 
 def test_commands_look_move_and_drain(cluster):

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { changed, emulatorNow, keep, keepToken, noteDevice, on, store, trim } from '../../Sources/Dashboard/Web/store.js';
+import { changed, emulatorNow, keep, keepToken, newestFirst, noteDevice, on, store, trim } from '../../Sources/Dashboard/Web/store.js';
 
 const notification = (id, more = {}) => ({
   id, topic: 'com.example.app', token: 'ab', udid: 'Phone-1', apnsId: 'X', collapseId: null, verdict: { accepted: true },
@@ -13,6 +13,13 @@ test('the oldest notifications go when there are too many', t => {
   for (const id of [9, 2, 5, 7, 1]) keep(notification(id));
   trim();
   assert.deepEqual([...store.notifications.keys()].sort(), [5, 7, 9]);
+});
+
+test('in a cluster the time says which came later, else the number', () => {
+  const at = (id, second, node) => notification(id, { receivedAt: `2026-01-02T03:04:0${second}.000Z`, node });
+  const order = list => list.sort(newestFirst).map(each => each.id);
+  assert.deepEqual(order([at(70, 1, 'node-2'), at(5, 3, 'node-1'), at(6, 2, 'node-1'), at(71, 3, 'node-2')]), [71, 5, 6, 70]);
+  assert.deepEqual(order([at(1, 3), at(3, 1), at(2, 2)]), [3, 2, 1]);
 });
 
 test('a notification is found by what it was refused for, in any case', t => {

@@ -49,7 +49,10 @@ public struct ClusterMembership: Equatable, Sendable {
   static let ordinalLimit: UInt64 = 1 << 17
 
   /// Ids of this node begin behind it.
-  public var idBase: UInt64 { ordinal << Self.idBits }
+  public var idBase: UInt64 { Self.idBase(of: ordinal) }
+
+  /// Ids of a node begin behind it.
+  public static func idBase(of ordinal: UInt64) -> UInt64 { ordinal << Self.idBits }
 
   /// The node that numbered a notification.
   public static func ordinal(of id: UInt64) -> UInt64 { id >> Self.idBits }

@@ -349,8 +349,10 @@ public final class ClusterNode {
 
   private func seat(_ driver: ZoneDriver) -> ZoneSeat {
     if driver.role == .owning { return partings[driver.zone] == nil ? .here : .nowhere }
-    guard let node = driver.ownerName, let address = board[node]?.address else { return .nowhere }
-    return .at(NodePeer(name: node, address: address))
+    guard let node = driver.ownerName, let said = board[node], let address = said.address else {
+      return .nowhere
+    }
+    return .at(NodePeer(name: node, address: address, ordinal: said.ordinal))
   }
 
   // MARK: Orders
@@ -413,10 +415,11 @@ extension ClusterNode: ClusterView {
     seats.indices.contains(zone.number) ? seats[zone.number] : .nowhere
   }
   public var secret: [UInt8] { membership.birth.secret }
+  public var ordinal: UInt64 { membership.ordinal }
   public var peers: [NodePeer] {
     board.all.compactMap { node in
       guard node.name != name, let address = node.address else { return nil }
-      return NodePeer(name: node.name, address: address)
+      return NodePeer(name: node.name, address: address, ordinal: node.ordinal)
     }
   }
 }

@@ -7,8 +7,13 @@ public struct NodePeer: Hashable, Sendable {
   public var name: String
   /// Of its nodes' listener.
   public var address: SocketAddress
+  /// Counts the nodes that have joined: tells the node's lives apart, and is in the ids that it gives.
+  public var ordinal: UInt64
 
-  public init(name: String, address: SocketAddress) { (self.name, self.address) = (name, address) }
+  /// Who only connects to it need not know its ordinal.
+  public init(name: String, address: SocketAddress, ordinal: UInt64 = 0) {
+    (self.name, self.address, self.ordinal) = (name, address, ordinal)
+  }
 }
 
 /// Where a zone is.
@@ -33,4 +38,6 @@ public protocol ClusterView: AnyObject {
   var secret: [UInt8] { get }
   /// This node's name.
   var name: String { get }
+  /// This node's ordinal (`ClusterMembership`).
+  var ordinal: UInt64 { get }
 }

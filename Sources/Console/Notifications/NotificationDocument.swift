@@ -21,6 +21,7 @@ struct NotificationDocument {
   private func members(_ record: JournalRecord) -> [(String, JSONValue)] {
     let detail = broker.journal.detail(record.id)
     let isFrame = record.interface == .gateway
+    let node: [(String, JSONValue)] = broker.nodeName.map { [("node", .string($0))] } ?? []
     return [
       ("id", .integer(Int64(clamping: record.id))),
       ("receivedAt", .string(record.receivedAt.rfc3339)),
@@ -43,7 +44,7 @@ struct NotificationDocument {
         "timeline",
         NotificationTimeline(record, detail, phone: broker.journal.phoneSteps(record.id)).json
       ),
-    ]
+    ] + node
   }
 
   private static func collapseId(_ record: JournalRecord) -> String? {

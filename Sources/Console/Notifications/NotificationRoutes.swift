@@ -8,10 +8,7 @@ extension Console {
     var query = try request.query()
     let search = try NotificationSearch(&query)
     try query.finish()
-    let scan = search.begin(broker)
-    return GrowingDocument([
-      .list("notifications", scan.look), .late("next") { .integer(Int64(clamping: scan.next)) },
-    ])
+    return GrowingDocument(search.begin(broker).members(broker))
   }
 
   /// `GET /api/v1/notifications/{id}`
@@ -31,12 +28,17 @@ extension Console {
     var query = try request.query()
     let filter = try NotificationFilter(&query)
     try query.finish()
+    return deletion(filter)
+  }
+
+  /// `elsewhere`: how many other nodes have deleted.
+  func deletion(_ filter: NotificationFilter, elsewhere: Int = 0) -> GrowingDocument {
     let deletion = NotificationDeletion(filter, broker)
     // What is deleted is counted before its number is asked for.
     return GrowingDocument([
       .late("deleted", after: deletion.look) { [self] in
         publish("reset", [("what", ["notifications"])])
-        return .integer(Int64(deletion.count))
+        return .integer(Int64(deletion.count + elsewhere))
       }
     ])
   }

@@ -27,15 +27,20 @@ final class NotificationScan {
     }
   }
 
+  /// What one look has found.
+  enum Finding {
+    case record(JournalRecord), nothing, end
+  }
+
   /// The next notification that matches, unless finding it takes more than this look.
-  func look(_ slice: inout Slice) -> GrowingDocument.Element {
+  func step(_ slice: inout Slice) -> Finding {
     guard found < search.limit, let id = advance() else { return .end }
     next = id
     guard let record = broker.journal.shown(id), search.isInTime(record),
       search.filter.matches(record, broker, &slice)
     else { return .nothing }
     found += 1
-    return .value(NotificationDocument(broker: broker).summary(record))
+    return .record(record)
   }
 
   /// The id to look at, past what the ring has lost.

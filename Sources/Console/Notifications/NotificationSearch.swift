@@ -30,14 +30,19 @@ struct NotificationSearch {
     since = try query.text("since").map(Self.since)
     limit = try query.integer("limit", Self.limits) ?? Self.defaultLimit
     isNewestFirst = try query.choice("order", ["oldest", "newest"]) == "newest"
-    before = try query.integer("before", 0...Int.max).map(UInt64.init)
+    if let cursor = query.text("before").flatMap(HistoryCursor.init) {
+      before = cursor.ids.last
+    } else {
+      before = try query.integer("before", 0...Int.max).map(UInt64.init)
+    }
   }
 
   init(filter: NotificationFilter) { self.filter = filter }
 
   /// Reads an id or a moment.
   static func since(_ text: String) throws -> Since {
-    if let id = UInt64(text), id <= UInt64(Int64.max) { return .id(id) }
+    // Of a cursor of several nodes the lowest, so that nothing is left out.
+    if let id = HistoryCursor(text)?.ids.first { return .id(id) }
     guard let time = Timestamp(rfc3339: text) else {
       throw ConsoleError.bad("since", expected: "an id or a time as 2026-01-02T03:04:05Z", got: text)
     }

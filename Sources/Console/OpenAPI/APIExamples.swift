@@ -174,6 +174,7 @@ enum APIExamples {
       "environment": "sandbox",
     ],
     "Notification": .object(notification),
+    "Notifications": ["notifications": [.object(notification)], "next": 1],
     "NotificationDetail": .object(
       notification + [
         ("headers", [["name": "apns-topic", "value": .string(topic)]]), ("rawBase64", .string(apsBase64)),

@@ -129,10 +129,16 @@ extension APISchemas {
   static var notifications: [(String, JSONValue)] {
     let header = object([("name", text), ("value", text)])
     return [
-      ("Notification", object(notificationMembers)),
+      ("Notification", object(notificationMembers, maybe: ofNode)),
       (
         "NotificationDetail",
-        object(notificationMembers + [("headers", list(header)), ("rawBase64", text), ("rawHex", text)])
+        object(
+          notificationMembers + [("headers", list(header)), ("rawBase64", text), ("rawHex", text)],
+          maybe: ofNode)
+      ),
+      (
+        "Notifications",
+        object([("notifications", list(.schema("Notification"))), ("next", cursor)], maybe: [missing])
       ),
       (
         "NearMiss",
@@ -143,14 +149,43 @@ extension APISchemas {
       ),
       (
         "WaitTimeout",
-        object([
-          ("error", ["type": "object"]), ("nearMisses", list(.schema("NearMiss"))),
-          ("notifications", list(.schema("Notification"))), ("next", whole),
-        ])
+        object(
+          [
+            ("error", ["type": "object"]), ("nearMisses", list(.schema("NearMiss"))),
+            ("notifications", list(.schema("Notification"))), ("next", cursor),
+          ], maybe: [missing])
       ),
       ("Wait", wait), ("TestPush", TestPush.form.schema),
     ]
   }
+
+  /// What is said in a cluster alone.
+  private static var ofNode: [(String, JSONValue)] {
+    [
+      (
+        "node",
+        ["type": "string", "description": "In a cluster, the node by which it came, whose history has it."]
+      )
+    ]
+  }
+
+  static let missing: (String, JSONValue) = (
+    "missing",
+    [
+      "type": "array", "items": text,
+      "description": "In a cluster, nodes that have not answered in time: what came in by them is left out.",
+    ]
+  )
+
+  /// Where to go on: an id, or in a cluster one of each node.
+  static let cursor: JSONValue = ["oneOf": .array(cursors)]
+  static let cursors: [JSONValue] = [
+    .integers(0...Int64.max),
+    [
+      "type": "string", "pattern": "^[0-9]{1,18}(~[0-9]{1,18}){0,9}$",
+      "description": "In a cluster, an id of each node; `since` and `before` take it as it is.",
+    ],
+  ]
 
   private static var notificationMembers: [(String, JSONValue)] {
     [
@@ -188,7 +223,7 @@ extension APISchemas {
       ($0.name, $0.name == "status" ? ["oneOf": [$0.schema, digits]] : $0.schema)
     }
     let since: JSONValue = [
-      "oneOf": [.integers(0...Int64.max), ["type": "string", "format": "date-time"], ["type": "null"]]
+      "oneOf": .array(cursors + [["type": "string", "format": "date-time"], ["type": "null"]])
     ]
     return [
       "type": "object", "additionalProperties": false,

@@ -49,12 +49,12 @@ extension OrderedRequest {
 extension Console {
   /// In a cluster: what another node asks waits until this one has carried out the orders that that has. False if it need not.
   func waitForOrders(_ exchange: HTTPExchange, _ request: ConsoleRequest, _ route: Route) -> Bool {
-    guard let orders = context.orders, request.http.isOfNode, case .answer(let answer) = route.action,
+    guard let orders = context.orders, request.http.isOfNode,
       let number = request.http.field(OrderedRequest.lastOrderField).flatMap({ UInt64($0) }),
       number > orders.lastOrder
     else { return false }
     return orders.whenCarriedOut(number) { [unowned self] in
-      exchange.respond(finished(answered { try answer(self, request) }))
+      refusing(exchange) { try perform(route, request, exchange) }
     }
   }
 

@@ -12,8 +12,57 @@ public protocol OtherConsoles: AnyObject {
     refuse: @escaping (_ sentence: String) -> HTTPResponse)
   /// Whether no zone is on its way between nodes: what each does for its own zones would miss such a one.
   var isSettled: Bool { get }
-  /// Has every other node do what is asked as well, and answers with what went wrong, node by node.
-  func spread(_ request: HTTPRequest, done: @escaping (_ failures: [String]) -> Void)
+  /// Has every other node do what is asked as well, and tells what each has answered. `patience`: how long each may say nothing,
+  /// in nanoseconds; nil for as long as it lives.
+  func spread(
+    _ request: HTTPRequest, patience: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void)
+  /// The other nodes that live, by name.
+  var names: [String] { get }
+  /// Where the node is that gave a notification its id.
+  func home(of notification: UInt64) -> NotificationHome
+  /// Asks one of them; `reader` hears what it answers, and how that ends. `patience` as above.
+  func ask(_ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader)
+    -> any OpenQuestion
+  /// Has one of them answer; `refuse` as above.
+  func pass(
+    _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse)
+}
+
+/// Which history has a notification.
+public enum NotificationHome: Equatable, Sendable {
+  case here
+  /// That of another node that lives.
+  case at(String)
+  /// None: its node has ended, or never was.
+  case gone
+}
+
+/// What one of all other nodes has answered.
+public struct OtherAnswer: Sendable {
+  public var body: [UInt8]
+  /// Why it has not done it, with its name; nil if it has.
+  public var failure: String?
+
+  public init(body: [UInt8], failure: String?) { (self.body, self.failure) = (body, failure) }
+}
+
+/// Hears what another node answers.
+public protocol AnswerReader: AnyObject {
+  func answered(status: Int)
+  /// More of the body.
+  func received(_ piece: [UInt8])
+  /// There is no more: it is whole, or there is a sentence why it is not. Not called for who has given up.
+  func ended(_ failure: String?)
+}
+
+/// What was asked of another node, until its answer is whole.
+public protocol OpenQuestion: AnyObject {
+  /// While paused, nothing is read, and the node may take its time.
+  func setPaused(_ isPaused: Bool)
+  /// What its reader holds of the answer, in bytes.
+  func hold(_ bytes: Int)
+  /// Nobody waits for (more of) the answer.
+  func giveUp()
 }
 
 /// Where the node is that owns a device.
@@ -37,14 +86,6 @@ struct RouteOwner {
   /// The body names a token of it.
   static var tokenOfBody: RouteOwner {
     RouteOwner { console, request in console.device(withToken: request.document?.string("token")) }
-  }
-
-  /// What is waited for is about it, or about a token of it.
-  static var match: RouteOwner {
-    RouteOwner { console, request in
-      let match = request.document?.member("match")
-      return match?.string("udid").flatMap { UDID($0) } ?? console.device(withToken: match?.string("token"))
-    }
   }
 
   /// A token of Fleet's names it; one that is nobody's yet is a device of that name.
@@ -96,16 +137,9 @@ extension Console {
       if waitForOrders(exchange, request, route) { return }
       return exchange.respond(finished(answered { try answer(self, request) }))
     }
-    var spread = request.http
-    if let orders = context.orders {
-      spread.fields.append(HTTPField(OrderedRequest.lastOrderField, String(orders.lastOrder)))
-    }
-    others.spread(spread) { [unowned self] failures in
-      guard failures.isEmpty else {
-        let sentence =
-          "not all nodes have done it, and doing it again is no harm: " + failures.joined(separator: "; ")
-        return exchange.respond(finished(ConsoleError.busy(sentence).response))
-      }
+    others.spread(ordered(request.http), patience: nil) { [unowned self] answers in
+      let failures = answers.compactMap(\.failure)
+      guard failures.isEmpty else { return exchange.respond(finished(Self.notDone(failures))) }
       exchange.respond(finished(answered { try answer(self, request) }))
     }
   }

@@ -50,6 +50,8 @@ struct Route {
   var orderedBody: ((Console, ConsoleRequest) throws -> [UInt8])?
   /// In a cluster: every node does its part of it.
   var isSpread = false
+  /// In a cluster: how the node that a client asks answers for all; without it, and asked by another node, each answers for itself.
+  var merge: ((Console, ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void)?
   /// Whether the OpenAPI document lists it.
   var isDocumented = true
   var action: Action
@@ -177,6 +179,10 @@ extension Route {
   }
   /// In a cluster, is done by every node for what is its own.
   var spread: Route { with { $0.isSpread = true } }
+  /// In a cluster, is answered for all nodes by any.
+  func merged(
+    _ merge: @escaping (Console, ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void
+  ) -> Route { with { $0.merge = merge } }
   /// Is left out of the OpenAPI document.
   var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.
@@ -258,13 +264,12 @@ extension RouteParameter {
     RouteParameter(
       "since", "After this id (the `next` of an earlier answer), or from this RFC 3339 time on",
       [
-        "oneOf": [
-          .integers(0...Int64.max), ["type": "string", "format": "date-time"],
-        ]
+        "oneOf": .array(APISchemas.cursors + [["type": "string", "format": "date-time"]])
       ]),
     RouteParameter("limit", "Most notifications to answer", .integers(1...10_000)),
     RouteParameter("order", "Which end to begin at", .words(["oldest", "newest"])),
-    RouteParameter("before", "With newest first: below this id", .integers(0...Int64.max)),
+    RouteParameter(
+      "before", "With newest first: below this id (the `next` of an earlier answer)", APISchemas.cursor),
   ]
 }
 

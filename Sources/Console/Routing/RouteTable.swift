@@ -4,7 +4,8 @@ import PushModel
 /// In a cluster every node knows every device and token, and any node answers what is asked about them. What a device's node alone
 /// knows (its connections, its phone, what is on its way) or does (whatever changes something, as only it may write the device's
 /// zone) is `owned`, and passed on to that node. What is for the whole cluster is `ordered`: every node does it, in one order for all. What is
-/// `spread` every node does for the zones that are its own.
+/// `spread` every node does for the zones that are its own. What came in by each node, and is in its history alone, is `merged`: the node that is asked asks the
+/// others.
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
@@ -189,16 +190,20 @@ extension Console {
       .list("/api/v1/notifications", "Notifications that came in, oldest first") {
         try $0.listNotifications($1)
       }
+      .merged { try $0.mergeNotifications($1, $2, $3) }
       .query(RouteParameter.filters + RouteParameter.cursor)
-      .answers(200, "Those that match, and where to go on", .list("notifications", of: "Notification")),
+      .answers(200, "Those that match, and where to go on", .schema("Notifications")),
       Route(
         "DELETE", "/api/v1/notifications", "Forgets those that match; without filters all",
         action: .document { try $0.deleteNotifications($1) }
       )
+      .merged { try $0.deleteEverywhere($1, $2, $3) }
       .query(RouteParameter.filters).answers(200, "How many there were", .schema("Deletion")),
       .get("/api/v1/notifications/{id}", "One notification with headers and raw bytes") {
         try $0.showNotification($1)
-      }.answers(200, "The notification", .schema("NotificationDetail")),
+      }
+      .merged { try $0.findNotification($1, $2, $3) }
+      .answers(200, "The notification", .schema("NotificationDetail")),
     ]
   }
 
@@ -208,9 +213,9 @@ extension Console {
         "POST", "/api/v1/notifications/wait", "Waits until enough notifications match",
         action: .exchange { try $0.waitForNotifications($1, $2) }
       )
-      // What becomes of a notification happens at its device's node.
-      .owned(by: .match).takes(.schema("Wait")).refuses(503).answers(
-        200, "As many as were asked for", .list("notifications", of: "Notification")
+      .merged { try $0.mergeWait($1, $2, $3) }
+      .takes(.schema("Wait")).refuses(503).answers(
+        200, "As many as were asked for", .schema("Notifications")
       )
       .answers(408, "They did not come; what came nearest and why it did not match", .schema("WaitTimeout")),
       Route(

@@ -21,6 +21,8 @@ final class GrowingDocument {
     case object([Member])
     /// Not found yet.
     case nothing
+    /// It comes from elsewhere: there is nothing to do until `goOn` is called.
+    case waits
     case end
   }
 
@@ -36,6 +38,12 @@ final class GrowingDocument {
   /// Where the writing is: the whole document, and in it the list or object that is not closed yet.
   private var levels: [Level]
   private var isAfterValue = false
+  /// An element is waited for.
+  private(set) var isWaiting = false
+  /// Whether what is written leaves at once where an element is waited for, however long that may be.
+  var leavesWhileWaiting = false
+  /// Who writes it out, while an element is waited for.
+  var onReady: (() -> Void)?
   /// What has been written and not been taken.
   private var output: [UInt8] = [UInt8(ascii: "{")]
 
@@ -54,11 +62,19 @@ final class GrowingDocument {
 
   /// Writes until the slice is spent or the document complete.
   func write(_ slice: inout Slice) {
-    while !isComplete, !slice.isSpent, !isVoid() {
+    isWaiting = false
+    while !isComplete, !isWaiting, !slice.isSpent, !isVoid() {
       let before = output.count
       step(&slice)
       slice.spend((output.count - before) / Slice.bytesWritten)
     }
+  }
+
+  /// What was waited for has come.
+  func goOn() {
+    let call = onReady
+    onReady = nil
+    call?()
   }
 
   private func step(_ slice: inout Slice) {
@@ -96,6 +112,7 @@ final class GrowingDocument {
       separate()
       open("{", .object(members[...]))
     case .nothing: break
+    case .waits: isWaiting = true
     case .end: close("]")
     }
   }

@@ -31,13 +31,15 @@ final class LongAnswer: SlicedWork {
     document.write(&slice)
     if document.isVoid() { return giveUp() }
     if document.isComplete { return end() }
-    if isStreaming {
-      if document.count >= Self.pieceSize { exchange.send(document.take()) }
-    } else if document.count >= Self.wholeLimit {
-      isStreaming = true
-      exchange.startStream(response)
-    }
+    if document.isWaiting { return waitForElement() }
+    if document.count >= (isStreaming ? Self.pieceSize : Self.wholeLimit) { sendPiece() }
     return .goesOn
+  }
+
+  private func sendPiece() {
+    guard !isStreaming else { return exchange.send(document.take()) }
+    isStreaming = true
+    exchange.startStream(response)
   }
 
   private var response: HTTPResponse {
@@ -66,6 +68,13 @@ final class LongAnswer: SlicedWork {
     let words = "what it tells of was reset while it was written; ask again"
     exchange.respond(finish(ConsoleError.conflict(words).response))
     return .done
+  }
+
+  /// The document keeps this object until then.
+  private func waitForElement() -> SliceOutcome {
+    if document.leavesWhileWaiting { sendPiece() }
+    document.onReady = { [self] in scheduler.add(self) }
+    return .waits
   }
 
   /// The exchange keeps this object until then.

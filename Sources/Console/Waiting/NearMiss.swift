@@ -38,8 +38,22 @@ final class NearMissSearch {
     end = max(search.firstId(broker.journal), newest > Self.scanLimit ? newest - Self.scanLimit + 1 : 0)
   }
 
-  /// As a member of a document: looks at a notification each time it is asked, then tells what it has found.
+  /// What one look has found.
+  enum Finding {
+    case miss(NearMiss), nothing, end
+  }
+
+  /// As a member of a document.
   func look(_ slice: inout Slice) -> GrowingDocument.Element {
+    switch step(&slice) {
+    case .miss(let miss): .value(miss.json(broker))
+    case .nothing: .nothing
+    case .end: .end
+    }
+  }
+
+  /// Looks at a notification each time it is asked, then tells what it has found.
+  func step(_ slice: inout Slice) -> Finding {
     if position > end {
       position -= 1
       look(at: position, &slice)
@@ -48,7 +62,7 @@ final class NearMissSearch {
     guard !nearest.isEmpty else { return .end }
     let id = nearest.removeFirst().id
     guard let record = broker.journal.shown(id) else { return .nothing }
-    return .value(NearMiss(record: record, failed: failed(record, &slice)).json(broker))
+    return .miss(NearMiss(record: record, failed: failed(record, &slice)))
   }
 
   private func look(at id: UInt64, _ slice: inout Slice) {

@@ -20,6 +20,10 @@ final class NotificationWait {
   let timeout: Int64
   /// Keeps the timer running.
   var timer: AnyObject?
+  /// Told of each that is found, as it is.
+  var onFound: (JournalRecord) -> Void = { _ in }
+  /// Takes the place of the answer, for a part of a wait at several nodes; whether it has found all.
+  var onConcluded: ((_ isFulfilled: Bool) -> Void)?
   /// Its time is over: it ends when it has looked at everything that came before that.
   var isOverdue = false
   /// What was found, in the order in which it was.
@@ -29,7 +33,10 @@ final class NotificationWait {
   private var scanPosition: UInt64
   private var scanEnd: UInt64
 
-  /// Reads a body `{match, count, timeoutMs, since}`.
+  /// Members of a body.
+  static let names = ["match", "count", "timeoutMs", "since"]
+
+  /// Reads a body.
   init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
     self.exchange = exchange
     let body = body.droppingNull("since")
@@ -67,6 +74,7 @@ final class NotificationWait {
       search.filter.matches(record, broker, &slice), known.insert(id).inserted
     else { return }
     earlier.append(id)
+    onFound(record)
   }
 
   /// Events were lost: looks again from `position` on, or at everything.
@@ -83,6 +91,7 @@ final class NotificationWait {
       known.insert(record.id).inserted
     else { return }
     later.append(record.id)
+    onFound(record)
   }
 
   private var startId: UInt64 {

@@ -10,6 +10,8 @@ final class WaitBoard: SlicedWork {
   /// Most clients that wait at once, as a count: with the event streams fewer than `HTTPLimits.connections`, so that
   /// those who wait leave room for others.
   static let limit = 800
+  /// Most waits of other nodes' clients, as a count: those of two nodes that are full. What a wait holds is small.
+  static let nodeLimit = 2 * limit
 
   /// Finds groups. A digest stands for the text: groups look at all of their filters anyway.
   fileprivate enum Key: Hashable {
@@ -67,6 +69,8 @@ final class WaitBoard: SlicedWork {
   /// From so many searching groups on, a payload is looked through once for all of them.
   private static let searchesTogether = 8
   private(set) var count = 0
+  /// How many of them are of other nodes' clients.
+  private var ofNodes = 0
   /// The event to be looked at next.
   private var nextEvent: UInt64 = 0
   /// Notifications below this id have been looked at.
@@ -91,11 +95,16 @@ final class WaitBoard: SlicedWork {
     groups[wait.search.filter.conditions]?.waits.contains { $0 === wait } ?? false
   }
 
+  func hasRoom(for wait: NotificationWait) -> Bool {
+    wait.exchange.request.isOfNode ? ofNodes < Self.nodeLimit : count - ofNodes < Self.limit
+  }
+
   /// Tells `wait` of what happens from now on.
   func add(_ wait: NotificationWait) {
     broker.events.turnOn()
     if count == 0 { (nextEvent, nextId) = (broker.events.nextNumber, broker.journal.nextId) }
     count += 1
+    if wait.exchange.request.isOfNode { ofNodes += 1 }
     group(wait.search.filter).waits.append(wait)
   }
 
@@ -115,6 +124,7 @@ final class WaitBoard: SlicedWork {
       let index = group.waits.firstIndex(where: { $0 === wait })
     else { return }
     count -= 1
+    if wait.exchange.request.isOfNode { ofNodes -= 1 }
     group.waits.remove(at: index)
     if group.waits.isEmpty { remove(group) }
   }

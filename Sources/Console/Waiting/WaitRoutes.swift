@@ -6,15 +6,19 @@ extension Console {
   /// `POST /api/v1/notifications/wait`: answers when enough match, also those that came before.
   func waitForNotifications(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
-    let body = try request.object(allowing: ["match", "count", "timeoutMs", "since"])
-    let wait = try NotificationWait(body, exchange, broker)
-    guard waiting.count < WaitBoard.limit else {
+    guard !request.http.isOfNode else { return try waitForNode(request, exchange) }
+    try begin(NotificationWait(request.object(allowing: NotificationWait.names), exchange, broker))
+  }
+
+  /// Begins to wait; `onGone` is told when the client goes.
+  func begin(_ wait: NotificationWait, onGone: @escaping () -> Void = {}) throws {
+    guard waiting.hasRoom(for: wait) else {
       throw ConsoleError.busy("\(WaitBoard.limit) clients are waiting already")
     }
     waiting.add(wait)
-    exchange.onGone = { [unowned self, unowned wait] in
-      wait.timer = nil
-      waiting.remove(wait)
+    wait.exchange.onGone = { [unowned self, unowned wait] in
+      drop(wait)
+      onGone()
     }
     scan(wait)
     guard waiting.contains(wait), !wait.isOverdue else { return }
@@ -53,7 +57,12 @@ extension Console {
   /// Answers, if there is nothing more to wait for.
   private func settle(_ wait: NotificationWait) {
     guard waiting.contains(wait), !wait.isScanning else { return }
-    if wait.isFulfilled {
+    if let conclude = wait.onConcluded {
+      let isFulfilled = wait.isFulfilled
+      guard isFulfilled || wait.isOverdue && !waiting.isBehind else { return }
+      drop(wait)
+      conclude(isFulfilled)
+    } else if wait.isFulfilled {
       finish(wait, GrowingDocument(found(wait)))
     } else if wait.isOverdue, !waiting.isBehind {
       finish(wait, GrowingDocument(status: 408, missed(wait) + found(wait)))
@@ -74,17 +83,25 @@ extension Console {
   }
 
   private func missed(_ wait: NotificationWait) -> [GrowingDocument.Member] {
-    let message =
-      "\(wait.matched.count) of \(wait.count) notifications matched within \(wait.timeout) ms"
-    return [
-      .value("error", ["code": "timeout", "message": .string(message)]),
-      .list("nearMisses", NearMissSearch(wait.search, broker).look),
+    [
+      timeout(wait, wait.matched.count), .list("nearMisses", NearMissSearch(wait.search, broker).look),
     ]
   }
 
-  private func finish(_ wait: NotificationWait, _ document: GrowingDocument) {
-    wait.timer = nil
+  /// What a wait is answered that has found too little.
+  func timeout(_ wait: NotificationWait, _ found: Int) -> GrowingDocument.Member {
+    let message = "\(found) of \(wait.count) notifications matched within \(wait.timeout) ms"
+    return .value("error", ["code": "timeout", "message": .string(message)])
+  }
+
+  /// It waits no more, and tells nobody.
+  func drop(_ wait: NotificationWait) {
+    (wait.timer, wait.onConcluded, wait.onFound) = (nil, nil, { _ in })
     waiting.remove(wait)
+  }
+
+  private func finish(_ wait: NotificationWait, _ document: GrowingDocument) {
+    drop(wait)
     wait.exchange.onGone = nil
     answer(document, to: wait.exchange)
   }
@@ -92,8 +109,7 @@ extension Console {
   /// Answers everybody who waits.
   func endWaits(with response: HTTPResponse) {
     for wait in waiting.waits {
-      wait.timer = nil
-      waiting.remove(wait)
+      drop(wait)
       wait.exchange.respond(finished(response))
     }
   }

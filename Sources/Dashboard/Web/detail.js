@@ -55,7 +55,7 @@ function drawDetail(pane, notification, back) {
   show(pane, h('div', { class: 'detail-head' },
     h('div', { class: 'row' }, button('← List', back, { class: 'only-narrow' }), h('h2', {}, headline(notification))),
     h('div', { class: 'row' }, stateBadge(notification.state), h('span', { class: 'faint small break' },
-      `#${notification.id} · ${notification.topic || 'no topic'} · ${isBroadcast(notification) ? `broadcast to ${notification.channelId || 'no channel'}` : notification.udid || 'unknown device'} · ${dateTime(notification.receivedAt)}`)),
+      `#${notification.id} · ${notification.topic || 'no topic'} · ${isBroadcast(notification) ? `broadcast to ${notification.channelId || 'no channel'}` : notification.udid || 'unknown device'} · ${dateTime(notification.receivedAt)}${notification.node ? ` · by ${notification.node}` : ''}`)),
     againRow(notification)),
   list, panel);
   draw(openTab);

@@ -6,11 +6,11 @@ import { $, button, empty, h, show } from './dom.js';
 import { clockTime, headline, interfaceName, refusalOf, short, stateClass } from './format.js';
 import { stateBadge } from './marks.js';
 import { attempt, confirmed } from './notices.js';
-import { on, soon, store } from './store.js';
+import { newestFirst, on, soon, store } from './store.js';
 
 const rowHeight = 62;
 export const filters = { text: '', state: '', interface: '', verdict: '' };
-export const view = { ids: [], selected: null, seen: 0, element: null, canvas: null, count: null, split: null, detail: null };
+export const view = { ids: [], first: null, selected: null, seen: null, element: null, canvas: null, count: null, split: null, detail: null };
 
 /* Words that must all be there; in quotes, a phrase. */
 export const searchWords = text => (text.toLowerCase().match(/"[^"]*"?|\S+/g) || []).map(word => word.replaceAll('"', ''));
@@ -23,11 +23,12 @@ export function wanted(notification) {
 }
 
 export function refilter() {
-  const before = view.ids.length ? view.ids[0] : 0;
-  view.ids = Array.from(store.notifications.values()).filter(wanted).map(each => each.id).sort((a, b) => b - a);
+  const before = view.first;
+  const found = Array.from(store.notifications.values()).filter(wanted).sort(newestFirst);
+  Object.assign(view, { ids: found.map(each => each.id), first: found[0] || null });
   if (!view.element) return;
   /* New rows come in at the top; who has scrolled down keeps what they look at. */
-  const added = view.ids.findIndex(id => id <= before);
+  const added = before ? found.findIndex(each => newestFirst(each, before) >= 0) : -1;
   if (view.element.scrollTop > rowHeight && added > 0) view.element.scrollTop += added * rowHeight;
   drawList();
 }
@@ -51,11 +52,13 @@ export function drawList() {
   element.setAttribute('role', ids.length ? 'listbox' : 'region');
   if (view.selected && $(`n${view.selected}`)) element.setAttribute('aria-activedescendant', `n${view.selected}`);
   else element.removeAttribute('aria-activedescendant');
-  view.seen = Math.max(view.seen, ids[0] || 0);
+  if (view.first && !isSeen(view.first)) view.seen = view.first;
 }
 
+const isSeen = notification => view.seen !== null && newestFirst(notification, view.seen) >= 0;
+
 function listRow(notification, index) {
-  const isNew = view.seen && notification.id > view.seen;
+  const isNew = view.seen && !isSeen(notification);
   const row = h('div', {
     class: `item ${isNew ? 'new' : ''}`, role: 'option', id: `n${notification.id}`,
     'aria-selected': String(notification.id === view.selected), 'aria-posinset': index + 1, 'aria-setsize': view.ids.length,
@@ -63,7 +66,7 @@ function listRow(notification, index) {
   },
     h('span', { class: 'title' }, headline(notification)), notification.verdict.accepted ? stateBadge(notification.state) : h('span', { class: 'badge bad' }, refusalOf(notification)),
     h('span', { class: 'under small faint' }, `${notification.topic || 'no topic'} → ${notification.udid || (notification.channelId ? `channel ${notification.channelId}` : short(notification.token)) || 'no token'}`),
-    h('span', { class: 'small faint when' }, `${interfaceName[notification.interface]} · ${clockTime(notification.receivedAt)}`));
+    h('span', { class: 'small faint when' }, `${interfaceName[notification.interface]}${notification.node ? ` at ${notification.node}` : ''} · ${clockTime(notification.receivedAt)}`));
   row.style.top = `${index * rowHeight}px`;
   return row;
 }
@@ -140,7 +143,7 @@ on('notifications', refilter);
 on('detail', id => { if (id === view.selected && view.detail && view.detail.isConnected) soon('detail', showSelected); });
 /* Numbers of the boot before mean something else now. */
 on('anew', () => {
-  view.seen = 0;
+  Object.assign(view, { first: null, seen: null });
   refilter();
   if (view.element?.isConnected) select(null);
 });

@@ -33,10 +33,15 @@ export function keep(notification) {
   store.notifications.set(notification.id, notification);
 }
 
+/* In a cluster each node counts for itself, so there the time says what came later. */
+export function newestFirst(a, b) {
+  if (!a.node || a.receivedAt === b.receivedAt) return b.id - a.id;
+  return a.receivedAt < b.receivedAt ? 1 : -1;
+}
+
 export function trim() {
-  const extra = store.notifications.size - store.limit;
-  if (extra <= 0) return;
-  for (const id of Array.from(store.notifications.keys()).sort((a, b) => a - b).slice(0, extra)) store.notifications.delete(id);
+  if (store.notifications.size <= store.limit) return;
+  for (const { id } of Array.from(store.notifications.values()).sort(newestFirst).slice(store.limit)) store.notifications.delete(id);
 }
 
 export function keepToken(row) {

@@ -41,10 +41,8 @@ final class ClusterConsole: ClusterBoard {
   func pass(
     _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
   ) -> Bool {
-    guard let consoles = emulator.nodes?.consoles,
-      let address = cluster.nodes.first(where: { $0.name == node })?.address
-    else { return false }
-    consoles.pass(exchange, to: NodePeer(name: node, address: address), refuse: refuse)
+    guard let consoles = emulator.nodes?.consoles, consoles.names.contains(node) else { return false }
+    consoles.pass(exchange, to: node, refuse: refuse)
     return true
   }
 }

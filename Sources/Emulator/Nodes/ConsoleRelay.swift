@@ -14,6 +14,7 @@ final class ConsoleRelay: OtherConsoles {
   private let caller: NodeCaller
   private var passed: [ObjectIdentifier: PassedRequest] = [:]
   private var spread: [ObjectIdentifier: SpreadRequest] = [:]
+  private var asked: [ObjectIdentifier: AskedConsole] = [:]
   private(set) var count = 0
 
   init(cluster: any ClusterView, caller: NodeCaller) { (self.cluster, self.caller) = (cluster, caller) }
@@ -37,10 +38,10 @@ final class ConsoleRelay: OtherConsoles {
     begin(PassedRequest(exchange, zone, peer, patience: endless ? patience : nil, refuse: refuse))
   }
 
-  /// Has this node answer, whatever it owns.
   func pass(
-    _ exchange: HTTPExchange, to peer: NodePeer, refuse: @escaping (_ sentence: String) -> HTTPResponse
+    _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
   ) {
+    guard let peer = peer(node) else { return exchange.respond(refuse(Self.isGone(node))) }
     begin(PassedRequest(exchange, nil, peer, patience: nil, refuse: refuse))
   }
 
@@ -53,14 +54,41 @@ final class ConsoleRelay: OtherConsoles {
 
   var isSettled: Bool { cluster.isSettled }
 
-  func spread(_ request: HTTPRequest, done: @escaping (_ failures: [String]) -> Void) {
-    let spreading = SpreadRequest(request, cluster.peers) { [weak self] spreading, failures in
+  func spread(
+    _ request: HTTPRequest, patience: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void
+  ) {
+    let spreading = SpreadRequest(request, names) { [weak self] spreading, answers in
       self?.spread[ObjectIdentifier(spreading)] = nil
-      done(failures)
+      done(answers)
     }
     spread[ObjectIdentifier(spreading)] = spreading
-    spreading.begin(caller)
+    spreading.begin { _ = begin($0, $1, patience: patience, $2) }
   }
+
+  var names: [String] { cluster.peers.map(\.name) }
+
+  func home(of notification: UInt64) -> NotificationHome {
+    let ordinal = ClusterMembership.ordinal(of: notification)
+    if ordinal == cluster.ordinal { return .here }
+    return cluster.peers.first { $0.ordinal == ordinal }.map { .at($0.name) } ?? .gone
+  }
+
+  func ask(_ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader)
+    -> any OpenQuestion
+  { begin(node, request, patience: patience, reader) }
+
+  private func begin(
+    _ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader
+  ) -> AskedConsole {
+    let question = AskedConsole(request, reader, caller.loop, patience: patience)
+    asked[ObjectIdentifier(question)] = question
+    question.onOver = { [weak self] in self?.asked[ObjectIdentifier($0)] = nil }
+    if let peer = peer(node) { question.begin(peer, caller) } else { question.lose(Self.isGone(node)) }
+    return question
+  }
+
+  private func peer(_ name: String) -> NodePeer? { cluster.peers.first { $0.name == name } }
+  private static func isGone(_ node: String) -> String { "the node \(node) is gone" }
 
   /// Seats have changed: who was asked may not own the zone any more.
   func seatsChanged(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {

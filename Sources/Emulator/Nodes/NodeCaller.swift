@@ -18,7 +18,7 @@ final class NodeCaller {
   /// How long connecting may take, and then the hello, in nanoseconds: a few round trips in one network. Variable so that a
   /// test need not wait for it.
   var patience: Int64 = 5_000_000_000
-  private let loop: EventLoop
+  let loop: EventLoop
   private let cluster: any ClusterView
   private let logger: Logger
   private let connector: OutsideConnector

@@ -1,90 +1,49 @@
-import Cluster
-import PushModel
+import Console
 import Transport
 
 /// A request that every other node is asked to carry out, one answer from each.
 final class SpreadRequest {
-  /// Largest answer that is read, in bytes.
-  private static let answerLimit = 64 << 10
-
   private let request: HTTPRequest
-  private let peers: [NodePeer]
-  private let done: (SpreadRequest, [String]) -> Void
-  private var asked: [AskedNode] = []
-  private var waiting: Int
-  private var failures: [String] = []
+  private let nodes: [String]
+  private let done: (SpreadRequest, [OtherAnswer]) -> Void
+  private var answers: [OtherAnswer] = []
 
-  /// `done` is called once, with a sentence for each node that has not carried it out.
-  init(_ request: HTTPRequest, _ peers: [NodePeer], done: @escaping (SpreadRequest, [String]) -> Void) {
-    (self.request, self.peers, self.done) = (request, peers, done)
-    waiting = peers.count
+  /// `done` is called once, when each node has answered, or will not.
+  init(
+    _ request: HTTPRequest, _ nodes: [String],
+    done: @escaping (_ spreading: SpreadRequest, _ answers: [OtherAnswer]) -> Void
+  ) { (self.request, self.nodes, self.done) = (request, nodes, done) }
+
+  /// Whoever asks a node keeps the reader.
+  func begin(_ ask: (_ node: String, HTTPRequest, any AnswerReader) -> Void) {
+    guard !nodes.isEmpty else { return done(self, []) }
+    for node in nodes { ask(node, request, WholeAnswer(node) { [weak self] in self?.take($0) }) }
   }
 
-  func begin(_ caller: NodeCaller) {
-    guard !peers.isEmpty else { return done(self, []) }
-    let bytes = RelayedRequest.bytes(request)
-    asked = peers.map { _ in AskedNode(limit: Self.answerLimit) }
-    for (peer, node) in zip(peers, asked) {
-      node.done = { [weak self] in self?.answered(peer, $0) }
-      _ = caller.call(peer, for: .console) { [weak node] in
-        switch $0 {
-        case .success(let connection): node?.ask(connection, bytes)
-        case .failure(let failure): node?.finish(failure.sentence)
-        }
-      }
-    }
-  }
-
-  private func answered(_ peer: NodePeer, _ failure: String?) {
-    if let failure { failures.append("\(peer.name): \(failure)") }
-    waiting -= 1
-    if waiting == 0 { done(self, failures.sorted()) }
+  private func take(_ answer: OtherAnswer) {
+    answers.append(answer)
+    if answers.count == nodes.count { done(self, answers) }
   }
 }
 
-/// One node that is asked.
-private final class AskedNode: ConnectionHandler {
-  /// Called once, with a sentence if the node has not done it.
-  var done: ((String?) -> Void)?
-  private var parser: HTTPResponseParser
-  private var connection: SocketConnection?
+/// The answer of one node, put together.
+private final class WholeAnswer: AnswerReader {
+  /// Most of an answer that is kept, in bytes; none is as long.
+  private static let limit = 64 << 10
+
+  private let node: String
+  private let done: (OtherAnswer) -> Void
   private var status = 0
   private var body: [UInt8] = []
 
-  init(limit: Int) {
-    var limits = HTTPLimits()
-    limits.body = limit
-    parser = HTTPResponseParser(limits: limits, isAnswerToHead: false)
-  }
+  init(_ node: String, done: @escaping (OtherAnswer) -> Void) { (self.node, self.done) = (node, done) }
 
-  func ask(_ connection: SocketConnection, _ bytes: [UInt8]) {
-    self.connection = connection
-    connection.handler = self
-    connection.send(bytes)
-  }
+  func answered(status: Int) { self.status = status }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    parser.receive(bytes)
-    do {
-      while let event = try parser.next() {
-        switch event {
-        case .head(let head): status = head.status
-        case .piece(let piece): body += piece
-        case .end:
-          return finish(status == 200 ? nil : "it answers \(status) \(String(decoding: body, as: UTF8.self))")
-        }
-      }
-    } catch { finish("a bad answer: \(error)") }
-  }
+  func received(_ piece: [UInt8]) { body += piece.prefix(Self.limit - body.count) }
 
-  func connectionClosed(_ connection: SocketConnection, reason: String) {
-    finish("its connection was lost, and what it has done is not known")
-  }
-
-  func finish(_ failure: String?) {
-    let (tell, connection) = (done, connection)
-    (done, self.connection) = (nil, nil)
-    connection?.abort("over", reset: true)
-    tell?(failure)
+  func ended(_ failure: String?) {
+    let refusal = status == 200 ? nil : "it answers \(status) \(String(decoding: body, as: UTF8.self))"
+    done(OtherAnswer(body: body, failure: (failure ?? refusal).map { "\(node): \($0)" }))
   }
 }

@@ -4,10 +4,24 @@ import Transport
 
 import Console
 
+private final class NoQuestion: OpenQuestion {
+  func setPaused(_ isPaused: Bool) {}
+  func hold(_ bytes: Int) {}
+  func giveUp() {}
+}
+
 /// Another node that has some devices and answers nothing but what it was asked.
 private final class FakeConsoles: OtherConsoles {
   var isSettled: Bool { true }
-  func spread(_ request: HTTPRequest, done: @escaping ([String]) -> Void) { done([]) }
+  func spread(_ request: HTTPRequest, patience: Int64?, done: @escaping ([OtherAnswer]) -> Void) { done([]) }
+  var names: [String] { [] }
+  func home(of notification: UInt64) -> NotificationHome { .here }
+  func ask(_ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader)
+    -> any OpenQuestion
+  { NoQuestion() }
+  func pass(_ exchange: HTTPExchange, to node: String, refuse: @escaping (String) -> HTTPResponse) {
+    exchange.respond(refuse(node))
+  }
   var places: [String: ConsolePlace] = [:]
   private(set) var asked: [String] = []
   private(set) var endless: [Bool] = []
@@ -74,12 +88,10 @@ private final class FakeConsoles: OtherConsoles {
   @Test("so is what names a device or its token in its body, and what is asked of all devices is not")
   func bodies() throws {
     let token = try lab.install("far")
-    let mine = try lab.install("near")
+    _ = try lab.install("near")
     let requests = [
       ("POST", "/api/v1/push", #"{"token":"\#(token.hex)","topic":"a.b"}"#),
       ("PUT", "/api/v1/tokens/abcd", #"{"udid":"far","topic":"a.b"}"#),
-      ("POST", "/api/v1/notifications/wait", #"{"match":{"udid":"far"}}"#),
-      ("POST", "/api/v1/notifications/wait", #"{"match":{"token":"\#(token.hex)"},"timeoutMs":0}"#),
     ]
     for (method, target, body) in requests {
       let response = try lab.ask(method, target, json: body, fields: access)
@@ -91,8 +103,6 @@ private final class FakeConsoles: OtherConsoles {
     ] {
       #expect(try lab.ask("GET", target, fields: access).status == 200, "\(target)")
     }
-    let wait = #"{"match":{"token":"\#(mine.hex)"},"timeoutMs":0}"#
-    #expect(try lab.ask("POST", "/api/v1/notifications/wait", json: wait, fields: access).status == 408)
     for body in ["{}", "[]", #"{"udid":7}"#, #"{"udid":"a b","topic":"a.b"}"#] {
       #expect(try lab.ask("PUT", "/api/v1/tokens/abcd", json: body, fields: access).status == 400)
     }

@@ -138,11 +138,16 @@ extension LiveTests {
       for connection in owner.emulator.console?.openConnections ?? [] { connection.abort(reset: true) }
       reader.waitForEnd()
       #expect(!reader.text.hasSuffix("0\r\n\r\n"), "an answer that is cut is no whole one")
+      try tellEdge()
+      let token = try edge.stream().token()
+      _ = try owner.ask(
+        "POST", "/api/v1/faults", #"{"name":"slow","match":{},"effect":{"delayMs":60000}}"#)
+      untilNoConsoleIsAsked()
       let waiting = try RawSocket(edge.address("console"))
-      let body = #"{"match":{"udid":"phone-1"},"timeoutMs":60000}"#
+      let body = #"{"token":"\#(token)","topic":"\#(Site.topic)","payload":{}}"#
       waiting.send(
         Array(
-          "POST /api/v1/notifications/wait HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
+          "POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
             .utf8))
       edge.turn(until: "it waits there") { owner.emulator.console?.openConnections.count == 1 }
       nodes.table.owners[1] = "node-a"

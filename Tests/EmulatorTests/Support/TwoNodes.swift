@@ -20,6 +20,7 @@ final class TwoNodes {
   /// What one node knows of it.
   final class View: ClusterView {
     let name: String
+    let ordinal: UInt64
     var secret = Array("the secret of a test".utf8)
     /// What it takes for true, by zone, whatever is.
     var believes: [Int: ZoneSeat] = [:]
@@ -27,7 +28,16 @@ final class TwoNodes {
     var peers: [NodePeer] { table.peers.values.filter { $0.name != name } }
     private let table: Table
 
-    init(_ name: String, _ table: Table) { (self.name, self.table) = (name, table) }
+    init(_ name: String, _ ordinal: UInt64, _ table: Table) {
+      (self.name, self.ordinal, self.table) = (name, ordinal, table)
+    }
+
+    /// As a node does that joins the cluster of an engine.
+    func join(_ emulator: Emulator) {
+      _ = emulator.join(self)
+      emulator.broker.countIds(from: ClusterMembership.idBase(of: ordinal))
+      emulator.broker.nodeName = name
+    }
 
     func zone(of udid: UDID) -> ZoneNumber {
       ZoneNumber(Int(udid.text.split(separator: "-").last ?? "") ?? 0)
@@ -48,14 +58,13 @@ final class TwoNodes {
   init(folder: String? = nil, _ configure: (inout EmulatorOptions) -> Void = { _ in }) throws {
     let loop = folder == nil ? EventLoop() : nil
     let data = { (name: String) in folder.map { "\($0)/\(name)" } }
-    (viewA, viewB) = (View("node-a", table), View("node-b", table))
-    a = try EmulatorHarness(
-      data: data("a"), loop: loop, configure, prepare: { [viewA] in _ = $0.join(viewA) })
-    b = try EmulatorHarness(
-      data: data("b"), loop: loop, configure, prepare: { [viewB] in _ = $0.join(viewB) })
+    (viewA, viewB) = (View("node-a", 3, table), View("node-b", 5, table))
+    a = try EmulatorHarness(data: data("a"), loop: loop, configure, prepare: viewA.join)
+    b = try EmulatorHarness(data: data("b"), loop: loop, configure, prepare: viewB.join)
     if folder != nil { (a.companion, b.companion) = (b, a) }
-    for (name, node) in [("node-a", a), ("node-b", b)] {
-      table.peers[name] = NodePeer(name: name, address: try node.address("nodes"))
+    for (view, node) in [(viewA, a), (viewB, b)] {
+      table.peers[view.name] = NodePeer(
+        name: view.name, address: try node.address("nodes"), ordinal: view.ordinal)
     }
     (table.owners[1], table.owners[2]) = ("node-b", "node-a")
   }
@@ -75,6 +84,7 @@ final class TestEdge {
   /// What the edge, or the node behind it, knows of the cluster: all zones are that node's.
   private final class View: ClusterView {
     let name: String
+    let ordinal: UInt64 = 1
     let secret: [UInt8] = [1]
     var owner: NodePeer?
     var isSettled: Bool { true }

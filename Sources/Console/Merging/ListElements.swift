@@ -1,0 +1,67 @@
+/// Takes the elements of the first list out of a document `{"name":[…],…}` as it comes in pieces: each as the bytes of one object.
+struct ListElements {
+  /// Largest element, and largest rest, in bytes: many times a notification with the largest payload.
+  static let limit = 1 << 20
+
+  private enum Place { case before, list, behind }
+
+  private var place = Place.before
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+  private var element: [UInt8] = []
+  /// Elements that are whole, in order.
+  private var whole: [[UInt8]] = []
+  /// What stands behind the list, as a document of its own once all of it has come.
+  private(set) var rest: [UInt8] = []
+  /// Something is too long.
+  private(set) var isBroken = false
+
+  mutating func receive(_ bytes: [UInt8]) {
+    for byte in bytes where !isBroken { take(byte) }
+  }
+
+  /// What has come since it was asked last.
+  mutating func take() -> [[UInt8]] {
+    defer { whole = [] }
+    return whole
+  }
+
+  private mutating func take(_ byte: UInt8) {
+    let wasInside = depth > 2
+    if !isInString { count(byte) } else { follow(byte) }
+    switch place {
+    case .before: break
+    case .behind:
+      rest.append(rest.isEmpty ? UInt8(ascii: "{") : byte)
+      // The list's own bracket makes way for that of the document, and the comma behind it goes.
+      if rest.count == 2, byte == UInt8(ascii: ",") { rest.removeLast() }
+      isBroken = rest.count > Self.limit
+    case .list:
+      guard wasInside || depth > 2 else { return }
+      element.append(byte)
+      isBroken = element.count > Self.limit
+      guard depth == 2 else { return }
+      whole.append(element)
+      element = []
+    }
+  }
+
+  private mutating func follow(_ byte: UInt8) {
+    if byte == UInt8(ascii: "\""), !isEscaped { isInString = false }
+    isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+  }
+
+  private mutating func count(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): isInString = true
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      depth += 1
+      if place == .before, depth == 2, byte == UInt8(ascii: "[") { place = .list }
+    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      depth -= 1
+      if place == .list, depth == 1 { place = .behind }
+    default: break
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Broker
+import PushModel
+
+/// The histories of all nodes as one list, in the order of the times at which notifications came in; those of one node in its order.
+///
+/// Each is shown in the state that it has when its turn comes. The next is known when every node has said what it has, so a
+/// node that says nothing for a while is left out and named.
+final class MergedHistory {
+  private let own: any HistorySource
+  private let others: [OtherHistory]
+  private let broker: Broker
+  private let isNewestFirst: Bool
+  private let limit: Int
+  /// Nodes that were to find something and have not said what.
+  private let lost: Set<String>
+  private var found = 0
+  /// Of this node's, the next one.
+  private var ownHead: HistoryMark?
+  private var hasOwnEnded = false
+  /// Told when it can go on.
+  var onReady: () -> Void = {}
+
+  init(
+    _ own: any HistorySource, _ others: [OtherHistory], _ broker: Broker, limit: Int,
+    isNewestFirst: Bool = false, lost: Set<String> = []
+  ) {
+    (self.own, self.others, self.broker, self.lost) = (own, others, broker, lost)
+    (self.limit, self.isNewestFirst) = (limit, isNewestFirst)
+    for other in others { other.onNews = { [weak self] in self?.onReady() } }
+  }
+
+  /// The members of the answer.
+  var members: [GrowingDocument.Member] {
+    [
+      .list("notifications", look), .late("next") { [self] in .string(cursor.text) },
+      .late("missing") { [self] in .array(missing.map(JSONValue.string)) },
+    ]
+  }
+
+  /// Nobody wants more.
+  func giveUp() { for other in others { other.giveUp() } }
+
+  /// Nodes that are left out, or whose end is.
+  private var missing: [String] { lost.union(others.filter(\.hasFailed).map(\.node)).sorted() }
+
+  /// Where to go on, with each node.
+  private var cursor: HistoryCursor {
+    let mine = ownHead.map { isNewestFirst ? $0.id + 1 : $0.id - 1 } ?? own.next
+    return HistoryCursor([mine] + others.compactMap { $0.next(isNewestFirst: isNewestFirst) })
+  }
+
+  private func look(_ slice: inout Slice) -> GrowingDocument.Element {
+    guard found < limit else { return end() }
+    if ownHead == nil, !hasOwnEnded { return lookAtOwn(&slice) }
+    guard !others.contains(where: \.isComing) else { return .waits }
+    let heads = others.compactMap { other in other.head.map { (other, $0) } }
+    let other = heads.min { isBefore($0.1.mark, $1.1.mark) }
+    if let mark = ownHead, other.map({ isBefore(mark, $0.1.mark) }) ?? true {
+      ownHead = nil
+      guard let record = broker.journal.shown(mark.id) else { return .nothing }
+      found += 1
+      return .value(NotificationDocument(broker: broker).summary(record))
+    }
+    guard let (history, notification) = other else { return end() }
+    history.removeHead()
+    found += 1
+    return .value(.verbatim(notification.bytes))
+  }
+
+  private func lookAtOwn(_ slice: inout Slice) -> GrowingDocument.Element {
+    switch own.step(&slice) {
+    case .record(let record): ownHead = HistoryMark(receivedAt: record.receivedAt.rfc3339, id: record.id)
+    case .nothing: break
+    case .end: hasOwnEnded = true
+    }
+    return .nothing
+  }
+
+  private func isBefore(_ left: HistoryMark, _ right: HistoryMark) -> Bool {
+    isNewestFirst ? left > right : left < right
+  }
+
+  private func end() -> GrowingDocument.Element {
+    giveUp()
+    return .end
+  }
+}

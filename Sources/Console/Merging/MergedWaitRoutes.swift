@@ -1,0 +1,95 @@
+import Broker
+import PushModel
+import Transport
+
+/// `POST /api/v1/notifications/wait` in a cluster.
+extension Console {
+  /// As a client asks.
+  func mergeWait(
+    _ request: ConsoleRequest, _ exchange: HTTPExchange, _ others: any OtherConsoles
+  ) throws {
+    try request.query().finish()
+    let own = ConsoleRequest(
+      http: request.http.partOfBody { others.home(of: $0) == .here }, captures: [:], now: request.now)
+    let wait = try NotificationWait(own.object(allowing: NotificationWait.names), exchange, broker)
+    let merged = MergedWait(wait, ordered(request.http), others, makeTimer: context.makeTimer)
+    merged.onOver = { [unowned self] in finish($0, exchange, request.http, others) }
+    merged.begin()
+    try begin(wait) { merged.giveUp() }
+  }
+
+  /// Answers with what all nodes have found.
+  private func finish(
+    _ wait: MergedWait, _ exchange: HTTPExchange, _ request: HTTPRequest, _ others: any OtherConsoles
+  ) {
+    drop(wait.own)
+    let matched = wait.matched
+    let histories = others.names.map { OtherHistory($0, after: nil) }
+    let shown = ShownNotifications(
+      matched.map(\.id).filter { others.home(of: $0) == .here },
+      before: matched.last.flatMap { Timestamp(rfc3339: $0.receivedAt) }, broker)
+    let merged = MergedHistory(
+      shown, histories, broker, limit: wait.own.count, lost: wait.isFulfilled ? [] : wait.lost)
+    for history in histories {
+      let ids = matched.map(\.id).filter { others.home(of: $0) == .at(history.node) }
+      history.ask(
+        others, request.asking(for: ids, before: matched.last?.receivedAt), patience: Self.otherPatience)
+    }
+    let document =
+      wait.isFulfilled
+      ? GrowingDocument(merged.members)
+      : GrowingDocument(status: 408, missed(wait, matched.count) + merged.members)
+    wait.giveUp()
+    answer(merged, document, to: exchange)
+  }
+
+  private func missed(_ wait: MergedWait, _ found: Int) -> [GrowingDocument.Member] {
+    let misses = MergedMisses(NearMissSearch(wait.own.search, broker), broker, others: wait.misses)
+    return [timeout(wait.own, found), .list("nearMisses", misses.look)]
+  }
+
+  /// As another node asks: what it waits for, or what is to be shown of what was found.
+  func waitForNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let body = try request.object()
+    // The connection lasts as long as somebody waits.
+    exchange.connection?.stand(stallTime: Self.nodeStallTime)
+    if let shown = body["shown"] { return try show(JSONObject(shown, place: "shown"), exchange) }
+    let wait = try NotificationWait(request.object(allowing: NotificationWait.names), exchange, broker)
+    let stream = FoundStream()
+    let document = stream.makeDocument()
+    wait.onFound = { stream.found($0) }
+    let search = wait.search
+    wait.onConcluded = { [unowned self] in
+      stream.end($0 ? nil : NearMissSearch(search, broker))
+    }
+    try begin(wait) { document.onReady = nil }
+    answer(document, to: exchange)
+  }
+
+  /// How long another node may take nothing of an answer that lasts, in nanoseconds.
+  static let nodeStallTime: Int64 = 15_000_000_000
+
+  private func show(_ what: JSONObject, _ exchange: HTTPExchange) throws {
+    let ids: [Int64] = try what.required("ids", .list(of: .whole(0...Int64.max)))
+    let moment: Timestamp? = try what.droppingNull("before").value("before", .time)
+    let shown = ShownNotifications(ids.map { UInt64($0) }, before: moment, broker)
+    answer(GrowingDocument(shown.members(broker)), to: exchange)
+  }
+}
+
+extension HTTPRequest {
+  /// Of another node, what its history has of a wait (`Console.waitForNode`).
+  fileprivate func asking(for ids: [UInt64], before moment: String?) -> HTTPRequest {
+    var request = self
+    request.body =
+      JSONValue.object([
+        (
+          "shown",
+          [
+            "ids": .array(ids.map { .integer(Int64(clamping: $0)) }), "before": .optional(moment),
+          ]
+        )
+      ]).encoded
+    return request
+  }
+}

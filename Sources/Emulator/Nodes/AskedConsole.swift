@@ -1,0 +1,102 @@
+import Cluster
+import Console
+import Transport
+
+/// One request that another node's console is asked, and its answer as it comes.
+///
+///     calling ─→ asked ─ head ─→ answering ─ end ─→ over
+///        └──────────┴──────────────┴─ lost, silent, given up ─→ over
+final class AskedConsole: ConnectionHandler, OpenQuestion {
+  /// Told once; the reader was told before, unless it has given up.
+  var onOver: ((AskedConsole) -> Void)?
+  private let request: HTTPRequest
+  private let patience: Int64?
+  private var reader: (any AnswerReader)?
+  private var parser: HTTPResponseParser
+  private var silence: LoopEvent?
+  private var stopCalling: (() -> Void)?
+  private var connection: SocketConnection?
+  private var isPaused = false
+
+  /// `patience`: how long the node may say nothing, in nanoseconds; nil for as long as its connection stays.
+  init(_ request: HTTPRequest, _ reader: any AnswerReader, _ loop: EventLoop, patience: Int64?) {
+    (self.request, self.reader, self.patience) = (request, reader, patience)
+    var limits = HTTPLimits()
+    limits.body = .max
+    parser = HTTPResponseParser(limits: limits, isAnswerToHead: false)
+    guard let patience else { return }
+    silence = LoopEvent(timerOn: loop) { [unowned self] in
+      lose("it says nothing within \(patience / 1_000_000) ms")
+    }
+    silence?.start(afterNanoseconds: patience)
+  }
+
+  func begin(_ peer: NodePeer, _ caller: NodeCaller) {
+    let stop = caller.call(peer, for: .console) { [weak self] in
+      self?.stopCalling = nil
+      switch $0 {
+      case .success(let connection): self?.ask(connection)
+      case .failure(let failure): self?.lose(failure.sentence)
+      }
+    }
+    if reader != nil, connection == nil { stopCalling = stop }
+  }
+
+  private func ask(_ connection: SocketConnection) {
+    guard reader != nil else { return }
+    self.connection = connection
+    connection.handler = self
+    connection.send(RelayedRequest.bytes(request))
+    connection.setPaused(isPaused)
+  }
+
+  // MARK: The answer
+
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    parser.receive(bytes)
+    if let patience, !isPaused { silence?.start(afterNanoseconds: patience) }
+    do {
+      while let reader, let event = try parser.next() {
+        switch event {
+        case .head(let head): reader.answered(status: head.status)
+        case .piece(let piece): reader.received(piece)
+        case .end: end { $0.ended(nil) }
+        }
+      }
+    } catch { lose("a bad answer: \(error)") }
+  }
+
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
+    guard self.connection === connection else { return }
+    self.connection = nil
+    lose("its connection was lost, and what it has done is not known")
+  }
+
+  // MARK: OpenQuestion
+
+  func setPaused(_ isPaused: Bool) {
+    guard isPaused != self.isPaused, reader != nil else { return }
+    self.isPaused = isPaused
+    connection?.setPaused(isPaused)
+    if isPaused { silence?.cancel() } else if let patience { silence?.start(afterNanoseconds: patience) }
+  }
+
+  func hold(_ bytes: Int) { connection?.hold(bytes) }
+
+  func giveUp() { end { _ in } }
+
+  // MARK: Ending
+
+  /// There is no answer, or no more of it.
+  func lose(_ failure: String) { end { $0.ended(failure) } }
+
+  private func end(_ tell: (any AnswerReader) -> Void) {
+    guard let reader else { return }
+    let (stop, connection, over) = (stopCalling, connection, onOver)
+    (self.reader, silence, stopCalling, self.connection, onOver) = (nil, nil, nil, nil, nil)
+    stop?()
+    connection?.abort("over", reset: true)
+    tell(reader)
+    over?(self)
+  }
+}
