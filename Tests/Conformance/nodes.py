@@ -84,7 +84,9 @@ class Cluster:
     """The nodes are numbered from 1, as people count."""
 
     def __init__(self, folder, certs, nodes=3, zones=16):
-        self.folder, self.certs, self.zones = str(folder), str(certs), zones
+        self.folder, self.zones = str(folder), zones
+        # Of its own, as devices keep their state in it.
+        self.certs = shutil.copytree(certs, os.path.join(folder, "certs"))
         self.engine = Engine(folder)
         self.nodes = [Node(self, number + 1) for number in range(nodes)]
 

@@ -121,6 +121,12 @@ def test_phones_go_and_come_back_and_lose_their_apps(emulator, start):
     assert len(tokens) == PHONES
 
 
+def test_the_tokens_of_apps_that_are_removed_at_once_are_told_too(start):
+    fleet = start("--uninstall", "100", "--period", "1ms", "--rate", "1000")
+    assert len(fleet.tokens()) == PHONES
+    assert fleet.stop()[0] == 0
+
+
 def rows(emulator):
     return emulator.api("GET", "/api/v1/tokens")["tokens"]
 

@@ -55,10 +55,8 @@ final class FleetOutput {
     guard let tokensPath else { return }
     var bytes: [UInt8] = []
     for phone in phones {
-      let state = phone.driver.state
-      for app in state.apps {
-        guard let token = app.token else { continue }
-        bytes += "\(token.hex) \(app.topic.name) \(state.udid.text)\n".utf8
+      for (topic, token) in phone.firstTokens {
+        bytes += "\(token.hex) \(topic.name) \(phone.driver.state.udid.text)\n".utf8
       }
     }
     try TextFile.write(tokensPath, bytes)

@@ -12,6 +12,8 @@ final class FleetPhone: DeviceOwner {
   private(set) var isOnline = false
   /// Every app of it has a token, or had one.
   private(set) var isReady = false
+  /// Those of its apps when it became ready, whatever has been removed since.
+  private(set) var firstTokens: [(topic: Topic, token: DeviceToken)] = []
   /// Its apps are removed as soon as they have their tokens: before, the emulator knows of none.
   private var losesApps = false
   /// It has got a notification.
@@ -57,6 +59,7 @@ final class FleetPhone: DeviceOwner {
   private func checkReady() {
     guard !isReady, driver.state.apps.allSatisfy({ $0.token != nil }) else { return }
     isReady = true
+    firstTokens = driver.state.apps.compactMap { app in app.token.map { (app.topic, $0) } }
     fleet.ready()
     if losesApps { fleet.uninstall(driver.state) }
   }
