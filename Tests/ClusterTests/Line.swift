@@ -6,7 +6,7 @@ import Transport
 
 @testable import Cluster
 
-/// A client on a loop of its own, which turns until what is waited for is there.
+/// A client on a loop, of its own unless told otherwise, which turns until what is waited for is there.
 final class Line {
   /// What the client has told of itself.
   private final class States {
@@ -17,15 +17,17 @@ final class Line {
   let client: NATSClient
   private let heard = States()
 
-  convenience init(to server: NATSServer, credentials: NATSCredentials? = nil) throws {
+  convenience init(to server: NATSServer, credentials: NATSCredentials? = nil, on loop: EventLoop? = nil)
+    throws
+  {
     let settings = NATSClient.Settings(servers: [EngineAddress(server.address)]) { _ in
       NATSIntroduction(name: "test", software: "1", credentials: credentials)
     }
-    try self.init(settings)
+    try self.init(settings, on: loop)
   }
 
-  init(_ settings: NATSClient.Settings) throws {
-    loop = try #require(EventLoop())
+  init(_ settings: NATSClient.Settings, on shared: EventLoop? = nil) throws {
+    loop = try #require(shared ?? EventLoop())
     client = NATSClient(loop: loop, settings: settings) { [heard] in heard.all.append($0) }
     client.start()
   }

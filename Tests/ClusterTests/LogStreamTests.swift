@@ -107,6 +107,26 @@ struct LogStreamTests {
     #expect(logs.allSatisfy { $0.count(.gap) == 1 && $0.sequences == [1] })
   }
 
+  /// Two nodes that start together on an empty engine.
+  @Test func twoWhoMakeALogAtOnceMeanTheSame() throws {
+    let server = try NATSServer()
+    let first = try Line(to: server)
+    let second = try Line(to: server, on: first.loop)
+    for line in [first, second] { try line.waitUntilReady() }
+    var seen: [String: [String]] = [:]
+    let logs = (0..<64).flatMap { number in [first, second].map { FollowedLog($0, "APNS_Z\(number)") } }
+    for log in logs {
+      let name = log.log.configuration.name
+      log.log.open { result in
+        seen[name, default: []].append((try? result.get().created) ?? "\(result)")
+      }
+    }
+    _ = try first.wait(until: "all are open") {
+      seen.values.reduce(0) { $0 + $1.count } == logs.count ? true : nil
+    }
+    #expect(seen.values.filter { $0[0] != $0[1] } == [])
+  }
+
   @Test func refusesAStreamOfAnotherConfiguration() throws {
     let server = try NATSServer()
     let log = FollowedLog(try Line(to: server))

@@ -55,6 +55,12 @@ import Testing
           differences: []))
   }
 
+  /// As nats-server 2.9.10 answers the second of two that make a stream at once.
+  @Test func aStreamThatIsBeingMadeIsNotThereYet() throws {
+    let text = information(("2026-11-22T23:04:18.327843072Z", "0001-01-01T00:00:00Z"))
+    #expect(throws: JetStreamFailure.late) { try answer(text).state(of: configuration) }
+  }
+
   @Test func saysWhatAStreamHasOtherwise() throws {
     let text = information((#""max_age":0"#, #""max_age":60000000000"#), (#""new""#, #""old""#))
     let state = try answer(text).state(of: configuration)

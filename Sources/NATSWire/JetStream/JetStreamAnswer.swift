@@ -114,7 +114,10 @@ extension NATSAnswer {
     return sequence
   }
 
-  /// What `create` and `information` answer.
+  /// Go's zero time, which stands for none.
+  private static let neverMade = "0001-01-01T00:00:00Z"
+
+  /// What `create` and `information` answer; `late` while the stream is still being made.
   public func state(of configuration: JetStreamConfiguration) throws(JetStreamFailure) -> JetStreamState {
     let document = try document()
     guard case .string(let created)? = document["created"], case .object(let members)? = document["state"],
@@ -123,6 +126,8 @@ extension NATSAnswer {
       let last = state.unsigned("last_seq"), let messages = state.unsigned("messages"),
       let bytes = state.unsigned("bytes")
     else { throw .malformed("a stream without its state") }
+    // Whoever makes a stream while somebody else does is answered before it is made (nats-server 2.9.10).
+    guard created != Self.neverMade else { throw .late }
     return JetStreamState(
       created: created, firstSequence: max(first, 1), lastSequence: last, messages: messages, bytes: bytes,
       differences: configuration.differences(from: JSONObject(members: found)))
