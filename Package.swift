@@ -76,7 +76,7 @@ let package = Package(
       "Benchmark",
       [
         "Broker", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel", "Storage",
-        "Transport",
+        "Transport", "Zones",
       ]),
     library(
       "Commands",

@@ -28,6 +28,20 @@ public enum ProcessStatus {
     guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
     return pages * Int(getpagesize())
   }
+
+  /// Time that processors have worked for it so far, in nanoseconds, as exactly as the system counts (10 ms on Linux); nil where
+  /// it has no `/proc`.
+  public static func processorNanoseconds(_ pid: Int32) -> Int64? {
+    guard let file = fopen("/proc/\(pid)/stat", "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 1024)
+    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // Behind the program's name, which may have blanks in it, comes the state; then user and system time as the 12th and 13th.
+    let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+    guard fields.count > 13, let user = Int64(fields[12]), let system = Int64(fields[13]) else { return nil }
+    return (user + system) * (1_000_000_000 / Int64(max(1, sysconf(Int32(_SC_CLK_TCK)))))
+  }
 }
 
 /// Which signals wait instead of arriving, or never do.

@@ -8,30 +8,39 @@ import Transport
 /// Sends at a steady rate and measures how long each message takes to arrive. The moment of sending travels in the
 /// message, so nothing has to be matched.
 final class LatencyLoad {
-  /// How often a batch is sent, in nanoseconds.
+  /// How often what is due is sent, in nanoseconds.
   private static let tick: Int64 = 1_000_000
 
   private let loop: EventLoop
-  private let batch: Int
-  private var ticksLeft: Int
+  /// A second.
+  private let rate: Int
+  private let count: Int
+  private var sent = 0
+  private var startedAt: Int64 = 0
   private var timer: LoopEvent?
   private let send: (Int) -> Void
   var latencies = Latencies()
 
   private init(_ loop: EventLoop, rate: Int, seconds: Int, send: @escaping (Int) -> Void) {
     (self.loop, self.send) = (loop, send)
-    batch = max(1, rate / 1000)
-    ticksLeft = seconds * 1000
+    self.rate = rate
+    count = rate * seconds
     timer = LoopEvent(timerOn: loop) { [unowned self] in next() }
   }
 
-  private func start() { timer?.start(afterNanoseconds: Self.tick) }
-
-  private func next() {
-    guard ticksLeft > 0 else { return loop.stop() }
-    ticksLeft -= 1
+  private func start() {
+    startedAt = SystemClock.monotonicNanoseconds()
     timer?.start(afterNanoseconds: Self.tick)
-    send(batch)
+  }
+
+  /// What is late because the machine was is sent all the same: the rate is what was asked for.
+  private func next() {
+    guard sent < count else { return loop.stop() }
+    timer?.start(afterNanoseconds: Self.tick)
+    let elapsed = SystemClock.monotonicNanoseconds() - startedAt
+    let due = min(count, Int(elapsed * Int64(rate) / 1_000_000_000))
+    send(due - sent)
+    sent = due
   }
 
   func arrived(sentAt: Int64) { latencies.add(SystemClock.monotonicNanoseconds() - sentAt) }

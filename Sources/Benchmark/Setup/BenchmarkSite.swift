@@ -58,9 +58,12 @@ final class BenchmarkSite {
 
   private static let team = "BENCHTEAM1"
 
+  /// The UDID of the device that is none of the fleet's.
+  static let deviceName = "bench-latency"
+
   /// A device that is none of the fleet's.
   func makeDevice() throws -> DeviceIdentity {
-    guard let udid = UDID("bench-latency") else { throw EmulatorError(.failed, "the UDID is malformed") }
+    guard let udid = UDID(Self.deviceName) else { throw EmulatorError(.failed, "the UDID is malformed") }
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
     let issued = try certs.issueDeviceCertificate(udid: udid, now: now)
     return try DeviceIdentity.load(pem: issued.certificate, key: issued.key)

@@ -7,11 +7,12 @@ final class ServerProcess {
   /// From start to `ready`, in nanoseconds.
   let startTime: Int64
   let child: ChildProcess
+  let portsFile: String
   private let ports: [String: UInt16]
 
   /// Starts it on free ports and waits for `ready`.
   init(site: BenchmarkSite, data: String, extra: [String] = []) throws {
-    let portsFile = "\(site.folder)/ports.json"
+    portsFile = "\(data).ports.json"
     let off = ["gateway", "feedback", "provider", "courier", "console"].flatMap { ["--\($0)-port", "0"] }
     let began = SystemClock.monotonicNanoseconds()
     child = try ChildProcess(
@@ -43,6 +44,15 @@ final class ServerProcess {
   }
 
   var residentBytes: Int { ProcessStatus.residentBytes(child.pid) ?? 0 }
+
+  /// What its console answers.
+  func ask(_ path: String) throws -> JSONValue? {
+    let answer = try ChildProcess(
+      "/usr/bin/env", ["curl", "-s", "-w", "\n", "http://\(address("console"))\(path)"])
+    var text: [UInt8] = []
+    while let line = answer.nextLine() { text += line.utf8 }
+    return JSONReader.read(text)
+  }
 
   func stop() { child.stop() }
 

@@ -22,7 +22,15 @@ enum BenchCommand {
   private static let replayed = count("replayed", "4000000", "pushes that are replayed; 0 leaves it out")
   static let captureFlags: [any FlagDescription] = [captureFrames, captureOnline, captureRequests, replayed]
 
-  /// Everything, as much as the defaults say.
+  private static let clusterRequests = count("requests", "300000", "requests over HTTP/2, in each run")
+  private static let clusterFrames = count("frames", "2000000", "frames to the gateway, in each run")
+  private static let phones = count(
+    "phones", "9500", "phones on each of the two nodes that get a push each; 0 leaves it out")
+  private static let kept = count(
+    "kept", "100000", "messages that are kept in the zone that is taken over; 0 leaves it out")
+  static let clusterFlags: [any FlagDescription] = [clusterRequests, clusterFrames, phones, kept]
+
+  /// Everything that needs no engine, as much as the defaults say.
   static func all(_ settings: Settings) throws -> ExitStatus {
     var gateway = try GatewayBenchmark(GatewayBenchmark.Options())
     try Output.line(gateway.run(progress: progress) + "\n")
@@ -61,6 +69,17 @@ enum BenchCommand {
     options.requests = settings[captureRequests] ?? options.requests
     options.replayed = settings[replayed] ?? options.replayed
     var benchmark = try CaptureBenchmark(options)
+    try Output.line(benchmark.run(progress: progress))
+    return .success
+  }
+
+  static func cluster(_ settings: Settings) throws -> ExitStatus {
+    var options = ClusterBenchmark.Options()
+    options.requests = settings[clusterRequests] ?? options.requests
+    options.frames = settings[clusterFrames] ?? options.frames
+    options.phones = settings[phones] ?? options.phones
+    options.kept = settings[kept] ?? options.kept
+    var benchmark = try ClusterBenchmark(options)
     try Output.line(benchmark.run(progress: progress))
     return .success
   }

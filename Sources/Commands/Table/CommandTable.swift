@@ -96,6 +96,9 @@ package enum CommandTable {
     CommandDescription(
       "bench capture", "measure what watching costs, and how fast a capture is replayed",
       flags: BenchCommand.captureFlags, run: BenchCommand.capture),
-    CommandDescription("bench", "measure all of it", run: BenchCommand.all),
+    CommandDescription(
+      "bench cluster", "measure two nodes and an engine beside a single node without one",
+      flags: BenchCommand.clusterFlags, run: BenchCommand.cluster),
+    CommandDescription("bench", "measure all that needs no engine", run: BenchCommand.all),
   ]
 }

@@ -1,0 +1,67 @@
+import Emulator
+import LegacyWire
+import Platform
+import PushModel
+
+/// What takes many phones, or many messages.
+extension ClusterBenchmark {
+  /// Phones on both nodes get a push each, sent at one of them: until all have it.
+  mutating func measurePhones(_ progress: (String) -> Void) throws {
+    guard options.phones > 0 else { return }
+    progress("2 × \(options.phones) phones")
+    SocketCalls.raiseOpenFileLimit()
+    let cluster = try ClusterProcesses("crowd", site: site)
+    defer { cluster.stop() }
+    let fleets = try cluster.nodes.enumerated().map { index, node in
+      try FleetProcess(
+        "crowd-\(index + 1)", of: options.phones, at: node, site: site, endsWithOneEach: true)
+    }
+    let tokens = fleets.flatMap(\.tokens)
+    progress("a push to each")
+    let load = try send(tokens, to: cluster.nodes[0])
+    for fleet in fleets { try fleet.awaitEnd() }
+    let seconds = Double(SystemClock.monotonicNanoseconds() - load.startedAt) / 1e9
+    table.add(
+      "2 × \(BenchmarkTable.grouped(options.phones)) phones, a push to each, until all have it",
+      "\(BenchmarkTable.fixed(seconds, 2)) s")
+  }
+
+  /// The owner of a zone with many kept messages is killed: until the other node accepts a push for it.
+  mutating func measureTakeover(_ progress: (String) -> Void) throws {
+    guard options.kept > 0 else { return }
+    progress("a zone with \(options.kept) kept messages")
+    let cluster = try ClusterProcesses("takeover", site: site, zones: 1, extra: ["--adopt-tokens"])
+    defer { cluster.stop() }
+    let tokens = (0..<options.kept).compactMap { DeviceToken(bytes: Self.token($0)) }
+    _ = try send(tokens, to: cluster.nodes[0])
+    progress("killing its owner")
+    let owner = cluster.owner(of: tokens[0])
+    let killed = SystemClock.monotonicNanoseconds()
+    kill(cluster.nodes[owner].child.pid, SIGKILL)
+    while (try? send([tokens[0]], to: cluster.nodes[1 - owner])) == nil {
+      guard SystemClock.monotonicNanoseconds() - killed < Self.patience else {
+        throw EmulatorError(.failed, "nobody took the zone over")
+      }
+    }
+    let seconds = Double(SystemClock.monotonicNanoseconds() - killed) / 1e9
+    table.add(
+      "takeover of \(BenchmarkTable.grouped(options.kept)) kept messages, kill to accepted push",
+      "\(BenchmarkTable.fixed(seconds, 2)) s", aim: "≤ 5.00 s")
+  }
+
+  /// How long a takeover may last, in nanoseconds.
+  private static let patience: Int64 = 60_000_000_000
+
+  /// A frame to each; throws unless all were taken.
+  private func send(_ tokens: [DeviceToken], to node: ServerProcess) throws -> FrameLoad {
+    try FrameLoad.run(
+      site, to: node.address("gateway"), tokens: tokens, payload: GatewayBenchmark.payload,
+      count: tokens.count,
+      ending: GatewayBenchmark.ending)
+  }
+
+  /// Tokens that no device was given.
+  private static func token(_ index: Int) -> [UInt8] {
+    [UInt8](repeating: 0xa5, count: 24) + withUnsafeBytes(of: UInt64(index).bigEndian) { Array($0) }
+  }
+}

@@ -1,0 +1,29 @@
+import Platform
+
+/// What a load cost the processes that worked for it.
+struct ProcessorTime {
+  /// Microseconds of processors for one push: of the emulator's processes, and of the engine's.
+  private(set) var ofNodes = 0.0
+  private(set) var ofEngine = 0.0
+
+  /// How long what comes after the last answer (the other node reads the log) is waited for, in microseconds.
+  private static let settling: UInt32 = 500_000
+
+  /// Runs a load, which answers how many pushes it had.
+  static func measure(_ nodes: [ServerProcess], _ engine: EngineProcess? = nil, _ load: () throws -> Int)
+    rethrows
+    -> ProcessorTime
+  {
+    let before = (spent(nodes.map(\.child)), spent([engine?.child].compactMap { $0 }))
+    let pushes = Double(max(1, try load()))
+    usleep(settling)
+    let after = (spent(nodes.map(\.child)), spent([engine?.child].compactMap { $0 }))
+    return ProcessorTime(
+      ofNodes: Double(after.0 - before.0) / 1000 / pushes,
+      ofEngine: Double(after.1 - before.1) / 1000 / pushes)
+  }
+
+  private static func spent(_ processes: [ChildProcess]) -> Int64 {
+    processes.reduce(0) { $0 + (ProcessStatus.processorNanoseconds($1.pid) ?? 0) }
+  }
+}
