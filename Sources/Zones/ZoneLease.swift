@@ -120,6 +120,9 @@ public struct ZoneLease: Sendable {
   /// The last record that was read or written.
   public var last: UInt64 { writes ? written.sequence : reader.last }
 
+  /// The reign of whoever owns the zone, or did last, by the log; 0 in a new one.
+  public var epoch: UInt64 { writes ? written.epoch : reader.epoch }
+
   /// Where our own log is; nil unless it is ours.
   public var writtenPlace: ZonePlace? { role == .owning ? written : nil }
 

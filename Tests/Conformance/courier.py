@@ -33,11 +33,12 @@ class Device:
         self.topic = hashlib.sha1(topic.encode()).digest()
         self.base_token = None
         self.socket = None
+        self.patience = PATIENCE
 
     def connect(self):
         context = ssl.create_default_context(cafile=self.emulator.ca)
         context.set_alpn_protocols(["apns-security-v3"])
-        plain = socket.create_connection(self.emulator.address("courier"), PATIENCE)
+        plain = socket.create_connection(self.emulator.address("courier"), self.patience)
         self.socket = context.wrap_socket(plain, server_hostname="courier.sandbox.push.apple.com")
         nonce = b"\0" + struct.pack(">Q", time.time_ns() // 1_000_000) + os.urandom(8)
         signature = b"\1\1" + self.key.sign(nonce, padding.PKCS1v15(), hashes.SHA1())

@@ -9,6 +9,7 @@ import time
 import urllib.error
 
 from harness import PATIENCE, Emulator, eventually
+from partitions import Announcements, Network
 
 NATS = shutil.which("nats-server", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 
@@ -62,10 +63,12 @@ class Node(Emulator):
         os.symlink(cluster.certs, os.path.join(folder, "certs"))
         super().__init__(folder)
         self.cluster, self.name = cluster, f"node-{number}"
+        # Where the engine is for this node.
+        self.engine = cluster.engine
 
     def start(self, *flags, **options):
         return super().start(
-            "--nats", self.cluster.engine.url, "--node", self.name, "--zones", str(self.cluster.zones), *flags, **options)
+            "--nats", f"nats://127.0.0.1:{self.engine.port}", "--node", self.name, "--zones", str(self.cluster.zones), *flags, **options)
 
     def unreadiness(self):
         """What keeps the node from being ready; nothing if it is."""
@@ -80,6 +83,35 @@ class Node(Emulator):
         return self.process is not None and self.process.poll() is None
 
 
+class Ways:
+    """A cluster's: from each node to the engine, and to each other node."""
+
+    def __init__(self, cluster):
+        self.network = Network()
+        self.between, self.ports = {}, {}
+        for node in cluster.nodes:
+            for other in cluster.nodes:
+                if node is not other:
+                    self.between[node.name, other.name] = self.network.way(
+                        f"{node.name} to {other.name}", lambda name=other.name: self.ports[name])
+            node.engine = self.network.way(
+                f"{node.name} to engine", lambda: cluster.engine.port, lambda name=node.name: self._announcements(name))
+        self.to_engine = [node.engine for node in cluster.nodes]
+
+    def _announcements(self, listener):
+        def heard(name, port):
+            self.ports[name] = port
+            way = self.between.get((listener, name))
+            return way.port if way else port
+        return Announcements(heard)
+
+    def heal(self):
+        self.network.heal()
+
+    def close(self):
+        self.network.close()
+
+
 class Cluster:
     """The nodes are numbered from 1, as people count."""
 
@@ -89,6 +121,12 @@ class Cluster:
         self.certs = shutil.copytree(certs, os.path.join(folder, "certs"))
         self.engine = Engine(folder)
         self.nodes = [Node(self, number + 1) for number in range(nodes)]
+        self.ways = None
+
+    def through_ways(self):
+        """To be called before the start: all that nodes and engine say to each other goes by ways that can fail."""
+        self.ways = Ways(self)
+        return self
 
     def start(self):
         self.engine.start()
@@ -123,3 +161,5 @@ class Cluster:
         if self.engine.process and self.engine.process.poll() is None:
             self.engine.go_on()
             self.engine.kill()
+        if self.ways:
+            self.ways.close()

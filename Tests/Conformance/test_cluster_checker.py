@@ -1,26 +1,35 @@
 """Whatever dies, stops or is cut off among nodes and engine: a device gets the newest accepted message, never an older one, never two,
-and all nodes know the same in the end. `CLUSTER_ROUNDS=200 CLUSTER_SEED=…` for more of it by hand."""
+and all nodes know the same in the end. `CLUSTER_ROUNDS=200 CLUSTER_SEED=…` for more of it by hand, `CLUSTER_FAULTS=silence` for those
+with that in their names."""
 
+import collections
 import json
 import os
 import random
-import signal
+import shutil
 import threading
 import time
 
+import httpx
 import pytest
 
+from cluster_faults import CUTS, KILLS, STOPS
 from courier import Device
 from harness import PATIENCE, TOPIC, eventually
 from legacy import Provider, framed
+from modern import ModernProvider, issue_key
 from nodes import NATS, Cluster
 
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
 
-ROUNDS = int(os.environ.get("CLUSTER_ROUNDS", "4"))
+ROUNDS = int(os.environ.get("CLUSTER_ROUNDS", "6"))
 SEED = int(os.environ.get("CLUSTER_SEED", "1"))
-DEVICES = 12
-REFUSED = b"\x08\x02"
+FAULTS = [fault for fault in KILLS + STOPS + CUTS if os.environ.get("CLUSTER_FAULTS", "") in fault.__name__]
+# Few rounds have one of each kind after the other.
+FEW = [fault for each in zip(CUTS, KILLS, STOPS + STOPS) for fault in each]
+REFUSED, SHUTDOWN = b"\x08\x02", b"\x08\x0a"
+# Seconds that a provider waits for a node that may never answer, and a device.
+PROVIDER_PATIENCE, DEVICE_PATIENCE = 8, 3
 
 
 class Numbers:
@@ -43,149 +52,116 @@ class Sender(threading.Thread):
         self.cluster, self.pair, self.tokens, self.numbers = cluster, pair, tokens, numbers
         self.random = random.Random(seed)
         self.accepted, self.attempted = {}, {}
+        self.counts = collections.Counter()
         self.stops = threading.Event()
 
     def run(self):
         while not self.stops.is_set():
             try:
                 self.connection(self.random.choice([node for node in self.cluster.nodes if node.is_alive]))
-            except (OSError, IndexError):
+            except (OSError, IndexError, httpx.HTTPError):
                 time.sleep(0.02)
 
+    def next_push(self):
+        token, number = self.random.choice(self.tokens), self.numbers.next()
+        self.attempted[token] = number
+        self.counts["pushes"] += 1
+        return token, number
+
+    def note(self, pushes, verdict):
+        """Pushes in the order of sending that were accepted, or not."""
+        self.counts[verdict] += len(pushes)
+        if verdict == "accepted":
+            self.accepted.update(pushes)
+
+
+class LegacySender(Sender):
+    """By the binary protocol."""
+
     def connection(self, node):
-        with Provider(node, *self.pair) as provider:
-            # A node that stands still must not hold the provider for ever.
-            provider.socket.settimeout(8)
-            newest, frames = {}, b""
+        with Provider(node, *self.pair, patience=PROVIDER_PATIENCE) as provider:
+            pushes = [self.next_push() for _ in range(self.random.randint(1, 40))]
+            provider.send(b"".join(framed(number, token, payload(number)) for token, number in pushes))
+            answer = provider.flush()
+            if answer[:2] == REFUSED:
+                # The packet that refuses the next frame says that all of these were accepted.
+                self.note(pushes, "accepted")
+            elif answer[:2] == SHUTDOWN:
+                # It names the last one that was.
+                last = int.from_bytes(answer[2:], "big")
+                self.note([push for push in pushes if push[1] <= last], "accepted")
+                self.note([push for push in pushes if push[1] > last], "refused")
+            else:
+                self.note(pushes, "unanswered")
+
+
+class HTTPSender(Sender):
+    """By HTTP/2, with a verdict for each."""
+
+    def connection(self, node):
+        with ModernProvider(node) as provider:
+            provider.client.timeout = PROVIDER_PATIENCE
             for _ in range(self.random.randint(1, 40)):
-                token, number = self.random.choice(self.tokens), self.numbers.next()
-                newest[token] = number
-                self.attempted[token] = number
-                frames += framed(number, token, json.dumps({"number": number}).encode())
-            provider.send(frames)
-            # The packet that refuses the next frame says that all of these were accepted.
-            if provider.flush()[:2] == REFUSED:
-                self.accepted.update(newest)
+                if self.stops.is_set():
+                    return
+                token, number = self.next_push()
+                status, body = provider.push(token.hex(), {"number": number})
+                assert status in (200, 503), body
+                self.note([(token, number)], "accepted" if status == 200 else "refused")
 
 
-def kill_a_node(cluster, chance):
-    cluster.nodes[chance.randrange(3)].kill()
+def payload(number):
+    return json.dumps({"number": number}).encode()
 
 
-def stop_a_node_for_a_while(cluster, chance):
-    node = cluster.nodes[chance.randrange(3)]
-    node.process.send_signal(signal.SIGSTOP)
-    time.sleep(chance.choice((0.5, 2, 4.5)))
-    node.process.send_signal(signal.SIGCONT)
-
-
-def drain_a_node(cluster, chance):
-    cluster.nodes[chance.randrange(3)].stop()
-
-
-def kill_the_engine(cluster, chance):
-    cluster.engine.kill()
-    time.sleep(chance.choice((0, 0.3, 2)))
-    cluster.engine.start()
-
-
-def stop_the_engine_for_a_while(cluster, chance):
-    cluster.engine.pause()
-    time.sleep(chance.choice((0.3, 1.5, 3.5)))
-    cluster.engine.go_on()
-
-
-FAULTS = [kill_a_node, stop_a_node_for_a_while, kill_the_engine, drain_a_node, stop_the_engine_for_a_while]
-
-
-def number(message):
+def number_of(message):
     return json.loads(message[3])["number"]
 
 
-def known(node):
-    """Tokens and kept messages of everybody, as one node knows them."""
-    state = node.api("GET", "/api/v1/export")
-    return {
-        app["token"]: (device["udid"], (app.get("message") or {}).get("payloadBase64"))
-        for device in state["devices"] for app in device.get("apps", [])}
+class Books:
+    """What each token is owed, and what its device has had. One device is asked at a time, so all this is in order."""
 
+    def __init__(self, chance):
+        self.chance = chance
+        self.owed, self.seen, self.acknowledged, self.checked = {}, {}, {}, 0
 
-def heal(cluster):
-    for node in cluster.nodes:
-        # A node that has lost a zone ends, and whoever runs it starts it again.
-        if not node.is_alive:
-            node.start()
-    cluster.ready()
-
-
-def test_no_fault_loses_or_doubles_a_message(tmp_path, issued):
-    chance, numbers, counts = random.Random(SEED), Numbers(), {}
-    cluster = Cluster(tmp_path, issued)
-    try:
-        cluster.start()
-        first = cluster.nodes[0]
-        pair = first.push_certificate()
-        devices = [Device(first, *first.device_certificate(f"phone-{n % 6}"), TOPIC) for n in range(6)]
-        tokens = [device.connect().app_token() for device in devices]
-        for device in devices:
+    def visit(self, device, token, where):
+        """The device comes and gets what is kept for it; False if it was not let in."""
+        try:
+            messages = device.connect().kept_messages()
+        except (OSError, EOFError):
+            return False
+        else:
+            self.check(device, token, messages, where)
+            return True
+        finally:
             device.close()
-        owed, seen, acknowledged, checked = {}, {}, {}, 0
-        for round_number in range(ROUNDS):
-            # Two providers, each with tokens of its own, so that the order of its pushes is known.
-            senders = [
-                Sender(cluster, pair, tokens[part::2], numbers, f"{SEED}/{round_number}/{part}") for part in (0, 1)]
-            for sender in senders:
-                sender.start()
-            time.sleep(chance.random() * 0.7)
-            fault = FAULTS[round_number % len(FAULTS)] if ROUNDS < 20 else chance.choice(FAULTS)
-            fault(cluster, chance)
-            counts[fault.__name__] = counts.get(fault.__name__, 0) + 1
-            time.sleep(chance.random() * 0.7)
-            for sender in senders:
-                sender.stops.set()
-            for sender in senders:
-                sender.join(PATIENCE)
-                assert not sender.is_alive()
-                owed.update(sender.accepted)
-            heal(cluster)
-            for device, token in zip(devices, tokens):
-                device.emulator = chance.choice(cluster.nodes)
-                attempted = max(sender.attempted.get(token, 0) for sender in senders)
-                messages = eventually(lambda device=device: kept(device), "the device is let in")[0]
-                found = [number(message) for message in messages]
-                where = f"round {round_number} ({fault.__name__}), seed {SEED}, token {tokens.index(token)}: {found}"
-                assert len(found) <= 1, f"more than one message: {where}"
-                if token in owed:
-                    assert found, f"accepted {owed[token]} but nothing came: {where}"
-                    assert found[0] >= owed[token], f"accepted {owed[token]} but an older one came: {where}"
-                    checked += 1
-                if found:
-                    assert found[0] >= seen.get(token, 0), f"older than {seen.get(token)}, which the device had: {where}"
-                    assert found[0] > acknowledged.get(token, 0), f"acknowledged before: {where}"
-                    assert found[0] <= max(attempted, owed.get(token, 0), seen.get(token, 0)), f"never sent: {where}"
-                    seen[token] = found[0]
-                    if chance.random() < 0.6:
-                        owed.pop(token, None)
-                        if acknowledges(device, messages[0]):
-                            acknowledged[token] = found[0]
-                    else:
-                        owed[token] = found[0]
-                device.close()
-            states = eventually(lambda: alike([known(node) for node in cluster.nodes]), "all nodes know the same")
-            assert set(states[0]) == {token.hex() for token in tokens}
-        assert checked >= ROUNDS, f"only {checked} messages were known to be accepted"
-        print(f"{ROUNDS} rounds, {numbers.last} pushes, {checked} checks, violations 0; {counts}")
-    finally:
-        cluster.stop()
 
+    def check(self, device, token, messages, where):
+        found = [number_of(message) for message in messages]
+        where = f"{where}: {found}"
+        assert len(found) <= 1, f"more than one message: {where}"
+        if token in self.owed:
+            assert found, f"accepted {self.owed[token]} but nothing came: {where}"
+            assert found[0] >= self.owed[token], f"accepted {self.owed[token]} but an older one came: {where}"
+            self.checked += 1
+        if not found:
+            return
+        assert found[0] >= self.seen.get(token, 0), f"older than {self.seen[token]}, which the device had: {where}"
+        assert found[0] > self.acknowledged.get(token, 0), f"acknowledged before: {where}"
+        self.seen[token] = found[0]
+        if self.chance.random() < 0.6:
+            self.owed.pop(token, None)
+            if acknowledges(device, messages[0]):
+                self.acknowledged[token] = found[0]
+        else:
+            self.owed[token] = found[0]
 
-def kept(device):
-    """The kept messages in a list, or nothing if the device has to come again."""
-    try:
-        return [device.connect().kept_messages()]
-    except (OSError, EOFError):
-        device.close()
-        return None
+    def note(self, sender):
+        """What was accepted for certain, unless the device has had it, or something newer, meanwhile."""
+        for token, number in sender.accepted.items():
+            if number > self.seen.get(token, 0):
+                self.owed[token] = number
 
 
 def acknowledges(device, message):
@@ -197,5 +173,143 @@ def acknowledges(device, message):
         return False
 
 
+class Visitor(threading.Thread):
+    """Devices that come to any node while things go wrong: what they are told by a node whose time has run out, they must not be."""
+
+    def __init__(self, cluster, devices, books, where, seed):
+        super().__init__(daemon=True)
+        self.cluster, self.devices, self.books, self.where = cluster, devices, books, where
+        self.random = random.Random(seed)
+        self.visits, self.violation = 0, None
+        self.stops = threading.Event()
+
+    def run(self):
+        try:
+            while not self.stops.is_set():
+                token = self.random.choice(list(self.devices))
+                device = self.devices[token]
+                device.emulator = self.random.choice(self.cluster.nodes)
+                place = f"{self.where}, {device.emulator.name} amid it"
+                self.visits += self.books.visit(device, token, place)
+                time.sleep(0.02)
+        except AssertionError as violation:
+            self.violation = violation
+
+
+def known(node):
+    """Tokens and kept messages of everybody, as one node knows them."""
+    state = node.api("GET", "/api/v1/export")
+    return {
+        app["token"]: (device["udid"], (app.get("message") or {}).get("payloadBase64"))
+        for device in state["devices"] for app in device.get("apps", [])}
+
+
 def alike(states):
     return states if all(state == states[0] for state in states) else None
+
+
+def owners(node):
+    return [(zone["owner"], zone["epoch"]) for zone in node.api("GET", "/api/v1/cluster")["zones"]]
+
+
+class Run:
+    """The rounds."""
+
+    def __init__(self, cluster):
+        self.cluster, self.chance, self.numbers = cluster, random.Random(SEED), Numbers()
+        self.counts, self.faults = collections.Counter(), collections.Counter()
+        self.books = Books(self.chance)
+        self.epochs = [0] * cluster.zones
+
+    def start(self):
+        first = self.cluster.nodes[0]
+        self.pair = first.push_certificate()
+        self.devices = {}
+        for number in range(6):
+            device = Device(first, *first.device_certificate(f"phone-{number}"), TOPIC)
+            device.patience = DEVICE_PATIENCE
+            token = eventually(lambda device=device: registered(device), "the device has a token")
+            self.devices[token] = device
+
+    def round(self, number):
+        fault = FEW[number % len(FEW)] if ROUNDS < 20 and FEW[0] in FAULTS else self.chance.choice(FAULTS)
+        where = f"round {number} ({fault.__name__}), seed {SEED}"
+        tokens, seed = list(self.devices), f"{SEED}/{number}"
+        # Each provider has tokens of its own, so that the order of its pushes is known.
+        kinds = (LegacySender, LegacySender, HTTPSender)
+        senders = [
+            kind(self.cluster, self.pair, tokens[part::3], self.numbers, f"{seed}/{part}")
+            for part, kind in enumerate(kinds)]
+        visitor = Visitor(self.cluster, self.devices, self.books, where, f"{seed}/visitor")
+        for each in (*senders, visitor):
+            each.start()
+        time.sleep(self.chance.random() * 0.7)
+        fault(self.cluster, self.chance)
+        self.faults[fault.__name__] += 1
+        self.cluster.ways.heal()
+        time.sleep(self.chance.random() * 0.7)
+        for each in (*senders, visitor):
+            each.stops.set()
+        for each in (*senders, visitor):
+            each.join(PATIENCE)
+            assert not each.is_alive(), f"{where}: {each} does not end"
+        self.heal()
+        assert not visitor.violation, visitor.violation
+        self.counts["visits"] += visitor.visits
+        for sender in senders:
+            self.counts += sender.counts
+            self.books.note(sender)
+        self.look(where)
+
+    def heal(self):
+        for node in self.cluster.nodes:
+            # A node that has lost a zone ends, and whoever runs it starts it again.
+            if not node.is_alive:
+                self.counts["starts again"] += 1
+                node.start()
+        self.cluster.ready()
+
+    def look(self, where):
+        nodes = self.cluster.nodes
+        for token, device in self.devices.items():
+            device.emulator = self.chance.choice(nodes)
+            place = f"{where}, token {list(self.devices).index(token)}"
+            eventually(lambda: self.books.visit(device, token, place), f"the device is let in: {where}")
+        states = eventually(lambda: alike([known(node) for node in nodes]), f"all nodes know the same: {where}")
+        assert set(states[0]) == {token.hex() for token in self.devices}, where
+        zones = eventually(lambda: alike([owners(node) for node in nodes]), f"all nodes know each zone's owner: {where}")
+        epochs = [epoch for _, epoch in zones[0]]
+        assert all(new >= old for new, old in zip(epochs, self.epochs)), f"an older epoch: {where}"
+        self.epochs = epochs
+
+    def report(self, end):
+        kinds = {name: sum(self.faults[fault.__name__] for fault in faults)
+                 for name, faults in (("kills", KILLS), ("stops", STOPS), ("cuts", CUTS))}
+        return f"seed {SEED}, {sum(self.faults.values())} rounds: {dict(self.counts)}, {self.books.checked} checks, {kinds}, {end}; " \
+            f"{dict(self.faults)}"
+
+
+def registered(device):
+    try:
+        return device.connect().app_token()
+    except (OSError, EOFError):
+        return None
+    finally:
+        device.close()
+
+
+def test_no_fault_loses_or_doubles_a_message(tmp_path, issued):
+    shutil.copytree(issued, tmp_path / "certs")
+    cluster = Cluster(tmp_path, tmp_path / "certs").through_ways()
+    run, end = Run(cluster), "violations 1"
+    try:
+        issue_key(cluster.nodes[0])
+        cluster.start()
+        run.start()
+        for number in range(ROUNDS):
+            run.round(number)
+        end = "violations 0"
+        assert run.books.checked >= ROUNDS, f"only {run.books.checked} messages were known to be accepted"
+    finally:
+        print(run.report(end))
+        cluster.stop()

@@ -158,7 +158,7 @@ public final class ClusterNode {
     drivers.map { driver in
       ZoneReport(
         zone: driver.zone, seat: seats[driver.zone.number], owner: driver.ownerName,
-        epoch: driver.lease?.reader.epoch ?? 0, sequence: driver.lease?.last ?? 0,
+        epoch: driver.lease?.epoch ?? 0, sequence: driver.lease?.last ?? 0,
         waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: partings[driver.zone] != nil,
         trouble: driver.trouble.map { "\($0)" })
     }
