@@ -12,7 +12,11 @@ public final class Console {
   let slices: SliceScheduler
   /// Clients that wait for notifications.
   let waiting: WaitBoard
+  /// What happens here, and who watches it: of a cluster, the other nodes.
+  let ownEvents: OwnEvents
   let eventPump: EventPump
+  /// In a cluster: what happens at all nodes, for clients.
+  let merged: MergedWatching?
   private var seenEvents: UInt64 = 0
 
   /// Reads what the context says about hosts and access once; everything else when it is asked for.
@@ -25,7 +29,10 @@ public final class Console {
     routes = (context.fleet.map(Self.fleetRoutes) ?? []) + Self.routeTable
     slices = SliceScheduler { [unowned context] in context.makeTimer($0, $1) }
     waiting = WaitBoard(context.broker)
-    eventPump = EventPump(context, slices)
+    let ownEvents = OwnEvents(context)
+    self.ownEvents = ownEvents
+    eventPump = EventPump(context, slices, ownEvents)
+    merged = context.otherConsoles.map { [slices] in MergedWatching(context, slices, ownEvents, $0) }
     watchBoard()
     watchPhones()
   }
@@ -38,12 +45,14 @@ public final class Console {
     seenEvents = next
     lookForWaits()
     eventPump.somethingHappened()
+    merged?.pump.somethingHappened()
   }
 
   /// Answers everybody who waits and ends every stream, for an orderly end.
   public func shutDown() {
     endWaits(with: Self.goesAway)
     eventPump.endAll()
+    merged?.end()
   }
 
   /// For who waits for what won't come any more.
@@ -51,7 +60,10 @@ public final class Console {
 
   /// Tells watchers of something outside the broker: `connection` or `fault`.
   public func publish(_ event: String, _ members: [(String, JSONValue)]) {
-    eventPump.publish(event, members)
+    guard ownEvents.publish(event, members) else { return }
+    // It may happen behind the turn's end, and nothing else may wake the loop.
+    eventPump.somethingHappened()
+    merged?.pump.somethingHappened()
   }
 
   /// Requests for all nodes that wait until the zones lie still, by their timers.

@@ -68,6 +68,8 @@ def test_any_console_tells_of_what_came_by_others(cluster):
     device = SimulatedDevice(first, "phone-2")
     token = device.next("token")["token"]
     match = {"topic": TOPIC, "q": "by node"}
+    host, port = third.address("console")
+    events = urllib.request.urlopen(f"http://{host}:{port}/api/v1/events", timeout=PATIENCE)
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(
             third.api, "POST", "/api/v1/notifications/wait", {"match": match, "count": 2, "timeoutMs": 1000 * PATIENCE})
@@ -76,6 +78,9 @@ def test_any_console_tells_of_what_came_by_others(cluster):
         found = waiting.result()
     assert [(each["node"], each["payload"]["aps"]["alert"]) for each in found["notifications"]] == [
         ("node-1", "by node-1"), ("node-2", "by node-2")] and found["missing"] == []
+    with events:
+        told = (json.loads(line[6:])["notification"] for line in events if line.startswith(b'data: {"event":"notification"'))
+        assert [next(told)["id"], next(told)["id"]] == [each["id"] for each in found["notifications"]]
     for node in cluster.nodes:
         listed = node.api("GET", f"/api/v1/notifications?order=newest&limit=2&token={token}")
         assert [each["node"] for each in listed["notifications"]] == ["node-2", "node-1"], node.name

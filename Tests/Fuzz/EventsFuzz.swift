@@ -1,4 +1,5 @@
 import Commands
+import Transport
 
 /// The reader of an event stream: the same events in any segmentation, and a line for each that a terminal can show.
 struct EventsFuzz: FuzzTarget {

@@ -1,4 +1,5 @@
 import PushModel
+import Transport
 
 /// Which events of the stream `tail` tells.
 package struct EventFilter {

@@ -1,12 +1,13 @@
 import Platform
 import PushModel
+import Transport
 
 /// An event of the stream as one line for people.
 package enum EventLine {
   /// What is told of an event, in this order, where it has it.
   private static let members = [
     "change", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
-    "missed", "remoteAddress", "detail", "reason", "effect",
+    "missed", "remoteAddress", "detail", "reason", "effect", "node",
   ]
   /// Of a token, in hexadecimal digits: enough to tell one from another.
   private static let tokenDigits = 16

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Transport
 
-/// Feeds event streams (server-sent events) from the broker's event log.
+/// Feeds event streams (server-sent events) from events of one order.
 ///
 /// Watching must not slow the work: events are written in batches, over as many turns of the loop as that takes, each once
 /// for all who watch, and of a flood only the newest of each batch. What was left out is said by a `gap` event, after
@@ -22,12 +22,10 @@ final class EventPump: SlicedWork {
   static let unreadLimit = 1 << 20
   /// Most streams at once, as a count.
   static let streamLimit = 100
-  /// Events from outside the broker that are kept, as a count.
-  private static let documentLimit = 2048
 
   private let context: ConsoleContext
   private let slices: SliceScheduler
-  private var broker: Broker { context.broker }
+  private let feed: any EventFeed
   private var streams: [ObjectIdentifier: EventStream] = [:]
   /// Those that have something to be written.
   private var writing: [EventStream] = []
@@ -37,12 +35,9 @@ final class EventPump: SlicedWork {
   private var timer: AnyObject?
   private var isTimerSet = false
   private var heartbeat: AnyObject?
-  /// What events of kind `other` say; a ring by their subject.
-  private var documents: [(event: String, members: [(String, JSONValue)])] = []
-  private var documentCount: UInt64 = 0
 
-  init(_ context: ConsoleContext, _ slices: SliceScheduler) {
-    (self.context, self.slices) = (context, slices)
+  init(_ context: ConsoleContext, _ slices: SliceScheduler, _ feed: any EventFeed) {
+    (self.context, self.slices, self.feed) = (context, slices, feed)
   }
 
   var streamCount: Int { streams.count }
@@ -51,10 +46,8 @@ final class EventPump: SlicedWork {
 
   /// Begins a stream. `position` is the client's last event; nil for one that wants only what happens from now on.
   func open(_ exchange: HTTPExchange, after position: EventPosition?) throws {
-    guard streams.count < Self.streamLimit else {
-      throw ConsoleError.busy("\(Self.streamLimit) clients are watching already")
-    }
-    broker.events.turnOn()
+    try checkRoom()
+    feed.turnOn()
     let beginning = beginning(position)
     let stream = EventStream(exchange, next: beginning.next)
     streams[ObjectIdentifier(stream)] = stream
@@ -70,13 +63,19 @@ final class EventPump: SlicedWork {
     if heartbeat == nil { beat() }
   }
 
+  /// Throws if there is no room for one more besides those that are about to begin.
+  func checkRoom(_ beginning: Int = 0) throws {
+    guard streams.count + beginning < Self.streamLimit else {
+      throw ConsoleError.busy("\(Self.streamLimit) clients are watching already")
+    }
+  }
+
   /// The first event that a client wants, and whether it can't be told how much it has missed.
   private func beginning(_ position: EventPosition?) -> (next: UInt64, isGap: Bool) {
-    let log = broker.events
-    guard let position else { return (log.nextNumber, false) }
+    guard let position else { return (feed.nextNumber, false) }
     // It has seen nothing of this boot, so it gets all that is remembered of it.
-    guard (position.boot ?? context.boot) == context.boot else { return (log.firstNumber, true) }
-    return position.number < log.nextNumber ? (position.number + 1, false) : (log.nextNumber, true)
+    guard (position.boot ?? context.boot) == context.boot else { return (feed.firstNumber, true) }
+    return position.number < feed.nextNumber ? (position.number + 1, false) : (feed.nextNumber, true)
   }
 
   func endAll() {
@@ -98,12 +97,12 @@ final class EventPump: SlicedWork {
 
   /// Lets streams have what they have not got, or of too much the newest.
   private func write(_ streams: [EventStream], limit: Int) {
-    let log = broker.events
-    let oldest = log.nextNumber - min(log.nextNumber, UInt64(limit))
-    for stream in streams where stream.next < log.nextNumber && stream.hasRoom {
+    let next = feed.nextNumber
+    let oldest = max(feed.firstNumber, next - min(next, UInt64(limit)))
+    for stream in streams where stream.next < next && stream.hasRoom {
       skip(to: oldest, stream)
       if stream.next >= stream.goal { writing.append(stream) }
-      stream.goal = log.nextNumber
+      stream.goal = next
     }
     guard !writing.isEmpty, !isWriting else { return }
     isWriting = true
@@ -123,7 +122,7 @@ final class EventPump: SlicedWork {
 
   private func write(_ stream: EventStream, _ slice: inout Slice) {
     // The ring may have gone on.
-    skip(to: broker.events.firstNumber, stream)
+    skip(to: feed.firstNumber, stream)
     while stream.next < stream.goal, !slice.isSpent {
       if let line = line(stream.next, &slice) { stream.send(line) }
       stream.next += 1
@@ -146,9 +145,7 @@ final class EventPump: SlicedWork {
       return line
     }
     slice.spend(Slice.value)
-    guard let event = broker.events[number],
-      let (name, json) = described(event, EventDocument(broker: broker))
-    else { return nil }
+    guard let (name, json) = feed.describe(number) else { return nil }
     let line = ServerSentEvent.line(id: id(number), name, json)
     slice.spend(line.utf8.count / Slice.bytesWritten)
     if lines.count < Self.catchUpLimit { lines[number] = line }
@@ -156,29 +153,6 @@ final class EventPump: SlicedWork {
   }
 
   private func id(_ number: UInt64) -> String { "\(context.boot)-\(number)" }
-
-  private func described(_ event: BrokerEvent, _ document: EventDocument) -> (String, JSONValue)? {
-    guard event.kind == .other else { return document.describe(event) }
-    guard event.subject + UInt64(Self.documentLimit) >= documentCount, event.subject < documentCount else {
-      return nil
-    }
-    let (name, members) = documents[Int(event.subject % UInt64(Self.documentLimit))]
-    return (name, EventDocument.object(name, event.at, members))
-  }
-
-  func publish(_ event: String, _ members: [(String, JSONValue)]) {
-    guard broker.events.isOn else { return }
-    let slot = Int(documentCount % UInt64(Self.documentLimit))
-    if slot == documents.count {
-      documents.append((event, members))
-    } else {
-      documents[slot] = (event, members)
-    }
-    _ = broker.events.append(subject: documentCount, at: context.now())
-    documentCount += 1
-    // It may happen behind the turn's end, and nothing else may wake the loop.
-    somethingHappened()
-  }
 
   private func beat() {
     guard !streams.isEmpty else {

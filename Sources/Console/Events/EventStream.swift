@@ -76,6 +76,19 @@ extension Console {
   /// `GET /api/v1/events`: everything that happens from now on, or since an event that the client names in the query or,
   /// as browsers do when they come back, in a header field.
   func streamEvents(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let position = try position(request)
+    guard request.http.method == "GET" else { return exchange.respond(headOfEvents) }
+    if request.http.isOfNode { exchange.connection?.stand(stallTime: Self.nodeStallTime) }
+    try eventPump.open(exchange, after: position)
+  }
+
+  /// For who asks for the head alone.
+  var headOfEvents: HTTPResponse {
+    finished(HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "text/event-stream")]))
+  }
+
+  /// The last event that a client has seen; nil for one that names none.
+  func position(_ request: ConsoleRequest) throws -> EventPosition? {
     var query = try request.query()
     let since = query.text("since")
     try query.finish()
@@ -84,10 +97,6 @@ extension Console {
     guard (position == nil) == (text == nil) else {
       throw ConsoleError.bad("since", expected: "the id of an event", got: text ?? "")
     }
-    guard request.http.method == "GET" else {
-      return exchange.respond(
-        finished(HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "text/event-stream")])))
-    }
-    try eventPump.open(exchange, after: position)
+    return position
   }
 }

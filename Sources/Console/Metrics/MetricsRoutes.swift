@@ -78,7 +78,8 @@ extension Console {
         "apns_emulator_history_notifications", .gauge, "Notifications in the history.",
         value: broker.journal.nextId - broker.journal.firstId),
       MetricFamily(
-        "apns_emulator_event_streams", .gauge, "Clients of the event stream.", value: eventPump.streamCount),
+        "apns_emulator_event_streams", .gauge, "Clients of the event stream.",
+        value: (merged?.pump ?? eventPump).streamCount),
     ]
   }
 }

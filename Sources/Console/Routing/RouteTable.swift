@@ -223,6 +223,7 @@ extension Console {
         "Everything that happens, as server-sent events. Ids are `boot-number`; the first event of each stream is `boot`",
         action: .exchange { try $0.streamEvents($1, $2) }
       )
+      .merged { try $0.mergeEvents($1, $2, $3) }
       .query([.eventSince]).stream.refuses(503)
       .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
       .list("/api/v1/connections", "Every open connection") { try $0.listConnections($1) }

@@ -1,10 +1,13 @@
 /// Reads server-sent events from pieces cut anywhere.
 package struct EventStreamReader {
   package struct Event: Equatable {
+    package var id: String
     package var name: String
     package var data: String
 
-    package init(name: String = "", data: String = "") { (self.name, self.data) = (name, data) }
+    package init(id: String = "", name: String = "", data: String = "") {
+      (self.id, self.name, self.data) = (id, name, data)
+    }
   }
 
   private var held: [UInt8] = []
@@ -15,13 +18,17 @@ package struct EventStreamReader {
   package mutating func take(_ piece: [UInt8]) -> [Event] {
     held += piece
     var events: [Event] = []
-    while let end = held.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = String(decoding: held[..<end], as: UTF8.self)
-      held.removeFirst(end + 1)
-      if let event = take(line: line) { events.append(event) }
+    var start = 0
+    while let end = held[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      if let event = take(line: String(decoding: held[start..<end], as: UTF8.self)) { events.append(event) }
+      start = end + 1
     }
+    held.removeFirst(start)
     return events
   }
+
+  /// Bytes of the event that is not whole yet.
+  package var heldBytes: Int { held.count + current.data.utf8.count }
 
   /// A line of the stream; an empty one completes an event, one that begins with a colon is a comment.
   private mutating func take(line: String) -> Event? {
@@ -33,6 +40,7 @@ package struct EventStreamReader {
     guard parts.count == 2 else { return nil }
     let value = parts[1].hasPrefix(" ") ? parts[1].dropFirst() : parts[1]
     switch parts[0] {
+    case "id": current.id = String(value)
     case "event": current.name = String(value)
     case "data": current.data += (current.data.isEmpty ? "" : "\n") + value
     default: break

@@ -1,6 +1,6 @@
 import Testing
 
-import Commands
+import Transport
 
 @Suite("Event stream reader")
 struct EventStreamReaderTests {
@@ -24,7 +24,7 @@ struct EventStreamReaderTests {
 
     """
   private static let events = [
-    EventStreamReader.Event(name: "token", data: #"{"a":"é"}"#),
+    EventStreamReader.Event(id: "a-1", name: "token", data: #"{"a":"é"}"#),
     EventStreamReader.Event(name: "device", data: "one\n two"),
     EventStreamReader.Event(name: "unfinished", data: "{}"),
   ]
