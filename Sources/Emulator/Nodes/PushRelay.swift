@@ -11,8 +11,7 @@ import Zones
 ///        ├──── zone is elsewhere ─→ link to its owner: the verdict comes later
 ///        └──── nobody owns it ────→ held until somebody does, for a bounded time, then 503
 ///
-/// What may have been done is never sent to another node: its provider hears 503, or that the gateway shuts down, and sends it again
-/// itself.
+/// What is held and sent, and what becomes of it, `RelayDesk` decides; here are its links, its clock and its providers.
 final class PushRelay: PushSink {
   /// Held or under way for longer than this, a push is given up, in nanoseconds.
   static let patience: Int64 = 5_000_000_000
@@ -22,22 +21,18 @@ final class PushRelay: PushSink {
   static let limit = 32 << 20
   private static let tickInterval: Int64 = 100_000_000
 
-  /// A push that its owner is asked about.
-  private struct Pending {
-    /// The message for the owner, whole.
-    var message: [UInt8]
-    var ticket: PushTicket
-    /// In the history.
-    var id: UInt64
-    var interface: Interface
-  }
-
   private let broker: Broker
   private let cluster: ClusterNode
   private let clock: EmulatorClock
   private let waiters: PushWaiters
   private let links: RelayLinks
-  private var queue = RelayQueue<Pending>(limit: PushRelay.limit)
+  private lazy var desk = RelayDesk<PushTicket>(
+    broker, cluster.map, limit: Self.limit, patience: Self.patience,
+    .init(
+      seat: { [cluster] in .init(cluster.seat(of: ZoneNumber(Int($0)))) },
+      send: { [links, cluster] in links.send($0, to: $1, cluster) },
+      began: { [unowned self] in if capture != nil { awaited.insert($0) } },
+      settled: { [unowned self] in settle($0, $1) }))
   /// Waiters whose push there was no room for, or no engine.
   private var busy: Set<Int> = []
   private var timer: LoopEvent?
@@ -49,10 +44,8 @@ final class PushRelay: PushSink {
   }
   /// Those without a verdict, by their ids; only kept for the capture.
   private var awaited: Set<UInt64> = []
-  /// Pushes that other nodes have decided, as a count.
-  private(set) var relayed: UInt64 = 0
-  /// Pushes of which nobody knows what became, or that nobody took, as a count.
-  private(set) var givenUp: UInt64 = 0
+  /// Pushes that were not taken as the engine let this node wait, as a count.
+  private var refused: UInt64 = 0
 
   init(
     loop: EventLoop, broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
@@ -69,7 +62,11 @@ final class PushRelay: PushSink {
   }
 
   /// Pushes that wait for another node, as a count.
-  var waitingCount: Int { queue.count }
+  var waitingCount: Int { desk.count }
+  /// Pushes that other nodes have decided, as a count.
+  var relayed: UInt64 { desk.decidedCount }
+  /// Pushes of which nobody knows what became, or that nobody took, as a count.
+  var givenUp: UInt64 { desk.givenUpCount + refused }
 
   // MARK: The sink
 
@@ -80,45 +77,13 @@ final class PushRelay: PushSink {
   func submit(
     _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
-    let row = push.registration ?? broker.row(of: push.token)
-    let zone = self.zone(of: push, row)
-    let seat = cluster.seat(of: ZoneNumber(Int(zone)))
-    guard seat == .here, queue.isClear(zone) else {
-      return relay(push, detail, row, zone, seat, ticket, now)
+    let place = desk.place(of: push)
+    guard place.isHere else {
+      let id = desk.relay(push, detail, at: place, for: ticket, now: now, since: SystemClock.now())
+      return id.map { .later($0) } ?? wait(ticket)
     }
     guard cluster.waitingTime < Self.engineGrace else { return waitForEngine(push, detail, ticket, now) }
     return .now(broker.submit(push, detail: detail, now: now))
-  }
-
-  private func zone(of push: PlainSubmission, _ row: RegistrationID?) -> UInt16 {
-    if let row { return broker.registry[row].zone }
-    // Who adopts it makes up its device.
-    if broker.options.adoptsTokens, let token = ChosenToken(bytes: Array(push.token)),
-      let udid = UDID(token.name)
-    {
-      return UInt16(cluster.map.zone(of: udid).number)
-    }
-    return UInt16(cluster.map.zone(ofUnknown: push.token).number)
-  }
-
-  private func relay(
-    _ push: PlainSubmission, _ detail: NotificationDetail?, _ row: RegistrationID?, _ zone: UInt16,
-    _ seat: ZoneSeat, _ ticket: PushTicket, _ now: Timestamp
-  ) -> PushVerdict {
-    guard queue.hasRoom else { return wait(ticket) }
-    let id = broker.beginRelay(push, detail, row, now: now)
-    if capture != nil { awaited.insert(id) }
-    let topic = push.topic.flatMap { broker.registry[$0].name }
-    let size = push.payload.count + push.token.count + 256
-    let admission = queue.add(zone: zone, size: size, seat: .init(seat), now: SystemClock.now()) { number in
-      let relayed = RelayedPush(number: number, id: id, zone: zone, push: push, topic: topic)
-      return Pending(
-        message: RelayFrame.bytes(of: relayed), ticket: ticket, id: id, interface: push.interface)
-    }
-    if case .send(let peer, let number) = admission, let message = queue[number]?.message {
-      links.send(message, to: peer, cluster)
-    }
-    return .later(id)
   }
 
   /// The engine lets this node wait: nothing more is taken in, and after a while no more is waited.
@@ -128,7 +93,7 @@ final class PushRelay: PushSink {
     guard cluster.waitingTime >= Self.patience else { return wait(ticket) }
     let rejection = Rejection.unavailable(on: push.interface)
     let id = broker.recordRejection(Submission(push, detail: detail), rejection, now: now)
-    givenUp += 1
+    refused += 1
     return .now(SubmissionResult(id: id, rejection: rejection))
   }
 
@@ -147,46 +112,29 @@ final class PushRelay: PushSink {
 
   private func take(_ reply: RelayFrame.Reply, from peer: String) {
     switch reply {
-    case .verdict(let verdict):
-      guard let pending = queue.settle(verdict.number, by: peer, isMine: verdict.outcome != .notMine) else {
-        return
-      }
-      if case .rejected(let rejection, let goneAt) = verdict.outcome {
-        settle(pending, rejection, goneAt)
-      } else {
-        settle(pending, nil, nil)
-      }
-      relayed += 1
+    case .verdict(let verdict): desk.take(verdict, from: peer, now: clock.now())
     case .step(let step): broker.noteElsewhere(step.id, step.state, at: step.at)
     case .done(let number, let outcome): commands.answered(number, outcome)
     }
   }
 
-  private func settle(_ pending: Pending, _ rejection: Rejection?, _ goneAt: Timestamp?) {
-    broker.endRelay(pending.id, rejection, pending.interface, now: clock.now())
+  private func settle(_ pending: RelayDesk<PushTicket>.Pending, _ result: SubmissionResult) {
     if let capture {
       awaited.remove(pending.id)
       capture.decided(pending.id)
     }
-    if let rejection {
+    if let rejection = result.rejection {
       logger.log(
         .info, "push rejected elsewhere",
         [("id", .integer(Int64(clamping: pending.id))), ("reason", .string(rejection.reason))])
     }
-    var result = SubmissionResult(id: pending.id, rejection: rejection)
-    result.goneAt = goneAt
     waiters.settle(pending.ticket, result)
   }
 
   private func lost(_ peer: String, wasOpen: Bool) {
-    for pending in queue.lose(peer, wasOpen: wasOpen) { giveUp(pending) }
+    desk.lose(peer, wasOpen: wasOpen, now: clock.now())
     if !wasOpen { cluster.lost(peer) }
     release()
-  }
-
-  private func giveUp(_ pending: Pending) {
-    givenUp += 1
-    settle(pending, .unavailable(on: pending.interface), nil)
   }
 
   // MARK: Going on
@@ -194,37 +142,14 @@ final class PushRelay: PushSink {
   /// Zones have other owners, or have one again.
   func seatsChanged() { release() }
 
-  private func release() {
-    for zone in queue.waitingZones {
-      switch cluster.seat(of: ZoneNumber(Int(zone))) {
-      case .nowhere: break
-      case .here: while let pending = queue.takeFirst(zone) { takeHere(pending) }
-      case .at(let peer):
-        for number in queue.release(zone, to: peer.name) {
-          if let message = queue[number]?.message { links.send(message, to: peer.name, cluster) }
-        }
-      }
-    }
-  }
-
-  /// One that was to go elsewhere is for this node's broker now.
-  private func takeHere(_ pending: Pending) {
-    let now = clock.now()
-    RelayFrame.withPush(in: pending.message) { relayed in
-      guard let relayed else { return }
-      var push = relayed.push
-      push.topic = relayed.topic.flatMap { broker.registry.topic(named: $0) }
-      let result = broker.submitRelayed(push, id: pending.id, now: now)
-      settle(pending, result.rejection, result.goneAt)
-    }
-  }
+  private func release() { desk.release(now: clock.now()) }
 
   private func tick() {
     timer?.start(afterNanoseconds: Self.tickInterval)
-    for pending in queue.takeOverdue(SystemClock.now(), after: Self.patience) { giveUp(pending) }
+    desk.giveUpOverdue(SystemClock.now(), now: clock.now())
     release()
     let mayGoOn = cluster.waitingTime < Self.engineGrace || cluster.waitingTime >= Self.patience
-    guard mayGoOn, queue.hasRoom, !busy.isEmpty else { return }
+    guard mayGoOn, desk.hasRoom, !busy.isEmpty else { return }
     let waiting = busy.sorted()
     busy = []
     for waiter in waiting { waiters[waiter]?.resume() }
@@ -271,10 +196,5 @@ extension Rejection {
     case .noChannel: self = .channelNotRegistered
     case .notMine, nil: self = .serviceUnavailable
     }
-  }
-
-  /// How each interface says that it can't take a push now.
-  static func unavailable(on interface: Interface) -> Rejection {
-    interface == .gateway ? .shutdown : .serviceUnavailable
   }
 }

@@ -7,17 +7,18 @@ import Zones
 /// The links of other nodes to this one: what they ask is done here, if the zone is here, and what becomes of it is told them.
 final class RelayGuests {
   fileprivate let broker: Broker
-  fileprivate let cluster: ClusterNode
   fileprivate let clock: EmulatorClock
-  fileprivate let commands: RelayCommands
+  fileprivate let owner: RelayOwner
   /// By the ordinal of the node whose link it is.
   private var guests: [UInt64: RelayGuest] = [:]
   /// Pushes of other nodes that were decided here, as a count.
   fileprivate(set) var decided: UInt64 = 0
 
   init(_ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
-    (self.broker, self.cluster, self.clock) = (broker, cluster, clock)
-    commands = RelayCommands(broker: broker)
+    (self.broker, self.clock) = (broker, clock)
+    owner = RelayOwner(broker) { [unowned cluster] zone in
+      cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < PushRelay.engineGrace
+    }
     broker.tellElsewhere { [unowned self] id, state, time in
       guests[ClusterMembership.ordinal(of: id)]?.reply(.step(RelayedStep(id: id, state: state, at: time)))
     }
@@ -34,11 +35,6 @@ final class RelayGuests {
 
   fileprivate func forget(_ guest: RelayGuest) {
     guests = guests.filter { $0.value !== guest }
-  }
-
-  /// Whether this node may answer for a zone now.
-  fileprivate func isMine(_ zone: UInt16) -> Bool {
-    cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < PushRelay.engineGrace
   }
 }
 
@@ -75,24 +71,13 @@ private final class RelayGuest: ConnectionHandler {
   private func take(_ request: RelayFrame.Request, _ now: Timestamp) {
     switch request {
     case .introduction(let ordinal): guests.introduced(self, ordinal)
-    case .push(let relayed): reply(.verdict(RelayedVerdict(number: relayed.number, decide(relayed, now))))
+    case .push(let relayed):
+      let outcome = guests.owner.decide(relayed, now: now)
+      if outcome != .notMine { guests.decided += 1 }
+      reply(.verdict(RelayedVerdict(number: relayed.number, outcome)))
     case .command(let command):
-      let isMine = guests.isMine(command.zone)
-      reply(
-        .done(number: command.number, isMine ? guests.commands.carryOut(command.action) : .notMine))
+      reply(.done(number: command.number, guests.owner.carryOut(command)))
     }
-  }
-
-  private func decide(_ relayed: RelayedPush, _ now: Timestamp) -> RelayedVerdict.Outcome {
-    var push = relayed.push
-    // The edge may know less of the token than this node.
-    let row = guests.broker.row(of: push.token)
-    let zone = row.map { guests.broker.registry[$0].zone } ?? relayed.zone
-    guard guests.isMine(zone) else { return .notMine }
-    guests.decided += 1
-    push.topic = relayed.topic.flatMap { guests.broker.registry.topic(named: $0) }
-    let result = guests.broker.submitRelayed(push, id: relayed.id, now: now)
-    return result.rejection.map { .rejected($0, goneAt: result.goneAt) } ?? .accepted
   }
 
   func reply(_ reply: RelayFrame.Reply) {
