@@ -90,7 +90,7 @@ extension Broker {
         slots.route(row, to: nil)
       }
     }
-    let kept = fresh.filter { keepsMessage($0, now) }.sorted { slots[$0].head.id < slots[$1].head.id }
+    let kept = fresh.filter { keepsMessage($0, now) }.sorted { slots[$0].head.isOlder(than: slots[$1].head) }
     for row in kept { sendOrWait(row, session, isLast: row == kept.last, now) }
     sendMissed(to: session, of: wanted, now: now)
     return kept.count

@@ -83,7 +83,7 @@ extension Broker {
       put(head, submission.content, in: row, as: .inFlight, now: now)
       deliveries.noteSent(row, from: submission.interface)
     }
-    session.link.noteSent(head.id, row)
+    session.link.noteSent(head.id, row, isInSlot: head.expiresAt > now)
     session.link.outlet.deliver(
       OutgoingMessage(
         token: registration.token, topic: registry[registration.topic].hash, content: submission.content,
@@ -97,7 +97,7 @@ extension Broker {
     guard slot.state == .kept else { return }
     guard slot.head.expiresAt > now else { return drop(row, .expired, now) }
     slots.send(row)
-    session.link.noteSent(slot.head.id, row)
+    session.link.noteSent(slot.head.id, row, isInSlot: true)
     let registration = registry[row]
     session.link.outlet.deliver(
       OutgoingMessage(
@@ -149,7 +149,7 @@ extension Broker {
 
   /// A message was on its way and did not arrive.
   func keepAgain(_ entry: SentWindow.Entry, now: Timestamp) {
-    let state = slots.keepAgain(entry.id, in: entry.registration)
+    let state = slots.keepAgain(entry)
     if state == .stored { history.stored(entry.id, now) } else { history.ended(entry.id, state, now) }
   }
 

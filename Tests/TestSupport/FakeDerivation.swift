@@ -6,9 +6,16 @@ public final class FakeDerivation: TokenDerivation {
   /// Installs from this number on get the token of the install before.
   public var collidesFromInstall: Int32 = .max
 
+  private var hashes: [Topic: TopicHash] = [:]
+
   public init() {}
 
-  public func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
+  public func topicHash(_ topic: Topic) -> TopicHash {
+    if let known = hashes[topic] { return known }
+    let hash = TopicHash(topic)
+    hashes[topic] = hash
+    return hash
+  }
 
   public func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil

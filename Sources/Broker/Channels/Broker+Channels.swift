@@ -65,8 +65,11 @@ extension Broker {
   }
 
   private func isOlder(_ left: Int64, _ right: Int64) -> Bool {
-    let ids = [left, right].map { channels.channels[$0]?.newest?.id ?? 0 }
-    return ids[0] == ids[1] ? left < right : ids[0] < ids[1]
+    func place(_ row: Int64) -> (Timestamp, UInt64, Int64) {
+      let newest = channels.channels[row]?.newest
+      return (newest?.sentAt ?? Timestamp(nanoseconds: .min), newest?.id ?? 0, row)
+    }
+    return place(left) < place(right)
   }
 
   private func sendMissed(_ row: Int64, to session: DeviceSession, now: Timestamp) {

@@ -39,7 +39,9 @@ public final class DeviceLink {
 
   /// A message is handed to the connection.
   @inline(__always)
-  func noteSent(_ id: UInt64, _ row: RegistrationID) { window.append(id, row) }
+  func noteSent(_ id: UInt64, _ row: RegistrationID, isInSlot: Bool) {
+    window.append(id, row, isInSlot: isInSlot)
+  }
 
   /// Whether another message may be sent now; otherwise it waits in its slot.
   @inline(__always)

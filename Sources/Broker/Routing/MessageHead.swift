@@ -23,6 +23,9 @@ public struct MessageHead: BitwiseCopyable {
     (self.expiry, self.priority, self.pushType) = (expiry, priority, pushType)
   }
 
+  /// Whether it came before another. Ids tell only of those that came by one node.
+  func isOlder(than other: MessageHead) -> Bool { (receivedAt, id) < (other.receivedAt, other.id) }
+
   @inline(__always)
   init(_ submission: PlainSubmission, id: UInt64, expiresAt: Timestamp, now: Timestamp) {
     self.init(

@@ -105,10 +105,11 @@ struct MessageSlots: ~Copyable {
   mutating func send(_ row: RegistrationID) { table[row].state = .inFlight }
 
   /// inFlight → kept, if the slot is still this message's. Else answers what has become of the message.
-  mutating func keepAgain(_ id: UInt64, in row: RegistrationID) -> NotificationState {
-    guard table[row].state == .inFlight, table[row].head.id == id else {
+  mutating func keepAgain(_ entry: SentWindow.Entry) -> NotificationState {
+    let row = entry.registration
+    guard table[row].state == .inFlight, table[row].head.id == entry.id else {
       // The slot remembers the newest message that was to be kept, also when that has been delivered.
-      return table[row].head.id > id ? .replaced : .discarded
+      return entry.wasInSlot && table[row].head.id != entry.id ? .replaced : .discarded
     }
     table[row].state = .kept
     table[row].wasKept = true

@@ -8,14 +8,17 @@ package struct SentWindow {
   package struct Entry {
     package var id: UInt64
     package var registration: RegistrationID
+    /// It was its token's newest message that was to be kept when it was sent.
+    package var wasInSlot = true
   }
 
   /// An entry's place in the queue, also once it was taken out of order.
   fileprivate struct Place {
     var id: UInt64
     @Packed var registration: RegistrationID?
+    var wasInSlot: Bool
 
-    var entry: Entry? { registration.map { Entry(id: id, registration: $0) } }
+    var entry: Entry? { registration.map { Entry(id: id, registration: $0, wasInSlot: wasInSlot) } }
   }
 
   private var places: [Place] = []
@@ -33,8 +36,8 @@ package struct SentWindow {
   /// Entries that were looked at for acknowledgements of other than the oldest message, since all were acknowledged.
   package var steps: Int { index?.steps ?? 0 }
 
-  package mutating func append(_ id: UInt64, _ registration: RegistrationID) {
-    places.append(Place(id: id, registration: registration))
+  package mutating func append(_ id: UInt64, _ registration: RegistrationID, isInSlot: Bool = true) {
+    places.append(Place(id: id, registration: registration, wasInSlot: isInSlot))
     count += 1
   }
 
@@ -68,7 +71,9 @@ package struct SentWindow {
   /// Takes out all unacknowledged messages whose row `belongs`, oldest first.
   package mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
     let (all, taken) = (Array(pending), pending.filter { belongs($0.registration) })
-    places = all.filter { !belongs($0.registration) }.map { Place(id: $0.id, registration: $0.registration) }
+    places = all.filter { !belongs($0.registration) }.map {
+      Place(id: $0.id, registration: $0.registration, wasInSlot: $0.wasInSlot)
+    }
     (head, count) = (0, places.count)
     index = nil
     return taken

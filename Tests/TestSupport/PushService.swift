@@ -1,0 +1,288 @@
+import Broker
+import PushModel
+
+/// A push service as peers see it, whether one broker is behind it or several nodes are: what they do at random is done to both, and
+/// must look the same. Each call is a turn that has been committed when it returns.
+public protocol PushService: AnyObject {
+  var now: Timestamp { get set }
+  /// Devices that are connected, each on a connection of its own.
+  var phones: [UDID: Phone] { get set }
+  /// The broker whose word counts for a device.
+  func owner(of udid: UDID) throws -> Broker
+  func endTurn() throws
+  /// Takes a push; answers why it was refused, nil if it was not.
+  func submit(_ push: PushOrder) throws -> Rejection?
+  /// What became of a push, by its place among those that were submitted.
+  func state(ofPush number: Int) -> NotificationState?
+  func createChannel(_ name: ChannelName, storesNewest: Bool) throws
+  /// False if there is no such channel.
+  func deleteChannel(_ name: ChannelName) throws -> Bool
+  /// False if there is no such channel.
+  func broadcast(_ text: String, to name: ChannelName, expiration: UInt32) throws -> Bool
+  /// What the feedback service tells of a topic; it is told once.
+  func readFeedback(_ topic: Topic) throws -> Set<DeviceToken>
+  /// Drops messages whose time is over.
+  func sweep() throws
+  /// Something that no peer may notice but by the end of its connection; answers whose have ended.
+  func stir(_ choices: inout SeededChoices) throws -> [UDID]
+}
+
+/// A push as a provider sends it.
+public struct PushOrder: Sendable {
+  public var token: [UInt8]
+  public var topic: Topic
+  public var text: String
+  public var interface = Interface.gateway
+  public var expiration: UInt32?
+  public var collapseId = ""
+
+  public init(token: [UInt8], topic: Topic, text: String) {
+    (self.token, self.topic, self.text) = (token, topic, text)
+  }
+
+  /// Lends it as the broker takes it.
+  public func withSubmission<Result>(to broker: Broker, _ body: (PlainSubmission) throws -> Result) rethrows
+    -> Result
+  {
+    try token.withUnsafeBytes { token in
+      try Array(text.utf8).withUnsafeBytes { payload in
+        try Array(collapseId.utf8).withUnsafeBytes { collapseId in
+          var push = PlainSubmission(
+            interface: interface, topic: broker.registry.topic(named: topic), environment: .sandbox,
+            token: token, payload: payload)
+          (push.expiration, push.collapseId) = (expiration, collapseId)
+          return try body(push)
+        }
+      }
+    }
+  }
+}
+
+/// A channel of an app, in the sandbox.
+public struct ChannelName: Hashable, Sendable {
+  public var topic: Topic
+  public var id: [UInt8]
+
+  public init(topic: Topic, id: [UInt8]) { (self.topic, self.id) = (topic, id) }
+
+  public func key(in broker: Broker) -> ChannelTable.Key? {
+    broker.registry.topic(named: topic).map { ChannelTable.Key(topic: $0, environment: .sandbox, id: id) }
+  }
+}
+
+/// What devices do is done at the broker whose word counts for them.
+extension PushService {
+  public func pass(nanoseconds: Int64) { now = now.adding(nanoseconds: nanoseconds) }
+
+  /// Connects a device; one that is connected is again. False if it is not let in.
+  @discardableResult
+  public func connect(_ udid: UDID, key: [UInt8] = [1]) throws -> Bool {
+    let phone = Phone(connectedAt: now)
+    let connected = try owner(of: udid).connect(
+      udid, keyFingerprint: key, environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
+    phone.session = connected?.session
+    phones[udid] = connected == nil ? nil : phone
+    try endTurn()
+    return connected != nil
+  }
+
+  public func disconnect(_ udid: UDID) throws {
+    guard let session = phones[udid]?.session else { return }
+    try owner(of: udid).disconnect(session, now: now)
+    phones[udid] = nil
+    try endTurn()
+  }
+
+  public func appToken(_ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
+    guard let session = phones[udid]?.session else { return nil }
+    let broker = try owner(of: udid)
+    let token = broker.appToken(session, topic: broker.registry.hash(of: topic), now: now)
+    try endTurn()
+    return token
+  }
+
+  /// The device's filter; answers how many kept messages it was for.
+  @discardableResult
+  public func enable(_ topics: [Topic], on udid: UDID) throws -> Int {
+    guard let session = phones[udid]?.session else { return 0 }
+    let broker = try owner(of: udid)
+    let count = broker.setFilter(session, enabled: topics.map { broker.registry.hash(of: $0) }, now: now)
+    try endTurn()
+    return count
+  }
+
+  /// Acknowledges a message by its place among those that the device has received on this connection.
+  public func acknowledge(_ udid: UDID, _ index: Int, status: UInt8 = 0) throws {
+    guard let phone = phones[udid], phone.received.indices.contains(index) else { return }
+    let id = phone.received[index].messageId
+    try owner(of: udid).acknowledge(phone.link, messageId: id, status: status, now: now)
+    try endTurn()
+  }
+
+  /// What a person does to an app; answers the token that it has then.
+  public func change(_ change: AppChange, _ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
+    let broker = try owner(of: udid)
+    guard let device = broker.registry.device(udid, now: now),
+      let topic = broker.registry.topic(named: topic)
+    else { return nil }
+    let token = broker.change(change, device: device, topic: topic, environment: .sandbox, now: now)
+    try endTurn()
+    return token
+  }
+
+  /// Erases a phone, which ends its connection.
+  public func erase(_ udid: UDID) throws {
+    let broker = try owner(of: udid)
+    guard let device = broker.registry.knownDevice(udid) else { return }
+    broker.erase(device, now: now)
+    phones[udid] = nil
+    try endTurn()
+  }
+
+  /// False if the device is not connected or there is no such channel.
+  public func join(_ udid: UDID, _ name: ChannelName, seenUntil: Timestamp?) throws -> Bool {
+    let broker = try owner(of: udid)
+    guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return false }
+    let joined = broker.join(session, key, seenUntil: seenUntil, now: now)
+    try endTurn()
+    return joined
+  }
+
+  public func leave(_ udid: UDID, _ name: ChannelName) throws {
+    let broker = try owner(of: udid)
+    guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return }
+    broker.leave(session, key)
+    try endTurn()
+  }
+
+  /// The message that is kept for a device's token.
+  public func kept(_ token: DeviceToken, of udid: UDID) throws -> String? {
+    let broker = try owner(of: udid)
+    guard let row = broker.registry.find(token) else { return nil }
+    return broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+  }
+}
+
+/// What a random history has shown to be wrong.
+public struct ModelViolation: Error, CustomStringConvertible {
+  public let description: String
+
+  public init(_ description: String) { self.description = description }
+}
+
+/// One broker, alone.
+open class SoleBroker: PushService {
+  public let broker: Broker
+  public var now = Timestamp(seconds: 1_800_000_000)
+  public var phones: [UDID: Phone] = [:]
+  private var pushes: [UInt64] = []
+
+  public init(derivation: any TokenDerivation = FakeDerivation()) { broker = Broker(derivation: derivation) }
+
+  public func owner(of udid: UDID) -> Broker { broker }
+
+  open func endTurn() {
+    _ = broker.storeUnsent()
+    _ = broker.takeChanges()
+  }
+
+  public func submit(_ push: PushOrder) -> Rejection? {
+    let result = push.withSubmission(to: broker) { broker.submit($0, detail: nil, now: now) }
+    pushes.append(result.id)
+    endTurn()
+    return result.rejection
+  }
+
+  public func state(ofPush number: Int) -> NotificationState? { broker.journal[pushes[number]]?.state }
+
+  public func createChannel(_ name: ChannelName, storesNewest: Bool) {
+    if let key = name.key(in: broker) { broker.channels.create(key, storesNewest: storesNewest) }
+  }
+
+  public func deleteChannel(_ name: ChannelName) -> Bool {
+    name.key(in: broker).map { broker.channels.delete($0) } ?? false
+  }
+
+  public func broadcast(_ text: String, to name: ChannelName, expiration: UInt32) -> Bool {
+    guard let key = name.key(in: broker), broker.channels.storesNewest(key) != nil else { return false }
+    _ = broker.withBroadcast(text, of: key, expiration: expiration) {
+      broker.broadcast($0, to: key, storageSeconds: 28_800, now: now)
+    }
+    return true
+  }
+
+  public func readFeedback(_ topic: Topic) -> Set<DeviceToken> {
+    guard let topic = broker.registry.topic(named: topic) else { return [] }
+    let rows = broker.feedback(topics: [topic], environment: .sandbox)
+    broker.clearFeedback(rows)
+    return Set(rows.map { broker.registry[$0].token })
+  }
+
+  public func sweep() { broker.dropExpired(now: now, budget: .max) }
+
+  public func stir(_ choices: inout SeededChoices) -> [UDID] { [] }
+}
+
+extension Broker {
+  /// Lends a broadcast as its provider sends it.
+  public func withBroadcast<Result>(
+    _ text: String, of key: ChannelTable.Key, expiration: UInt32, _ body: (Submission) -> Result
+  ) -> Result {
+    Array(text.utf8).withUnsafeBytes { payload in
+      var submission = Submission(
+        interface: .provider, topic: key.topic, environment: key.environment,
+        token: UnsafeRawBufferPointer(start: nil, count: 0), payload: payload)
+      submission.expiration = expiration
+      return body(submission)
+    }
+  }
+
+  /// All that is known of some devices and channels, by names, a line each; notifications with their ids, or without, as these differ
+  /// by where they came by.
+  public func stateLines(
+    ids: Bool, devices isIncluded: (UDID) -> Bool = { _ in true },
+    channels hasChannel: ([UInt8]) -> Bool = { _ in true }
+  ) -> Set<String> {
+    var lines: Set<String> = []
+    for device in registry.devices where isIncluded(device.udid) {
+      lines.insert(
+        "\(device.udid) \(device.identity) \(device.keyFingerprint) \(device.firstSeenAt.nanoseconds) \(device.lastSeenAt.nanoseconds)"
+      )
+    }
+    let waiting = Set(allFeedback)
+    for row in RegistrationID.rows(below: registry.registrationCount)
+    where isIncluded(registry[registry[row].device].udid) {
+      let entry = registry[row]
+      lines.insert(
+        "\(entry.token.hex) \(registry[entry.device].udid) \(registry[entry.topic].label) \(entry.install) \(entry.environment)"
+          + " \(entry.isAbandoned) \(entry.awaitsFeedback) \(waiting.contains(row)) \(entry.issuedAt.nanoseconds) \(entry.goneAt.nanoseconds)"
+          + " \(messageLine(row, ids: ids))")
+    }
+    for key in channels.keys {
+      if hasChannel(key.id) {
+        lines.insert(
+          "channel \(registry[key.topic].label) \(key.id) \(channels.storesNewest(key) ?? false)"
+            + " \(channels.newest(key).map { broadcastLine($0, ids: ids) } ?? "-")")
+      }
+      for device in subscribers(key) where isIncluded(registry[device].udid) {
+        lines.insert(
+          "\(registry[device].udid) listens to \(key.id) \(seenUntil(device, key)?.nanoseconds ?? 0)")
+      }
+    }
+    return lines
+  }
+
+  private func messageLine(_ row: RegistrationID, ids: Bool) -> String {
+    guard let message = keptMessage(row) else { return "-" }
+    let head = message.head
+    return
+      "\(ids ? head.id : 0) \(head.receivedAt.nanoseconds) \(head.expiresAt.nanoseconds) \(head.apnsId) \(head.expiry)"
+      + " \(head.priority) \(head.pushType.map { "\($0)" } ?? "-") \(String(decoding: message.payload, as: UTF8.self))"
+      + " \(message.content.collapseText ?? "-")"
+  }
+
+  private func broadcastLine(_ broadcast: ChannelTable.Broadcast, ids: Bool) -> String {
+    "\(ids ? broadcast.id : 0) \(String(decoding: broadcast.payload, as: UTF8.self)) \(broadcast.priority)"
+      + " \(broadcast.sentAt.nanoseconds) \(broadcast.expiresAt.nanoseconds) \(broadcast.expiry)"
+  }
+}
