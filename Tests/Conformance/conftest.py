@@ -35,9 +35,7 @@ def emulator(stopped_emulator):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory, issued):
     """Three nodes, and an engine, which the tests of a file share."""
-    folder = tmp_path_factory.mktemp("cluster")
-    shutil.copytree(issued, folder / "certs")
-    cluster = Cluster(folder, folder / "certs")
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), issued)
     try:
         issue_key(cluster.nodes[0])
         yield cluster.start().settled()

@@ -6,7 +6,6 @@ import collections
 import json
 import os
 import random
-import shutil
 import threading
 import time
 
@@ -299,8 +298,7 @@ def registered(device):
 
 
 def test_no_fault_loses_or_doubles_a_message(tmp_path, issued):
-    shutil.copytree(issued, tmp_path / "certs")
-    cluster = Cluster(tmp_path, tmp_path / "certs").through_ways()
+    cluster = Cluster(tmp_path, issued).through_ways()
     run, end = Run(cluster), "violations 1"
     try:
         issue_key(cluster.nodes[0])
