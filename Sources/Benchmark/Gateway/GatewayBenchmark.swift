@@ -163,9 +163,9 @@ public struct GatewayBenchmark {
 
   // MARK: Sending
 
-  /// A frame that is answered with status 8 and its identifier.
+  /// A frame without a payload, which is answered with status 4 and its identifier.
   static let ending = LegacyEncoder.frame(
-    token: [UInt8](repeating: 0xee, count: 32), payload: Array("{}".utf8), identifier: .max)
+    token: [UInt8](repeating: 0xee, count: 32), payload: [], identifier: .max)
 
   private func send(to address: SocketAddress, _ tokens: [DeviceToken], _ count: Int, ending: [UInt8]) throws
     -> FrameLoad

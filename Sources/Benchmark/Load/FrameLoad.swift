@@ -69,7 +69,7 @@ final class FrameLoad: ConnectionHandler {
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
-    if !ending.isEmpty, packet != LegacyErrorPacket(status: 8, identifier: 0xffff_ffff).bytes {
+    if !ending.isEmpty, packet != LegacyErrorPacket(status: 4, identifier: 0xffff_ffff).bytes {
       failure = "expected an error packet for the last frame, got \(Hex.encode(packet)) (\(reason))"
     }
     if answeredAt == 0 { answeredAt = SystemClock.monotonicNanoseconds() }
