@@ -9,10 +9,17 @@ public protocol BrokerStore: AnyObject {
   var commitsLater: Bool { get }
   /// Called on the loop, within a turn, when a commit that was to complete later has, or can't.
   var onCommit: ((Result<Void, any Error>) -> Void)? { get set }
+  /// How long the next commit is better left alone after one that was complete later, so that more goes into it, in nanoseconds.
+  /// 0 unless the store says otherwise.
+  var restAfterCommit: Int64 { get }
   /// Does what waits for the disk, if nothing was committed since the last call. To be called about once a second.
   func checkpointIfIdle() throws
   /// Ends in order.
   func close()
+}
+
+extension BrokerStore {
+  public var restAfterCommit: Int64 { 0 }
 }
 
 /// How far a commit is.

@@ -41,7 +41,7 @@ package struct VerdictWindow<Undo> {
   }
 
   let size: Int
-  private var entries: [Entry] = []
+  private var entries = FIFO<Entry>()
   /// Sequence number of the first entry.
   private var firstSequence: UInt64 = 0
   /// Nothing more begins, whether its provider has heard of it or is yet to.
@@ -119,7 +119,7 @@ package struct VerdictWindow<Undo> {
     // Who has had nothing taken gets no packet: a library that is told 0 resends for ever.
     let isUntold = entry.identifier == nil && lastAccepted == nil && status == Rejection.shutdown.legacyStatus
     firstSequence += UInt64(entries.count)
-    entries = []
+    entries.removeAll()
     return Ending(
       command: isUntold ? LegacyCommand.simple.rawValue : entry.command, status: status,
       identifier: entry.identifier ?? lastAccepted ?? 0,

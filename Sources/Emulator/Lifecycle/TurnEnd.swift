@@ -6,7 +6,8 @@ import Transport
 /// and do log and capture say so (`Sources/ARCHITECTURE.md#promises` 1). Provider output is flushed by the loop after this.
 ///
 ///     changed ─ commit ─ complete ──────────────────────────→ shown
-///                  └──── later ─→ under way ─ it completes ─→ shown; the next turn's end commits what has changed meanwhile
+///                  └──── later ─→ under way ─ it completes ─→ shown; the next turn's end commits what has changed meanwhile,
+///                                                             or that of a later turn if the store wants a rest
 ///
 /// After a commit that failed nothing of the turn is claimed anywhere: not to devices, in the log, in the capture or by the
 /// console.
@@ -35,6 +36,9 @@ package final class TurnEnd {
   /// The last commit is under way.
   private var isLast = false
   private var hasFailed = false
+  /// What has changed since the last commit waits for more, which is nobody's loss: output is held all the while.
+  private var isResting = false
+  private lazy var rest = LoopEvent(timerOn: loop) { [unowned self] in isResting = false }
   /// Ends a turn in which nothing happens.
   private lazy var wakeUp = LoopEvent(timerOn: loop) {}
 
@@ -52,13 +56,14 @@ package final class TurnEnd {
 
   /// To be called at the end of each turn.
   func run() {
-    guard !hasFailed, commit == nil, !isLast else { return }
+    guard !hasFailed, commit == nil, !isLast, !isResting else { return }
     if store?.commitsLater == true { beginCommit() } else { commitAtOnce() }
   }
 
   /// For the end of the process, and for its beginning: turns until all that has changed by now is in the store, but not for
   /// ever. That takes the commit that is under way, and the one behind it; of what comes behind that nobody hears.
   func finish() {
+    isResting = false
     run()
     awaitCommit()
     isLast = true
@@ -120,8 +125,15 @@ package final class TurnEnd {
       loop.releaseOutput()
       show(before: ended.end)
       loop.flushReleased()
+      beginRest()
     case .failure(let error): fail("\(error)")
     }
+  }
+
+  private func beginRest() {
+    guard let nanoseconds = store?.restAfterCommit, nanoseconds > 0 else { return }
+    isResting = true
+    rest.start(afterNanoseconds: nanoseconds)
   }
 
   private func show(before end: UInt64) {

@@ -144,6 +144,48 @@ extension LiveTests {
       #expect(last.at - completed >= pause)
     }
 
+    @Test(
+      "what comes while the store rests goes into one commit behind the rest, and is answered behind that")
+    func rest() throws {
+      let (harness, spy, token, client) = try startWithClient()
+      spy.restAfterCommit = 20_000_000
+      let first = client.send(.push(token.hex))
+      harness.turn(until: "the first commit is under way") { spy.isUnderWay }
+      let (commits, completed) = (spy.commits, SystemClock.monotonicNanoseconds())
+      spy.complete()
+      harness.turn(until: "the first is answered") { client.answers[first] != nil }
+      var began: Int64 = 0
+      spy.beforeCommit = { _ in began = SystemClock.monotonicNanoseconds() }
+      let later = (0..<2).map { count in
+        let id = client.send(.push(token.hex))
+        harness.turn(until: "it is accepted") { harness.broker.counters.accepted == 2 + count }
+        return id
+      }
+      harness.turn(until: "the next commit is under way") { spy.isUnderWay }
+      #expect(began - completed >= spy.restAfterCommit && spy.commits == commits + 1)
+      harness.settle()
+      #expect(later.allSatisfy { client.answers[$0] == nil })
+      spy.complete()
+      harness.turn(until: "all are answered") { later.allSatisfy { client.answers[$0]?.status == 200 } }
+      #expect(spy.commits == commits + 1)
+    }
+
+    @Test("the end waits for no rest")
+    func endOfRest() throws {
+      let (harness, spy, token, client) = try startWithClient()
+      spy.restAfterCommit = 3_600_000_000_000
+      client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      spy.complete()
+      let id = client.send(.push(token.hex))
+      harness.turn(until: "both are accepted") { harness.broker.counters.accepted == 2 }
+      harness.settle()
+      #expect(!spy.isUnderWay && client.answers[id] == nil)
+      spy.commitsLater = false
+      harness.stop()
+      #expect(client.answers[id]?.status == 200 && harness.emulator.failure == nil)
+    }
+
     @Test("turns that change nothing hold nobody up")
     func nothingChanged() throws {
       let (harness, spy, token, client) = try startWithClient()

@@ -16,6 +16,8 @@ final class StoreSpy: BrokerStore {
   var refuses = false
   /// Commits of messages wait for `complete`.
   var commitsLater = false
+  /// As `BrokerStore` has it.
+  var restAfterCommit: Int64 = 0
   /// It may be closed while a commit is under way.
   var mayBeAbandoned = false
   var onCommit: ((Result<Void, any Error>) -> Void)?

@@ -1,0 +1,55 @@
+/// Elements in the order in which they came: taking the first costs the same however many there are, which it does not with an
+/// array. What was taken is let go of with the next half of the others.
+public struct FIFO<Element> {
+  @usableFromInline var elements: [Element] = []
+  /// Of the first that is still there.
+  @usableFromInline var head = 0
+  /// Fewer than this many that were taken are not worth moving the others, as a count.
+  @usableFromInline static var leastMoved: Int { 32 }
+
+  @inlinable
+  public init() {}
+
+  @inlinable
+  public var count: Int { elements.count - head }
+  @inlinable
+  public var isEmpty: Bool { elements.count == head }
+  @inlinable
+  public var first: Element? { isEmpty ? nil : elements[head] }
+
+  /// By the place behind the first, from 0; there must be so many.
+  @inlinable
+  public subscript(offset: Int) -> Element {
+    get { elements[head + offset] }
+    _modify { yield &elements[head + offset] }
+  }
+
+  @inlinable
+  public mutating func append(_ element: Element) { elements.append(element) }
+
+  /// Takes the first; there must be one.
+  @inlinable
+  @discardableResult
+  public mutating func removeFirst() -> Element {
+    let first = elements[head]
+    head += 1
+    if head == elements.count {
+      removeAll()
+    } else if head >= Self.leastMoved, head * 2 >= elements.count {
+      elements.removeFirst(head)
+      head = 0
+    }
+    return first
+  }
+
+  @inlinable
+  public mutating func removeAll() {
+    elements.removeAll(keepingCapacity: true)
+    head = 0
+  }
+}
+
+extension FIFO: Sequence {
+  @inlinable
+  public func makeIterator() -> IndexingIterator<ArraySlice<Element>> { elements[head...].makeIterator() }
+}
