@@ -40,6 +40,19 @@ import Testing
     #expect([1, 2, 3].map { queue.settle($0, by: "c", isMine: true) } == ["one", "two", "three"])
   }
 
+  @Test func whatIsUnderWayMayBePutBackBeforeWhatIsHeldGoesOn() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at("b"), "one")
+    _ = add(&queue, 1, .at("b"), "two")
+    #expect(queue.settle(1, by: "b", isMine: false) == nil)
+    #expect(queue.release(1, to: "b") == [] && queue.sending(2)?.attempt == 0)
+    #expect(queue.settle(2, by: "b", isMine: false) == nil)
+    #expect(queue.release(1, to: "b") == [1, 2] && [1, 2].map { queue.sending($0)?.attempt } == [1, 1])
+    #expect([1, 2].map { queue.settle($0, by: "b", isMine: true) } == ["one", "two"])
+    // The owner that has refused the first attempt must not take it for new.
+    #expect(add(&queue, 1, .at("b"), "three") == .send("b", number: 3) && queue.sending(3)?.attempt == 1)
+  }
+
   @Test func isTakenHereInOrderOnceNothingIsElsewhere() {
     var queue = RelayQueue<String>(limit: 100)
     _ = add(&queue, 1, .at("b"), "one")
@@ -126,7 +139,7 @@ import Testing
       .verdict(RelayedVerdict(number: 3, .rejected(.unregistered, goneAt: Timestamp(seconds: 5)))),
       .verdict(RelayedVerdict(number: 3, .rejected(.badDeviceToken, goneAt: nil))),
       .step(RelayedStep(id: 8, state: .delivered, at: Timestamp(seconds: 6))), .done(number: 9, .done),
-      .done(number: 10, .noChannel), .done(number: 11, .notMine),
+      .done(number: 10, .noChannel), .done(number: 11, .notMine), .time(12),
     ] as [RelayFrame.Reply])
   func repliesAreReadAsTheyWereWritten(reply: RelayFrame.Reply) throws {
     var output = ByteBuffer()

@@ -29,14 +29,14 @@ public final class RelayDesk<Ticket> {
   public struct Surroundings {
     /// Where a zone is, as far as this node knows.
     public var seat: (_ zone: UInt16) -> Seat
-    /// Say this to a node, by a link that is there or is made.
-    public var send: (_ message: [UInt8], _ peer: String) -> Void
+    /// Say this, which is here since then and was said so often before, to a node, by a link that is there or is made.
+    public var send: (_ message: [UInt8], _ since: Instant, _ attempt: UInt32, _ peer: String) -> Void
     /// A push has its id, and waits.
     public var began: (_ id: UInt64) -> Void
     public var settled: (Pending, SubmissionResult) -> Void
 
     public init(
-      seat: @escaping (UInt16) -> Seat, send: @escaping ([UInt8], String) -> Void,
+      seat: @escaping (UInt16) -> Seat, send: @escaping ([UInt8], Instant, UInt32, String) -> Void,
       began: @escaping (UInt64) -> Void = { _ in }, settled: @escaping (Pending, SubmissionResult) -> Void
     ) {
       (self.seat, self.send, self.began, self.settled) = (seat, send, began, settled)
@@ -115,7 +115,8 @@ public final class RelayDesk<Ticket> {
   }
 
   private func send(_ number: UInt64, to peer: String) {
-    if let message = queue[number]?.message { surroundings.send(message, peer) }
+    guard let pending = queue[number], let (since, attempt) = queue.sending(number) else { return }
+    surroundings.send(pending.message, since, attempt, peer)
   }
 
   // MARK: What becomes of them

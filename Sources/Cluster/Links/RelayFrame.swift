@@ -8,7 +8,7 @@ import PushModel
 /// The side that made the link sends pushes and commands for zones of the other; that sends verdicts, and later what became of
 /// them. Integers are big endian.
 public enum RelayFrame {
-  enum Kind: UInt8 { case introduction = 1, push, verdict, step, command, done }
+  enum Kind: UInt8 { case introduction = 1, push, verdict, step, command, done, time }
 
   /// Largest message, in bytes: a push with every field at its limit, and room.
   static let limit = 64 << 10
@@ -27,6 +27,8 @@ public enum RelayFrame {
     case step(RelayedStep)
     /// What became of the command of this number.
     case done(number: UInt64, RelayedCommand.Outcome)
+    /// What its clock says, in nanoseconds: first of all, and some times a second.
+    case time(UInt64)
   }
 
   // MARK: Writing
@@ -63,6 +65,7 @@ public enum RelayFrame {
         $0.write(number)
         $0.write(outcome.rawValue)
       }
+    case .time(let time): write(.time, to: &output) { $0.write(time) }
     }
   }
 
@@ -112,6 +115,7 @@ public enum RelayFrame {
       .done(
         number: try cursor.integer(),
         try cursor.value(RelayedCommand.Outcome(rawValue: try cursor.integer()), "an outcome"))
+    case .time: .time(try cursor.integer())
     case let other: throw StateCursor.Damage(description: "expected a reply, got \(other)")
     }
   }

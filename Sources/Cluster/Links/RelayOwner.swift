@@ -13,18 +13,25 @@ public struct RelayOwner {
     commands = RelayCommands(broker: broker)
   }
 
-  public func decide(_ relayed: RelayedPush, now: Timestamp) -> RelayedVerdict.Outcome {
+  /// `gate` is its link's.
+  public func decide(
+    _ relayed: RelayedPush, _ gate: inout RelayGate, now: Timestamp, at instant: Instant
+  ) -> RelayedVerdict.Outcome {
     var push = relayed.push
     // The edge may know less of the token than this node.
     let row = broker.row(of: push.token)
-    guard isMine(row.map { broker.registry[$0].zone } ?? relayed.zone) else { return .notMine }
+    let isMine = isMine(row.map { broker.registry[$0].zone } ?? relayed.zone)
+    guard gate.admits(relayed.sending, in: relayed.zone, isMine: isMine, instant) else { return .notMine }
     push.topic = relayed.topic.flatMap { broker.registry.topic(named: $0) }
     let result = broker.submitRelayed(push, id: relayed.id, now: now)
     return result.rejection.map { .rejected($0, goneAt: result.goneAt) } ?? .accepted
   }
 
   /// Does it; answers what becomes known of it once the turn's changes are in the log.
-  public func carryOut(_ command: RelayedCommand) -> RelayedCommand.Outcome {
-    isMine(command.zone) ? commands.carryOut(command.action) : .notMine
+  public func carryOut(
+    _ command: RelayedCommand, _ gate: RelayGate, at instant: Instant
+  ) -> RelayedCommand.Outcome {
+    isMine(command.zone) && gate.isAwaited(command.sending, instant)
+      ? commands.carryOut(command.action) : .notMine
   }
 }

@@ -28,6 +28,8 @@ public struct RelayQueue<Item> {
     var since: Instant
     /// The node that it was said to; nil while it is held.
     var peer: String?
+    /// As it was said last.
+    var attempt: UInt32 = 0
     var item: Item
   }
 
@@ -42,6 +44,8 @@ public struct RelayQueue<Item> {
   private let limit: Int
   private var entries: [UInt64: Entry] = [:]
   private var lines: [UInt16: Line] = [:]
+  /// How often something of each zone was put back that had been said.
+  private var attempts: [UInt16: UInt32] = [:]
   private var nextNumber: UInt64 = 1
   /// What all of them take, in bytes.
   public private(set) var bytes = 0
@@ -74,12 +78,17 @@ public struct RelayQueue<Item> {
       line.held.append(number)
       return .held
     }
-    (line.peer, entry.peer) = (peer, peer)
+    (line.peer, entry.peer, entry.attempt) = (peer, peer, attempts[zone] ?? 0)
     line.underWay += 1
     return .send(peer, number: number)
   }
 
   public subscript(number: UInt64) -> Item? { entries[number]?.item }
+
+  /// How an item that is to be said is to be said.
+  public func sending(_ number: UInt64) -> (since: Instant, attempt: UInt32)? {
+    entries[number].map { ($0.since, $0.attempt) }
+  }
 
   /// A node has answered. With `isMine` false it has done nothing; nil is answered then, and the item is held.
   public mutating func settle(_ number: UInt64, by peer: String, isMine: Bool) -> Item? {
@@ -119,14 +128,16 @@ public struct RelayQueue<Item> {
 
   /// What is held of a zone may go on: to a node, under the numbers that they have.
   public mutating func release(_ zone: UInt16, to peer: String) -> [UInt64] {
-    guard var line = lines[zone], !line.held.isEmpty, line.underWay == 0 || line.peer == peer else {
-      return []
-    }
+    // What is under way may be refused yet, and goes first then.
+    guard var line = lines[zone], !line.held.isEmpty, line.underWay == 0 else { return [] }
     let numbers = line.held
     (line.peer, line.held) = (peer, [])
     line.underWay += numbers.count
     lines[zone] = line
-    for number in numbers { entries[number]?.peer = peer }
+    for number in numbers {
+      entries[number]?.peer = peer
+      entries[number]?.attempt = attempts[zone] ?? 0
+    }
     return numbers
   }
 
@@ -141,8 +152,10 @@ public struct RelayQueue<Item> {
 
   /// One that was said is held again, in its order.
   private mutating func putBack(_ number: UInt64) {
-    guard let zone = entries[number]?.zone, var line = lines[zone] else { return }
+    guard let entry = entries[number], var line = lines[entry.zone] else { return }
+    let zone = entry.zone
     entries[number]?.peer = nil
+    attempts[zone] = max(attempts[zone] ?? 0, entry.attempt &+ 1)
     line.underWay -= 1
     line.held.insert(number, at: line.held.firstIndex { $0 > number } ?? line.held.endIndex)
     lines[zone] = line

@@ -3,6 +3,8 @@ import PushModel
 
 /// A push that an edge has judged as far as it can, on its way to the node that owns its token's zone. Bytes are lent.
 public struct RelayedPush {
+  /// Set when it goes out.
+  public var sending = RelaySending()
   /// Numbers what is sent on a link.
   public var number: UInt64
   /// In the edge's history.
@@ -18,6 +20,7 @@ public struct RelayedPush {
   }
 
   func write(to out: inout StateWriter) {
+    sending.write(to: &out)
     out.write(number)
     out.write(id)
     out.write(zone)
@@ -40,6 +43,7 @@ public struct RelayedPush {
   }
 
   init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    sending = try RelaySending(&cursor)
     (number, id, zone) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     let interface = try cursor.value(Interface(rawValue: try cursor.integer()), "an interface")
@@ -68,7 +72,7 @@ public struct RelayedVerdict: Equatable, Sendable {
   public enum Outcome: Equatable, Sendable {
     case accepted
     case rejected(Rejection, goneAt: Timestamp?)
-    /// The zone is not the owner's, or it may not answer for it now: nothing was done.
+    /// The zone is not the owner's, or it may not answer for it now, or it came too late: nothing was done.
     case notMine
   }
 
@@ -140,10 +144,12 @@ public struct RelayedCommand {
     case done = 0
     /// There is no such channel.
     case noChannel
-    /// The zone is not the owner's, or it may not answer for it now: nothing was done.
+    /// The zone is not the owner's, or it may not answer for it now, or it came too late: nothing was done.
     case notMine
   }
 
+  /// Set when it goes out.
+  public var sending = RelaySending()
   public var number: UInt64
   public var zone: UInt16
   public var action: Action
@@ -153,6 +159,7 @@ public struct RelayedCommand {
   }
 
   func write(to out: inout StateWriter) {
+    sending.write(to: &out)
     out.write(number)
     out.write(zone)
     switch action {
@@ -183,6 +190,7 @@ public struct RelayedCommand {
   }
 
   init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    sending = try RelaySending(&cursor)
     (number, zone) = (try cursor.integer(), try cursor.integer())
     let kind = try cursor.integer(UInt8.self)
     guard kind != 1 else {

@@ -66,7 +66,7 @@ final class CommandRelay {
       waiting.done(commands.carryOut(waiting.command.action))
     case .at(let peer):
       pending[number]?.askedAt = SystemClock.now()
-      links.send(RelayFrame.bytes(of: waiting.command), to: peer.name, cluster)
+      links.send(RelayFrame.bytes(of: waiting.command), since: waiting.since, to: peer.name, cluster)
     }
   }
 

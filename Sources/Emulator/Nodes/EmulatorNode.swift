@@ -60,7 +60,7 @@ final class EmulatorNode {
     relay = PushRelay(
       loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
       commands: commands, logger: emulator.logger)
-    guests = RelayGuests(broker, cluster, clock)
+    guests = RelayGuests(loop: loop, broker, cluster, clock)
     service.onLink = { [guests] in guests.take($0, $1) }
     attach(emulator)
   }

@@ -30,7 +30,7 @@ final class PushRelay: PushSink {
     broker, cluster.map, limit: Self.limit, patience: Self.patience,
     .init(
       seat: { [cluster] in .init(cluster.seat(of: ZoneNumber(Int($0)))) },
-      send: { [links, cluster] in links.send($0, to: $1, cluster) },
+      send: { [links, cluster] in links.send($0, since: $1, attempt: $2, to: $3, cluster) },
       began: { [unowned self] in if capture != nil { awaited.insert($0) } },
       settled: { [unowned self] in settle($0, $1) }))
   /// Waiters whose push there was no room for, or no engine.
@@ -115,6 +115,8 @@ final class PushRelay: PushSink {
     case .verdict(let verdict): desk.take(verdict, from: peer, now: clock.now())
     case .step(let step): broker.noteElsewhere(step.id, step.state, at: step.at)
     case .done(let number, let outcome): commands.answered(number, outcome)
+    // Its link has heard that.
+    case .time: break
     }
   }
 
@@ -146,6 +148,7 @@ final class PushRelay: PushSink {
 
   private func tick() {
     timer?.start(afterNanoseconds: Self.tickInterval)
+    links.tick(SystemClock.now())
     desk.giveUpOverdue(SystemClock.now(), now: clock.now())
     release()
     let mayGoOn = cluster.waitingTime < Self.engineGrace || cluster.waitingTime >= Self.patience

@@ -1,5 +1,6 @@
 import Broker
 import Cluster
+import Platform
 import PushModel
 import Transport
 import Zones
@@ -9,12 +10,16 @@ final class RelayGuests {
   fileprivate let broker: Broker
   fileprivate let clock: EmulatorClock
   fileprivate let owner: RelayOwner
+  /// Between what the others are told of the time, in nanoseconds: what they send on an older word is taken for so much older.
+  private static let timeInterval: Int64 = 500_000_000
+
   /// By the ordinal of the node whose link it is.
   private var guests: [UInt64: RelayGuest] = [:]
+  private var timer: LoopEvent?
   /// Pushes of other nodes that were decided here, as a count.
   fileprivate(set) var decided: UInt64 = 0
 
-  init(_ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
+  init(loop: EventLoop, _ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
     (self.broker, self.clock) = (broker, clock)
     owner = RelayOwner(broker) { [unowned cluster] zone in
       cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < PushRelay.engineGrace
@@ -22,12 +27,20 @@ final class RelayGuests {
     broker.tellElsewhere { [unowned self] id, state, time in
       guests[ClusterMembership.ordinal(of: id)]?.reply(.step(RelayedStep(id: id, state: state, at: time)))
     }
+    timer = LoopEvent(timerOn: loop) { [unowned self] in tellTime() }
+    timer?.start(afterNanoseconds: Self.timeInterval)
+  }
+
+  private func tellTime() {
+    timer?.start(afterNanoseconds: Self.timeInterval)
+    for guest in guests.values { guest.tellTime() }
   }
 
   /// Takes a link of another node.
   func take(_ peer: String, _ connection: SocketConnection) {
     let guest = RelayGuest(self, peer, connection)
     connection.handler = guest
+    guest.tellTime()
     connection.setPaused(false)
   }
 
@@ -47,6 +60,7 @@ private final class RelayGuest: ConnectionHandler {
   private let peer: String
   private unowned let connection: SocketConnection
   private var decoder = RelayDecoder()
+  private var gate = RelayGate(patience: PushRelay.patience)
 
   init(_ guests: RelayGuests, _ peer: String, _ connection: SocketConnection) {
     (self.guests, self.peer, self.connection) = (guests, peer, connection)
@@ -72,13 +86,15 @@ private final class RelayGuest: ConnectionHandler {
     switch request {
     case .introduction(let ordinal): guests.introduced(self, ordinal)
     case .push(let relayed):
-      let outcome = guests.owner.decide(relayed, now: now)
+      let outcome = guests.owner.decide(relayed, &gate, now: now, at: SystemClock.now())
       if outcome != .notMine { guests.decided += 1 }
       reply(.verdict(RelayedVerdict(number: relayed.number, outcome)))
     case .command(let command):
-      reply(.done(number: command.number, guests.owner.carryOut(command)))
+      reply(.done(number: command.number, guests.owner.carryOut(command, gate, at: SystemClock.now())))
     }
   }
+
+  func tellTime() { reply(.time(RelayGate.time(SystemClock.now()))) }
 
   func reply(_ reply: RelayFrame.Reply) {
     var output = ByteBuffer()

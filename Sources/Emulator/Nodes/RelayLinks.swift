@@ -1,12 +1,14 @@
 import Cluster
+import Platform
 import PushModel
 import Transport
 import Zones
 
 /// This node's links to the others: one to each that something was sent to, made when it is first needed.
 final class RelayLinks {
-  /// Most bytes that wait for a link to be made.
-  private static let waitingLimit = PushRelay.limit
+  /// The other says the time some times a second. Nanoseconds without a word until the link is given up: longer than any push
+  /// waits.
+  private static let silenceLimit: Int64 = 6_000_000_000
 
   /// A node's answers.
   var onReply: (RelayFrame.Reply, _ peer: String) -> Void = { _, _ in }
@@ -21,14 +23,16 @@ final class RelayLinks {
   /// Links that are open, as a count.
   var openCount: Int { links.values.count { $0.isOpen } }
 
-  /// Sends a whole message, now or when the link is there.
-  func send(_ message: [UInt8], to peer: String, _ cluster: ClusterNode) {
-    if let link = links[peer] { return link.send(message) }
+  /// Sends a whole request that this node has had since then, now or when the link is there.
+  func send(
+    _ message: [UInt8], since: Instant, attempt: UInt32 = 0, to peer: String, _ cluster: ClusterNode
+  ) {
+    let request = RelayLink.Request(message: message, since: since, attempt: attempt)
+    if let link = links[peer] { return link.send(request) }
     guard let address = cluster.address(of: peer) else { return onLost(peer, false) }
-    let link = RelayLink(peer, self)
+    let link = RelayLink(peer, self, ordinal: ordinal)
     links[peer] = link
-    link.send(RelayFrame.introduction(ordinal: ordinal))
-    link.send(message)
+    link.send(request)
     link.cancel = caller.call(NodePeer(name: peer, address: address), for: .link) { [weak link] in
       link?.called($0)
     }
@@ -40,6 +44,13 @@ final class RelayLinks {
     onLost(link.peer, wasOpen)
   }
 
+  /// Ends links on which nothing is heard any more; to be called some times a second.
+  func tick(_ now: Instant) {
+    for link in links.values where link.silence(now) >= Self.silenceLimit {
+      link.abort("nothing was heard for \(Self.silenceLimit / 1_000_000_000) s")
+    }
+  }
+
   func close() {
     for link in links.values { link.close() }
     links = [:]
@@ -47,21 +58,48 @@ final class RelayLinks {
 }
 
 /// A link to one node.
+///
+///     calling ─(connected: says who this is)→ introduced ─(hears the time)→ open: what waited is said, and all that comes
 private final class RelayLink: ConnectionHandler {
+  /// A message, and what is told of it when it goes out.
+  struct Request {
+    var message: [UInt8]
+    var since: Instant
+    var attempt: UInt32
+  }
+
   let peer: String
+  private let ordinal: UInt64
   private weak var links: RelayLinks?
   private var connection: SocketConnection?
   private var decoder = RelayDecoder()
-  /// What was said before it was there.
-  private var early: [UInt8] = []
+  /// What is to be said once it is open.
+  private var early: [Request] = []
+  /// What the other's clock said last; nil until it is open.
+  private var heard: UInt64?
+  /// When anything was heard last.
+  private var heardAt = Instant.distantPast
   var cancel: (() -> Void)?
 
-  init(_ peer: String, _ links: RelayLinks) { (self.peer, self.links) = (peer, links) }
+  init(_ peer: String, _ links: RelayLinks, ordinal: UInt64) {
+    (self.peer, self.links, self.ordinal) = (peer, links, ordinal)
+  }
 
-  var isOpen: Bool { connection != nil }
+  var isOpen: Bool { heard != nil }
 
-  func send(_ message: [UInt8]) {
-    if let connection { connection.send(message) } else { early += message }
+  func send(_ request: Request) {
+    guard let connection, let heard else { return early.append(request) }
+    let age = SystemClock.now().nanoseconds(since: request.since)
+    var message = request.message
+    RelaySending(heard: heard, age: UInt64(clamping: age), attempt: request.attempt).mark(&message)
+    connection.send(message)
+  }
+
+  private func hear(_ time: UInt64) {
+    heard = time
+    let waiting = early
+    early = []
+    for request in waiting { send(request) }
   }
 
   func called(_ result: Result<SocketConnection, NodeCaller.Failure>) {
@@ -69,16 +107,18 @@ private final class RelayLink: ConnectionHandler {
       links?.lost(self, wasOpen: false)
       return
     }
-    self.connection = connection
+    (self.connection, heardAt) = (connection, SystemClock.now())
     connection.handler = self
     connection.setPaused(false)
-    connection.send(early)
-    early = []
+    connection.send(RelayFrame.introduction(ordinal: ordinal))
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    heardAt = SystemClock.now()
     do {
-      try decoder.replies(in: bytes) { links?.onReply($0, peer) }
+      try decoder.replies(in: bytes) {
+        if case .time(let time) = $0 { hear(time) } else { links?.onReply($0, peer) }
+      }
       connection.hold(decoder.heldBytes)
     } catch { connection.abort("\(error)") }
   }
@@ -86,8 +126,13 @@ private final class RelayLink: ConnectionHandler {
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard self.connection === connection else { return }
     self.connection = nil
-    links?.lost(self, wasOpen: true)
+    links?.lost(self, wasOpen: isOpen)
   }
+
+  /// For how long nothing was heard, in nanoseconds.
+  func silence(_ now: Instant) -> Int64 { connection == nil ? 0 : now.nanoseconds(since: heardAt) }
+
+  func abort(_ reason: String) { connection?.abort(reason) }
 
   func close() {
     cancel?()

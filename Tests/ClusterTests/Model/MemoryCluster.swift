@@ -94,7 +94,7 @@ final class MemoryCluster: PushService {
   private func ask(_ action: RelayedCommand.Action, in zone: Int) throws -> Bool {
     let owner = try owner(ofZone: zone)
     let outcome = RelayOwner(owner.broker, isMine: { owner.owns(Int($0)) }).carryOut(
-      RelayedCommand(number: 0, zone: UInt16(zone), action))
+      RelayedCommand(number: 0, zone: UInt16(zone), action), RelayGate(patience: .max), at: owner.instant)
     guard outcome != .notMine else { throw ModelViolation("the owner of zone \(zone) has refused") }
     try endTurn()
     try readAll()
@@ -183,8 +183,10 @@ final class RelayEdge {
   private(set) lazy var desk = RelayDesk<Int>(
     member.broker, cluster.map, limit: 1 << 20, patience: .max,
     .init(
-      seat: { [unowned self] in seat(Int($0)) }, send: { [unowned self] in send($0, to: $1) },
+      seat: { [unowned self] in seat(Int($0)) }, send: { [unowned self] in send($0, $2, to: $3) },
       settled: { [unowned self] in verdicts[$0.ticket] = .some($1.rejection) }))
+  /// At the other ends of the links.
+  private var gates: [String: RelayGate] = [:]
   /// By the pushes' numbers.
   private(set) var verdicts: [Int: Rejection?] = [:]
 
@@ -215,12 +217,17 @@ final class RelayEdge {
     }
   }
 
-  private func send(_ message: [UInt8], to peer: String) {
+  private func send(_ message: [UInt8], _ attempt: UInt32, to peer: String) {
     guard let owner = cluster.member(named: peer) else { return }
     let now = cluster.now
+    var message = message
+    RelaySending(heard: RelayGate.time(owner.instant), attempt: attempt).mark(&message)
+    var gate = gates[peer] ?? RelayGate(patience: .max)
+    defer { gates[peer] = gate }
     RelayFrame.withPush(in: message) { push in
       guard let push else { return }
-      let outcome = RelayOwner(owner.broker, isMine: { owner.owns(Int($0)) }).decide(push, now: now)
+      let outcome = RelayOwner(owner.broker, isMine: { owner.owns(Int($0)) }).decide(
+        push, &gate, now: now, at: owner.instant)
       desk.take(RelayedVerdict(number: push.number, outcome), from: peer, now: now)
     }
   }

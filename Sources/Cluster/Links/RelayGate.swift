@@ -1,0 +1,68 @@
+import PushModel
+
+/// How a request goes out on a link: by this the owner of its zone knows whether it may still be done, and done now.
+public struct RelaySending: Equatable, Sendable {
+  /// What the owner's clock said last on this link, in nanoseconds.
+  public var heard: UInt64
+  /// For how long the edge had it before, in nanoseconds.
+  public var age: UInt64
+  /// How often the edge was refused something of the zone, as a count.
+  public var attempt: UInt32
+
+  /// In a message, behind its length and kind.
+  static let position = 5
+
+  public init(heard: UInt64 = 0, age: UInt64 = 0, attempt: UInt32 = 0) {
+    (self.heard, self.age, self.attempt) = (heard, age, attempt)
+  }
+
+  func write(to out: inout StateWriter) {
+    out.write(heard)
+    out.write(age)
+    out.write(attempt)
+  }
+
+  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+    (heard, age, attempt) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
+  }
+
+  /// Writes it into a message that was made without it.
+  public func mark(_ message: inout [UInt8]) {
+    var writer = StateWriter()
+    write(to: &writer)
+    message.replaceSubrange(Self.position..<Self.position + writer.bytes.count, with: writer.bytes)
+  }
+}
+
+/// What of one link's requests may be done: no I/O, no clock.
+///
+/// A link may hold for long what was said on it. What its edge has given up meanwhile, so that its provider may have sent something
+/// newer by another node, is not done; and what comes behind a refused push of its zone is refused until the edge has heard
+/// of that, so that nothing is overtaken.
+public struct RelayGate {
+  /// For how long an edge waits, in nanoseconds.
+  private let patience: Int64
+  /// The least attempt, zone by zone.
+  private var required: [UInt16: UInt32] = [:]
+
+  public init(patience: Int64) { self.patience = patience }
+
+  /// What the edge is told of the time.
+  public static func time(_ now: Instant) -> UInt64 { UInt64(clamping: now.nanoseconds) }
+
+  /// Whether its edge still waits for it.
+  public func isAwaited(_ sending: RelaySending, _ now: Instant) -> Bool {
+    let (waited, isNever) = Self.time(now).subtractingReportingOverflow(sending.heard)
+    let (whole, isTooLong) = waited.addingReportingOverflow(sending.age)
+    return !isNever && !isTooLong && whole < UInt64(clamping: patience)
+  }
+
+  /// Whether a push may be done; `isMine` says whether its zone may be changed here.
+  public mutating func admits(_ sending: RelaySending, in zone: UInt16, isMine: Bool, _ now: Instant) -> Bool
+  {
+    guard sending.attempt >= required[zone] ?? 0 else { return false }
+    if isMine, isAwaited(sending, now) { return true }
+    required[zone] = sending.attempt &+ 1
+    return false
+  }
+}

@@ -1,0 +1,48 @@
+import Broker
+import PushModel
+import Testing
+
+@testable import Cluster
+
+@Suite struct RelayGateTests {
+  private let gate = RelayGate(patience: 5)
+
+  private func at(_ time: Int64) -> Instant { Instant(nanoseconds: time) }
+
+  @Test func doesNothingThatItsEdgeHasGivenUp() {
+    #expect(gate.isAwaited(RelaySending(heard: 100), at(104)))
+    #expect(!gate.isAwaited(RelaySending(heard: 100), at(105)))
+    #expect(gate.isAwaited(RelaySending(heard: 100, age: 3), at(101)))
+    #expect(!gate.isAwaited(RelaySending(heard: 100, age: 4), at(101)))
+    #expect(!gate.isAwaited(RelaySending(heard: 101), at(100)))
+    #expect(!gate.isAwaited(RelaySending(heard: 100, age: .max), at(101)))
+  }
+
+  @Test func whatComesBehindARefusedPushOfItsZoneIsRefusedToo() {
+    var gate = gate
+    func admits(_ attempt: UInt32, in zone: UInt16 = 1, isMine: Bool = true, at time: Int64 = 101) -> Bool {
+      gate.admits(RelaySending(heard: 100, attempt: attempt), in: zone, isMine: isMine, at(time))
+    }
+    #expect(admits(0))
+    #expect(!admits(0, isMine: false))
+    // The zone may be changed again, and what was said before the edge knew is out of order.
+    #expect(!admits(0))
+    #expect(admits(0, in: 2))
+    #expect(admits(1))
+    #expect(!admits(1, at: 105))
+    #expect(!admits(1))
+    #expect(admits(2))
+  }
+
+  @Test func aMessageIsMarkedWhenItGoesOut() throws {
+    let sending = RelaySending(heard: 7, age: 8, attempt: 9)
+    var message = RelayFrame.bytes(of: RelayedCommand(number: 1, zone: 2, .feedbackRead([])))
+    sending.mark(&message)
+    var decoder = RelayDecoder()
+    var seen: [RelaySending] = []
+    try message.withUnsafeBytes { bytes in
+      try decoder.requests(in: bytes) { if case .command(let command) = $0 { seen.append(command.sending) } }
+    }
+    #expect(seen == [sending])
+  }
+}
