@@ -53,6 +53,19 @@ import Testing
     #expect(add(&queue, 1, .at("b"), "three") == .send("b", number: 3) && queue.sending(3)?.attempt == 1)
   }
 
+  /// Seed 546 of the simulation.
+  @Test func nothingOvertakesWhatWillBeRefused() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at("b"), "one")
+    _ = add(&queue, 1, .at("b"), "two", at: 5)
+    #expect(queue.settle(1, by: "b", isMine: false) == nil)
+    #expect(queue.takeOverdue(Instant(nanoseconds: 6_000_000_000), after: 5_000_000_000) == ["one"])
+    // The owner refuses "two", as its edge has not heard of "one" before it was sent; it would take "three".
+    #expect(add(&queue, 1, .at("b"), "three", at: 6) == .held)
+    #expect(queue.settle(2, by: "b", isMine: false) == nil)
+    #expect(queue.release(1, to: "b") == [2, 3] && [2, 3].map { queue.sending($0)?.attempt } == [1, 1])
+  }
+
   @Test func isTakenHereInOrderOnceNothingIsElsewhere() {
     var queue = RelayQueue<String>(limit: 100)
     _ = add(&queue, 1, .at("b"), "one")
@@ -95,7 +108,7 @@ import Testing
   }
 
   @Test func messagesAreReadAsTheyWereWritten() throws {
-    var output = ByteBuffer()
+    var output: [UInt8] = []
     let token = [UInt8](repeating: 7, count: 32), payload = Array("{}".utf8)
     token.withUnsafeBytes { token in
       payload.withUnsafeBytes { payload in
@@ -103,16 +116,18 @@ import Testing
           interface: .provider, topic: nil, environment: .production, token: token, payload: payload)
         (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
         push.messageID = MessageID(high: 1, low: 2)
-        RelayFrame.introduce(ordinal: 9, to: &output)
-        RelayFrame.write(
-          RelayedPush(number: 4, id: 5, zone: 6, push: push, topic: Topic("com.example.app")),
-          to: &output)
+        output = RelayFrame.introduction(ordinal: 9)
+        // Two of one topic, one of another and one of none.
+        for topic in ["com.example.app", "com.example.app", "com.example.other", ""] {
+          output += RelayFrame.bytes(
+            of: RelayedPush(number: 4, id: 5, zone: 6, push: push, topic: Topic(topic)))
+        }
       }
     }
     var decoder = RelayDecoder()
     var seen: [String] = []
     // A byte at a time: messages may be cut anywhere.
-    for byte in Array(output.bytes) {
+    for byte in output {
       try [byte].withUnsafeBytes { bytes in
         try decoder.requests(in: bytes) { request in
           switch request {
@@ -130,7 +145,10 @@ import Testing
         }
       }
     }
-    #expect(seen == ["9", "4 5 6 production 0 low", "true true com.example.app", "true true"])
+    let expected = ["com.example.app", "com.example.app", "com.example.other", ""].flatMap {
+      ["4 5 6 production 0 low", "true true \($0)", "true true"]
+    }
+    #expect(seen == ["9"] + expected)
   }
 
   @Test(
@@ -142,11 +160,9 @@ import Testing
       .done(number: 10, .noChannel), .done(number: 11, .notMine), .time(12),
     ] as [RelayFrame.Reply])
   func repliesAreReadAsTheyWereWritten(reply: RelayFrame.Reply) throws {
-    var output = ByteBuffer()
-    RelayFrame.write(reply, to: &output)
     var decoder = RelayDecoder()
     var read: [RelayFrame.Reply] = []
-    try decoder.replies(in: output.bytes) { read.append($0) }
+    try RelayFrame.bytes(of: reply).withUnsafeBytes { try decoder.replies(in: $0) { read.append($0) } }
     #expect(read == [reply])
   }
 

@@ -12,11 +12,13 @@ extension ClusterBenchmark {
     SocketCalls.raiseOpenFileLimit()
     let cluster = try ClusterProcesses("crowd", site: site)
     defer { cluster.stop() }
+    let before = cluster.nodes.reduce(0) { $0 + $1.residentBytes }
     let fleets = try cluster.nodes.enumerated().map { index, node in
       try FleetProcess(
         "crowd-\(index + 1)", of: options.phones, at: node, site: site, endsWithOneEach: true)
     }
     let tokens = fleets.flatMap(\.tokens)
+    let each = Double(cluster.nodes.reduce(-before) { $0 + $1.residentBytes }) / Double(tokens.count) / 1024
     progress("a push to each")
     let load = try send(tokens, to: cluster.nodes[0])
     for fleet in fleets { try fleet.awaitEnd() }
@@ -24,6 +26,7 @@ extension ClusterBenchmark {
     table.add(
       "2 × \(BenchmarkTable.grouped(options.phones)) phones, a push to each, until all have it",
       "\(BenchmarkTable.fixed(seconds, 2)) s")
+    table.add("  memory of both nodes for each of them", "\(BenchmarkTable.fixed(each, 1)) KiB")
   }
 
   /// The owner of a zone with many kept messages is killed: until the other node accepts a push for it.

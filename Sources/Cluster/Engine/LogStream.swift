@@ -218,6 +218,10 @@ final class LogOpening {
   private var backoff = Backoff(
     first: LogStream.retry.first, longest: LogStream.retry.longest, seed: .random(in: .min ... .max))
   private var failures = 0
+  /// How often another stream had the subject, as a count. Whoever makes a stream while somebody else does is told so at times
+  /// (nats-server 2.9.10), and then finds it made.
+  private var overlaps = 0
+  private static let overlapLimit = 5
   private var timer: LoopEvent?
   private var watch: NATSClient.Watch?
   private(set) var trouble: JetStreamFailure?
@@ -292,9 +296,15 @@ final class LogOpening {
       return finish(
         .failure(.unsuitable("the NATS server \(info.serverName) has no JetStream: start it with -js")))
     }
-    guard failure.isPassing else { return finish(.failure(failure)) }
+    guard mayPass(failure) else { return finish(.failure(failure)) }
     failures += 1
     if client.info != nil { timer?.start(afterNanoseconds: backoff.wait(after: failures)) }
+  }
+
+  private func mayPass(_ failure: JetStreamFailure) -> Bool {
+    guard case .refused(JetStreamFailure.subjectsOverlapCode, _) = failure else { return failure.isPassing }
+    overlaps += 1
+    return overlaps < Self.overlapLimit
   }
 
   private func finish(_ result: Result<JetStreamState, JetStreamFailure>) {

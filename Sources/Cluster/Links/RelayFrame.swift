@@ -33,58 +33,44 @@ public enum RelayFrame {
 
   // MARK: Writing
 
-  /// Appends one message.
-  private static func write(_ kind: Kind, to output: inout ByteBuffer, _ body: (inout StateWriter) -> Void) {
-    var writer = StateWriter()
+  /// Room that most messages have enough of, in bytes.
+  private static let room = 512
+
+  /// One message, whole.
+  private static func bytes(_ kind: Kind, room: Int = room, _ body: (inout StateWriter) -> Void) -> [UInt8] {
+    var writer = StateWriter(capacity: room)
+    writer.write(0 as UInt32)
     writer.write(kind.rawValue)
     body(&writer)
-    let count = UInt32(writer.bytes.count)
-    withUnsafeBytes(of: count.bigEndian) { output.append($0) }
-    writer.bytes.withUnsafeBytes { output.append($0) }
+    let count = UInt32(writer.bytes.count - 4)
+    writer.bytes.withUnsafeMutableBytes { $0.storeBytes(of: count.bigEndian, as: UInt32.self) }
+    return writer.bytes
   }
 
-  public static func introduce(ordinal: UInt64, to output: inout ByteBuffer) {
-    write(.introduction, to: &output) { $0.write(ordinal) }
-  }
-
-  /// Bytes of the push are copied.
-  public static func write(_ push: RelayedPush, to output: inout ByteBuffer) {
-    write(.push, to: &output) { push.write(to: &$0) }
-  }
-
-  public static func write(_ command: RelayedCommand, to output: inout ByteBuffer) {
-    write(.command, to: &output) { command.write(to: &$0) }
-  }
-
-  public static func write(_ reply: Reply, to output: inout ByteBuffer) {
+  /// One reply, whole.
+  public static func bytes(of reply: Reply) -> [UInt8] {
     switch reply {
-    case .verdict(let verdict): write(.verdict, to: &output) { verdict.write(to: &$0) }
-    case .step(let step): write(.step, to: &output) { step.write(to: &$0) }
+    case .verdict(let verdict): bytes(.verdict, room: 32) { verdict.write(to: &$0) }
+    case .step(let step): bytes(.step, room: 32) { step.write(to: &$0) }
     case .done(let number, let outcome):
-      write(.done, to: &output) {
+      bytes(.done, room: 32) {
         $0.write(number)
         $0.write(outcome.rawValue)
       }
-    case .time(let time): write(.time, to: &output) { $0.write(time) }
+    case .time(let time): bytes(.time, room: 32) { $0.write(time) }
     }
   }
 
-  /// One push, whole.
-  public static func bytes(of push: RelayedPush) -> [UInt8] { bytes { write(push, to: &$0) } }
+  /// One push, whole; its bytes are copied.
+  public static func bytes(of push: RelayedPush) -> [UInt8] { bytes(.push) { push.write(to: &$0) } }
 
   /// One command, whole.
-  public static func bytes(of command: RelayedCommand) -> [UInt8] { bytes { write(command, to: &$0) } }
+  public static func bytes(of command: RelayedCommand) -> [UInt8] {
+    bytes(.command) { command.write(to: &$0) }
+  }
 
   /// The introduction, whole.
-  public static func introduction(ordinal: UInt64) -> [UInt8] {
-    bytes { introduce(ordinal: ordinal, to: &$0) }
-  }
-
-  private static func bytes(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
-    var output = ByteBuffer()
-    write(&output)
-    return Array(output.bytes)
-  }
+  public static func introduction(ordinal: UInt64) -> [UInt8] { bytes(.introduction) { $0.write(ordinal) } }
 
   // MARK: Reading
 
@@ -92,16 +78,19 @@ public enum RelayFrame {
   public static func withPush(in message: [UInt8], _ body: (RelayedPush?) -> Void) {
     message.withUnsafeBytes { bytes in
       var cursor = StateCursor(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4)))
-      guard case .push(let push)? = try? request(&cursor) else { return body(nil) }
+      var topics = LastTopic()
+      guard case .push(let push)? = try? request(&cursor, &topics) else { return body(nil) }
       body(push)
     }
   }
 
   /// A request; what it lends is lent for the call.
-  static func request(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> Request {
+  static func request(
+    _ cursor: inout StateCursor, _ topics: inout LastTopic
+  ) throws(StateCursor.Damage) -> Request {
     switch try kind(&cursor) {
     case .introduction: .introduction(ordinal: try cursor.integer())
-    case .push: .push(try RelayedPush(&cursor))
+    case .push: .push(try RelayedPush(&cursor, &topics))
     case .command: .command(try RelayedCommand(&cursor))
     case let other: throw StateCursor.Damage(description: "expected a request, got \(other)")
     }
@@ -129,6 +118,7 @@ public enum RelayFrame {
 /// Cuts what comes on a link into messages.
 public struct RelayDecoder: ~Copyable {
   private var held = ByteBuffer()
+  private var topics = LastTopic()
 
   public init() {}
 
@@ -138,7 +128,9 @@ public struct RelayDecoder: ~Copyable {
   /// Takes what came, and hands each whole request to `take`, which answers whether to go on. Throws a sentence for what no node sends.
   public mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (RelayFrame.Request) -> Void) throws
   {
-    try messages(in: bytes) { cursor in take(try RelayFrame.request(&cursor)) }
+    var topics = topics
+    defer { self.topics = topics }
+    try messages(in: bytes) { cursor in take(try RelayFrame.request(&cursor, &topics)) }
   }
 
   /// The same of replies.

@@ -28,9 +28,12 @@ public struct RelaySending: Equatable, Sendable {
 
   /// Writes it into a message that was made without it.
   public func mark(_ message: inout [UInt8]) {
-    var writer = StateWriter()
-    write(to: &writer)
-    message.replaceSubrange(Self.position..<Self.position + writer.bytes.count, with: writer.bytes)
+    message.withUnsafeMutableBytes { [self] bytes in
+      guard bytes.count >= Self.position + 20 else { return }
+      bytes.storeBytes(of: heard.bigEndian, toByteOffset: Self.position, as: UInt64.self)
+      bytes.storeBytes(of: age.bigEndian, toByteOffset: Self.position + 8, as: UInt64.self)
+      bytes.storeBytes(of: attempt.bigEndian, toByteOffset: Self.position + 16, as: UInt32.self)
+    }
   }
 }
 

@@ -35,8 +35,9 @@ public struct RelayQueue<Item> {
 
   private struct Line {
     var peer = ""
-    /// Said to that node and not answered, as a count.
+    /// Said to that node and not answered, as a count; all of it by the same attempt.
     var underWay = 0
+    var attempt: UInt32 = 0
     /// Oldest first.
     var held: [UInt64] = []
   }
@@ -74,11 +75,16 @@ public struct RelayQueue<Item> {
       entries[number] = entry
       lines[zone] = line
     }
-    guard case .at(let peer) = seat, line.held.isEmpty, line.underWay == 0 || line.peer == peer else {
+    let attempt = attempts[zone] ?? 0
+    // What is under way by an earlier attempt will be refused, and goes first then.
+    guard case .at(let peer) = seat, line.held.isEmpty,
+      line.underWay == 0 || line.peer == peer && line.attempt == attempt
+    else {
       line.held.append(number)
       return .held
     }
-    (line.peer, entry.peer, entry.attempt) = (peer, peer, attempts[zone] ?? 0)
+    (line.peer, line.attempt) = (peer, attempt)
+    (entry.peer, entry.attempt) = (peer, attempt)
     line.underWay += 1
     return .send(peer, number: number)
   }
@@ -131,7 +137,7 @@ public struct RelayQueue<Item> {
     // What is under way may be refused yet, and goes first then.
     guard var line = lines[zone], !line.held.isEmpty, line.underWay == 0 else { return [] }
     let numbers = line.held
-    (line.peer, line.held) = (peer, [])
+    (line.peer, line.held, line.attempt) = (peer, [], attempts[zone] ?? 0)
     line.underWay += numbers.count
     lines[zone] = line
     for number in numbers {

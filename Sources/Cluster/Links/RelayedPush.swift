@@ -42,7 +42,7 @@ public struct RelayedPush {
     out.write(push.collapseId)
   }
 
-  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
+  init(_ cursor: inout StateCursor, _ topics: inout LastTopic) throws(StateCursor.Damage) {
     sending = try RelaySending(&cursor)
     (number, id, zone) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -60,10 +60,24 @@ public struct RelayedPush {
       try cursor.flag(), (try cursor.integer(UInt64.self), try cursor.integer(UInt64.self))
     )
     push.messageID = hasID ? MessageID(words: words) : nil
-    let name = try cursor.text()
-    topic = name.isEmpty ? nil : try cursor.value(Topic(name), "a topic")
+    topic = try topics.topic(&cursor)
     (push.token, push.payload) = (try cursor.counted(), try cursor.counted())
     push.collapseId = try cursor.counted()
+  }
+}
+
+/// Reads the names of topics. Most pushes are for the same as the one before: whether a name is one is looked at once then.
+struct LastTopic {
+  private var name: [UInt8] = []
+  private var topic: Topic?
+
+  /// nil where there is no name.
+  mutating func topic(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> Topic? {
+    let bytes = try cursor.counted()
+    if bytes.elementsEqual(name) { return topic }
+    let text = try cursor.value(String(validating: bytes, as: UTF8.self), "UTF-8")
+    (topic, name) = (bytes.isEmpty ? nil : try cursor.value(Topic(text), "a topic"), Array(bytes))
+    return topic
   }
 }
 

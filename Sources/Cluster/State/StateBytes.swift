@@ -2,7 +2,10 @@ import PushModel
 
 /// Writes what a zone's log says of its state. Integers are big endian; texts and bytes have their length before them.
 struct StateWriter {
-  private(set) var bytes: [UInt8] = []
+  var bytes: [UInt8] = []
+
+  /// `capacity` is in bytes: fewer are written without moving any.
+  init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
   mutating func write<Value: FixedWidthInteger>(_ value: Value) {
     withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }

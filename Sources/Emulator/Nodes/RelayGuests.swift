@@ -96,9 +96,5 @@ private final class RelayGuest: ConnectionHandler {
 
   func tellTime() { reply(.time(RelayGate.time(SystemClock.now()))) }
 
-  func reply(_ reply: RelayFrame.Reply) {
-    var output = ByteBuffer()
-    RelayFrame.write(reply, to: &output)
-    connection.send(output.bytes)
-  }
+  func reply(_ reply: RelayFrame.Reply) { connection.send(RelayFrame.bytes(of: reply)) }
 }

@@ -19,6 +19,7 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
   public static let wrongLastSequenceCode = 10071
   public static let streamNotFoundCode = 10059
   public static let messageNotFoundCode = 10037
+  public static let subjectsOverlapCode = 10065
   /// A cluster that has no leader, or not all of its servers, or not this stream's (nats-server, errors.json).
   private static let passingCodes: Set = [10004, 10007, 10008, 10009, 10118, 10119]
 

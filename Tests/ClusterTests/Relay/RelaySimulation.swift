@@ -27,8 +27,11 @@ final class RelaySimulation {
     var isCutAtEdge = false, isCutAtOwner = false
     /// When the edge notices what the owner has already.
     var noticedAt: Int?
-    /// What was said before it was there.
-    var early: [UInt8] = []
+    /// What was to be said before it was there.
+    var early: [Request] = []
+    /// What the owner's clock said last, as the edge knows.
+    var heard: UInt64 = 0
+    var gate = RelayGate(patience: RelaySimulation.patience)
     var requests: [(at: Int, bytes: [UInt8])] = []
     var replies: [(at: Int, bytes: [UInt8])] = []
     var requestDecoder = RelayDecoder()
@@ -37,6 +40,13 @@ final class RelaySimulation {
     init(edge: Int, owner: Int, opensAt: Int, isRefused: Bool) {
       (self.edge, self.owner, self.opensAt, self.isRefused) = (edge, owner, opensAt, isRefused)
     }
+  }
+
+  /// What a desk wants to have said.
+  private struct Request {
+    var message: [UInt8]
+    var since: Instant
+    var attempt: UInt32
   }
 
   private struct Push {
@@ -70,7 +80,7 @@ final class RelaySimulation {
   private(set) var tried = Tried()
 
   struct Tried {
-    var relayed = 0, unknown = 0, refused = 0, cuts = 0, moves = 0, deaths = 0, ordered = 0
+    var relayed = 0, unknown = 0, refused = 0, cuts = 0, moves = 0, deaths = 0
   }
 
   init(seed: UInt64, nodes: [RelayNode]) {
@@ -200,7 +210,9 @@ final class RelaySimulation {
       node.broker, RelayNode.map, limit: 1 << 20, patience: Self.patience,
       .init(
         seat: { [unowned self] in seat(Int($0), at: index) },
-        send: { [unowned self] in send($0, from: index, to: $1) },
+        send: { [unowned self] in
+          send(Request(message: $0, since: $1, attempt: $2), from: index, to: $3)
+        },
         settled: { [unowned self] in if lives[index] == life { answer($0.ticket, $1.rejection) } }))
   }
 
@@ -265,24 +277,41 @@ final class RelaySimulation {
 
   // MARK: Links
 
-  private func send(_ message: [UInt8], from edge: Int, to peer: String) {
-    RelayFrame.withPush(in: message) { relayed in
+  private func send(_ request: Request, from edge: Int, to peer: String) {
+    RelayFrame.withPush(in: request.message) { relayed in
       guard let number = relayed.map({ Int(RelayNode.number(in: $0.push.payload)) }) else { return }
       if pushed[number].answer != nil { fail("push \(number) is sent, and its provider was answered") }
     }
     guard let owner = nodes.firstIndex(where: { $0.name == peer }) else { return fail("there is no \(peer)") }
     if let link = links.first(where: { $0.edge == edge && $0.owner == owner && !$0.isCutAtEdge }) {
-      guard link.isOpen else { return link.early += message }
-      return transmit(message, on: link)
+      guard link.isOpen else { return link.early.append(request) }
+      return transmit(request, on: link)
     }
     let link = Link(edge: edge, owner: owner, opensAt: time + whole(3), isRefused: happens(0.2))
-    link.early = message
+    link.early = [request]
     links.append(link)
   }
 
-  private func transmit(_ bytes: [UInt8], on link: Link) {
+  private func transmit(_ request: Request, on link: Link) {
     guard !link.isCutAtOwner else { return }
-    link.requests.append((arrival(behind: link.requests.last?.at), bytes))
+    let age = UInt64(clamping: instant.nanoseconds(since: request.since))
+    var message = request.message
+    RelaySending(heard: link.heard, age: age, attempt: request.attempt).mark(&message)
+    link.requests.append((arrival(behind: link.requests.last?.at), message))
+  }
+
+  /// Owners say what time it is.
+  private func tellTime() {
+    guard time % 5 == 0 else { return }
+    for link in links where link.isOpen && !link.isCutAtOwner {
+      reply(.time(RelayGate.time(instant)), on: link, after: 0)
+    }
+  }
+
+  /// It leaves when the engine has what is before it.
+  private func reply(_ reply: RelayFrame.Reply, on link: Link, after steps: Int) {
+    let ready = max(outputs[link.owner].last?.at ?? 0, max(slowUntil[link.owner], time + steps))
+    outputs[link.owner].append((ready, link, RelayFrame.bytes(of: reply)))
   }
 
   /// In order, and at times only after everybody's patience has ended.
@@ -291,6 +320,7 @@ final class RelaySimulation {
   }
 
   private func carry() {
+    tellTime()
     for link in links {
       if !link.isOpen, !link.isCutAtEdge, link.opensAt <= time { open(link) }
       while let first = link.requests.first, first.at <= time {
@@ -317,8 +347,8 @@ final class RelaySimulation {
 
   private func open(_ link: Link) {
     guard !link.isRefused else { return lose(link) }
-    link.isOpen = true
-    transmit(link.early, on: link)
+    (link.isOpen, link.heard) = (true, RelayGate.time(instant))
+    for request in link.early { transmit(request, on: link) }
     link.early = []
   }
 
@@ -329,13 +359,10 @@ final class RelaySimulation {
       try bytes.withUnsafeBytes { bytes in
         try link.requestDecoder.requests(in: bytes) { request in
           guard case .push(let relayed) = request else { return fail("a node is asked for something else") }
-          let outcome = owner.decide(relayed, now: now)
+          let outcome = owner.decide(relayed, &link.gate, now: now, at: instant)
           if outcome == .notMine { tried.refused += 1 }
           drain()
-          var output = ByteBuffer()
-          RelayFrame.write(.verdict(RelayedVerdict(number: relayed.number, outcome)), to: &output)
-          let ready = max(outputs[link.owner].last?.at ?? 0, max(slowUntil[link.owner], time + whole(2)))
-          outputs[link.owner].append((ready, link, Array(output.bytes)))
+          reply(.verdict(RelayedVerdict(number: relayed.number, outcome)), on: link, after: whole(2))
         }
       }
     } catch { fail("\(error)") }
@@ -345,8 +372,12 @@ final class RelaySimulation {
     do {
       try bytes.withUnsafeBytes { bytes in
         try link.replyDecoder.replies(in: bytes) { reply in
-          guard case .verdict(let verdict) = reply else { return fail("a node answers something else") }
-          nodes[link.edge].desk?.take(verdict, from: nodes[link.owner].name, now: now)
+          switch reply {
+          case .verdict(let verdict):
+            nodes[link.edge].desk?.take(verdict, from: nodes[link.owner].name, now: now)
+          case .time(let time): link.heard = time
+          default: fail("a node answers something else")
+          }
         }
       }
     } catch { fail("\(error)") }
@@ -364,9 +395,6 @@ final class RelaySimulation {
       default: break
       }
     }
-    // What comes behind a refused push may be taken before that is sent again.
-    guard tried.refused == 0 else { return }
-    tried.ordered += 1
     for edge in nodes.indices {
       for zone in 0..<RelayNode.zones {
         try checkOrder(done, "done", edge, zone)
