@@ -30,19 +30,9 @@ public final class ClusterNode {
     public init() {}
   }
 
-  /// A zone that this node leaves.
-  private struct Parting {
-    var to: String
-    /// Its sessions have ended, and no change of an earlier turn waits.
-    var isReady = false
-  }
-
   private static let tickInterval: Int64 = 100_000_000
-  private static let announcementInterval: Int64 = 1_000_000_000
   /// After the start nothing is moved for so long: the others have to be heard first.
   private static let calm: Int64 = 2_500_000_000
-  /// Most zones that are moved at the same time, as a count.
-  private static let movesAtOnce = 8
   /// Snapshots that are made at the same time, as a count.
   private static let snapshotsAtOnce = 2
   private static let joinPatience: Int64 = 10_000_000_000
@@ -61,13 +51,9 @@ public final class ClusterNode {
   private var broker: Broker?
   private var replica: StateReplica?
   private var clock: () -> Timestamp = { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
-  private var board = NodeBoard()
-  private var announcement: NodeAnnouncement
-  private var partings: [ZoneNumber: Parting] = [:]
-  /// Moves that somebody asked for.
-  private var wishes: [ZoneNumber: String] = [:]
+  private let presence: NodePresence
+  private var moves = ZoneMoves()
   private var timer: LoopEvent?
-  private var announcedAt = Instant.distantPast
   private var startedAt = Instant.distantPast
   private var seats: [ZoneSeat] = []
   private var whenEmpty: (() -> Void)?
@@ -94,7 +80,7 @@ public final class ClusterNode {
       throw error
     }
     orders = ClusterOrders(log)
-    announcement = NodeAnnouncement(name: name, ordinal: membership.ordinal)
+    presence = NodePresence(client, name: name, ordinal: membership.ordinal)
     seats = [ZoneSeat](repeating: .nowhere, count: membership.birth.zones.count)
   }
 
@@ -110,7 +96,15 @@ public final class ClusterNode {
     broker.ownedZones = [Bool](repeating: false, count: map.count)
     broker.channels.tellsBroadcasts = true
     drivers = map.zones.map { ZoneDriver($0, client, loop, replicas: replicas, node: name, owner: self) }
-    _ = client.subscribe(NodeAnnouncement.subject) { [weak self] in self?.hear($0.payload) }
+    presence.countOwned = { [unowned self] in ownedCount }
+    presence.onChange = { [unowned self] in
+      refreshSeats()
+      callbacks.nodesChanged()
+    }
+    presence.onNamesake = { [unowned self] in
+      fail("another node has been started with the name \(name): give each a --node of its own")
+    }
+    presence.start()
     startedAt = SystemClock.now()
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     for driver in drivers { driver.open() }
@@ -159,63 +153,28 @@ public final class ClusterNode {
       ZoneReport(
         zone: driver.zone, seat: seats[driver.zone.number], owner: driver.ownerName,
         epoch: driver.lease?.epoch ?? 0, sequence: driver.lease?.last ?? 0,
-        waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: partings[driver.zone] != nil,
+        waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: moves.isMoving(driver.zone),
         trouble: driver.trouble.map { "\($0)" })
     }
   }
 
   /// The nodes that live, this one among them, by name.
-  public var nodes: [NodeAnnouncement] {
-    let others = board.all.filter { $0.name != name }
-    return (others + [announcement]).sorted { $0.name < $1.name }
-  }
+  public var nodes: [NodeAnnouncement] { presence.all }
 
   // MARK: What others should know
 
   /// Where the other nodes reach this one.
   public func listens(at address: SocketAddress, console: SocketAddress?) {
-    (announcement.address, announcement.console) = (address, console)
-    announce(SystemClock.now())
+    presence.listens(at: address, console: console)
   }
 
-  public func count(devices: Int) { announcement.devices = devices }
-
-  private func announce(_ now: Instant) {
-    announcedAt = now
-    announcement.owned = ownedCount
-    client.publish(NodeAnnouncement.subject, announcement.encoded)
-  }
-
-  private func hear(_ bytes: [UInt8]) {
-    guard let heard = NodeAnnouncement(bytes) else { return }
-    guard heard.name != name else { return hearNamesake(heard) }
-    let before = board[heard.name]
-    board.hear(heard, now: SystemClock.now())
-    guard before?.address != heard.address || before?.isDraining != heard.isDraining else { return }
-    if before == nil { announce(SystemClock.now()) }
-    noteNodes()
-  }
-
-  /// The later one stays: it may be this node, started again.
-  private func hearNamesake(_ other: NodeAnnouncement) {
-    guard other.ordinal > membership.ordinal else { return }
-    fail("another node has been started with the name \(name): give each a --node of its own")
-  }
+  public func count(devices: Int) { presence.count(devices: devices) }
 
   /// Where another node's listener for nodes is; nil while it is not known to live.
-  public func address(of node: String) -> SocketAddress? { board[node]?.address }
+  public func address(of node: String) -> SocketAddress? { presence[node]?.address }
 
   /// The connection to a node is gone, and can't be made again: it need not be waited for.
-  public func lost(_ node: String) {
-    guard board[node] != nil else { return }
-    board.forget(node)
-    noteNodes()
-  }
-
-  private func noteNodes() {
-    refreshSeats()
-    callbacks.nodesChanged()
-  }
+  public func lost(_ node: String) { presence.forget(node) }
 
   // MARK: Time
 
@@ -223,12 +182,11 @@ public final class ClusterNode {
     timer?.start(afterNanoseconds: Self.tickInterval)
     guard !hasFailed else { return }
     let now = SystemClock.now()
-    if now.nanoseconds(since: announcedAt) >= Self.announcementInterval { announce(now) }
-    if !board.forgetSilent(now).isEmpty { noteNodes() }
+    presence.tick(now)
     let targets = self.targets
     for driver in drivers {
       let isWanted = targets.isEmpty || targets[driver.zone.number] == name
-      driver.tick(now, mayClaim: !announcement.isDraining && (isWanted || isOverdue(driver, now)))
+      driver.tick(now, mayClaim: !presence.own.isDraining && (isWanted || isOverdue(driver, now)))
     }
     goOnParting()
     makeSnapshots()
@@ -242,7 +200,7 @@ public final class ClusterNode {
   /// Few at a time: each looks through all devices.
   private func makeSnapshots() {
     var room = Self.snapshotsAtOnce - drivers.count { $0.isMakingSnapshot }
-    for driver in drivers where room > 0 && driver.wantsSnapshot && partings[driver.zone] == nil {
+    for driver in drivers where room > 0 && driver.wantsSnapshot && !moves.isMoving(driver.zone) {
       driver.makeSnapshot()
       room -= 1
     }
@@ -266,46 +224,38 @@ public final class ClusterNode {
   /// The node that each zone should be at.
   private var targets: [String] {
     let facts = drivers.map { ZonePlan.Fact(zone: $0.zone, owner: $0.ownerName) }
-    var targets = ZonePlan(facts, nodes: nodes.filter { !$0.isDraining && $0.address != nil }.map(\.name))
-      .targets
-    guard !targets.isEmpty else { return targets }
-    for (zone, node) in wishes where targets.indices.contains(zone.number) { targets[zone.number] = node }
-    return targets
+    return moves.applied(to: ZonePlan(facts, nodes: presence.heirs).targets)
   }
 
   /// Leaves zones that should be elsewhere.
   private func move(_ targets: [String]) {
     guard !targets.isEmpty else { return }
-    for driver in drivers where driver.role == .owning && partings[driver.zone] == nil {
+    for driver in drivers where driver.role == .owning && !moves.isMoving(driver.zone) {
       let target = targets[driver.zone.number]
-      guard target != name, board[target]?.address != nil, partings.count < Self.movesAtOnce else { continue }
+      guard target != name, presence[target]?.address != nil, moves.hasRoom else { continue }
       part(driver.zone, to: target)
     }
   }
 
   private func part(_ zone: ZoneNumber, to node: String) {
-    partings[zone] = Parting(to: node)
+    moves.begin(zone, to: node)
     refreshSeats()
     callbacks.parting(zone)
   }
 
   /// What ended with the sessions is in a commit of its own turn; once none is under way the log has it.
   private func goOnParting() {
-    for (zone, parting) in partings where !store.isCommitting {
-      guard parting.isReady else {
-        partings[zone]?.isReady = true
-        continue
-      }
-      guard driver(zone).role == .owning else { continue }
+    guard !store.isCommitting else { return }
+    for (zone, heir) in moves.due() where driver(zone).role == .owning && !store.isCommitting {
       // What would be changed from here on (an expiry, a reset) is the next owner's to change: the log takes nothing more of ours.
       broker?.ownedZones?[zone.number] = false
-      driver(zone).handOver(to: parting.to)
+      driver(zone).handOver(to: heir)
     }
   }
 
   /// Whether each zone is where it should be, as far as this node knows: nothing is on its way between nodes.
   public var isSettled: Bool {
-    guard partings.isEmpty, !announcement.isDraining, !seats.contains(.nowhere) else { return false }
+    guard moves.isEmpty, !presence.own.isDraining, !seats.contains(.nowhere) else { return false }
     let targets = self.targets
     return drivers.allSatisfy {
       targets.indices.contains($0.zone.number) && targets[$0.zone.number] == $0.ownerName
@@ -319,23 +269,22 @@ public final class ClusterNode {
     }
     guard driver(zone).role == .owning else { return "zone \(zone) is not at \(name)" }
     guard node != name else { return "zone \(zone) is at \(name) already" }
-    guard board[node]?.address != nil else {
+    guard presence[node]?.address != nil else {
       return "expected one of \(nodes.map(\.name).joined(separator: ", ")), got \(node)"
     }
-    wishes[zone] = node
-    if partings[zone] == nil { part(zone, to: node) }
+    moves.wish(zone, at: node)
+    if !moves.isMoving(zone) { part(zone, to: node) }
     return nil
   }
 
   /// Hands all zones over, and calls back when none is left, or nobody is there to take them.
   public func drain(done: @escaping () -> Void) {
-    (announcement.isDraining, whenEmpty) = (true, done)
-    announce(SystemClock.now())
+    whenEmpty = done
+    presence.drain()
   }
 
   private var mayEnd: Bool {
-    let hasHeir = board.all.contains { $0.name != name && !$0.isDraining && $0.address != nil }
-    return !hasHeir && !store.isCommitting
+    !presence.hasHeir && !store.isCommitting
       || drivers.allSatisfy { $0.role != .owning && $0.role.map { !$0.isLeaving } ?? true }
   }
 
@@ -348,8 +297,8 @@ public final class ClusterNode {
   }
 
   private func seat(_ driver: ZoneDriver) -> ZoneSeat {
-    if driver.role == .owning { return partings[driver.zone] == nil ? .here : .nowhere }
-    guard let node = driver.ownerName, let said = board[node], let address = said.address else {
+    if driver.role == .owning { return moves.isMoving(driver.zone) ? .nowhere : .here }
+    guard let node = driver.ownerName, let said = presence[node], let address = said.address else {
       return .nowhere
     }
     return .at(NodePeer(name: node, address: address, ordinal: said.ordinal))
@@ -417,8 +366,8 @@ extension ClusterNode: ClusterView {
   public var secret: [UInt8] { membership.birth.secret }
   public var ordinal: UInt64 { membership.ordinal }
   public var peers: [NodePeer] {
-    board.all.compactMap { node in
-      guard node.name != name, let address = node.address else { return nil }
+    presence.others.compactMap { node in
+      guard let address = node.address else { return nil }
       return NodePeer(name: node.name, address: address, ordinal: node.ordinal)
     }
   }
@@ -435,7 +384,7 @@ extension ClusterNode: ZoneDriverOwner {
 
   func zoneBegan(_ zone: ZoneNumber, epoch: UInt64) {
     broker?.ownedZones?[zone.number] = true
-    wishes[zone] = nil
+    moves.arrived(zone)
     if let number = startsOver.awaited(zone) { tellStart(number, zone) }
     refreshSeats()
   }
@@ -444,7 +393,7 @@ extension ClusterNode: ZoneDriverOwner {
 
   func zoneLeft(_ zone: ZoneNumber, to node: String) {
     broker?.ownedZones?[zone.number] = false
-    (partings[zone], wishes[zone]) = (nil, nil)
+    moves.left(zone)
     refreshSeats()
   }
 

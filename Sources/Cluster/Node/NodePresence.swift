@@ -1,0 +1,93 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+
+/// Which nodes live: says that this one does, hears of the others, and forgets those that have been silent for too long.
+final class NodePresence {
+  private static let announcementInterval: Int64 = 1_000_000_000
+
+  private let client: NATSClient
+  private var board = NodeBoard()
+  /// What the others are told of this node.
+  private(set) var own: NodeAnnouncement
+  private var announcedAt = Instant.distantPast
+  /// Zones that this node owns, as a count.
+  var countOwned: () -> Int = { 0 }
+  /// A node has come, gone or changed.
+  var onChange: () -> Void = {}
+  /// Another node has this one's name, and came later.
+  var onNamesake: () -> Void = {}
+
+  init(_ client: NATSClient, name: String, ordinal: UInt64) {
+    self.client = client
+    own = NodeAnnouncement(name: name, ordinal: ordinal)
+  }
+
+  /// Begins to hear of others.
+  func start() {
+    _ = client.subscribe(NodeAnnouncement.subject) { [weak self] in self?.hear($0.payload) }
+  }
+
+  /// To be called some ten times a second.
+  func tick(_ now: Instant) {
+    if now.nanoseconds(since: announcedAt) >= Self.announcementInterval { announce(now) }
+    if !board.forgetSilent(now).isEmpty { onChange() }
+  }
+
+  // MARK: The others
+
+  /// The nodes that live, this one among them, by name.
+  var all: [NodeAnnouncement] { (others + [own]).sorted { $0.name < $1.name } }
+
+  var others: [NodeAnnouncement] { board.all.filter { $0.name != own.name } }
+
+  /// What another node has said last; nil while it is not known to live.
+  subscript(name: String) -> NodeAnnouncement? { board[name] }
+
+  /// Those that zones may be at, by name.
+  var heirs: [String] { all.filter { !$0.isDraining && $0.address != nil }.map(\.name) }
+
+  /// Whether another node could take zones.
+  var hasHeir: Bool { others.contains { !$0.isDraining && $0.address != nil } }
+
+  /// It can't be reached any more: it need not be waited for.
+  func forget(_ name: String) {
+    guard board[name] != nil else { return }
+    board.forget(name)
+    onChange()
+  }
+
+  private func hear(_ bytes: [UInt8]) {
+    guard let heard = NodeAnnouncement(bytes) else { return }
+    guard heard.name != own.name else {
+      // The later one stays: it may be this node, started again.
+      return heard.ordinal > own.ordinal ? onNamesake() : ()
+    }
+    let before = board[heard.name]
+    board.hear(heard, now: SystemClock.now())
+    guard before?.address != heard.address || before?.isDraining != heard.isDraining else { return }
+    if before == nil { announce(SystemClock.now()) }
+    onChange()
+  }
+
+  // MARK: This one
+
+  func listens(at address: SocketAddress, console: SocketAddress?) {
+    (own.address, own.console) = (address, console)
+    announce(SystemClock.now())
+  }
+
+  func count(devices: Int) { own.devices = devices }
+
+  func drain() {
+    own.isDraining = true
+    announce(SystemClock.now())
+  }
+
+  private func announce(_ now: Instant) {
+    announcedAt = now
+    own.owned = countOwned()
+    client.publish(NodeAnnouncement.subject, own.encoded)
+  }
+}

@@ -1,0 +1,50 @@
+import Zones
+
+/// The zones that are leaving this node, and where people want zones to be. No I/O, no clock.
+///
+///     begin ─→ its sessions end ─ a turn's end ─→ ready ─ no commit under way ─→ due: hand it over ─→ forget: it is gone
+struct ZoneMoves {
+  private struct Parting {
+    var to: String
+    /// Its sessions have ended, and no change of an earlier turn waits.
+    var isReady = false
+  }
+
+  /// Most zones that are moved at the same time, as a count.
+  private static let atOnce = 8
+
+  private var partings: [ZoneNumber: Parting] = [:]
+  /// Moves that somebody asked for.
+  private var wishes: [ZoneNumber: String] = [:]
+
+  var isEmpty: Bool { partings.isEmpty }
+  var hasRoom: Bool { partings.count < Self.atOnce }
+
+  func isMoving(_ zone: ZoneNumber) -> Bool { partings[zone] != nil }
+
+  mutating func begin(_ zone: ZoneNumber, to node: String) { partings[zone] = Parting(to: node) }
+
+  mutating func wish(_ zone: ZoneNumber, at node: String) { wishes[zone] = node }
+
+  /// The same targets, with what somebody asked for in the place of what is best.
+  func applied(to targets: [String]) -> [String] {
+    guard !targets.isEmpty else { return targets }
+    var targets = targets
+    for (zone, node) in wishes where targets.indices.contains(zone.number) { targets[zone.number] = node }
+    return targets
+  }
+
+  /// To be called while no commit is under way: the zones that may be handed over, and to whom. Those that began since the last call
+  /// may next time, as what ended with their sessions is in a commit of its own turn.
+  mutating func due() -> [(zone: ZoneNumber, to: String)] {
+    let ready = partings.filter(\.value.isReady)
+    for zone in partings.keys { partings[zone]?.isReady = true }
+    return ready.map { ($0.key, $0.value.to) }
+  }
+
+  /// The zone has come here, which fulfils what was wished for it.
+  mutating func arrived(_ zone: ZoneNumber) { wishes[zone] = nil }
+
+  /// The zone has gone.
+  mutating func left(_ zone: ZoneNumber) { (partings[zone], wishes[zone]) = (nil, nil) }
+}
