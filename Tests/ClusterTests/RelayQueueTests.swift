@@ -53,6 +53,30 @@ import Testing
     #expect(add(&queue, 1, .at("b"), "three") == .send("b", number: 3) && queue.sending(3)?.attempt == 1)
   }
 
+  @Test func whatWasThrownAwayIsNotSaidAgain() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at("b"), "under way")
+    _ = add(&queue, 1, .at("b"), "kept")
+    _ = add(&queue, 2, .nowhere, "held")
+    _ = add(&queue, 2, .nowhere, "kept, too")
+    #expect(queue.throwAway { !$0.hasPrefix("kept") } == ["held"])
+    #expect(queue.settle(1, by: "b", isMine: false) == "under way")
+    #expect(queue.settle(2, by: "b", isMine: false) == nil)
+    #expect(queue.release(1, to: "c") == [2] && queue.sending(2)?.attempt == 1)
+    #expect(queue.release(2, to: "c") == [4])
+    #expect([2, 4].map { queue.settle($0, by: "c", isMine: true) } == ["kept", "kept, too"])
+    #expect(queue.isClear(1) && queue.isClear(2) && queue.bytes == 0)
+  }
+
+  @Test func whatWasThrownAwayGoesWithALinkThatNeverWas() {
+    var queue = RelayQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at("b"), "one")
+    _ = add(&queue, 1, .at("b"), "two")
+    #expect(queue.throwAway { $0 == "one" } == [])
+    #expect(queue.lose("b", wasOpen: false) == ["one"])
+    #expect(queue.release(1, to: "c") == [2])
+  }
+
   /// Seed 546 of the simulation.
   @Test func nothingOvertakesWhatWillBeRefused() {
     var queue = RelayQueue<String>(limit: 100)

@@ -252,7 +252,6 @@ class Run:
         for each in (*senders, visitor):
             each.join(PATIENCE)
             assert not each.is_alive(), f"{where}: {each} does not end"
-        self.heal()
         assert not visitor.violation, visitor.violation
         self.counts["visits"] += visitor.visits
         for sender in senders:
@@ -260,23 +259,30 @@ class Run:
             self.books.note(sender)
         self.look(where)
 
-    def heal(self):
-        for node in self.cluster.nodes:
-            # A node that has lost a zone ends, and whoever runs it starts it again.
-            if not node.is_alive:
-                self.counts["starts again"] += 1
-                node.start()
-        self.cluster.ready()
+    def until(self, condition, what):
+        """A node that has lost a zone ends, which may be some time after the fault, and whoever runs it starts it again."""
+        def holds():
+            for node in self.cluster.nodes:
+                if not node.is_alive:
+                    self.counts["starts again"] += 1
+                    node.start()
+            try:
+                return condition()
+            except OSError:
+                # Of a node that is just ending.
+                return None
+        return eventually(holds, what)
 
     def look(self, where):
         nodes = self.cluster.nodes
+        self.until(lambda: not any(node.unreadiness() for node in nodes), f"all nodes are ready: {where}")
         for token, device in self.devices.items():
             device.emulator = self.chance.choice(nodes)
             place = f"{where}, token {list(self.devices).index(token)}"
-            eventually(lambda: self.books.visit(device, token, place), f"the device is let in: {where}")
-        states = eventually(lambda: alike([known(node) for node in nodes]), f"all nodes know the same: {where}")
+            self.until(lambda: self.books.visit(device, token, place), f"the device is let in: {where}")
+        states = self.until(lambda: alike([known(node) for node in nodes]), f"all nodes know the same: {where}")
         assert set(states[0]) == {token.hex() for token in self.devices}, where
-        zones = eventually(lambda: alike([owners(node) for node in nodes]), f"all nodes know each zone's owner: {where}")
+        zones = self.until(lambda: alike([owners(node) for node in nodes]), f"all nodes know each zone's owner: {where}")
         epochs = [epoch for _, epoch in zones[0]]
         assert all(new >= old for new, old in zip(epochs, self.epochs)), f"an older epoch: {where}"
         self.epochs = epochs

@@ -9,7 +9,7 @@ import Zones
 ///                 ↑                               ├─ not mine, or no link came to be ─→ held, and so on
 ///                 └── release ── held ←───────────┘
 ///                                  ├─ the zone is here now ─→ decided here ─→ settled
-///                                  └─ for too long, or the link was cut ─→ settled: it can't be taken now
+///                                  └─ for too long, or the link was cut, or thrown away ─→ settled: it can't be taken now
 ///
 /// Each is settled once. What may have been done is never sent again: its provider hears that it was not taken, and sends it again itself.
 public final class RelayDesk<Ticket> {
@@ -125,6 +125,7 @@ public final class RelayDesk<Ticket> {
   public func take(_ verdict: RelayedVerdict, from peer: String, now: Timestamp) {
     let isMine = verdict.outcome != .notMine
     guard let pending = queue.settle(verdict.number, by: peer, isMine: isMine) else { return }
+    guard isMine else { return giveUp(pending, now) }
     decidedCount += 1
     guard case .rejected(let rejection, let goneAt) = verdict.outcome else {
       return settle(pending, nil, now: now)
@@ -140,6 +141,12 @@ public final class RelayDesk<Ticket> {
   /// Gives up what has waited for too long.
   public func giveUpOverdue(_ instant: Instant, now: Timestamp) {
     for pending in queue.takeOverdue(instant, after: patience) { giveUp(pending, now) }
+  }
+
+  /// Their provider takes these for thrown away: what is held is not sent any more, and what is under way not sent again.
+  public func throwAway(where isUnwanted: (Ticket) -> Bool, now: Timestamp) {
+    guard queue.count > 0 else { return }
+    for pending in queue.throwAway(where: { isUnwanted($0.ticket) }) { giveUp(pending, now) }
   }
 
   private func giveUp(_ pending: Pending, _ now: Timestamp) {

@@ -4,7 +4,7 @@ import PushModel
 ///
 ///     add ─ the owner is known, and nothing of the zone is elsewhere ─→ under way ─ verdict ─→ gone
 ///      └─ else ─→ held ─ the owner is known ─→ under way, or taken here        ├─ not mine ─→ held, in order
-///                   └─ too long ─→ gone, not done                             └─ link lost, too long ─→ gone, nobody knows
+///                   └─ too long, thrown away ─→ gone, not done                └─ link lost, too long ─→ gone, nobody knows
 ///
 /// What may have been done is never sent again.
 public struct RelayQueue<Item> {
@@ -30,6 +30,8 @@ public struct RelayQueue<Item> {
     var peer: String?
     /// As it was said last.
     var attempt: UInt32 = 0
+    /// Not to be said again.
+    var isThrownAway = false
     var item: Item
   }
 
@@ -96,27 +98,36 @@ public struct RelayQueue<Item> {
     entries[number].map { ($0.since, $0.attempt) }
   }
 
-  /// A node has answered. With `isMine` false it has done nothing; nil is answered then, and the item is held.
+  /// A node has answered; the item is answered if it is gone now. With `isMine` false the node has done nothing, and the item is
+  /// held, unless it was thrown away.
   public mutating func settle(_ number: UInt64, by peer: String, isMine: Bool) -> Item? {
     guard let entry = entries[number], entry.peer == peer else { return nil }
-    guard isMine else {
-      putBack(number)
-      return nil
-    }
+    if !isMine { return putBack(number) }
     remove(number)
     return entry.item
   }
 
-  /// The link to a node was lost. What was said on it may have been done; with `wasOpen` false nothing was said, and it is held.
+  /// The link to a node was lost; answers what is gone with it. What was said on it may have been done; with `wasOpen` false nothing
+  /// was said, and it is held, unless it was thrown away.
   public mutating func lose(_ peer: String, wasOpen: Bool) -> [Item] {
     let numbers = entries.filter { $0.value.peer == peer }.keys.sorted()
-    guard wasOpen else {
-      for number in numbers { putBack(number) }
-      return []
-    }
     return numbers.compactMap { number in
+      guard wasOpen else { return putBack(number) }
       defer { remove(number) }
       return entries[number]?.item
+    }
+  }
+
+  /// Nobody wants these any more. Those that are held go, and are answered; those under way are not held again.
+  public mutating func throwAway(where isUnwanted: (Item) -> Bool) -> [Item] {
+    let numbers = entries.filter { isUnwanted($0.value.item) }.keys.sorted()
+    return numbers.compactMap { number in
+      guard let entry = entries[number], entry.peer == nil else {
+        entries[number]?.isThrownAway = true
+        return nil
+      }
+      remove(number)
+      return entry.item
     }
   }
 
@@ -156,15 +167,18 @@ public struct RelayQueue<Item> {
 
   // MARK: Books
 
-  /// One that was said is held again, in its order.
-  private mutating func putBack(_ number: UInt64) {
-    guard let entry = entries[number], var line = lines[entry.zone] else { return }
+  /// One that was said is held again, in its order; or it goes, and is answered, as it was thrown away.
+  private mutating func putBack(_ number: UInt64) -> Item? {
+    guard let entry = entries[number], var line = lines[entry.zone] else { return nil }
     let zone = entry.zone
     entries[number]?.peer = nil
     attempts[zone] = max(attempts[zone] ?? 0, entry.attempt &+ 1)
     line.underWay -= 1
     line.held.insert(number, at: line.held.firstIndex { $0 > number } ?? line.held.endIndex)
     lines[zone] = line
+    guard entry.isThrownAway else { return nil }
+    remove(number)
+    return entry.item
   }
 
   private mutating func remove(_ number: UInt64) {

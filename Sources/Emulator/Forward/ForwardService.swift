@@ -313,6 +313,7 @@ final class ForwardService {
 extension ForwardService: PushSink {
   var window: Int { options.window }
   var mayRetry: Bool { true }
+  var decidesAllFirst: Bool { false }
 
   /// Takes a notification that has passed the gateway's own checks, while there is room.
   func submit(

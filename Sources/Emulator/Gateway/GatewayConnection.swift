@@ -56,6 +56,8 @@ final class GatewayConnection: ConnectionHandler {
   private var decoder = LegacyDecoder()
   private var provider: GatewayProvider?
   private var window: VerdictWindow<() -> Void>
+  /// What is behind a rejection was thrown away.
+  private var hasThrownAway = false
   /// Nothing waits and no verdict is outstanding. Asked for each frame.
   private var isClear = true
   private var waiting: ArraySlice<Waiting> = []
@@ -78,7 +80,7 @@ final class GatewayConnection: ConnectionHandler {
   init(_ gateway: Gateway, number: Int, _ connection: SocketConnection) {
     (self.gateway, self.number, self.connection) = (gateway, number, connection)
     sink = gateway.sink
-    window = VerdictWindow(size: sink.window)
+    window = VerdictWindow(size: sink.window, decidesAllFirst: sink.decidesAllFirst)
   }
 
   private var isEnding: Bool { stage == .ending || stage == .shuttingDown }
@@ -304,7 +306,7 @@ final class GatewayConnection: ConnectionHandler {
   /// The error packet leaves after the turn's commit, in one write and an orderly end: what waits is thrown away, and what is
   /// under way can't be called back. A bad command 0 gets no packet (`Documentation/binary-protocol.md#error-packet`).
   private func tell(_ ending: VerdictWindow<() -> Void>.Ending?) {
-    guard let ending else { return }
+    guard let ending else { return throwAwayRest() }
     stage = .ending
     dropWaiting()
     for undo in ending.thrownAway { undo() }
@@ -314,6 +316,13 @@ final class GatewayConnection: ConnectionHandler {
       connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
     }
     if ending.halfCloses { connection?.halfClose() } else { connection?.close() }
+  }
+
+  /// What is behind a rejection need not be tried any more.
+  private func throwAwayRest() {
+    guard !hasThrownAway, window.awaitsRest else { return }
+    hasThrownAway = true
+    sink.throwAway(of: number)
   }
 
   /// The provider learns how far it got, where that is known: what else it sent goes on without it.
@@ -345,11 +354,8 @@ final class GatewayConnection: ConnectionHandler {
 
 extension GatewayConnection: PushWaiter {
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
-    if let ending = window.settle(sequence, result.rejection, undo: undo) {
-      tell(ending)
-    } else if isEnding, window.isEmpty {
-      endWithoutVerdicts()
-    }
+    tell(window.settle(sequence, result.rejection, undo: undo))
+    if stage == .shuttingDown, window.isEmpty { endWithoutVerdicts() }
     advance()
   }
 

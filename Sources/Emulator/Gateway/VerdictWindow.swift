@@ -8,7 +8,7 @@ import PushModel
 ///
 /// Verdicts come in any order, but an error packet says that everything before it was accepted
 /// (`Documentation/binary-protocol.md#error-packet`), so a rejection waits for those before it. From the moment that it
-/// is known, nothing more begins. `Undo` is what the sink wants to have of one that it has accepted and that the provider takes
+/// is known, nothing more begins; a window that decides all first waits for those behind it, too. `Undo` is what the sink wants to have of one that it has accepted and that the provider takes
 /// for thrown away.
 package struct VerdictWindow<Undo> {
   /// How a connection ends after a rejection.
@@ -41,7 +41,10 @@ package struct VerdictWindow<Undo> {
   }
 
   let size: Int
+  private let decidesAllFirst: Bool
   private var entries = FIFO<Entry>()
+  /// Without a verdict, as a count.
+  private var pendingCount = 0
   /// Sequence number of the first entry.
   private var firstSequence: UInt64 = 0
   /// Nothing more begins, whether its provider has heard of it or is yet to.
@@ -50,10 +53,16 @@ package struct VerdictWindow<Undo> {
   /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
   package private(set) var lastAccepted: UInt32?
 
-  package init(size: Int) { self.size = max(1, size) }
+  package init(size: Int, decidesAllFirst: Bool = false) {
+    (self.size, self.decidesAllFirst) = (max(1, size), decidesAllFirst)
+  }
 
   /// Whether no verdict is outstanding.
   package var isEmpty: Bool { entries.isEmpty }
+  /// Whether an error packet is sure, and waits only for those behind its notification.
+  package var awaitsRest: Bool {
+    if decidesAllFirst, pendingCount > 0, case .rejected? = entries.first?.state { true } else { false }
+  }
   /// Whether another notification may begin.
   package var mayBegin: Bool { !hasRejection && entries.count < size }
   /// Sequence number of the next that begins.
@@ -74,11 +83,13 @@ package struct VerdictWindow<Undo> {
   /// A notification is under way, as `nextSequence` had it.
   package mutating func begin(command: UInt8, identifier: UInt32, token: [UInt8]) {
     entries.append(Entry(command: command, identifier: identifier, token: token))
+    pendingCount += 1
   }
 
   /// The verdict on one: no rejection means accepted. Answers how the connection ends, once that is sure.
   package mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, undo: Undo? = nil) -> Ending? {
     guard sequence >= firstSequence, sequence < nextSequence else { return nil }
+    if entries[Int(sequence - firstSequence)].isPending { pendingCount -= 1 }
     entries[Int(sequence - firstSequence)].state =
       rejection.map { .rejected($0.legacyStatus, halfCloses: false) } ?? .accepted(undo)
     if rejection != nil { hasRejection = true }
@@ -102,7 +113,7 @@ package struct VerdictWindow<Undo> {
       switch first.state {
       case .pending: return nil
       case .accepted: pass(first)
-      case .rejected(let status, let halfCloses): return end(first, status, halfCloses)
+      case .rejected(let status, let halfCloses): return awaitsRest ? nil : end(first, status, halfCloses)
       }
     }
     return nil
@@ -120,6 +131,7 @@ package struct VerdictWindow<Undo> {
     let isUntold = entry.identifier == nil && lastAccepted == nil && status == Rejection.shutdown.legacyStatus
     firstSequence += UInt64(entries.count)
     entries.removeAll()
+    pendingCount = 0
     return Ending(
       command: isUntold ? LegacyCommand.simple.rawValue : entry.command, status: status,
       identifier: entry.identifier ?? lastAccepted ?? 0,

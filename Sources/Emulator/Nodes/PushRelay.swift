@@ -73,6 +73,7 @@ final class PushRelay: PushSink {
   /// As many as one read of a gateway connection may bring.
   var window: Int { 16_384 }
   var mayRetry: Bool { false }
+  var decidesAllFirst: Bool { true }
 
   func submit(
     _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
@@ -106,7 +107,10 @@ final class PushRelay: PushSink {
   func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 { 0 }
   func forget(kept: [Int64]) {}
   func kept(of waiter: Int) -> [Int64] { [] }
-  func throwAway(of waiter: Int) {}
+
+  func throwAway(of waiter: Int) {
+    desk.throwAway(where: { $0.waiter == waiter }, now: clock.now())
+  }
 
   // MARK: What owners say
 

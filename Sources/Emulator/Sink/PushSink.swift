@@ -12,6 +12,9 @@ protocol PushSink: AnyObject {
   var window: Int { get }
   /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
   var mayRetry: Bool { get }
+  /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's patience: what
+  /// it sends then may come by another way, and must not be overtaken.
+  var decidesAllFirst: Bool { get }
 
   /// Takes a push. Its bytes are lent for the call; `kept` is what `keep` answered for it, or 0.
   func submit(
@@ -30,7 +33,7 @@ protocol PushSink: AnyObject {
   func forget(kept: [Int64])
   /// What a waiter has submitted and has no verdict yet, by what it is kept under.
   func kept(of waiter: Int) -> [Int64]
-  /// The provider was told of a rejection: it takes all that it sent behind that for thrown away, whatever becomes of it.
+  /// The provider hears of a rejection: it takes all that it sent behind that for thrown away, whatever becomes of it.
   func throwAway(of waiter: Int)
 }
 
@@ -106,6 +109,7 @@ final class LocalSink: PushSink {
 
   var window: Int { .max }
   var mayRetry: Bool { false }
+  var decidesAllFirst: Bool { false }
 
   func submit(
     _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp

@@ -56,6 +56,19 @@ struct VerdictWindowTests {
     #expect(ending?.thrownAway == [12, 14])
   }
 
+  @Test("where all is decided first, a rejection waits for what is under way behind it")
+  func decidesAllFirst() {
+    var window = VerdictWindow<Int>(size: 9, decidesAllFirst: true)
+    for identifier: UInt32 in 1...4 { window.begin(command: 1, identifier: identifier, token: []) }
+    #expect(window.settle(1, .badDeviceToken) == nil && !window.awaitsRest, "the first may be rejected, too")
+    #expect(window.settle(3, nil, undo: 13) == nil)
+    #expect(window.settle(0, nil) == nil && window.awaitsRest && !window.mayBegin)
+    let ending = window.settle(2, .shutdown)
+    #expect(ending?.identifier == 2 && ending?.status == 8 && ending?.thrownAway == [13])
+    #expect(!window.awaitsRest && window.isEmpty)
+    #expect(window.settle(2, nil) == nil, "what comes later concerns nobody")
+  }
+
   @Test("command 0 has no identifier to be named when the emulator ends")
   func simple() {
     var window = window(3, begun: 2, command: 0)

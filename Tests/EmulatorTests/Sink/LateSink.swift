@@ -29,6 +29,7 @@ final class LateSink: PushSink {
   var atOnce: Set<UInt32> = []
   var window = 100
   var mayRetry = false
+  var decidesAllFirst = false
 
   init(_ emulator: Emulator) { waiters = emulator.waiters }
 
