@@ -7,7 +7,8 @@ import PushModel
 /// keys take most of a start's time.
 enum SharedAuthority {
   private static let names = [
-    "ca.pem", "ca.key", "server.pem", "server.key", "device-ca.pem", "device-ca.key",
+    "ca.pem", "ca.key", "server.pem", "server.key", "server-ec.pem", "server-ec.key", "device-ca.pem",
+    "device-ca.key",
   ]
   private static let files = Result { try make() }
 

@@ -11,7 +11,7 @@ struct CertsFolderTests {
   @Test("is filled on first use with keys that only their owner can read")
   func fillsAndProtects() throws {
     let folder = try Fixture.folder()
-    for key in [folder.caKey, folder.serverKey, folder.deviceCAKey] {
+    for key in [folder.caKey, folder.serverKey, folder.ellipticServerKey, folder.deviceCAKey] {
       #expect(try permissions(of: key) == 0o600)
     }
     for secret in [folder.path, folder.pushFolder, folder.keysFolder, folder.devicesFolder] {
@@ -24,7 +24,10 @@ struct CertsFolderTests {
   @Test("keeps what is there")
   func keeps() throws {
     let folder = try Fixture.folder()
-    let files = [folder.caCertificate, folder.caKey, folder.serverCertificate, folder.deviceCAKey]
+    let files = [
+      folder.caCertificate, folder.caKey, folder.serverCertificate, folder.ellipticServerCertificate,
+      folder.deviceCAKey,
+    ]
     let before = try files.map(contents(of:))
     try CertsFolder(path: folder.path).prepare(now: Fixture.now)
     #expect(try files.map(contents(of:)) == before)
@@ -40,7 +43,10 @@ struct CertsFolderTests {
   }
 
   @Test(
-    "names the damaged file", arguments: ["ca.pem", "ca.key", "server.pem", "server.key", "device-ca.key"])
+    "names the damaged file",
+    arguments: [
+      "ca.pem", "ca.key", "server.pem", "server.key", "server-ec.pem", "server-ec.key", "device-ca.key",
+    ])
   func namesDamage(_ name: String) throws {
     let copy = try copyOfShared()
     try write(Array("no PEM".utf8), to: copy.path + "/" + name)
@@ -52,7 +58,8 @@ struct CertsFolderTests {
     #expect(try contents(of: copy.path + "/" + name) == Array("no PEM".utf8))
   }
 
-  @Test("names the missing half of a pair", arguments: ["ca.key", "server.pem", "device-ca.pem"])
+  @Test(
+    "names the missing half of a pair", arguments: ["ca.key", "server.pem", "server-ec.key", "device-ca.pem"])
   func namesMissingHalf(_ name: String) throws {
     let copy = try copyOfShared()
     try FileManager.default.removeItem(atPath: copy.path + "/" + name)
@@ -127,20 +134,22 @@ struct CertsFolderTests {
     }
     let certs = CertsFolder(path: folder.path)
     try certs.prepare(serverNames: ["apns", "192.0.2.7", "2001:db8::7"], now: Fixture.now)
-    let server = try #require(Certificate.all(pem: try contents(of: certs.serverCertificate)).first)
-    for host in ["apns", "localhost"] {
-      #expect(X509_check_host(server.handle, host, host.utf8.count, 0, nil) == 1, "\(host)")
+    for path in [certs.serverCertificate, certs.ellipticServerCertificate] {
+      let server = try #require(Certificate.all(pem: try contents(of: path)).first)
+      for host in ["apns", "localhost"] {
+        #expect(X509_check_host(server.handle, host, host.utf8.count, 0, nil) == 1, "\(host)")
+      }
+      for address in ["192.0.2.7", "2001:db8::7", "127.0.0.1"] {
+        #expect(X509_check_ip_asc(server.handle, address, 0) == 1, "\(address)")
+      }
+      #expect(X509_check_host(server.handle, "192.0.2.7", 0, 0, nil) == 0)
     }
-    for address in ["192.0.2.7", "2001:db8::7", "127.0.0.1"] {
-      #expect(X509_check_ip_asc(server.handle, address, 0) == 1, "\(address)")
-    }
-    #expect(X509_check_host(server.handle, "192.0.2.7", 0, 0, nil) == 0)
   }
 
   private func copyOfShared() throws -> ScratchFolder {
     let copy = ScratchFolder()
     let source = try Fixture.folder()
-    for name in ["ca", "server", "device-ca"] {
+    for name in ["ca", "server", "server-ec", "device-ca"] {
       for suffix in [".pem", ".key"] {
         try write(try contents(of: source.path + "/" + name + suffix), to: copy.path + "/" + name + suffix)
       }

@@ -49,12 +49,15 @@ extension CertificateExtension {
       identifier: [0x55, 0x1d, 0x25], value: DERWriter.sequence(DERWriter.objectIdentifier(identifier)))
   }
 
+  static let subjectAlternativeNamesIdentifier: [UInt8] = [0x55, 0x1d, 0x11]
+  static let authorityKeyIdentifierIdentifier: [UInt8] = [0x55, 0x1d, 0x23]
+
   /// Host names and addresses (4 or 16 bytes) that a server may be reached by.
   static func subjectAlternativeNames(hosts: [String], addresses: [[UInt8]]) -> CertificateExtension {
     let names = hosts.map { DERWriter.value(DERTag.context(2), Array($0.utf8)) }
     let numbers = addresses.map { DERWriter.value(DERTag.context(7), $0) }
     return CertificateExtension(
-      identifier: [0x55, 0x1d, 0x11], value: DERWriter.sequence(of: names + numbers))
+      identifier: subjectAlternativeNamesIdentifier, value: DERWriter.sequence(of: names + numbers))
   }
 
   static func subjectKeyIdentifier(_ identifier: [UInt8]) -> CertificateExtension {
@@ -63,7 +66,7 @@ extension CertificateExtension {
 
   static func authorityKeyIdentifier(_ identifier: [UInt8]) -> CertificateExtension {
     let value = DERWriter.sequence(DERWriter.value(DERTag.context(0), identifier))
-    return CertificateExtension(identifier: [0x55, 0x1d, 0x23], value: value)
+    return CertificateExtension(identifier: authorityKeyIdentifierIdentifier, value: value)
   }
 }
 

@@ -9,6 +9,7 @@ public final class CertsFolder {
 
   private var root: KeyPair?
   private var deviceAuthority: KeyPair?
+  private var server: ServerPairs?
 
   /// Touches nothing on disk.
   public init(path: String) {
@@ -19,6 +20,9 @@ public final class CertsFolder {
   public var caKey: String { path + "/ca.key" }
   public var serverCertificate: String { path + "/server.pem" }
   public var serverKey: String { path + "/server.key" }
+  /// The same on P-256, for clients that take it.
+  public var ellipticServerCertificate: String { path + "/server-ec.pem" }
+  public var ellipticServerKey: String { path + "/server-ec.key" }
   public var deviceCACertificate: String { path + "/device-ca.pem" }
   public var deviceCAKey: String { path + "/device-ca.key" }
   /// Push certificates: `<topic>.pem`, `.key`, `.p12`.
@@ -32,8 +36,8 @@ public final class CertsFolder {
   /// What was revoked: files that say it by their names.
   public var revokedFolder: String { path + "/revoked" }
 
-  /// Makes what is absent and loads what is there. Never replaces anything: what can't be used is an error that names
-  /// the file. A server certificate that is made is for `serverNames` too.
+  /// Makes what is absent and loads what is there. Never replaces anything but a P-256 pair that is not of the server certificate
+  /// (`ServerPairs`): what can't be used is an error that names the file. A server certificate that is made is for `serverNames` too.
   public func prepare(serverNames: [String] = [], now: Timestamp) throws(CredentialsError) {
     try FileSystem.makeFolder(path, permissions: FileSystem.secretFolder)
     for folder in [pushFolder, keysFolder, devicesFolder] {
@@ -48,13 +52,17 @@ public final class CertsFolder {
     deviceAuthority = try pair(
       at: deviceAuthorityPaths, now: now,
       orMake: { () throws(CredentialsError) in try .deviceAuthority(by: root, now: now) })
-    _ = try pair(
+    let server = try pair(
       at: serverPaths, now: now,
       orMake: { () throws(CredentialsError) in try .server(by: root, names: serverNames, now: now) })
+    self.server = try ServerPairs(server, at: serverPaths, beside: ellipticServerPaths, root: root, now: now)
   }
 
   private var rootPaths: KeyPair.Paths { .init(certificate: caCertificate, key: caKey) }
   private var serverPaths: KeyPair.Paths { .init(certificate: serverCertificate, key: serverKey) }
+  private var ellipticServerPaths: KeyPair.Paths {
+    .init(certificate: ellipticServerCertificate, key: ellipticServerKey)
+  }
   private var deviceAuthorityPaths: KeyPair.Paths {
     .init(certificate: deviceCACertificate, key: deviceCAKey)
   }
@@ -73,6 +81,13 @@ public final class CertsFolder {
     if root == nil { try prepare(now: now) }
     guard let root else { throw CredentialsError(.unreadable, "\(caCertificate) is not loaded") }
     return root
+  }
+
+  /// What listeners serve, prepared on first use.
+  public func loadedServer(now: Timestamp) throws(CredentialsError) -> ServerPairs {
+    if server == nil { try prepare(now: now) }
+    guard let server else { throw CredentialsError(.unreadable, "\(serverCertificate) is not loaded") }
+    return server
   }
 
   /// The device authority, prepared on first use.

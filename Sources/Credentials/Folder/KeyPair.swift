@@ -17,8 +17,14 @@ package struct KeyPair {
     package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
   }
 
-  /// The pair at `paths`, or nil if neither file is there.
+  /// The pair at `paths`, or nil if neither file is there. One that is not valid `now` is an error.
   init?(at paths: Paths, now: Timestamp) throws(CredentialsError) {
+    try self.init(at: paths)
+    try certificate.requireValidity(at: now, path: paths.certificate)
+  }
+
+  /// The same, whenever it is valid.
+  init?(at paths: Paths) throws(CredentialsError) {
     switch (FileSystem.exists(paths.certificate), FileSystem.exists(paths.key)) {
     case (false, false): return nil
     case (true, false): throw Self.incomplete(present: paths.certificate, missing: paths.key)
@@ -34,7 +40,6 @@ package struct KeyPair {
     guard certificate.belongs(to: key) else {
       throw CredentialsError(.mismatched, "\(paths.key) is not the key of \(paths.certificate)")
     }
-    try certificate.requireValidity(at: now, path: paths.certificate)
     self.init(certificate: certificate, key: key)
   }
 
@@ -58,7 +63,7 @@ package struct KeyPair {
 
 extension Certificate {
   /// Throws unless `now` lies within the validity.
-  fileprivate func requireValidity(at now: Timestamp, path: String) throws(CredentialsError) {
+  func requireValidity(at now: Timestamp, path: String) throws(CredentialsError) {
     guard let notBefore, let notAfter else {
       throw CredentialsError(.malformed, "\(path) has no readable validity")
     }

@@ -59,7 +59,8 @@ package struct CertificateTemplate {
     return all.allSatisfy { Self.add($0, to: handle) }
   }
 
-  private static func add(_ part: CertificateExtension, to handle: OpaquePointer) -> Bool {
+  /// Adds an extension to a certificate that is still to be signed. False when OpenSSL refuses.
+  static func add(_ part: CertificateExtension, to handle: OpaquePointer) -> Bool {
     let der = part.der
     return der.withUnsafeBufferPointer { bytes in
       var cursor = bytes.baseAddress
@@ -70,14 +71,14 @@ package struct CertificateTemplate {
   }
 
   /// SHA-1 of the public key's bits (RFC 5280 4.2.1.2, method 1).
-  private static func keyIdentifier(_ handle: OpaquePointer) -> [UInt8]? {
+  static func keyIdentifier(_ handle: OpaquePointer) -> [UInt8]? {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
     guard X509_pubkey_digest(handle, EVP_sha1(), &digest, &count) == 1 else { return nil }
     return Array(digest.prefix(Int(count)))
   }
 
-  private static func setRandomSerial(_ handle: OpaquePointer) -> Bool {
+  static func setRandomSerial(_ handle: OpaquePointer) -> Bool {
     var bytes = [UInt8](repeating: 0, count: serialByteCount)
     guard RAND_bytes(&bytes, Int32(serialByteCount)) == 1 else { return false }
     // Positive, and never shortened by a leading zero octet.

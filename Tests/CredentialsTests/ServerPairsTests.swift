@@ -1,0 +1,193 @@
+import COpenSSL
+import Foundation
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Credentials
+
+@Suite("Server certificates")
+struct ServerPairsTests {
+  @Test("a P-256 certificate says the same as the RSA one, under our root, and its key is its owner's")
+  func twin() throws {
+    let folder = try Fixture.folder()
+    let (rsa, elliptic) = (
+      try certificate(folder.serverCertificate), try certificate(folder.ellipticServerCertificate)
+    )
+    let key = try #require(PrivateKey(pem: try contents(of: folder.ellipticServerKey)))
+    #expect(key.isP256 && elliptic.belongs(to: key))
+    #expect(try permissions(of: folder.ellipticServerKey) == 0o600)
+    #expect(elliptic.subjectAttribute(NID_commonName) == rsa.subjectAttribute(NID_commonName))
+    #expect(elliptic.issuerCommonName == rsa.issuerCommonName)
+    #expect(elliptic.notBefore == rsa.notBefore && elliptic.notAfter == rsa.notAfter)
+    #expect(elliptic.serialNumber != rsa.serialNumber)
+    // Names, purposes, constraints and the issuer's key: RFC 5280 4.2.1.6, 4.2.1.12, 4.2.1.9 and 4.2.1.1.
+    for identifier in [[0x55, 0x1d, 0x11], [0x55, 0x1d, 0x25], [0x55, 0x1d, 0x13], [0x55, 0x1d, 0x23]]
+      as [[UInt8]]
+    {
+      let value = try #require(rsa.extensionValue(identifier))
+      #expect(elliptic.extensionValue(identifier) == value)
+    }
+    // Key usage: an ECDSA key only signs (RFC 8422 3). The key identifiers are of different keys.
+    #expect(elliptic.extensionValue([0x55, 0x1d, 0x0f]) == [0x03, 0x02, 0x07, 0x80])
+    #expect(elliptic.extensionValue([0x55, 0x1d, 0x0e]) != rsa.extensionValue([0x55, 0x1d, 0x0e]))
+    let root = try Fixture.root()
+    #expect(X509_verify(elliptic.handle, root.key.handle) == 1)
+    #expect(X509_check_host(elliptic.handle, "api.push.apple.com", 0, 0, nil) == 1)
+    let served = try folder.loadedServer(now: Fixture.now)
+    #expect(served.reasonAlone == nil)
+    #expect(
+      served.files == [
+        .init(certificate: folder.path + "/server.pem", key: folder.path + "/server.key"),
+        .init(certificate: folder.path + "/server-ec.pem", key: folder.path + "/server-ec.key"),
+      ])
+  }
+
+  @Test("a folder from before gets the P-256 pair for the names that its server certificate has")
+  func fromBefore() throws {
+    let copy = try Copy()
+    try copy.remove("server.pem", "server.key", "server-ec.pem", "server-ec.key")
+    try copy.folder.prepare(serverNames: ["apns"], now: Fixture.now)
+    try copy.remove("server-ec.pem", "server-ec.key")
+    let before = try contents(of: copy.folder.serverCertificate)
+    let served = try copy.prepared(after: 100 * 86_400)
+    #expect(served.files.count == 2 && served.reasonAlone == nil)
+    #expect(try contents(of: copy.folder.serverCertificate) == before)
+    let (rsa, elliptic) = (
+      try certificate(copy.folder.serverCertificate), try certificate(copy.folder.ellipticServerCertificate)
+    )
+    #expect(X509_check_host(elliptic.handle, "apns", 0, 0, nil) == 1)
+    #expect(elliptic.notAfter == rsa.notAfter)
+  }
+
+  @Test("with a new server certificate comes a new P-256 one, even if the old one's time is over")
+  func renewed() throws {
+    let copy = try Copy()
+    let before = try contents(of: copy.folder.ellipticServerCertificate)
+    try copy.remove("server.pem", "server.key")
+    #expect(try copy.prepared(after: 900 * 86_400).files.count == 2)
+    let elliptic = try certificate(copy.folder.ellipticServerCertificate)
+    #expect(try contents(of: copy.folder.ellipticServerCertificate) != before)
+    #expect(elliptic.notAfter == (try certificate(copy.folder.serverCertificate).notAfter))
+  }
+
+  @Test("a server certificate of another authority is served alone, and nothing is made or touched")
+  func ownAlone() throws {
+    let copy = try Copy()
+    let authority = try CraftedCertificate.authority(now: Fixture.now)
+    try copy.install(try rsaPair(by: authority), as: "server")
+    let before = try contents(of: copy.folder.ellipticServerCertificate)
+    var served = try copy.prepared()
+    #expect(served.files.map(\.certificate) == [copy.folder.serverCertificate])
+    #expect(served.reasonAlone?.contains("different authorities") == true)
+    #expect(try contents(of: copy.folder.ellipticServerCertificate) == before)
+    try copy.remove("server-ec.pem", "server-ec.key")
+    served = try copy.prepared()
+    #expect(served.files.map(\.certificate) == [copy.folder.serverCertificate])
+    #expect(served.reasonAlone?.contains("another authority than ours") == true)
+    #expect(!FileSystem.exists(copy.folder.ellipticServerCertificate))
+  }
+
+  @Test("two server certificates of another authority are served beside each other")
+  func ownBoth() throws {
+    let copy = try Copy()
+    let authority = try CraftedCertificate.authority(now: Fixture.now)
+    try copy.install(try rsaPair(by: authority), as: "server")
+    try copy.install(try ellipticPair(by: authority), as: "server-ec")
+    #expect(try copy.prepared().files.count == 2)
+    let error = try #require(throws: CredentialsError.self) { try copy.prepared(after: 2 * 365 * 86_400) }
+    #expect(error.code == .expired)
+  }
+
+  /// The other one's root has the same name as ours.
+  @Test("a P-256 certificate of another authority is neither served beside ours nor replaced")
+  func foreignBesideOurs() throws {
+    let copy = try Copy()
+    try copy.install(
+      try ellipticPair(by: try CraftedCertificate.authority(now: Fixture.now)), as: "server-ec")
+    let before = try contents(of: copy.folder.ellipticServerCertificate)
+    let served = try copy.prepared()
+    #expect(served.files.count == 1 && served.reasonAlone?.contains("different authorities") == true)
+    #expect(try contents(of: copy.folder.ellipticServerCertificate) == before)
+  }
+
+  @Test("a server certificate that is not for an RSA key is served alone")
+  func notRSA() throws {
+    let copy = try Copy()
+    try copy.install(try ellipticPair(by: try Fixture.root()), as: "server")
+    let served = try copy.prepared()
+    #expect(served.files.count == 1 && served.reasonAlone?.contains("not for an RSA key") == true)
+  }
+
+  @Test("a pair of our root with a key of another kind is replaced")
+  func wrongKind() throws {
+    let copy = try Copy()
+    for suffix in [".pem", ".key"] {
+      try write(try contents(of: copy.path + "/server" + suffix), to: copy.path + "/server-ec" + suffix)
+    }
+    #expect(try copy.prepared().files.count == 2)
+    #expect(PrivateKey(pem: try contents(of: copy.folder.ellipticServerKey))?.isP256 == true)
+  }
+
+  @Test("in a folder that can't be written the server certificate is served alone")
+  func unwritable() throws {
+    let copy = try Copy()
+    try copy.remove("server-ec.pem", "server-ec.key")
+    // A link that leads into no folder stops even the superuser.
+    try FileManager.default.createSymbolicLink(
+      atPath: copy.folder.ellipticServerKey, withDestinationPath: "nowhere/server-ec.key")
+    let served = try copy.prepared()
+    #expect(served.files.count == 1 && served.reasonAlone?.contains("server-ec.key") == true)
+  }
+
+  // MARK: Support
+
+  private func certificate(_ path: String) throws -> Certificate {
+    try #require(Certificate.all(pem: try contents(of: path)).first)
+  }
+
+  private func rsaPair(by authority: KeyPair) throws -> KeyPair {
+    try pair(by: authority, key: PrivateKey.generateRSA())
+  }
+
+  private func ellipticPair(by authority: KeyPair) throws -> KeyPair {
+    try pair(by: authority, key: PrivateKey.generateP256())
+  }
+
+  private func pair(by authority: KeyPair, key: PrivateKey) throws -> KeyPair {
+    try CraftedCertificate.made(
+      commonName: "apns.example.com",
+      extensions: [.subjectAlternativeNames(hosts: ["apns.example.com"], addresses: [])], by: authority,
+      key: key, from: Fixture.now, until: Fixture.now.adding(seconds: 365 * 86_400))
+  }
+}
+
+/// A folder of one's own with what the shared one holds.
+private struct Copy {
+  let scratch = ScratchFolder()
+
+  init() throws {
+    let source = try Fixture.folder().path
+    for name in ["ca", "server", "server-ec", "device-ca"] {
+      for suffix in [".pem", ".key"] {
+        try write(try contents(of: source + "/" + name + suffix), to: path + "/" + name + suffix)
+      }
+    }
+  }
+
+  var path: String { scratch.path }
+  var folder: CertsFolder { CertsFolder(path: path) }
+
+  /// What is served by an emulator that starts so many seconds later.
+  func prepared(after seconds: Int64 = 0) throws -> ServerPairs {
+    try folder.loadedServer(now: Fixture.now.adding(seconds: seconds))
+  }
+
+  func remove(_ names: String...) throws {
+    for name in names { try FileManager.default.removeItem(atPath: path + "/" + name) }
+  }
+
+  func install(_ pair: KeyPair, as name: String) throws {
+    try pair.write(to: .init(certificate: "\(path)/\(name).pem", key: "\(path)/\(name).key"))
+  }
+}
