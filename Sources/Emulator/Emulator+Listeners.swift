@@ -10,6 +10,7 @@ extension Emulator {
     ports.ca = Self.absolute(certs.caCertificate)
     ports.certs = Self.absolute(certs.path)
     ports.access = consoleToken
+    try tellOfSingleCertificate()
     try open("gateway", options.gatewayPort, legacyPolicy()) { [gateway, provider] _ in
       SharedPortConnection(
         legacy: { gateway.makeConnection($0) },
@@ -104,8 +105,7 @@ extension Emulator {
     _ makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     guard case .number(let number) = port else { return }
-    let context = try TLSContext.server(
-      certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
+    let context = try TLSContext.server(serverIdentities(), policy: policy)
     let address = SocketAddress(host: options.bind, port: number)
     let listener = try naming(name, number) {
       try SocketListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
@@ -114,6 +114,15 @@ extension Emulator {
     if let place = FaultPlace(rawValue: name) { faults.watch(listener, place) }
     listeners.append((name, listener))
     ports.listeners.append((name, listener.address))
+  }
+
+  private func serverIdentities() throws -> [TLSContext.Identity] {
+    try certs.loadedServer(now: clock.now()).files.map { .init(certificate: $0.certificate, key: $0.key) }
+  }
+
+  private func tellOfSingleCertificate() throws {
+    guard let reason = try certs.loadedServer(now: clock.now()).reasonAlone else { return }
+    logger.log(.info, "all clients get the same server certificate", [("because", .string(reason))])
   }
 
   /// Gateway and feedback as they were then; ALPN `h2` is for channel management, whose clients may bring a provider

@@ -8,12 +8,26 @@ public final class TLSContext {
   /// The certificate and the name that were believed last, for `TLSPolicy.remembersServer`.
   fileprivate var believed: (leaf: [UInt8], name: String)?
 
-  /// A server with its certificate chain and key, both PEM.
-  public static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
+  /// A certificate chain and its key, both PEM files.
+  public struct Identity {
+    public var certificate: String
+    public var key: String
+
+    public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
+  }
+
+  /// A server with one identity for each kind of key: clients get the one that their signature algorithms and cipher suites name
+  /// first.
+  public static func server(_ identities: [Identity], policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(TLS_server_method(), policy)
-    try context.use(certificate: certificate, key: key)
+    for identity in identities { try context.use(certificate: identity.certificate, key: identity.key) }
     context.configureServer()
     return context
+  }
+
+  /// A server with its certificate chain and key, both PEM.
+  public static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
+    try server([Identity(certificate: certificate, key: key)], policy: policy)
   }
 
   /// A client; trusts `ca` (PEM), or nobody in particular if nil, and may bring a certificate.
@@ -113,6 +127,7 @@ public final class TLSContext {
     SSL_CTX_free(pointer)
   }
 
+  /// OpenSSL keeps certificate, chain and key by the kind of key, so a second kind stands beside the first.
   private func use(certificate: String, key: String) throws {
     guard SSL_CTX_use_certificate_chain_file(pointer, certificate) == 1 else {
       throw TLSError.drained("read certificate \(certificate)")
