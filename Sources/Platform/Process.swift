@@ -32,7 +32,31 @@ public enum ProcessStatus {
   /// Time that processors have worked for it so far, in nanoseconds, as exactly as the system counts (10 ms on Linux); nil where
   /// it has no `/proc`.
   public static func processorNanoseconds(_ pid: Int32) -> Int64? {
-    guard let file = fopen("/proc/\(pid)/stat", "r") else { return nil }
+    processorNanoseconds(file: "/proc/\(pid)/stat")
+  }
+
+  /// The same for each of its threads by their numbers, the first of which is the process's. Threads that have ended are in the
+  /// process's time and not here.
+  public static func threadNanoseconds(_ pid: Int32) -> [Int32: Int64] {
+    guard let folder = opendir("/proc/\(pid)/task") else { return [:] }
+    defer { closedir(folder) }
+    var result: [Int32: Int64] = [:]
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let thread = Int32(name) {
+        result[thread] = processorNanoseconds(file: "/proc/\(pid)/task/\(thread)/stat")
+      }
+    }
+    return result
+  }
+
+  /// Cores that the system has switched on.
+  public static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+
+  private static func processorNanoseconds(file path: String) -> Int64? {
+    guard let file = fopen(path, "r") else { return nil }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 1024)
     guard fgets(&line, Int32(line.count), file) != nil else { return nil }
