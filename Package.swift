@@ -99,6 +99,7 @@ let package = Package(
     tests(
       "APNSEmulatorTesting",
       ["APNSEmulatorTesting", "Broker", "Emulator", "Platform", "PushModel", "Storage"]),
+    tests("Benchmark", ["Benchmark", "Platform", "PushModel"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
     tests("Capture", ["Capture", "LegacyWire", "PushModel"]),

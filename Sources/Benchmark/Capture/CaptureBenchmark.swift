@@ -1,184 +1,140 @@
 import Emulator
-import LegacyWire
 import Platform
 import PushModel
 import Transport
 
 /// `bench capture`: what watching costs (an open event stream, a capture and a full history against none of them), and
 /// how fast a capture is replayed beside the load generator (`Documentation/speed.md`).
-public struct CaptureBenchmark {
+public struct CaptureBenchmark: RepeatedBenchmark {
   /// How much to do.
-  public struct Options: Sendable {
-    /// Frames in each run to offline tokens.
+  public struct Options: BenchmarkOptions {
+    /// Frames in each load to offline tokens.
     public var frames = 4_000_000
-    /// Frames in each run to online tokens.
+    /// Frames in each load to online tokens; 0 leaves it out.
     public var onlineFrames = 2_000_000
-    /// Requests in each run over HTTP/2; 0 leaves it out.
+    /// Requests in each load over HTTP/2; 0 leaves it out.
     public var requests = 300_000
-    /// Pushes that are replayed.
+    /// Pushes that are replayed; 0 leaves it out.
     public var replayed = 4_000_000
-    public var tokens = 1000
-    public var connections = 100
 
     public init() {}
+
+    public static var quick: Options {
+      var options = Options()
+      (options.frames, options.onlineFrames) = (1_500_000, 400_000)
+      (options.requests, options.replayed) = (60_000, 1_000_000)
+      return options
+    }
   }
 
+  public static let name = "capture"
+  /// Frames that fill the history.
+  private static let enoughForHistory = 100_000
+
   private let options: Options
-  private let gateway: GatewayBenchmark
   private let site: BenchmarkSite
-  private var table = BenchmarkTable()
+  private var store = TokenStore()
+  private var replay: ReplayLoad?
 
   public init(_ options: Options) throws {
     self.options = options
-    gateway = try GatewayBenchmark(GatewayBenchmark.Options())
-    site = gateway.site
+    site = try BenchmarkSite()
   }
 
-  /// Runs all of it and answers the table. `progress` hears what is being done.
-  public mutating func run(progress: (String) -> Void) throws -> String {
-    progress("filling a store with \(options.tokens) tokens")
-    let store = try site.makeStore(registered: options.tokens, sample: options.tokens)
-    try offline(store, progress)
-    try online(store, progress)
-    try provider(store, progress)
-    try replay(store, progress)
-    return table.text
+  public mutating func prepare(_ progress: (String) -> Void) throws {
+    store = try site.makeStore(registered: BenchmarkSite.tokens, progress)
+    guard options.replayed > 0 else { return }
+    progress("recording \(options.replayed) pushes")
+    replay = try ReplayLoad(site, store, pushes: options.replayed)
   }
 
-  private mutating func add(_ name: String, _ plain: Double, _ watched: Double) {
-    table.add(name, BenchmarkTable.grouped(Int(plain)) + "/s", ratio: 1)
-    table.add(
-      "  watched: stream, capture, history", BenchmarkTable.grouped(Int(watched)) + "/s",
-      ratio: watched / plain, aim: "≥ 0.85")
+  public func measure(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
+    try measureOffline(into: &pass, progress)
+    try measureOnline(into: &pass, progress)
+    try measureProvider(into: &pass, progress)
+    try measureReplay(into: &pass, progress)
   }
 
   // MARK: Watching
 
-  /// A server with nothing to look back on, or one that is watched in every way.
-  private func serve<Result>(
-    data: String, watched: Bool, _ body: (ServerProcess) throws -> Result
-  ) throws -> Result {
+  private typealias Rate = (perSecond: Double, load: BenchmarkLoad?)
+
+  /// Measures a server with nothing to look back on, then one that is watched in every way. `load` hears whether it is.
+  private func compare(
+    _ name: String, into pass: inout BenchmarkPass, _ progress: (String) -> Void,
+    _ load: (ServerProcess, Bool) throws -> Rate
+  ) throws {
+    progress(name)
+    let plain = try serve(isWatched: false) { try load($0, false) }
+    pass.add("\(name) (reference)", plain.perSecond, .perSecond, of: plain.perSecond, load: plain.load)
+    progress("\(name), watched")
+    let watched = try serve(isWatched: true) { try load($0, true) }
+    pass.add(
+      "\(name): stream, capture, history", watched.perSecond, .perSecond, of: plain.perSecond,
+      load: watched.load, aim: .atLeast(0.85))
+  }
+
+  private func serve<Result>(isWatched: Bool, _ body: (ServerProcess) throws -> Result) throws -> Result {
     let capture = "\(site.folder)/watched.jsonl"
     defer { unlink(capture) }
     let server = try ServerProcess(
-      site: site, data: data, extra: watched ? ["--capture", capture] : ["--history", "1"])
+      site: site, data: store.data, extra: isWatched ? ["--capture", capture] : ["--history", "1"])
     defer { server.stop() }
-    let watcher = watched ? try EventWatcher(server.address("console")) : nil
+    let watcher = isWatched ? try EventWatcher(server.address("console")) : nil
     defer { watcher?.stop() }
     return try body(server)
   }
 
-  private mutating func offline(_ store: (data: String, tokens: [DeviceToken]), _ progress: (String) -> Void)
-    throws
-  {
-    var rates: [Double] = []
-    for watched in [false, true] {
-      progress(watched ? "offline, watched" : "offline")
-      rates.append(
-        try serve(data: store.data, watched: watched) { server in
-          // The history is full before the run that counts.
-          if watched { _ = try send(server, store.tokens, 100_000) }
-          return try send(server, store.tokens, options.frames).rate
-        })
+  private func measureOffline(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
+    try compare("offline", into: &pass, progress) { server, isWatched in
+      // The history is full before the load that counts.
+      if isWatched { _ = try send(server, Self.enoughForHistory) }
+      return try send(server, options.frames)
     }
-    add("offline, \(BenchmarkTable.grouped(options.frames)) frames", rates[0], rates[1])
   }
 
-  private mutating func online(_ store: (data: String, tokens: [DeviceToken]), _ progress: (String) -> Void)
-    throws
-  {
+  private func measureOnline(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
     guard options.onlineFrames > 0 else { return }
-    var rates: [Double] = []
-    for watched in [false, true] {
-      progress(watched ? "online, watched" : "online")
-      rates.append(
-        try serve(data: store.data, watched: watched) { server in
-          try gateway.deliveredRate(
-            server, store.tokens, connections: options.connections, frames: options.onlineFrames)
-        })
+    try compare("delivered, \(BenchmarkSite.connections) connections", into: &pass, progress) { server, _ in
+      let delivery = try Delivery.measure(site, server, store.tokens, frames: options.onlineFrames)
+      return (delivery.rate, delivery.load)
     }
-    add("delivered, \(options.connections) connections", rates[0], rates[1])
   }
 
-  private mutating func provider(_ store: (data: String, tokens: [DeviceToken]), _ progress: (String) -> Void)
-    throws
-  {
+  private func measureProvider(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
     guard options.requests > 0 else { return }
-    var rates: [Double] = []
-    let bearer = try site.makeBearer()
-    try site.write("body", GatewayBenchmark.payload)
-    for watched in [false, true] {
-      progress(watched ? "HTTP/2, watched" : "HTTP/2")
-      rates.append(
-        try serve(data: store.data, watched: watched) { server in
-          try H2Load.make(site, server.address("provider").port, store.tokens, bearer)
-            .run(requests: options.requests).requestsPerSecond
-        })
+    try compare("HTTP/2, stored", into: &pass, progress) { server, _ in
+      let meter = LoadMeter(server: .process(server.child))
+      let result = try H2Load.make(site, server.address("provider").port, store.tokens)
+        .run(requests: options.requests, meter: meter)
+      return (result.requestsPerSecond, meter.load)
     }
-    add("HTTP/2, stored", rates[0], rates[1])
   }
 
   // MARK: Replaying
 
-  private mutating func replay(_ store: (data: String, tokens: [DeviceToken]), _ progress: (String) -> Void)
-    throws
-  {
-    guard options.replayed > 0 else { return }
-    progress("recording \(options.replayed) pushes")
-    let capture = "\(site.folder)/replayed.jsonl"
-    let recorder = try ServerProcess(site: site, data: store.data, extra: ["--capture", capture])
-    _ = try send(recorder, store.tokens, options.replayed)
-    recorder.stop()
+  private func measureReplay(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
+    guard let replay else { return }
     let server = try ServerProcess(site: site, data: store.data)
     defer { server.stop() }
-    progress("generating as many")
-    let generated = try send(server, store.tokens, options.replayed).rate
+    progress("generating \(options.replayed) pushes")
+    let generated = try send(server, options.replayed)
+    pass.add(
+      "load generator (reference)", generated.perSecond, .perSecond, of: generated.perSecond,
+      load: generated.load)
     progress("replaying them")
-    Self.readOnce(capture)
-    let (rate, memory) = try Self.replay(capture, site, server)
-    table.add("load generator", BenchmarkTable.grouped(Int(generated)) + "/s", ratio: 1)
-    table.add(
-      "replay --speed max", BenchmarkTable.grouped(Int(rate)) + "/s", ratio: rate / generated, aim: "≥ 0.80")
-    table.add("  memory, at most", BenchmarkTable.fixed(Double(memory) / 1_048_576, 1) + " MiB")
+    let replayed = try replay.run(at: server)
+    pass.add(
+      "replay --speed max", replayed.perSecond, .perSecond, of: generated.perSecond, load: replayed.load,
+      aim: .atLeast(0.9))
+    pass.add("  memory, at most", Double(replayed.memory) / 1_048_576, .mebibytes)
   }
 
-  /// Has the system hold a file in memory: it was written past the cache, and the disk is not what is measured.
-  private static func readOnce(_ path: String) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    var piece = [UInt8](repeating: 0, count: 1 << 20)
-    while read(descriptor, &piece, piece.count) > 0 {}
-  }
-
-  /// Runs this very program as `replay`; answers pushes a second and its largest resident memory in bytes.
-  private static func replay(_ capture: String, _ site: BenchmarkSite, _ server: ServerProcess) throws -> (
-    Double, Int
-  ) {
-    let child = try ChildProcess(
-      ChildProcess.ownPath,
-      ["replay", capture, "--speed", "max", "--json", "--ports-file", "\(site.folder)/ports.json"])
-    var last = ""
-    while let line = child.nextLine() { last = line }
-    let memory = child.awaitEnd()
-    guard let report = JSONReader.read(Array(last.utf8)), let pushes = number(report.member("pushes")),
-      let seconds = number(report.member("seconds")), number(report.member("different")) == 0
-    else { throw EmulatorError(.failed, "replay did not come out the same: \(last)") }
-    return (pushes / max(seconds, 1e-9), memory)
-  }
-
-  private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let number)?: Double(number)
-    case .number(let number)?: number
-    default: nil
-    }
-  }
-
-  private func send(_ server: ServerProcess, _ tokens: [DeviceToken], _ count: Int) throws -> FrameLoad {
-    try FrameLoad.run(
-      site, to: server.address("gateway"), tokens: tokens, payload: GatewayBenchmark.payload, count: count,
-      ending: GatewayBenchmark.ending)
+  private func send(_ server: ServerProcess, _ count: Int) throws -> Rate {
+    let meter = LoadMeter(server: .process(server.child))
+    let load = try FrameLoad.run(
+      site, to: server.address("gateway"), tokens: store.tokens, count: count, meter: meter)
+    return (load.rate, meter.load)
   }
 }
 

@@ -1,16 +1,15 @@
 import Emulator
-import LegacyWire
 import Platform
 import PushModel
 
 /// What takes many phones, or many messages.
 extension ClusterBenchmark {
   /// Phones on both nodes get a push each, sent at one of them: until all have it.
-  mutating func measurePhones(_ progress: (String) -> Void) throws {
+  func measurePhones(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
     guard options.phones > 0 else { return }
     progress("2 × \(options.phones) phones")
     SocketCalls.raiseOpenFileLimit()
-    let cluster = try ClusterProcesses("crowd", site: site)
+    let cluster = try ClusterProcesses("crowd-\(pass.run)", site: site)
     defer { cluster.stop() }
     let before = cluster.nodes.reduce(0) { $0 + $1.residentBytes }
     let fleets = try cluster.nodes.enumerated().map { index, node in
@@ -23,17 +22,18 @@ extension ClusterBenchmark {
     let load = try send(tokens, to: cluster.nodes[0])
     for fleet in fleets { try fleet.awaitEnd() }
     let seconds = Double(SystemClock.monotonicNanoseconds() - load.startedAt) / 1e9
-    table.add(
-      "2 × \(BenchmarkTable.grouped(options.phones)) phones, a push to each, until all have it",
-      "\(BenchmarkTable.fixed(seconds, 2)) s")
-    table.add("  memory of both nodes for each of them", "\(BenchmarkTable.fixed(each, 1)) KiB")
+    pass.add(
+      "2 × \(NumberText.grouped(options.phones)) phones, a push to each, until all have it", seconds, .seconds
+    )
+    pass.add("  memory of both nodes for each of them", each, .kibibytes)
   }
 
   /// The owner of a zone with many kept messages is killed: until the other node accepts a push for it.
-  mutating func measureTakeover(_ progress: (String) -> Void) throws {
+  func measureTakeover(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
     guard options.kept > 0 else { return }
     progress("a zone with \(options.kept) kept messages")
-    let cluster = try ClusterProcesses("takeover", site: site, zones: 1, extra: ["--adopt-tokens"])
+    let cluster = try ClusterProcesses(
+      "takeover-\(pass.run)", site: site, zones: 1, extra: ["--adopt-tokens"])
     defer { cluster.stop() }
     let tokens = (0..<options.kept).compactMap { DeviceToken(bytes: Self.token($0)) }
     _ = try send(tokens, to: cluster.nodes[0])
@@ -47,9 +47,10 @@ extension ClusterBenchmark {
       }
     }
     let seconds = Double(SystemClock.monotonicNanoseconds() - killed) / 1e9
-    table.add(
-      "takeover of \(BenchmarkTable.grouped(options.kept)) kept messages, kill to accepted push",
-      "\(BenchmarkTable.fixed(seconds, 2)) s", aim: "≤ 5.00 s")
+    pass.add(
+      "takeover of \(NumberText.grouped(options.kept)) kept messages, kill to accepted push", seconds,
+      .seconds,
+      aim: .atMost(5))
   }
 
   /// How long a takeover may last, in nanoseconds.
@@ -58,9 +59,8 @@ extension ClusterBenchmark {
   /// A frame to each; throws unless all were taken.
   private func send(_ tokens: [DeviceToken], to node: ServerProcess) throws -> FrameLoad {
     try FrameLoad.run(
-      site, to: node.address("gateway"), tokens: tokens, payload: GatewayBenchmark.payload,
-      count: tokens.count,
-      ending: GatewayBenchmark.ending)
+      site, to: node.address("gateway"), tokens: tokens, count: tokens.count,
+      meter: LoadMeter(server: .process(node.child)))
   }
 
   /// Tokens that no device was given.

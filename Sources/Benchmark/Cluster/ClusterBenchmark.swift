@@ -1,19 +1,15 @@
-import Credentials
 import Emulator
 import Platform
 import PushModel
 
 /// `bench cluster`: two nodes and an engine beside a single node without one (`Documentation/speed.md`).
-public struct ClusterBenchmark {
+public struct ClusterBenchmark: RepeatedBenchmark {
   /// How much to do.
-  public struct Options: Sendable {
-    /// Requests over HTTP/2, and frames to the gateway, in each run.
+  public struct Options: BenchmarkOptions {
+    /// Requests over HTTP/2, and frames to the gateway, in each load.
     public var requests = 300_000
     public var frames = 2_000_000
-    /// Tokens that get them.
-    public var tokens = 400
-    /// Pushes a second in the latency measurement, and for how many seconds.
-    public var latencyRate = 5000
+    /// How long latency is measured, in seconds.
     public var latencySeconds = 10
     /// Phones on each node that get one push each; 0 leaves it out.
     public var phones = 9500
@@ -21,86 +17,106 @@ public struct ClusterBenchmark {
     public var kept = 100_000
 
     public init() {}
+
+    public static var quick: Options {
+      var options = Options()
+      (options.requests, options.frames, options.latencySeconds) = (50_000, 200_000, 2)
+      (options.phones, options.kept) = (500, 5000)
+      return options
+    }
   }
+
+  public static let name = "cluster"
+  /// Tokens that get the pushes of a load, in turn.
+  private static let tokens = 400
 
   let options: Options
   let site: BenchmarkSite
-  let topicHash: TopicHash
-  let bearer: String
-  var table = BenchmarkTable()
 
   public init(_ options: Options) throws {
     self.options = options
     site = try BenchmarkSite()
-    topicHash = try IdentityDerivation(secret: TokenSecret(seed: BenchmarkSite.seed)).topicHash(site.topic)
-    bearer = try site.makeBearer()
   }
 
-  /// Runs all of it and answers the table. `progress` hears what is being done.
-  public mutating func run(progress: (String) -> Void) throws -> String {
-    try site.write("body", GatewayBenchmark.payload)
-    let single = try measureSingle(progress)
-    try measureNodes(single, progress)
-    try measurePhones(progress)
-    try measureTakeover(progress)
-    return table.text
+  public func prepare(_ progress: (String) -> Void) {}
+
+  public func measure(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
+    let single = try measureSingle(into: &pass, progress)
+    try measureNodes(into: &pass, single, progress)
+    try measurePhones(into: &pass, progress)
+    try measureTakeover(into: &pass, progress)
   }
 
   // MARK: The reference
 
   /// What a single node without an engine does.
   private struct Single {
-    var provider: ProcessorTime
-    var gateway: ProcessorTime
+    var provider: Found
+    var gateway: Found
     var latency: Latencies
   }
 
-  private mutating func measureSingle(_ progress: (String) -> Void) throws -> Single {
+  private func measureSingle(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws -> Single {
     progress("a single node")
-    let server = try ServerProcess(site: site, data: "\(site.folder)/single")
+    let server = try ServerProcess(site: site, data: "\(site.folder)/single-\(pass.run)")
     defer { server.stop() }
-    let tokens = try makeTokens(options.tokens, at: server)
-    let provider = try push(tokens, [server], nil, "HTTP/2, a single node without engine (reference)", nil)
-    let gateway = try send(tokens, [server], nil, "gateway, a single node without engine (reference)", nil)
-    let latency = try latency(provider: server, courier: server)
-    addLatency("push at \(options.latencyRate)/s, a single node (reference)", latency, latency)
+    let tokens = try makeTokens(Self.tokens, at: server)
+    let provider = try push(tokens, [server], nil)
+    add("HTTP/2, a single node (reference)", provider, of: provider, into: &pass)
+    let gateway = try send(tokens, [server], nil)
+    add("gateway, a single node (reference)", gateway, of: gateway, into: &pass)
+    let (latency, load) = try latency(at: server)
+    pass.add(
+      "push at \(LatencyLoad.rate)/s, a single node (reference)", latency, of: latency, load: load)
     return Single(provider: provider, gateway: gateway, latency: latency)
   }
 
   // MARK: Two nodes
 
-  private mutating func measureNodes(_ single: Single, _ progress: (String) -> Void) throws {
+  private func measureNodes(
+    into pass: inout BenchmarkPass, _ single: Single, _ progress: (String) -> Void
+  ) throws {
     progress("two nodes")
-    let cluster = try ClusterProcesses("speed", site: site)
+    let cluster = try ClusterProcesses("speed-\(pass.run)", site: site)
     defer { cluster.stop() }
     // Twice as many and some, so that either node has enough of them.
-    let all = try makeTokens(options.tokens * 3, at: cluster.nodes[0])
-    let local = Array(all.filter { cluster.owner(of: $0) == 0 }.prefix(options.tokens))
-    let remote = all.filter { cluster.owner(of: $0) == 1 }.prefix(options.tokens / 2)
+    let all = try makeTokens(Self.tokens * 3, at: cluster.nodes[0])
+    let local = Array(all.filter { cluster.owner(of: $0) == 0 }.prefix(Self.tokens))
+    let remote = all.filter { cluster.owner(of: $0) == 1 }.prefix(Self.tokens / 2)
     let half = zip(local, remote).flatMap { [$0, $1] }
-    for (name, tokens, aim) in [("local zones", local, "≥ 0.80"), ("half remote", half, "≥ 0.55")] {
+    for (name, tokens, aim) in [("local zones", local, 0.8), ("half remote", half, 0.55)] {
       progress("HTTP/2, \(name)")
-      try push(tokens, cluster.nodes, cluster.engine, "HTTP/2, \(name)", single.provider, aim: aim)
+      let provider = try push(tokens, cluster.nodes, cluster.engine)
+      add("HTTP/2, \(name)", provider, of: single.provider, aim: .atLeast(aim), into: &pass)
       progress("gateway, \(name)")
-      try send(tokens, cluster.nodes, cluster.engine, "gateway, \(name)", single.gateway, aim: aim)
+      let gateway = try send(tokens, cluster.nodes, cluster.engine)
+      add("gateway, \(name)", gateway, of: single.gateway, aim: .atLeast(aim), into: &pass)
     }
-    try measureLatency(cluster, single.latency, progress)
+    try measureLatency(into: &pass, cluster, single.latency, progress)
   }
 
   /// The device's zone is at the node that it and the provider are connected to, and at the other one.
-  private mutating func measureLatency(
-    _ cluster: ClusterProcesses, _ single: Latencies, _ progress: (String) -> Void
+  private func measureLatency(
+    into pass: inout BenchmarkPass, _ cluster: ClusterProcesses, _ single: Latencies,
+    _ progress: (String) -> Void
   ) throws {
     guard let device = UDID(BenchmarkSite.deviceName) else { return }
     let zone = cluster.owner(of: device)
     for (name, node) in [("local zone", zone), ("provider and device at the other node", 1 - zone)] {
       progress("latency, \(name)")
-      let latency = try latency(provider: cluster.nodes[node], courier: cluster.nodes[node])
-      addLatency("push at \(options.latencyRate)/s, \(name)", latency, single, aim: "≤ 3.00")
+      let (latency, load) = try latency(at: cluster.nodes[node])
+      pass.add("push at \(LatencyLoad.rate)/s, \(name)", latency, of: single, load: load, aim: .atMost(3))
     }
   }
 
   // MARK: Loads
+
+  /// What one load found.
+  private struct Found {
+    var perSecond: Double
+    var time: ProcessorTime
+    var load: BenchmarkLoad?
+  }
 
   /// Registered tokens of phones that are away.
   private func makeTokens(_ count: Int, at server: ServerProcess) throws -> [DeviceToken] {
@@ -109,68 +125,66 @@ public struct ClusterBenchmark {
     return fleet.tokens
   }
 
-  @discardableResult
-  private mutating func push(
-    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ engine: EngineProcess?, _ name: String,
-    _ reference: ProcessorTime?, aim: String = ""
-  ) throws -> ProcessorTime {
-    let load = try H2Load.make(site, nodes[0].address("provider").port, tokens, bearer)
-    var rate = 0.0
-    let time = try ProcessorTime.measure(nodes, engine) {
-      let result = try load.run(requests: options.requests)
+  private func push(
+    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ engine: EngineProcess?
+  ) throws -> Found {
+    let load = try H2Load.make(site, nodes[0].address("provider").port, tokens)
+    return try measure(nodes, engine) { meter in
+      let result = try load.run(requests: options.requests, meter: meter)
       guard result.succeeded == options.requests else {
         throw EmulatorError(
           .failed, "\(options.requests) requests were to be answered with 200, \(result.succeeded) were")
       }
-      rate = result.requestsPerSecond
-      return result.succeeded
+      return (result.requestsPerSecond, result.succeeded)
     }
-    add(name, rate, time, reference, aim: aim)
-    return time
   }
 
-  @discardableResult
-  mutating func send(
-    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ engine: EngineProcess?, _ name: String,
-    _ reference: ProcessorTime?, aim: String = ""
-  ) throws -> ProcessorTime {
-    var rate = 0.0
-    let time = try ProcessorTime.measure(nodes, engine) {
+  private func send(
+    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ engine: EngineProcess?
+  ) throws -> Found {
+    try measure(nodes, engine) { meter in
       let load = try FrameLoad.run(
-        site, to: nodes[0].address("gateway"), tokens: tokens, payload: GatewayBenchmark.payload,
-        count: options.frames, ending: GatewayBenchmark.ending)
-      rate = load.rate
-      return load.total
+        site, to: nodes[0].address("gateway"), tokens: tokens, count: options.frames, meter: meter)
+      return (load.rate, load.total)
     }
-    add(name, rate, time, reference, aim: aim)
-    return time
   }
 
-  private func latency(provider: ServerProcess, courier: ServerProcess) throws -> Latencies {
-    try LatencyLoad.push(
-      site: site, provider: provider.address("provider"), courier: courier.address("courier"), bearer: bearer,
-      topicHash: topicHash, rate: options.latencyRate, seconds: options.latencySeconds)
+  /// Runs a load, which answers how many pushes a second it had, and how many in all.
+  private func measure(
+    _ nodes: [ServerProcess], _ engine: EngineProcess?,
+    _ load: (LoadMeter) throws -> (perSecond: Double, count: Int)
+  ) throws -> Found {
+    let meter = LoadMeter(server: .processes(nodes.map(\.child.pid)))
+    var perSecond = 0.0
+    let time = try ProcessorTime.measure(nodes, engine) {
+      let result = try load(meter)
+      perSecond = result.perSecond
+      return result.count
+    }
+    return Found(perSecond: perSecond, time: time, load: meter.load)
+  }
+
+  private func latency(at server: ServerProcess) throws -> (Latencies, BenchmarkLoad?) {
+    let meter = LoadMeter(server: .process(server.child))
+    let latency = try meter.measure {
+      try LatencyLoad.push(site: site, server: server, seconds: options.latencySeconds)
+    }
+    return (latency, meter.load)
   }
 
   // MARK: Rows
 
-  /// The ratio is of pushes for each second of processors that the emulator's processes take; another line has the engine too.
-  private mutating func add(
-    _ name: String, _ rate: Double, _ time: ProcessorTime, _ reference: ProcessorTime?, aim: String
+  /// The aim is for pushes in each second of processors that the emulator's processes take; another row has the engine too.
+  private func add(
+    _ name: String, _ found: Found, of reference: Found, aim: BenchmarkAim? = nil,
+    into pass: inout BenchmarkPass
   ) {
-    let value = "\(BenchmarkTable.grouped(Int(rate)))/s, \(BenchmarkTable.fixed(time.ofNodes, 2)) µs"
-    table.add(name, value, ratio: (reference ?? time).ofNodes / time.ofNodes, aim: aim)
-    guard let reference else { return }
-    table.add(
-      "  with the engine's", "\(BenchmarkTable.fixed(time.ofNodes + time.ofEngine, 2)) µs",
-      ratio: reference.ofNodes / (time.ofNodes + time.ofEngine))
-  }
-
-  private mutating func addLatency(
-    _ name: String, _ latency: Latencies, _ reference: Latencies, aim: String = ""
-  ) {
-    table.add(
-      "\(name): p50, p99", "\(latency.percentile(0.5) / 1000), \(latency.percentile(0.99) / 1000) µs",
-      ratio: Double(latency.percentile(0.99)) / Double(max(1, reference.percentile(0.99))), aim: aim)
+    pass.add(name, found.perSecond, .perSecond, of: reference.perSecond, load: found.load)
+    pass.add(
+      "  \(name): a second of processors", found.time.rate(), .perSecond, of: reference.time.rate(), aim: aim)
+    guard found.time.ofEngine > 0 else { return }
+    pass.add(
+      "  \(name): with the engine's", found.time.rate(withEngine: true), .perSecond,
+      of: reference.time.rate())
   }
 }

@@ -2,9 +2,14 @@ import Platform
 
 /// What a load cost the processes that worked for it.
 struct ProcessorTime {
-  /// Microseconds of processors for one push: of the emulator's processes, and of the engine's.
+  /// Seconds of processors for one push: of the emulator's processes, and of the engine's.
   private(set) var ofNodes = 0.0
   private(set) var ofEngine = 0.0
+
+  /// Pushes for each second of processors that the emulator's processes took, or with `engine` these and the engine's.
+  func rate(withEngine: Bool = false) -> Double {
+    1 / max(ofNodes + (withEngine ? ofEngine : 0), .leastNormalMagnitude)
+  }
 
   /// How long what comes after the last answer (the other node reads the log) is waited for, in microseconds.
   private static let settling: UInt32 = 500_000
@@ -19,11 +24,11 @@ struct ProcessorTime {
     usleep(settling)
     let after = (spent(nodes.map(\.child)), spent([engine?.child].compactMap { $0 }))
     return ProcessorTime(
-      ofNodes: Double(after.0 - before.0) / 1000 / pushes,
-      ofEngine: Double(after.1 - before.1) / 1000 / pushes)
+      ofNodes: Double(after.0 - before.0) / 1e9 / pushes,
+      ofEngine: Double(after.1 - before.1) / 1e9 / pushes)
   }
 
   private static func spent(_ processes: [ChildProcess]) -> Int64 {
-    processes.reduce(0) { $0 + (ProcessStatus.processorNanoseconds($1.pid) ?? 0) }
+    Worker.processes(processes.map(\.pid)).spent()?.total ?? 0
   }
 }

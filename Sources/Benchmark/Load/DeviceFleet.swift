@@ -7,11 +7,14 @@ final class DeviceFleet {
   struct Plan: Sendable {
     var courier: SocketAddress
     var ca: String
-    var certs: String
-    var connections: Int
+    /// Of each identity, PEM.
+    var certificates: [[UInt8]]
+    /// The key of all of them, PEM.
+    var key: [UInt8]
     var identitiesPerConnection: Int
     var topic: TopicHash
-    var wantsMessages: Bool
+
+    var connections: Int { certificates.count / identitiesPerConnection }
   }
 
   /// What the thread reports: one of these, or how many messages it has received.

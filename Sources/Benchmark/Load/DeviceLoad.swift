@@ -8,18 +8,17 @@ import Transport
 final class DeviceLoad: ConnectionHandler {
   private let identities: [DeviceIdentity]
   private let topic: TopicHash
-  private let wantsMessages: Bool
   private var connected = 0
   private var decoder = CourierDecoder()
   private let onReady: () -> Void
   private let onMessages: (Int) -> Void
 
-  /// `onReady` is called when all identities are connected (and have enabled the topic).
+  /// `onReady` is called when all identities are connected and have enabled the topic.
   init(
-    identities: [DeviceIdentity], topic: TopicHash, wantsMessages: Bool, onReady: @escaping () -> Void,
+    identities: [DeviceIdentity], topic: TopicHash, onReady: @escaping () -> Void,
     onMessages: @escaping (Int) -> Void
   ) {
-    (self.identities, self.topic, self.wantsMessages) = (identities, topic, wantsMessages)
+    (self.identities, self.topic) = (identities, topic)
     (self.onReady, self.onMessages) = (onReady, onMessages)
   }
 
@@ -44,13 +43,7 @@ final class DeviceLoad: ConnectionHandler {
     guard connected < identities.count else { return onReady() }
     let identity = identities[connected]
     connected += 1
-    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
-    guard let nonce = try? DeviceNonce.make(now: now), let signature = try? identity.sign(nonce: nonce) else {
-      return connection.close()
-    }
-    var request = ConnectRequest()
-    (request.state, request.flags) = (1, 0x41)
-    (request.certificate, request.nonce, request.signature) = (identity.certificateDER, nonce, signature)
+    guard let request = identity.connectRequest() else { return connection.close() }
     connection.send(request.encoded)
   }
 
@@ -58,7 +51,7 @@ final class DeviceLoad: ConnectionHandler {
     guard let response = try? ConnectedResponse(frame), response.status == 0 else {
       return connection.close()
     }
-    if wantsMessages, let token = response.baseToken {
+    if let token = response.baseToken {
       connection.send(FilterUpdate(baseToken: token, enabled: [topic]).encoded)
     }
     connectNext(connection)
@@ -83,4 +76,18 @@ final class DeviceLoad: ConnectionHandler {
 
   private static let receiptHead: [UInt8] = [0x0b, 0, 0, 0, 11, 4, 0, 4]
   private static let receiptTail: [UInt8] = [8, 0, 1, 0]
+}
+
+extension DeviceIdentity {
+  /// What says that the device is there, with a proof made now; nil if it can't be signed.
+  func connectRequest() -> ConnectRequest? {
+    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+    guard let nonce = try? DeviceNonce.make(now: now), let signature = try? sign(nonce: nonce) else {
+      return nil
+    }
+    var request = ConnectRequest()
+    (request.state, request.flags) = (1, 0x41)
+    (request.certificate, request.nonce, request.signature) = (certificateDER, nonce, signature)
+    return request
+  }
 }

@@ -20,7 +20,7 @@ final class FleetLoop {
   private var reported = 0
   private var timer: LoopEvent?
 
-  /// Makes the devices' identities; what happens is told through `reports`. Throws if certificates can't be had.
+  /// Makes the devices' identities; what happens is told through `reports`. Throws if a certificate is none.
   init(_ plan: DeviceFleet.Plan, _ reports: NumberPipe) throws {
     guard let loop = EventLoop() else { throw SocketError.last("start", "an event loop") }
     (self.plan, self.reports, self.loop) = (plan, reports, loop)
@@ -51,7 +51,6 @@ final class FleetLoop {
     let first = open.count * plan.identitiesPerConnection
     return DeviceLoad(
       identities: Array(devices[first..<first + plan.identitiesPerConnection]), topic: plan.topic,
-      wantsMessages: plan.wantsMessages,
       onReady: { [unowned self] in
         reports.send(DeviceFleet.Report.ready)
         connectNext()
@@ -64,15 +63,10 @@ final class FleetLoop {
     timer?.start(afterNanoseconds: Self.reportInterval)
   }
 
-  /// Identities that share one key: making a key takes longer than everything else here.
   private static func makeDevices(_ plan: DeviceFleet.Plan) throws -> [DeviceIdentity] {
-    let folder = CertsFolder(path: plan.certs)
-    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
-    guard let first = DeviceFleet.udid(0) else { return [] }
-    let request = try DeviceRequest.make(udid: first)
-    return try (0..<plan.connections * plan.identitiesPerConnection).compactMap(DeviceFleet.udid).map {
-      let certificate = try folder.signDeviceRequest(csrPEM: request.csrPEM, udid: $0, now: now)
-      return try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
-    }
+    guard let certificate = plan.certificates.first else { return [] }
+    let first = try DeviceIdentity(certificatePEM: certificate, keyPEM: plan.key)
+    return try [first]
+      + plan.certificates.dropFirst().map { try DeviceIdentity(certificatePEM: $0, keyOf: first) }
   }
 }

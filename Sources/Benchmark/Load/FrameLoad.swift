@@ -14,6 +14,7 @@ final class FrameLoad: ConnectionHandler {
   private let frames: [UInt8]
   private let framesInBlock: Int
   private let ending: [UInt8]
+  private let meter: LoadMeter
   private var blocksLeft: Int
   private var hasSentEnding = false
   private var packet: [UInt8] = []
@@ -22,15 +23,16 @@ final class FrameLoad: ConnectionHandler {
   private(set) var answeredAt: Int64 = 0
   /// Why there was no answer, if there was none.
   private(set) var failure: String?
-  private(set) var isOver = false
 
   /// `tokens` get one frame each in turn, `count` frames in all (rounded up to whole rounds).
-  init(loop: EventLoop, tokens: [DeviceToken], payload: [UInt8], count: Int, ending: [UInt8]) {
-    self.loop = loop
+  private init(
+    loop: EventLoop, tokens: [DeviceToken], count: Int, ending: [UInt8], meter: LoadMeter
+  ) {
+    (self.loop, self.meter) = (loop, meter)
     var frames: [UInt8] = []
     for (index, token) in tokens.enumerated() {
       frames += LegacyEncoder.frame(
-        token: token.bytes, payload: payload, identifier: UInt32(truncatingIfNeeded: index + 1),
+        token: token.bytes, payload: BenchmarkSite.payload, identifier: UInt32(truncatingIfNeeded: index + 1),
         expiration: 4_000_000_000, priority: 10)
     }
     (self.frames, framesInBlock, self.ending) = (frames, tokens.count, ending)
@@ -43,6 +45,7 @@ final class FrameLoad: ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) {
     startedAt = SystemClock.monotonicNanoseconds()
+    meter.start()
     connectionDrained(connection)
   }
 
@@ -65,25 +68,35 @@ final class FrameLoad: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     packet += bytes
-    if packet.count >= LegacyErrorPacket.byteCount { answeredAt = SystemClock.monotonicNanoseconds() }
+    if packet.count >= LegacyErrorPacket.byteCount { answered() }
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     if !ending.isEmpty, packet != LegacyErrorPacket(status: 4, identifier: 0xffff_ffff).bytes {
       failure = "expected an error packet for the last frame, got \(Hex.encode(packet)) (\(reason))"
     }
-    if answeredAt == 0 { answeredAt = SystemClock.monotonicNanoseconds() }
-    isOver = true
+    if answeredAt == 0 { answered() }
     loop.stop()
   }
 
-  /// Sends over one connection, and waits for the answer.
+  private func answered() {
+    answeredAt = SystemClock.monotonicNanoseconds()
+    meter.stop()
+  }
+
+  /// A frame without a payload, which is answered with status 4 and its identifier.
+  private static let refusedFrame = LegacyEncoder.frame(
+    token: [UInt8](repeating: 0xee, count: 32), payload: [], identifier: .max)
+
+  /// Sends over one connection, and waits for the answer; with `isAnswered` false, until the other side has closed. `meter`
+  /// watches from the first byte to the answer.
   static func run(
-    _ site: BenchmarkSite, to address: SocketAddress, tokens: [DeviceToken], payload: [UInt8], count: Int,
-    ending: [UInt8]
+    _ site: BenchmarkSite, to address: SocketAddress, tokens: [DeviceToken], count: Int, meter: LoadMeter,
+    isAnswered: Bool = true
   ) throws -> FrameLoad {
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
-    let load = FrameLoad(loop: loop, tokens: tokens, payload: payload, count: count, ending: ending)
+    let load = FrameLoad(
+      loop: loop, tokens: tokens, count: count, ending: isAnswered ? refusedFrame : [], meter: meter)
     let context = try TLSContext.client(
       ca: site.certs.caCertificate, certificate: site.credentials.certificate, key: site.credentials.key,
       policy: TLSPolicy())

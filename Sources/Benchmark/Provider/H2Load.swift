@@ -20,28 +20,32 @@ struct H2Load {
   var body: String
   var headers: [String]
 
-  /// Pushes to each of the tokens in turn; the body is the site's file of that name.
-  static func make(_ site: BenchmarkSite, _ port: UInt16, _ tokens: [DeviceToken], _ bearer: String) throws
-    -> H2Load
-  {
+  /// Pushes to each of the tokens in turn.
+  static func make(_ site: BenchmarkSite, _ port: UInt16, _ tokens: [DeviceToken]) throws -> H2Load {
     let uris = tokens.map { "https://127.0.0.1:\(port)/3/device/\($0.hex)" }.joined(separator: "\n")
     try site.write("uris-\(port)", Array(uris.utf8))
-    return H2Load(
+    try site.write("body", BenchmarkSite.payload)
+    return try H2Load(
       uris: "\(site.folder)/uris-\(port)", body: "\(site.folder)/body",
       headers: [
-        "authorization: bearer \(bearer)", "apns-topic: \(BenchmarkSite.topic)", "apns-push-type: alert",
+        "authorization: bearer \(site.bearer())", "apns-topic: \(BenchmarkSite.topic)",
+        "apns-push-type: alert",
         "apns-priority: 10",
       ])
   }
 
-  /// Sends `requests` in all, or for `seconds` if given.
-  func run(requests: Int, seconds: Int? = nil) throws -> Result {
+  /// Sends `requests` in all, or for `seconds` if given. `meter` watches while it sends.
+  func run(requests: Int, seconds: Int? = nil, meter: LoadMeter? = nil) throws -> Result {
     let amount = seconds.map { ["-D", "\($0)"] } ?? ["-n", "\(requests)"]
     let child = try ChildProcess(
       "/usr/bin/env",
       ["h2load"] + Self.shape + amount + ["-i", uris, "-d", body] + headers.flatMap { ["-H", $0] })
     var result = Result(requestsPerSecond: 0, succeeded: 0, answered: 0)
-    while let line = child.nextLine() { Self.read(line, into: &result) }
+    while let line = child.nextLine() {
+      if line.hasPrefix("starting benchmark") { meter?.start(generator: .process(child)) }
+      if line.hasPrefix("finished in") { meter?.stop() }
+      Self.read(line, into: &result)
+    }
     guard result.requestsPerSecond > 0 else {
       throw SocketError(
         operation: "run", address: "h2load", sentence: "it gave no rate; is nghttp2-client installed?")

@@ -1,19 +1,14 @@
-import Credentials
 import Emulator
 import Platform
 import PushModel
-import Transport
 
 /// `bench provider`: requests a second over HTTP/2 with provider tokens, everything verified, beside `nghttpd` that gets
 /// the same requests and checks nothing (`Documentation/speed.md`).
-public struct ProviderBenchmark {
+public struct ProviderBenchmark: RepeatedBenchmark {
   /// How much to do.
-  public struct Options: Sendable {
+  public struct Options: BenchmarkOptions {
     public var requests = 1_000_000
-    public var tokens = 1000
-    public var connections = 100
-    /// Pushes a second in the latency measurement, and for how many seconds.
-    public var latencyRate = 5000
+    /// How long latency is measured, in seconds.
     public var latencySeconds = 10
     /// Full TLS handshakes to count.
     public var handshakes = 2000
@@ -21,131 +16,148 @@ public struct ProviderBenchmark {
     public var soakSeconds = 60
 
     public init() {}
+
+    public static var quick: Options {
+      var options = Options()
+      (options.requests, options.latencySeconds) = (150_000, 2)
+      (options.handshakes, options.soakSeconds) = (300, 2)
+      return options
+    }
   }
 
-  let options: Options
-  let site: BenchmarkSite
-  private let topicHash: TopicHash
-  private let bearer: String
-  private var table = BenchmarkTable()
-  static let payload = Array(#"{"aps":{"alert":"A benchmark's message has this many characters"}}"#.utf8)
+  public static let name = "provider"
+
+  private let options: Options
+  private let site: BenchmarkSite
+  private var store = TokenStore()
 
   public init(_ options: Options) throws {
     self.options = options
     site = try BenchmarkSite()
-    topicHash = try IdentityDerivation(secret: TokenSecret(seed: BenchmarkSite.seed)).topicHash(site.topic)
-    bearer = try site.makeBearer()
   }
 
-  /// Runs all of it and answers the table. `progress` hears what is being done.
-  public mutating func run(progress: (String) -> Void) throws -> String {
-    progress("filling a store with \(options.tokens) tokens")
-    let store = try site.makeStore(registered: options.tokens, sample: options.tokens)
-    try site.write("body", Self.payload)
+  public mutating func prepare(_ progress: (String) -> Void) throws {
+    store = try site.makeStore(registered: BenchmarkSite.tokens, progress)
+  }
+
+  public func measure(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
     progress("nghttpd")
-    let reference = try referenceRate(store.tokens)
-    add("nghttpd, one thread (reference)", reference.requestsPerSecond, of: reference.requestsPerSecond)
+    let reference = try measureReference(into: &pass)
     let server = try ServerProcess(site: site, data: store.data)
     defer { server.stop() }
     progress("offline")
-    try checked("offline and stored, all checks", server, store.tokens, reference, aim: "≥ 1.00")
-    try handshakes(server, progress)
-    try soak(server, store.tokens, progress)
-    let fleet = try DeviceFleet(plan(server))
-    defer { fleet.stop() }
-    progress("online")
-    fleet.awaitMessages(options.tokens, patience: 2000)
-    let before = fleet.received
-    let sent = try checked(
-      "delivered to \(options.connections) connections", server, store.tokens, reference, aim: "≥ 0.60")
-    fleet.awaitMessages(before + sent, patience: 2000)
-    table.add(
-      "  accepted but not delivered", BenchmarkTable.grouped(before + sent - fleet.received), aim: "0")
-    try latency(server, progress)
-    return table.text
-  }
-
-  private mutating func add(_ name: String, _ rate: Double, of reference: Double, aim: String = "") {
-    table.add(name, BenchmarkTable.grouped(Int(rate)) + "/s", ratio: rate / reference, aim: aim)
+    try measure("offline and stored, all checks", server, reference, aim: .atLeast(1.25), into: &pass)
+    try measureOnline(into: &pass, server, reference, progress)
+    try measureHandshakes(into: &pass, server, progress)
+    try measureMemory(into: &pass, server, progress)
+    try measureLatency(into: &pass, server, progress)
   }
 
   // MARK: Throughput
 
-  private func referenceRate(_ tokens: [DeviceToken]) throws -> H2Load.Result {
+  private func measureReference(into pass: inout BenchmarkPass) throws -> Double {
     let port = try ReferenceServer.freePort()
     let server = try ReferenceServer.nghttpd(site: site, port: port)
     defer { server.stop() }
-    return try load(port, tokens).run(requests: options.requests)
+    let meter = LoadMeter(server: .process(server))
+    let rate = try H2Load.make(site, port, store.tokens).run(requests: options.requests, meter: meter)
+      .requestsPerSecond
+    pass.add("nghttpd, one thread (reference)", rate, .perSecond, of: rate, load: meter.load)
+    return rate
   }
 
+  /// Answers how many requests were accepted.
   @discardableResult
-  private mutating func checked(
-    _ name: String, _ server: ServerProcess, _ tokens: [DeviceToken], _ reference: H2Load.Result, aim: String
+  private func measure(
+    _ name: String, _ server: ServerProcess, _ reference: Double, aim: BenchmarkAim,
+    into pass: inout BenchmarkPass
   ) throws -> Int {
-    let result = try load(server.address("provider").port, tokens).run(requests: options.requests)
-    add(name, result.requestsPerSecond, of: reference.requestsPerSecond, aim: aim)
-    if result.succeeded != options.requests {
-      table.add(
-        "  requests without a 200", BenchmarkTable.grouped(options.requests - result.succeeded), aim: "0")
-    }
+    let meter = LoadMeter(server: .process(server.child))
+    let result = try load(server).run(requests: options.requests, meter: meter)
+    pass.add(name, result.requestsPerSecond, .perSecond, of: reference, load: meter.load, aim: aim)
+    pass.add(
+      "  \(name): without a 200", Double(options.requests - result.succeeded), .count, aim: .atMost(0))
     return result.succeeded
   }
 
-  private func load(_ port: UInt16, _ tokens: [DeviceToken]) throws -> H2Load {
-    try H2Load.make(site, port, tokens, bearer)
+  private func measureOnline(
+    into pass: inout BenchmarkPass, _ server: ServerProcess, _ reference: Double, _ progress: (String) -> Void
+  ) throws {
+    let fleet = try DeviceFleet(site.plan(server))
+    defer { fleet.stop() }
+    progress("online")
+    fleet.awaitMessages(BenchmarkSite.tokens, patience: Self.patience)
+    let before = fleet.received
+    let sent = try measure(
+      "delivered to \(BenchmarkSite.connections) connections", server, reference, aim: .atLeast(0.9),
+      into: &pass)
+    fleet.awaitMessages(before + sent, patience: Self.patience)
+    pass.add("  accepted but not delivered", Double(before + sent - fleet.received), .count, aim: .atMost(0))
   }
 
-  private func plan(_ server: ServerProcess) throws -> DeviceFleet.Plan {
-    DeviceFleet.Plan(
-      courier: try server.address("courier"), ca: site.certs.caCertificate, certs: site.certs.path,
-      connections: options.connections, identitiesPerConnection: options.tokens / options.connections,
-      topic: topicHash, wantsMessages: true)
+  /// How long nothing may arrive before the rest counts as lost, in milliseconds.
+  private static let patience: Int32 = 2000
+
+  private func load(_ server: ServerProcess) throws -> H2Load {
+    try H2Load.make(site, server.address("provider").port, store.tokens)
   }
 
   // MARK: Handshakes, memory, latency
 
-  private mutating func handshakes(_ server: ServerProcess, _ progress: (String) -> Void) throws {
+  private func measureHandshakes(
+    into pass: inout BenchmarkPass, _ server: ServerProcess, _ progress: (String) -> Void
+  ) throws {
     progress("\(options.handshakes) TLS handshakes")
     let port = try ReferenceServer.freePort()
     let reference = try ReferenceServer.openssl(site: site, port: port)
     defer { reference.stop() }
-    let theirs = try HandshakeLoad.rate(
-      to: SocketAddress(host: "127.0.0.1", port: port), ca: site.certs.caCertificate,
-      count: options.handshakes)
-    let ours = try HandshakeLoad.rate(
-      to: server.address("provider"), ca: site.certs.caCertificate, count: options.handshakes)
-    add("openssl s_server, new connections, RSA (reference)", theirs, of: theirs)
-    add("new connections, P-256", ours, of: theirs, aim: "≥ 2.00")
+    let theirs = try handshakes(to: SocketAddress(host: "127.0.0.1", port: port), reference)
+    let ours = try handshakes(to: server.address("provider"), server.child)
+    pass.add(
+      "openssl s_server, new connections, RSA (reference)", theirs.rate, .perSecond, of: theirs.rate,
+      load: theirs.load)
+    pass.add(
+      "new connections, P-256", ours.rate, .perSecond, of: theirs.rate, load: ours.load, aim: .atLeast(2))
   }
 
-  private mutating func soak(_ server: ServerProcess, _ tokens: [DeviceToken], _ progress: (String) -> Void)
-    throws
-  {
+  private func handshakes(
+    to address: SocketAddress, _ server: ChildProcess
+  ) throws -> (rate: Double, load: BenchmarkLoad?) {
+    let meter = LoadMeter(server: .process(server))
+    let rate = try meter.measure {
+      try HandshakeLoad.rate(to: address, ca: site.certs.caCertificate, count: options.handshakes)
+    }
+    return (rate, meter.load)
+  }
+
+  private func measureMemory(
+    into pass: inout BenchmarkPass, _ server: ServerProcess, _ progress: (String) -> Void
+  ) throws {
     guard options.soakSeconds > 0 else { return }
     progress("\(options.soakSeconds) s of load, watching memory")
-    let load = try load(server.address("provider").port, tokens)
+    let load = try load(server)
     _ = try load.run(requests: 0, seconds: max(1, options.soakSeconds / 10))
     let early = server.residentBytes
-    _ = try load.run(requests: 0, seconds: options.soakSeconds)
-    let late = server.residentBytes
-    table.add(
-      "memory after \(options.soakSeconds) s of load",
-      BenchmarkTable.fixed(Double(late) / 1_048_576, 1) + " MiB",
-      ratio: Double(late) / Double(max(1, early)), aim: "flat: ≤ 1.05")
+    let meter = LoadMeter(server: .process(server.child))
+    _ = try load.run(requests: 0, seconds: options.soakSeconds, meter: meter)
+    pass.add(
+      "memory after \(options.soakSeconds) s of load, of that before",
+      Double(server.residentBytes) / 1_048_576, .mebibytes, of: Double(max(1, early)) / 1_048_576,
+      load: meter.load, aim: .atMost(1.05))
   }
 
-  private mutating func latency(_ server: ServerProcess, _ progress: (String) -> Void) throws {
-    progress("latency at \(options.latencyRate) a second")
-    let echo = try LatencyLoad.echo(site: site, rate: options.latencyRate, seconds: options.latencySeconds)
-    let push = try LatencyLoad.push(
-      site: site, provider: server.address("provider"), courier: server.address("courier"), bearer: bearer,
-      topicHash: topicHash, rate: options.latencyRate, seconds: options.latencySeconds)
-    for (name, latencies) in [
-      ("TLS echo, there and back", echo), ("push, provider write to device read", push),
-    ] {
-      table.add(
-        "\(name): p50, p99", "\(latencies.percentile(0.5) / 1000), \(latencies.percentile(0.99) / 1000) µs",
-        ratio: Double(latencies.percentile(0.99)) / Double(max(1, echo.percentile(0.99))))
+  private func measureLatency(
+    into pass: inout BenchmarkPass, _ server: ServerProcess, _ progress: (String) -> Void
+  ) throws {
+    progress("latency at \(LatencyLoad.rate) a second")
+    let echoMeter = LoadMeter(server: .otherThreads, generator: .mainThread)
+    let echo = try echoMeter.measure { try LatencyLoad.echo(site: site, seconds: options.latencySeconds) }
+    let pushMeter = LoadMeter(server: .process(server.child))
+    let push = try pushMeter.measure {
+      try LatencyLoad.push(site: site, server: server, seconds: options.latencySeconds)
     }
+    pass.add("TLS echo, there and back (reference)", echo, of: echo, load: echoMeter.load)
+    pass.add(
+      "push, provider write to device read", push, of: echo, load: pushMeter.load, aim: .atMost(2))
   }
 }

@@ -41,13 +41,7 @@ final class LatencyDevice: ConnectionHandler {
   init(identity: DeviceIdentity, topic: TopicHash) { (self.identity, self.topic) = (identity, topic) }
 
   func connectionOpened(_ connection: SocketConnection) {
-    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
-    guard let nonce = try? DeviceNonce.make(now: now), let signature = try? identity.sign(nonce: nonce) else {
-      return connection.close()
-    }
-    var request = ConnectRequest()
-    (request.state, request.flags) = (1, 0x41)
-    (request.certificate, request.nonce, request.signature) = (identity.certificateDER, nonce, signature)
+    guard let request = identity.connectRequest() else { return connection.close() }
     connection.send(request.encoded)
   }
 

@@ -12,48 +12,95 @@ final class BenchmarkSite {
   /// Rows committed at once while the store is filled.
   private static let batch = 20_000
 
+  /// 66 bytes, so that a frame with all five items has about 140.
+  static let payload = Array(#"{"aps":{"alert":"A benchmark's message has this many characters"}}"#.utf8)
+  /// Tokens that get the pushes of a load, in turn.
+  static let tokens = 1000
+  /// Device connections that these are delivered over.
+  static let connections = 100
+
   let folder: String
   let certs: CertsFolder
   let credentials: CertsFolder.IssuedPushCertificate
   let topic: Topic
+  let topicHash: TopicHash
+  private let signer: ProviderTokenSigner
+  private let deviceRequest: DeviceRequest
+  private var deviceCertificates: [[UInt8]] = []
 
   init() throws {
     folder = try TemporaryFolder().path
     certs = CertsFolder(path: folder + "/certs")
-    guard let topic = Topic(Self.topic) else { throw EmulatorError(.failed, "the topic is malformed") }
+    guard let topic = Topic(Self.topic), let first = DeviceFleet.udid(0) else {
+      throw EmulatorError(.failed, "the topic or the UDID is malformed")
+    }
     self.topic = topic
+    topicHash = try IdentityDerivation(secret: TokenSecret(seed: Self.seed)).topicHash(topic)
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
     try certs.prepare(now: now)
     credentials = try certs.issuePushCertificate(topics: [topic], environments: .both, now: now)
+    let key = try certs.issueTokenKey(team: Self.team, now: now)
+    deviceRequest = try DeviceRequest.make(udid: first)
+    signer = try ProviderTokenSigner(p8Path: key.key, keyId: key.keyId, teamId: Self.team)
   }
 
   deinit { remove(folder) }
 
-  /// Fills a store with `count` devices that have the app; answers its folder and `sample` tokens spread over all.
-  func makeStore(registered count: Int, sample: Int) throws -> (data: String, tokens: [DeviceToken]) {
+  /// Fills a store with `count` devices that have the app; the tokens for a load are spread over all.
+  func makeStore(registered count: Int, _ progress: (String) -> Void) throws -> TokenStore {
+    progress("filling a store with \(count) tokens")
     let data = "\(folder)/data-\(count)"
     let derivation = try IdentityDerivation(secret: TokenSecret(seed: Self.seed))
     let broker = Broker(derivation: derivation)
     let store = try SQLiteStore(path: Emulator.storePath(in: data))
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
-    guard let topic = broker.registry.topic(named: topic) else { return (data, []) }
+    guard let topic = broker.registry.topic(named: topic) else {
+      throw EmulatorError(.failed, "the topic is not known")
+    }
     var tokens: [DeviceToken] = []
     for index in 0..<count {
       guard let udid = DeviceFleet.udid(index), let device = broker.registry.device(udid, now: now),
         let token = broker.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
       else { continue }
-      if index % (count / sample) == 0 { tokens.append(token) }
+      if index % max(1, count / Self.tokens) == 0 { tokens.append(token) }
       if index % Self.batch == 0 { try store.commit(broker.takeChanges(), of: broker) }
     }
     try store.commit(broker.takeChanges(), of: broker)
-    return (data, Array(tokens.prefix(sample)))
+    return TokenStore(data: data, registered: count, tokens: Array(tokens.prefix(Self.tokens)))
   }
 
-  /// A provider token of a fresh key.
-  func makeBearer() throws -> String {
+  /// A provider token, good for the hour that begins now.
+  func bearer() throws -> String {
+    try signer.token(at: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
+  }
+
+  /// Devices that connect to a server, each connection with so many identities.
+  func plan(
+    _ server: ServerProcess, connections: Int = BenchmarkSite.connections, identities: Int,
+    from first: Int = 0
+  ) throws -> DeviceFleet.Plan {
+    let end = first + connections * identities
+    try issueDevices(end)
+    return DeviceFleet.Plan(
+      courier: try server.address("courier"), ca: certs.caCertificate,
+      certificates: Array(deviceCertificates[first..<end]), key: deviceRequest.keyPEM,
+      identitiesPerConnection: identities, topic: topicHash)
+  }
+
+  /// Certificates of the first so many devices, all for one key: making a key takes longer than everything else here. They are
+  /// made once for all fleets.
+  private func issueDevices(_ count: Int) throws {
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
-    let key = try certs.issueTokenKey(team: Self.team, now: now)
-    return try ProviderTokenSigner(p8Path: key.key, keyId: key.keyId, teamId: Self.team).token(at: now)
+    for udid in (deviceCertificates.count..<max(count, deviceCertificates.count)).compactMap(DeviceFleet.udid)
+    {
+      deviceCertificates.append(
+        try certs.signDeviceRequest(csrPEM: deviceRequest.csrPEM, udid: udid, now: now))
+    }
+  }
+
+  /// Devices that the tokens of a load belong to.
+  func plan(_ server: ServerProcess) throws -> DeviceFleet.Plan {
+    try plan(server, identities: Self.tokens / Self.connections)
   }
 
   private static let team = "BENCHTEAM1"
@@ -90,4 +137,13 @@ final class BenchmarkSite {
     closedir(directory)
     rmdir(path)
   }
+}
+
+/// A store with registered tokens.
+struct TokenStore {
+  /// The emulator's data folder.
+  var data = ""
+  var registered = 0
+  /// Those that a load is for.
+  var tokens: [DeviceToken] = []
 }

@@ -99,6 +99,7 @@ package enum CommandTable {
     CommandDescription(
       "bench cluster", "measure two nodes and an engine beside a single node without one",
       flags: BenchCommand.clusterFlags, run: BenchCommand.cluster),
-    CommandDescription("bench", "measure all that needs no engine", run: BenchCommand.all),
+    CommandDescription(
+      "bench", "measure all that needs no engine", flags: BenchCommand.flags, run: BenchCommand.all),
   ]
 }

@@ -1,0 +1,51 @@
+/// The rows that one run of a benchmark found, in the order in which it measured.
+public struct BenchmarkPass: Sendable {
+  /// Counted from 1.
+  public let run: Int
+  public private(set) var rows: [BenchmarkRow] = []
+
+  public init(run: Int) { self.run = run }
+
+  /// Adds what was measured; `reference` is in the same unit, and of the same run.
+  public mutating func add(
+    _ name: String, _ value: Double, _ unit: BenchmarkUnit, of reference: Double? = nil,
+    load: BenchmarkLoad? = nil, aim: BenchmarkAim? = nil
+  ) {
+    let figure = BenchmarkFigure(run: run, value: value, reference: reference, load: load)
+    rows.append(BenchmarkRow(name, unit, aim: aim, [figure]))
+  }
+}
+
+/// What one benchmark found in all its runs.
+public struct BenchmarkSection: Sendable {
+  /// The word behind `bench`.
+  public let name: String
+  public private(set) var rows: [BenchmarkRow] = []
+
+  public init(_ name: String) { self.name = name }
+
+  /// Adds another run's figures to those of the runs before.
+  public mutating func add(_ pass: BenchmarkPass) {
+    for row in pass.rows {
+      if let index = rows.firstIndex(where: { $0.name == row.name }) {
+        rows[index].add(row.figures)
+      } else {
+        rows.append(row)
+      }
+    }
+  }
+}
+
+/// What an invocation of `bench` found, and how it measured.
+public struct BenchmarkReport: Sendable {
+  public var runs: Int
+  /// Whether counts were so small that figures are rough.
+  public var isQuick: Bool
+  /// Cores of the machine.
+  public var processors: Int
+  public var sections: [BenchmarkSection] = []
+
+  public init(runs: Int, isQuick: Bool, processors: Int) {
+    (self.runs, self.isQuick, self.processors) = (runs, isQuick, processors)
+  }
+}
