@@ -21,7 +21,7 @@ public struct CaptureBenchmark: RepeatedBenchmark {
 
     public static var quick: Options {
       var options = Options()
-      (options.frames, options.onlineFrames) = (1_500_000, 400_000)
+      (options.frames, options.onlineFrames) = (1_000_000, 300_000)
       (options.requests, options.replayed) = (60_000, 1_000_000)
       return options
     }

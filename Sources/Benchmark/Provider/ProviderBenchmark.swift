@@ -19,8 +19,8 @@ public struct ProviderBenchmark: RepeatedBenchmark {
 
     public static var quick: Options {
       var options = Options()
-      (options.requests, options.latencySeconds) = (150_000, 2)
-      (options.handshakes, options.soakSeconds) = (300, 2)
+      (options.requests, options.latencySeconds) = (120_000, 1)
+      (options.handshakes, options.soakSeconds) = (300, 1)
       return options
     }
   }
