@@ -81,13 +81,12 @@ extension Broker {
   ) {
     if head.expiresAt > now {
       put(head, submission.content, in: row, as: .inFlight, now: now)
-      deliveries.noteSent(row, from: submission.interface)
+      deliveries.noteSent(row, on: session, from: submission.interface)
     }
-    session.link.noteSent(head.id, row, isInSlot: head.expiresAt > now)
-    session.link.outlet.deliver(
+    session.link.deliver(
       OutgoingMessage(
         token: registration.token, topic: registry[registration.topic].hash, content: submission.content,
-        head: head, origin: .fresh))
+        head: head, origin: .fresh), of: row, isInSlot: head.expiresAt > now)
     history.sent(head.id, .direct, now)
   }
 
@@ -97,12 +96,12 @@ extension Broker {
     guard slot.state == .kept else { return }
     guard slot.head.expiresAt > now else { return drop(row, .expired, now) }
     slots.send(row)
-    session.link.noteSent(slot.head.id, row, isInSlot: true)
     let registration = registry[row]
-    session.link.outlet.deliver(
+    session.link.deliver(
       OutgoingMessage(
         token: registration.token, topic: registry[registration.topic].hash, content: slot.content,
-        head: slot.head, origin: slot.wasKept ? (isLast ? .lastStored : .stored) : .fresh))
+        head: slot.head, origin: slot.wasKept ? (isLast ? .lastStored : .stored) : .fresh),
+      of: row, isInSlot: true)
     history.sent(slot.head.id, .kept, now)
   }
 

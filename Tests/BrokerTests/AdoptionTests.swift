@@ -40,8 +40,9 @@ struct AdoptionTests {
     let systemQueuedBytes = 0
     let way = DeviceWay.stream
 
-    func deliver(_ message: OutgoingMessage) {
+    func deliver(_ message: OutgoingMessage) -> Int {
       texts.append(String(decoding: message.content.payload, as: UTF8.self))
+      return unsentBytes
     }
     func deliver(_: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash) {}
     func endSession(reason: String) {}

@@ -20,7 +20,7 @@ public final class Phone: CourierOutlet {
   public private(set) var broadcasts: [String] = []
   public private(set) var endReasons: [String] = []
   public private(set) var changes: [AppChange] = []
-  public var unsentBytes = 0
+  public var unsentBytes = 0 { didSet { link.noteUnsent(unsentBytes) } }
   public var systemQueuedBytes = 0
   public private(set) lazy var link = DeviceLink(outlet: self)
   public var session: DeviceSession?
@@ -31,7 +31,7 @@ public final class Phone: CourierOutlet {
   public var texts: [String] { received.map(\.text) }
   public var messageIds: [UInt32] { received.map(\.messageId) }
 
-  public func deliver(_ message: OutgoingMessage) {
+  public func deliver(_ message: OutgoingMessage) -> Int {
     received.append(
       Received(
         text: String(decoding: message.content.payload, as: UTF8.self), token: message.token,
@@ -39,6 +39,7 @@ public final class Phone: CourierOutlet {
         messageId: message.messageId, storageFlags: message.origin.rawValue, expiry: message.head.expiry,
         receivedAt: message.head.receivedAt, priority: message.head.priority,
         pushType: message.head.pushType, collapseId: message.content.collapseText))
+    return unsentBytes
   }
 
   public func deliver(

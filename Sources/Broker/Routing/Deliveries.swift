@@ -16,6 +16,9 @@ struct Deliveries {
   private var untold: [RegistrationID] = []
   /// Rows handed to a connection in this turn by providers that are told so at its end.
   private var told: [RegistrationID] = []
+  /// The sessions that were handed any of those, each once, and the number of the turn.
+  private var used: [DeviceSession] = []
+  private var turn: UInt64 = 1
   /// A provider on the gateway learns in this turn how far it got, earlier turns included.
   private var tellsOfEarlier = false
 
@@ -50,8 +53,11 @@ struct Deliveries {
 
   /// A row's message was handed to its device's connection.
   @inline(__always)
-  mutating func noteSent(_ row: RegistrationID, from interface: Interface) {
+  mutating func noteSent(_ row: RegistrationID, on session: DeviceSession, from interface: Interface) {
     if interface == .gateway { untold.append(row) } else { told.append(row) }
+    guard session.turn != turn else { return }
+    session.turn = turn
+    used.append(session)
   }
 
   /// A provider on the gateway is told in this turn how far it got.
@@ -64,9 +70,7 @@ struct Deliveries {
   /// learns how far it got: writing every message to a busy device would cost a third of the throughput.
   @inline(__always)
   mutating func takeAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
-    func link(_ row: RegistrationID) -> DeviceLink? { route(row).flatMap { self[$0]?.link } }
-    var rows = untold.filter { link($0)?.hasUnsent == true }
-    rows += told.filter { link($0)?.mayLoseOutput == true }
+    var rows = mayLose ? rowsAtRisk(route) : []
     if tellsOfEarlier {
       for session in live where session.link.window.count > 0 && session.link.mayLoseOutput {
         rows += session.link.window.pending.map(\.registration)
@@ -76,8 +80,22 @@ struct Deliveries {
     return rows
   }
 
+  /// Whether any session that was used in this turn, and has not ended, has something at risk: seldom, as systems have room.
+  private var mayLose: Bool {
+    used.contains { session in
+      isLive(session) && (session.link.hasUnsent || !told.isEmpty && session.link.mayLoseOutput)
+    }
+  }
+
+  private func rowsAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
+    func link(_ row: RegistrationID) -> DeviceLink? { route(row).flatMap { self[$0]?.link } }
+    return untold.filter { link($0)?.hasUnsent == true } + told.filter { link($0)?.mayLoseOutput == true }
+  }
+
   /// Nothing has been handed over.
   mutating func forgetTurn() {
+    turn &+= 1
+    used.removeAll(keepingCapacity: true)
     untold.removeAll(keepingCapacity: untold.capacity < Self.keptCapacity)
     told.removeAll(keepingCapacity: told.capacity < Self.keptCapacity)
     tellsOfEarlier = false

@@ -22,6 +22,8 @@ public final class DeviceLink {
   package var unsentLimit = DeviceLink.unsentLimit
   /// Sent and not yet acknowledged, oldest first.
   var window = SentWindow()
+  /// Bytes queued that the system has not taken, as the connection has said last, or fewer by now: it need not be asked for each message.
+  private var unsentBytes = 0
   /// Rows whose message waits in its slot for room in the window.
   var waiting: [RegistrationID] = []
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
@@ -37,16 +39,31 @@ public final class DeviceLink {
   /// What is held to remember what is under way, in bytes.
   public var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
 
-  /// A message is handed to the connection.
+  /// Hands a message of a row to the connection.
   @inline(__always)
-  func noteSent(_ id: UInt64, _ row: RegistrationID, isInSlot: Bool) {
-    window.append(id, row, isInSlot: isInSlot)
+  func deliver(_ message: OutgoingMessage, of row: RegistrationID, isInSlot: Bool) {
+    window.append(message.head.id, row, isInSlot: isInSlot)
+    unsentBytes = outlet.deliver(message)
+  }
+
+  /// The connection has queued something besides messages, or the system has taken some: so many bytes wait now.
+  public func noteUnsent(_ bytes: Int) { unsentBytes = bytes }
+
+  @inline(__always)
+  private func hasUnsent(atLeast limit: Int) -> Bool {
+    unsentBytes >= limit && askForUnsent() >= limit
+  }
+
+  @inline(never)
+  private func askForUnsent() -> Int {
+    unsentBytes = outlet.unsentBytes
+    return unsentBytes
   }
 
   /// Whether another message may be sent now; otherwise it waits in its slot.
   @inline(__always)
   var hasRoom: Bool {
-    window.count < Self.windowLimit && waiting.isEmpty && outlet.unsentBytes < unsentLimit
+    window.count < Self.windowLimit && waiting.isEmpty && !hasUnsent(atLeast: unsentLimit)
   }
 
   /// Whether the system has not taken all that was sent.
@@ -67,7 +84,7 @@ public final class DeviceLink {
   /// for any more.
   @inline(__always)
   var isBehind: Bool {
-    guard window.count > Self.windowLimit / 2 || outlet.unsentBytes > unsentLimit / 2 else {
+    guard window.count > Self.windowLimit / 2 || hasUnsent(atLeast: unsentLimit / 2 + 1) else {
       return false
     }
     return patienceLeft > 0

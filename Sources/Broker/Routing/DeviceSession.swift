@@ -7,6 +7,8 @@ public final class DeviceSession {
   public let environment: Environment
   public let link: DeviceLink
   public let connectedAt: Timestamp
+  /// The turn in which it was handed a message last, by the count of `Deliveries`.
+  var turn: UInt64 = 0
   /// Topics that the device wants now.
   public internal(set) var enabled: [TopicHash] = []
 

@@ -31,8 +31,8 @@ public enum MessageOrigin: UInt8, Sendable {
 
 /// A live connection to a device, as the broker sees it. Implemented by the courier listener.
 public protocol CourierOutlet: AnyObject {
-  /// Queues one message for the device.
-  func deliver(_ message: OutgoingMessage)
+  /// Queues one message for the device; answers the bytes queued that the system has not taken.
+  func deliver(_ message: OutgoingMessage) -> Int
   /// Queues one broadcast that came through a channel.
   func deliver(_ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash)
   /// Bytes queued that the system has not taken.

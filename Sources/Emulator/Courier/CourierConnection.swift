@@ -36,6 +36,8 @@ final class CourierConnection: ConnectionHandler {
   private var isTouched = false
   /// An answer waits for the end of the turn: the pause behind it begins when it leaves.
   private var hasAnswered = false
+  /// The pause behind the last answer is known to be over, so that the clock need not be asked for each message.
+  private var isPauseOver = false
   /// The device that has a phone; nil on nearly every connection.
   private var phone: UDID?
   /// What its phone may tell unasked.
@@ -129,8 +131,9 @@ final class CourierConnection: ConnectionHandler {
     service.logger.log(.debug, "device connection ended", [("because", .string(reason))])
   }
 
-  /// Says what is held besides the output.
+  /// Says what is held besides the output, and what that is.
   private func countMemory() {
+    link.noteUnsent(unsentBytes)
     connection.hold(
       decoder.heldByteCount + held.count + link.heldBytes + (arrival?.heldBytes ?? 0))
   }
@@ -412,15 +415,18 @@ extension CourierConnection: PhoneLink {
 extension CourierConnection: CourierOutlet {
   var unsentBytes: Int { connection.queuedBytes + held.count }
 
-  func deliver(_ message: OutgoingMessage) {
-    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
-    let listener = MessageListener(session)
-    guard held.isEmpty, packing == nil, mayPush(SystemClock.now()) else {
-      sendUnsolicited(message.frame(for: listener))
-      return touch()
-    }
-    connection.append(atMost: message.frameSize(for: listener)) { message.writeFrame(to: $0, for: listener) }
+  func deliver(_ message: OutgoingMessage) -> Int {
     touch()
+    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return unsentBytes }
+    let listener = MessageListener(session)
+    if held.isEmpty, packing == nil, mayPushNow {
+      connection.append(atMost: message.frameSize(for: listener)) {
+        message.writeFrame(to: $0, for: listener)
+      }
+    } else {
+      sendUnsolicited(message.frame(for: listener))
+    }
+    return unsentBytes
   }
 
   func deliver(
@@ -460,7 +466,7 @@ extension CourierConnection: CourierOutlet {
   /// Sends what the device waits for.
   private func sendAnswer(_ bytes: [UInt8]) {
     write(bytes)
-    hasAnswered = true
+    (hasAnswered, isPauseOver) = (true, false)
     touch()
   }
 
@@ -485,6 +491,12 @@ extension CourierConnection: CourierOutlet {
   /// Whether what nobody asked for may be sent now, or has to wait behind an answer
   /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
   private func mayPush(_ now: Instant) -> Bool { !hasAnswered && session.mayPush(at: now) }
+
+  private var mayPushNow: Bool {
+    if isPauseOver { return session.isEstablished }
+    isPauseOver = mayPush(SystemClock.now())
+    return isPauseOver
+  }
 
   private func isStruck(_ message: OutgoingMessage) -> Bool {
     let faults = faults ?? CourierFaults(service.faults, connection, remoteAddress: remoteAddress)

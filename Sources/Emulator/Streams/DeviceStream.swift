@@ -81,6 +81,7 @@ final class DeviceStream {
 
   private func send(_ bytes: [UInt8]) {
     exchange.send(bytes)
+    link.noteUnsent(unsentBytes)
     touch()
   }
 
@@ -99,6 +100,7 @@ final class DeviceStream {
       return leave("dropped by a fault")
     }
     connection.flush()
+    link.noteUnsent(unsentBytes)
     // Its reader may have gone while bytes were written.
     guard session != nil else { return }
     link.unsentLimit = exchange.queuedBytes > 0 ? Self.unreadLimit : DeviceLink.unsentLimit
@@ -162,12 +164,17 @@ extension DeviceStream: CourierOutlet {
   var way: DeviceWay { .stream }
   var unsentBytes: Int { exchange.queuedBytes }
 
-  func deliver(_ message: OutgoingMessage) {
-    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return touch() }
+  func deliver(_ message: OutgoingMessage) -> Int {
+    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) {
+      touch()
+      return unsentBytes
+    }
     send(form.bytes(message, document, now: service.clock.now()))
     service.count(message.origin)
-    guard !isExplicit else { return }
-    unwritten.append(Unwritten(id: message.messageId, end: connection.bytesWritten + exchange.queuedBytes))
+    if !isExplicit {
+      unwritten.append(Unwritten(id: message.messageId, end: connection.bytesWritten + exchange.queuedBytes))
+    }
+    return unsentBytes
   }
 
   func deliver(

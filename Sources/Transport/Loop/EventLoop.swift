@@ -51,9 +51,17 @@ public final class EventLoop {
   /// Makes a loop; nil only if the system has no readiness interface, which no supported system lacks.
   public init?() {
     Self.takeWarnings
-    guard let base = event_base_new() else { return nil }
+    guard let base = Self.makeBase() else { return nil }
     self.base = base
     relief = MemoryRelief(memory)
+  }
+
+  /// By libevent's usual clock a timer is up to 4 ms late.
+  private static func makeBase() -> OpaquePointer? {
+    guard let configuration = event_config_new() else { return nil }
+    defer { event_config_free(configuration) }
+    event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_PRECISE_TIMER.rawValue))
+    return event_base_new_with_config(configuration)
   }
 
   deinit {
