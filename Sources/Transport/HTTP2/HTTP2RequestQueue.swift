@@ -7,9 +7,8 @@ import CNghttp2
 /// nghttp2 holds unretained pointers to those that are in use, which are retained here until their streams close.
 struct HTTP2RequestQueue {
   private var pool = HTTP2StreamPool<HTTP2Request>()
-  /// The request whose frames are arriving; its stream is open, so that the pool retains it. Asked for each field of a request: a
-  /// reference that is counted takes 4 % of all instructions here.
-  private var current: Unmanaged<HTTP2Request>?
+  /// The request whose frames are arriving.
+  private var current: HTTP2Request?
   /// Whole requests that were not yet taken, from `nextArrival` on.
   private var arrivals: ContiguousArray<HTTP2Request> = []
   private var nextArrival = 0
@@ -21,28 +20,14 @@ struct HTTP2RequestQueue {
   /// In bytes.
   var heldBytes: Int { bufferBytes + pool.count * HTTP2Request.baseBytes }
 
-  /// Whether the request whose frames came last still takes bytes.
-  var isReceiving: Bool { current?.takeUnretainedValue().phase == .receiving }
-
-  /// Adds a header field to the request whose frames came last. False if there is none that takes any, or its list was too long
-  /// before.
-  @inline(__always)
-  func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-    guard let current else { return false }
-    return current._withUnsafeGuaranteedRef { request in
-      guard request.phase == .receiving else { return false }
-      guard !request.message.append(name: name, value: value) else { return true }
-      defer { request.isTooLarge = true }
-      return !request.isTooLarge
-    }
-  }
+  /// The request whose frames came last, if it still takes bytes.
+  var receiving: HTTP2Request? { current?.phase == .receiving ? current : nil }
 
   /// The request that still takes bytes of this stream. Most often it is the one whose frames came last.
   mutating func receiving(_ streamID: Int32, _ handle: OpaquePointer) -> HTTP2Request? {
-    let last = current?.takeUnretainedValue()
-    let request = last?.streamID == streamID ? last : Self.request(of: streamID, handle)
-    guard let request, request.phase == .receiving else { return nil }
-    current = .passUnretained(request)
+    if let current, current.streamID == streamID { return receiving }
+    guard let request = Self.request(of: streamID, handle), request.phase == .receiving else { return nil }
+    current = request
     return request
   }
 
@@ -55,7 +40,7 @@ struct HTTP2RequestQueue {
   mutating func began(_ streamID: Int32, _ handle: OpaquePointer) -> HTTP2Request {
     let request = pool.checkOut(streamID: streamID)
     nghttp2_session_set_stream_user_data(handle, streamID, Unmanaged.passUnretained(request).toOpaque())
-    current = .passUnretained(request)
+    current = request
     return request
   }
 
@@ -86,7 +71,7 @@ struct HTTP2RequestQueue {
     guard let request = Self.request(of: streamID, handle) else { return }
     request.isCancelled = request.phase == .delivered
     request.isClosed = true
-    if current?.toOpaque() == Unmanaged.passUnretained(request).toOpaque() { current = nil }
+    if current === request { current = nil }
     recycleIfDone(request)
   }
 

@@ -44,7 +44,7 @@ public final class HTTP2ServerSession {
   /// The last frame that the client should not have sent.
   public private(set) var lastViolation: HTTP2Violation?
   /// Whether the rest of a request has to come before anything can be answered.
-  public var isAmidRequest: Bool { requests.isReceiving }
+  public var isAmidRequest: Bool { requests.receiving != nil }
   /// What this session holds, in bytes.
   public var heldBytes: Int { libraryMemory.bytes + requests.heldBytes }
   /// Streams open now: being received, judged or answered.
@@ -326,7 +326,10 @@ public final class HTTP2ServerSession {
   }
 
   func fieldCame(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-    if !requests.take(name, value) { charge(name, value) }
+    guard let request = requests.receiving else { return charge(name, value) }
+    guard !request.message.append(name: name, value: value) else { return }
+    if request.isTooLarge { charge(name, value) }
+    request.isTooLarge = true
   }
 
   /// One byte can stand for a field of four thousand (RFC 7541 7.3), and nghttp2 looks at each of its bytes all the same.
