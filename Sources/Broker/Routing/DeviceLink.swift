@@ -22,7 +22,8 @@ public final class DeviceLink {
   package var unsentLimit = DeviceLink.unsentLimit
   /// Sent and not yet acknowledged, oldest first.
   var window = SentWindow()
-  /// Bytes queued that the system has not taken, as the connection has said last, or fewer by now: it need not be asked for each message.
+  /// Bytes queued that the system has not taken, as the connection has said last; there may be fewer by now. So it need not be asked
+  /// for each message.
   private var unsentBytes = 0
   /// Rows whose message waits in its slot for room in the window.
   var waiting: [RegistrationID] = []

@@ -8,8 +8,8 @@ import PushModel
 ///
 /// Verdicts come in any order, but an error packet says that everything before it was accepted
 /// (`Documentation/binary-protocol.md#error-packet`), so a rejection waits for those before it. From the moment that it
-/// is known, nothing more begins; a window that decides all first waits for those behind it, too. `Undo` is what the sink wants to have of one that it has accepted and that the provider takes
-/// for thrown away.
+/// is known, nothing more begins; a window that decides all first waits for those behind it, too. `Undo` is what the sink wants to
+/// have of one that it has accepted and that the provider takes for thrown away.
 package struct VerdictWindow<Undo> {
   /// How a connection ends after a rejection.
   package struct Ending {
