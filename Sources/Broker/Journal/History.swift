@@ -23,10 +23,9 @@ final class History {
   ) -> UInt64 {
     counters.received += 1
     let (id, record, memory) = journal.append()
-    record.initialize(
-      to: JournalRecord(
-        id: id, submission, memory, registration: registration, rejection: rejection, now: now,
-        arrivedAt: meter.instant))
+    record.pointee.begin(
+      id: id, submission, memory, registration: registration, rejection: rejection, now: now,
+      arrivedAt: meter.instant)
     if let detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
     if id >= journal.drainsFrom { journal.drain() }

@@ -28,7 +28,7 @@ public struct JournalRecord: BitwiseCopyable {
   /// UNIX seconds as sent; nil if the provider sent none.
   public var expiration: UInt32?
   /// Deleted one by one: nobody is shown it, while others may still have to see it.
-  public internal(set) var isHidden = false
+  public internal(set) var isHidden: Bool
   /// Identifier of the binary interface; 0 elsewhere.
   public var identifier: UInt32
   /// Row of the token map, if the token is known.
@@ -41,9 +41,13 @@ public struct JournalRecord: BitwiseCopyable {
   /// Where token and payload lie in `raw`, in bytes.
   var tokenStart, tokenCount, payloadStart, payloadCount, fieldsCount: UInt32
 
-  /// Of a notification that has just come. Copies the frame, or token, body and header fields, into `memory`.
+  /// Becomes that of a notification that has just come, whatever it was. Copies the frame, or token, body and header fields,
+  /// into `memory`.
+  ///
+  /// Writes each field in its place: a record that is made elsewhere first costs a copy of 144 bytes for each push, which was
+  /// 7 % of all instructions of a push that is kept.
   @inline(__always)
-  init(
+  mutating func begin(
     id: UInt64, _ submission: PlainSubmission, _ memory: ByteBox, registration: RegistrationID?,
     rejection: Rejection?, now: Timestamp, arrivedAt: Int64
   ) {
@@ -54,12 +58,11 @@ public struct JournalRecord: BitwiseCopyable {
     // What Apple takes it for where the provider says nothing.
     pushType = submission.pushType ?? .alert
     (self.rejection, state) = (rejection, rejection == nil ? .discarded : .rejected)
-    (expiration, identifier) = (submission.expiration, submission.identifier)
+    (expiration, identifier, isHidden) = (submission.expiration, submission.identifier, false)
     _registration = Packed(wrappedValue: registration)
     _topic = Packed(wrappedValue: submission.topic)
     (connection, credential) = (submission.connection, submission.credential)
-    // Apart from the record, which is then made in its place without a copy.
-    var box = memory
+    box = memory
     if let frame = submission.frame.baseAddress {
       box.assign(submission.frame)
       tokenStart = Self.offset(submission.token, in: frame)
@@ -71,7 +74,6 @@ public struct JournalRecord: BitwiseCopyable {
     tokenCount = UInt32(truncatingIfNeeded: submission.token.count)
     payloadCount = UInt32(truncatingIfNeeded: submission.payload.count)
     fieldsCount = UInt32(truncatingIfNeeded: submission.fields.count)
-    self.box = box
   }
 
   @inline(__always)
