@@ -30,9 +30,12 @@ public struct LegacyDecoder {
   /// Returns the parse failure, with the identifier if it was read before, for the error packet. After a failure or a
   /// stop the decoder ignores all further input (`Documentation/binary-protocol.md#error-packet`: everything after the
   /// reported frame is thrown away).
+  ///
+  /// `ahead` hears, before `body`, where the token of the notification behind the next one probably lies: 32 bytes.
   @inlinable
   public mutating func receive(
-    _ bytes: UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+    _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
+    _ body: (LegacyNotification) -> Next
   ) -> LegacyParseFailure? {
     var input = bytes
     if holdsPartial {
@@ -42,7 +45,7 @@ public struct LegacyDecoder {
       case .failed(let failure): return failure
       }
     }
-    return receiveInPlace(input, body)
+    return receiveInPlace(input, ahead: ahead, body)
   }
 
   @usableFromInline enum Step {
@@ -54,7 +57,8 @@ public struct LegacyDecoder {
 
   @inlinable
   mutating func receiveInPlace(
-    _ bytes: UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+    _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
+    _ body: (LegacyNotification) -> Next
   ) -> LegacyParseFailure? {
     var input = bytes
     while !input.isEmpty {
@@ -64,6 +68,7 @@ public struct LegacyDecoder {
         return nil
       case .notification(let notification):
         input = UnsafeRawBufferPointer(rebasing: input[notification.frame.count...])
+        if let token = LegacyFrameParser.tokenAfterNext(input) { ahead(token) }
         if body(notification) == .stop {
           fail()
           return nil

@@ -63,9 +63,9 @@ public enum LegacyFrameParser {
     let payloadEnd = payloadStart + half(bytes, tokenEnd)
     guard bytes.count >= payloadEnd else { return .needsMore }
     var notification = LegacyNotification(
-      command: command, frame: UnsafeRawBufferPointer(rebasing: bytes[..<payloadEnd]))
-    notification.token = UnsafeRawBufferPointer(rebasing: bytes[tokenStart..<tokenEnd])
-    notification.payload = UnsafeRawBufferPointer(rebasing: bytes[payloadStart..<payloadEnd])
+      command: command, frame: UnsafeRawBufferPointer(rebasing: bytes[..<payloadEnd]),
+      token: UnsafeRawBufferPointer(rebasing: bytes[tokenStart..<tokenEnd]),
+      payload: UnsafeRawBufferPointer(rebasing: bytes[payloadStart..<payloadEnd]))
     if command == .enhanced {
       notification.identifier = word(bytes, 1)
       notification.expiration = word(bytes, 5)
@@ -90,73 +90,69 @@ public enum LegacyFrameParser {
     }
     let end = 5 + Int(length)
     guard bytes.count >= end else { return .needsMore }
-    return items(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+    let frame = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+    if let notification = usual(frame) { return .notification(notification) }
+    return items(frame)
+  }
+
+  /// Reads a frame that is laid out as nearly all clients do it: every item once, in the order of their ids, with a token of
+  /// 32 bytes. nil for any other, which may be as good. Item by item takes 220 instructions, this 40, and the whole of a push
+  /// that is kept took 830.
+  @inlinable @inline(__always)
+  static func usual(_ frame: UnsafeRawBufferPointer) -> LegacyNotification? {
+    guard frame.count > 61, let start = frame.baseAddress, word(frame, 5) >> 8 == 0x01_0020,
+      frame[40] == LegacyItem.payload
+    else { return nil }
+    let length = half(frame, 41)
+    let rest = 43 + length
+    guard frame.count == rest + 18, word(frame, rest) >> 8 == 0x03_0004,
+      word(frame, rest + 7) >> 8 == 0x04_0004
+    else { return nil }
+    let priority: Priority
+    switch word(frame, rest + 14) {
+    case 0x0500_010a: priority = .immediate
+    case 0x0500_0105: priority = .conserving
+    default: return nil
+    }
+    return LegacyNotification(
+      command: .frame, frame: frame, token: UnsafeRawBufferPointer(start: start + 8, count: 32),
+      payload: UnsafeRawBufferPointer(start: start + 43, count: length), identifier: word(frame, rest + 3),
+      expiration: word(frame, rest + 10), priority: priority)
+  }
+
+  /// Where the token of the frame behind the next one lies, if that is laid out as usual and its token is here; a guess that
+  /// costs little, for whoever wants to have what belongs to it at hand.
+  @inlinable @inline(__always)
+  static func tokenAfterNext(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+    guard bytes.count > 48, let start = bytes.baseAddress else { return nil }
+    let next = 5 + Int(word(bytes, 1))
+    guard next + 40 <= bytes.count, word(bytes, next + 5) >> 8 == 0x01_0020 else { return nil }
+    return start + next + 8
   }
 
   @inlinable
   static func items(_ frame: UnsafeRawBufferPointer) -> Outcome {
-    var notification = LegacyNotification(command: .frame, frame: frame)
-    var seen: UInt8 = 0
+    guard let start = frame.baseAddress else { return .needsMore }
+    var items = LegacyItems()
     var position = 5
     while position < frame.count {
       let left = frame.count - position
-      guard left >= 3 else { return malformed(.truncatedItem(left: left), notification) }
+      guard left >= 3 else { return malformed(.truncatedItem(left: left), items.identifier) }
       let id = frame[position]
       let length = half(frame, position + 1)
       guard length <= left - 3 else {
-        return malformed(.itemOverruns(id: id, length: length, left: left - 3), notification)
+        return malformed(.itemOverruns(id: id, length: length, left: left - 3), items.identifier)
       }
-      position += 3
-      if let problem = read(id, frame, position, length, &seen, &notification) {
-        return malformed(problem, notification)
-      }
-      position += length
+      let value = UnsafeRawBufferPointer(start: start + position + 3, count: length)
+      if let problem = items.take(id, value) { return malformed(problem, items.identifier) }
+      position += 3 + length
     }
-    return .notification(notification)
+    return .notification(items.notification(in: frame))
   }
 
-  @inlinable
-  static func read(
-    _ id: UInt8, _ frame: UnsafeRawBufferPointer, _ position: Int, _ length: Int, _ seen: inout UInt8,
-    _ notification: inout LegacyNotification
-  ) -> LegacyParseFailure.Code? {
-    guard id >= LegacyItem.token, id <= LegacyItem.priority else { return .unknownItem(id) }
-    let bit = 1 &<< id
-    guard seen & bit == 0 else { return .duplicateItem(id) }
-    seen |= bit
-    let value = UnsafeRawBufferPointer(rebasing: frame[position..<position + length])
-    switch id {
-    case LegacyItem.token: notification.token = value
-    case LegacyItem.payload: notification.payload = value
-    case LegacyItem.identifier:
-      guard length == 4 else { return .itemLength(id: id, length: length) }
-      notification.identifier = word(frame, position)
-    case LegacyItem.expiration:
-      guard length == 4 else { return .itemLength(id: id, length: length) }
-      notification.expiration = word(frame, position)
-    default:
-      guard length == 1 else { return .itemLength(id: id, length: length) }
-      guard let priority = legacyPriority(frame[position]) else { return .priority(frame[position]) }
-      notification.priority = priority
-    }
-    return nil
-  }
-
-  /// Only 10 and 5 exist on this interface.
-  @inlinable
-  static func legacyPriority(_ byte: UInt8) -> Priority? {
-    switch byte {
-    case 10: .immediate
-    case 5: .conserving
-    default: nil
-    }
-  }
-
-  @inlinable
-  static func malformed(_ code: LegacyParseFailure.Code, _ notification: LegacyNotification) -> Outcome {
-    .malformed(
-      LegacyParseFailure(
-        code, identifier: notification.identifier, command: notification.command.rawValue))
+  @inlinable @inline(never)
+  static func malformed(_ code: LegacyParseFailure.Code, _ identifier: UInt32) -> Outcome {
+    .malformed(LegacyParseFailure(code, identifier: identifier, command: LegacyCommand.frame.rawValue))
   }
 
   // MARK: Integers, big endian
@@ -169,5 +165,58 @@ public enum LegacyFrameParser {
   @inlinable
   static func word(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> UInt32 {
     UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self))
+  }
+}
+
+/// What was read of a command 2 frame so far. Plain fields and a set of bits instead of optionals, so that they keep to
+/// registers.
+@usableFromInline
+struct LegacyItems {
+  /// Bit n: item n was there.
+  @usableFromInline var seen: UInt8 = 0
+  @usableFromInline var priority = Priority.immediate
+  @usableFromInline var identifier: UInt32 = 0
+  @usableFromInline var expiration: UInt32 = 0
+  @usableFromInline var token = UnsafeRawBufferPointer(start: nil, count: 0)
+  @usableFromInline var payload = UnsafeRawBufferPointer(start: nil, count: 0)
+
+  @inlinable @inline(__always)
+  init() {}
+
+  @inlinable @inline(__always)
+  func has(_ id: UInt8) -> Bool { seen & 1 &<< id != 0 }
+
+  @inlinable @inline(__always)
+  mutating func take(_ id: UInt8, _ value: UnsafeRawBufferPointer) -> LegacyParseFailure.Code? {
+    guard id >= LegacyItem.token, id <= LegacyItem.priority else { return .unknownItem(id) }
+    guard !has(id) else { return .duplicateItem(id) }
+    seen |= 1 &<< id
+    switch id {
+    case LegacyItem.token: token = value
+    case LegacyItem.payload: payload = value
+    case LegacyItem.identifier:
+      guard value.count == 4 else { return .itemLength(id: id, length: value.count) }
+      identifier = LegacyFrameParser.word(value, 0)
+    case LegacyItem.expiration:
+      guard value.count == 4 else { return .itemLength(id: id, length: value.count) }
+      expiration = LegacyFrameParser.word(value, 0)
+    default:
+      guard value.count == 1 else { return .itemLength(id: id, length: value.count) }
+      // Only these exist on this interface.
+      switch value[0] {
+      case 10: priority = .immediate
+      case 5: priority = .conserving
+      case let other: return .priority(other)
+      }
+    }
+    return nil
+  }
+
+  @inlinable @inline(__always)
+  func notification(in frame: UnsafeRawBufferPointer) -> LegacyNotification {
+    LegacyNotification(
+      command: .frame, frame: frame, token: has(LegacyItem.token) ? token : nil,
+      payload: has(LegacyItem.payload) ? payload : nil, identifier: identifier,
+      expiration: has(LegacyItem.expiration) ? expiration : nil, priority: priority)
   }
 }

@@ -17,11 +17,13 @@ public struct LegacyNotification {
   public var frame: UnsafeRawBufferPointer
 
   @inlinable
-  init(command: LegacyCommand, frame: UnsafeRawBufferPointer) {
-    self.command = command
-    self.frame = frame
-    identifier = 0
-    priority = .immediate
+  init(
+    command: LegacyCommand, frame: UnsafeRawBufferPointer, token: UnsafeRawBufferPointer?,
+    payload: UnsafeRawBufferPointer?, identifier: UInt32 = 0, expiration: UInt32? = nil,
+    priority: Priority = .immediate
+  ) {
+    (self.command, self.frame, self.token, self.payload) = (command, frame, token, payload)
+    (self.identifier, self.expiration, self.priority) = (identifier, expiration, priority)
   }
 }
 

@@ -31,6 +31,8 @@ public final class Registry {
   private var changes = Changes()
   /// Says which part of the token map a device belongs to; nil where there is one part.
   public var zoneOf: ((UDID) -> UInt16)?
+  /// Hash of the token that was expected last.
+  private var expected: UInt64 = 0
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
   public private(set) var generation = 0
   /// Devices that are connected, as a count.
@@ -193,6 +195,16 @@ public final class Registry {
   @inline(__always)
   public func find(_ token: DeviceToken) -> RegistrationID? {
     index.find(token) { registrations[$0].token == token }
+  }
+
+  /// Has the place of a token in the index brought near, and the row of the token that was expected before it; answers
+  /// that row, if it seems to be known.
+  @inline(__always)
+  func expect(_ token: DeviceToken) -> RegistrationID? {
+    let row = index.likelyRow(expected)
+    expected = index.expect(token)
+    if let row { registrations.expect(row) }
+    return row
   }
 
   /// All rows of a device, newest first.

@@ -64,6 +64,10 @@ struct MessageSlots: ~Copyable {
 
   func contains(_ row: RegistrationID) -> Bool { table.contains(row) }
 
+  /// Has the slot brought near.
+  @inline(__always)
+  func expect(_ row: RegistrationID) { table.expect(row) }
+
   var count: Int { table.count }
 
   /// Adds the slot of the row that was added to the token map.

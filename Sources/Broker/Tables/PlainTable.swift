@@ -1,3 +1,4 @@
+import CPrefetch
 import PushModel
 
 /// A growing table of plain values, addressed by the ids of its rows. Elements keep their place in order, not in memory.
@@ -32,6 +33,15 @@ struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
   func address(_ id: ID) -> UnsafePointer<Element> {
     precondition(contains(id))
     return UnsafePointer(base + id.index)
+  }
+
+  /// Has the first and the last bytes of an element brought near.
+  @inline(__always)
+  func expect(_ id: ID) {
+    guard contains(id) else { return }
+    let element = UnsafeRawPointer(base + id.index)
+    prefetch(element)
+    prefetch(element + MemoryLayout<Element>.size - 1)
   }
 
   @inline(__always)

@@ -1,3 +1,4 @@
+import CPrefetch
 import PushModel
 
 /// Finds a registration by its token: open addressing, linear probing, at most half full.
@@ -37,6 +38,21 @@ package struct TokenIndex: ~Copyable {
       }
       slot = (slot + 1) & mask
     }
+  }
+
+  /// The token's hash, having the place where its entry should be brought near.
+  @inline(__always)
+  package func expect(_ token: DeviceToken) -> UInt64 {
+    let hash = hash(token)
+    prefetch(entries + Int(truncatingIfNeeded: hash) & mask)
+    return hash
+  }
+
+  /// The row of the first entry where a token with this hash should be, which is mostly the token's.
+  @inline(__always)
+  package func likelyRow(_ hash: UInt64) -> RegistrationID? {
+    let entry = entries[Int(truncatingIfNeeded: hash) & mask]
+    return (entry ^ hash) & Self.tagBits == 0 ? Self.id(entry) : nil
   }
 
   /// Forgets every entry.

@@ -101,7 +101,9 @@ final class GatewayConnection: ConnectionHandler {
     guard !provider.isRevoked else { return giveUpRevoked() }
     gateway.broker.noteRead()
     let now = gateway.clock.now()
-    let failure = decoder.receive(bytes) { take($0, from: provider, now: now) }
+    let failure = decoder.receive(bytes, ahead: { gateway.broker.expect(tokenAt: $0) }) {
+      take($0, from: provider, now: now)
+    }
     if let failure { take(failure, from: provider) }
     partialBytes = decoder.heldBytes
     if isClear { countMemory() } else { advance() }

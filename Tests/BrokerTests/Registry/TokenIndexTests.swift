@@ -43,4 +43,15 @@ struct TokenIndexTests {
     book.add((.max, .max, .max, 0))
     #expect(book.tokens.map { book.find($0) } == [0, 1])
   }
+
+  @Test("a token that is expected is told apart from one that is nobody's")
+  func expected() {
+    let book = Book()
+    book.add((1, 2, 3, 4))
+    let known = book.index.expect(book.tokens[0])
+    #expect(book.index.likelyRow(known)?.index == 0)
+    var other = book.tokens[0]
+    other.words.3 = 5
+    #expect(book.index.likelyRow(book.index.expect(other)) == nil)
+  }
 }
