@@ -15,20 +15,14 @@ public final class HTTPMessage {
   static let keptCapacity = 4096
   static let firstCapacity = 1024
 
-  /// Where a field lies: the name, directly followed by the value.
-  @usableFromInline
-  struct Entry {
-    @usableFromInline var offset: Int32
-    @usableFromInline var nameCount: Int32
-    @usableFromInline var valueCount: Int32
-  }
-
   let bodyLimit: Int
+  /// The fields as a `FieldBlock` would have them, but with the value of `authorization`; then the body.
   private var storage = ByteBuffer(capacity: firstCapacity)
   /// Bytes held for fields and body.
   public var storageBytes: Int { storage.capacity }
-  private(set) var entries: ContiguousArray<Entry> = []
-  /// Index into `entries` of each known field's first occurrence, plus one; 0 for absent.
+  /// Length of the fields in `storage`.
+  private var fieldsEnd = 0
+  /// Where each known field's first occurrence begins, plus one; 0 for absent. The limit of the list fits 16 bits.
   private let known: UnsafeMutablePointer<UInt16>
   private var bodyStart = 0
   private var bodyKept = 0
@@ -47,7 +41,6 @@ public final class HTTPMessage {
     self.bodyLimit = bodyLimit
     known = .allocate(capacity: ProviderField.count)
     known.initialize(repeating: 0, count: ProviderField.count)
-    entries.reserveCapacity(16)
   }
 
   deinit { known.deallocate() }
@@ -56,9 +49,17 @@ public final class HTTPMessage {
 
   /// The value of a field's first occurrence, or nil.
   public subscript(field: ProviderField) -> UnsafeRawBufferPointer? {
-    let index = Int(known[Int(field.rawValue)])
-    return index == 0 ? nil : value(of: entries[index - 1])
+    offset(of: field).map { FieldBlock.field(in: storage.bytes, at: $0).value }
   }
+
+  /// Where a field's first occurrence begins in `fieldBytes`, or nil.
+  func offset(of field: ProviderField) -> Int? {
+    let offset = Int(known[Int(field.rawValue)])
+    return offset == 0 ? nil : offset - 1
+  }
+
+  /// All fields, laid out as in a `FieldBlock`, but with the value of `authorization`.
+  var fieldBytes: UnsafeRawBufferPointer { part(0, fieldsEnd) }
 
   /// The value of a field as text, or nil. For whoever looks at a message, not for the checks.
   public func text(_ field: ProviderField) -> String? {
@@ -70,9 +71,11 @@ public final class HTTPMessage {
 
   /// Every field in the order of arrival, raw: `authorization` is among them and must not be logged.
   public var fields: [(name: String, value: String)] {
-    entries.map { entry in
-      (String(decoding: name(of: entry), as: UTF8.self), String(decoding: value(of: entry), as: UTF8.self))
+    var fields: [(name: String, value: String)] = []
+    FieldBlock.forEach(in: fieldBytes) { name, value in
+      fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
     }
+    return fields
   }
 
   // MARK: Filling
@@ -83,10 +86,8 @@ public final class HTTPMessage {
     fieldListSize += name.count + value.count + Self.fieldOverhead
     guard fieldListSize <= Self.fieldListLimit, bodyByteCount == 0 else { return false }
     note(name)
-    entries.append(
-      Entry(offset: Int32(storage.count), nameCount: Int32(name.count), valueCount: Int32(value.count)))
-    storage.append(name)
-    storage.append(value)
+    storage.append(atMost: FieldBlock.size(name, value)) { FieldBlock.write(name, value, to: $0) }
+    fieldsEnd = storage.count
     return true
   }
 
@@ -113,8 +114,7 @@ public final class HTTPMessage {
   /// Empties the message for the next one.
   public func reset() {
     storage.removeAll()
-    (bodyStart, bodyKept, bodyByteCount, fieldListSize) = (0, 0, 0, 0)
-    entries.removeAll(keepingCapacity: true)
+    (bodyStart, bodyKept, bodyByteCount, fieldListSize, fieldsEnd) = (0, 0, 0, 0, 0)
     known.update(repeating: 0, count: ProviderField.count)
     repeated = []
     repeatsUnknownAPNsField = false
@@ -123,29 +123,27 @@ public final class HTTPMessage {
 
   // MARK: Storage
 
-  /// Remembers where a known field is, or that it came again. Called before its entry is added.
+  /// Remembers where a known field is, or that it came again. Called before it is added.
   private func note(_ name: UnsafeRawBufferPointer) {
     if let field = ProviderField(lowercaseName: name) {
       if known[Int(field.rawValue)] == 0 {
-        known[Int(field.rawValue)] = UInt16(truncatingIfNeeded: entries.count + 1)
+        known[Int(field.rawValue)] = UInt16(truncatingIfNeeded: fieldsEnd + 1)
       } else {
         repeated.insert(ProviderFieldSet(field))
       }
-    } else if Self.isAPNsName(name), entries.contains(where: { self.name(of: $0).elementsEqual(name) }) {
+    } else if Self.isAPNsName(name), hasField(name) {
       repeatsUnknownAPNsField = true
     }
   }
 
+  private func hasField(_ name: UnsafeRawBufferPointer) -> Bool {
+    var found = false
+    FieldBlock.forEach(in: fieldBytes) { other, _ in found = found || other.hasSameBytes(as: name) }
+    return found
+  }
+
   private static func isAPNsName(_ name: UnsafeRawBufferPointer) -> Bool {
     name.count > 5 && name[0] == UInt8(ascii: "a") && name.starts(with: "apns-".utf8)
-  }
-
-  func name(of entry: Entry) -> UnsafeRawBufferPointer {
-    part(Int(entry.offset), Int(entry.nameCount))
-  }
-
-  func value(of entry: Entry) -> UnsafeRawBufferPointer {
-    part(Int(entry.offset) + Int(entry.nameCount), Int(entry.valueCount))
   }
 
   @inline(__always)

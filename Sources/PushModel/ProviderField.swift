@@ -58,20 +58,8 @@ public enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
     case 16: candidate = .apnsCollapseId
     default: return nil
     }
-    guard candidate.isSpelled(by: name) else { return nil }
+    guard name.spells(candidate.name) else { return nil }
     self = candidate
-  }
-
-  @inlinable
-  func isSpelled(by bytes: UnsafeRawBufferPointer) -> Bool {
-    let name = self.name
-    guard name.utf8CodeUnitCount == bytes.count else { return false }
-    var index = 0
-    while index < bytes.count {
-      if name.utf8Start[index] != bytes[index] { return false }
-      index &+= 1
-    }
-    return true
   }
 }
 

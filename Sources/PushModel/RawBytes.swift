@@ -4,17 +4,56 @@ extension UnsafeRawBufferPointer {
   @inlinable
   public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
+    guard count >= 8 else { return hasSameFewBytes(as: other) }
     var position = 0
     while position &+ 8 <= count {
-      let mine = loadUnaligned(fromByteOffset: position, as: UInt64.self)
-      guard mine == other.loadUnaligned(fromByteOffset: position, as: UInt64.self) else { return false }
+      guard hasSameWord(as: other, at: position) else { return false }
       position &+= 8
     }
+    // The last eight, some of which were compared before.
+    return position == count || hasSameWord(as: other, at: count &- 8)
+  }
+
+  @inlinable @inline(__always)
+  func hasSameWord(as other: UnsafeRawBufferPointer, at position: Int) -> Bool {
+    loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      == other.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+  }
+
+  /// The same for less than eight bytes in both.
+  @inlinable
+  func hasSameFewBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    guard count < 4 else {
+      let last = count &- 4
+      return loadUnaligned(as: UInt32.self) == other.loadUnaligned(as: UInt32.self)
+        && loadUnaligned(fromByteOffset: last, as: UInt32.self)
+          == other.loadUnaligned(fromByteOffset: last, as: UInt32.self)
+    }
+    var position = 0
     while position < count {
       guard self[position] == other[position] else { return false }
       position &+= 1
     }
     return true
+  }
+
+  /// Whether one of these bytes is `byte`.
+  @inlinable
+  public func holds(_ byte: UInt8) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let wanted = ones &* UInt64(byte)
+    var position = 0
+    while position &+ 8 <= count {
+      // A byte of zero is what borrows from the bit above it without having that set itself.
+      let difference = loadUnaligned(fromByteOffset: position, as: UInt64.self) ^ wanted
+      if (difference &- ones) & ~difference & (ones &* 0x80) != 0 { return true }
+      position &+= 8
+    }
+    while position < count {
+      if self[position] == byte { return true }
+      position &+= 1
+    }
+    return false
   }
 
   /// Whether these bytes spell a word.

@@ -24,7 +24,7 @@ package struct ProviderTokenMemory<Verdict> {
 
   /// The verdict on the token with exactly these bytes.
   package mutating func find(_ bytes: UnsafeRawBufferPointer) -> Verdict? {
-    if let latest, latest.matches(bytes) { return latest.verdict }
+    if latest?.matches(bytes) == true { return latest?.verdict }
     let hash = Self.hash(bytes)
     if let entry = young[hash], entry.matches(bytes) {
       latest = entry

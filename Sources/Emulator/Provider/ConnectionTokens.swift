@@ -23,7 +23,7 @@ final class ConnectionTokens: ProviderTokenChecking {
     switch verifier.verify(compact: token, now: now) {
     case .failure(let refusal): return .refused(refusal)
     case .success(let verified):
-      if let latest, latest.token === verified { return .granted(latest.grant) }
+      if latest?.token === verified, let grant = latest?.grant { return .granted(grant) }
       if let refusal = binding.admit(verified, environment: environment, now: now) {
         latest = nil
         return .refused(refusal)

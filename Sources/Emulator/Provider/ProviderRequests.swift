@@ -86,6 +86,8 @@ final class ProviderRequests {
     guard case .now(let result) = verdict else {
       return .outstanding(wait(verdict, ticket, accepted, message))
     }
+    // Before `judged` is asked for the same, which takes it apart once more.
+    if result.rejection == nil { return .done(success(accepted.messageID, .apnsId, result.id)) }
     return .done(outcome(result, judged, message))
   }
 
@@ -118,7 +120,9 @@ final class ProviderRequests {
   /// What a provider is told of its push.
   func outcome(_ result: SubmissionResult, _ judged: JudgedRequest, _ message: HTTPMessage) -> ProviderOutcome
   {
-    guard let rejection = result.rejection else { return success(judged, result.id) }
+    guard let rejection = result.rejection else {
+      return success(judged.messageID, judged.idField, result.id)
+    }
     // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
     var refused = check.refuse(message, rejection, got: Phrase(rejection.sentence))
     (refused.goneAt, refused.messageID) = (result.goneAt, judged.messageID)
@@ -132,7 +136,8 @@ final class ProviderRequests {
   ) -> ProviderAction {
     switch fate {
     case .take where decision.isMagic && judged.lacksOnlyToken:
-      return .done(success(judged, acceptAnyway(judged, message, now: now)))
+      let id = acceptAnyway(judged, message, now: now)
+      return .done(success(judged.messageID, judged.idField, id))
     case .take: return act(judged, on: message, now: now)
     case .refuse(let refusal):
       let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
@@ -177,10 +182,10 @@ final class ProviderRequests {
     PushSource(connection: number, message, service.capture)
   }
 
-  private func success(_ judged: JudgedRequest, _ id: UInt64) -> ProviderOutcome {
+  private func success(_ messageID: MessageID, _ idField: ProviderField, _ id: UInt64) -> ProviderOutcome {
     var response = HTTP2Response(
-      status: 200, messageID: judged.messageID, uniqueID: service.uniqueID(in: environment))
-    response.idField = judged.idField
+      status: 200, messageID: messageID, uniqueID: service.uniqueID(in: environment))
+    response.idField = idField
     return ProviderOutcome(id: id, response: response)
   }
 

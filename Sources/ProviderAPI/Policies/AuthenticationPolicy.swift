@@ -4,10 +4,9 @@ import PushModel
 /// `#provider-tokens`). A certificate was verified by TLS; a token is verified here.
 struct AuthenticationPolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
-    switch context.identity {
-    case .certificate(let certificate): Self.check(certificate, context)
-    case .token(let checker): Self.check(checker, context)
-    }
+    if let checker = context.tokenChecker { return Self.check(checker, context) }
+    guard case .certificate(let certificate) = context.identity else { return nil }
+    return Self.check(certificate, context)
   }
 
   private static func check(_ certificate: ProviderCertificate, _ context: RequestContext) -> Refusal? {

@@ -17,17 +17,24 @@ struct DeviceTokenPolicy: RequestPolicy {
         got: "\(digits.count) characters \(Phrase.quoted(digits))")
     }
     context.token = token
-    guard let topic = context.topic else { return nil }
+    guard context.topic != nil else { return nil }
     let standing = directory.standing(
-      of: token, topic: topic.handle, environment: context.environment, now: context.now)
+      of: token, topic: context.topic?.handle, environment: context.environment, now: context.now)
     switch standing {
     case .active(let row):
       context.registration = row
       return nil
     case .elsewhere: return nil
-    case .unknown: return adopt(digits, topic.topic, context)
-    default: return Self.refusal(standing, topic.topic, context.environment)
+    default: return isNotActive(standing, digits, context)
     }
+  }
+
+  private func isNotActive(
+    _ standing: DeviceTokenStanding, _ digits: UnsafeRawBufferPointer, _ context: RequestContext
+  ) -> Refusal? {
+    guard let topic = context.topic?.topic else { return nil }
+    if standing == .unknown { return adopt(digits, topic, context) }
+    return Self.refusal(standing, topic, context.environment)
   }
 
   /// A token that is nobody's may become somebody's.

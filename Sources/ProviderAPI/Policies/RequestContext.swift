@@ -4,6 +4,8 @@ import PushModel
 /// One object serves all requests of a connection, one at a time.
 final class RequestContext {
   let identity: ProviderIdentity
+  /// What the identity has of it, which would have to be copied for each request to get at this.
+  let tokenChecker: (any ProviderTokenChecking)?
   let environment: Environment
   let options: ProviderCheckOptions
   let messageIDs: MessageIDGenerator
@@ -34,6 +36,7 @@ final class RequestContext {
     messageIDs: MessageIDGenerator
   ) {
     (self.identity, self.environment) = (identity, environment)
+    if case .token(let checker) = identity { tokenChecker = checker } else { tokenChecker = nil }
     (self.options, self.messageIDs) = (options, messageIDs)
     message = HTTPMessage()
   }

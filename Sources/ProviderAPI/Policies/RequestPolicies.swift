@@ -31,7 +31,7 @@ struct PathPolicy: RequestPolicy {
     let path = context.message[.path]
     if let path, path.hasPrefix(prefix) {
       let tail = UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
-      if !tail.contains(UInt8(ascii: "/")) {
+      if !tail.holds(UInt8(ascii: "/")) {
         context.pathTail = tail
         return nil
       }

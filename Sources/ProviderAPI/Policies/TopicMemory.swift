@@ -19,6 +19,12 @@ struct TopicMemory {
     /// Keeps the identifier from being used for another grant.
     var owner: ProviderGrant?
     var topic: RememberedTopic
+
+    func isFor(
+      _ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ObjectIdentifier?
+    ) -> Bool {
+      grant == otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
+    }
   }
 
   private var entries: [Entry] = []
@@ -28,11 +34,9 @@ struct TopicMemory {
     -> RememberedTopic?
   {
     let grant = grant.map(ObjectIdentifier.init)
-    for entry in entries
-    where entry.bytes.count == bytes.count && entry.pushType == pushType && entry.grant == grant
-      && entry.bytes.elementsEqual(bytes)
-    {
-      return entry.topic
+    // By index, because a loop variable would be a copy of each entry.
+    for index in entries.indices where entries[index].isFor(bytes, pushType, grant) {
+      return entries[index].topic
     }
     return nil
   }
