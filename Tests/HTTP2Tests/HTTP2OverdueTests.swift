@@ -103,6 +103,24 @@ struct HTTP2OverdueTests {
     }
   }
 
+  @Test("what follows of a header block whose stream was reset goes nowhere")
+  func restOfHeaders() throws {
+    let session = try started()
+    let begun = RawFrame.pseudo + [("apns-topic", "com.example.first")]
+    _ = session.receive(RawFrame.headers(1, begun, flags: 0))
+    _ = session.endOverdue(Self.start)
+    #expect(session.endOverdue(Self.start + 30 * Self.second).streams == 1)
+    #expect(resets(session) == [[1, 11]])
+    #expect(session.openStreams == 0)
+    let rest = RawFrame.block([("apns-id", "1"), ("apns-priority", "5")])
+    #expect(session.receive(RawFrame.continuation(1, rest, isLast: true)) == .taken)
+    #expect(session.takeRequests().isEmpty)
+    _ = session.receive(RawFrame.headers(3, RawFrame.pseudo + [("apns-topic", "com.example.second")]))
+    let request = try #require(session.takeRequests().first)
+    #expect(request.message.text(.apnsTopic) == "com.example.second")
+    #expect(request.message[.apnsId] == nil && request.message[.apnsPriority] == nil)
+  }
+
   @Test("half-open streams are counted with their bodies, and nothing is left of them when they are gone")
   func heldBytes() throws {
     let session = try started()

@@ -70,6 +70,28 @@ struct HTTP2ServerSessionTests {
     #expect(pair.outcomes()[0] == .answered(200, fields, []))
   }
 
+  /// RFC 7541 6.1, 6.2.1 and 6.2.3: status 200 is entry 8 of the static table, and the newest entry of the dynamic one is 62.
+  @Test("names its ids once, and refers to the names afterwards")
+  func names() throws {
+    let pair = try HTTP2Pair()
+    let ids = (0..<3).map { MessageID(high: $0, low: 1) }
+    var blocks: [[UInt8]] = []
+    for id in ids {
+      let before = pair.fromServer.count
+      pair.submit()
+      pair.exchange { _ in HTTP2Response(status: 200, messageID: id, uniqueID: id) }
+      let fields = [":status: 200", "apns-id: \(id)", "apns-unique-id: \(id)"]
+      #expect(pair.outcomes()[0] == .answered(200, fields, []))
+      blocks += ReadFrame.all(Array(pair.fromServer[before...])).filter { $0.type == 1 }.map(\.payload)
+    }
+    try #require(blocks.count == 3)
+    #expect(blocks[0].starts(with: [0x88, 0x40]))
+    for block in blocks[1...] {
+      #expect(block.starts(with: [0x88, 0x1f, 63 - 15]))
+      #expect(block.count < blocks[0].count - 10)
+    }
+  }
+
   @Test("answers a rejection with its reason as JSON")
   func rejection() throws {
     let pair = try HTTP2Pair()

@@ -61,7 +61,9 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     var options = service.options.http2
     options.settings.maximumConcurrentStreams = responder.initialStreams
     options.waitsForPreface = connection.alpn == nil
-    guard let session = HTTP2ServerSession(options: options) else { return connection.abort("no memory") }
+    guard let session = HTTP2ServerSession(options: options, spare: service.sessionMemory) else {
+      return connection.abort("no memory")
+    }
     (self.session, self.responder) = (session, responder)
     service.remember(self)
     lastHeard = SystemClock.now()

@@ -32,6 +32,8 @@ final class ProviderService {
   private var connections: [ObjectIdentifier: any ProviderEndpoint] = [:]
   /// The topic that a refused request named last; refusals come in runs that name the same one.
   private var latestTopic: (name: [UInt8], topic: TopicID)?
+  /// Memory that the sessions of its connections use in turn.
+  let sessionMemory = HTTP2SpareMemory()
   /// Reused for each request's remembered header fields.
   private let fields = UnsafeMutableRawPointer.allocate(byteCount: FieldBlock.byteLimit, alignment: 8)
 

@@ -24,7 +24,7 @@ public final class HTTP2ClientSession {
   /// SETTINGS frames of the server, not counting acknowledgements.
   public private(set) var peerSettingsFrames = 0
   /// Requests that have not come to an end.
-  public var openStreams: Int { streams.live.count }
+  public var openStreams: Int { streams.liveCount }
 
   /// A new session with preface and SETTINGS queued; nil only when memory is exhausted.
   public init?() {
@@ -51,7 +51,7 @@ public final class HTTP2ClientSession {
   @discardableResult
   public func submit(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
     guard peerGoAway == nil, failure == nil else { return false }
-    let stream = streams.checkOut(streamID: 0)
+    let stream = streams.checkOut(streamID: 0).takeUnretainedValue()
     (stream.head, stream.context) = (head, context)
     stream.body.setBody(body)
     let owner = Unmanaged.passUnretained(stream).toOpaque()
@@ -114,7 +114,7 @@ public final class HTTP2ClientSession {
   }
 
   /// Requests that have not come to an end, in no order.
-  public var liveStreams: [HTTP2ClientStream] { Array(streams.live) }
+  public var liveStreams: [HTTP2ClientStream] { streams.live }
 
   func streamClosed(_ stream: HTTP2ClientStream, _ code: UInt32) {
     let isAnswered = code == HTTP2ErrorCode.noError.rawValue && stream.status != 0

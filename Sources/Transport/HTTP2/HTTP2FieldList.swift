@@ -11,6 +11,8 @@ struct HTTP2FieldList: ~Copyable {
 
   let entries = UnsafeMutablePointer<nghttp2_nv>.allocate(capacity: capacity)
   private(set) var count = 0
+  /// Fields whose names are in the HPACK table, or were once.
+  private var named: ProviderFieldSet = []
 
   deinit { entries.deallocate() }
 
@@ -19,6 +21,13 @@ struct HTTP2FieldList: ~Copyable {
   /// Adds a field of the table. Values that differ from message to message are kept out of the HPACK table.
   mutating func add(_ field: ProviderField, _ value: UnsafeRawBufferPointer, isIndexed: Bool) {
     add(name: field.name, value, isIndexed: isIndexed)
+  }
+
+  /// Adds a field whose value no other message has. Only the first goes into the HPACK table, for its name: others refer to
+  /// that, which spares 16 bytes of an answer and their Huffman coding, 2 % of the instructions of a push.
+  mutating func addID(_ field: ProviderField, _ value: UnsafeRawBufferPointer) {
+    add(field, value, isIndexed: !named.contains(ProviderFieldSet(field)))
+    named.insert(ProviderFieldSet(field))
   }
 
   /// Adds a field that is none of Apple's.

@@ -1,64 +1,76 @@
 import CNghttp2
 import Platform
 
-/// Counts the bytes that nghttp2 allocates for one session.
+/// Counts the bytes that nghttp2 allocates for one session, and takes them from what sessions have given back.
 ///
-/// Each piece is preceded by its length. nghttp2 copies the table of functions and keeps the pointer to the count, so this
+/// Each piece is preceded by its length. nghttp2 copies the table of functions and keeps the pointer to the books, so this
 /// object must outlive the session.
 final class HTTP2Memory {
   /// Room for the length, and as much as keeps the rest aligned.
   private static let prefix = 16
+  /// More than this is not to be had, in bytes.
+  private static let largest = 1 << 30
 
-  private let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+  private struct Books {
+    /// Bytes allocated now.
+    var bytes = 0
+    let spare: Unmanaged<HTTP2SpareMemory>
+  }
 
-  init() { count.initialize(to: 0) }
-  deinit { count.deallocate() }
+  private let books = UnsafeMutablePointer<Books>.allocate(capacity: 1)
+  private let spare: HTTP2SpareMemory
+
+  init(spare: HTTP2SpareMemory = HTTP2SpareMemory()) {
+    self.spare = spare
+    books.initialize(to: Books(spare: .passUnretained(spare)))
+  }
+
+  deinit { books.deallocate() }
 
   /// Bytes allocated now.
-  var bytes: Int { count.pointee }
+  var bytes: Int { books.pointee.bytes }
 
   /// Lends the table of functions.
   func withFunctions(_ body: (UnsafeMutablePointer<nghttp2_mem>) -> Void) {
     var functions = nghttp2_mem()
-    functions.mem_user_data = UnsafeMutableRawPointer(count)
-    functions.malloc = { size, count in HTTP2Memory.allocate(size, count) }
-    functions.calloc = { items, size, count in
+    functions.mem_user_data = UnsafeMutableRawPointer(books)
+    functions.malloc = { size, books in HTTP2Memory.allocate(size, books) }
+    functions.calloc = { items, size, books in
       let (total, overflows) = items.multipliedReportingOverflow(by: size)
-      guard !overflows, let piece = HTTP2Memory.allocate(total, count) else { return nil }
+      guard !overflows, let piece = HTTP2Memory.allocate(total, books) else { return nil }
       memset(piece, 0, total)
       return piece
     }
-    functions.realloc = { piece, size, count in HTTP2Memory.reallocate(piece, size, count) }
-    functions.free = { piece, count in HTTP2Memory.release(piece, count) }
+    functions.realloc = { piece, size, books in HTTP2Memory.reallocate(piece, size, books) }
+    functions.free = { piece, books in HTTP2Memory.release(piece, books) }
     body(&functions)
   }
 
-  private static func allocate(_ size: Int, _ count: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let whole = malloc(size &+ prefix) else { return nil }
+  @inline(__always)
+  private static func allocate(_ size: Int, _ user: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard size <= largest, let books = user?.assumingMemoryBound(to: Books.self),
+      let whole = books.pointee.spare._withUnsafeGuaranteedRef({ $0.take(size &+ prefix) })
+    else { return nil }
     whole.storeBytes(of: size, as: Int.self)
-    change(count, by: size)
+    books.pointee.bytes += size
     return whole + prefix
   }
 
   private static func reallocate(
-    _ piece: UnsafeMutableRawPointer?, _ size: Int, _ count: UnsafeMutableRawPointer?
+    _ piece: UnsafeMutableRawPointer?, _ size: Int, _ user: UnsafeMutableRawPointer?
   ) -> UnsafeMutableRawPointer? {
-    guard let piece else { return allocate(size, count) }
-    let before = (piece - prefix).load(as: Int.self)
-    guard let whole = realloc(piece - prefix, size &+ prefix) else { return nil }
-    whole.storeBytes(of: size, as: Int.self)
-    change(count, by: size - before)
-    return whole + prefix
-  }
-
-  private static func release(_ piece: UnsafeMutableRawPointer?, _ count: UnsafeMutableRawPointer?) {
-    guard let piece else { return }
-    change(count, by: -(piece - prefix).load(as: Int.self))
-    free(piece - prefix)
+    guard let piece else { return allocate(size, user) }
+    guard let larger = allocate(size, user) else { return nil }
+    larger.copyMemory(from: piece, byteCount: min(size, (piece - prefix).load(as: Int.self)))
+    release(piece, user)
+    return larger
   }
 
   @inline(__always)
-  private static func change(_ count: UnsafeMutableRawPointer?, by size: Int) {
-    count?.assumingMemoryBound(to: Int.self).pointee += size
+  private static func release(_ piece: UnsafeMutableRawPointer?, _ user: UnsafeMutableRawPointer?) {
+    guard let piece, let books = user?.assumingMemoryBound(to: Books.self) else { return }
+    let size = (piece - prefix).load(as: Int.self)
+    books.pointee.bytes -= size
+    books.pointee.spare._withUnsafeGuaranteedRef { $0.give(piece - prefix, size &+ prefix) }
   }
 }

@@ -62,9 +62,7 @@ struct HTTP2OverdueWatch {
   }
 
   /// Those that are to be reset.
-  func late(_ requests: ContiguousArray<HTTP2Request>, _ options: HTTP2Options, _ now: Int64)
-    -> [HTTP2Request]
-  {
+  func late(_ requests: [HTTP2Request], _ options: HTTP2Options, _ now: Int64) -> [HTTP2Request] {
     requests.filter { request in
       if request.seenPhase != request.phase { (request.seenPhase, request.seenAt) = (request.phase, now) }
       guard let time = patience(request.phase, options), now - request.seenAt >= time else { return false }

@@ -10,17 +10,40 @@ public struct HTTP2Response: Sendable {
   public var idField = ProviderField.apnsId
   /// Goes out as `apns-unique-id`; only the sandbox sends it (`Documentation/provider-api.md#response`).
   public var uniqueID: MessageID?
+  /// What an accepted push has nothing of: a single reference, as answers are copied on their way.
+  private(set) var rest: Rest?
+
+  final class Rest: Sendable {
+    let explanation: Explanation?
+    let fields: [(name: String, value: String)]
+    let body: [UInt8]
+
+    init(_ explanation: Explanation?, _ fields: [(name: String, value: String)], _ body: [UInt8]) {
+      (self.explanation, self.fields, self.body) = (explanation, fields, body)
+    }
+  }
+
   /// Why the request was refused: goes out as `apns-emulator-explanation`, which Apple does not have.
-  public var explanation: Explanation?
+  public var explanation: Explanation? {
+    get { rest?.explanation }
+    set { rest = Rest(newValue, fields, body) }
+  }
   /// Further fields, names in lower case. Characters that no field may hold are replaced on sending.
-  public var fields: [(name: String, value: String)] = []
+  public var fields: [(name: String, value: String)] {
+    get { rest?.fields ?? [] }
+    set { rest = Rest(explanation, newValue, body) }
+  }
   /// JSON, or nothing. Kept, not copied, until it is sent.
-  public var body: [UInt8] = []
+  public var body: [UInt8] {
+    get { rest?.body ?? [] }
+    set { rest = Rest(explanation, fields, newValue) }
+  }
 
   public init(
     status: Int, messageID: MessageID? = nil, uniqueID: MessageID? = nil, body: [UInt8] = []
   ) {
-    (self.status, self.messageID, self.uniqueID, self.body) = (status, messageID, uniqueID, body)
+    (self.status, self.messageID, self.uniqueID) = (status, messageID, uniqueID)
+    if !body.isEmpty { rest = Rest(nil, [], body) }
   }
 
   /// The fields that are text, for a transport of another kind.
@@ -34,7 +57,7 @@ public struct HTTP2Response: Sendable {
 }
 
 extension HTTP2FieldList {
-  /// The fields of an answer, in their cheapest form but for those that are text. `buffer` keeps them until they are sent.
+  /// The fields that every answer has, in their cheapest form. `buffer` keeps them until they are sent.
   mutating func set(_ response: HTTP2Response, _ buffer: HTTP2AnswerBuffer) {
     removeAll()
     if response.status == 200 {
@@ -42,10 +65,14 @@ extension HTTP2FieldList {
     } else {
       add(.status, buffer.status(response.status), isIndexed: true)
     }
-    if !response.body.isEmpty { add(.contentType, "application/json") }
-    if let id = response.messageID { add(response.idField, buffer.id(id), isIndexed: false) }
-    if let id = response.uniqueID { add(.apnsUniqueId, buffer.uniqueID(id), isIndexed: false) }
-    if let explanation = response.explanation {
+    if let id = response.messageID { addID(response.idField, buffer.id(id)) }
+    if let id = response.uniqueID { addID(.apnsUniqueId, buffer.uniqueID(id)) }
+  }
+
+  /// The others, but for those that are text.
+  mutating func set(_ rest: HTTP2Response.Rest, _ buffer: HTTP2AnswerBuffer) {
+    if !rest.body.isEmpty { add(.contentType, "application/json") }
+    if let explanation = rest.explanation {
       add(name: HTTP2Response.explanationField, buffer.explanation(explanation), isIndexed: true)
     }
   }

@@ -48,12 +48,16 @@ public final class HTTP2ServerSession {
   /// What this session holds, in bytes.
   public var heldBytes: Int { libraryMemory.bytes + requests.heldBytes }
   /// Streams open now: being received, judged or answered.
-  public var openStreams: Int { requests.live.count }
+  public var openStreams: Int { requests.liveCount }
 
   /// A new session with its SETTINGS queued; nil only when memory is exhausted.
-  public init?(options: HTTP2Options = HTTP2Options()) {
+  ///
+  /// - Parameters:
+  ///   - options: how it behaves.
+  ///   - spare: memory that the sessions of a thread give back and take again.
+  public init?(options: HTTP2Options = HTTP2Options(), spare: HTTP2SpareMemory = HTTP2SpareMemory()) {
     var session: OpaquePointer?
-    let counted = HTTP2Memory()
+    let counted = HTTP2Memory(spare: spare)
     HTTP2Library.withOptions(options) { library in
       HTTP2Library.withCallbacks(HTTP2ServerCallbacks.install) { callbacks in
         counted.withFunctions { memory in
@@ -199,10 +203,15 @@ public final class HTTP2ServerSession {
       return false
     }
     fieldList.set(response, request.answer)
-    if response.fields.isEmpty {
-      submit(request, body: response.body)
+    guard let rest = response.rest else {
+      submit(request, body: [])
+      return true
+    }
+    fieldList.set(rest, request.answer)
+    if rest.fields.isEmpty {
+      submit(request, body: rest.body)
     } else {
-      submit(request, text: HTTP2TextFields(response.fields), body: response.body)
+      submit(request, text: HTTP2TextFields(rest.fields), body: rest.body)
     }
     return true
   }
@@ -224,7 +233,7 @@ public final class HTTP2ServerSession {
 
   /// What Netty says when the header list is longer than announced; the rest of the stream is of no use.
   private func refuseTooLarge(_ request: HTTP2Request) {
-    request.phase = .refused
+    requests.refused(request)
     fieldList.removeAll()
     fieldList.add(.status, "431")
     submit(request, body: [])
@@ -312,22 +321,26 @@ public final class HTTP2ServerSession {
     guard isRequest else { return requests.trailersBegan() }
     let request = requests.began(streamID, handle)
     // The GOAWAY tells its client; nghttp2 drops it as that leaves.
-    guard streamID <= lastPromisedStreamID else {
-      request.phase = .refused
-      return
-    }
+    guard streamID <= lastPromisedStreamID else { return requests.refused(request.takeUnretainedValue()) }
     switch streamLimit.verdict(open: openStreams) {
     case .accepted: lastTakenStreamID = streamID
-    case .refused: refuse(request)
+    case .refused: refuse(request.takeUnretainedValue())
     case .violated:
-      refuse(request)
+      refuse(request.takeUnretainedValue())
       goAway(.refusedStream, debugData: Array(Self.streamsViolatedText.utf8))
     }
   }
 
   func fieldCame(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-    guard let request = requests.receiving else { return charge(name, value) }
-    guard !request.message.append(name: name, value: value) else { return }
+    guard let message = requests.message else { return charge(name, value) }
+    if message._withUnsafeGuaranteedRef({ $0.append(name: name, value: value) }) { return }
+    fieldWasTooMuch(name, value)
+  }
+
+  /// The first of a request is counted by its being refused.
+  @inline(never)
+  private func fieldWasTooMuch(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    guard let request = requests.receiving?.takeUnretainedValue() else { return charge(name, value) }
     if request.isTooLarge { charge(name, value) }
     request.isTooLarge = true
   }
@@ -338,7 +351,7 @@ public final class HTTP2ServerSession {
   }
 
   func dataCame(streamID: Int32, _ bytes: UnsafeRawBufferPointer) {
-    requests.receiving(streamID, handle)?.message.appendBody(bytes)
+    requests.receiving(streamID, handle)?._withUnsafeGuaranteedRef { $0.message.appendBody(bytes) }
   }
 
   func frameEnded(_ frame: UnsafePointer<nghttp2_frame>) {
@@ -359,7 +372,11 @@ public final class HTTP2ServerSession {
   func streamClosed(_ streamID: Int32) { requests.closed(streamID, handle) }
 
   private func messageFrameEnded(_ header: nghttp2_frame_hd) {
-    guard let request = requests.receiving(header.stream_id, handle) else { return }
+    requests.receiving(header.stream_id, handle)?._withUnsafeGuaranteedRef { messageFrameEnded($0, header) }
+  }
+
+  @inline(__always)
+  private func messageFrameEnded(_ request: HTTP2Request, _ header: nghttp2_frame_hd) {
     requests.count(request)
     if request.isTooLarge { return refuseTooLarge(request) }
     guard Int32(header.flags) & Int32(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
@@ -373,7 +390,7 @@ public final class HTTP2ServerSession {
   }
 
   private func refuse(_ request: HTTP2Request) {
-    request.phase = .refused
+    requests.refused(request)
     submitReset(request.streamID, .refusedStream)
   }
 }
