@@ -115,8 +115,8 @@ public final class StandingCertificate {
     return wasRevoked
   }
 
-  /// Looks, at the price of one `stat`.
-  public func pickUpChanges() { revocations.pickUpChanges() }
+  /// Looks, at the price of one `stat` now and then; `instant` is of the monotonic clock, in nanoseconds.
+  public func pickUpChanges(at instant: Int64) { revocations.pickUpChanges(at: instant) }
 }
 
 /// What became of a client's certificate.

@@ -52,6 +52,8 @@ public final class Revocations {
 
   private var watch: FolderWatch
   private var revoked: Set<Revocable> = []
+  /// When somebody looked who had a clock; nanoseconds of the monotonic one.
+  private var lookedAt: Int64 = .min / 2
   /// Counts changes: what was judged before may be outdated.
   public private(set) var generation = 0
 
@@ -68,6 +70,17 @@ public final class Revocations {
     guard present != revoked else { return }
     revoked = present
     generation += 1
+  }
+
+  /// For how long a look into the folder counts for those who ask for each piece of input, in nanoseconds: nobody can revoke, hear
+  /// that it is done and send the next push in less. A client that streams is read every 20 µs.
+  static let lookCounts: Int64 = 200_000
+
+  /// The same, unless that has been done just now; `instant` is of the monotonic clock, in nanoseconds.
+  public func pickUpChanges(at instant: Int64) {
+    guard instant &- lookedAt >= Self.lookCounts else { return }
+    lookedAt = instant
+    pickUpChanges()
   }
 
   /// As of the last look into the folder.

@@ -98,8 +98,8 @@ final class GatewayConnection: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     guard let provider, !isEnding else { return }
-    guard !provider.isRevoked else { return giveUpRevoked() }
     gateway.broker.noteRead()
+    guard !provider.isRevoked(at: gateway.broker.meter.instant) else { return giveUpRevoked() }
     let now = gateway.clock.now()
     let failure = decoder.receive(bytes, ahead: { gateway.broker.expect(tokenAt: $0) }) {
       take($0, from: provider, now: now)

@@ -19,9 +19,9 @@ struct GatewayProvider {
   /// What may become of the certificate while the connection is open; nil in lenient mode.
   var standing: StandingCertificate?
 
-  /// Whether its certificate was revoked since the handshake. Looks for news.
-  var isRevoked: Bool {
-    standing?.pickUpChanges()
+  /// Whether its certificate was revoked since the handshake. Looks for news, by the monotonic clock in nanoseconds.
+  func isRevoked(at instant: Int64) -> Bool {
+    standing?.pickUpChanges(at: instant)
     return standing?.isRevoked ?? false
   }
 
