@@ -33,15 +33,6 @@ struct CertsFolderTests {
     #expect(try files.map(contents(of:)) == before)
   }
 
-  @Test("loads in less than 20 ms")
-  func loadsQuickly() throws {
-    let path = try Fixture.folder().path
-    let best = try (0..<5).map { _ in
-      try ContinuousClock().measure { try CertsFolder(path: path).prepare(now: Fixture.now) }
-    }.min()
-    #expect(try #require(best) < .milliseconds(20))
-  }
-
   @Test(
     "names the damaged file",
     arguments: [
