@@ -144,6 +144,7 @@ extension Emulator {
   private func providerPolicy() -> TLSPolicy {
     var policy = TLSPolicy()
     policy.clientCertificate = .optional
+    policy.readAhead = EmulatorListeners.providerReadAhead
     policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
     policy.chainCheck = { [trust, clock, logger] leaf, intermediates in
       trust.handshakeError(leaf, intermediates, at: clock.now(), logger)
@@ -162,6 +163,9 @@ extension Emulator {
 public enum EmulatorListeners {
   /// Bytes read from a gateway socket at once: few connections, much traffic.
   private static let gatewayReadAhead = 128 << 10
+  /// The same of a provider's: a record's head and body, or several small records, in one call of the system. No more than what
+  /// OpenSSL holds for a record anyway.
+  static let providerReadAhead = 16 << 10
   /// Between the last data and the TLS close, in nanoseconds: enough for a reader on the same machine or network to wake up
   /// for the data alone, too little to be felt.
   private static let closeDelay: Int64 = 20_000_000

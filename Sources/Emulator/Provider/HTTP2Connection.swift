@@ -79,7 +79,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     let now = service.clock.now()
     (lastHeard, hasHeard) = (SystemClock.now(), true)
     service.broker.noteRead(at: lastHeard)
-    service.pickUpRevocations()
+    service.pickUpRevocations(at: lastHeard)
     switch session.receive(bytes) {
     case .taken: answerAll(session, responder, now)
     case .notHTTP2(let first): return refuseOtherProtocol(first, session)

@@ -87,7 +87,9 @@ final class ProviderService {
   }
 
   /// Looks for what was revoked: before requests are judged that came together.
-  func pickUpRevocations() { revocations.pickUpChanges() }
+  func pickUpRevocations(at instant: Instant = SystemClock.now()) {
+    revocations.pickUpChanges(at: instant.nanoseconds)
+  }
 
   func tokenIdentity(_ environment: Environment) -> ProviderIdentity {
     .token(
