@@ -11,7 +11,7 @@ import urllib.request
 
 import websocket
 
-from harness import PATIENCE
+from harness import PATIENCE, eventually
 
 # Makes what the page's modules export global: tests look at it and call it.
 EXPOSE = """Promise.all(performance.getEntriesByType('resource').map(each => each.name)
@@ -126,6 +126,8 @@ class Browser(Page):
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--disable-background-networking", "--remote-debugging-port=0", "--remote-allow-origins=*",
              f"--user-data-dir={self.folder}", "about:blank"],
+            # What it leaves in the folder for temporary files goes with the rest.
+            env=os.environ | {"TMPDIR": self.folder},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.port = None
         self.tabs = []
@@ -158,4 +160,8 @@ class Browser(Page):
         self.socket.close()
         self.process.terminate()
         self.process.wait(PATIENCE)
+        eventually(self._is_away, "Chromium's processes, which end one by one, have stopped writing")
+
+    def _is_away(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+        return not os.path.exists(self.folder)

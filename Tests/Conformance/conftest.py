@@ -2,6 +2,7 @@ import shutil
 
 import pytest
 
+from browser import Browser
 from harness import TOPIC, Emulator
 from modern import issue_key
 from nodes import Cluster
@@ -15,6 +16,14 @@ def issued(tmp_path_factory):
     for number in range(6):
         emulator.device_certificate(f"phone-{number}")
     return emulator.path("certs")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser that many tests look through, one after the other: each opens its page and leaves it."""
+    browser = Browser()
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

@@ -9,15 +9,7 @@ import urllib.request
 
 import pytest
 
-from browser import Browser
 from harness import TOPIC
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    browser = Browser()
-    yield browser
-    browser.close()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from harness import TOPIC
 from phone_scenes import SCENES, scene
-from test_dashboard import chromium, page  # noqa: F401
+from test_dashboard import page  # noqa: F401
 from test_screenshots import PANES, populate
 
 # Best practices too: heads of tables without text are none of WCAG's.

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from harness import BINARY, FREE_PORTS, PATIENCE, TOPIC, Emulator, eventually
-from test_dashboard import chromium, install, open_detail, page, push, shot  # noqa: F401
+from test_dashboard import install, open_detail, page, push, shot  # noqa: F401
 
 CHANNEL = "AAECAwQFBgcICQoLDA0ODw=="
 
@@ -110,7 +110,7 @@ def commands(page):
 
 
 @pytest.mark.parametrize("has_ports_file", [True, False])
-def test_commands_of_empty_lists_run_as_printed(chromium, tmp_path, issued, has_ports_file):  # noqa: F811
+def test_commands_of_empty_lists_run_as_printed(chromium, tmp_path, issued, has_ports_file):
     """From another folder and a bare environment, whether a ports file was asked for or not."""
     folder = tmp_path / "it's here"
     folder.mkdir()

@@ -2,7 +2,7 @@
 
 import json
 
-from test_dashboard import chromium, install, open_detail, page, push  # noqa: F401
+from test_dashboard import install, open_detail, page, push  # noqa: F401
 
 RULES = "[...document.querySelectorAll('.finding .rule')].map(each => each.innerText)"
 EVENTS = "[...document.querySelectorAll('.outcome .happening strong')].map(each => each.innerText)"

@@ -7,7 +7,7 @@ import pytest
 from harness import TOPIC, SimulatedDevice, eventually
 from phone import Phone
 from phone_scenes import APP, CHAT, SHOP, scene
-from test_dashboard import chromium, page, push  # noqa: F401
+from test_dashboard import page, push  # noqa: F401
 
 @pytest.fixture
 def asked(page):  # noqa: F811

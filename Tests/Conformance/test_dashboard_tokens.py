@@ -5,7 +5,7 @@ import re
 import pytest
 
 from harness import TOPIC
-from test_dashboard import chromium, install, page, shot  # noqa: F401
+from test_dashboard import install, page, shot  # noqa: F401
 
 # Whether nothing of an element is cut off or lies beyond the window.
 WHOLE = """(element => element.scrollWidth <= element.clientWidth + 1 && (box => box.left >= 0 && box.right <= innerWidth)

@@ -11,7 +11,6 @@ import urllib.request
 
 import pytest
 
-from browser import Browser
 from harness import PATIENCE, SimulatedDevice, eventually
 
 
@@ -128,12 +127,14 @@ def test_every_example_is_answered_as_described(stopped_emulator):
 
 
 @pytest.fixture
-def page(emulator):
-    browser = Browser()
-    browser.resize(1100, 900)
-    browser.open("http://%s:%s/docs" % emulator.address("console"))
-    yield browser
-    browser.close()
+def page(chromium, emulator):
+    chromium.resize(1100, 900)
+    chromium.prefer("light")
+    chromium.complaints.clear()
+    chromium.open("http://%s:%s/docs" % emulator.address("console"))
+    yield chromium
+    # Away before the emulator goes, or the page would complain that it is gone.
+    chromium.open("about:blank")
 
 
 def shot(page, name):

@@ -4,19 +4,11 @@ import os
 
 import pytest
 
-from browser import Browser
 from harness import TOPIC, SimulatedDevice
 
 FOLDER = os.environ.get("DASHBOARD_SHOTS")
 CHAT = "com.example.chat"
 PANES = ("tokens", "devices", "send", "explain", "feedback", "channels", "connections", "faults", "clock")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    browser = Browser()
-    yield browser
-    browser.close()
 
 
 def populate(emulator):
