@@ -46,23 +46,29 @@ def refusal(*arguments):
     return last_words(start_in_vain(*arguments))
 
 
-def test_engines_that_no_node_comes_to(tmp_path, tmp_path_factory, issued, engine):
+@pytest.fixture
+def deaf_port():
+    """A port that nobody else gets, and at which nobody listens."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
+
+
+def test_engines_that_no_node_comes_to(tmp_path, tmp_path_factory, issued, engine, deaf_port):
     """One that is not there, one that does not know us, one whose certificate is of somebody else: a node waits for each for a
     while, and so for all at the same time."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
     stranger = engine("--auth", "another").url
     certificate, key = os.path.join(issued, "server.pem"), os.path.join(issued, "server.key")
     secure = engine("--tls", "--tlscert", certificate, "--tlskey", key).url
     other = Emulator(tmp_path_factory.mktemp("other"))
     other.push_certificate()
     starts = [
-        start_in_vain(tmp_path, issued, f"nats://me:s3cr3t@127.0.0.1:{port}"),
+        start_in_vain(tmp_path, issued, f"nats://me:s3cr3t@127.0.0.1:{deaf_port}"),
         start_in_vain(tmp_path, issued, stranger.replace("//", "//s3cr3t@")),
         start_in_vain(tmp_path, issued, secure, "--nats-ca", os.path.join(other.folder, "certs", "ca.pem")),
     ]
     absent, unknown, disbelieved = [last_words(each) for each in starts]
-    assert absent == f"--nats: nats://127.0.0.1:{port}: can't connect: Connection refused"
+    assert absent == f"--nats: nats://127.0.0.1:{deaf_port}: can't connect: Connection refused"
     assert unknown == f"--nats: {stranger}: the NATS server refuses us: Authorization Violation"
     assert disbelieved.startswith(f"--nats: {secure}: the certificate of the NATS server is not believed: ")
     assert disbelieved.endswith("(--nats-ca names its CA)")
