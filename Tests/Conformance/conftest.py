@@ -1,21 +1,47 @@
+import os
 import shutil
+import sys
 
 import pytest
 
-from browser import Browser
-from harness import TOPIC, Emulator
-from modern import issue_key
-from nodes import Cluster
+# Several folders share the raw HTTP/2 client of the providers' tests, and the attackers' rig.
+sys.path += [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder) for folder in ("provider", "hostile")]
+
+from browser import Browser  # noqa: E402
+from harness import TOPIC, Emulator  # noqa: E402
+from lab import prepare  # noqa: E402
+from made_once import made_once  # noqa: E402
+from modern import issue_key  # noqa: E402
+from nodes import Cluster  # noqa: E402
+from rig import issue_devices  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def issued(tmp_path_factory):
     """A certs folder with what most tests need: making keys takes longer than most tests do."""
-    emulator = Emulator(tmp_path_factory.mktemp("issued"))
-    emulator.push_certificate(TOPIC)
-    for number in range(6):
-        emulator.device_certificate(f"phone-{number}")
-    return emulator.path("certs")
+    def make(folder):
+        emulator = Emulator(folder)
+        emulator.push_certificate(TOPIC)
+        for number in range(6):
+            emulator.device_certificate(f"phone-{number}")
+
+    return str(made_once(tmp_path_factory, "issued", make) / "certs")
+
+
+@pytest.fixture(scope="session")
+def provider_folder(tmp_path_factory):
+    """A certs folder with everything that providers need."""
+    return str(made_once(tmp_path_factory, "provider", lambda folder: prepare(Emulator(folder))) / "certs")
+
+
+@pytest.fixture(scope="session")
+def hostile_certs(tmp_path_factory, provider_folder):
+    """A certs folder with everything that the attacks need."""
+    def make(folder):
+        shutil.copytree(provider_folder, folder / "certs")
+        issue_devices(Emulator(folder))
+
+    return str(made_once(tmp_path_factory, "hostile", make) / "certs")
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,11 @@ import os
 import re
 import subprocess
 import sys
-import zlib
 
 import pytest
 
 from harness import TOPIC
+from libraries import libraries
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "api")
 # Enough to find a forgotten bound in each parameter, few enough for a minute.
@@ -19,17 +19,7 @@ SEED = os.environ.get("API_SEED", "1")
 @pytest.fixture(scope="session")
 def schemathesis(tmp_path_factory):
     """An environment of its own beside the tests' one, made again when its requirements change."""
-    requirements = os.path.join(HERE, "requirements.txt")
-    with open(requirements, "rb") as file:
-        mark = f"api-{zlib.crc32(file.read()):08x}"
-    in_environment = sys.prefix != sys.base_prefix
-    folder = os.path.join(sys.prefix if in_environment else tmp_path_factory.mktemp("libraries"), mark)
-    if not os.path.exists(folder):
-        making = f"{folder}.{os.getpid()}"
-        subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target",
-             making, "-r", requirements], check=True)
-        os.rename(making, folder)
+    folder = libraries(os.path.join(HERE, "requirements.txt"), "api", tmp_path_factory)
 
     def run(emulator, *arguments):
         host, port = emulator.address("console")

@@ -211,7 +211,11 @@ def issue(folder):
     os.makedirs(folder, exist_ok=True)
     emulator = Emulator(folder)
     prepare(emulator)
+    issue_devices(emulator)
+    return emulator.path("certs")
+
+
+def issue_devices(emulator):
     emulator.device_certificate("healthy-phone")
     for number in range(4):
         emulator.device_certificate(f"phone-{number}")
-    return emulator.path("certs")

@@ -4,15 +4,7 @@ import pytest
 
 import probe_table
 from harness import Emulator
-from lab import Lab, prepare
-
-
-@pytest.fixture(scope="session")
-def provider_folder(tmp_path_factory):
-    """A certs folder with all keys and certificates."""
-    emulator = Emulator(tmp_path_factory.mktemp("provider"))
-    prepare(emulator)
-    return emulator.path("certs")
+from lab import Lab
 
 
 @pytest.fixture(scope="session")

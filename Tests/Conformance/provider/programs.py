@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import zlib
 
 from harness import PATIENCE, TOPIC
 from lab import KEY, TEAM
@@ -38,21 +36,8 @@ class Run:
         return result.stdout
 
 
-def libraries(name, tmp_path_factory):
-    """The folder of libraries that don't get along with those of the others, by the name of their requirements. Kept beside the
-    tests' environment, and made again with it."""
-    requirements = os.path.join(HERE, name)
-    with open(requirements, "rb") as file:
-        mark = f"{name.split('-')[1].split('.')[0]}-{zlib.crc32(file.read()):08x}"
-    in_environment = sys.prefix != sys.base_prefix
-    folder = os.path.join(sys.prefix if in_environment else tmp_path_factory.mktemp("libraries"), mark)
-    if not os.path.exists(folder):
-        making = folder + f".{os.getpid()}"
-        subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
-             "--target", making, "-r", requirements], check=True)
-        os.rename(making, folder)
-    return folder
+def requirements(name):
+    return os.path.join(HERE, f"requirements-{name}.txt")
 
 
 def client(name):

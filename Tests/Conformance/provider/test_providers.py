@@ -10,7 +10,8 @@ import pytest
 
 from harness import TOPIC, SimulatedDevice
 from identity import bearer
-from programs import Run, client, libraries, tool
+from libraries import libraries
+from programs import Run, client, requirements, tool
 
 COUNT = 1000
 APPLE = "api.sandbox.push.apple.com"
@@ -37,7 +38,7 @@ def device(lab):
 @pytest.fixture(scope="session")
 def apns2_folder(tmp_path_factory):
     """Where apns2 and its old relatives live."""
-    return libraries("requirements-apns2.txt", tmp_path_factory)
+    return libraries(requirements("apns2"), "apns2", tmp_path_factory)
 
 
 def aioapns(run):

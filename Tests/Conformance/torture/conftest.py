@@ -1,12 +1,6 @@
-import os
-import sys
-
 import pytest
 
-CONFORMANCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path += [os.path.join(CONFORMANCE, "provider"), os.path.join(CONFORMANCE, "hostile")]
-
-from torture import Tormentor  # noqa: E402
+from torture import Tormentor
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,25 @@
+"""Libraries that don't get along with those of the tests' environment, in folders of their own."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import zlib
+
+
+def libraries(requirements, name, tmp_path_factory):
+    """The folder of what a file of requirements names. Kept beside the tests' environment, and made again with it, or when the
+    requirements change; of several processes that want it one makes it."""
+    with open(requirements, "rb") as file:
+        mark = f"{name}-{zlib.crc32(file.read()):08x}"
+    in_environment = sys.prefix != sys.base_prefix
+    folder = os.path.join(sys.prefix if in_environment else tmp_path_factory.mktemp("libraries"), mark)
+    with open(folder + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(folder):
+            making = folder + f".{os.getpid()}"
+            subprocess.run(
+                [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+                 "--target", making, "-r", requirements], check=True)
+            os.rename(making, folder)
+    return folder
