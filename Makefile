@@ -43,9 +43,9 @@ build: ## a release build
 lint: ## the style check alone
 	@$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
 
-conformance: build ## other people's clients against the release build; PYTEST="-k php" for some
+conformance: build ## other people's clients against the release build; PYTEST="-k php" for some, WORKERS=2 for two at a time
 	@.ci/install test
-	@Tests/Conformance/run --binary $(EMULATOR) -- $(PYTEST)
+	@Tests/Conformance/run --binary $(EMULATOR) --workers $${WORKERS:-1} -- $(PYTEST)
 
 crash: build ## two hundred rounds of kill -9; CRASH_ROUNDS=1000 for more
 	@.ci/install test

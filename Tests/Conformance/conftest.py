@@ -7,6 +7,8 @@ import pytest
 # Several folders share the raw HTTP/2 client of the providers' tests, and the attackers' rig.
 sys.path += [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder) for folder in ("provider", "hostile")]
 
+import sharing  # noqa: E402
+import tables  # noqa: E402
 from browser import Browser  # noqa: E402
 from harness import TOPIC, Emulator  # noqa: E402
 from lab import prepare  # noqa: E402
@@ -14,6 +16,34 @@ from made_once import made_once  # noqa: E402
 from modern import issue_key  # noqa: E402
 from nodes import Cluster  # noqa: E402
 from rig import issue_devices  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "alone: looks at how long something takes, so that no other test may run at the same time")
+
+
+def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):
+        items.sort(key=sharing.rank_of)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return sharing.Sharing(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    tables.hand_over(session.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    tables.take_over(node)
+
+
+def pytest_terminal_summary(terminalreporter):
+    tables.tell(terminalreporter)
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,7 @@ def test_empty_says_what_to_do(page):
     assert "Send a test push" in page.text()
 
 
+@pytest.mark.alone
 def test_a_push_appears_within_a_second(page, emulator):
     token = install(emulator)
     push(emulator, token, {"aps": {"alert": "Good morning"}})
@@ -436,6 +437,7 @@ def test_skipping_to_the_content_stays_in_the_pane(page):
     assert page.script("location.hash") == "#faults"
 
 
+@pytest.mark.alone
 def test_ten_thousand_stay_smooth(page, emulator):
     token = install(emulator)
     push(emulator, token, {"aps": {"alert": "one of many"}})

@@ -3,6 +3,7 @@ import shutil
 import pytest
 
 import probe_table
+import tables
 from harness import Emulator
 from lab import Lab
 
@@ -29,11 +30,9 @@ def lab(make_lab):
     return make_lab()
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_sessionfinish():
     if probe_table.results:
-        terminalreporter.section("Apple's answers to a provider")
-        for line in probe_table.lines(probe_table.results):
-            terminalreporter.write_line(line)
+        tables.TABLES["Apple's answers to a provider"] = list(probe_table.lines(probe_table.results))
 
 
 @pytest.fixture
