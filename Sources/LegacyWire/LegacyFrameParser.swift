@@ -96,8 +96,8 @@ public enum LegacyFrameParser {
   }
 
   /// Reads a frame that is laid out as nearly all clients do it: every item once, in the order of their ids, with a token of
-  /// 32 bytes. nil for any other, which may be as good. Item by item takes 220 instructions, this 40, and the whole of a push
-  /// that is kept took 830.
+  /// 32 bytes. nil for any other, which may be as good. Item by item is 33 instructions for each of five items; this and writing
+  /// the record in its place saved a tenth of the instructions of a push that is kept.
   @inlinable @inline(__always)
   static func usual(_ frame: UnsafeRawBufferPointer) -> LegacyNotification? {
     guard frame.count > 61, let start = frame.baseAddress, word(frame, 5) >> 8 == 0x01_0020,

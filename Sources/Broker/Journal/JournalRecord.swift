@@ -44,8 +44,8 @@ public struct JournalRecord: BitwiseCopyable {
   /// Becomes that of a notification that has just come, whatever it was. Copies the frame, or token, body and header fields,
   /// into `memory`.
   ///
-  /// Writes each field in its place: a record that is made elsewhere first costs a copy of 144 bytes for each push, which was
-  /// 7 % of all instructions of a push that is kept.
+  /// Writes each field in its place: a record that is made elsewhere first is copied for each push, which was 7 % of all
+  /// instructions of a push that is kept.
   @inline(__always)
   mutating func begin(
     id: UInt64, _ submission: PlainSubmission, _ memory: ByteBox, registration: RegistrationID?,
