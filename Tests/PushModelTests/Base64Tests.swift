@@ -25,12 +25,44 @@ struct Base64Tests {
     #expect(Base64.encodeForURL(bytes) == url && decode(url, .webToken) == bytes)
   }
 
-  @Test("is what everybody else writes, at every length", arguments: 0..<70)
+  @Test("is what everybody else writes, at every length", arguments: 0..<200)
   func everyLength(count: Int) {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 7) }
     let text = Data(bytes).base64EncodedString()
     #expect(Base64.encode(bytes) == text)
     for form in Self.forms { #expect(decode(text, form) == bytes) }
+  }
+
+  /// A text that vectors take at once, at each place of which each byte is tried.
+  @Test("has no digits but those of its alphabet, wherever they stand", arguments: 0..<64)
+  func everyPlace(place: Int) {
+    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    let digits = Dictionary(uniqueKeysWithValues: zip(alphabet.utf8, UInt32.min...))
+    var wrong: [UInt8] = []
+    for byte in UInt8.min...UInt8.max {
+      var text = Array(repeating: UInt8(ascii: "A"), count: 64)
+      text[place] = byte
+      // Nothing but zeros, and six bits of one group of three bytes.
+      var plain = [UInt8](repeating: 0, count: 48)
+      let group = (digits[byte] ?? 0) << UInt32(18 - place % 4 * 6)
+      for index in 0..<3 { plain[place / 4 * 3 + index] = UInt8(group >> UInt32(16 - index * 8) & 255) }
+      let isPadding = byte == UInt8(ascii: "=") && place % 4 == 3
+      let expected = digits[byte] != nil ? plain : isPadding && place == 63 ? plain.dropLast() : nil
+      let end = digits[byte] != nil ? 64 : isPadding ? place + 1 : place / 4 * 4
+      if Base64.decode(text, .strict) != expected || read(text) != end { wrong.append(byte) }
+    }
+    #expect(wrong.isEmpty)
+  }
+
+  /// How much of a text is read as base64 where something else may follow.
+  private func read(_ text: [UInt8]) -> Int {
+    var (read, output) = (0, [UInt8](repeating: 0, count: text.count + Base64.slack))
+    output.withUnsafeMutableBytes { output in
+      text.withUnsafeBytes { text in
+        if let start = output.baseAddress { _ = Base64.decodePrefix(text, to: start, &read) }
+      }
+    }
+    return read
   }
 
   @Test("gives every byte back")

@@ -1,4 +1,4 @@
-import CPrefetch
+import CProcessor
 import PushModel
 
 /// A growing table of plain values, addressed by the ids of its rows. Elements keep their place in order, not in memory.

@@ -1,4 +1,4 @@
-import CPrefetch
+import CProcessor
 import PushModel
 
 /// Finds a registration by its token: open addressing, linear probing, at most half full.
