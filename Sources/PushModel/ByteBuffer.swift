@@ -2,36 +2,39 @@
 ///
 /// What it lends is valid until the next change. Holds no memory until something is appended, unless told otherwise.
 public struct ByteBuffer: ~Copyable {
-  private static let alignment = 16
-
-  private var base: UnsafeMutableRawPointer?
+  @usableFromInline var base: UnsafeMutableRawPointer?
+  @usableFromInline var used = 0
+  @usableFromInline var held: Int
   private let factor: Int
-  /// Bytes of memory held.
-  public private(set) var capacity: Int
-  /// Bytes in use.
-  public private(set) var count = 0
+  private let alignment: Int
 
-  /// An empty buffer with room for `capacity` bytes, whose memory grows by `factor` when it is used up.
-  public init(capacity: Int = 0, growingBy factor: Int = 2) {
+  /// Bytes of memory held.
+  @inlinable public var capacity: Int { held }
+  /// Bytes in use.
+  @inlinable public var count: Int { used }
+
+  /// An empty buffer with room for `capacity` bytes, whose memory grows by `factor` when it is used up, and begins at a
+  /// multiple of `alignment` bytes.
+  public init(capacity: Int = 0, growingBy factor: Int = 2, alignment: Int = 16) {
     precondition(capacity >= 0 && factor > 1, "this would never grow")
-    (self.capacity, self.factor) = (capacity, factor)
-    base = capacity > 0 ? .allocate(byteCount: capacity, alignment: Self.alignment) : nil
+    (held, self.factor, self.alignment) = (capacity, factor, alignment)
+    base = capacity > 0 ? .allocate(byteCount: capacity, alignment: alignment) : nil
   }
 
   deinit { base?.deallocate() }
 
   /// What was appended.
-  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  @inlinable public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   /// What was appended, to be changed in place.
-  public var mutableBytes: UnsafeMutableRawBufferPointer {
+  @inlinable public var mutableBytes: UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(start: base, count: count)
   }
 
   // MARK: Growing
 
   /// Adds a copy of `bytes`.
-  @inline(__always)
+  @inlinable @inline(__always)
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress else { return }
     append(atMost: bytes.count) { end in
@@ -41,7 +44,7 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Adds one byte.
-  @inline(__always)
+  @inlinable @inline(__always)
   public mutating func append(_ byte: UInt8) {
     append(atMost: 1) { end in
       end.storeBytes(of: byte, as: UInt8.self)
@@ -50,22 +53,23 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Adds what `write` writes to room for `size` bytes, as many as it says; nothing if it says nil. Answers what it said.
-  @inline(__always)
+  @inlinable @inline(__always)
   @discardableResult
   public mutating func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int?) -> Int? {
     reserve(size)
     guard let base, let added = write(base + count) else { return nil }
-    count &+= added
+    used &+= added
     return added
   }
 
   /// Makes room for `size` more bytes; later appends up to that do not move anything.
-  @inline(__always)
+  @inlinable @inline(__always)
   public mutating func reserve(_ size: Int) {
     if capacity &- count < size || base == nil { grow(size) }
   }
 
-  private mutating func grow(_ size: Int) {
+  @usableFromInline
+  mutating func grow(_ size: Int) {
     var larger = max(1, capacity)
     while larger - count < size { larger *= factor }
     resize(to: larger)
@@ -74,10 +78,10 @@ public struct ByteBuffer: ~Copyable {
   /// Moves to memory of `size` bytes, in which what was appended must fit.
   public mutating func resize(to size: Int) {
     precondition(size >= count, "what was appended does not fit")
-    let fresh = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: Self.alignment)
+    let fresh = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment)
     if let base { fresh.copyMemory(from: base, byteCount: count) }
     base?.deallocate()
-    (base, capacity) = (fresh, size)
+    (base, held) = (fresh, size)
   }
 
   // MARK: Forgetting
@@ -85,20 +89,20 @@ public struct ByteBuffer: ~Copyable {
   /// Forgets everything but the first `size` bytes, and keeps the memory.
   public mutating func removeAll(from size: Int = 0) {
     precondition(size >= 0, "there is nothing before the first byte")
-    count = min(count, size)
+    used = min(used, size)
   }
 
   /// Forgets the first `size` bytes; the rest moves there.
   public mutating func removeFirst(_ size: Int) {
     precondition(0...count ~= size, "so much was not appended")
     guard let base else { return }
-    count -= size
+    used -= size
     base.copyMemory(from: base + size, byteCount: count)
   }
 
   /// Forgets everything, and gives the memory back.
   public mutating func free() {
     base?.deallocate()
-    (base, capacity, count) = (nil, 0, 0)
+    (base, held, used) = (nil, 0, 0)
   }
 }

@@ -54,6 +54,14 @@ public final class Journal {
   /// The record of `id`, if it is still here. Its bytes are lent until the next notification comes.
   public subscript(id: UInt64) -> JournalRecord? { pointer(id)?.pointee }
 
+  /// Calls `body` with the record of each of the ids that is still here. Lent until the next notification comes.
+  @inline(__always)
+  public func forEach(_ ids: Range<UInt64>, _ body: (UnsafePointer<JournalRecord>) -> Void) {
+    for id in ids {
+      if let record = pointer(id) { body(UnsafePointer(record)) }
+    }
+  }
+
   /// What only some notifications have.
   public func detail(_ id: UInt64) -> NotificationDetail? {
     guard let details, let slot = slot(id) else { return nil }

@@ -2,15 +2,26 @@ import PushModel
 
 /// Writes the lines of a capture, one whole line a call, into memory that it keeps for the next ones.
 public final class CaptureEncoder {
-  private let text = CaptureText()
+  private let text: CaptureText
+  private let alignment: Int
+  private var start = 0
 
-  public init() {}
+  /// Memory for lines begins at a multiple of `alignment` bytes.
+  public init(alignment: Int = 16) {
+    text = CaptureText(alignment: alignment)
+    self.alignment = alignment
+  }
 
   /// The lines since `removeAll`.
-  public var bytes: UnsafeRawBufferPointer { text.bytes }
+  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text.bytes[start...]) }
 
-  /// Makes room for the next lines.
-  public func removeAll() { text.removeAll() }
+  /// Makes room for the next lines, which will lie in memory as they lie behind the first `size` bytes of a file: where
+  /// the file has a multiple of the alignment, so does the memory.
+  public func removeAll(forFileOf size: Int = 0) {
+    text.removeAll()
+    start = size % alignment
+    _ = text.extend(atMost: start) { [start] _ in start }
+  }
 
   /// The first line of a file.
   public func header(startedAt: Timestamp, software: String) {
@@ -127,7 +138,7 @@ public final class CaptureEncoder {
 
   /// Text as it came; bytes that are not UTF-8 as `null` and base64, which only names and values of fields can be.
   private func string(_ value: UnsafeRawBufferPointer) {
-    if CaptureText.isPlain(value) {
+    if JSONText.isPlain(value) {
       text.plainString(value)
     } else if String(validating: value, as: UTF8.self) != nil {
       text.string(value)

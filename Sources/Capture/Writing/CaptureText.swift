@@ -5,7 +5,9 @@ final class CaptureText {
   /// Grows in large steps: what is copied is touched twice, what is never reached is never touched.
   private var buffer: ByteBuffer
 
-  init(capacity: Int = 1 << 16) { buffer = ByteBuffer(capacity: capacity, growingBy: 8) }
+  init(capacity: Int = 1 << 16, alignment: Int = 16) {
+    buffer = ByteBuffer(capacity: capacity, growingBy: 8, alignment: alignment)
+  }
 
   var count: Int { buffer.count }
   var bytes: UnsafeRawBufferPointer { buffer.bytes }
@@ -85,27 +87,7 @@ final class CaptureText {
 
   /// A string of UTF-8; what is not is made good.
   func text(_ bytes: UnsafeRawBufferPointer) {
-    if Self.isPlain(bytes) { plainString(bytes) } else { string(String(decoding: bytes, as: UTF8.self)) }
-  }
-
-  /// Whether bytes are ASCII that needs no escape. Eight at a time: a byte below 0x20, 0x7f, a quote, a backslash and
-  /// whatever is above 0x7f leave a mark in its highest bit.
-  @inline(__always)
-  static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    var (position, marks): (Int, UInt64) = (0, 0)
-    while position &+ 8 <= bytes.count {
-      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-      let (quote, slash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5c))
-      marks |= word | (word &- ones &* 0x20) | (quote &- ones) | (slash &- ones) | (word &+ ones)
-      position &+= 8
-    }
-    guard marks & (ones &* 0x80) == 0 else { return bytes.allSatisfy(isPlain) }
-    return bytes[position...].allSatisfy(isPlain)
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte >= 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    if JSONText.isPlain(bytes) { plainString(bytes) } else { string(String(decoding: bytes, as: UTF8.self)) }
   }
 
   /// A string of bytes that need no escape.

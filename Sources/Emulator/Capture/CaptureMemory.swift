@@ -5,7 +5,7 @@ import PushModel
 ///
 /// Frames that are accepted make one record as long as nothing comes between them. Its head is written when it ends,
 /// which `endRun` sees to.
-final class CaptureMemory {
+struct CaptureMemory: ~Copyable {
   private static let firstCapacity = 1 << 18
   /// After so many fillings that used less than an eighth of it, memory is given back: while traffic is heavy, getting it
   /// anew each time would cost more than all the copying.
@@ -20,7 +20,7 @@ final class CaptureMemory {
   var count: Int { buffer.count }
   var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
-  func removeAll() {
+  mutating func removeAll() {
     slightFillings = count < buffer.capacity / 8 ? slightFillings + 1 : 0
     buffer.removeAll()
     guard slightFillings > Self.patience, buffer.capacity > Self.firstCapacity else { return }
@@ -29,7 +29,7 @@ final class CaptureMemory {
   }
 
   /// Takes out what was added since the count was this; not within a run.
-  func removeAll(from end: Int) {
+  mutating func removeAll(from end: Int) {
     run.frames = 0
     run.firstCount = 0
     buffer.removeAll(from: end)
@@ -37,7 +37,7 @@ final class CaptureMemory {
 
   /// Adds a frame that was accepted.
   @inline(__always)
-  func append(_ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64) {
+  mutating func append(_ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64) {
     if run.frames > 0,
       run.connection != connection || run.nanoseconds != nanoseconds
         || Int(run.firstCount) + frame.count > CaptureFormat.sharedLimit
@@ -54,10 +54,10 @@ final class CaptureMemory {
   }
 
   /// Adds whole records of another.
-  func append(_ records: UnsafeRawBufferPointer) { buffer.append(records) }
+  mutating func append(_ records: UnsafeRawBufferPointer) { buffer.append(records) }
 
   /// Makes a record of the frames that were added.
-  func endRun() {
+  mutating func endRun() {
     guard run.frames > 0 else { return }
     buffer.mutableBytes.storeBytes(of: run, toByteOffset: runStart, as: CaptureHead.self)
     (run.frames, run.firstCount) = (0, 0)
@@ -66,7 +66,8 @@ final class CaptureMemory {
 
   /// Adds a record; both parts together are as long as its head says.
   @inline(__always)
-  func append(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
+  mutating func append(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer)
+  {
     endRun()
     put(head)
     buffer.append(first)
@@ -75,7 +76,7 @@ final class CaptureMemory {
   }
 
   @inline(__always)
-  private func put(_ head: CaptureHead) {
+  private mutating func put(_ head: CaptureHead) {
     buffer.append(atMost: CaptureHead.size) { end in
       end.storeBytes(of: head, as: CaptureHead.self)
       return CaptureHead.size
@@ -84,5 +85,8 @@ final class CaptureMemory {
 
   /// Heads lie where their words can be loaded.
   @inline(__always)
-  private func align() { buffer.append(atMost: 15) { [count] _ in -count & 15 } }
+  private mutating func align() {
+    let gap = -count & 15
+    buffer.append(atMost: 15) { _ in gap }
+  }
 }

@@ -40,8 +40,9 @@ final class CaptureRecorder {
 
   deinit { spool.end() }
 
-  /// How much of the journal may be unseen, as a count.
-  private var backlog: UInt64 { UInt64(broker.journal.capacity / 2) }
+  /// How many records may be unseen: less than half of the journal, which is about to forget them, and so few that they are
+  /// still in the processor's second cache when they are copied.
+  private var backlog: UInt64 { UInt64(min(broker.journal.capacity / 2, 512)) }
   private var elapsed: Int64 { SystemClock.monotonicNanoseconds() - startedAt }
 
   private static func startWriter(_ options: CaptureOptions, _ spool: CaptureSpool) throws -> WorkerThread {
@@ -90,8 +91,8 @@ final class CaptureRecorder {
     spool.hold()
     if first < end {
       let now = elapsed
-      for id in first..<end {
-        if let record = journal[id], !awaitsVerdicts || !isUndecided(record) { add(record, now) }
+      journal.forEach(first..<end) { record in
+        if !awaitsVerdicts || !isUndecided(record.pointee) { add(record, now) }
       }
     }
     if isCovered { spool.cover() }
@@ -101,10 +102,10 @@ final class CaptureRecorder {
   /// Another service has decided about this one.
   func decided(_ id: UInt64) {
     // Else the end of the turn finds it, with its verdict.
-    guard id < nextId, let record = broker.journal[id] else { return }
+    guard id < nextId else { return }
     spool.beginAdding()
     spool.hold()
-    add(record, elapsed)
+    broker.journal.forEach(id..<id + 1) { add($0, elapsed) }
     report = spool.endAdding()
   }
 
@@ -114,11 +115,16 @@ final class CaptureRecorder {
     return broker.journal.detail(record.id)?.upstream != nil
   }
 
+  /// Most are frames that were accepted: of their records nothing else is read, or copied.
   @inline(__always)
-  private func add(_ record: JournalRecord, _ now: Int64) {
-    if record.interface == .gateway, record.rejection == nil {
-      return spool.add(record.raw, connection: record.connection, nanoseconds: now)
+  private func add(_ record: UnsafePointer<JournalRecord>, _ now: Int64) {
+    guard record.pointee.interface == .gateway, record.pointee.rejection == nil else {
+      return addOther(record.pointee, now)
     }
+    spool.add(record.pointee.raw, connection: record.pointee.connection, nanoseconds: now)
+  }
+
+  private func addOther(_ record: JournalRecord, _ now: Int64) {
     var head = CaptureHead(kind: record.interface == .gateway ? .frame : .request, nanoseconds: now)
     head.rejection = record.rejection
     head.connection = record.connection

@@ -4,7 +4,7 @@ import Platform
 /// swapped for an empty one when it is not.
 ///
 /// Everything mutable is touched only while `condition` is locked, by the loop's thread and by the writer's; hence
-/// `@unchecked Sendable`. Memory that `take` gives away is the writer's alone, until the next `take` gives it back.
+/// `@unchecked Sendable`. Memory that `take` swaps out is the writer's alone, until the next `take` swaps it back.
 final class CaptureSpool: @unchecked Sendable {
   /// Most bytes that may wait, whatever the disk does: then the loop waits, as nothing may be lost. Some turns of the
   /// fastest traffic; more would only cost page faults, since a slower disk is slower in the long run too.
@@ -121,9 +121,9 @@ final class CaptureSpool: @unchecked Sendable {
 
   // MARK: The writer's side
 
-  /// Gives `empty` for what has come meanwhile, waiting for it, and for more of it if traffic is heavy; nothing if the file is
-  /// to be opened again, nil when there will be nothing more.
-  func take(inExchangeFor empty: CaptureMemory, _ report: CaptureReport, isHeavy: Bool) -> CaptureMemory? {
+  /// Swaps `records`, which is empty, with what has come meanwhile, waiting for it, and for more of it if traffic is heavy; that
+  /// is nothing if the file is to be opened again. False when there will be nothing more.
+  func take(_ records: inout CaptureMemory, _ report: CaptureReport, isHeavy: Bool) -> Bool {
     condition.lock()
     defer { condition.unlock() }
     self.report = report
@@ -131,16 +131,15 @@ final class CaptureSpool: @unchecked Sendable {
     writerWaits = true
     while free == 0, !wantsReopening, !isEnded { condition.waitForSomething() }
     writerWaits = false
-    guard free > 0 || wantsReopening else { return nil }
-    let full = memory
-    memory = empty
-    if let heldFrom { keepBack(full, from: heldFrom) }
+    guard free > 0 || wantsReopening else { return false }
+    swap(&memory, &records)
+    if let heldFrom { keepBack(&records, from: heldFrom) }
     condition.signalRoom()
-    return full
+    return true
   }
 
   /// What is not committed stays here.
-  private func keepBack(_ full: CaptureMemory, from start: Int) {
+  private func keepBack(_ full: inout CaptureMemory, from start: Int) {
     memory.append(UnsafeRawBufferPointer(rebasing: full.bytes[start...]))
     full.removeAll(from: start)
     heldFrom = 0

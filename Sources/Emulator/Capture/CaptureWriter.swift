@@ -14,7 +14,7 @@ final class CaptureWriter {
   private let spool: CaptureSpool
   private let file: CaptureFile
   private let startedAt: Timestamp
-  private let encoder = CaptureEncoder()
+  private let encoder = CaptureEncoder(alignment: UncachedOutput.block)
   private var report = CaptureReport()
   /// Of pushes in the encoder, and of those that are lost and not yet told of.
   private var pushesInEncoder = 0
@@ -31,21 +31,20 @@ final class CaptureWriter {
     (self.spool, self.file, self.startedAt) = (spool, file, startedAt)
     encoder.header(startedAt: startedAt, software: EmulatorVersion.current)
     try file.append(encoder.bytes)
-    encoder.removeAll()
+    encoder.removeAll(forFileOf: file.size)
   }
 
   /// Writes until the spool has ended.
   func run() {
-    var empty = CaptureMemory()
+    var records = CaptureMemory()
     var isHeavy = false
-    while let records = spool.take(inExchangeFor: empty, report, isHeavy: isHeavy) {
+    while spool.take(&records, report, isHeavy: isHeavy) {
       isHeavy = records.count >= Self.heavy
       var position = 0
       while position < records.count { position = encode(records.bytes, position) }
       flush()
       if spool.takeReopening() { reopen() }
       records.removeAll()
-      empty = records
     }
   }
 
@@ -102,7 +101,7 @@ final class CaptureWriter {
 
   private func flush() {
     defer {
-      encoder.removeAll()
+      encoder.removeAll(forFileOf: file.size)
       pushesInEncoder = 0
     }
     guard !encoder.bytes.isEmpty else { return }

@@ -4,7 +4,7 @@ import Platform
 /// the cache costs a processor three times what encoding it does.
 final class UncachedOutput {
   /// What file systems ask of offsets, counts and memory, in bytes; more than any asks.
-  private static let block = 4096
+  static let block = 4096
   /// Less goes through the cache: it is read soon, by whoever follows the file.
   private static let minimum = 256 << 10
 
@@ -34,13 +34,13 @@ final class UncachedOutput {
     return length < minimum ? (0, 0..<0) : (before, before..<before + length)
   }
 
-  /// Writes whole blocks at an offset that is one of a block; false if not all of them were taken.
+  /// Writes whole blocks at an offset that is one of a block; false if not all of them were taken. They are copied first
+  /// unless they lie in memory at a multiple of a block.
   func write(_ blocks: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-    reserve(blocks.count)
-    memory.copyMemory(from: blocks)
+    let blocks = aligned(blocks)
     var written = 0
     while written < blocks.count {
-      let rest = UnsafeRawBufferPointer(rebasing: memory[written..<blocks.count])
+      let rest = UnsafeRawBufferPointer(rebasing: blocks[written...])
       let count = put(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
       if count < 0, errno == EINTR { continue }
       guard count > 0, count % Self.block == 0 else { return false }
@@ -49,9 +49,13 @@ final class UncachedOutput {
     return true
   }
 
-  private func reserve(_ count: Int) {
-    guard memory.count < count else { return }
-    memory.deallocate()
-    memory = .allocate(byteCount: count, alignment: Self.block)
+  private func aligned(_ blocks: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    guard UInt(bitPattern: blocks.baseAddress) % UInt(Self.block) != 0 else { return blocks }
+    if memory.count < blocks.count {
+      memory.deallocate()
+      memory = .allocate(byteCount: blocks.count, alignment: Self.block)
+    }
+    memory.copyMemory(from: blocks)
+    return UnsafeRawBufferPointer(rebasing: memory[..<blocks.count])
   }
 }

@@ -11,6 +11,27 @@ public enum JSONText {
     return input.contains { $0 <= 0x20 } ? withoutBlanks(input) : input
   }
 
+  /// Whether `bytes` are ASCII that needs no escape in a string. Eight at a time: a byte below 0x20, 0x7f, a quote, a backslash and
+  /// whatever is above 0x7f leave a mark in its highest bit.
+  @inlinable
+  public static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var (position, marks): (Int, UInt64) = (0, 0)
+    while position &+ 8 <= bytes.count {
+      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      let (quote, slash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5c))
+      marks |= word | (word &- ones &* 0x20) | (quote &- ones) | (slash &- ones) | (word &+ ones)
+      position &+= 8
+    }
+    guard marks & (ones &* 0x80) == 0 else { return bytes.allSatisfy(isPlain) }
+    return bytes[position...].allSatisfy(isPlain)
+  }
+
+  @usableFromInline
+  static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
   private static func isJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var cursor = JSONCursor(bytes)
     guard (try? cursor.skipValue(depth: maximumDepth)) != nil else { return false }

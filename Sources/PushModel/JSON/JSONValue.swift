@@ -73,8 +73,20 @@ public indirect enum JSONValue: Sendable, ExpressibleByStringLiteral, Expressibl
   }
 
   private static func write(_ string: String, to output: inout [UInt8]) {
+    var string = string
     output.append(UInt8(ascii: "\""))
-    for byte in string.utf8 {
+    string.withUTF8 { text in
+      if JSONText.isPlain(UnsafeRawBufferPointer(text)) {
+        output.append(contentsOf: text)
+      } else {
+        writeEscaped(text, to: &output)
+      }
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+
+  private static func writeEscaped(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    for byte in text {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(contentsOf: [UInt8(ascii: "\\"), byte])
       case 0x0a: output.append(contentsOf: "\\n".utf8)
@@ -84,7 +96,6 @@ public indirect enum JSONValue: Sendable, ExpressibleByStringLiteral, Expressibl
       default: output.append(byte)
       }
     }
-    output.append(UInt8(ascii: "\""))
   }
 }
 

@@ -1,3 +1,4 @@
+import Capture
 import FoundationEssentials
 import Platform
 import TestSupport
@@ -83,6 +84,34 @@ struct CaptureFileTests {
       // After a failure the ordinary way is kept to. Some file systems have no other.
       let tried = taken > 0 && taken % 4096 == 0 ? 3 : 2
       #expect(calls == (UncachedOutput(path) == nil ? 0 : tried))
+    }
+  }
+
+  @Test(
+    "lines that lie in memory as they will in the file go there uncopied",
+    arguments: [1, 4096, 5000, 70_001])
+  func uncopied(size: Int) throws {
+    try Self.inFolder { path in
+      var random = SystemRandomNumberGenerator()
+      let before = Self.lines(size, &random)
+      _ = FileManager.default.createFile(atPath: path, contents: Data(before))
+      let encoder = CaptureEncoder(alignment: UncachedOutput.block)
+      encoder.removeAll(forFileOf: before.count)
+      for number in 0..<20_000 { encoder.lost(number, nanoseconds: 0) }
+      let (first, blocks) = UncachedOutput.split(encoder.bytes.count, at: before.count)
+      var written: [UnsafeRawPointer?] = []
+      let file = try CaptureFile(CaptureOptions(path: path)) { path in
+        UncachedOutput(path) { descriptor, bytes, count, offset in
+          written.append(bytes)
+          return pwrite(descriptor, bytes, count, offset)
+        }
+      }
+      try file.append(encoder.bytes)
+      #expect(FileManager.default.contents(atPath: path).map(Array.init) == before + Array(encoder.bytes))
+      // Some file systems are written through the cache alone.
+      let isUncached = UncachedOutput(path) != nil
+      #expect(written == (isUncached ? [encoder.bytes.baseAddress.map { $0 + first }] : []))
+      #expect(blocks.count > 0)
     }
   }
 

@@ -24,9 +24,8 @@ struct CaptureSpoolTests {
   /// What the writer gets, without waiting for more.
   private func take() -> [String] {
     spool.reopen()
-    guard let memory = spool.take(inExchangeFor: CaptureMemory(), CaptureReport(), isHeavy: false) else {
-      return []
-    }
+    var memory = CaptureMemory()
+    guard spool.take(&memory, CaptureReport(), isHeavy: false) else { return [] }
     _ = spool.takeReopening()
     var (texts, position): ([String], Int) = ([], 0)
     while position < memory.count {
@@ -87,6 +86,7 @@ struct CaptureSpoolTests {
     add("b")
     spool.end()
     #expect(take() == ["a"])
-    #expect(spool.take(inExchangeFor: CaptureMemory(), CaptureReport(), isHeavy: false) == nil)
+    var memory = CaptureMemory()
+    #expect(!spool.take(&memory, CaptureReport(), isHeavy: false))
   }
 }
