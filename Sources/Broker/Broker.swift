@@ -23,6 +23,8 @@ public final class Broker {
   var slots = MessageSlots()
   /// Who is connected, and what went there in this turn.
   var deliveries = Deliveries()
+  /// The row that was expected last.
+  @exclusivity(unchecked) var expected: RegistrationID?
   /// Tokens that were not registered at their first push because there are too many, as a count.
   public internal(set) var refusedAdoptions: UInt64 = 0
   /// Every device was forgotten in this turn.

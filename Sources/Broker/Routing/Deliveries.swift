@@ -1,3 +1,4 @@
+import CProcessor
 import PushModel
 
 /// Names a live session; the number goes to another one later.
@@ -6,11 +7,13 @@ struct SessionID: RowID {
 }
 
 /// The live sessions of devices, and what this turn handed to them.
-struct Deliveries {
+struct Deliveries: ~Copyable {
   /// Most entries of a turn's lists whose memory is kept for the next turn, as a count.
   private static let keptCapacity = 1 << 16
 
   private var sessions: [DeviceSession?] = []
+  /// Where the links of sessions lie; only to be brought near.
+  private var places: [UnsafeRawPointer?] = []
   private var free: [SessionID] = []
   /// Rows handed to a connection in this turn by providers that hear nothing of success.
   private var untold: [RegistrationID] = []
@@ -27,6 +30,14 @@ struct Deliveries {
   @inline(__always)
   subscript(id: SessionID) -> DeviceSession? { sessions[id.index] }
 
+  /// Has what the next message of a session asks for first brought near: the link, which takes two lines of memory.
+  @inline(__always)
+  func expect(_ id: SessionID) {
+    guard let link = places[id.index] else { return }
+    prefetch(link)
+    prefetch(link + 64)
+  }
+
   /// All that are live.
   var live: some Sequence<DeviceSession> { sessions.lazy.compactMap(\.self) }
 
@@ -37,15 +48,20 @@ struct Deliveries {
     -> DeviceSession
   {
     let id = free.popLast() ?? SessionID(sessions.count)
-    if id.index == sessions.count { sessions.append(nil) }
+    if id.index == sessions.count {
+      sessions.append(nil)
+      places.append(nil)
+    }
     let session = DeviceSession(
       id: id, device: device, environment: environment, link: link, connectedAt: now)
     sessions[id.index] = session
+    places[id.index] = UnsafeRawPointer(Unmanaged.passUnretained(link).toOpaque())
     return session
   }
 
   mutating func close(_ session: DeviceSession) {
     sessions[session.id.index] = nil
+    places[session.id.index] = nil
     free.append(session.id)
   }
 

@@ -12,9 +12,14 @@ enum CourierProtocol {
   static let certificateInside = "apns-security-v3"
   static let certificateInHandshake = "apns-security-v2"
 
+  /// A record's head and body in one call of the system, in bytes: what OpenSSL holds for a record anyway.
+  private static let readAhead = 16 << 10
+
   /// The listener's. The plain form is preferred: every device that knows the packed one can do without it.
   static var policy: TLSPolicy {
     var policy = TLSPolicy()
+    policy.readAhead = readAhead
+    policy.peersSayLittle = true
     policy.selectALPN = choose
     policy.clientCertificate = .optional
     policy.clientCertificateWithALPN = {

@@ -324,6 +324,8 @@ public final class SocketConnection: LoopClient {
         bytesRead += count
         handler?.connection(self, received: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
         if budget.isSpent(count, on: loop) { return queueReading() }
+        // If more has come since, the socket says so.
+        if layer.isDry(afterReading: count) { return }
       case .needsInput: return
       case .needsRoom: return waitForWritable()
       case .ended: return peerEnded()

@@ -17,6 +17,9 @@ struct SocketLayer: ~Copyable {
     case failed
   }
 
+  /// Behind a read of so many bytes there is likely more.
+  private static let bulk = 8 << 10
+
   /// The owner closes it.
   let descriptor: Int32
   /// OpenSSL's state, owned by this value; nil without TLS.
@@ -25,6 +28,8 @@ struct SocketLayer: ~Copyable {
   let closeDelay: Int64
   /// Whether the peer is the one who connected.
   let isServer: Bool
+  /// `TLSPolicy.peersSayLittle`.
+  private let peerSaysLittle: Bool
 
   /// A socket with TLS, or without if there is no context.
   init(_ descriptor: Int32, _ context: TLSContext?, isServer: Bool) throws {
@@ -32,6 +37,7 @@ struct SocketLayer: ~Copyable {
     guard context == nil || ssl != nil else { throw TLSError.drained("make TLS connection") }
     (self.descriptor, self.ssl, self.isServer) = (descriptor, ssl, isServer)
     closeDelay = context?.policy.closeDelay ?? 0
+    peerSaysLittle = context?.policy.peersSayLittle ?? false
     guard let ssl else { return }
     SSL_set_fd(ssl, descriptor)
     if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
@@ -59,6 +65,13 @@ struct SocketLayer: ~Copyable {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
     guard ssl != nil else { return plain(receive(into: buffer), needs: .needsInput) }
     return through { SSL_read($0, buffer.baseAddress, Int32(clamping: buffer.count)) }
+  }
+
+  /// Whether a read that gave so many bytes took all that the socket had, so that the next one would most likely be told just
+  /// that.
+  @inline(__always)
+  func isDry(afterReading count: Int) -> Bool {
+    peerSaysLittle && count < Self.bulk && SSL_has_pending(ssl) == 0
   }
 
   /// Writes what the system takes. With TLS, bytes that found no room have to be given again.

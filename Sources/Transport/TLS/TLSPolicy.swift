@@ -32,6 +32,9 @@ public struct TLSPolicy {
   public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
   /// Read ahead by this many bytes, for listeners with few connections and much traffic; 0 reads record by record.
   public var readAhead = 0
+  /// Peers send a little now and then: behind a read that gave little, the socket is not asked for more until it tells of
+  /// it. One that streams would be read in smaller pieces so.
+  public var peersSayLittle = false
   /// How long the TLS close keeps off the data before it, in nanoseconds, unless the peer ends first. Two libraries of Go
   /// that find both in one read drop the data: an error packet, tuples of the feedback service.
   public var closeDelay: Int64 = 0
