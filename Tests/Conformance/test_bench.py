@@ -77,3 +77,10 @@ def test_one_run_of_capture_as_a_table(tmp_path):
     assert [row.split("  ")[0] for row in rows if row.strip()][:4] == [
         "offline (reference)", "offline: stream, capture, history", "load generator (reference)", "replay --speed max"]
     assert rows[-1] == "With --quick the counts are small and figures rough."
+
+
+def test_the_provider_without_handshakes_and_soak(tmp_path):
+    result = bench(tmp_path, "provider", "--quick", "--requests", "1000", "--handshakes", "0", "--soak", "0")
+    names = [row.split("  ")[0] for row in result.stdout.splitlines()]
+    assert "offline and stored, all checks" in names
+    assert not any("connections, P-256" in name or "memory" in name for name in names), names

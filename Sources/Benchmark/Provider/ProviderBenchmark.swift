@@ -10,7 +10,7 @@ public struct ProviderBenchmark: RepeatedBenchmark {
     public var requests = 1_000_000
     /// How long latency is measured, in seconds.
     public var latencySeconds = 10
-    /// Full TLS handshakes to count.
+    /// Full TLS handshakes to count; 0 leaves them out.
     public var handshakes = 2000
     /// How long memory is watched under load, in seconds; 0 leaves it out.
     public var soakSeconds = 60
@@ -107,6 +107,7 @@ public struct ProviderBenchmark: RepeatedBenchmark {
   private func measureHandshakes(
     into pass: inout BenchmarkPass, _ server: ServerProcess, _ progress: (String) -> Void
   ) throws {
+    guard options.handshakes > 0 else { return }
     progress("\(options.handshakes) TLS handshakes")
     let port = try ReferenceServer.freePort()
     let reference = try ReferenceServer.openssl(site: site, port: port)

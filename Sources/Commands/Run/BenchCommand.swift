@@ -25,7 +25,7 @@ enum BenchCommand {
   ]
   private static let providerAmounts: [BenchAmount<ProviderBenchmark.Options>] = [
     BenchAmount("requests", \.requests, "requests in each load"),
-    BenchAmount("handshakes", \.handshakes, "TLS handshakes"),
+    BenchAmount("handshakes", \.handshakes, "TLS handshakes; 0 leaves them out"),
     BenchAmount("soak", \.soakSeconds, "seconds of load while memory is watched; 0 leaves it out"),
   ]
   private static let captureAmounts: [BenchAmount<CaptureBenchmark.Options>] = [
