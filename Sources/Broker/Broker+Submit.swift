@@ -41,8 +41,8 @@ extension Broker {
     ).id
   }
 
-  /// A push for this token comes behind the next one: what belongs to both, and to the one before, is brought near in three
-  /// steps (its place in the index; its row and slot; its device's link), so that nobody has to wait for memory. 32 bytes, lent for the call.
+  /// A push for this token comes behind the next one: what belongs to a token is brought near in three steps (its place in
+  /// the index; its row and slot; its device's link), so that nobody has to wait for memory. 32 bytes, lent for the call.
   @inline(__always)
   public func expect(tokenAt start: UnsafeRawPointer) {
     if let expected, slots.contains(expected), let session = slots[expected].session {

@@ -30,7 +30,8 @@ public struct TLSPolicy {
   /// (`Documentation/provider-api.md#channel-management`); newer devices show their certificate inside
   /// (`Documentation/device-protocol.md#transport`).
   public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
-  /// Read ahead by this many bytes, for listeners with few connections and much traffic; 0 reads record by record.
+  /// Read ahead by this many bytes; 0 asks the system for the head of each record and then for its body. Memory for it is
+  /// held while something is unread.
   public var readAhead = 0
   /// Peers send a little now and then: behind a read that gave little, the socket is not asked for more until it tells of
   /// it. One that streams would be read in smaller pieces so.
