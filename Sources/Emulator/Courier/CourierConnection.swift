@@ -92,9 +92,11 @@ final class CourierConnection: ConnectionHandler {
   private func takePlain(
     _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
+    // Nearly all frames are receipts: who they are for is looked up once for all.
+    let (broker, link) = (broker, link)
     while isListening, let frame = try decoder.next(&input, limit: session.frameLimit) {
       if let receipt = try session.acknowledgement(in: frame) {
-        acknowledge(receipt, now)
+        acknowledge(receipt, to: broker, link, now)
       } else {
         perform(session.frameReceived(frame, at: instant), instant, now)
       }
@@ -149,7 +151,7 @@ final class CourierConnection: ConnectionHandler {
     case .verify(let request): identify(request, instant, now)
     case .replaceFilter(let update, let token): replaceFilter(update, token, now)
     case .provideToken(let request, let token): provideToken(request, token, instant, now)
-    case .acknowledge(let receipt): acknowledge(receipt, now)
+    case .acknowledge(let receipt): acknowledge(receipt, to: broker, link, now)
     case .subscribe(let subscription): subscribe(subscription, now)
     case .phoneReported(let report): tell(of: report, instant)
     case .close(let reason): close(reason)
@@ -328,7 +330,10 @@ extension CourierConnection {
     return session.tokenProvided(token, for: request, at: instant)
   }
 
-  private func acknowledge(_ receipt: Acknowledgement, _ now: Timestamp) {
+  @inline(__always)
+  private func acknowledge(
+    _ receipt: Acknowledgement, to broker: Broker, _ link: DeviceLink, _ now: Timestamp
+  ) {
     switch broker.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now) {
     case .taken: service.devicesMadeProgress = true
     case .stray: break
