@@ -40,9 +40,12 @@ final class CaptureRecorder {
 
   deinit { spool.end() }
 
-  /// How many records may be unseen: less than half of the journal, which is about to forget them, and so few that they are
-  /// still in the processor's second cache when they are copied.
-  private var backlog: UInt64 { UInt64(min(broker.journal.capacity / 2, 512)) }
+  /// Most records that may be unseen, as a count: so few that they are still in the processor's second cache when they are
+  /// copied.
+  private static let recordsInCache = 512
+
+  /// How many records may be unseen before the journal is about to forget them, or they leave the cache.
+  private var backlog: UInt64 { UInt64(min(broker.journal.capacity / 2, Self.recordsInCache)) }
   private var elapsed: Int64 { SystemClock.monotonicNanoseconds() - startedAt }
 
   private static func startWriter(_ options: CaptureOptions, _ spool: CaptureSpool) throws -> WorkerThread {
