@@ -49,7 +49,16 @@ enum ExecCommand {
   }
 
   private static func runCommand(_ words: [String], _ emulator: Emulator) throws -> ExitStatus {
-    let child: Subprocess
+    var child: Subprocess?
+    var status: Int32?
+    // Before there is a command: a signal that comes at once is for it, too. None is looked at before the emulator runs.
+    emulator.onSignal(SIGCHLD) {
+      guard status == nil, let ended = child?.exitStatus() else { return }
+      status = ended
+      emulator.stop()
+    }
+    for number in [SIGTERM, SIGHUP] { emulator.onSignal(number) { child?.send(signal: number) } }
+    emulator.onSignal(SIGINT) { if !isFromTerminal { child?.send(signal: SIGINT) } }
     do {
       child = try Subprocess(words)
     } catch {
@@ -57,20 +66,9 @@ enum ExecCommand {
       emulator.run()
       throw CommandFailure("\(error)", status: notRun)
     }
-    var status: Int32?
-    let look = {
-      guard status == nil, let ended = child.exitStatus() else { return }
-      status = ended
-      emulator.stop()
-    }
-    emulator.onSignal(SIGCHLD, look)
-    for number in [SIGTERM, SIGHUP] { emulator.onSignal(number) { child.send(signal: number) } }
-    emulator.onSignal(SIGINT) { if !isFromTerminal { child.send(signal: SIGINT) } }
-    // It may have ended before anybody listened.
-    look()
     emulator.run()
     // Without a status the store has failed; the command must not go on against nobody.
-    if status == nil { child.send(signal: SIGTERM) }
+    if status == nil { child?.send(signal: SIGTERM) }
     return ExitStatus(rawValue: status ?? ExitStatus.failure.rawValue)
   }
 
