@@ -11,20 +11,22 @@ extension Emulator {
     ports.certs = Self.absolute(certs.path)
     ports.access = consoleToken
     try tellOfSingleCertificate()
-    try open("gateway", options.gatewayPort, legacyPolicy()) { [gateway, provider] _ in
+    let identities = try serverIdentities()
+    try open("gateway", options.gatewayPort, identities, legacyPolicy()) { [gateway, provider] _ in
       SharedPortConnection(
         legacy: { gateway.makeConnection($0) },
         channels: { provider.makeChannelConnection($0, at: .gateway) })
     }
-    try open("feedback", options.feedbackPort, legacyPolicy()) { [feedback, provider] _ in
+    try open("feedback", options.feedbackPort, identities, legacyPolicy()) { [feedback, provider] _ in
       SharedPortConnection(
         legacy: { _ in FeedbackConnection(feedback) },
         channels: { provider.makeChannelConnection($0, at: .feedback) })
     }
-    try open("provider", options.providerPort, providerPolicy()) { [provider] in
+    try open("provider", options.providerPort, identities, providerPolicy()) { [provider] in
       provider.makePushConnection($0)
     }
-    try open("courier", options.courierPort, CourierProtocol.policy) { [courier] in courier.makeConnection($0)
+    try open("courier", options.courierPort, identities, CourierProtocol.policy) { [courier] in
+      courier.makeConnection($0)
     }
     try openConsole()
     try openProxy()
@@ -101,11 +103,11 @@ extension Emulator {
   }
 
   private func open(
-    _ name: String, _ port: EmulatorOptions.Port, _ policy: TLSPolicy,
+    _ name: String, _ port: EmulatorOptions.Port, _ identities: [TLSIdentity], _ policy: TLSPolicy,
     _ makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     guard case .number(let number) = port else { return }
-    let context = try TLSContext.server(serverIdentities(), policy: policy)
+    let context = try TLSContext.server(identities, policy: policy)
     let address = SocketAddress(host: options.bind, port: number)
     let listener = try naming(name, number) {
       try SocketListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
@@ -116,8 +118,10 @@ extension Emulator {
     ports.listeners.append((name, listener.address))
   }
 
-  private func serverIdentities() throws -> [TLSContext.Identity] {
-    try certs.loadedServer(now: clock.now()).files.map { .init(certificate: $0.certificate, key: $0.key) }
+  private func serverIdentities() throws -> [TLSIdentity] {
+    try certs.loadedServer(now: clock.now()).files.map {
+      try TLSIdentity(certificate: $0.certificate, key: $0.key)
+    }
   }
 
   private func tellOfSingleCertificate() throws {

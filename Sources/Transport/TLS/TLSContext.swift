@@ -8,26 +8,18 @@ public final class TLSContext {
   /// The certificate and the name that were believed last, for `TLSPolicy.remembersServer`.
   fileprivate var believed: (leaf: [UInt8], name: String)?
 
-  /// A certificate chain and its key, both PEM files.
-  public struct Identity {
-    public var certificate: String
-    public var key: String
-
-    public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
-  }
-
   /// A server with one identity for each kind of key: clients get the one that their signature algorithms and cipher suites name
   /// first.
-  public static func server(_ identities: [Identity], policy: TLSPolicy) throws -> TLSContext {
+  public static func server(_ identities: [TLSIdentity], policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(TLS_server_method(), policy)
-    for identity in identities { try context.use(certificate: identity.certificate, key: identity.key) }
+    for identity in identities { try identity.use(in: context.pointer) }
     context.configureServer()
     return context
   }
 
   /// A server with its certificate chain and key, both PEM.
   public static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
-    try server([Identity(certificate: certificate, key: key)], policy: policy)
+    try server([TLSIdentity(certificate: certificate, key: key)], policy: policy)
   }
 
   /// A client; trusts `ca` (PEM), or nobody in particular if nil, and may bring a certificate.
@@ -35,7 +27,9 @@ public final class TLSContext {
     ca: String?, certificate: String? = nil, key: String? = nil, policy: TLSPolicy
   ) throws -> TLSContext {
     let context = try TLSContext(TLS_client_method(), policy)
-    if let certificate, let key { try context.use(certificate: certificate, key: key) }
+    if let certificate, let key {
+      try TLSIdentity(certificate: certificate, key: key).use(in: context.pointer)
+    }
     guard let ca else { return context }
     guard SSL_CTX_load_verify_locations(context.pointer, ca, nil) == 1 else {
       throw TLSError.drained("read CA \(ca)")
@@ -53,44 +47,8 @@ public final class TLSContext {
     ca: String, certificatePEM: [UInt8], keyPEM: [UInt8], policy: TLSPolicy
   ) throws -> TLSContext {
     let context = try client(ca: ca, policy: policy)
-    try context.use(certificatePEM: certificatePEM, keyPEM: keyPEM)
+    try TLSIdentity(certificatePEM: certificatePEM, keyPEM: keyPEM).use(in: context.pointer)
     return context
-  }
-
-  private func use(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
-    let certificates = try TextSource(certificatePEM)
-    let key = try TextSource(keyPEM)
-    var isFirst = true
-    while let certificate = PEM_read_bio_X509(certificates.handle, nil, nil, nil) {
-      defer { X509_free(certificate) }
-      let isTaken =
-        isFirst
-        ? SSL_CTX_use_certificate(pointer, certificate) == 1
-        : SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate)) == 1
-      guard isTaken else { throw TLSError.drained("use a certificate") }
-      isFirst = false
-    }
-    ERR_clear_error()
-    guard let handle = PEM_read_bio_PrivateKey(key.handle, nil, { _, _, _, _ in -1 }, nil) else {
-      throw TLSError.drained("read a key")
-    }
-    defer { EVP_PKEY_free(handle) }
-    guard SSL_CTX_use_PrivateKey(pointer, handle) == 1 else { throw TLSError.drained("use a key") }
-  }
-
-  /// PEM text for OpenSSL to read.
-  private struct TextSource: ~Copyable {
-    let handle: OpaquePointer
-
-    init(_ text: [UInt8]) throws {
-      guard let count = Int32(exactly: text.count), let handle = BIO_new(BIO_s_mem()) else {
-        throw TLSError.drained("read PEM text")
-      }
-      self.handle = handle
-      BIO_write(handle, text, count)
-    }
-
-    deinit { BIO_free(handle) }
   }
 
   /// A client that trusts whom the system trusts.
@@ -125,16 +83,6 @@ public final class TLSContext {
     // Connections that outlive this object keep OpenSSL's part, and look for themselves from now on.
     if policy.remembersServer { SSL_CTX_set_cert_verify_callback(pointer, nil, nil) }
     SSL_CTX_free(pointer)
-  }
-
-  /// OpenSSL keeps certificate, chain and key by the kind of key, so a second kind stands beside the first.
-  private func use(certificate: String, key: String) throws {
-    guard SSL_CTX_use_certificate_chain_file(pointer, certificate) == 1 else {
-      throw TLSError.drained("read certificate \(certificate)")
-    }
-    guard SSL_CTX_use_PrivateKey_file(pointer, key, SSL_FILETYPE_PEM) == 1 else {
-      throw TLSError.drained("read key \(key)")
-    }
   }
 
   /// No session tickets and no session cache: clients that `select()` before a read mistake a TLS 1.3 ticket for

@@ -1,0 +1,93 @@
+import COpenSSL
+
+/// A certificate chain and its key. Several contexts may use one: decoding a key or a certificate is most of what making a context
+/// costs.
+public final class TLSIdentity {
+  /// The certificate of the key, then those that lead to the authority; all owned.
+  private let chain: [OpaquePointer]
+  private let key: OpaquePointer
+
+  /// Of two PEM files. Throws a `TLSError` if one can't be read or holds something else.
+  public convenience init(certificate: String, key: String) throws {
+    try self.init(chain: PEMSource(file: certificate, "certificate"), key: PEMSource(file: key, "key"))
+  }
+
+  /// Of PEM text. Throws a `TLSError` if it is something else.
+  public convenience init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
+    try self.init(
+      chain: PEMSource(text: certificatePEM, "a certificate"), key: PEMSource(text: keyPEM, "a key"))
+  }
+
+  private init(chain certificates: borrowing PEMSource, key source: borrowing PEMSource) throws {
+    let chain = try certificates.certificates()
+    do {
+      (self.chain, key) = (chain, try source.key())
+    } catch {
+      for certificate in chain { X509_free(certificate) }
+      throw error
+    }
+  }
+
+  deinit {
+    for certificate in chain { X509_free(certificate) }
+    EVP_PKEY_free(key)
+  }
+
+  /// OpenSSL keeps certificate, chain and key by the kind of key, so a second kind stands beside the first. The context holds on to
+  /// them itself.
+  func use(in context: OpaquePointer) throws {
+    for (index, certificate) in chain.enumerated() {
+      let isTaken =
+        index == 0
+        ? SSL_CTX_use_certificate(context, certificate) == 1
+        : SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate)) == 1
+      guard isTaken else { throw TLSError.drained("use a certificate") }
+    }
+    guard SSL_CTX_use_PrivateKey(context, key) == 1 else { throw TLSError.drained("use a key") }
+  }
+}
+
+/// PEM for OpenSSL to read.
+private struct PEMSource: ~Copyable {
+  private let handle: OpaquePointer
+  /// What is read, in words.
+  private let name: String
+
+  init(file path: String, _ kind: String) throws {
+    name = "\(kind) \(path)"
+    guard let handle = BIO_new_file(path, "r") else { throw TLSError.drained("read \(name)") }
+    self.handle = handle
+  }
+
+  init(text: [UInt8], _ name: String) throws {
+    self.name = name
+    guard let count = Int32(exactly: text.count), let handle = BIO_new(BIO_s_mem()) else {
+      throw TLSError.drained("read \(name)")
+    }
+    self.handle = handle
+    BIO_write(handle, text, count)
+  }
+
+  deinit { BIO_free(handle) }
+
+  /// All that follow one another, at least one.
+  func certificates() throws -> [OpaquePointer] {
+    var chain: [OpaquePointer] = []
+    while let certificate = PEM_read_bio_X509(handle, nil, nil, nil) { chain.append(certificate) }
+    guard !chain.isEmpty, ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE else {
+      for certificate in chain { X509_free(certificate) }
+      throw TLSError.drained("read \(name)")
+    }
+    // There is no further one, which is no failure.
+    ERR_clear_error()
+    return chain
+  }
+
+  func key() throws -> OpaquePointer {
+    // Without this callback OpenSSL would ask for the password of an encrypted key on the terminal.
+    guard let key = PEM_read_bio_PrivateKey(handle, nil, { _, _, _, _ in -1 }, nil) else {
+      throw TLSError.drained("read \(name)")
+    }
+    return key
+  }
+}
