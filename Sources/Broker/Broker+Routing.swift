@@ -50,6 +50,7 @@ extension Broker {
   }
 
   /// Keeps a message in the place of the one that is there; false if it is not worth keeping.
+  @inline(__always)
   @discardableResult
   func keep(_ head: MessageHead, _ content: MessageContent, in row: RegistrationID, now: Timestamp)
     -> Bool

@@ -98,10 +98,11 @@ final class GatewayConnection: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     guard let provider, !isEnding else { return }
-    gateway.broker.noteRead()
-    guard !provider.isRevoked(at: gateway.broker.meter.instant) else { return giveUpRevoked() }
+    let broker = gateway.broker
+    broker.noteRead()
+    guard !provider.isRevoked(at: broker.meter.instant) else { return giveUpRevoked() }
     let now = gateway.clock.now()
-    let failure = decoder.receive(bytes, ahead: { gateway.broker.expect(tokenAt: $0) }) {
+    let failure = decoder.receive(bytes, ahead: { broker.expect(tokenAt: $0) }) {
       take($0, from: provider, now: now)
     }
     if let failure { take(failure, from: provider) }
