@@ -16,12 +16,22 @@ extension Broker {
       history.ended(id, .discarded, now)
       return false
     }
-    let head = MessageHead(
-      submission, id: id, expiresAt: MessageHead.expiry(submission.expiration, now), now: now)
-    guard let session = session(of: row) else {
-      keep(head, submission.content, in: row, now: now)
+    guard let session = slots[row].session.flatMap({ deliveries.lent($0) }) else {
+      keep(MessageHead(submission, id: id, now: now), submission.content, in: row, now: now)
       return false
     }
+    return session._withUnsafeGuaranteedRef {
+      send(submission, id: id, to: row, registration, $0, now: now)
+    }
+  }
+
+  /// Hands it to the device, or keeps it until there is room. Answers whether the device is behind.
+  @inline(never)
+  private func send(
+    _ submission: PlainSubmission, id: UInt64, to row: RegistrationID, _ registration: Registration,
+    _ session: DeviceSession, now: Timestamp
+  ) -> Bool {
+    let head = MessageHead(submission, id: id, now: now)
     guard session.link.hasRoom else {
       if keep(head, submission.content, in: row, now: now) { wait(row, on: session.link) }
       return session.link.isBehind
@@ -80,11 +90,12 @@ extension Broker {
     _ head: MessageHead, _ submission: PlainSubmission, to row: RegistrationID, _ registration: Registration,
     _ session: DeviceSession, now: Timestamp
   ) {
+    deliveries.use(session)
     if head.expiresAt > now {
       put(head, submission.content, in: row, as: .inFlight, now: now)
-      deliveries.noteSent(row, on: session, from: submission.interface)
+      deliveries.noteSent(row, from: submission.interface)
     }
-    session.link.deliver(
+    session.deliver(
       OutgoingMessage(
         token: registration.token, topic: registry[registration.topic].hash, content: submission.content,
         head: head, origin: .fresh), of: row, isInSlot: head.expiresAt > now)
@@ -98,7 +109,7 @@ extension Broker {
     guard slot.head.expiresAt > now else { return drop(row, .expired, now) }
     slots.send(row)
     let registration = registry[row]
-    session.link.deliver(
+    session.deliver(
       OutgoingMessage(
         token: registration.token, topic: registry[registration.topic].hash, content: slot.content,
         head: slot.head, origin: slot.wasKept ? (isLast ? .lastStored : .stored) : .fresh),

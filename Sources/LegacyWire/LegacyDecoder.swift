@@ -55,7 +55,7 @@ public struct LegacyDecoder {
 
   @usableFromInline var holdsPartial: Bool { !partial.isEmpty || hasFailed }
 
-  @inlinable
+  @inlinable @inline(__always)
   mutating func receiveInPlace(
     _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
     _ body: (LegacyNotification) -> Next

@@ -11,9 +11,20 @@ struct Deliveries: ~Copyable {
   /// Most entries of a turn's lists whose memory is kept for the next turn, as a count.
   private static let keptCapacity = 1 << 16
 
+  /// Where a live session lies, and its link.
+  private struct Place {
+    var session: Unmanaged<DeviceSession>
+    /// Only to be brought near.
+    var link: UnsafeRawPointer
+
+    init(_ session: DeviceSession) {
+      self.session = .passUnretained(session)
+      link = UnsafeRawPointer(Unmanaged.passUnretained(session.link).toOpaque())
+    }
+  }
+
   private var sessions: [DeviceSession?] = []
-  /// Where the links of sessions lie; only to be brought near.
-  private var places: [UnsafeRawPointer?] = []
+  private var places: [Place?] = []
   private var free: [SessionID] = []
   /// Rows handed to a connection in this turn by providers that hear nothing of success.
   private var untold: [RegistrationID] = []
@@ -30,12 +41,21 @@ struct Deliveries: ~Copyable {
   @inline(__always)
   subscript(id: SessionID) -> DeviceSession? { sessions[id.index] }
 
-  /// Has what the next message of a session asks for first brought near: the link, which takes two lines of memory.
+  /// The same for who is about to send on it, without a count of who holds it: this does until it ends, and from the first message
+  /// of a turn on until the turn is over. Counting was 17 % of the time of a push that is delivered.
+  @inline(__always)
+  func lent(_ id: SessionID) -> Unmanaged<DeviceSession>? { places[id.index]?.session }
+
+  /// Has what the next message of a session asks for first brought near: the session and its link, which take two lines of memory
+  /// each.
   @inline(__always)
   func expect(_ id: SessionID) {
-    guard let link = places[id.index] else { return }
-    prefetch(link)
-    prefetch(link + 64)
+    guard let place = places[id.index] else { return }
+    let session = UnsafeRawPointer(place.session.toOpaque())
+    prefetch(session)
+    prefetch(session + 64)
+    prefetch(place.link)
+    prefetch(place.link + 64)
   }
 
   /// All that are live.
@@ -55,7 +75,7 @@ struct Deliveries: ~Copyable {
     let session = DeviceSession(
       id: id, device: device, environment: environment, link: link, connectedAt: now)
     sessions[id.index] = session
-    places[id.index] = UnsafeRawPointer(Unmanaged.passUnretained(link).toOpaque())
+    places[id.index] = Place(session)
     return session
   }
 
@@ -67,13 +87,18 @@ struct Deliveries: ~Copyable {
 
   // MARK: The turn
 
-  /// A row's message was handed to its device's connection.
+  /// A message is about to be handed to a connection.
   @inline(__always)
-  mutating func noteSent(_ row: RegistrationID, on session: DeviceSession, from interface: Interface) {
-    if interface == .gateway { untold.append(row) } else { told.append(row) }
+  mutating func use(_ session: DeviceSession) {
     guard session.turn != turn else { return }
     session.turn = turn
     used.append(session)
+  }
+
+  /// A row's message is in its slot, and on its way on a session that is in use.
+  @inline(__always)
+  mutating func noteSent(_ row: RegistrationID, from interface: Interface) {
+    if interface == .gateway { untold.append(row) } else { told.append(row) }
   }
 
   /// A provider on the gateway is told in this turn how far it got.

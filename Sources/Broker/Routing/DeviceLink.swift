@@ -40,13 +40,6 @@ public final class DeviceLink {
   /// What is held to remember what is under way, in bytes.
   public var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
 
-  /// Hands a message of a row to the connection.
-  @inline(__always)
-  func deliver(_ message: OutgoingMessage, of row: RegistrationID, isInSlot: Bool) {
-    window.append(message.head.id, row, isInSlot: isInSlot)
-    unsentBytes = outlet.deliver(message)
-  }
-
   /// The connection has queued something besides messages, or the system has taken some: so many bytes wait now.
   public func noteUnsent(_ bytes: Int) { unsentBytes = bytes }
 

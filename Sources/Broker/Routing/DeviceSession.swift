@@ -6,6 +6,8 @@ public final class DeviceSession {
   public let device: DeviceID
   public let environment: Environment
   public let link: DeviceLink
+  /// The connection, which lets its sessions go when it ends.
+  public let outlet: any CourierOutlet
   public let connectedAt: Timestamp
   /// The turn in which it was handed a message last, by the count of `Deliveries`.
   var turn: UInt64 = 0
@@ -20,10 +22,15 @@ public final class DeviceSession {
   ) {
     (self.id, self.device, self.environment) = (id, device, environment)
     (self.link, self.connectedAt) = (link, connectedAt)
+    outlet = link.outlet
   }
 
-  /// The connection.
-  public var outlet: any CourierOutlet { link.outlet }
+  /// Hands a message of a row to the connection.
+  @inline(__always)
+  func deliver(_ message: OutgoingMessage, of row: RegistrationID, isInSlot: Bool) {
+    link.window.append(message.head.id, row, isInSlot: isInSlot)
+    link.noteUnsent(outlet.deliver(message))
+  }
 }
 
 /// How far a device that is connected got in a channel.

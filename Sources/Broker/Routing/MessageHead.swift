@@ -27,10 +27,11 @@ public struct MessageHead: BitwiseCopyable {
   func isOlder(than other: MessageHead) -> Bool { (receivedAt, id) < (other.receivedAt, other.id) }
 
   @inline(__always)
-  init(_ submission: PlainSubmission, id: UInt64, expiresAt: Timestamp, now: Timestamp) {
+  init(_ submission: PlainSubmission, id: UInt64, expiresAt: Timestamp? = nil, now: Timestamp) {
     self.init(
-      id: id, receivedAt: now, expiresAt: expiresAt, apnsId: MessageID.words(submission.messageID),
-      expiry: submission.expiration ?? .max, priority: submission.priority, pushType: submission.pushType)
+      id: id, receivedAt: now, expiresAt: expiresAt ?? Self.expiry(submission.expiration, now),
+      apnsId: MessageID.words(submission.messageID), expiry: submission.expiration ?? .max,
+      priority: submission.priority, pushType: submission.pushType)
   }
 
   /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never

@@ -35,7 +35,7 @@ public struct PlainSubmission: BitwiseCopyable {
   /// What a device gets of it.
   var content: MessageContent { MessageContent(payload, collapseId: collapseId) }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   public init(
     interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,
     payload: UnsafeRawBufferPointer
