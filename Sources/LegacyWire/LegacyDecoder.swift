@@ -32,7 +32,7 @@ public struct LegacyDecoder {
   /// reported frame is thrown away).
   ///
   /// `ahead` hears, before `body`, where the token of the notification behind the next one probably lies: 32 bytes.
-  @inlinable
+  @inlinable @inline(__always)
   public mutating func receive(
     _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
     _ body: (LegacyNotification) -> Next
@@ -45,7 +45,22 @@ public struct LegacyDecoder {
       case .failed(let failure): return failure
       }
     }
-    return receiveInPlace(input, ahead: ahead, body)
+    while !input.isEmpty {
+      guard let notification = LegacyFrameParser.usual(input) else {
+        switch receiveUnusual(&input, body) {
+        case .goOn: continue
+        case .stop: return nil
+        case .failed(let failure): return failure
+        }
+      }
+      input = UnsafeRawBufferPointer(rebasing: input[notification.frame.count...])
+      if let token = LegacyFrameParser.tokenAfterNext(input) { ahead(token) }
+      guard body(notification) == .goOn else {
+        fail()
+        return nil
+      }
+    }
+    return nil
   }
 
   @usableFromInline enum Step {
@@ -55,31 +70,24 @@ public struct LegacyDecoder {
 
   @usableFromInline var holdsPartial: Bool { !partial.isEmpty || hasFailed }
 
-  @inlinable @inline(__always)
-  mutating func receiveInPlace(
-    _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
-    _ body: (LegacyNotification) -> Next
-  ) -> LegacyParseFailure? {
-    var input = bytes
-    while !input.isEmpty {
-      switch LegacyFrameParser.next(in: input) {
-      case .needsMore:
-        hold(input)
-        return nil
-      case .notification(let notification):
-        input = UnsafeRawBufferPointer(rebasing: input[notification.frame.count...])
-        if let token = LegacyFrameParser.tokenAfterNext(input) { ahead(token) }
-        if body(notification) == .stop {
-          fail()
-          return nil
-        }
-      case .malformed(let failure):
-        keepMalformed(input)
-        fail()
-        return failure
-      }
+  /// Takes the frame at the beginning of the input, which may be any, or what is there of it.
+  @usableFromInline
+  mutating func receiveUnusual(
+    _ input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+  ) -> Step {
+    switch LegacyFrameParser.next(in: input) {
+    case .needsMore:
+      partial = Array(input)
+    case .notification(let notification):
+      input = UnsafeRawBufferPointer(rebasing: input[notification.frame.count...])
+      if body(notification) == .goOn { return .goOn }
+      fail()
+    case .malformed(let failure):
+      malformedFrame = Array(input.prefix(LegacyFrameParser.malformedExtent(of: input)))
+      fail()
+      return .failed(failure)
     }
-    return nil
+    return .stop
   }
 
   /// Adds input to the held frame until it is whole: first to its length fields, then to its end.
@@ -102,17 +110,9 @@ public struct LegacyDecoder {
     let whole = partial
     partial = []
     return whole.withUnsafeBytes { bytes in
-      if let failure = receiveInPlace(bytes, body) { return .failed(failure) }
-      return hasFailed ? .stop : .goOn
+      var frame = bytes
+      return receiveUnusual(&frame, body)
     }
-  }
-
-  @usableFromInline
-  mutating func hold(_ bytes: UnsafeRawBufferPointer) { partial = Array(bytes) }
-
-  @usableFromInline
-  mutating func keepMalformed(_ input: UnsafeRawBufferPointer) {
-    malformedFrame = Array(input.prefix(LegacyFrameParser.malformedExtent(of: input)))
   }
 
   @usableFromInline

@@ -102,9 +102,11 @@ final class GatewayConnection: ConnectionHandler {
     broker.noteRead()
     guard !provider.isRevoked(at: broker.meter.instant) else { return giveUpRevoked() }
     let now = gateway.clock.now()
-    let failure = decoder.receive(bytes, ahead: { broker.expect(tokenAt: $0) }) {
-      take($0, from: provider, now: now)
+    @inline(__always)
+    func takeNext(_ notification: LegacyNotification) -> LegacyDecoder.Next {
+      take(notification, from: provider, now: now)
     }
+    let failure = decoder.receive(bytes, ahead: { broker.expect(tokenAt: $0) }, takeNext)
     if let failure { take(failure, from: provider) }
     partialBytes = decoder.heldBytes
     if isClear { countMemory() } else { advance() }
