@@ -54,12 +54,15 @@ public final class Journal {
   /// The record of `id`, if it is still here. Its bytes are lent until the next notification comes.
   public subscript(id: UInt64) -> JournalRecord? { pointer(id)?.pointee }
 
-  /// Calls `body` with the record of each of the ids that is still here. Lent until the next notification comes.
-  @inline(__always)
-  public func forEach(_ ids: Range<UInt64>, _ body: (UnsafePointer<JournalRecord>) -> Void) {
-    for id in ids {
-      if let record = pointer(id) { body(UnsafePointer(record)) }
-    }
+  /// Calls `body` with the records of those of the ids that are still here, in order: once, or twice where they lie on both sides of
+  /// the ring's end. Lent until the next notification comes.
+  public func withRecords(_ ids: Range<UInt64>, _ body: (UnsafeBufferPointer<JournalRecord>) -> Void) {
+    let (first, end) = (max(ids.lowerBound, firstId), min(ids.upperBound, nextId))
+    guard first < end, let start = slot(first) else { return }
+    let count = Int(truncatingIfNeeded: end - first)
+    let before = min(count, capacity - start)
+    body(UnsafeBufferPointer(start: records + start, count: before))
+    if before < count { body(UnsafeBufferPointer(start: records, count: count - before)) }
   }
 
   /// What only some notifications have.

@@ -94,8 +94,11 @@ final class CaptureRecorder {
     spool.hold()
     if first < end {
       let now = elapsed
-      journal.forEach(first..<end) { record in
-        if !awaitsVerdicts || !isUndecided(record.pointee) { add(record, now) }
+      journal.withRecords(first..<end) { records in
+        guard let start = records.baseAddress else { return }
+        for record in start..<start + records.count where !awaitsVerdicts || !isUndecided(record.pointee) {
+          add(record, now)
+        }
       }
     }
     if isCovered { spool.cover() }
@@ -108,7 +111,9 @@ final class CaptureRecorder {
     guard id < nextId else { return }
     spool.beginAdding()
     spool.hold()
-    broker.journal.forEach(id..<id + 1) { add($0, elapsed) }
+    broker.journal.withRecords(id..<id + 1) { records in
+      if let record = records.baseAddress { add(record, elapsed) }
+    }
     report = spool.endAdding()
   }
 
