@@ -14,7 +14,8 @@ public final class ProviderRequestCheck {
     messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
     context = RequestContext(
-      identity: identity, environment: environment, options: options, messageIDs: messageIDs)
+      identity: identity, environment: environment, options: options, messageIDs: messageIDs,
+      idFields: [.apnsId])
     policies = Self.order(directory)
   }
 
@@ -22,7 +23,7 @@ public final class ProviderRequestCheck {
   private static func order(_ directory: any DeviceDirectory) -> PolicyList {
     PolicyList(policies: [
       MethodPolicy(), PathPolicy.device, RepeatedFieldPolicy(),
-      MessageIDPolicy(fields: [.apnsId]),
+      MessageIDPolicy(),
       AuthenticationPolicy(),
       PushTypePolicy(), PriorityPolicy(isRequired: false), ExpirationPolicy(isRequired: false),
       CollapseIDPolicy(),
@@ -39,7 +40,7 @@ public final class ProviderRequestCheck {
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
   public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict {
-    context.begin(message, now: now, idFields: [.apnsId])
+    context.begin(message, now: now)
     if let refusal = policies.refusal(context) { return .rejected(context.rejected(refusal)) }
     guard let token = context.token, let topic = context.topic else {
       return .rejected(context.rejected(.unread))

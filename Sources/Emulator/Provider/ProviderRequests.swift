@@ -35,6 +35,7 @@ final class ProviderRequests {
   /// Their connection in the capture; 0 for none.
   let number: UInt32
   private let check: ProviderRequestCheck
+  private let sink: any PushSink
   private lazy var broadcasts = BroadcastCheck(
     identity: identity, environment: environment, directory: service.channels, messageIDs: service.messageIDs,
     options: service.options.checks)
@@ -44,7 +45,7 @@ final class ProviderRequests {
     number: UInt32 = 0
   ) {
     (self.service, self.identity, self.number) = (service, identity, number)
-    (self.environment, self.interface) = (environment, interface)
+    (self.environment, self.interface, sink) = (environment, interface, service.sink)
     check = ProviderRequestCheck(
       identity: identity, environment: environment, directory: service.directory,
       messageIDs: service.messageIDs, options: service.options.checks)
@@ -81,8 +82,8 @@ final class ProviderRequests {
   ) -> ProviderAction {
     let ticket = PushTicket(waiter: service.waiters.makeNumber(), sequence: 0)
     let verdict = service.submit(
-      accepted, message, interface: interface, environment: environment, now: now, source: source(message),
-      for: ticket)
+      accepted, message, to: sink, interface: interface, environment: environment, now: now,
+      source: source(message), for: ticket)
     guard case .now(let result) = verdict else {
       return .outstanding(wait(verdict, ticket, accepted, message))
     }
@@ -112,7 +113,7 @@ final class ProviderRequests {
   ) -> OutstandingPush {
     OutstandingPush(verdict, ticket, service.waiters) { [self] in
       service.submit(
-        accepted, message, interface: interface, environment: environment, now: service.clock.now(),
+        accepted, message, to: sink, interface: interface, environment: environment, now: service.clock.now(),
         source: source(message), for: ticket)
     }
   }

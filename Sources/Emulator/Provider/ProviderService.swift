@@ -106,8 +106,8 @@ final class ProviderService {
 
   /// Hands an accepted notification to the sink.
   func submit(
-    _ accepted: AcceptedNotification, _ message: HTTPMessage, interface: Interface, environment: Environment,
-    now: Timestamp, source: PushSource, for ticket: PushTicket
+    _ accepted: AcceptedNotification, _ message: HTTPMessage, to sink: any PushSink, interface: Interface,
+    environment: Environment, now: Timestamp, source: PushSource, for ticket: PushTicket
   ) -> PushVerdict {
     withToken(of: accepted) { token in
       var submission = PlainSubmission(
@@ -130,7 +130,10 @@ final class ProviderService {
   private func withToken<Answer>(
     of accepted: AcceptedNotification, _ body: (UnsafeRawBufferPointer) -> Answer
   ) -> Answer {
-    guard let row = accepted.registration, broker.registry.hasOtherLength(row) else {
+    // Asked for in two steps, as the first is no more than a look.
+    guard let row = accepted.registration, broker.registry.hasOtherLengths,
+      broker.registry.hasOtherLength(row)
+    else {
       return accepted.token.withUnsafeBytes(body)
     }
     return broker.registry.bytes(of: row).withUnsafeBytes(body)

@@ -3,9 +3,6 @@ import PushModel
 /// Decides about the broadcasts of one connection: accepted, or refused for the first reason in an order like that of
 /// device pushes (`Documentation/provider-api.md#broadcast`, `#channel-reasons`, `#order-of-checks`).
 public final class BroadcastCheck {
-  /// One of Apple's samples names the request by `apns-id` (`Documentation/provider-api.md#broadcast`).
-  private static let idFields: [ProviderField] = [.apnsRequestId, .apnsId]
-
   private let context: RequestContext
   private let policies: PolicyList
 
@@ -13,10 +10,12 @@ public final class BroadcastCheck {
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
     messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
+    // One of Apple's samples names the request by `apns-id` (`Documentation/provider-api.md#broadcast`).
     context = RequestContext(
-      identity: identity, environment: environment, options: options, messageIDs: messageIDs)
+      identity: identity, environment: environment, options: options, messageIDs: messageIDs,
+      idFields: [.apnsRequestId, .apnsId])
     policies = PolicyList(policies: [
-      MethodPolicy(), PathPolicy.broadcast, RepeatedFieldPolicy(), MessageIDPolicy(fields: Self.idFields),
+      MethodPolicy(), PathPolicy.broadcast, RepeatedFieldPolicy(), MessageIDPolicy(),
       AuthenticationPolicy(),
       BroadcastPushTypePolicy(), PriorityPolicy(isRequired: true), ExpirationPolicy(isRequired: true),
       BundlePolicy(directory: directory),
@@ -33,7 +32,7 @@ public final class BroadcastCheck {
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
   public func judge(_ message: HTTPMessage, now: Timestamp) -> BroadcastVerdict {
-    context.begin(message, now: now, idFields: Self.idFields)
+    context.begin(message, now: now)
     if let refusal = policies.refusal(context) { return .rejected(context.rejected(refusal)) }
     guard let bundle = context.topic?.topic, let (channel, storage) = context.channel,
       let priority = context.priority, let expiration = context.expiration

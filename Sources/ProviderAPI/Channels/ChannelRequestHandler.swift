@@ -13,10 +13,11 @@ public final class ChannelRequestHandler {
     messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
     context = RequestContext(
-      identity: identity, environment: environment, options: options, messageIDs: messageIDs)
+      identity: identity, environment: environment, options: options, messageIDs: messageIDs,
+      idFields: [.apnsRequestId])
     self.directory = directory
     identification = PolicyList(policies: [
-      RepeatedFieldPolicy(), MessageIDPolicy(fields: [.apnsRequestId]), AuthenticationPolicy(),
+      RepeatedFieldPolicy(), MessageIDPolicy(), AuthenticationPolicy(),
       BundlePolicy(directory: directory),
     ])
     ownership = PolicyList(policies: [ChannelPolicy(directory: directory)])
@@ -24,7 +25,7 @@ public final class ChannelRequestHandler {
 
   /// Judges one whole request and carries it out.
   public func answer(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer {
-    context.begin(message, now: now, idFields: [.apnsRequestId])
+    context.begin(message, now: now)
     do throws(Refusal) {
       let (route, bundle) = try ChannelRoute.find(method: message[.method], path: message[.path])
       context.pathTail = bundle
@@ -40,7 +41,7 @@ public final class ChannelRequestHandler {
   public func refuse(
     _ message: HTTPMessage, _ rejection: Rejection, explanation: Explanation, now: Timestamp
   ) -> ChannelAnswer {
-    context.begin(message, now: now, idFields: [.apnsRequestId])
+    context.begin(message, now: now)
     let goneAt = rejection.status == 410 ? now : nil
     return ChannelAnswer(context.rejected(Refusal(rejection, explanation, goneAt: goneAt)))
   }

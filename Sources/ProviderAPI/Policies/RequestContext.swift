@@ -9,6 +9,8 @@ final class RequestContext {
   let environment: Environment
   let options: ProviderCheckOptions
   let messageIDs: MessageIDGenerator
+  /// Where a request names itself: the first of these that it has.
+  let idFields: [ProviderField]
   var topics = TopicMemory()
   /// A request of this connection has shown a valid provider token.
   var hasAuthenticated = false
@@ -33,9 +35,9 @@ final class RequestContext {
 
   init(
     identity: ProviderIdentity, environment: Environment, options: ProviderCheckOptions,
-    messageIDs: MessageIDGenerator
+    messageIDs: MessageIDGenerator, idFields: [ProviderField]
   ) {
-    (self.identity, self.environment) = (identity, environment)
+    (self.identity, self.environment, self.idFields) = (identity, environment, idFields)
     if case .token(let checker) = identity { tokenChecker = checker } else { tokenChecker = nil }
     (self.options, self.messageIDs) = (options, messageIDs)
     message = HTTPMessage()
@@ -43,7 +45,7 @@ final class RequestContext {
 
   private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
-  func begin(_ message: HTTPMessage, now: Timestamp, idFields: [ProviderField]) {
+  func begin(_ message: HTTPMessage, now: Timestamp) {
     (self.message, self.now) = (message, now)
     (grant, pushType, priority, expiration) = (nil, nil, nil, nil)
     (topic, token, channel, registration) = (nil, nil, nil, nil)

@@ -12,18 +12,23 @@ struct TopicMemory {
   /// How many are remembered.
   static let capacity = 8
 
-  private struct Entry {
-    var bytes: [UInt8]
-    var pushType: PushType?
-    var grant: ObjectIdentifier?
-    /// Keeps the identifier from being used for another grant.
-    var owner: ProviderGrant?
-    var topic: RememberedTopic
+  /// An object, so that looking at one does not count the references to everything in it.
+  private final class Entry {
+    let topic: RememberedTopic
+    private let bytes: [UInt8]
+    private let pushType: PushType?
+    private let grant: ProviderGrant?
 
-    func isFor(
-      _ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ObjectIdentifier?
-    ) -> Bool {
-      grant == otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
+    init(
+      _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?,
+      _ grant: ProviderGrant?
+    ) {
+      (self.topic, self.bytes, self.pushType, self.grant) = (topic, Array(bytes), pushType, grant)
+    }
+
+    func isFor(_ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ProviderGrant?) -> Bool
+    {
+      grant === otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
     }
   }
 
@@ -33,20 +38,13 @@ struct TopicMemory {
   func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?)
     -> RememberedTopic?
   {
-    let grant = grant.map(ObjectIdentifier.init)
-    // By index, because a loop variable would be a copy of each entry.
-    for index in entries.indices where entries[index].isFor(bytes, pushType, grant) {
-      return entries[index].topic
-    }
-    return nil
+    entries.first { $0.isFor(bytes, pushType, grant) }?.topic
   }
 
   mutating func remember(
     _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?
   ) {
-    let entry = Entry(
-      bytes: Array(bytes), pushType: pushType, grant: grant.map(ObjectIdentifier.init), owner: grant,
-      topic: topic)
+    let entry = Entry(topic, bytes, pushType, grant)
     if entries.count < Self.capacity {
       entries.append(entry)
     } else {
