@@ -17,25 +17,29 @@ struct TopicMemory {
     let topic: RememberedTopic
     private let bytes: [UInt8]
     private let pushType: PushType?
-    private let grant: ProviderGrant?
+    private let grant: ObjectIdentifier?
+    /// Keeps the identifier from being used for another grant.
+    private let owner: ProviderGrant?
 
     init(
       _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?,
       _ grant: ProviderGrant?
     ) {
-      (self.topic, self.bytes, self.pushType, self.grant) = (topic, Array(bytes), pushType, grant)
+      (self.topic, self.bytes, self.pushType) = (topic, Array(bytes), pushType)
+      (self.grant, owner) = (grant.map(ObjectIdentifier.init), grant)
     }
 
-    func isFor(_ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ProviderGrant?) -> Bool
-    {
-      grant === otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
+    func isFor(
+      _ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ObjectIdentifier?
+    ) -> Bool {
+      grant == otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
     }
   }
 
   private var entries: [Entry] = []
   private var next = 0
 
-  func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?)
+  func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ObjectIdentifier?)
     -> RememberedTopic?
   {
     entries.first { $0.isFor(bytes, pushType, grant) }?.topic
