@@ -83,6 +83,25 @@ struct FrameLayoutTests {
     }
   }
 
+  @Test("with a length that is too small or too large for the items, and more behind it")
+  func otherLength() {
+    for length in 1...UInt8(Example.full.count) where Int(length) != Example.full.count - 5 {
+      var frame = Example.full
+      frame[4] = length
+      let stream = frame + Example.full
+      let first = Array(stream.prefix(5 + Int(length)))
+      let (items, failure) = Self.outcome(ofItemsIn: first)
+      let recorder = Recorder.hearing(stream)
+      if let failure {
+        #expect(recorder.failure?.code == failure && recorder.heard.isEmpty, "\(length) bytes")
+      } else {
+        #expect(
+          recorder.heard.first?.frame == first && recorder.heard.first?.payload == items[2], "\(length) bytes"
+        )
+      }
+    }
+  }
+
   // MARK: Looking ahead
 
   /// Tokens that were announced, in order, as far as their bytes lie inside of the piece.
