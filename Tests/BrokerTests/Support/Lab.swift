@@ -15,6 +15,9 @@ final class Lab {
 
   init(options: BrokerOptions = BrokerOptions()) { broker = Broker(derivation: derivation, options: options) }
 
+  /// A phone and its session hold each other until its connection ends, which nobody says here.
+  deinit { for phone in phones { phone.session = nil } }
+
   func pass(seconds: Int64) { now = now.adding(nanoseconds: seconds * 1_000_000_000) }
 
   /// The UNIX time in so many seconds.
