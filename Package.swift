@@ -146,6 +146,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// The tests of some modules alone, by the names of these, as `APNS_EMULATOR_TESTS=Broker,Storage`: what they do not need is not built.
+if let chosen = Context.environment["APNS_EMULATOR_TESTS"] {
+  let names = Set(chosen.split(separator: ",").map { "\($0)Tests" })
+  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
+
 // Built by `make fuzz` alone: it has no main function but libFuzzer's.
 if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
   package.targets.append(
