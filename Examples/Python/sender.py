@@ -6,7 +6,11 @@ import random
 
 from aioapns import NotificationRequest
 
-BUSY = {"429", "500", "502", "503", "504"}
+# Apple asks who was answered 500 or 503 to come back after a quarter of an hour, and later each time.
+BUSY = {"500", "502", "503", "504"}
+BUSY_PAUSE = 15 * 60.0
+# Too many pushes to one phone: that phone's pushes wait a little, those to others go on.
+FLOOD_PAUSE = 1.0
 
 
 class TokenStore:
@@ -27,9 +31,9 @@ class TokenStore:
 class Sender:
     """At most `width` pushes are under way at a time; each is tried `attempts` times, after pauses that double."""
 
-    def __init__(self, client, store, attempts=5, pause=1.0, width=500):
+    def __init__(self, client, store, attempts=5, busy_pause=BUSY_PAUSE, flood_pause=FLOOD_PAUSE, width=500):
         self.client, self.store = client, store
-        self.attempts, self.pause = attempts, pause
+        self.attempts, self.busy_pause, self.flood_pause = attempts, busy_pause, flood_pause
         self.places = asyncio.Semaphore(width)
 
     async def send_all(self, payload, **fields):
@@ -41,19 +45,25 @@ class Sender:
     async def send(self, token, payload, **fields):
         # One request for all attempts: its apns-id stays, so a push that came twice can be told from two.
         request = NotificationRequest(token, payload, **fields)
-        async with self.places:
-            for attempt in range(self.attempts):
+        for attempt in range(self.attempts):
+            # Only who is under way has a place: nobody waits for a push that is to be tried again much later.
+            async with self.places:
                 result = await self.client.send_notification(request)
-                if not is_busy(result) or attempt == self.attempts - 1:
-                    break
-                # Random, lest all that were refused together come back together.
-                await asyncio.sleep(self.pause * 2**attempt * random.uniform(0.5, 1))
+            pause = self.pause_after(result)
+            if pause is None or attempt == self.attempts - 1:
+                break
+            # Random, lest all that were refused together come back together; never shorter than Apple asks for.
+            await asyncio.sleep(pause * 2**attempt * random.uniform(1, 1.5))
         if result.status == "410":
             gone_at = datetime.datetime.fromtimestamp(result.timestamp / 1000, datetime.timezone.utc)
             self.store.remove_unless_newer(token, gone_at)
         return result
 
-
-def is_busy(result):
-    # Another 429 is about provider tokens that are made anew too often: sending it again makes that worse.
-    return result.status in BUSY and result.description != "TooManyProviderTokenUpdates"
+    def pause_after(self, result):
+        """How many seconds to wait before the same push is sent again; None if it is not to be sent again."""
+        if result.status == "503" and result.description == "Shutdown":
+            return 0.0  # One server of many stops: others take the push at once.
+        if result.status in BUSY:
+            return self.busy_pause
+        # Another 429 is about provider tokens that are made anew too often: sending it again makes that worse.
+        return self.flood_pause if result.description == "TooManyRequests" else None

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import types
 
 import pytest
 from aioapns import APNs
@@ -25,7 +26,8 @@ def send_all(apns_emulator, apns_key, store):
             key=apns_key.p8, key_id=apns_key.key_id, team_id=apns_key.team_id, topic=TOPIC,
             ssl_context=apns_emulator.ssl_context())
         client.pool.protocol_class.APNS_SERVER, client.pool.protocol_class.APNS_PORT = apns_emulator.provider
-        results = await Sender(client, store, pause=0.01, **options).send_all(HELLO)
+        pauses = {"busy_pause": 0.01, "flood_pause": 0.01}
+        results = await Sender(client, store, **pauses | options).send_all(HELLO)
         client.pool.close()
         return [result.status for result in results.values()]
 
@@ -33,7 +35,8 @@ def send_all(apns_emulator, apns_key, store):
 
 
 @pytest.mark.parametrize(
-    ("reason", "status"), [("ServiceUnavailable", 503), ("TooManyRequests", 429), ("InternalServerError", 500)])
+    ("reason", "status"),
+    [("ServiceUnavailable", 503), ("TooManyRequests", 429), ("InternalServerError", 500), ("Shutdown", 503)])
 def test_who_is_busy_is_asked_again(apns_emulator, apns_device, store, send_all, reason, status):
     store.register(apns_device.token)
     apns_emulator.faults.add("busy", {"reason": reason}, next=2)
@@ -41,6 +44,19 @@ def test_who_is_busy_is_asked_again(apns_emulator, apns_device, store, send_all,
     pushes = apns_emulator.notifications()
     assert [push.status for push in pushes] == [status, status, 200]
     assert len({push.apns_id for push in pushes}) == 1
+
+
+def test_a_server_that_shuts_down_is_not_waited_for(apns_emulator, apns_device, store, send_all):
+    store.register(apns_device.token)
+    apns_emulator.faults.add("shutdown", {"reason": "Shutdown"}, next=1)
+    an_hour = 3600
+    assert send_all(busy_pause=an_hour, flood_pause=an_hour) == ["200"]
+
+
+@pytest.mark.parametrize("status", ["500", "503"])
+def test_a_service_that_is_busy_has_a_quarter_of_an_hour(status):
+    answer = types.SimpleNamespace(status=status, description="InternalServerError")
+    assert Sender(None, None).pause_after(answer) == 15 * 60
 
 
 def test_after_some_attempts_it_gives_up(apns_emulator, apns_device, store, send_all):
