@@ -63,7 +63,7 @@ extension Broker {
       abandon(row, now)
     }
     registry.update(device) { row in
-      row.identity += 1
+      row.countIdentity()
       row.keyFingerprint = []
     }
     history.noteDevice(change == .erase ? .erased : .restored, device, .sandbox, now)

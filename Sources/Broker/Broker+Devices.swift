@@ -36,7 +36,7 @@ extension Broker {
     registry.update(device) { row in
       row.lastSeenAt = now
       guard row.keyFingerprint != fingerprint else { return }
-      if !row.keyFingerprint.isEmpty { row.identity += 1 }
+      if !row.keyFingerprint.isEmpty { row.countIdentity() }
       row.keyFingerprint = fingerprint
     }
   }

@@ -128,7 +128,7 @@ extension Broker {
   /// When 410 begins for a token whose app was reported gone (`Documentation/provider-api.md#storage-and-delivery`,
   /// `gone_grace`).
   public func goneTakesEffect(_ registration: Registration) -> Timestamp {
-    registration.goneAt.adding(nanoseconds: options.goneGraceSeconds * 1_000_000_000)
+    registration.goneAt.adding(nanoseconds: Timestamp(seconds: options.goneGraceSeconds).nanoseconds)
   }
 
   /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.

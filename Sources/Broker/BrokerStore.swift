@@ -22,6 +22,12 @@ extension BrokerStore {
   public var restAfterCommit: Int64 { 0 }
 }
 
+/// Numbers that a store, a log or a saved state has kept, and that are counted on from.
+public enum CountedNumber {
+  /// Most that one may be that is read: counting on from it never comes to the end of 64 bits, and what is beyond was never counted.
+  public static let limit: Int64 = 1 << 62
+}
+
 /// How far a commit is.
 public enum CommitProgress: Sendable { case complete, later }
 

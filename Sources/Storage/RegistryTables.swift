@@ -154,7 +154,7 @@ struct RegistryTables {
 
   private func loadDevice(_ index: Int64, _ broker: Broker) -> Bool {
     guard readDevices.integer(0) == index, let udid = UDID(readDevices.text(1)),
-      let identity = Int32(exactly: readDevices.integer(2))
+      let identity = Int32(exactly: readDevices.integer(2)), Device.identities.contains(identity)
     else { return false }
     broker.restoreDevice(
       udid: udid, identity: identity, keyFingerprint: Array(readDevices.bytes(3)),
@@ -169,7 +169,7 @@ struct RegistryTables {
     let read = readRegistrations
     guard read.integer(0) == index, let token = DeviceToken(read.bytes(1)),
       let device = DeviceID(read, 2), let topic = TopicID(read, 3),
-      let install = Int32(exactly: read.integer(4)),
+      let install = Int32(exactly: read.integer(4)), Registration.installs.contains(install),
       let environment = UInt8(exactly: read.integer(5)).flatMap(Environment.init(rawValue:))
     else { return false }
     var row = Registration(

@@ -23,6 +23,9 @@ public struct ZoneRecord: Equatable, Sendable {
   /// Most bytes of a record beside its changes.
   static let overhead = 2 + 8 + 8 + 256 + 256
 
+  /// Most that an epoch or a number may be that is read: both are counted on from, and no log has come that far.
+  static let countLimit: UInt64 = 1 << 62
+
   public var epoch: UInt64
   /// Counted from 0, the epoch record's.
   public var number: UInt64
@@ -66,7 +69,9 @@ public struct ZoneRecord: Equatable, Sendable {
     var rest = bytes[18...]
     epoch = Self.integer(bytes[2..<10])
     number = Self.integer(bytes[10..<18])
-    guard let node = Self.text(&rest), let stream = Self.text(&rest) else { return nil }
+    guard epoch <= Self.countLimit, number <= Self.countLimit, let node = Self.text(&rest),
+      let stream = Self.text(&rest)
+    else { return nil }
     (self.node, self.stream) = (node, stream)
     switch bytes[1] {
     case 1 where rest.isEmpty: body = .epoch

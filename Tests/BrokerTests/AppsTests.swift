@@ -267,4 +267,38 @@ struct AppsTests {
     lab.push(rows[2], "again")
     #expect(lab.broker.allFeedback == [rows[0], rows[3]])
   }
+
+  // MARK: At the ends of numbers
+
+  @Test("behind the last identity comes the first again: an erase gives another base token all the same")
+  func lastIdentity() throws {
+    let device = try lab.device()
+    _ = lab.broker.importDevice(
+      try #require(UDID("phone")), identity: .max, keyFingerprint: nil, firstSeenAt: nil, lastSeenAt: nil,
+      now: lab.now)
+    let last = lab.broker.registry.baseToken(device, .sandbox)
+    lab.broker.erase(device, now: lab.now)
+    #expect(lab.broker.registry[device].identity == 1)
+    #expect(lab.broker.registry.baseToken(device, .sandbox) != last)
+    _ = try lab.connect(key: [1])
+    _ = try lab.connect(key: [2])
+    #expect(lab.broker.registry[device].identity == 2)
+  }
+
+  @Test("an app whose last install had the greatest number gets the lowest that is free")
+  func lastInstall() throws {
+    _ = try lab.row()
+    var told = ImportedRegistration(
+      token: try #require(DeviceToken(bytes: [UInt8](repeating: 9, count: 32))), device: 0, topic: 0,
+      install: .max, environment: .sandbox)
+    told.issuedAt = lab.now
+    _ = try #require(lab.broker.importRegistration(told, now: lab.now))
+    let tokens = [change(.reinstall), change(.reinstall)]
+    #expect(
+      lab.broker.registry.registrations(of: 0).map { lab.broker.registry[$0].install } == [3, 2, .max, 1])
+    #expect(Set(tokens.compactMap(\.self)).count == 2)
+    #expect(Registration.nextInstall(after: []) == 1)
+    #expect(Registration.nextInstall(after: [7, 3]) == 8)
+    #expect(Registration.nextInstall(after: [.max, 1, 2, 4]) == 3)
+  }
 }

@@ -178,4 +178,12 @@ import Testing
     var placeless = JetStreamDelivery(from: 1)
     #expect(throws: JetStreamFailure.self) { try placeless.take(message("reply")) }
   }
+
+  @Test(arguments: [(UInt64.max, 1 as UInt64), (1 << 62 + 1, 1), (1, .max)])
+  func refusesPlacesThatNoStreamHasComeTo(sequence: UInt64, delivery: UInt64) {
+    var reader = JetStreamDelivery(from: 1)
+    #expect(throws: JetStreamFailure.self) {
+      try reader.take(message("$JS.ACK.APNS_Z0.t1.1.\(sequence).\(delivery).1.0"))
+    }
+  }
 }

@@ -4,7 +4,7 @@ import PushModel
 /// Tokens that differ wherever their inputs differ, unless a test wants them to collide.
 public final class FakeDerivation: TokenDerivation {
   /// Installs from this number on get the token of the install before.
-  public var collidesFromInstall: Int32 = .max
+  public var collidesFromInstall: Int32?
 
   private var hashes: [Topic: TopicHash] = [:]
 
@@ -21,8 +21,8 @@ public final class FakeDerivation: TokenDerivation {
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
   ) -> DeviceToken {
     let part = Array((context?.text ?? "").utf8)
-    return token(
-      udid.text, topicHash.bytes + [environment.rawValue] + part, min(install, collidesFromInstall - 1))
+    let number = collidesFromInstall.map { min(install, $0 - 1) } ?? install
+    return token(udid.text, topicHash.bytes + [environment.rawValue] + part, number)
   }
 
   public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {

@@ -1,4 +1,5 @@
 import NATSWire
+import PushModel
 import Testing
 
 @testable import Zones
@@ -31,6 +32,15 @@ func record(
     #expect(
       record.encoded
         == [1, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 2, 0x61, 0x62, 1, 0x63, 0xff])
+  }
+
+  /// Whoever reads counts on from them.
+  @Test(arguments: [.max, .max - 1, 1 << 62 + 1] as [UInt64])
+  func refusesNumbersThatNoLogHasComeTo(number: UInt64) {
+    for (epoch, count) in [(number, 0), (1, number)] {
+      let written = ZoneRecord(epoch: epoch, number: count, node: "a", stream: "b", body: .heartbeat)
+      #expect(ZoneRecord(written.encoded) == nil)
+    }
   }
 
   @Test func refusesOtherVersionsAndKinds() {
@@ -95,5 +105,19 @@ func record(
   func findsWhatNoOwnerHasWritten(next: JetStreamRecord) {
     #expect(read([start]) == [])
     #expect(read([start, next]) == nil)
+  }
+
+  /// The greatest place that a snapshot may say is that of the last log: nothing comes behind it.
+  @Test func endsWithTheLastNumbers() {
+    let last: UInt64 = 1 << 62
+    let place = ZonePlace(sequence: last, epoch: last, number: last, owner: "a")
+    for next in [
+      record(last + 1, epoch: last + 1, 0, by: "b", .epoch),
+      record(last + 1, epoch: last, last + 1, .heartbeat),
+      record(.max, epoch: .max, 0, .epoch), record(.max, epoch: 0, 0, .epoch),
+    ] { #expect(read([next], behind: place) == nil) }
+    var lease = ZoneLease(node: "b", stream: madeAt, behind: place, now: Instant(nanoseconds: 0))
+    #expect(lease.tick(Instant(nanoseconds: 10_000_000_000)).count == 1)
+    #expect(lease.epoch == last)
   }
 }

@@ -244,7 +244,7 @@ public struct ChannelTable {
   }
 
   mutating func restore(_ channel: StoredChannel) -> Bool {
-    guard channel.row > 0, channel.row < .max,
+    guard channel.row > 0, channel.row <= CountedNumber.limit,
       add(channel.key, storesNewest: channel.storesNewest, row: channel.row)
     else { return false }
     channels[channel.row]?.newest = channel.newest

@@ -55,12 +55,14 @@ public struct ForeignFeedback {
     changed.insert(nextId - 1)
   }
 
-  /// Puts an entry back in order of ids, as the store does.
-  package mutating func restore(_ entry: Entry) {
-    guard entry.id >= nextId, entry.id < .max else { return }
+  /// Puts an entry back in order of ids, as the store does; false for an id that was given before.
+  @discardableResult
+  package mutating func restore(_ entry: Entry) -> Bool {
+    guard entry.id >= nextId, entry.id <= CountedNumber.limit else { return false }
     ordered.append(entry)
     idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = entry.id
     nextId = entry.id + 1
+    return true
   }
 
   mutating func remove(_ ids: some Sequence<Int64>) {
@@ -107,8 +109,6 @@ extension Broker {
 
   /// Puts back an entry; ids must come in order, after the topics.
   public func restoreForeignFeedback(_ entry: ForeignFeedback.Entry) -> Bool {
-    guard registry.contains(entry.topic) else { return false }
-    foreignFeedback.restore(entry)
-    return true
+    registry.contains(entry.topic) && foreignFeedback.restore(entry)
   }
 }

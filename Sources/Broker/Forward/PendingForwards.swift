@@ -63,7 +63,7 @@ public struct PendingForwards {
 
   /// Puts back an entry, as the store does; false for an id that was given before.
   public mutating func restore(_ entry: Entry) -> Bool {
-    guard entry.id >= nextId, entry.id < .max else { return false }
+    guard entry.id >= nextId, entry.id <= CountedNumber.limit else { return false }
     entries[entry.id] = entry
     stored.insert(entry.id)
     nextId = entry.id + 1

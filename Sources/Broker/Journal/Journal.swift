@@ -105,10 +105,11 @@ public final class Journal {
     return details
   }
 
-  /// Goes on counting after an id of an earlier run, so that ids of kept messages stay unique.
+  /// Goes on counting after an id of an earlier run, so that ids of kept messages stay unique. One that no run has come to, as what
+  /// is read may say any, is passed over.
   func skip(past id: UInt64) {
-    guard id >= nextId, used == 0 else { return }
-    nextId = id &+ 1
+    guard id >= nextId, id <= CountedNumber.limit, used == 0 else { return }
+    nextId = id + 1
     firstId = nextId
   }
 

@@ -5,6 +5,9 @@ public struct Device {
   public let udid: UDID
   /// Counts the identities (keys) the device has had: a new key or an erase gives a new base token.
   public internal(set) var identity: Int32
+  /// What `identity` may be. Behind the last comes the first again: a saved state may say any of them, and the next is
+  /// another in each case (`Documentation/credentials.md#how-tokens-come-to-be`).
+  public static let identities: ClosedRange<Int32> = 1...Int32.max
   /// Names the present key; empty until the first connection after an erase.
   public internal(set) var keyFingerprint: [UInt8]
   public internal(set) var firstSeenAt: Timestamp
@@ -24,6 +27,9 @@ public struct Device {
   mutating func setSession(_ session: DeviceSession?, in environment: Environment) {
     if environment == .sandbox { sessions.sandbox = session } else { sessions.production = session }
   }
+
+  /// It has another key and base token from now on.
+  mutating func countIdentity() { identity = identity < Self.identities.upperBound ? identity + 1 : 1 }
 
   /// How long providers may still wait for it, in nanoseconds: connecting again does not make that more.
   var patienceLeft = DeviceLink.patience

@@ -32,6 +32,18 @@ public struct Registration: BitwiseCopyable {
     (self.install, self.environment, self.issuedAt) = (install, environment, issuedAt)
   }
 
+  /// What `install` may be.
+  public static let installs: ClosedRange<Int32> = 1...Int32.max
+
+  /// The number of the next install of an app that has had installs of these numbers: the one behind the highest, or the lowest that
+  /// is free where there is none, as a saved state may have given any.
+  public static func nextInstall(after taken: [Int32]) -> Int32 {
+    guard let highest = taken.max(), highest >= installs.lowerBound else { return installs.lowerBound }
+    guard highest == installs.upperBound else { return highest + 1 }
+    let known = Set(taken)
+    return installs.first { !known.contains($0) } ?? installs.lowerBound
+  }
+
   /// Whether pushes to the token are still taken.
   public var isActive: Bool { goneAt == .never }
 

@@ -259,7 +259,7 @@ public final class Registry {
     let rows = registrations(of: device)
     guard rows.count < Self.rowsPerDevice else { return nil }
     let earlier = rows.map { registrations[$0] }.filter { $0.isOf(topic, context, environment) }
-    let install = (earlier.map(\.install).max() ?? 0) + 1
+    let install = Registration.nextInstall(after: earlier.map(\.install))
     let token = derivedToken(
       self[device].udid, self[topic].hash, environment, install: install, context: context.map { self[$0] })
     return add(
@@ -334,7 +334,8 @@ public final class Registry {
     let earlier = rows.map { registrations[$0] }.filter { $0.isOf(topic, nil, environment) }
     var row = Registration(
       token: name(of: token), device: device, topic: topic,
-      install: (earlier.map(\.install).max() ?? 0) + 1, environment: environment, issuedAt: now)
+      install: Registration.nextInstall(after: earlier.map(\.install)), environment: environment,
+      issuedAt: now)
     row.isChosen = true
     return add(row, token)
   }

@@ -68,7 +68,11 @@ final class SnapshotReader {
         case .end(let end) where end.stream == stream: read(end, message.snapshot)
         case .end: handle(.done(nil))
         case .piece where message.previousEnd == 0: handle(.done(nil))
-        case .piece: look(at: message.previousEnd)
+        case .piece where message.previousEnd < sequence: look(at: message.previousEnd)
+        case .piece:
+          handle(
+            .failed("its snapshot: piece \(sequence) says that the one before ends at \(message.previousEnd)")
+          )
         }
       } catch { handle(.failed("its snapshot: \(error)")) }
     }

@@ -29,6 +29,8 @@ final class ZoneDriver {
   let zone: ZoneNumber
   /// The log has grown by so much since the last snapshot: time for another. Records, as a count, and bytes.
   private static let snapshotDue = (records: 20_000, bytes: 8 << 20)
+  /// More than that an engine need not say: what is appended is added to it.
+  private static let grownLimit: UInt64 = 1 << 62
 
   private let log: LogStream
   private let snapshots: LogStream
@@ -76,7 +78,9 @@ final class ZoneDriver {
         "the stream \(name) of the engine is not one of ours: \(state.differences.joined(separator: "; "))")
       return
     }
-    grown = (Int(clamping: state.messages), Int(clamping: state.bytes))
+    grown = (
+      Int(clamping: min(state.messages, Self.grownLimit)), Int(clamping: min(state.bytes, Self.grownLimit))
+    )
     reader = SnapshotReader(client, snapshots, of: state.created) { [unowned self] in
       heard($0, of: state)
     }

@@ -90,11 +90,12 @@ struct SnapshotEnd: Equatable {
   }
 
   init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
-    (first, pieces) = (try cursor.integer(), try cursor.integer())
+    (first, pieces) = (try cursor.countedNumber("a first piece"), try cursor.integer())
     place = ZonePlace(
-      sequence: try cursor.integer(), epoch: try cursor.integer(), number: try cursor.integer())
+      sequence: try cursor.countedNumber("a sequence"), epoch: try cursor.countedNumber("an epoch"),
+      number: try cursor.countedNumber("a number"))
     let (owner, successor) = (try cursor.text(), try cursor.text())
     (place.owner, place.successor) = (owner.isEmpty ? nil : owner, successor.isEmpty ? nil : successor)
-    (stream, startsOver) = (try cursor.text(), try cursor.integer())
+    (stream, startsOver) = (try cursor.text(), try cursor.countedNumber("a new beginning"))
   }
 }

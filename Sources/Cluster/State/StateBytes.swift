@@ -1,3 +1,4 @@
+import Broker
 import PushModel
 
 /// Writes what a zone's log says of its state. Integers are big endian; texts and bytes have their length before them.
@@ -51,6 +52,24 @@ struct StateCursor {
 
   mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(Damage) -> Value {
     Value(bigEndian: try take(MemoryLayout<Value>.size).loadUnaligned(as: Value.self))
+  }
+
+  /// A number that must be one of these; `what` says of what.
+  mutating func integer<Value: FixedWidthInteger>(
+    in range: ClosedRange<Value>, _ what: String
+  ) throws(Damage) -> Value {
+    let read = try integer(Value.self)
+    guard range.contains(read) else {
+      throw Damage(
+        description:
+          "expected \(what) from \(range.lowerBound) to \(range.upperBound) before \(position), got \(read)")
+    }
+    return read
+  }
+
+  /// A number that a log has counted, which is counted on from.
+  mutating func countedNumber(_ what: String) throws(Damage) -> UInt64 {
+    try integer(in: 0...UInt64(CountedNumber.limit), what)
   }
 
   mutating func flag() throws(Damage) -> Bool {

@@ -20,8 +20,9 @@ enum StateEntry {
 
   static func device(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> ReplicaDevice {
     ReplicaDevice(
-      udid: try udid(&cursor), identity: try cursor.integer(), keyFingerprint: Array(try cursor.counted()),
-      firstSeenAt: try cursor.time(), lastSeenAt: try cursor.time())
+      udid: try udid(&cursor), identity: try cursor.integer(in: Device.identities, "an identity"),
+      keyFingerprint: Array(try cursor.counted()), firstSeenAt: try cursor.time(),
+      lastSeenAt: try cursor.time())
   }
 
   static func write(_ topic: Topic, to out: inout StateWriter) {
@@ -52,9 +53,9 @@ enum StateEntry {
     let (token, udid, hash) = (try cursor.token(), try udid(&cursor), try cursor.topicHash())
     let (name, context, chosen) = (try cursor.text(), try cursor.text(), Array(try cursor.counted()))
     var row = ReplicaRegistration(
-      token: token, udid: udid, topic: hash, install: try cursor.integer(),
-      environment: try environment(&cursor),
-      issuedAt: .never)
+      token: token, udid: udid, topic: hash,
+      install: try cursor.integer(in: Registration.installs, "an install"),
+      environment: try environment(&cursor), issuedAt: .never)
     row.topicName = name.isEmpty ? nil : try cursor.value(Topic(name), "a topic")
     row.context = context.isEmpty ? nil : try cursor.value(TokenContext(context), "a token's context")
     row.chosen = chosen.isEmpty ? nil : try cursor.value(ChosenToken(bytes: chosen), "a chosen token")

@@ -28,7 +28,7 @@ final class StateReplica {
       let number = try cursor.integer(UInt8.self)
       let kind = try cursor.value(StateEntry.Kind(rawValue: number), "a kind of change, not \(number)")
       if kind == .startsOver {
-        skips = startOver(try cursor.integer())
+        skips = startOver(try cursor.countedNumber("a new beginning"))
       } else {
         try apply(kind, &cursor, now, skips: skips)
       }

@@ -78,8 +78,10 @@ extension Console {
       let failures = answers.compactMap(\.failure)
       guard failures.isEmpty else { return exchange.respond(finished(Self.notDone(failures))) }
       let elsewhere = answers.reduce(0) { sum, answer in
-        guard case .integer(let count)? = JSONReader.read(answer.body)?.member("deleted") else { return sum }
-        return sum + Int(clamping: count)
+        guard case .integer(let count)? = JSONReader.read(answer.body)?.member("deleted"),
+          (0...Int64(Journal.maximumCapacity)).contains(count)
+        else { return sum }
+        return sum + Int(count)
       }
       answer(deletion(filter, elsewhere: elsewhere), to: exchange)
     }

@@ -39,7 +39,7 @@ struct HistoryMark: Comparable {
         try cursor.skipValue(depth: JSONText.maximumDepth + 1)
       }
     }
-    guard let id, let receivedAt else { throw cursor.unexpected("an id and a time") }
+    guard let id, id > 0, let receivedAt else { throw cursor.unexpected("an id and a time") }
     self.init(receivedAt: receivedAt, id: UInt64(id))
   }
 

@@ -25,7 +25,7 @@ struct SavedDevice: Equatable, JSONDocument {
   /// What is written is without its rows, which may be many.
   static let form = JSONForm<SavedDevice>([
     JSONField("udid", .udid, \.udid).needed,
-    JSONField("identity", .whole(1...Int64(Int32.max)), \.identity),
+    JSONField("identity", .whole(1...Int64(Device.identities.upperBound)), \.identity),
     JSONField("keyFingerprint", .hex("2 to 64 hexadecimal digits", 1...32), \.keyFingerprint),
     JSONField("firstSeenAt", .time, \.firstSeenAt), JSONField("lastSeenAt", .time, \.lastSeenAt),
     JSONField(objects: "apps", "SavedRow") {

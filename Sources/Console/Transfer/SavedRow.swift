@@ -34,6 +34,9 @@ struct SavedRow: Equatable, JSONDocument {
   /// Where it stands in a document, for what is said about it.
   var place = ""
 
+  /// The end of time is how the token map says that a token is not gone.
+  private static let pastTimes = JSONKind<Timestamp>.time.narrowed("a time before 2262") { $0 < .never }
+
   private static let hashes = JSONKind<TopicHash>.spelled(
     "40 hexadecimal digits", ["type": "string", "pattern": "^[0-9A-Fa-f]{40}$"],
     { Hex.decode($0).flatMap { TopicHash(bytes: $0) } }, { $0.hex })
@@ -48,10 +51,10 @@ struct SavedRow: Equatable, JSONDocument {
         "topicHash", hashes, get: { if case .hashed(let hash) = $0.app { hash } else { nil } },
         set: { _, _ in }),
       JSONField("context", .tokenContext, \.context), JSONField("environment", .environment, \.environment),
-      JSONField("install", .whole(1...Int64(Registry.rowsPerDevice)), \.install),
+      JSONField("install", .whole(1...Int64(Registration.installs.upperBound)), \.install),
       JSONField("token", .chosenToken, \.token), JSONField(flag: "chosen", \.isChosen),
       JSONField("state", .word, \.state),
-      JSONField("issuedAt", .time, \.issuedAt), JSONField("goneAt", .time, \.goneAt),
+      JSONField("issuedAt", .time, \.issuedAt), JSONField("goneAt", pastTimes, \.goneAt),
       JSONField("message", SavedMessage.kind, \.message),
     ], rules: [("anyOf", [["required": ["topic"]], ["required": ["topicHash"]]])])
 
@@ -78,7 +81,7 @@ struct SavedRow: Equatable, JSONDocument {
     let installs = earlier.filter {
       $0.app == app && $0.context == context && $0.environment == environment
     }.map(\.install)
-    install = (installs.max() ?? 0) + 1
+    install = Registration.nextInstall(after: installs)
     try Self.form.read(object, into: &self)
     guard !installs.contains(install) else {
       throw DocumentError(

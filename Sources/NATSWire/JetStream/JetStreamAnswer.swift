@@ -62,6 +62,9 @@ public struct JetStreamState: Equatable, Sendable {
 
 /// A message as it lies in a stream.
 public struct JetStreamRecord: Equatable, Sendable {
+  /// Largest sequence that is taken: whoever reads counts on from it, and no stream has come that far.
+  public static let sequenceLimit: UInt64 = 1 << 62
+
   public var sequence: UInt64
   public var headers: NATSHeaders
   public var payload: [UInt8]
@@ -108,7 +111,7 @@ extension NATSAnswer {
   /// The sequence that an append has got.
   public func appended(to stream: String) throws(JetStreamFailure) -> UInt64 {
     let document = try document()
-    guard case .string(stream)? = document["stream"], let sequence = document.unsigned("seq"), sequence > 0
+    guard case .string(stream)? = document["stream"], let sequence = document.sequence("seq"), sequence > 0
     else {
       throw .malformed("no sequence in \(stream)")
     }
@@ -123,8 +126,8 @@ extension NATSAnswer {
     let document = try document()
     guard case .string(let created)? = document["created"], case .object(let members)? = document["state"],
       case .object(let found)? = document["config"],
-      case let state = JSONObject(members: members), let first = state.unsigned("first_seq"),
-      let last = state.unsigned("last_seq"), let messages = state.unsigned("messages"),
+      case let state = JSONObject(members: members), let first = state.sequence("first_seq"),
+      let last = state.sequence("last_seq"), let messages = state.unsigned("messages"),
       let bytes = state.unsigned("bytes")
     else { throw .malformed("a stream without its state") }
     // Whoever makes a stream while somebody else does is answered before it is made (nats-server 2.9.10).
@@ -149,7 +152,7 @@ extension NATSAnswer {
   public func record() throws(JetStreamFailure) -> JetStreamRecord {
     guard case .object(let members)? = try document()["message"],
       case let found = JSONObject(members: members),
-      let sequence = found.unsigned("seq"), let payload = found.bytes("data"), let head = found.bytes("hdrs")
+      let sequence = found.sequence("seq"), let payload = found.bytes("data"), let head = found.bytes("hdrs")
     else { throw .malformed("no message, or one without its sequence") }
     do {
       let headers =
@@ -164,6 +167,9 @@ extension JSONObject {
   fileprivate func unsigned(_ name: String) -> UInt64? {
     guard case .integer(let value)? = self[name] else { return nil }
     return UInt64(exactly: value)
+  }
+  fileprivate func sequence(_ name: String) -> UInt64? {
+    unsigned(name).flatMap { $0 <= JetStreamRecord.sequenceLimit ? $0 : nil }
   }
   /// Base64; nothing where there is no such member, as the server leaves out what is empty.
   fileprivate func bytes(_ name: String) -> [UInt8]? {

@@ -49,8 +49,10 @@ public struct JetStreamDelivery: Sendable {
 
     init(_ reply: String?) throws(JetStreamFailure) {
       let words = (reply ?? "").split(separator: ".")
-      guard words.count == 9, words[0] == "$JS", words[1] == "ACK", let sequence = UInt64(words[5]),
-        let delivery = UInt64(words[6]), let pending = UInt64(words[8])
+      guard words.count == 9, words[0] == "$JS", words[1] == "ACK",
+        let sequence = UInt64(words[5]), sequence <= JetStreamRecord.sequenceLimit,
+        let delivery = UInt64(words[6]), delivery <= JetStreamRecord.sequenceLimit,
+        let pending = UInt64(words[8])
       else { throw .malformed("a message that does not say where it stands") }
       (self.sequence, self.delivery, self.pending) = (sequence, delivery, pending)
     }

@@ -187,7 +187,7 @@ struct MessageLog {
     if segments.isEmpty {
       (nextNumber, deletedBelow) = (number, number)
     }
-    guard number == nextNumber, number > 0 else { throw Self.damaged(path) }
+    guard number == nextNumber, number > 0, number <= CountedNumber.limit else { throw Self.damaged(path) }
     nextNumber += 1
     var segment = Segment(number: number)
     segments.append(segment)

@@ -114,4 +114,16 @@ struct JournalTests {
   func capacity(_ asked: Int, _ expected: Int) {
     #expect(Journal(capacity: asked).capacity == expected)
   }
+
+  @Test(
+    "an id that no run has come to is not counted on from",
+    arguments: [.max, .max - 1, 1 << 62 + 1] as [UInt64])
+  func farIds(id: UInt64) throws {
+    let lab = lab(history: 3)
+    lab.broker.countIds(from: id)
+    #expect(lab.push(try lab.row(), "first") == 1)
+    let other = self.lab(history: 3)
+    other.broker.countIds(from: 1 << 62)
+    #expect(other.push(try other.row(), "first") == 1 << 62 + 1)
+  }
 }
