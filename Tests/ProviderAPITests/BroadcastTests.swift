@@ -57,7 +57,7 @@ struct BroadcastTests {
     Probe(changes: [], body: 0, rejection: .payloadEmpty),
     Probe(changes: [(":method", "GET")], rejection: .methodNotAllowed),
     Probe(changes: [(":path", "/4/broadcasts/apps/com.example.app/x")], rejection: .badPath),
-    Probe(changes: [(":path", "/4/broadcasts/apps/")], rejection: .badRequestParams),
+    Probe(changes: [(":path", "/4/broadcasts/apps/")], rejection: .badPath),
     Probe(changes: [("authorization", nil)], rejection: .missingProviderToken),
     Probe(changes: [("apns-channel-id", nil)], rejection: .missingChannelId),
     Probe(changes: [("apns-channel-id", "*")], rejection: .badChannelId),

@@ -95,8 +95,8 @@ struct ChannelTests {
     .token("x", .invalidProviderToken),
     .token("ExpiredProviderToken", .expiredProviderToken),
     .token("TooManyProviderTokenUpdates", .tooManyProviderTokenUpdates),
-    .path("/1/apps/com%20x/channels", .badRequestParams),
-    .path("/1/apps//channels", .badRequestParams),
+    .path("/1/apps/com%20x/channels", .badPath),
+    .path("/1/apps//channels", .badPath),
     .path("/1/apps/com.example.app.voip/channels", .topicDisallowed),
     .path("/1/apps/com.disabled/channels", .featureNotEnabled),
     ChannelCase(
@@ -112,6 +112,12 @@ struct ChannelTests {
     .body("large body", String(repeating: " ", count: 5121), .payloadTooLarge),
     .body("no JSON", "hello", .badRequestPayload),
     .body("array", "[1]", .badRequestPayload),
+    .body(
+      "unknown member", #"{"message-storage-policy":1,"push-type":"LiveActivity","name":"score"}"#,
+      .badRequestParams),
+    .body(
+      "member in other letters", #"{"Message-Storage-Policy":1,"push-type":"LiveActivity"}"#,
+      .badRequestParams),
     .body("policy 2", #"{"message-storage-policy":2,"push-type":"LiveActivity"}"#, .missingChannelQueueSize),
     .body(
       "policy as text", #"{"message-storage-policy":"1","push-type":"LiveActivity"}"#,
@@ -130,6 +136,15 @@ struct ChannelTests {
     #expect(answer.status == probe.rejection?.status)
     #expect(answer.body == probe.rejection.map { ErrorBody.bytes($0) })
     #expect(channels.storages.count == 2)
+  }
+
+  @Test("says which member it does not know")
+  func unknownMember() {
+    let body = #"{"message-storage-policy":1,"push-type":"LiveActivity","channel-name":"score"}"#
+    let create = ChannelCase(name: "", method: "POST", body: body)
+    let rejected = FakeChannels().handler().answer(create.message, now: Sample.now).rejected
+    #expect(rejected?.explanation.expected == "no members but message-storage-policy and push-type")
+    #expect(rejected?.explanation.got.contains("channel-name") == true)
   }
 
   @Test("makes no more channels than allowed")

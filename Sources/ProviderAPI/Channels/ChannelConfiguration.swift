@@ -7,6 +7,9 @@ enum ChannelConfiguration {
   /// (`Documentation/provider-api.md#broadcast`, `#open-questions`).
   static let pushType: StaticString = "liveactivity"
 
+  /// What a body may have. Anything else is an attribute that Apple does not recognize.
+  private static let memberNames = ["message-storage-policy", "push-type"]
+
   /// The storage policy that the body asks for, or what is wrong with it.
   ///
   /// A storage policy that is none has a reason of its own that Apple does not document
@@ -18,8 +21,13 @@ enum ChannelConfiguration {
     guard byteCount <= Limits.broadcastPayload else {
       throw refusal(.payloadTooLarge, "at most \(Limits.broadcastPayload) bytes", "\(byteCount) bytes")
     }
-    guard let value = JSONReader.read(Array(body)), case .object = value else {
+    guard let value = JSONReader.read(Array(body)), case .object(let members) = value else {
       throw refusal(.badRequestPayload, "a JSON object", .quoted(body))
+    }
+    if let (name, _) = members.first(where: { !memberNames.contains($0.0) }) {
+      throw refusal(
+        .badRequestParams, Phrase("no members but \(memberNames.joined(separator: " and "))"),
+        .quoted(.string(name)))
     }
     try checkPushType(value)
     guard case .integer(let number)? = value.member("message-storage-policy"),

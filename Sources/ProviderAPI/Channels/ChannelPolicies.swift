@@ -35,7 +35,7 @@ struct BundlePolicy: RequestPolicy {
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let bundle = Topic(String(decoding: context.pathTail, as: UTF8.self)) else {
       return Refusal(
-        .badRequestParams, rule: Rule.bundle, expected: "a bundle id", got: .quoted(context.pathTail)
+        .badPath, rule: Rule.bundle, expected: "a bundle id", got: .quoted(context.pathTail)
       )
     }
     if let suffix = PushType.topicSuffixes.first(where: { bundle.name.hasSuffix($0) }) {

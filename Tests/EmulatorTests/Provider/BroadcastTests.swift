@@ -177,7 +177,7 @@ extension LiveTests {
         Row("a bundle id with a suffix", 400, "TopicDisallowed") {
           $0.path = Self.path + ".push-type.liveactivity"
         },
-        Row("no bundle id", 400, "BadRequestParams") { $0.path = "/4/broadcasts/apps/" },
+        Row("no bundle id", 404, "BadPath") { $0.path = "/4/broadcasts/apps/" },
         Row("no channel", 400, "MissingChannelId") { $0["apns-channel-id"] = nil },
         Row("a bad channel", 400, "BadChannelId") { $0["apns-channel-id"] = "?" },
         Row("an unknown channel", 400, "ChannelNotRegistered") { $0["apns-channel-id"] = "AAAA" },

@@ -98,7 +98,7 @@ extension LiveTests {
         Row("a bundle id with a suffix", 400, "TopicDisallowed") {
           $0.path = "/1/apps/\(Site.topic).voip/channels"
         },
-        Row("a bundle id that is none", 400, "BadRequestParams") { $0.path = "/1/apps//channels" },
+        Row("a bundle id that is none", 404, "BadPath") { $0.path = "/1/apps//channels" },
         Row("no channel id", 400, "MissingChannelId") { $0.method = "GET" },
         Row("a channel id that is no base64", 400, "BadChannelId") {
           $0.method = "DELETE"
@@ -111,6 +111,9 @@ extension LiveTests {
         Row("no body", 400, "PayloadEmpty") { $0.body = [] },
         Row("a large body", 413, "PayloadTooLarge") { $0.body = [UInt8](repeating: 0x20, count: 5121) },
         Row("a body that is no JSON", 400, "BadRequestPayload") { $0.body = body("x") },
+        Row("an unknown member", 400, "BadRequestParams") {
+          $0.body = body(#"{"message-storage-policy":1,"push-type":"LiveActivity","name":"x"}"#)
+        },
         Row("no policy", 400, "MissingChannelQueueSize") { $0.body = body(#"{"push-type":"LiveActivity"}"#) },
         Row("policy 2", 400, "MissingChannelQueueSize") {
           $0.body = body(#"{"message-storage-policy":2,"push-type":"LiveActivity"}"#)
