@@ -35,7 +35,7 @@ struct DocumentTests {
           "locked", "badge", "lockScreen", "banner", "list", "foreground", "expanded", "prompt", "call",
           "activities",
         ]))
-    #expect(lab.document("iosVersion") == #""18""# && lab.document("settings/focus") == "null")
+    #expect(lab.document("iosVersion") == #""26""# && lab.document("settings/focus") == "null")
     let note = [
       "id", "topic", "title", "subtitle", "body", "image", "thread", "category", "level", "at", "actions",
       "notificationId", "isLocal", "custom",

@@ -35,8 +35,10 @@ enum DeviceCommand {
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     let runner = try DeviceRunner(
       emulator: emulator, isJSON: settings.isOn(CommonFlags.json), count: settings[count])
+    let version = settings[ExplainCommand.version] ?? .standard
+    if let remark = version.remark { Output.complain("on iOS \(version) \(remark)") }
     let phone = DevicePhone(
-      settings[ExplainCommand.version] ?? .standard, settings[ExplainCommand.appState] ?? .suspended,
+      version, settings[ExplainCommand.appState] ?? .suspended,
       activityTypes: settings.all(activityType), loop: runner.client.loop)
     let folder = "\(emulator.certs)/devices"
     for (index, environment) in (settings[environments] ?? .sandbox).environments.enumerated() {

@@ -48,9 +48,7 @@ extension ValueKind where Value == PushType {
 
 extension ValueKind where Value == IOSVersion {
   static let iosVersion = ValueKind(
-    "N",
-    expects:
-      "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)"
+    "N", expects: IOSVersion.expected
   ) { IOSVersion($0) }
 }
 
@@ -73,7 +71,8 @@ extension PushExplanation {
   }
 
   private var setting: String {
-    "on iOS \(version), app \(state == .foreground ? "in the foreground" : state.rawValue)"
+    let remark = version.remark.map { " (\($0))" } ?? ""
+    return "on iOS \(version)\(remark), app \(state == .foreground ? "in the foreground" : state.rawValue)"
   }
 
   private static func rows(_ events: [PhoneEvent]) -> [String] {

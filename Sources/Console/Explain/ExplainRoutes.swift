@@ -60,13 +60,18 @@ extension APISchemas {
       (
         "Explanation",
         object([
-          ("findings", list(finding)), ("phone", object([("ios", text), ("appState", text)])),
+          ("findings", list(finding)), ("phone", phone),
           ("onArrival", list(phoneEvent)), ("onTap", list(phoneEvent)),
           ("note", ["oneOf": [["type": "null"], shownNote]]),
           ("call", ["type": ["object", "null"]]), ("activities", list(["type": "object"])),
         ])
       ),
     ]
+  }
+
+  /// With a remark where the rules of that iOS are not known.
+  private static var phone: JSONValue {
+    object([("ios", text), ("appState", text)], maybe: [("remark", text)])
   }
 
   private static var finding: JSONValue {

@@ -253,7 +253,7 @@ enum APIExamples {
   ]
 
   private static let phone: JSONValue = [
-    "udid": .string(udid), "online": true, "queued": nil, "iosVersion": "18",
+    "udid": .string(udid), "online": true, "queued": nil, "iosVersion": "26",
     "settings": [
       "locked": true, "lowPower": false, "language": "en", "network": true, "focus": nil,
     ],

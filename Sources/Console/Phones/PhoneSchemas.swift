@@ -21,11 +21,12 @@ extension APISchemas {
   private static let anything: JSONValue = ["type": "object"]
 
   private static var phone: JSONValue {
-    object([
-      ("udid", text), ("online", flag), ("queued", orNull(anything)), ("iosVersion", text),
-      ("settings", anything), ("screen", screen), ("apps", map(of: anything)),
-      ("log", list(.schema("PhoneEvent"))),
-    ])
+    object(
+      [
+        ("udid", text), ("online", flag), ("queued", orNull(anything)), ("iosVersion", text),
+        ("settings", anything), ("screen", screen), ("apps", map(of: anything)),
+        ("log", list(.schema("PhoneEvent"))),
+      ], maybe: [("remark", text)])
   }
 
   private static var screen: JSONValue {

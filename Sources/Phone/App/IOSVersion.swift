@@ -1,9 +1,11 @@
 /// A version of iOS: `18`, `17.2`.
 public struct IOSVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
-  /// The first whose rules are known, and the last.
-  public static let supported = first...IOSVersion(26, 99)
+  /// The first whose rules are known, and the last that is taken (our choice): on those after `newestKnown` its rules apply.
+  public static let supported = first...IOSVersion(99, 99)
   static let first = IOSVersion(7)
-  public static let standard = IOSVersion(18)
+  /// The newest that Apple's pages are known of.
+  public static let newestKnown = IOSVersion(26, 4)
+  public static let standard = IOSVersion(26)
 
   public let major: Int
   public let minor: Int
@@ -18,6 +20,15 @@ public struct IOSVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
     self.init(numbers[0], numbers.count == 2 ? numbers[1] : 0)
     guard Self.supported.contains(self) else { return nil }
   }
+
+  /// What to say of one whose rules nobody here knows, for people; nil for the others.
+  public var remark: String? {
+    guard major > Self.newestKnown.major else { return nil }
+    return "the newest known rules apply, those of iOS \(Self.newestKnown)"
+  }
+
+  /// What is expected where a version is asked for.
+  public static var expected: String { "a version of iOS from \(first) on, as 18 or 17.2" }
 
   public var description: String { minor == 0 ? "\(major)" : "\(major).\(minor)" }
 

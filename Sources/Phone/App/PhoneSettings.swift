@@ -61,12 +61,11 @@ extension Focus: JSONDocument {
 }
 
 extension JSONKind<IOSVersion> {
-  /// A version whose rules are known.
+  /// A version that is supported.
   public static var iosVersion: JSONKind {
     .spelled(
-      "a version of iOS from \(IOSVersion.supported.lowerBound) to \(IOSVersion.supported.upperBound.major)",
-      ["type": "string", "pattern": "^([7-9]|1[0-9]|2[0-6])([.][0-9]{1,2})?$"], { IOSVersion($0) },
-      { $0.description })
+      IOSVersion.expected, ["type": "string", "pattern": "^([7-9]|[1-9][0-9])([.][0-9]{1,2})?$"],
+      { IOSVersion($0) }, { $0.description })
   }
 }
 

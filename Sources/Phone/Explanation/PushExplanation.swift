@@ -60,12 +60,18 @@ extension PushExplanation {
   public var json: JSONValue {
     .object([
       ("findings", .array(lint.findings.map(\.json))),
-      ("phone", .object([("ios", .string(version.description)), ("appState", .string(state.rawValue))])),
+      ("phone", phone),
       ("onArrival", .array(onArrival.map { .object($0.members) })),
       ("onTap", .array(onTap.map { .object($0.members) })),
       ("note", note?.json ?? .null), ("call", screen.member("call") ?? .null),
       ("activities", screen.member("activities") ?? []),
     ])
+  }
+
+  private var phone: JSONValue {
+    let remark = version.remark.map { [("remark", JSONValue.string($0))] } ?? []
+    return .object(
+      [("ios", .string(version.description)), ("appState", .string(state.rawValue))] + remark)
   }
 }
 

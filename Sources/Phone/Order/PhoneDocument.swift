@@ -32,10 +32,12 @@ private struct DocumentExtent: Sendable {
 extension PhoneState {
   fileprivate func document(_ extent: DocumentExtent) -> JSONValue {
     let apps = extent.hasWholeApps ? sortedApps : Array(sortedApps.prefix(DocumentExtent.apps))
-    return [
-      "iosVersion": .string(version.description), "settings": settings.document, "screen": screen(extent),
-      "apps": .object(apps.map { ($0.topic.name, document($0, extent)) }),
-    ]
+    let remark = version.remark.map { [("remark", JSONValue.string($0))] } ?? []
+    return .object(
+      [("iosVersion", .string(version.description))] + remark + [
+        ("settings", settings.document), ("screen", screen(extent)),
+        ("apps", .object(apps.map { ($0.topic.name, document($0, extent)) })),
+      ])
   }
 
   // MARK: The screen

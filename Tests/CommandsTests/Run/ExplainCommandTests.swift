@@ -17,7 +17,7 @@ struct ExplainCommandTests {
     #expect(result.status == 0)
     let lines = result.output.split(separator: "\n").map(String.init)
     #expect(lines.first == "nothing is wrong with it")
-    #expect(lines.contains("on iOS 18, app terminated:"))
+    #expect(lines.contains("on iOS 26, app terminated:"))
     #expect(lines.contains("  presented lock screen, list"))
     #expect(lines.contains { $0.hasPrefix("      A: ") && $0.hasSuffix("(system-shows)") })
     let tap = try #require(lines.firstIndex(of: "when it is tapped:"))
@@ -35,6 +35,20 @@ struct ExplainCommandTests {
     #expect(refused.output.contains(#"--priority expects 10, 5 or 1, got "7""#))
     #expect(try run("{}", "--ios", "6").status == 2)
     #expect(try run("{}", "--push-type", "silent").status == 2)
+  }
+
+  @Test("of an iOS that nobody here knows the newest known rules, and a remark that says so")
+  func unknownVersion() throws {
+    let text = try run(#"{"aps":{"alert":"Hello"}}"#, "--ios", "27")
+    #expect(text.status == 0)
+    #expect(
+      text.output.contains("on iOS 27 (the newest known rules apply, those of iOS 26.4), app suspended:"))
+    let answer = try #require(
+      JSONReader.read(Array(try run(#"{"aps":{"alert":"Hello"}}"#, "--ios", "27", "--json").output.utf8)))
+    #expect(answer.member("phone")?.string("ios") == "27")
+    #expect(answer.member("phone")?.string("remark") == "the newest known rules apply, those of iOS 26.4")
+    let known = try run(#"{"aps":{"alert":"Hello"}}"#, "--ios", "26.4", "--json").output
+    #expect(!known.contains("remark"))
   }
 
   @Test("as JSON, with the same names")

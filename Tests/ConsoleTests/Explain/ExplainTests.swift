@@ -32,7 +32,7 @@ import Testing
       #"{"payload":"{\"aps\":{\"alert\":\"Hello\"}}","pushType":null,"priority":null}"#)
     #expect(bare.text == said.text)
     #expect(bare["findings"].elements.map { $0["rule"].string } == ["missing-type"])
-    #expect(bare["phone"].text == #"{"ios":"18","appState":"suspended"}"#)
+    #expect(bare["phone"].text == #"{"ios":"26","appState":"suspended"}"#)
   }
 
   @Test("the note shows what the phone shows, where it shows it")
@@ -69,7 +69,7 @@ import Testing
     arguments: [
       ("{}", "payload: expected a string of at most 15360 bytes, got nothing"),
       (#"{"payload":{}}"#, "payload"), (#"{"payload":"","pushType":"loud"}"#, "alert"),
-      (#"{"payload":"","priority":7}"#, "1, 5 or 10"), (#"{"payload":"","ios":"6"}"#, "from 7 to 26"),
+      (#"{"payload":"","priority":7}"#, "1, 5 or 10"), (#"{"payload":"","ios":"6"}"#, "from 7 on"),
       (#"{"payload":"","appState":"asleep"}"#, "force-quit"), (#"{"payload":"","to":"me"}"#, "appState"),
     ])
   func refused(json: String, expected: String) throws {
