@@ -21,16 +21,52 @@ struct OwnPushTypeTests {
     #expect(lab.document("screen/call/state") == #""ringing""# && lab.phone.notes.isEmpty)
   }
 
-  @Test("before iOS 11 the method has no completion handler; from 26.4 the metadata tells of the duty")
+  @Test("before iOS 11 the method has no completion handler; from 26.4 one of its own tells of the duty")
   func methods() {
     for (version, method) in [
       (IOSVersion(10), "pushRegistry:didReceiveIncomingPushWithPayload:forType:"),
       (IOSVersion(26, 3), Self.incoming),
-      (IOSVersion(26, 4), "\(Self.incoming) must report a call"),
+      (
+        IOSVersion(26, 4),
+        "pushRegistry:didReceiveIncomingVoIPPushWithPayload:metadata:withCompletionHandler: mustReport true"
+      ),
     ] {
       var lab = Lab(version)
       #expect(lab.receive(payload: Self.voip, .voip).methods == [method])
     }
+  }
+
+  @Test("mustReport false: no call needs to be reported, since iOS 26.4")
+  func needNotReport() {
+    for (version, ends) in [(IOSVersion(26, 3), true), (IOSVersion(26, 4), false)] {
+      var lab = Lab(version)
+      _ = lab.set(#"{"reportsCalls":false,"mustReportCalls":false}"#)
+      for _ in 1...3 {
+        let events = lab.receive(payload: Self.voip, .voip)
+        #expect(events.has(.terminated, .voipNotReported) == ends)
+        #expect(events.has(.noCallback, .voipNeedNotReport) != ends)
+      }
+      #expect(lab.receive(payload: Self.voip, .voip).story.contains("dropped voip-barred") == ends)
+    }
+  }
+
+  @Test(
+    "each type has tokens since its own version; on an older system there is none, and nothing happens",
+    arguments: [
+      (PushType.voip, 8), (.complication, 9), (.fileprovider, 11), (.location, 15), (.pushtotalk, 16),
+      (.controls, 18), (.widgets, 26),
+    ])
+  func since(type: PushType, version: Int) {
+    let payload = #"{"aps":{"content-changed":true}}"#
+    let isFirst = version == IOSVersion.supported.lowerBound.major
+    for number in isFirst ? [version] : [version - 1, version] where number != 25 {
+      var lab = Lab(IOSVersion(number))
+      _ = lab.set(#"{"tokens":["\#(type.name)"]}"#)
+      let isOld = number < version
+      #expect(lab.phone.tokenTypes(of: Lab.topic) == (isOld ? [] : [type]), "iOS \(number)")
+      #expect((lab.receive(payload: payload, type).story == ["dropped too-old"]) == isOld, "iOS \(number)")
+    }
+    #expect(PhoneRule.tooOld.evidence == [.documented])
   }
 
   @Test("no call reported: terminated, since iOS 13; after three times no more launches")

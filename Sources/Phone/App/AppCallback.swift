@@ -45,6 +45,8 @@ public enum AppMethod: String, Sendable, Hashable {
   case handleActionWithText =
     "application:handleActionWithIdentifier:forRemoteNotification:withResponseInfo:completionHandler:"
   case handleLocalAction = "application:handleActionWithIdentifier:forLocalNotification:completionHandler:"
+  case incomingVoIPPush =
+    "pushRegistry:didReceiveIncomingVoIPPushWithPayload:metadata:withCompletionHandler:"
   case incomingPush = "pushRegistry:didReceiveIncomingPushWithPayload:forType:withCompletionHandler:"
   case incomingPushBefore11 = "pushRegistry:didReceiveIncomingPushWithPayload:forType:"
   case incomingSpeech = "incomingPushResultForChannelManager:channelUUID:pushPayload:"

@@ -34,6 +34,7 @@ extension PhoneApp: JSONDocument {
     JSONField("reportsCalls", .flag, \.build.reportsCalls),
     JSONField("onWatchFace", .flag, \.build.isOnWatchFace),
     JSONField("locationAlways", .flag, \.build.mayLocateAlways),
+    JSONField("mustReportCalls", .flag, \.build.mustReportCalls),
     JSONField("inChannel", .flag, \.build.isInChannel),
   ]
 }

@@ -99,6 +99,8 @@ public struct AppBuild: Sendable {
   package var mayLocateAlways = true
   package var isInChannel = true
 
+  /// `mustReport` of the metadata that VoIP pushes have since iOS 26.4. Apple does not say when it is false.
+  package var mustReportCalls = true
   public init() {}
 
   public var hasServiceExtension: Bool {

@@ -43,17 +43,31 @@ extension PhoneState {
     }
     start(push, app, .voip)
     tell(push, .handedOver(.voip), .voip)
-    tell(
-      push, .called(version >= IOSVersion(11) ? .incomingPush : .incomingPushBefore11), .voip,
-      version >= IOSVersion(26, 4) ? "must report a call" : "")
+    tellIncoming(push, app)
     guard !app.build.reportsCalls else {
       call = IncomingCall(
         id: push.id, topic: push.topic, caller: push.caller ?? "", notificationId: push.notificationId)
       return tell(push, .ringing, .voipReported)
     }
     guard version >= IOSVersion(13) else { return }
+    guard version < Self.metadataSince || app.build.mustReportCalls else {
+      return tell(push, .noCallback, .voipNeedNotReport)
+    }
     apps[push.topic]?.unreportedCalls += 1
     apps[push.topic]?.state = .terminated
+    end(push.topic, as: .terminated)
+  }
+
+  /// From this version on the push comes with metadata, which tell whether the app must report a call.
+  private static let metadataSince = IOSVersion(26, 4)
+
+  private mutating func tellIncoming(_ push: PhonePush, _ app: PhoneApp) {
+    guard version >= Self.metadataSince else {
+      return tell(push, .called(version >= IOSVersion(11) ? .incomingPush : .incomingPushBefore11), .voip)
+    }
+    tell(
+      push, .called(.incomingVoIPPush), .voipMetadata,
+      "mustReport \(app.build.mustReportCalls ? "true" : "false")")
     tell(push, .terminated, .voipNotReported)
   }
 

@@ -62,7 +62,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
 
   // Push types with an API of their own.
   case tooOld, voip, complication, fileProvider, location, pushToTalk, liveActivity, management, controls
-  case widgets, voipReported, voipNotReported, voipBarred, callAnswered, complicationAway
+  case widgets, voipMetadata, voipReported, voipNotReported, voipNeedNotReport, voipBarred, callAnswered,
+    complicationAway
   case complicationSpent, locationDenied, pushToTalkIdle, activityStarted, activityNoStart, activityToken
   case activityChannel, activityUpdated, activityEnded, activityOld, activityUnknown, activityStale
   case activityByApp, activityDismissed, activityStartToken, notChanged
@@ -481,3 +482,10 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     }
   }
 }
+    case .voipMetadata:
+      (
+        .pushTypes, "A, O",
+        "since iOS 26.4 VoIP pushes have a method of their own, whose metadata tell by mustReport whether a call must be reported (when it is false Apple does not say: the app's setting decides)"
+      )
+    case .voipNeedNotReport:
+      (.pushTypes, "A", "mustReport is false: no call was reported, and the app goes on")
