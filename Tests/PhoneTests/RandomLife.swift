@@ -100,6 +100,7 @@ struct RandomLife {
       case "answer": [topic, "\"allow\":\(isYes)"]
       case "authorize":
         [topic, "\"options\":[\(pick(["", "\"alert\"", "\"provisional\"", "\"badge\",\"sound\""]))]"]
+      case "trial": [topic, "\"choice\":\"\(pick(TrialChoice.allCases.map(\.rawValue)))\""]
       case "action": [id, "\"action\":\"\(pick(["p", "f", "t"]))\"", "\"text\":\"x\""]
       case "reply": [id, "\"text\":\"x\""]
       case "tap", "flick", "dismiss", "expand": [id]

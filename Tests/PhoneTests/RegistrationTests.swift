@@ -121,8 +121,67 @@ struct RegistrationTests {
     }
   }
 
-  @Test("the user may keep provisional delivery, or turn it off, which is denied")
-  func provisionalChoice() {
+  @Test("provisional: in the list alone, no sound, no badge, whatever the app asks for in the foreground")
+  func provisionalIsQuiet() {
+    for state in [AppState.suspended, .foreground] {
+      var lab = Lab(state: state) {
+        $0.permission = Permission(.provisional)
+        $0.build.mayBeCritical = true
+      }
+      let push = lab.receive(#"{"alert":"Hello","sound":{"critical":1,"name":"x"},"badge":3}"#)
+      #expect(push.shown == .list && push.has(.noSound, .provisional) && push.has(.noBadge, .provisional))
+      #expect(lab.app.badge == 0 && lab.document("apps/com.example.app/badge") == "0")
+    }
+  }
+
+  private static func trial(_ choice: String) -> String {
+    #"{"do":"trial","topic":"com.example.app","choice":"\#(choice)"}"#
+  }
+
+  /// On trial, for which the app has asked for alerts and badges.
+  private static func onTrial(_ version: Int) -> Lab {
+    var lab = lab(IOSVersion(version))
+    _ = lab.order(authorize(#"["alert","badge","provisional"]"#))
+    _ = lab.order(#"{"do":"settings","locked":true,"apps":{"com.example.app":{"state":"suspended"}}}"#)
+    return lab
+  }
+
+  @Test(
+    "Keep… and Turn Off…: what is behind them depends on the version",
+    arguments: [
+      (14, "deliver-prominently", [.lockScreen, .list] as Presentation?, 1),
+      (14, "deliver-quietly", .list, 0),
+      (15, "deliver-immediately", .list, 0), (26, "deliver-in-summary", nil, 0), (12, "turn-off", nil, 0),
+      (26, "turn-off", nil, 0),
+    ])
+  func provisionalChoice(version: Int, choice: String, shown: Presentation?, badge: Int) {
+    var lab = Self.onTrial(version)
+    _ = lab.receive(#"{"alert":"Hello"}"#)
+    #expect(lab.document("screen/list/0/notes/0/trial").contains("\"\(choice)\""))
+    let isOff = choice == "turn-off"
+    #expect(
+      lab.order(Self.trial(choice)).has(
+        .permission(isOff ? .denied : .authorized), isOff ? .trialEnded : .trialKept))
+    let push = lab.receive(#"{"alert":"Hello","sound":"default","badge":1}"#)
+    #expect(push.shown == shown && lab.app.badge == badge && !push.contains { $0.what.name == "sound" })
+    if choice == "deliver-in-summary" { #expect(push.contains { $0.rule == .summaryWaits }) }
+    #expect(lab.document("screen/list/0/notes/0/trial") == "[]")
+    #expect(lab.refusal(Self.trial(choice)).hasPrefix("absent: the permission of com.example.app is not"))
+  }
+
+  @Test("a button of another version is not there")
+  func provisionalButtons() {
+    var old = Self.onTrial(14)
+    #expect(
+      old.refusal(Self.trial("deliver-immediately"))
+        == "invalid: choice: expected one of deliver-prominently, deliver-quietly, turn-off on iOS 14, got \"deliver-immediately\""
+    )
+    var new = Self.onTrial(15)
+    #expect(new.refusal(Self.trial("deliver-prominently")).hasPrefix("invalid: choice: expected one of"))
+  }
+
+  @Test("in Settings the user may allow what was provisional, or deny it")
+  func provisionalInSettings() {
     var lab = Lab { $0.permission = Permission(.provisional) }
     #expect(
       lab.set(#"{"permission":{"status":"authorized"}}"#).has(.permission(.authorized), .settingsChanged))

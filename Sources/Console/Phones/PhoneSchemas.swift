@@ -58,7 +58,7 @@ extension APISchemas {
         ("level", text), ("at", time), ("actions", list(anything)), ("notificationId", nullable("integer")),
         ("isLocal", flag), ("custom", nullable("string")), ("customView", orNull(anything)),
         ("isInCar", flag), ("isPreviewHidden", flag), ("relevance", nullable("number")),
-        ("button", nullable("string")),
+        ("button", nullable("string")), ("trial", list(text)),
       ])
   }
 

@@ -41,8 +41,8 @@ public struct PhoneApp: Sendable {
   /// Silent pushes that may wake it now, as a count.
   public var silentBudget: Int { budget.left }
 
-  /// By its entitlement and the user's leave.
-  var mayBeCritical: Bool { build.mayBeCritical && permission.critical }
+  /// By its entitlement and the user's leave; what is delivered quietly is never critical (our choice).
+  var mayBeCritical: Bool { build.mayBeCritical && permission.critical && !permission.isQuiet }
 
   func implements(_ callback: AppCallback, on version: IOSVersion) -> Bool {
     build.callbacks.contains(callback) && version >= callback.since

@@ -98,7 +98,9 @@ extension PhoneState {
     }
     let options = options.compactMap(AuthorizationOption.init).filter { $0.versions.contains(version) }
     if options.contains(.provisional) {
+      let version = version
       apps[topic]?.permission.status = .provisional
+      apps[topic]?.permission.limit(to: options, on: version)
       return tell(topic, .permission(.provisional), .provisionalAsksNobody)
     }
     ask(topic, options)

@@ -93,7 +93,7 @@ extension PhoneState {
     if isBoth || options.contains(.list) { wanted.insert(.list) }
     put(push, wanted, app, by: quiet ?? .foregroundAsks)
     sound(push, app, silencedBy: quiet ?? (options.contains(.sound) ? nil : .foregroundAsks))
-    setBadge(push, app, silencedBy: options.contains(.badge) ? nil : .foregroundAsks)
+    setBadge(push, app, silencedBy: quiet ?? (options.contains(.badge) ? nil : .foregroundAsks))
   }
 
   // MARK: Elsewhere
@@ -116,7 +116,7 @@ extension PhoneState {
       push, quiet == nil ? aloud : .list, app,
       by: quiet ?? whyThrough(push, app) ?? shown)
     sound(push, app, silencedBy: isCritical(push, app) ? nil : quiet)
-    setBadge(push, app)
+    setBadge(push, app, silencedBy: app.permission.isQuiet ? quiet : nil)
   }
 
   // MARK: Whether, and how loudly

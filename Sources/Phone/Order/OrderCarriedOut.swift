@@ -4,7 +4,8 @@ import PushModel
 extension PhoneState {
   mutating func perform(_ order: PhoneOrder) throws(PhoneOrderError) {
     switch order {
-    case .open, .leave, .register, .authorize, .answer, .appSettings, .activity: try performForApp(order)
+    case .open, .leave, .register, .authorize, .answer, .trial, .appSettings, .activity:
+      try performForApp(order)
     case .tap, .flick, .dismiss, .action, .reply, .expand: try performForNote(order)
     case .clear(let topic):
       if let topic { try need(topic) }
@@ -51,6 +52,10 @@ extension PhoneState {
     case .answer(let topic, let allows):
       guard prompt?.topic == topic else { throw PhoneOrderError(.absent, "\(topic) has not asked anything") }
       answer(topic, allows: allows)
+    case .trial(let topic, let choice):
+      try need(topic)
+      try checkTrial(topic, choice)
+      endTrial(topic, choice)
     case .appSettings(let topic, let id):
       try need(topic)
       openSettings(topic, from: try id.map { id throws(PhoneOrderError) in try note(id).push })
@@ -58,6 +63,19 @@ extension PhoneState {
       try need(topic)
       startActivity(topic, type, attributes, state)
     default: break
+    }
+  }
+
+  private func checkTrial(_ topic: Topic, _ choice: TrialChoice) throws(PhoneOrderError) {
+    let choices = trialChoices(topic)
+    guard !choices.isEmpty else {
+      throw PhoneOrderError(
+        .absent, "the permission of \(topic) is not provisional: there is nothing to keep")
+    }
+    guard choices.contains(choice) else {
+      let names = choices.map(\.rawValue).joined(separator: ", ")
+      throw PhoneOrderError(
+        .invalid, "choice: expected one of \(names) on iOS \(version), got \"\(choice.rawValue)\"")
     }
   }
 

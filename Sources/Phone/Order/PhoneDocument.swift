@@ -118,6 +118,7 @@ extension PhoneState {
       "isInCar": .bool(note.shown.contains(.carPlay)), "isPreviewHidden": .bool(hidesPreview(of: push)),
       "custom": .optional(customContent(of: push)?.name),
       "customView": customContent(of: push)?.view(on: version) ?? .null,
+      "trial": .array(trialChoices(push.topic).map { .string($0.rawValue) }),
     ]
   }
 

@@ -12,6 +12,8 @@ public enum PhoneOrder: Sendable {
   case authorize(Topic, [String])
   /// The user answers that.
   case answer(Topic, allows: Bool)
+  /// Keep… or Turn Off…, below a notification that came provisionally.
+  case trial(Topic, TrialChoice)
   /// The button for the app's own settings; in a notification if one is named.
   case appSettings(Topic, UInt64?)
   case tap(UInt64)

@@ -6,6 +6,7 @@ struct PhoneOrderMembers: Sendable {
   var id: UInt64?
   var state = AppState.suspended
   var options: [AuthorizationOption] = []
+  var choice = TrialChoice.turnOff
   var (allow, answer, decline, inside) = (false, false, false, false)
   /// `answer` and `decline` in one.
   var take: Bool?
@@ -19,7 +20,8 @@ struct PhoneOrderMembers: Sendable {
   static let fields: [JSONField<PhoneOrderMembers>] = [
     JSONField("topic", .topic, \.topic), JSONField("id", .whole(0...Int64.max), \.id),
     JSONField("state", .leftState, \.state), JSONField("options", .list(of: .word, "options"), \.options),
-    JSONField("allow", .flag, \.allow), JSONField("answer", .flag, \.answer),
+    JSONField("choice", .word, \.choice), JSONField("allow", .flag, \.allow),
+    JSONField("answer", .flag, \.answer),
     JSONField("decline", .flag, \.decline), JSONField("take", .flag, \.take),
     JSONField("inside", .flag, \.inside),
     JSONField("action", .text, \.action), JSONField("identifier", .shortText, \.identifier),

@@ -49,6 +49,9 @@ public struct PhoneVerb: Sendable {
     PhoneVerb("answer", "the user answers that", ["topic!", "allow!"]) {
       .answer(try $0.app, allows: $0.allow)
     },
+    PhoneVerb("trial", "presses Keep… or Turn Off… below a provisional notification", ["topic!", "choice!"]) {
+      .trial(try $0.app, $0.choice)
+    },
     PhoneVerb("app-settings", "presses the button for the app's own settings", ["topic!", "id"]) {
       .appSettings(try $0.app, $0.id)
     },

@@ -24,6 +24,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   case notInstalled, notAsked, registered, registrationAsks, registrationWaits, noEntitlement
   case simulator
   case tokenChanged, restoredUnlaunched, promptOnce, promptAgain, promptAnswered, provisionalAsksNobody
+  case trialKept, trialEnded
   case settingsChanged, settingsButton, settingsButtonMissing, settingsNobody
 
   // Who hears of it.
@@ -131,6 +132,13 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.registration, "A", "the user may change in Settings at any time what an app may do")
     case .settingsButton: (.registration, "A", "the button for the app's own settings calls openSettings")
     case .settingsButtonMissing:
+    case .trialKept:
+      (
+        .registration, "A, M",
+        "the user keeps what came provisionally: prominently, as the app had asked (iOS 12 to 14), or in the list alone, which since iOS 15 Deliver Immediately means too"
+      )
+    case .trialEnded:
+      (.registration, "A", "the user has turned off what came provisionally: notifications are denied")
       (
         .registration, "A",
         "there is a button for the app's own settings only with providesAppNotificationSettings, since iOS 12"
@@ -242,7 +250,11 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .presentation, "A",
         "notifications are not allowed: nothing shows, no sound, no badge, no service extension"
       )
-    case .provisional: (.presentation, "A", "provisional permission: delivered quietly, to the list only")
+    case .provisional:
+      (
+        .presentation, "A",
+        "provisional permission: delivered quietly, to the list only, without a sound and without a badge"
+      )
     case .passive: (.presentation, "A", "interruption level passive: to the list, the screen stays off")
     case .focus: (.presentation, "O", "a Focus is on and does not allow the app: to the list, silently")
     case .throughFocus: (.presentation, "A", "time-sensitive and critical notifications come through a Focus")
