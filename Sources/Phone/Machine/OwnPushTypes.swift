@@ -112,7 +112,7 @@ extension PhoneState {
 }
 
 extension PushType {
-  /// What a push of this type is for, and the first iOS that has it, where that is known; nil for notifications of an app.
+  /// What a push of this type is for, and the first iOS that has tokens for it; nil for notifications of an app.
   var ownRule: (rule: PhoneRule, since: IOSVersion)? {
     switch self {
     case .alert, .background: nil

@@ -66,6 +66,9 @@ public struct Phone: Sendable {
   /// The tokens that the service is to be asked for besides those of topics, each once; those that are not wanted any more end.
   public var wantedTokens: [TokenNeed] { state.wantedTokens }
 
+  /// The push types that an app gets tokens for besides that of its topic: of those that it wants, what its iOS has.
+  public func tokenTypes(of topic: Topic) -> [PushType] { state.tokenTypes(of: topic) }
+
   /// The channels that the phone is to listen to: of Live Activities that have joined one.
   public var wantedChannels: [ChannelNeed] { state.wantedChannels }
 

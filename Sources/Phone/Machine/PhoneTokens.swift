@@ -100,6 +100,11 @@ extension PhoneState {
     return needs
   }
 
+  /// The push types of an app's own that it gets tokens for: those that its iOS has.
+  func tokenTypes(of topic: Topic) -> [PushType] {
+    apps[topic]?.build.tokens.filter { $0.ownRule.map { $0.since <= version } ?? true } ?? []
+  }
+
   /// No token outlives what it was for.
   mutating func endUnwantedTokens() {
     guard !tokens.needs.isEmpty else { return }

@@ -413,7 +413,16 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .local, "A, M",
         "before iOS 10 the tap that launches the app leaves a local notification in the launch options only"
       )
-    case .tooOld: (.pushTypes, "A", "this version of iOS does not have it yet")
+    case .localByUnit:
+      (
+        .local, "A, O",
+        "before iOS 10 repeatInterval is a calendar unit: of an interval, the next longer of minute, hour, day and week (our choice)"
+      )
+    case .tooOld:
+      (
+        .pushTypes, "A",
+        "this version of iOS does not have it yet: there is no token for it, and nothing happens"
+      )
     case .voip:
       (
         .pushTypes, "A",

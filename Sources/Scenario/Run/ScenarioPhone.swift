@@ -90,7 +90,7 @@ final class ScenarioPhone: DeviceOwner {
   /// For an app that a person puts on the phone: it asks for a token, and for one of each further kind that it has.
   func install(_ topic: Topic) {
     if phone[topic] == nil { phone.install(PhoneApp(topic)) }
-    let kinds = [.alert] + (phone[topic]?.build.tokens ?? [])
+    let kinds = [.alert] + phone.tokenTypes(of: topic)
     for topic in kinds.compactMap(topic.topic(for:)) where !state.apps.contains(where: { $0.topic == topic })
     {
       if let driver { driver.tell(.install(topic)) } else { state.apps.append(DeviceState.App(topic: topic)) }
