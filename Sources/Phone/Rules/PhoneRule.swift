@@ -112,7 +112,10 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .registrationAsks:
       (.registration, "A, O", "before iOS 8 registering asks the user; denied, neither method is called")
     case .registrationWaits:
-      (.registration, "A, M", "without a connection to the courier the app waits: neither method is called")
+      (
+        .registration, "A, M",
+        "without a connection to the courier the app waits: neither method is called, says the archive; Apple's current page says that registering may fail"
+      )
     case .noEntitlement:
       (.registration, "M", "without the push entitlement registering fails with error 3000")
     case .simulator:
