@@ -97,6 +97,38 @@ struct LocalNotificationTests {
     }
   }
 
+  @Test(
+    "before iOS 10 a repeating interval is a calendar unit, and a short one no exception",
+    arguments: [("1s", 60), ("60s", 60), ("61s", 3600), ("3h", 86400), ("30d", 7 * 86400)])
+  func byUnit(after: String, seconds: Int64) {
+    var lab = Lab(IOSVersion(9))
+    let events = lab.order(Self.local(#"{"after":"\#(after)","repeats":true}"#))
+    #expect(events.story == ["local " + (after == "60s" ? "local-scheduled" : "local-by-unit")])
+    guard let first = lab.phone.nextMoment else {
+      Issue.record("it never comes")
+      return
+    }
+    // First when it was asked for, then by the unit.
+    #expect(lab.phone.advance(to: first).shown != nil)
+    let banner = first.adding(nanoseconds: 5_000_000_000)
+    _ = lab.phone.advance(to: banner)
+    #expect(lab.phone.nextMoment == first.adding(nanoseconds: seconds * 1_000_000_000))
+    #expect(lab.app.state == .suspended)
+  }
+
+  @Test("before iOS 10 what comes at a time of day comes each day, or each week")
+  func calendarBefore10() {
+    for (trigger, days) in [
+      (#"{"hour":8,"repeats":true}"#, Int64(1)), (#"{"hour":8,"weekday":2,"repeats":true}"#, 7),
+    ] {
+      var lab = Lab(IOSVersion(9))
+      #expect(lab.order(Self.local(trigger)).story == ["local local-scheduled"])
+      _ = lab.wait(minutes: 7 * 24 * 60)
+      let shown = (1...14).count { _ in lab.wait(minutes: 24 * 60).shown != nil }
+      #expect(Int64(shown) == 14 / days)
+    }
+  }
+
   @Test("64 wait: the last added are kept; before iOS 10 the soonest", arguments: [9, 18])
   func limit(version: Int) {
     var lab = Lab(IOSVersion(version))

@@ -6,7 +6,9 @@ extension PhoneState {
   mutating func schedule(_ request: LocalRequest) {
     guard let app = apps[request.topic] else { return }
     let topic = request.topic
-    if case .interval(let nanoseconds, true) = request.trigger, nanoseconds < 60_000_000_000 {
+    if version.hasDelegate, case .interval(let nanoseconds, true) = request.trigger,
+      nanoseconds < LocalRequest.minute
+    {
       return crash(topic, .localTooOften, request.identifier)
     }
     if let attachment = request.content.attachment, !attachment.isValid {
@@ -14,6 +16,7 @@ extension PhoneState {
     }
     var request = request
     request.next = request.moment(after: now)
+    let isByUnit = !version.hasDelegate && request.repeatByUnit()
     guard app.permission.isGiven, request.next != nil || request.isAtPlace else {
       return tell(topic, .dropped, .localDropped, request.identifier)
     }
@@ -22,7 +25,8 @@ extension PhoneState {
       return deliver(request)
     }
     let (replaced, gone) = local.add(request, keepsSoonest: !version.hasDelegate)
-    tell(topic, .scheduled(request.next), replaced ? .localReplaced : .localScheduled, request.identifier)
+    let rule: PhoneRule = replaced ? .localReplaced : isByUnit ? .localByUnit : .localScheduled
+    tell(topic, .scheduled(request.next), rule, request.identifier)
     if let gone {
       tell(topic, .dropped, version.hasDelegate ? .localLimit : .localLimitOld, gone.identifier)
     }

@@ -16,7 +16,7 @@ public struct LocalRequest: Sendable {
   public let topic: Topic
   public let identifier: String
   let content: PushContent
-  public let trigger: Trigger
+  public private(set) var trigger: Trigger
   /// When it is due; nil where a place decides.
   public internal(set) var next: Timestamp?
 
@@ -38,6 +38,22 @@ public struct LocalRequest: Sendable {
       Self.moment(after: moment, minuteOfDay: Int64(hour * 60 + minute), weekday)
     case .region: nil
     }
+  }
+
+  /// The least interval that may repeat since iOS 10, and the shortest unit that may before, in nanoseconds.
+  static let minute: Int64 = 60 * 1_000_000_000
+  /// What `repeatInterval` of a `UILocalNotification` may be, in nanoseconds: minute, hour, day, week.
+  private static let units = [minute, 60 * minute, 24 * 60 * minute, 7 * 24 * 60 * minute]
+
+  /// A repeating interval has the length of a calendar unit before iOS 10: the next longer one, or a week (our choice).
+  /// Answers whether that changes it.
+  mutating func repeatByUnit() -> Bool {
+    guard case .interval(let nanoseconds, true) = trigger, !Self.units.contains(nanoseconds) else {
+      return false
+    }
+    let unit = Self.units.first { $0 > nanoseconds } ?? Self.units[Self.units.count - 1]
+    trigger = .interval(unit, repeats: true)
+    return true
   }
 
   /// At the end of time there is no next moment.

@@ -59,7 +59,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
 
   // Local notifications.
   case localScheduled, localReplaced, localDropped, localLimit, localLimitOld, localTooOften, localRemoved
-  case localDelivered, localReceive, localLaunch, localAttachment
+  case localDelivered, localReceive, localLaunch, localAttachment, localByUnit
 
   // Push types with an API of their own.
   case tooOld, voip, complication, fileProvider, location, pushToTalk, liveActivity, management, controls
