@@ -232,6 +232,44 @@ struct ActionTests {
     #expect((lab.app.state == .terminated) == !appHears)
   }
 
+  @Test("until it has called the completion handler the notification stays", arguments: answers)
+  func slowAnswer(answer: String, action: String, stays: Bool, appHears: Bool, rule: PhoneRule) {
+    var lab = Self.lab(
+      .standard, .terminated, Self.content(#","answer":"\#(answer)","answerSeconds":3"#))
+    _ = lab.order(#"{"do":"expand","id":1}"#)
+    let chosen = lab.order(Self.choose(action))
+    #expect(chosen.methods == ["\(Self.asked) \(action)"] && chosen.map(\.rule) == [.contentWaits])
+    #expect(lab.wait(seconds: 2).isEmpty && !lab.phone.notes.isEmpty && lab.app.state == .terminated)
+    let answered = lab.wait(seconds: 1)
+    #expect(answered.first?.what == .extensionEnded && answered.first?.rule == rule)
+    #expect((answered.calls == "M5") == appHears && lab.phone.notes.isEmpty == !stays)
+  }
+
+  @Test("a slow answer comes too late for a notification that has gone")
+  func lateAnswer() {
+    var lab = Self.lab(
+      .standard, .suspended, Self.content(#","answer":"dismiss-and-forward","answerSeconds":3"#))
+    _ = lab.order(#"{"do":"expand","id":1}"#)
+    _ = lab.order(Self.choose("like"))
+    _ = lab.order(#"{"do":"clear"}"#)
+    #expect(lab.wait(seconds: 3).isEmpty)
+  }
+
+  @Test("its preferredContentSize is to be seen; icons of actions since iOS 15")
+  func looks() {
+    let size = #""preferredContentSize":{"width":320,"height":180}"#
+    let lab = Self.lab(.standard, .suspended, Self.content("," + size))
+    let shown = lab.document("screen/list/0/notes/0/customView/preferredContentSize")
+    #expect(shown == #"{"width":320.0,"height":180.0}"#)
+    for version in [14, 15] {
+      var lab = Lab(IOSVersion(version))
+      _ = lab.set(#"{"categories":{"MSG":{"actions":[{"id":"a","title":"A","icon":"hand.thumbsup"}]}}}"#)
+      _ = lab.receive(Self.aps)
+      let icon = lab.document("screen/list/0/notes/0/actions/0/icon")
+      #expect(icon == (version < 15 ? "nothing" : #""hand.thumbsup""#))
+    }
+  }
+
   @Test("not where it is closed, or does not implement it")
   func bypassed() {
     for more in ["", #","answer":"do-not-dismiss""#] {

@@ -13,12 +13,16 @@ package struct ContentExtension: Sendable, Equatable {
   /// Of `UNNotificationExtensionCategory`.
   package var categories: [String] = []
   package var answer: Answer?
+  /// How long it takes to answer, in seconds: until then the notification stays.
+  package var answerSeconds = 0.0
   /// Whether the header and its own content are all that shows.
   package var hidesDefaultContent = false
   /// `UNNotificationExtensionUserInteractionEnabled`.
   package var takesTouches = false
   /// `UNNotificationExtensionInitialContentSizeRatio`: its first height, by its width.
   package var sizeRatio: Double?
+  /// `preferredContentSize`, in points: what it asks for once it runs.
+  package var preferredSize: ContentSize?
   package var mediaPlayButton: MediaPlayButton?
 
   /// How an expanded notification looks.
@@ -28,16 +32,35 @@ package struct ContentExtension: Sendable, Equatable {
       ("touches", .bool(takesTouches && version >= IOSVersion(12))),
       ("sizeRatio", sizeRatio.map { .number($0) } ?? .null),
     ]
-    return .object(members + (mediaPlayButton.map { [("mediaPlayButton", $0.document)] } ?? []))
+    let more = [
+      ("preferredContentSize", preferredSize?.document), ("mediaPlayButton", mediaPlayButton?.document),
+    ]
+    return .object(members + more.compactMap { name, value in value.map { (name, $0) } })
   }
 }
 
 extension ContentExtension: JSONDocument {
   package static let form = JSONForm<ContentExtension>([
     JSONField("name", .text, \.name).needed, JSONField("categories", .list(of: .text), \.categories).needed,
-    JSONField("answer", .word, \.answer), JSONField(flag: "hidesDefaultContent", \.hidesDefaultContent),
+    JSONField("answer", .word, \.answer),
+    JSONField(
+      "answerSeconds", .number(0...3600), get: { $0.answerSeconds == 0 ? nil : $0.answerSeconds },
+      set: { $0.answerSeconds = $1 }),
+    JSONField("preferredContentSize", ContentSize.form.kind(ContentSize()), \.preferredSize),
+    JSONField(flag: "hidesDefaultContent", \.hidesDefaultContent),
     JSONField(flag: "takesTouches", \.takesTouches), JSONField("sizeRatio", .number(0...10), \.sizeRatio),
     JSONField("mediaPlayButton", MediaPlayButton.form.kind(MediaPlayButton()), \.mediaPlayButton),
+  ])
+}
+
+/// Width and height of a view, in points.
+package struct ContentSize: JSONDocument, Equatable {
+  package var (width, height) = (0.0, 0.0)
+
+  private static let length = JSONKind<Double>.number(0...10_000)
+
+  package static let form = JSONForm<ContentSize>([
+    JSONField("width", length, \.width).needed, JSONField("height", length, \.height).needed,
   ])
 }
 

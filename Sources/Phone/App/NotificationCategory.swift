@@ -8,6 +8,8 @@ package struct NotificationAction: Sendable, Equatable {
   package var title = ""
   package var kind = Kind.plain
   package var (foreground, destructive, authentication): (Bool, Bool, Bool) = (false, false, false)
+  /// Name of an image, which shows beside the title since iOS 15.
+  package var icon: String?
   /// Of a text input.
   package var button: String?
   package var placeholder: String?
@@ -18,7 +20,8 @@ extension NotificationAction: JSONDocument {
     JSONField("id", .text, \.id).needed, JSONField("title", .text, \.title).needed,
     JSONField("kind", .word, \.kind), JSONField("foreground", .flag, \.foreground),
     JSONField("destructive", .flag, \.destructive), JSONField("authentication", .flag, \.authentication),
-    JSONField("button", .text, \.button), JSONField("placeholder", .text, \.placeholder),
+    JSONField("icon", .text, \.icon), JSONField("button", .text, \.button),
+    JSONField("placeholder", .text, \.placeholder),
   ])
 }
 

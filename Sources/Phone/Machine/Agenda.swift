@@ -7,6 +7,8 @@ struct Agenda: Sendable {
     case extensionEnds(PhonePush)
     /// A handler for silent pushes has not been called.
     case fetchOvertime(PhonePush)
+    /// The content extension is done with a chosen action; the text is what was typed.
+    case contentAnswers(PhonePush, NotificationAction, String?)
     case activityStale(String)
     case activityDismissed(String)
     case summary
@@ -37,7 +39,8 @@ struct Agenda: Sendable {
   mutating func forget(_ topic: Topic?, activitiesBut ids: [String]) {
     entries.removeAll {
       switch $0.entry {
-      case .extensionEnds(let push), .fetchOvertime(let push): push.topic == topic
+      case .extensionEnds(let push), .fetchOvertime(let push), .contentAnswers(let push, _, _):
+        push.topic == topic
       case .activityStale(let id), .activityDismissed(let id): !ids.contains(id)
       case .summary: false
       }

@@ -173,15 +173,37 @@ extension PhoneState {
   private mutating func contentTakes(_ action: NotificationAction, _ text: String?, of push: PhonePush)
     -> Bool
   {
-    guard board.expandedId == push.id, let answer = customContent(of: push)?.answer else { return false }
-    let rule: PhoneRule =
-      switch answer {
-      case .keep: .contentKeeps
-      case .dismiss: action.foreground ? .contentStays : .contentDismisses
-      case .forward: .contentForwards
-      }
-    tell(push, .called(.contentResponse), rule, ActionName.arguments(action, text))
-    if answer == .dismiss, !action.foreground { _ = board.remove(push.id) }
+    guard board.expandedId == push.id, let content = customContent(of: push), let answer = content.answer
+    else { return false }
+    let arguments = ActionName.arguments(action, text)
+    guard content.answerSeconds == 0 || agenda.isFull else {
+      tell(push, .called(.contentResponse), .contentWaits, arguments)
+      let moment = now.adding(nanoseconds: Int64(content.answerSeconds * 1e9))
+      agenda.add(.contentAnswers(push, action, text), at: moment)
+      return true
+    }
+  /// The content extension that had an action answers at last, unless the notification has gone meanwhile.
+  mutating func endContentAnswer(_ push: PhonePush, _ action: NotificationAction, _ text: String?) {
+    guard board[push.id] != nil, let answer = customContent(of: push)?.answer else { return }
+    tell(push, .extensionEnded, answer.rule(action), action.id)
+    if answer == .forward || answer.removes(action) { _ = board.remove(push.id) }
+    if answer == .forward { give(action, text, of: push) }
+  }
+}
+
+extension ContentExtension.Answer {
+  fileprivate func rule(_ action: NotificationAction) -> PhoneRule {
+    switch self {
+    case .keep: .contentKeeps
+    case .dismiss: action.foreground ? .contentStays : .contentDismisses
+    case .forward: .contentForwards
+    }
+  }
+
+  /// Whether the notification goes, and nobody else hears of it.
+  fileprivate func removes(_ action: NotificationAction) -> Bool { self == .dismiss && !action.foreground }
+    tell(push, .called(.contentResponse), answer.rule(action), arguments)
+    if answer.removes(action) { _ = board.remove(push.id) }
     return answer != .forward
   }
 

@@ -84,6 +84,7 @@ struct PhoneState: Sendable {
     switch entry {
     case .extensionEnds(let push): endExtension(push)
     case .fetchOvertime(let push): endFetch(push)
+    case .contentAnswers(let push, let action, let text): endContentAnswer(push, action, text)
     case .activityStale(let id): markStale(id)
     case .activityDismissed(let id): removeActivity(id)
     case .summary: showSummary()

@@ -129,7 +129,8 @@ extension PhoneState {
   /// As many as show.
   func actions(of push: PhonePush) -> [NotificationAction] {
     guard version >= IOSVersion(8) else { return [] }
-    let all = category(of: push)?.actions ?? []
+    var all = category(of: push)?.actions ?? []
+    if version < IOSVersion(15) { for index in all.indices { all[index].icon = nil } }
     // Text inputs came a year later.
     return Array(
       all.filter { $0.kind == .plain || version >= IOSVersion(9) }.prefix(NotificationCategory.actionLimit))

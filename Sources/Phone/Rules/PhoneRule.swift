@@ -50,7 +50,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   case extensionRemovedText, attachmentDropped
 
   // The content extension.
-  case contentShown, contentAgain, contentKeeps, contentDismisses, contentStays, contentForwards
+  case contentShown, contentAgain, contentWaits, contentKeeps, contentDismisses, contentStays, contentForwards
   case previewsHidden
 
   // In a car, by headphones.
@@ -362,6 +362,11 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       )
     case .previewsHidden:
       (
+    case .contentWaits:
+      (
+        .contentExtension, "A",
+        "the content extension took the action: the notification stays until it has called the completion handler"
+      )
         .contentExtension, "A, O",
         "previews are off, or the phone is locked: a placeholder shows instead (of attachments nothing, and in banner and list alike: our choice), with title and subtitle where the category says so, since iOS 11"
       )
