@@ -19,11 +19,11 @@ const examples = {
   'An extension that won’t run': [{ aps: { alert: '', 'mutable-content': 1, sound: 'default' } }, '', ''],
 };
 
-const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
+const versions = ['26.4', '26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
 const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit', 'never-launched'];
 
 /* Stays as it was when somebody comes back. */
-const draft = { text: JSON.stringify(examples.Alert[0], null, 2), pushType: 'alert', priority: '', appState: 'suspended', ios: '18' };
+const draft = { text: JSON.stringify(examples.Alert[0], null, 2), pushType: 'alert', priority: '', appState: 'suspended', ios: '26' };
 
 /* What the emulator says of a push that nobody sends. */
 export const explained = ({ text, pushType, priority, appState, ios }) =>
@@ -123,6 +123,7 @@ function mark(editor, place) {
 export function outcome(answer, topic = 'com.example.app') {
   return [picture(answer, topic),
     h('section', { 'aria-label': 'What the phone does' }, h('h3', {}, `iOS ${answer.phone.ios}, ${stateWords[answer.phone.appState] || `app ${answer.phone.appState}`}`),
+      answer.phone.remark ? h('p', { class: 'faint small' }, sentence(answer.phone.remark)) : null,
       answer.onArrival.length ? list(answer.onArrival) : h('p', { class: 'faint' }, 'Nothing: this is no payload that an app could read.'),
       answer.onTap.length ? [h('h3', {}, 'When it is tapped'), list(answer.onTap)] : null, legend())];
 }

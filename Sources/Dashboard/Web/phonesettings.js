@@ -5,7 +5,7 @@ import { appName } from './handset.js';
 import { shortToken } from './marks.js';
 import { copy, toast } from './notices.js';
 
-const versions = ['26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
+const versions = ['26.4', '26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
 const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'pt', 'zh-Hans'];
 const previews = { always: 'Always', 'when-unlocked': 'When unlocked', never: 'Never' };
 const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit', 'never-launched'];
@@ -36,6 +36,7 @@ function phoneCard(phone, hands) {
     row('Language', menu('Language', 'language', languages, settings.language, language => hands.set({ language }))),
     row('Show previews', menu('Show previews', 'previews', Object.keys(previews), settings.previews || 'always', value => hands.set({ previews: value }), value => previews[value])),
     h('div', { class: 'toggles' }, toggle('Locked', 'locked', settings.locked, locked => hands.set({ locked })), toggle('Low Power', 'power', settings.lowPower, lowPower => hands.set({ lowPower })),
+      toggle('Background Refresh', 'refresh', settings.backgroundRefresh ?? true, backgroundRefresh => hands.set({ backgroundRefresh })),
       toggle('Network', 'network', settings.network, network => hands.set({ network })), toggle('Focus', 'focus', focus !== null, isOn => hands.set({ focus: isOn ? { allows: [] } : null })),
       toggle('In a car', 'car', settings.carPlay || false, carPlay => hands.set({ carPlay })), toggle('Headphones', 'headphones', settings.headphones || false, headphones => hands.set({ headphones })),
       toggle('Summary', 'summary', Boolean(settings.summary), isOn => hands.set({ summary: isOn ? { apps: Object.keys(apps) } : null }))),
@@ -49,9 +50,16 @@ function summaryCard(summary, apps, hands) {
   return h('fieldset', {}, h('legend', { class: 'small' }, `Waits for the summary at ${summary.times.join(', ')}`), Object.keys(apps).map(topic => toggle(appName(topic), `summary-${topic}`, summary.apps.includes(topic), waits => wait(topic, waits))));
 }
 
+/* The buttons below a provisional notification, by what each leads to. */
+function trialRow(topic, iosVersion, hands) {
+  const choices = parseInt(iosVersion, 10) < 15 ? { 'deliver-prominently': 'Deliver Prominently', 'deliver-quietly': 'Deliver Quietly' } : { 'deliver-immediately': 'Deliver Immediately', 'deliver-in-summary': 'Deliver in Scheduled Summary' };
+  const choose = (choice, words) => button(words, () => hands.order('trial', { topic, choice }), { 'data-key': `trial-${choice}` });
+  return h('fieldset', {}, h('legend', { class: 'small' }, 'On trial'), h('div', { class: 'row' }, Object.entries(choices).map(([choice, words]) => choose(choice, `Keep… ${words}`)), choose('turn-off', 'Turn Off…')));
+}
+
 function appCard(view, topic, app, hands) {
   const set = change => hands.set({ apps: { [topic]: change } });
-  const { permission, silentBudget: budget } = app;
+  const { phone } = view, { permission, silentBudget: budget } = app;
   const go = state => state === 'foreground' ? hands.order('open', { topic }) : hands.order('leave', { topic, state });
   const implement = (name, isOn) => set({ callbacks: Object.keys(callbacks).filter(each => each === name ? isOn : app.callbacks.includes(each)) });
   return [row('State', menu('State of the app', 'state', states, app.state, state => state === 'never-launched' ? set({ state }) : go(state))),
@@ -59,10 +67,12 @@ function appCard(view, topic, app, hands) {
       button('Register', () => hands.order('register', { topic }), { 'data-key': 'register', title: 'registerForRemoteNotifications' }),
       button('Ask for permission', () => hands.order('authorize', { topic, options: ['alert', 'badge', 'sound'] }), { 'data-key': 'authorize' })),
     row('Notifications', menu('Permission', 'permission', statuses, permission.status, status => set({ permission: { status } }))),
-    h('div', { class: 'toggles' }, Object.entries(switches).map(([name, words]) => toggle(words, `permission-${name}`, permission[name], isOn => set({ permission: { [name]: isOn } })))),
+    h('div', { class: 'toggles' }, Object.entries(switches).map(([name, words]) => toggle(words, `permission-${name}`, permission[name], isOn => set({ permission: { [name]: isOn } }))),
+      toggle('Background Refresh', 'app-refresh', app.backgroundRefresh ?? true, backgroundRefresh => set({ backgroundRefresh }))),
+    permission.status === 'provisional' ? trialRow(topic, phone.iosVersion, hands) : null,
     h('fieldset', {}, h('legend', { class: 'small' }, 'Implements'), h('div', { class: 'toggles' }, Object.entries(callbacks).map(([name, words]) => toggle(h('span', {}, h('code', {}, name), ' ', h('span', { class: 'small' }, words)), `callback-${name}`, app.callbacks.includes(name), isOn => implement(name, isOn))))),
     budget ? h('div', { class: 'setting' }, h('span', {}, 'Silent pushes'), h('span', { class: 'budget' }, Array.from({ length: budget.of }, (_, index) => h('span', { class: `coin ${index < budget.left ? 'on' : ''}`, 'aria-hidden': 'true' })),
-      ` ${budget.left} of ${budget.of}${budget.held ? ', one is held' : ''}`, budget.next ? h('span', { class: 'faint small' }, `, next ${dateTime(budget.next).slice(11)}`) : null)) : null,
+      ` ${budget.left} of ${budget.of}${budget.leftToday === undefined ? '' : `, ${budget.leftToday} today`}${budget.held ? ', one is held' : ''}`, budget.next ? h('span', { class: 'faint small' }, `, next ${dateTime(budget.next).slice(11)}`) : null)) : null,
     app.pending?.length ? h('div', { class: 'setting' }, h('span', {}, 'Planned'), h('span', { class: 'small' }, app.pending.map(each => `${each.title || each.body || each.identifier}${each.next ? ` at ${dateTime(each.next).slice(11)}` : ''}${each.repeats ? ', again and again' : ''}`).join('; '))) : null,
     tokens(topic, app.deviceTokens || []), localForm(topic, hands), everything(view, topic, app, hands)];
 }

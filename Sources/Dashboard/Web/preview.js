@@ -5,7 +5,7 @@ import { choices, draftOf, explained, nothingToExplain, outcome } from './explai
 import { failed } from './notices.js';
 
 /* The phone that is looked at stays the same from push to push. */
-const phone = { appState: 'suspended', ios: '18' };
+const phone = { appState: 'suspended', ios: '26' };
 
 export function previewPanel(notification) {
   const area = h('div', { class: 'explain' }, h('p', { class: 'faint' }, 'Loading…'));
