@@ -71,7 +71,8 @@ struct DocumentTests {
         ["status", "alert", "sound", "badge", "banner", "lockScreen", "list", "timeSensitive"]))
     #expect(lab.document("apps/com.example.app/callbacks") == #"["M3","M4","M5"]"#)
     #expect(
-      lab.document("apps/com.example.app/silentBudget") == #"{"left":3,"of":3,"next":null,"held":false}"#)
+      lab.document("apps/com.example.app/silentBudget")
+        == #"{"left":3,"of":3,"next":null,"held":false,"leftToday":48,"ofToday":48}"#)
     #expect(
       lab.document("apps/com.example.app/pending/0")
         == #"{"identifier":"i","title":null,"body":"B","next":"2020-09-13T13:26:40.000Z","repeats":false}"#)
@@ -100,7 +101,7 @@ struct DocumentTests {
     for _ in 1...4 { _ = lab.receive(#"{"content-available":1}"#) }
     #expect(
       lab.document("apps/com.example.app/silentBudget")
-        == #"{"left":0,"of":3,"next":"2020-09-13T12:46:40.000Z","held":true}"#)
+        == #"{"left":0,"of":3,"next":"2020-09-13T12:46:40.000Z","held":true,"leftToday":45,"ofToday":48}"#)
   }
 
   @Test("what it says of settings and apps can be sent back as an order")

@@ -115,7 +115,8 @@ struct RandomLife {
 
   private mutating func settings() -> String {
     let own = pick([
-      #""locked":true"#, #""locked":false"#, #""lowPower":true"#, #""network":false"#, #""network":true"#,
+      #""locked":true"#, #""locked":false"#, #""lowPower":true"#, #""lowPower":false"#,
+      #""backgroundRefresh":false"#, #""backgroundRefresh":true"#, #""network":false"#, #""network":true"#,
       #""focus":{"allows":["com.example.b"],"filters":{"com.example.c":["w"]}}"#, #""focus":null"#,
       #""muted":true"#, #""previews":"when-unlocked""#, #""carPlay":true,"headphones":true"#,
       #""summary":{"times":["12:30","23:59"],"apps":["com.example.app","com.example.b"]}"#,

@@ -6,6 +6,7 @@ extension PhoneApp: JSONDocument {
     [
       JSONField("state", .word, \.state),
       JSONField(part: "permission", \.permission),
+      JSONField("backgroundRefresh", .flag, \.mayRefresh),
     ] + build)
 
   private static let build: [JSONField<PhoneApp>] = [
@@ -15,6 +16,7 @@ extension PhoneApp: JSONDocument {
     JSONField("scenes", .flag, \.build.hasScenes),
     JSONField("backgroundMode", .flag, \.build.hasBackgroundMode),
     JSONField("fetchSeconds", .number(0...3600), \.build.fetchSeconds),
+    JSONField("fromXcode", .flag, \.build.isFromXcode),
     JSONField(nullable: "serviceExtension", ServiceExtension.form.kind(.init()), \.build.serviceExtension),
     JSONField(nullable: "contentExtension", ContentExtension.form.kind(.init()), \.build.contentExtension),
     JSONField(
@@ -32,9 +34,9 @@ extension PhoneApp: JSONDocument {
     JSONField("critical", .flag, \.build.mayBeCritical), JSONField("filtering", .flag, \.build.mayFilter),
     JSONField("providesSettings", .flag, \.build.providesSettings),
     JSONField("reportsCalls", .flag, \.build.reportsCalls),
+    JSONField("mustReportCalls", .flag, \.build.mustReportCalls),
     JSONField("onWatchFace", .flag, \.build.isOnWatchFace),
     JSONField("locationAlways", .flag, \.build.mayLocateAlways),
-    JSONField("mustReportCalls", .flag, \.build.mustReportCalls),
     JSONField("inChannel", .flag, \.build.isInChannel),
   ]
 }

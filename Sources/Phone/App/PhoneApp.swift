@@ -19,13 +19,17 @@ public struct PhoneApp: Sendable {
   public let topic: Topic
   public var build = AppBuild()
   public var permission = Permission()
+  /// Background App Refresh, as the user has it for this app.
+  public var mayRefresh = true
   public var state: AppState
   /// The number on the icon; 0 for none.
   public internal(set) var badge = 0
   /// Of silent pushes, and of whatever else has been spent.
   var budget = PushBudget(.silent)
   var budgets: [PushBudget.Use: PushBudget] = [:]
-  /// A silent push that waits for budget.
+  /// Wake-ups of a day, by silent pushes and by complication pushes.
+  var (silentPushes, complicationPushes) = (DayCount(), DayCount())
+  /// A silent push that waits for budget, or for the end of Low Power Mode.
   var held: PhonePush?
   /// When the user had it in the foreground last; nil before the phone's first moment.
   var lastUsed: Timestamp?
@@ -33,8 +37,6 @@ public struct PhoneApp: Sendable {
   var isRegistering = false
   /// How often it did not report a VoIP call.
   var unreportedCalls = 0
-  /// Complication pushes since the beginning of a day.
-  var complicationPushes: (day: Int64, count: Int) = (0, 0)
 
   public init(_ topic: Topic, state: AppState = .suspended) { (self.topic, self.state) = (topic, state) }
 
@@ -73,6 +75,8 @@ public struct AppBuild: Sendable {
   public var hasBackgroundMode = true
   /// How long its handler for silent pushes takes, in seconds; 30 are the most.
   package var fetchSeconds = 0.0
+  /// Whether Xcode runs it: silent pushes have no budget then.
+  public var isFromXcode = false
   package var serviceExtension: ServiceExtension?
   package var contentExtension: ContentExtension?
   package var categories: [String: NotificationCategory] = [:]
@@ -95,12 +99,12 @@ public struct AppBuild: Sendable {
   package var providesSettings = false
   /// Whether it reports VoIP calls to CallKit before the handler ends.
   package var reportsCalls = true
+  /// `mustReport` of the metadata that VoIP pushes have since iOS 26.4. Apple does not say when it is false.
+  package var mustReportCalls = true
   package var isOnWatchFace = true
   package var mayLocateAlways = true
   package var isInChannel = true
 
-  /// `mustReport` of the metadata that VoIP pushes have since iOS 26.4. Apple does not say when it is false.
-  package var mustReportCalls = true
   public init() {}
 
   public var hasServiceExtension: Bool {

@@ -5,6 +5,8 @@ public struct PhoneSettings: Sendable {
   public var version: IOSVersion
   public var isLocked = true
   public var isInLowPowerMode = false
+  /// Background App Refresh, of the whole phone.
+  public var hasBackgroundRefresh = true
   /// Of the phone, as `en` or `pt-BR`.
   public var language = "en"
   /// Whether it reaches the courier.
@@ -40,7 +42,9 @@ public struct Focus: Sendable, Equatable {
 extension PhoneSettings: JSONDocument {
   public static let form = JSONForm<PhoneSettings>([
     JSONField("iosVersion", .iosVersion, \.version), JSONField("locked", .flag, \.isLocked),
-    JSONField("lowPower", .flag, \.isInLowPowerMode), JSONField("language", .language, \.language),
+    JSONField("lowPower", .flag, \.isInLowPowerMode),
+    JSONField("backgroundRefresh", .flag, \.hasBackgroundRefresh),
+    JSONField("language", .language, \.language),
     JSONField("network", .flag, \.hasNetwork), JSONField("muted", .flag, \.isMuted),
     JSONField("carPlay", .flag, \.isInCar), JSONField("headphones", .flag, \.hasHeadphones),
     JSONField("previews", .word, \.previews), JSONField(flag: "simulator", \.isSimulator),

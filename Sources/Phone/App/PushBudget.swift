@@ -62,6 +62,23 @@ struct PushBudget: Sendable {
   }
 }
 
+/// How often something has happened since the beginning of a day, in UTC.
+struct DayCount: Sendable {
+  private var day: Int64 = 0
+  private var count = 0
+
+  private static let seconds: Int64 = 86_400
+
+  func count(at now: Timestamp) -> Int { now.seconds / Self.seconds == day ? count : 0 }
+
+  mutating func add(at now: Timestamp) { (count, day) = (count(at: now) + 1, now.seconds / Self.seconds) }
+
+  /// When the day is over; nil at the end of time.
+  static func nextDay(after now: Timestamp) -> Timestamp? {
+    LocalRequest.moment(after: now, minuteOfDay: 0, nil)
+  }
+}
+
 extension PhoneApp {
   /// Takes one of a budget that is filled when it is looked at; false if there is none.
   mutating func spend(_ use: PushBudget.Use, at now: Timestamp) -> Bool {

@@ -33,11 +33,7 @@ extension PhoneState {
   }
 
   private mutating func leave(_ topic: Topic, as state: AppState) {
-    apps[topic]?.state = state
-    if !state.isRunning { agenda.forgetHandlers(of: topic) }
-    guard state == .forceQuit, let held = apps[topic]?.held else { return }
-    apps[topic]?.held = nil
-    tell(held, .dropped, .silentDiscarded)
+    if state.isRunning { apps[topic]?.state = state } else { end(topic, as: state) }
   }
 
   // MARK: The phone
@@ -67,8 +63,7 @@ extension PhoneState {
     lock()
     (isFreshlyStarted, call, prompt) = (true, nil, nil)
     for app in sortedApps {
-      agenda.forgetHandlers(of: app.topic)
-      if app.state.isRunning { apps[app.topic]?.state = .terminated }
+      end(app.topic, as: app.state.isRunning ? .terminated : app.state)
     }
   }
 
@@ -182,6 +177,11 @@ extension PhoneState {
       agenda.add(.contentAnswers(push, action, text), at: moment)
       return true
     }
+    tell(push, .called(.contentResponse), answer.rule(action), arguments)
+    if answer.removes(action) { _ = board.remove(push.id) }
+    return answer != .forward
+  }
+
   /// The content extension that had an action answers at last, unless the notification has gone meanwhile.
   mutating func endContentAnswer(_ push: PhonePush, _ action: NotificationAction, _ text: String?) {
     guard board[push.id] != nil, let answer = customContent(of: push)?.answer else { return }
@@ -202,11 +202,6 @@ extension ContentExtension.Answer {
 
   /// Whether the notification goes, and nobody else hears of it.
   fileprivate func removes(_ action: NotificationAction) -> Bool { self == .dismiss && !action.foreground }
-    tell(push, .called(.contentResponse), answer.rule(action), arguments)
-    if answer.removes(action) { _ = board.remove(push.id) }
-    return answer != .forward
-  }
-
 }
 
 /// Identifiers of actions, as an app is told them.

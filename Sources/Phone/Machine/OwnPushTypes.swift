@@ -54,7 +54,7 @@ extension PhoneState {
       return tell(push, .noCallback, .voipNeedNotReport)
     }
     apps[push.topic]?.unreportedCalls += 1
-    apps[push.topic]?.state = .terminated
+    tell(push, .terminated, .voipNotReported)
     end(push.topic, as: .terminated)
   }
 
@@ -68,7 +68,6 @@ extension PhoneState {
     tell(
       push, .called(.incomingVoIPPush), .voipMetadata,
       "mustReport \(app.build.mustReportCalls ? "true" : "false")")
-    tell(push, .terminated, .voipNotReported)
   }
 
   /// The user takes the call, or does not.
@@ -86,10 +85,11 @@ extension PhoneState {
   private mutating func handToWatch(_ push: PhonePush) {
     guard let app = apps[push.topic] else { return }
     guard app.build.isOnWatchFace else { return tell(push, .dropped, .complicationAway) }
-    let day = now.seconds / 86400
-    let count = app.complicationPushes.day == day ? app.complicationPushes.count : 0
-    guard count < Self.complicationsADay else { return tell(push, .dropped, .complicationSpent) }
-    apps[push.topic]?.complicationPushes = (day, count + 1)
+    guard app.complicationPushes.count(at: now) < Self.complicationsADay else {
+      return tell(push, .dropped, .complicationSpent)
+    }
+    let moment = now
+    apps[push.topic]?.complicationPushes.add(at: moment)
     tell(push, .handedOver(.complication), .complication)
   }
 
@@ -116,10 +116,10 @@ extension PushType {
   var ownRule: (rule: PhoneRule, since: IOSVersion)? {
     switch self {
     case .alert, .background: nil
-    case .voip: (.voip, IOSVersion.first)
-    case .complication: (.complication, IOSVersion.first)
-    case .fileprovider: (.fileProvider, IOSVersion.first)
-    case .location: (.location, IOSVersion.first)
+    case .voip: (.voip, IOSVersion(8))
+    case .complication: (.complication, IOSVersion(9))
+    case .fileprovider: (.fileProvider, IOSVersion(11))
+    case .location: (.location, IOSVersion(15))
     case .pushtotalk: (.pushToTalk, IOSVersion(16))
     case .liveactivity: (.liveActivity, IOSVersion(16, 1))
     case .mdm: (.management, IOSVersion.first)

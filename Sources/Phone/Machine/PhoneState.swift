@@ -93,7 +93,8 @@ struct PhoneState: Sendable {
 
   /// When there is budget for a held push.
   private var nextBudget: Timestamp? {
-    apps.values.filter { $0.held != nil }.compactMap(\.budget.nextMoment).min()
+    apps.values.filter { $0.held != nil && $0.mayRefresh && settings.hasBackgroundRefresh }
+      .compactMap(releaseMoment).min()
   }
 
   /// When time brings something to see or hear next; nil if never.
@@ -161,7 +162,7 @@ struct PhoneState: Sendable {
     self.settings = settings
     for (topic, app) in old {
       var copy = PhoneApp(topic, state: .neverLaunched)
-      (copy.build, copy.permission) = (app.build, app.permission)
+      (copy.build, copy.permission, copy.mayRefresh) = (app.build, app.permission, app.mayRefresh)
       apps[topic] = copy
     }
   }

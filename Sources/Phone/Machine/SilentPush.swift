@@ -34,7 +34,7 @@ extension PhoneState {
 
   /// Wakes or launches the app for `fetch`, if it may be woken. What is not silent is not held for another time.
   mutating func wake(for push: PhonePush, _ rule: PhoneRule, forceQuit: PhoneRule) {
-    guard var app = apps[push.topic], has(.fetch, push.topic) else {
+    guard let app = apps[push.topic], has(.fetch, push.topic) else {
       return tell(push, .noCallback, .silentNobody)
     }
     let isSilent = push.content.kind == .silent
@@ -42,14 +42,46 @@ extension PhoneState {
     guard app.build.hasBackgroundMode else { return tell(push, lost, .silentMode) }
     guard app.state != .forceQuit else { return tell(push, lost, forceQuit) }
     guard app.state != .neverLaunched else { return tell(push, lost, .neverLaunched) }
+    guard settings.hasBackgroundRefresh, app.mayRefresh else { return tell(push, lost, .refreshOff) }
     let before = app.budget.left
-    guard app.budget.take(at: now, isHalved: isHalved(app)) else {
-      return isSilent ? hold(push) : tell(push, .noCallback, .silentBudget)
+    if let rule = wakeObstacle(app) {
+      return isSilent ? hold(push, rule) : tell(push, .noCallback, rule == .silentHeld ? .silentBudget : rule)
     }
-    apps[push.topic] = app
+    spendWake(push.topic)
     start(push, app)
-    tell(push, .silentDelivered(budgetBefore: before, budgetAfter: app.budget.left), .silentBudget)
+    tell(
+      push, .silentDelivered(budgetBefore: before, budgetAfter: apps[push.topic]?.budget.left ?? before),
+      app.build.isFromXcode ? .silentUnlimited : .silentBudget)
     callFetch(push, rule)
+  }
+
+  // MARK: The budget
+
+  /// How often silent pushes may wake an app in a day: two an hour (our choice; Apple gives no number).
+  static let wakesADay = 48
+
+  /// What is in the way of waking an app now, and passes.
+  private func wakeObstacle(_ app: PhoneApp) -> PhoneRule? {
+    if settings.isInLowPowerMode { return .refreshLowPower }
+    if app.build.isFromXcode { return nil }
+    if app.silentPushes.count(at: now) >= Self.wakesADay { return .silentDay }
+    return app.budget.left == 0 ? .silentHeld : nil
+  }
+
+  private mutating func spendWake(_ topic: Topic) {
+    guard var app = apps[topic], !app.build.isFromXcode else { return }
+    _ = app.budget.take(at: now, isHalved: isHalved(app))
+    app.silentPushes.add(at: now)
+    apps[topic] = app
+  }
+
+  /// When time alone lets an app be woken for what is held; nil if it doesn't.
+  func releaseMoment(_ app: PhoneApp) -> Timestamp? {
+    switch wakeObstacle(app) {
+    case .silentDay: DayCount.nextDay(after: now)
+    case .silentHeld: app.budget.nextMoment
+    default: nil
+    }
   }
 
   mutating func callFetch(_ push: PhonePush, _ rule: PhoneRule) {
@@ -62,16 +94,14 @@ extension PhoneState {
 
   mutating func endFetch(_ push: PhonePush) {
     guard var app = apps[push.topic], app.state.isRunning else { return }
-    app.state = .terminated
-    agenda.forgetHandlers(of: push.topic)
     app.budget.shrink(at: now, isHalved: isHalved(app))
     apps[push.topic] = app
     tell(push, .terminated, .fetchOvertime)
+    end(push.topic, as: .terminated)
   }
 
   private func isHalved(_ app: PhoneApp) -> Bool {
-    settings.isInLowPowerMode
-      || app.lastUsed.map { now.nanoseconds - $0.nanoseconds > Self.unused } ?? false
+    app.lastUsed.map { now.nanoseconds - $0.nanoseconds > Self.unused } ?? false
   }
 
   /// Makes a process of the app run in the background.
@@ -82,10 +112,19 @@ extension PhoneState {
     apps[push.topic]?.state = .suspended
   }
 
-  private mutating func hold(_ push: PhonePush) {
+  private mutating func hold(_ push: PhonePush, _ rule: PhoneRule) {
     if let older = apps[push.topic]?.held { tell(older, .merged, .silentMerged) }
     apps[push.topic]?.held = push
-    tell(push, .held, .silentHeld)
+    tell(push, .held, rule)
+  }
+
+  /// The app's process ends, or it was none: it owes nothing any more, and what is held for it goes.
+  mutating func end(_ topic: Topic, as state: AppState) {
+    apps[topic]?.state = state
+    agenda.forgetHandlers(of: topic)
+    guard let held = apps[topic]?.held else { return }
+    apps[topic]?.held = nil
+    tell(held, .dropped, .silentDiscarded)
   }
 
   mutating func releaseHeld() {
@@ -93,7 +132,8 @@ extension PhoneState {
       app.lastUsed = app.lastUsed ?? now
       app.budget.refill(until: now, isHalved: isHalved(app))
       app.refillBudgets(until: now)
-      let held = app.budget.left > 0 ? app.held : nil
+      let mayWake = settings.hasBackgroundRefresh && app.mayRefresh && wakeObstacle(app) == nil
+      let held = mayWake ? app.held : nil
       if held != nil { app.held = nil }
       apps[app.topic] = app
       guard let held else { continue }

@@ -180,6 +180,7 @@ extension PhoneState {
     if !wanted.isLocked { unlock() }
     if !hadNetwork, wanted.hasNetwork { registerWhoWaits() }
     reviewSummary()
+    releaseHeld()
   }
 
   private mutating func take(_ members: JSONObject, _ topic: Topic) throws {
@@ -193,5 +194,6 @@ extension PhoneState {
       tell(topic, .permission(app.permission.status), .settingsChanged)
     }
     if state != before.state { move(topic, to: state) }
+    releaseHeld()
   }
 }

@@ -125,12 +125,13 @@ extension PhoneState {
   // MARK: Apps
 
   private func document(_ app: PhoneApp, _ extent: DocumentExtent) -> JSONValue {
+    let woken = app.silentPushes.count(at: now)
     let pending = local.requests.filter { $0.topic == app.topic }
     let tokens = tokens.family(of: app.topic)
     let members = extent.hasWholeApps ? app.members : app.members.filter { PhoneApp.seen.contains($0.0) }
     return .object(
       members + [
-        ("badge", .integer(Int64(app.badge))), ("silentBudget", app.budgetDocument),
+        ("badge", .integer(Int64(app.badge))), ("silentBudget", app.budgetDocument(woken)),
         ("budgets", app.otherBudgets),
         ("pending", .array(pending.prefix(pending.count / extent.part).map(\.document))),
         (
@@ -146,10 +147,13 @@ extension PhoneApp {
 
   fileprivate var members: [(String, JSONValue)] { Self.form.members(self) }
 
-  fileprivate var budgetDocument: JSONValue {
+  /// With what is left of the day's wake-ups, after so many.
+  fileprivate func budgetDocument(_ woken: Int) -> JSONValue {
     [
       "left": .integer(Int64(budget.left)), "of": .integer(Int64(budget.use.most)),
       "next": .optional(budget.nextMoment), "held": .bool(held != nil),
+      "leftToday": .integer(Int64(max(0, PhoneState.wakesADay - woken))),
+      "ofToday": .integer(Int64(PhoneState.wakesADay)),
     ]
   }
 }

@@ -36,7 +36,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
 
   // A silent push.
   case nothingInIt, silentFetch, silentReceive, silentNobody, silentMode, silentForceQuit, silentType
-  case silentBudget, silentHeld, silentMerged, silentReleased, silentDiscarded, neverLaunched
+  case silentBudget, silentDay, silentUnlimited, silentHeld, silentMerged, silentReleased, silentDiscarded
+  case refreshOff, refreshLowPower, neverLaunched
   case fetchOvertime, restarted
 
   // What is to be seen and heard.
@@ -131,10 +132,6 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .promptAnswered: (.registration, "A", "the user has answered the question")
     case .provisionalAsksNobody:
       (.registration, "A", "provisional permission asks nobody, and delivers quietly")
-    case .settingsChanged:
-      (.registration, "A", "the user may change in Settings at any time what an app may do")
-    case .settingsButton: (.registration, "A", "the button for the app's own settings calls openSettings")
-    case .settingsButtonMissing:
     case .trialKept:
       (
         .registration, "A, M",
@@ -142,6 +139,10 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       )
     case .trialEnded:
       (.registration, "A", "the user has turned off what came provisionally: notifications are denied")
+    case .settingsChanged:
+      (.registration, "A", "the user may change in Settings at any time what an app may do")
+    case .settingsButton: (.registration, "A", "the button for the app's own settings calls openSettings")
+    case .settingsButtonMissing:
       (
         .registration, "A",
         "there is a button for the app's own settings only with providesAppNotificationSettings, since iOS 12"
@@ -233,21 +234,42 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .silentBudget:
       (
         .silent, "A, O",
-        "two or three silent pushes an hour: three at once and one more every 20 minutes are our choice, half of it in Low Power Mode or after 14 days unused"
+        "two or three silent pushes an hour: three at once and one more every 20 minutes are our choice, half of it after 14 days unused"
       )
+    case .silentDay:
+      (
+        .silent, "A, O",
+        "the system has a budget for a day too: 48 wake-ups of an app (our choice); after them the newest silent push is held until the next day, in UTC"
+      )
+    case .silentUnlimited:
+      (.silent, "M", "Xcode runs the app: silent pushes have no budget")
     case .silentHeld:
       (.silent, "O", "the budget is used up: the newest silent push is held until there is some again")
     case .silentMerged: (.silent, "A", "of held silent pushes only the newest is kept")
     case .silentReleased:
       (.silent, "A, O", "a held silent push is delivered when the app is opened or has budget again")
-    case .silentDiscarded: (.silent, "A", "a held silent push is discarded when the user force-quits the app")
+    case .silentDiscarded: (.silent, "A", "a held silent push is discarded when anything ends the app")
+    case .refreshOff:
+      (
+        .silent, "A, O",
+        "Background App Refresh is off, for the phone or the app: a silent push wakes nobody (and is dropped: our choice)"
+      )
+    case .refreshLowPower:
+      (
+        .silent, "A, O",
+        "Low Power Mode switches Background App Refresh off: a silent push is held until it ends (our choice) or the app is opened"
+      )
     case .neverLaunched: (.silent, "O", "the app has never been opened: a silent push does not launch it")
     case .fetchOvertime:
       (
         .silent, "A, O",
         "the completion handler was not called within 30 s: the app is terminated, and its budget is one less"
       )
-    case .restarted: (.silent, "O", "after a restart, once unlocked, a force-quit app may be woken again")
+    case .restarted:
+      (
+        .silent, "A, O",
+        "after a restart of the phone (once it is unlocked: our choice) a force-quit app may be woken again"
+      )
     case .denied:
       (
         .presentation, "A",
@@ -340,6 +362,11 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .contentExtension, "A",
         "an open content extension hears of further notifications of its category and thread"
       )
+    case .contentWaits:
+      (
+        .contentExtension, "A",
+        "the content extension took the action: the notification stays until it has called the completion handler"
+      )
     case .contentKeeps:
       (
         .contentExtension, "A",
@@ -362,11 +389,6 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       )
     case .previewsHidden:
       (
-    case .contentWaits:
-      (
-        .contentExtension, "A",
-        "the content extension took the action: the notification stays until it has called the completion handler"
-      )
         .contentExtension, "A, O",
         "previews are off, or the phone is locked: a placeholder shows instead (of attachments nothing, and in banner and list alike: our choice), with title and subtitle where the category says so, since iOS 11"
       )
@@ -462,6 +484,13 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .pushTypes, "A, O",
         "controls and widgets load anew within a budget: 40 at once for each and one more every 36 minutes, and that more are dropped, are our choice"
       )
+    case .voipMetadata:
+      (
+        .pushTypes, "A, O",
+        "since iOS 26.4 VoIP pushes have a method of their own, whose metadata tell by mustReport whether a call must be reported (when it is false Apple does not say: the app's setting decides)"
+      )
+    case .voipNeedNotReport:
+      (.pushTypes, "A", "mustReport is false: no call was reported, and the app goes on")
     case .voipReported: (.pushTypes, "A", "the app reported the call to CallKit")
     case .voipNotReported:
       (.pushTypes, "A", "the app did not report the call before its handler ended: it is terminated")
@@ -511,10 +540,3 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     }
   }
 }
-    case .voipMetadata:
-      (
-        .pushTypes, "A, O",
-        "since iOS 26.4 VoIP pushes have a method of their own, whose metadata tell by mustReport whether a call must be reported (when it is false Apple does not say: the app's setting decides)"
-      )
-    case .voipNeedNotReport:
-      (.pushTypes, "A", "mustReport is false: no call was reported, and the app goes on")
