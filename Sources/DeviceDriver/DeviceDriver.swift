@@ -38,7 +38,7 @@ public final class DeviceDriver: ConnectionHandler {
   private var passage = Passage.none
   private let phone: DevicePhone?
   /// The phone's, of this connection; it may have another, to the other environment.
-  private let line = DevicePhone.Line()
+  private let line: DevicePhone.Line
   private var isFirstLine = false
   /// What the device is being told, and what it will be told next.
   private var inputs: [DeviceInput] = []
@@ -59,7 +59,7 @@ public final class DeviceDriver: ConnectionHandler {
     self.device = device
     self.gate = gate
     (self.identity, self.loop, self.context, self.courier) = (identity, loop, context, courier)
-    self.phone = phone
+    (self.phone, line) = (phone, DevicePhone.Line(environment))
     serverName = environment.host(of: "courier")
     wake = LoopEvent(timerOn: loop) { [unowned self] in
       // Who stands in line has not begun to connect.

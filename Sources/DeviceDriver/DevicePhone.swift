@@ -30,7 +30,10 @@ public final class DevicePhone {
     var onReport: (PhoneReport) -> Void = { _ in }
     /// Takes whether the phone has a network, when that changes.
     var onNetwork: (Bool) -> Void = { _ in }
+    fileprivate let environment: Environment
     fileprivate var isConnected = false
+
+    init(_ environment: Environment) { self.environment = environment }
   }
 
   private var phone: Phone
@@ -42,6 +45,8 @@ public final class DevicePhone {
   private var lines: [Line] = []
   private var isConnected: Bool { lines.contains(where: \.isConnected) }
   private var hasNetwork = true
+  /// By topic: an app has the one of the environment that its entitlement names.
+  private var tokens: [Topic: [Environment: DeviceToken]] = [:]
   /// nil until they were told: of an earlier run the device may remember others.
   private var tokensWanted: [TokenNeed]?
   private var channelsWanted: [ChannelNeed] = []
@@ -70,6 +75,7 @@ public final class DevicePhone {
   /// One more connection of the device; answers whether it is the first.
   func add(_ line: Line) -> Bool {
     lines.append(line)
+    phone.environments.insert(line.environment)
     return lines.count == 1
   }
 
@@ -79,6 +85,10 @@ public final class DevicePhone {
     case .connected: connected(line)
     case .disconnected: line.isConnected = false
     case .notification(let notification): receive(notification)
+    case .token(let topic, let token):
+      if isFirst, phone[topic.app.topic] == nil { install(topic.app.topic) }
+      tokens[topic, default: [:]][line.environment] = token
+      happened(phone.take(token, of: topic, from: line.environment, at: now))
     default: if isFirst { hear(ofDevice: event) }
     }
   }
@@ -95,18 +105,19 @@ public final class DevicePhone {
 
   private func hear(ofDevice event: DeviceEvent) {
     switch event {
-    case .token(let topic, let token):
-      if phone[topic.app.topic] == nil { install(topic.app.topic) }
-      happened(phone.take(token, of: topic, at: now))
     case .contextToken(let need, let token):
       happened(phone.take(token, of: need.topic, context: need.context, at: now))
     // Tokens of other kinds come and go with their app's.
     case .app(let topic, _) where topic.app.type != nil: break
-    case .app(let topic, .removed): change { $0.remove(topic) }
+    case .app(let topic, .removed):
+      tokens = tokens.filter { $0.key.app.topic != topic }
+      change { $0.remove(topic) }
     case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
-    case .erased: change { $0.erase() }
+    case .erased:
+      tokens = [:]
+      change { $0.erase() }
     case .restored: change { $0.restore() }
-    case .activated, .connected, .disconnected, .notification, .tokenRefused, .app, .contextRefused,
+    case .activated, .connected, .disconnected, .notification, .token, .tokenRefused, .app, .contextRefused,
       .contextEnded:
       break
     }
@@ -120,6 +131,7 @@ public final class DevicePhone {
     } else {
       app.build.hasServiceExtension = true
       app.build.activityTypes = activityTypes
+      if phone.environments == [.production] { app.build.entitlement = .production }
     }
     change { $0.install(app) }
   }
@@ -159,7 +171,7 @@ public final class DevicePhone {
     var answer = PhoneReport()
     do throws(PhoneOrderError) {
       let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
-      let events = told(try phone.perform(PhoneOrder(value), at: now))
+      let events = told(try phone.perform(PhoneOrder(value), at: now) + takeTokens())
       // Before the answer: who has it can rely on it.
       noteNeeds()
       answer = PhoneNews.report(events.map(\.entry.encoded), document)
@@ -171,6 +183,14 @@ public final class DevicePhone {
       onReport(answer)
     }
     startTimer()
+  }
+
+  /// An app whose entitlement is another one now has another token.
+  private func takeTokens() -> [PhoneEvent] {
+    let all = tokens.sorted { $0.key.name < $1.key.name }
+    return all.flatMap { topic, tokens in
+      tokens.flatMap { phone.take($0.value, of: topic, from: $0.key, at: now) }
+    }
   }
 
   /// What the phone wants of the service follows from what is on it.

@@ -58,6 +58,20 @@ def test_pushes_to_either_host_reach_the_one_phone(emulator, start):
     assert emulator.api("GET", "/api/v1/devices/phone-9")["online"]
 
 
+def test_the_entitlement_says_which_token_is_the_apps(emulator, start):
+    device = start()
+    tokens = {name: line["token"] for name, line in lines(device, "token").items()}
+
+    def own():
+        app = emulator.api("GET", "/api/v1/devices/phone-9/phone")["apps"].get(TOPIC, {})
+        return [each["token"] for each in app.get("deviceTokens", [])]
+    eventually(lambda: own() == [tokens["sandbox"]], "a development build has a token of the sandbox")
+    phone = "/api/v1/devices/phone-9/phone/settings"
+    told = emulator.api("POST", phone, {"apps": {TOPIC: {"entitlement": "production"}}})["events"]
+    assert [each["rule"] for each in told] == ["token-changed"]
+    eventually(lambda: own() == [tokens["production"]], "one with the entitlement for production has one of production")
+
+
 def test_what_came_while_it_was_away_is_there_for_either_environment(emulator, start):
     device = start()
     tokens = {name: line["token"] for name, line in lines(device, "token").items()}

@@ -242,6 +242,32 @@ struct RegistrationTests {
     #expect(lab.order(#"{"do":"settings","network":true}"#).methods == [Self.success])
   }
 
+  @Test("the entitlement decides in which environment the app's token is good")
+  func environment() throws {
+    let sandbox = try #require(DeviceToken(hex: String(repeating: "aa", count: 32)))
+    let production = try #require(DeviceToken(hex: String(repeating: "bb", count: 32)))
+    var lab = Self.lab()
+    _ = lab.phone.take(sandbox, of: Lab.topic, from: .sandbox, at: lab.now)
+    _ = lab.phone.take(production, of: Lab.topic, from: .production, at: lab.now)
+    #expect(lab.document("apps/com.example.app/deviceTokens/0/token") == "\"\(sandbox.hex)\"")
+    _ = lab.set(#"{"entitlement":"production"}"#)
+    #expect(lab.phone.take(sandbox, of: Lab.topic, from: .sandbox, at: lab.now).isEmpty)
+    let changed = lab.phone.take(production, of: Lab.topic, from: .production, at: lab.now)
+    #expect(changed.has(.token(production), .tokenChanged))
+    #expect(lab.document("apps/com.example.app/deviceTokens/0/token") == "\"\(production.hex)\"")
+  }
+
+  @Test("without a connection to the environment of the entitlement no token comes")
+  func otherEnvironment() {
+    var lab = Self.lab()
+    lab.phone.environments = [.sandbox]
+    #expect(lab.order(Self.register).methods == [Self.success])
+    _ = lab.set(#"{"entitlement":"production"}"#)
+    #expect(lab.order(Self.register).story == ["no-callback other-environment"])
+    lab.phone.environments = [.sandbox, .production]
+    #expect(lab.order(Self.register).methods == [Self.success])
+  }
+
   @Test("without the entitlement error 3000, on an old simulator 3010; an app may ask again")
   func failures() {
     var lab = Self.lab()

@@ -62,7 +62,18 @@ public struct PhoneApp: Sendable {
 /// What the developer of an app built.
 public struct AppBuild: Sendable {
   /// `aps-environment`.
-  package enum Entitlement: String, Sendable, CaseIterable { case development, production, none }
+  package enum Entitlement: String, Sendable, CaseIterable {
+    case development, production, none
+
+    /// Where its token is good; nil for nowhere.
+    package var environment: Environment? {
+      switch self {
+      case .development: .sandbox
+      case .production: .production
+      case .none: nil
+      }
+    }
+  }
 
   public var callbacks: Set<AppCallback> = [.fetch, .willPresent, .response]
   /// What `willPresent` answers with; nil if its handler is not called in time.

@@ -21,6 +21,12 @@ public struct Phone: Sendable {
     set { state.settings = newValue }
   }
 
+  /// Apple's environments that the phone has a connection to; while none is named it has those that its apps ask for.
+  public var environments: Set<Environment> {
+    get { state.environments }
+    set { state.environments = newValue }
+  }
+
   /// Delivered and not taken away, oldest first.
   public var notes: [PhoneNote] { state.board.notes }
 
@@ -54,11 +60,15 @@ public struct Phone: Sendable {
 
   /// The service has given a token for a topic, which may have the suffix of a push type, and there for a context that is among
   /// `wantedTokens`. Nothing happens where it is the first of a topic, or the same again. It may come before the phone knows what
-  /// time it is, which is why none passes then.
+  /// time it is, which is why none passes then. From another `environment` than the app's `aps-environment` asks for, it is not
+  /// the app's.
   public mutating func take(
-    _ token: DeviceToken, of topic: Topic, context: TokenContext? = nil, at now: Timestamp
+    _ token: DeviceToken, of topic: Topic, context: TokenContext? = nil, from environment: Environment? = nil,
+    at now: Timestamp
   ) -> [PhoneEvent] {
     let name = PhoneTokens.Name(topic: topic, context: context)
+    let own = state.apps[topic.app.topic]?.build.entitlement.environment
+    guard own == nil || environment == nil || own == environment else { return [] }
     guard let rule = state.remember(token, as: name) else { return [] }
     return state.telling(at: now) { $0.tell(token, of: name, rule) }
   }

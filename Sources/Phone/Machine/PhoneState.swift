@@ -16,6 +16,8 @@ struct PhoneState: Sendable {
   /// The app whose question about notifications the user has before him.
   var prompt: PermissionPrompt?
   var tokens = PhoneTokens()
+  /// Those that the phone has a connection to; empty where nobody says.
+  var environments: Set<Environment> = []
   /// Whether it was switched on and not unlocked since.
   var isFreshlyStarted = false
   private(set) var now = Timestamp(seconds: 0)

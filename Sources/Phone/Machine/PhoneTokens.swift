@@ -122,8 +122,9 @@ extension PhoneState {
 
   /// Why an app gets no token at all.
   func tokenObstacle(_ app: PhoneApp) -> PhoneRule? {
-    if app.build.entitlement == .none { return .noEntitlement }
+    guard let environment = app.build.entitlement.environment else { return .noEntitlement }
     if settings.isSimulator { return .simulator }
+    if !environments.isEmpty, !environments.contains(environment) { return .otherEnvironment }
     return app.state == .neverLaunched ? .restoredUnlaunched : nil
   }
 }

@@ -54,6 +54,9 @@ extension PhoneState {
     guard version >= IOSVersion(8) || app.permission.isGiven else {
       return tell(topic, .noCallback, .registrationAsks)
     }
+    guard tokenObstacle(app) != .otherEnvironment else {
+      return tell(topic, .noCallback, .otherEnvironment, app.build.entitlement.rawValue)
+    }
     guard settings.hasNetwork else {
       apps[topic]?.isRegistering = true
       return tell(topic, .noCallback, .registrationWaits)

@@ -22,6 +22,7 @@ public enum Evidence: String, Sendable, CaseIterable {
 public enum PhoneRule: Sendable, CaseIterable, Hashable {
   // Registration and permission.
   case notInstalled, notAsked, registered, registrationAsks, registrationWaits, noEntitlement
+  case otherEnvironment
   case simulator
   case tokenChanged, restoredUnlaunched, promptOnce, promptAgain, promptAnswered, provisionalAsksNobody
   case trialKept, trialEnded
@@ -119,6 +120,11 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       )
     case .noEntitlement:
       (.registration, "M", "without the push entitlement registering fails with error 3000")
+    case .otherEnvironment:
+      (
+        .registration, "A, O",
+        "aps-environment decides where the token is good: development in the sandbox, production in production; the phone has no connection there, and the app waits (our choice)"
+      )
     case .simulator:
       (.registration, "M", "a simulator before Xcode 14 has no token: registering fails with error 3010")
     case .tokenChanged:
