@@ -6,9 +6,9 @@
   const note = (id, title, body, more) => ({ id, topic: 'com.example.app', title, subtitle: null, body, image: null, thread: null, category: null, level: 'active', at: minutesAgo(0), actions: [], notificationId: id, isLocal: false, custom: null, ...more });
   const app = more => ({
     state: 'suspended', permission: { status: 'authorized', alert: true, sound: true, badge: true, banner: true, lockScreen: true, list: true, timeSensitive: true },
-    callbacks: ['M3', 'M4', 'M5'], badge: 0, silentBudget: { left: 2, of: 3, next: minutesAgo(-14), held: false }, categories: {}, pending: [], deviceTokens: [], ...more });
+    backgroundRefresh: true, callbacks: ['M3', 'M4', 'M5'], badge: 0, silentBudget: { left: 2, of: 3, next: minutesAgo(-14), held: false }, categories: {}, pending: [], deviceTokens: [], ...more });
   const document = () => ({
-    udid: 'phone-1', online: true, iosVersion: '18', settings: { locked: true, lowPower: false, language: 'en', network: true, focus: null },
+    udid: 'phone-1', online: true, iosVersion: '26', settings: { locked: true, lowPower: false, backgroundRefresh: true, language: 'en', network: true, focus: null },
     screen: { locked: true, badge: {}, lockScreen: [], banner: null, list: [], foreground: null, expanded: null, prompt: null, call: null, activities: [] },
     apps: { 'com.example.app': app() }, log: [] });
   const fake = { document: document(), asked: [], refusal: null, missing: null, note, action, app, minutesAgo, fresh: document };
@@ -56,6 +56,7 @@
     call: ({ take }) => { const { screen } = fake.document; screen.call = take ? { ...screen.call, state: 'answered' } : null; return []; },
     authorize: ({ topic, options }) => { fake.document.screen.prompt = { topic, options }; return []; },
     answer: ({ topic, allow }) => { fake.document.screen.prompt = null; fake.document.apps[topic].permission.status = allow ? 'authorized' : 'denied'; return []; },
+    trial: ({ topic, choice }) => { fake.document.apps[topic].permission.status = choice === 'turn-off' ? 'denied' : 'authorized'; return []; },
     settings: ({ apps, iosVersion, ...settings }) => {
       Object.assign(fake.document.settings, settings);
       if (iosVersion) fake.document.iosVersion = iosVersion;

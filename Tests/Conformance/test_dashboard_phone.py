@@ -252,6 +252,24 @@ def test_settings_of_phone_and_app(page, asked):  # noqa: F811
     is_asked(["local", {"topic": SHOP, "identifier": "dashboard-Tea is ready", "content": {"title": "Tea is ready"}, "trigger": {"after": "5s"}}])
 
 
+def test_background_refresh_and_the_end_of_a_trial(page, asked):  # noqa: F811
+    def click(key, *wanted):
+        page.script(f"document.querySelector('[data-key={key}]').click()")
+        page.until("fake.asked.length")
+        assert asked() == list(wanted)
+
+    scene(page, "lock")
+    click("set-refresh", ["settings", {"backgroundRefresh": False}])
+    click("set-app-refresh", ["settings", {"apps": {APP: {"backgroundRefresh": False}}}])
+    choose(page, "permission", "provisional")
+    page.shows("Keep… Deliver Immediately")
+    choose(page, "ios", "14")
+    page.shows("Keep… Deliver Prominently")
+    asked()
+    click("trial-deliver-prominently", ["trial", {"topic": APP, "choice": "deliver-prominently"}])
+    page.until("!document.querySelector('[data-key=trial-turn-off]')")
+
+
 def test_all_there_is_to_be_set_of_an_app(page, asked):  # noqa: F811
     scene(page, "lock")
     page.script("document.querySelector('[data-key=all]').click()")

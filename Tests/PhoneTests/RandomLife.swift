@@ -4,7 +4,7 @@ import PushModel
 /// Whatever may happen to a phone, by chance; the same seed gives the same life.
 struct RandomLife {
   static let apps = ["com.example.app", "com.example.b", "com.example.c"].compactMap { Topic($0) }
-  private static let versions = ["7", "8", "9", "11", "12", "13", "15", "17.2", "18", "26.4"]
+  private static let versions = ["7", "8", "9", "11", "12", "13", "15", "17.2", "18", "26.4", "27"]
 
   private var chance: SeededChoices
   private(set) var now = Lab.start
