@@ -134,6 +134,13 @@ struct RegistrationTests {
     }
   }
 
+  @Test("provisional alone shows in the list too")
+  func provisionalAlone() {
+    var lab = Self.lab()
+    _ = lab.order(Self.authorize(#"["provisional"]"#))
+    #expect(lab.receive(#"{"alert":"Hello"}"#).shown == .list)
+  }
+
   private static func trial(_ choice: String) -> String {
     #"{"do":"trial","topic":"com.example.app","choice":"\#(choice)"}"#
   }

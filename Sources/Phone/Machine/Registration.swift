@@ -103,7 +103,8 @@ extension PhoneState {
     if options.contains(.provisional) {
       let version = version
       apps[topic]?.permission.status = .provisional
-      apps[topic]?.permission.limit(to: options, on: version)
+      // In the list it shows whatever the app has asked for (our choice).
+      apps[topic]?.permission.limit(to: options + [.alert], on: version)
       return tell(topic, .permission(.provisional), .provisionalAsksNobody)
     }
     ask(topic, options)

@@ -62,7 +62,7 @@ extension PhoneState {
 
   /// What is in the way of waking an app now, and passes.
   private func wakeObstacle(_ app: PhoneApp) -> PhoneRule? {
-    if settings.isInLowPowerMode { return .refreshLowPower }
+    if settings.isInLowPowerMode, version >= IOSVersion(9) { return .refreshLowPower }
     if app.build.isFromXcode { return nil }
     if app.silentPushes.count(at: now) >= Self.wakesADay { return .silentDay }
     return app.budget.left == 0 ? .silentHeld : nil
@@ -94,7 +94,7 @@ extension PhoneState {
 
   mutating func endFetch(_ push: PhonePush) {
     guard var app = apps[push.topic], app.state.isRunning else { return }
-    app.budget.shrink(at: now, isHalved: isHalved(app))
+    if !app.build.isFromXcode { app.budget.shrink(at: now, isHalved: isHalved(app)) }
     apps[push.topic] = app
     tell(push, .terminated, .fetchOvertime)
     end(push.topic, as: .terminated)
