@@ -49,6 +49,36 @@ struct ServiceExtensionTests {
     #expect(lab.phone.notes.last?.push.content.title == "New")
   }
 
+  /// Sends a push with an address for the extension; answers what happened, and the attachment that shows.
+  private static func download(_ more: String, _ payload: String) -> (events: [PhoneEvent], image: String) {
+    var lab = lab(#"{"seconds":1,"download":{"from":"fcm_options.image"\#(more)}}"#)
+    var events = lab.receive(payload: #"{"aps":\#(aps)\#(payload)}"#, .alert)
+    events += lab.wait(seconds: 30)
+    return (events, lab.document("screen/list/0/notes/0/image"))
+  }
+
+  private static let address = #","fcm_options":{"image":"https://example.com/a/shoes.jpg?size=2"}"#
+
+  @Test(
+    "fetches from the address in the payload",
+    arguments: [
+      (#","bytes":80000"#, address, PhoneRule.downloaded, #""shoes""#),
+      (#","bytes":80000"#, #","fcm_options":{"image":"shoes.jpg"}"#, .downloadMissing, "null"),
+      (#","bytes":80000"#, "", .downloadMissing, "null"),
+      (#","fails":true"#, address, .downloadFailed, "null"),
+      // Too large, and of no type that iOS takes: it is fetched, and dropped.
+      (#","bytes":10000001"#, address, .attachmentDropped, "null"),
+      ("", #","fcm_options":{"image":"https://example.com/shoes"}"#, .attachmentDropped, "null"),
+      // 29 s are enough, with the second that the rest takes; more are not.
+      (#","bytes":2900,"bytesPerSecond":100"#, address, .downloaded, #""shoes""#),
+      (#","bytes":2901,"bytesPerSecond":100"#, address, .extensionTimeOut, "null"),
+    ])
+  func downloads(script: String, payload: String, rule: PhoneRule, image: String) {
+    let (events, shown) = Self.download(script, payload)
+    #expect(events.contains { $0.rule == rule } && shown == image, "\(events.story)")
+    #expect(events.shown != nil)
+  }
+
   private static let outcomes: [(String, Int64, PhoneRule, String?)] = [
     (#"{"changes":{"alert":"New"},"seconds":29}"#, 29, .extensionChanged, "New"),
     (#"{"changes":{"alert":"New"},"seconds":30}"#, 30, .extensionChanged, "New"),

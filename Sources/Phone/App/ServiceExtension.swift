@@ -5,7 +5,9 @@ package struct ServiceExtension: Sendable {
   /// Members of `aps` that it sets, as a payload has them; `alert` may be an object of texts.
   package var changes: JSONValue?
   package var attachment: Attachment?
-  /// How long it takes, in seconds; 30 are the most.
+  /// What it fetches and attaches, instead of `attachment`.
+  package var download: ExtensionDownload?
+  /// How long it takes besides, in seconds; 30 are the most.
   package var seconds = 0.0
   /// Whether `serviceExtensionTimeWillExpire` hands over what there is.
   package var handsOver = false
@@ -17,20 +19,33 @@ package struct ServiceExtension: Sendable {
   /// Most time that it has, in seconds.
   static let patience = 30.0
 
-  /// What shows after it has run, or nil for nothing, and the rule by which.
-  func run(on content: PushContent, mayFilter: Bool) -> (content: PushContent?, rule: PhoneRule) {
-    if crashes { return (content, .extensionCrashed) }
-    if seconds > Self.patience, !handsOver { return (content, .extensionTimeOut) }
-    if suppresses { return mayFilter ? (nil, .extensionSuppresses) : (content, .extensionMayNotSuppress) }
-    let changed = changed(content)
-    guard changed.hasText else { return (content, .extensionRemovedText) }
-    return (changed, seconds > Self.patience ? .extensionHandsOver : .extensionChanged)
+  /// How long it takes with this push, in seconds.
+  func duration(_ push: PhonePush) -> Double {
+    guard let download, push.addresses[download.from] != nil else { return seconds }
+    return seconds + download.duration
   }
 
-  private func changed(_ content: PushContent) -> PushContent {
-    var result = content
+  /// What it attaches to this push, if there is time for it; it may be something that iOS does not take.
+  func attachment(_ push: PhonePush) -> Attachment? {
+    guard let download else { return attachment }
+    return duration(push) > Self.patience ? nil : download.attachment(push.addresses)
+  }
+
+  /// What shows after it has run, or nil for nothing, and the rule by which.
+  func run(on push: PhonePush, mayFilter: Bool) -> (content: PushContent?, rule: PhoneRule) {
+    let (content, isLate) = (push.content, duration(push) > Self.patience)
+    if crashes { return (content, .extensionCrashed) }
+    if isLate, !handsOver { return (content, .extensionTimeOut) }
+    if suppresses { return mayFilter ? (nil, .extensionSuppresses) : (content, .extensionMayNotSuppress) }
+    let changed = changed(push)
+    guard changed.hasText else { return (content, .extensionRemovedText) }
+    return (changed, isLate ? .extensionHandsOver : .extensionChanged)
+  }
+
+  private func changed(_ push: PhonePush) -> PushContent {
+    var result = push.content
     if let changes { result.take(PushContent(aps: changes), where: { changes.member($0) != nil }) }
-    if let attachment, attachment.isValid { result.attachment = attachment }
+    if let attachment = attachment(push), attachment.isValid { result.attachment = attachment }
     return result
   }
 }
@@ -51,6 +66,7 @@ extension ServiceExtension: JSONDocument {
   package static let form = JSONForm<ServiceExtension>([
     JSONField("changes", .any, \.changes),
     JSONField("attachment", Attachment.form.kind(Attachment()), \.attachment),
+    JSONField("download", ExtensionDownload.form.kind(ExtensionDownload()), \.download),
     JSONField(
       "seconds", .number(0...3600), get: { $0.seconds == 0 ? nil : $0.seconds }, set: { $0.seconds = $1 }),
     JSONField(flag: "handsOver", \.handsOver), JSONField(flag: "crashes", \.crashes),

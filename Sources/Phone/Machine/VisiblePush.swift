@@ -27,7 +27,7 @@ extension PhoneState {
     }
     tell(push, .extensionRan, .extensionRuns)
     // Whoever pushes faster than extensions end has them end at once.
-    let seconds = agenda.isFull ? 0 : min(script.seconds, ServiceExtension.patience)
+    let seconds = agenda.isFull ? 0 : min(script.duration(push), ServiceExtension.patience)
     guard seconds > 0 else {
       endExtension(push)
       return true
@@ -39,17 +39,28 @@ extension PhoneState {
   mutating func endExtension(_ push: PhonePush) {
     guard let app = apps[push.topic], let script = app.build.serviceExtension else { return show(push) }
     let mayFilter = app.build.mayFilter && version >= IOSVersion(13, 3)
-    let (content, rule) = script.run(on: push.content, mayFilter: mayFilter)
-    if let attachment = script.attachment, !attachment.isValid {
+    let (content, rule) = script.run(on: push, mayFilter: mayFilter)
+    tellDownload(push, script)
+    if let attachment = script.attachment(push), !attachment.isValid {
       tell(push, .extensionEnded, .attachmentDropped, attachment.name)
     }
-    if rule != .extensionChanged || script.changes != nil || script.attachment != nil {
+    if rule != .extensionChanged || script.changes != nil || script.attachment(push) != nil {
       tell(push, .extensionEnded, rule)
     }
     guard let content else { return tell(push, .notPresented, rule) }
     var push = push
     push.content = content
     show(push)
+  }
+
+  /// What has become of what the extension fetches, unless it had no time to say.
+  private mutating func tellDownload(_ push: PhonePush, _ script: ServiceExtension) {
+    guard let download = script.download, !script.crashes, script.duration(push) <= ServiceExtension.patience
+    else { return }
+    let isThere = push.addresses[download.from] != nil
+    let rule: PhoneRule =
+      !isThere ? .downloadMissing : download.fails ? .downloadFailed : .downloaded
+    tell(push, .extensionEnded, rule, push.addresses[download.from] ?? download.from)
   }
 
   // MARK: In the foreground

@@ -28,6 +28,7 @@ public struct PhonePush: Sendable {
     let aps = document.member("aps") ?? .null
     content = PushContent(aps: aps)
     activity = (type ?? topic.app.type) == .liveactivity ? ActivityPush(aps) : nil
+    addresses = PayloadAddresses(document)
     caller = document.string("caller") ?? content.title ?? content.body
     if case .bool(true)? = aps.member("content-changed") { isContentChanged = true }
   }
@@ -38,6 +39,9 @@ public struct PhonePush: Sendable {
       identifier, nil, .immediate, nil, nil, nil
     )
   }
+
+  /// What a service extension may fetch.
+  private(set) var addresses = PayloadAddresses()
 
   var isLocal: Bool { localIdentifier != nil }
   /// `content-changed`, of controls and widgets.

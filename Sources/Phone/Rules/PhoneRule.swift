@@ -49,7 +49,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   // The service extension.
   case extensionRuns, extensionDenied, extensionNoText, extensionChanged, extensionTimeOut
   case extensionHandsOver, extensionCrashed, extensionSuppresses, extensionMayNotSuppress
-  case extensionRemovedText, attachmentDropped
+  case extensionRemovedText, attachmentDropped, downloaded, downloadMissing, downloadFailed
 
   // The content extension.
   case contentShown, contentAgain, contentWaits, contentKeeps, contentDismisses, contentStays, contentForwards
@@ -358,6 +358,18 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
         .serviceExtension, "A, O",
         "an attachment of a wrong type, or too large, is dropped; the notification shows without it"
       )
+    case .downloaded:
+      (
+        .serviceExtension, "A, O",
+        "the service extension has fetched a file from an address in the payload, and attaches it (its size and the time are set: nothing goes over a network)"
+      )
+    case .downloadMissing:
+      (
+        .serviceExtension, "O",
+        "the payload has no address where the service extension looks: nothing is attached"
+      )
+    case .downloadFailed:
+      (.serviceExtension, "O", "the service extension could not fetch the file: nothing is attached")
     case .contentShown:
       (
         .contentExtension, "A",
