@@ -113,6 +113,31 @@ struct TurnTests {
     #expect(tablet.texts == ["handed over"])
   }
 
+  @Test("what is written is not written again when another provider learns how far it got")
+  func toldAgain() throws {
+    let rows = [try lab.row(), try lab.row("phone", "a.two")]
+    let phone = try lab.connect(enabling: [Lab.app, "a.two"])
+    phone.systemQueuedBytes = 1
+    func writtenWhenTold() -> [RegistrationID] {
+      lab.broker.gatewayAnswers()
+      _ = lab.broker.storeUnsent()
+      return lab.broker.takeChanges().messages
+    }
+    lab.push(rows[0], "first")
+    #expect(writtenWhenTold() == [rows[0]])
+    #expect(writtenWhenTold().isEmpty)
+    lab.push(rows[1], "second")
+    #expect(writtenWhenTold() == [rows[1]])
+    lab.push(rows[0], "newer than the first")
+    #expect(lab.broker.takeChanges().messages == [rows[0]], "the store has the first")
+    #expect(writtenWhenTold().isEmpty)
+    // What comes out of order, or is acknowledged meanwhile, hides nothing.
+    lab.acknowledge(phone, 1)
+    #expect(lab.broker.takeChanges().messages == [rows[1]], "it is removed")
+    lab.push(rows[1], "third")
+    #expect(writtenWhenTold() == [rows[1]])
+  }
+
   @Test("a newer message takes the place of a written one also when it goes out at once")
   func newerSent() throws {
     let row = try lab.row()

@@ -113,8 +113,8 @@ struct Deliveries: ~Copyable {
   mutating func takeAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
     var rows = mayLose ? rowsAtRisk(route) : []
     if tellsOfEarlier {
-      for session in live where session.link.window.count > 0 && session.link.mayLoseOutput {
-        rows += session.link.window.pending.map(\.registration)
+      for session in live where session.link.window.hasUnsettled && session.link.mayLoseOutput {
+        rows += session.link.window.takeUnsettled()
       }
     }
     forgetTurn()

@@ -169,9 +169,9 @@ struct MessageSlots: ~Copyable {
     return KeptMessage(registration: row, head: table[row].head, content: table[row].content)
   }
 
-  /// Has the store write a message that is on its way.
+  /// Has the store write a message that is on its way, unless it has it: what is stored is marked when it changes.
   mutating func store(_ row: RegistrationID) {
-    if table[row].state == .inFlight { markDirty(row) }
+    if table[row].state == .inFlight, !table[row].isStored { markDirty(row) }
   }
 
   /// Whether the store must hear of anything.

@@ -23,6 +23,8 @@ package struct SentWindow {
 
   private var places: [Place] = []
   private var head = 0
+  /// Those before this place have been looked at by `takeUnsettled`.
+  private var settled = 0
   /// Unacknowledged messages, as a count.
   package private(set) var count = 0
   /// nil while everything is acknowledged in order, and whenever nothing is unacknowledged.
@@ -68,13 +70,23 @@ package struct SentWindow {
   /// All unacknowledged messages, oldest first.
   package var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
 
+  /// Whether any message was sent since `takeUnsettled`.
+  package var hasUnsettled: Bool { count > 0 && settled < places.count }
+
+  /// The rows of unacknowledged messages, each message once however often this is asked: what was stored need not be stored
+  /// again for each provider that is told how far it got.
+  package mutating func takeUnsettled() -> [RegistrationID] {
+    defer { settled = places.count }
+    return places[max(head, settled)...].compactMap(\.registration)
+  }
+
   /// Takes out all unacknowledged messages whose row `belongs`, oldest first.
   package mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
     let (all, taken) = (Array(pending), pending.filter { belongs($0.registration) })
     places = all.filter { !belongs($0.registration) }.map {
       Place(id: $0.id, registration: $0.registration, wasInSlot: $0.wasInSlot)
     }
-    (head, count) = (0, places.count)
+    (head, settled, count) = (0, 0, places.count)
     index = nil
     return taken
   }
@@ -91,7 +103,7 @@ package struct SentWindow {
   private mutating func closeGaps() {
     guard places.count - head > 2 * count + 64 else { return }
     places = places[head...].filter { $0.registration != nil }
-    head = 0
+    (head, settled) = (0, 0)
     index?.startOver()
   }
 
@@ -99,12 +111,12 @@ package struct SentWindow {
     if head == places.count {
       // A busy connection keeps its memory, one that got a single message does not.
       places.removeAll(keepingCapacity: head > 1 && places.capacity <= 4 * DeviceLink.windowLimit)
-      head = 0
+      (head, settled) = (0, 0)
       index = nil
     } else if head > 1024, head * 2 > places.count {
       places.removeFirst(head)
       index?.dropFirst(head)
-      head = 0
+      (head, settled) = (0, max(0, settled - head))
     }
   }
 }

@@ -34,6 +34,22 @@ struct SentWindowTests {
     #expect(window.take(messageId: 1)?.id == nil)
   }
 
+  @Test("names each message once as not settled yet, whatever was acknowledged meanwhile")
+  func unsettled() {
+    var window = window(Array(0..<10))
+    #expect(window.hasUnsettled)
+    #expect(window.takeUnsettled() == (0..<10).map { RegistrationID($0) })
+    #expect(!window.hasUnsettled && window.takeUnsettled().isEmpty)
+    window.append(10, 10)
+    for id in [0, 1, 5] as [UInt32] { _ = window.take(messageId: id) }
+    #expect(window.takeUnsettled() == [10])
+    // So many that places before them are given up.
+    for id in 11...5000 as ClosedRange<UInt64> { window.append(id, RegistrationID(Int(id))) }
+    for id in 2...3000 as ClosedRange<UInt32> { _ = window.take(messageId: id) }
+    #expect(window.takeUnsettled() == (3001...5000).map { RegistrationID($0) })
+    #expect(window.takeUnsettled().isEmpty)
+  }
+
   @Test("gives up the messages of some rows and keeps the others in order")
   func takeAll() {
     var window = window([1, 2, 3, 4, 5])
