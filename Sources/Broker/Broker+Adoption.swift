@@ -55,6 +55,13 @@ extension Broker {
       .appChanged(registry[registration.topic].hash, earlier == nil ? .install : .reinstall)
   }
 
+  /// Whether a token that nobody has would find room; counted where it would not.
+  public func hasRoomForUnknown() -> Bool {
+    let hasRoom = registry.chosenCount < registry.chosenLimit
+    if !hasRoom { refusedAdoptions += 1 }
+    return hasRoom
+  }
+
   /// Registers a token that nobody has, to a device named after it. nil, and counted, when there are too many.
   public func adoptUnknown(
     _ token: ChosenToken, topic: TopicID, environment: Environment, now: Timestamp

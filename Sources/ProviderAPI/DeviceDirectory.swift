@@ -10,29 +10,28 @@ public protocol DeviceDirectory: AnyObject {
   ) -> DeviceTokenStanding
   /// What the token map calls a token of another length than it gives, if such are known there; nil else.
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken?
-  /// Registers a token that is nobody's, if that is wanted.
-  func adopt(_ digits: UnsafeRawBufferPointer, topic: Topic, environment: Environment, now: Timestamp)
-    -> TokenAdoption
+  /// Whether a push registers its token that is nobody's, once it has passed all checks and whatever else may stand against
+  /// it. Registers nothing.
+  func adoption(of digits: UnsafeRawBufferPointer) -> TokenAdoption
   /// Whether this push would be one too many in a row for its device (`Documentation/provider-api.md#reasons`
   /// `TooManyRequests`, `Documentation/provider-api.md#open-questions`). Called only for requests that pass everything
   /// else.
   func isFlooded(_ token: DeviceToken) -> Bool
 }
 
-/// What became of a token that was nobody's.
+/// What is to become of a token that is nobody's.
 public enum TokenAdoption: Equatable, Sendable {
   /// Tokens are not registered by pushes.
   case unwanted
   /// There are so many already that were.
   case full(limit: Int)
-  case registered(RegistrationID)
+  /// It is registered when its push is taken.
+  case wanted
 }
 
 /// Most have no tokens but those they gave.
 extension DeviceDirectory {
   public func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
 
-  public func adopt(
-    _ digits: UnsafeRawBufferPointer, topic: Topic, environment: Environment, now: Timestamp
-  ) -> TokenAdoption { .unwanted }
+  public func adoption(of digits: UnsafeRawBufferPointer) -> TokenAdoption { .unwanted }
 }

@@ -34,17 +34,14 @@ final class BrokerDirectory: DeviceDirectory {
     return broker.options.adoptsTokens || broker.registry.find(name) != nil ? name : nil
   }
 
-  func adopt(_ digits: UnsafeRawBufferPointer, topic: Topic, environment: Environment, now: Timestamp)
-    -> TokenAdoption
-  {
+  /// The broker registers it when it is submitted.
+  func adoption(of digits: UnsafeRawBufferPointer) -> TokenAdoption {
     // A magic token asks for something to go wrong, and is nobody's.
     guard broker.options.adoptsTokens, let token = chosen(digits),
       token.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
     else { return .unwanted }
-    let row = broker.registry.topic(named: topic).flatMap {
-      broker.adoptUnknown(token, topic: $0, environment: environment, now: now)
-    }
-    return row.map { .registered($0) } ?? .full(limit: broker.registry.chosenLimit)
+    guard broker.hasRoomForUnknown() else { return .full(limit: broker.registry.chosenLimit) }
+    return .wanted
   }
 
   private func chosen(_ digits: UnsafeRawBufferPointer) -> ChosenToken? {

@@ -109,7 +109,7 @@ final class ProviderService {
     _ accepted: AcceptedNotification, _ message: HTTPMessage, to sink: any PushSink, interface: Interface,
     environment: Environment, now: Timestamp, source: PushSource, for ticket: PushTicket
   ) -> PushVerdict {
-    withToken(of: accepted) { token in
+    withToken(of: accepted, message) { token in
       var submission = PlainSubmission(
         interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
         payload: accepted.payload)
@@ -128,12 +128,12 @@ final class ProviderService {
   /// Lends the token as it was presented.
   @inline(__always)
   private func withToken<Answer>(
-    of accepted: AcceptedNotification, _ body: (UnsafeRawBufferPointer) -> Answer
+    of accepted: AcceptedNotification, _ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Answer
   ) -> Answer {
+    // One that is nobody's, or another node's: it is known by nothing else.
+    guard let row = accepted.registration else { return Self.withPathToken(message, body) }
     // Asked for in two steps, as the first is no more than a look.
-    guard let row = accepted.registration, broker.registry.hasOtherLengths,
-      broker.registry.hasOtherLength(row)
-    else {
+    guard broker.registry.hasOtherLengths, broker.registry.hasOtherLength(row) else {
       return accepted.token.withUnsafeBytes(body)
     }
     return broker.registry.bytes(of: row).withUnsafeBytes(body)

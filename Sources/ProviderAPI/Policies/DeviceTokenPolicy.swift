@@ -33,14 +33,15 @@ struct DeviceTokenPolicy: RequestPolicy {
     _ standing: DeviceTokenStanding, _ digits: UnsafeRawBufferPointer, _ context: RequestContext
   ) -> Refusal? {
     guard let topic = context.topic?.topic else { return nil }
-    if standing == .unknown { return adopt(digits, topic, context) }
+    if standing == .unknown { return isNobodys(digits, topic, context) }
     return Self.refusal(standing, topic, context.environment)
   }
 
-  /// A token that is nobody's may become somebody's.
-  private func adopt(_ digits: UnsafeRawBufferPointer, _ topic: Topic, _ context: RequestContext) -> Refusal?
+  /// A token that is nobody's may become somebody's, when its push is taken.
+  private func isNobodys(_ digits: UnsafeRawBufferPointer, _ topic: Topic, _ context: RequestContext)
+    -> Refusal?
   {
-    switch directory.adopt(digits, topic: topic, environment: context.environment, now: context.now) {
+    switch directory.adoption(of: digits) {
     case .unwanted: return Self.refusal(.unknown, topic, context.environment)
     case .full(let limit):
       return Refusal(
@@ -48,9 +49,7 @@ struct DeviceTokenPolicy: RequestPolicy {
         got:
           "one that was never issued, and \(limit) tokens were registered at their first push, which is the most"
       )
-    case .registered(let row):
-      context.registration = row
-      return nil
+    case .wanted: return nil
     }
   }
 
