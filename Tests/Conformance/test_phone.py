@@ -137,6 +137,27 @@ def test_a_push_is_waited_for_until_it_shows_and_tapped_through_the_console(emul
     assert status == 400 and "no notification" in sentence
 
 
+def test_an_ios_that_nobody_knows_yet_has_the_newest_rules(emulator, start):
+    start("--ios", "27")
+    order(emulator, "register", topic=TOPIC)
+    phone = emulator.api("GET", PHONE)
+    assert (phone["iosVersion"], phone["remark"]) == ("27", "the newest known rules apply, those of iOS 26.4")
+    order(emulator, "settings", iosVersion="26.4")
+    assert "remark" not in emulator.api("GET", PHONE)
+
+
+def test_a_provisional_trial_ends_by_the_buttons_below_its_notification(emulator, start):
+    device = start()
+    order(emulator, "settings", apps={TOPIC: {"permission": {"status": "provisional"}}})
+    push(emulator, '{"aps":{"alert":"Hello","badge":3}}')
+    assert device.next("presented")["detail"] == "list" and device.next("no-badge")["rule"] == "provisional"
+    assert wait(emulator, udid="phone-1", phone="presented")
+    [group] = emulator.api("GET", PHONE)["screen"]["list"]
+    assert group["notes"][0]["trial"] == ["deliver-immediately", "deliver-in-summary", "turn-off"]
+    [told] = order(emulator, "trial", topic=TOPIC, choice="turn-off")["events"]
+    assert (told["event"], told["detail"], told["rule"]) == ("permission", "denied, turn-off", "trial-ended")
+
+
 def test_settings_wait_for_a_phone_that_is_away_and_nothing_else_does(emulator, start):
     device = start()
     device.stop()

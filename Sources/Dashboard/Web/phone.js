@@ -61,7 +61,7 @@ function draw(phone) {
   const topics = Object.keys(phone.apps);
   if (!topics.includes(view.topic)) view.topic = phone.screen.foreground || topics[0] || null;
   if (!view.body.isConnected) show(view.area, view.trouble, view.said, view.body);
-  show(view.head, onlineDot(phone.online), h('span', { class: 'faint' }, `iOS ${phone.iosVersion}`),
+  show(view.head, onlineDot(phone.online), h('span', { class: 'faint' }, `iOS ${phone.iosVersion}`), phone.remark ? h('span', { class: 'faint small' }, phone.remark) : null,
     phone.online ? null : h('span', { class: 'faint small' }, phone.queued && Object.keys(phone.queued).length ? `Kept until it is back: ${queuedWords(phone.queued)}` : 'Settings are kept until it is back; nobody can touch it.'));
   view.set.classList.toggle('away', !phone.online);
   drawPart('set', [phone.screen, phone.settings, phone.apps, Math.floor(Date.now() / patience)], () => phoneScreen(view, hands));
