@@ -109,7 +109,12 @@ let package = Package(
     tests("Credentials", ["COpenSSL", "Credentials", "PushModel", "TestSupport"]),
     tests("Faults", ["Faults", "PushModel"]),
     tests("Phone", ["Phone", "PushModel"]),
-    tests("Scenario", ["Phone", "PushModel", "Scenario"]),
+    tests(
+      "Scenario",
+      [
+        "Broker", "CourierWire", "Credentials", "DeviceDriver", "Emulator", "Phone", "PushModel", "Scenario",
+        "SimulatedDevice", "Transport",
+      ]),
     tests(
       "Console",
       ["Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "TestSupport", "Transport"]),

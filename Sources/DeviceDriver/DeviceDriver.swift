@@ -69,14 +69,15 @@ public final class DeviceDriver: ConnectionHandler {
     line.onNetwork = { [unowned self] in tell(.listens($0)) }
     isFirstLine = phone?.add(line) ?? false
     guard isFirstLine else { return }
-    phone?.onTokensWanted = { [unowned self] in tell(.wants($0)) }
-    phone?.onChannelsWanted = { [unowned self] in tell(.listensTo($0)) }
+    phone?.onWish = { [unowned self] in tell($0) }
     phone?.onTold = { [unowned self] told in attempt { try owner?.phoneTold(told) } }
     for app in self.device.state.apps where app.topic.app.type == nil { phone?.install(app.topic) }
   }
 
   /// What the device remembers.
   public var state: DeviceState { device.state }
+  /// Whether the service has confirmed the channels that the device listens to.
+  public var isSubscribed: Bool { device.isSubscribed }
 
   /// Tells the device what happened and does what it wants. What happens meanwhile waits its turn, so that actions are
   /// carried out in order.

@@ -18,10 +18,8 @@ public final class DevicePhone {
 
   /// Takes what happens, in order.
   var onTold: ([Told]) -> Void = { _ in }
-  /// Takes the contexts for which the phone wants tokens, when they change.
-  var onTokensWanted: ([TokenNeed]) -> Void = { _ in }
-  /// Takes the channels to which the phone listens, when they change.
-  var onChannelsWanted: ([ChannelNeed]) -> Void = { _ in }
+  /// Takes what the phone wants of the service, when that changes: what it is settled with the first line.
+  var onWish: (DeviceInput) -> Void = { _ in }
 
   /// A connection of the phone's device to one environment. What an app is and which tokens it wants is settled with the first
   /// line alone; pushes come by each.
@@ -36,33 +34,23 @@ public final class DevicePhone {
     init(_ environment: Environment) { self.environment = environment }
   }
 
-  private var phone: Phone
-  private let state: AppState
-  private let activityTypes: [String]
+  let joined: ConnectedPhone
+  private var phone: Phone { joined.phone }
   private var clock = PhoneClock()
   private var news = PhoneNews()
   /// The line that connected last is the last.
   private var lines: [Line] = []
   private var isConnected: Bool { lines.contains(where: \.isConnected) }
-  private var hasNetwork = true
-  /// By topic: an app has the one of the environment that its entitlement names.
-  private var tokens: [Topic: [Environment: DeviceToken]] = [:]
-  /// nil until they were told: of an earlier run the device may remember others.
-  private var tokensWanted: [TokenNeed]?
-  private var channelsWanted: [ChannelNeed] = []
   private var timer: LoopEvent?
   private var reportTimer: LoopEvent?
   private var isReportDue = false
-  /// Of pushes that may still be heard of, by the phone's number; those that came first go first.
-  private var names: [UInt64: String] = [:]
-  private var named: [UInt64] = []
 
   /// A phone without apps; those that come are in `state`, and have Live Activities with attributes of these types.
   public init(
-    _ version: IOSVersion = .standard, _ state: AppState = .suspended, activityTypes: [String] = [],
-    loop: EventLoop
+    _ settings: PhoneSettings = PhoneSettings(), _ state: AppState = .suspended,
+    activityTypes: [String] = [], loop: EventLoop
   ) {
-    (phone, self.state, self.activityTypes) = (Phone(version), state, activityTypes)
+    joined = ConnectedPhone(settings, state, activityTypes: activityTypes)
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     reportTimer = LoopEvent(timerOn: loop) { [unowned self] in
       isReportDue = false
@@ -75,7 +63,7 @@ public final class DevicePhone {
   /// One more connection of the device; answers whether it is the first.
   func add(_ line: Line) -> Bool {
     lines.append(line)
-    phone.environments.insert(line.environment)
+    joined.connect(to: line.environment)
     return lines.count == 1
   }
 
@@ -84,12 +72,8 @@ public final class DevicePhone {
     switch event {
     case .connected: connected(line)
     case .disconnected: line.isConnected = false
-    case .notification(let notification): receive(notification)
-    case .token(let topic, let token):
-      if isFirst, phone[topic.app.topic] == nil { install(topic.app.topic) }
-      tokens[topic, default: [:]][line.environment] = token
-      happened(phone.take(token, of: topic, from: line.environment, at: now))
-    default: if isFirst { hear(ofDevice: event) }
+    case .notification, .token: happened(joined.hear(of: event, from: line.environment, at: now))
+    default: if isFirst { hear(ofDevice: event, from: line.environment) }
     }
   }
 
@@ -103,57 +87,21 @@ public final class DevicePhone {
 
   private func onReport(_ report: PhoneReport) { lines.last(where: \.isConnected)?.onReport(report) }
 
-  private func hear(ofDevice event: DeviceEvent) {
-    switch event {
-    case .contextToken(let need, let token):
-      happened(phone.take(token, of: need.topic, context: need.context, at: now))
-    // Tokens of other kinds come and go with their app's.
-    case .app(let topic, _) where topic.app.type != nil: break
-    case .app(let topic, .removed):
-      tokens = tokens.filter { $0.key.app.topic != topic }
-      change { $0.remove(topic) }
-    case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
-    case .erased:
-      tokens = [:]
-      change { $0.erase() }
-    case .restored: change { $0.restore() }
-    case .activated, .connected, .disconnected, .notification, .token, .tokenRefused, .app, .contextRefused,
-      .contextEnded:
-      break
-    }
+  private func hear(ofDevice event: DeviceEvent, from environment: Environment) {
+    happened(joined.hear(of: event, from: environment, at: now))
+    if event.changesApps { noteChange() }
   }
 
   /// Puts an app on the phone; one that is there already gives way with everything of it but how it was built.
   func install(_ topic: Topic) {
-    var app = PhoneApp(topic, state: state)
-    if let build = phone[topic]?.build {
-      app.build = build
-    } else {
-      app.build.hasServiceExtension = true
-      app.build.activityTypes = activityTypes
-      if phone.environments == [.production] { app.build.entitlement = .production }
-    }
-    change { $0.install(app) }
+    joined.install(topic)
+    tellWishes()
+    noteChange()
   }
 
-  private func change(_ body: (inout Phone) -> Void) {
-    body(&phone)
-    noteNeeds()
+  private func noteChange() {
     news.noteChange()
     reportSoon()
-  }
-
-  private func receive(_ notification: DeviceNotification) {
-    if phone[notification.topic.app.topic] == nil { install(notification.topic.app.topic) }
-    let push = PhonePush(notification, id: phone.makeId())
-    if let name = notification.apnsId { remember(name, of: push.id) }
-    happened(phone.receive(push, at: now))
-  }
-
-  private func remember(_ name: String, of id: UInt64) {
-    names[id] = name
-    named.append(id)
-    if named.count > Phone.noteLimit { names[named.removeFirst()] = nil }
   }
 
   /// The emulator tells the time, or passes on what a person does.
@@ -171,9 +119,9 @@ public final class DevicePhone {
     var answer = PhoneReport()
     do throws(PhoneOrderError) {
       let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
-      let events = told(try phone.perform(PhoneOrder(value), at: now) + takeTokens())
+      let events = told(try joined.perform(PhoneOrder(value), at: now))
       // Before the answer: who has it can rely on it.
-      noteNeeds()
+      tellWishes()
       answer = PhoneNews.report(events.map(\.entry.encoded), document)
       answer.number = command.number
       onReport(answer)
@@ -185,28 +133,15 @@ public final class DevicePhone {
     startTimer()
   }
 
-  /// An app whose entitlement is another one now has another token.
-  private func takeTokens() -> [PhoneEvent] {
-    let all = tokens.sorted { $0.key.name < $1.key.name }
-    return all.flatMap { topic, tokens in
-      tokens.flatMap { phone.take($0.value, of: topic, from: $0.key, at: now) }
-    }
-  }
-
   /// What the phone wants of the service follows from what is on it.
-  private func noteNeeds() {
-    if phone.settings.hasNetwork != hasNetwork {
-      hasNetwork.toggle()
-      for line in lines { line.onNetwork(hasNetwork) }
-    }
-    let (tokens, channels) = (phone.wantedTokens, phone.wantedChannels)
-    if tokens != tokensWanted {
-      tokensWanted = tokens
-      onTokensWanted(tokens)
-    }
-    if channels != channelsWanted {
-      channelsWanted = channels
-      onChannelsWanted(channels)
+  private func tellWishes() {
+    for wish in joined.takeWishes() {
+      // Each line has a filter of its own.
+      if case .listens(let hasNetwork) = wish {
+        for line in lines { line.onNetwork(hasNetwork) }
+      } else {
+        onWish(wish)
+      }
     }
   }
 
@@ -220,7 +155,7 @@ public final class DevicePhone {
   /// Also where nothing happens, there may be less to see.
   private func tick() {
     news.noteChange()
-    happened(phone.advance(to: now))
+    happened(joined.advance(to: now))
     reportSoon()
   }
 
@@ -233,8 +168,8 @@ public final class DevicePhone {
 
   private func happened(_ events: [PhoneEvent]) {
     startTimer()
+    tellWishes()
     guard !events.isEmpty else { return }
-    noteNeeds()
     let told = told(events)
     for each in told { news.add(each.entry.encoded) }
     reportSoon()
@@ -242,7 +177,7 @@ public final class DevicePhone {
   }
 
   private func told(_ events: [PhoneEvent]) -> [Told] {
-    events.map { Told(event: $0, apnsId: $0.push.flatMap { names[$0] }) }
+    events.map { Told(event: $0, apnsId: $0.push.flatMap(joined.name(ofPush:))) }
   }
 
   private func tell(_ told: [Told]) { if !told.isEmpty { onTold(told) } }
@@ -311,22 +246,6 @@ extension JSONValue {
     case .array(let values): .array(values.map { $0.shortened(to: count) })
     case .object(let members): .object(members.map { ($0.0, $0.1.shortened(to: count)) })
     default: self
-    }
-  }
-}
-
-extension PhonePush {
-  /// What the wire has brought.
-  package init(_ notification: DeviceNotification, id: UInt64) {
-    self.init(
-      id: id, topic: notification.topic, payload: notification.payload, type: notification.pushType,
-      priority: notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate,
-      collapseId: notification.collapseId)
-    notificationId = notification.notificationId
-    if let channel = notification.channel {
-      token = .channel(Base64.encode(channel))
-    } else if let context = notification.context {
-      token = .context(context)
     }
   }
 }

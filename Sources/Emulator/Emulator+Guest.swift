@@ -26,6 +26,12 @@ extension Emulator {
     return broker.registry[device].isOnline
   }
 
+  /// Whether the phone is connected and wants messages.
+  public func listens(_ udid: UDID) -> Bool {
+    guard let device = broker.registry.knownDevice(udid) else { return false }
+    return broker.registry.session(of: device, in: options.environment)?.enabled.isEmpty == false
+  }
+
   /// Sends a push through the checks of a provider whose certificate is for its topic; the closure gets the
   /// notification's id, late if a fault delays it; nil if the emulator ends before it has one.
   public func sendTest(_ push: TestPush, done: @escaping (UInt64?) -> Void) {

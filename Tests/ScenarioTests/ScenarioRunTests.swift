@@ -174,7 +174,7 @@ struct ScenarioRunTests {
       {"person": \#(run), "expect": [{"event": "token-asked"}, {"none": "token"}]},
       {"person": {"do": "settings", "apps": {"com.example.app": {"entitlement": "none"}}}},
       {"phone": {"is": "online"}, "expect": {"none": "token"}}, \#(Self.oldIsGone),
-      {"person": {"do": "settings", "apps": {"com.example.app": {"entitlement": "production"}}},
+      {"person": {"do": "settings", "apps": {"com.example.app": {"entitlement": "development"}}},
        "expect": [{"event": "token", "detail": "for activity-1"}, {"event": "token", "detail": "for activity-2"}]}
       """#)
     #expect(result.isPassed, "\(result.failures) \(String(describing: result.problem))")

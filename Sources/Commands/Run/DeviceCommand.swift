@@ -26,7 +26,8 @@ enum DeviceCommand {
     "which of Apple's server names is asked for; both: a connection and tokens for each")
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, environments,
-    keepAlive, seed, ExplainCommand.version, ExplainCommand.appState, activityType,
+    keepAlive, seed, ExplainCommand.version, ExplainCommand.appState,
+    activityType,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
@@ -38,7 +39,7 @@ enum DeviceCommand {
     let version = settings[ExplainCommand.version] ?? .standard
     if let remark = version.remark { Output.complain("on iOS \(version) \(remark)") }
     let phone = DevicePhone(
-      version, settings[ExplainCommand.appState] ?? .suspended,
+      PhoneSettings(version), settings[ExplainCommand.appState] ?? .suspended,
       activityTypes: settings.all(activityType), loop: runner.client.loop)
     let folder = "\(emulator.certs)/devices"
     for (index, environment) in (settings[environments] ?? .sandbox).environments.enumerated() {

@@ -9,9 +9,11 @@ import Transport
 /// A phone of a scenario: the wire and what iOS makes of it, on the emulator's own loop and clock.
 final class ScenarioPhone: DeviceOwner {
   let udid: UDID
-  private(set) var phone = Phone()
+  private let joined: ConnectedPhone
+  var phone: Phone { joined.phone }
   /// What has happened since it was asked last.
   private var events: [PhoneEvent] = []
+  var eventCount: Int { events.count }
   private(set) var tokens: [Topic: DeviceToken] = [:]
   /// Those that were made for something besides their topics.
   private(set) var contextTokens: [TokenNeed: DeviceToken] = [:]
@@ -26,8 +28,7 @@ final class ScenarioPhone: DeviceOwner {
   private var isConnected = false
   /// Apps that there is no token for.
   private var refused: Set<Topic> = []
-  /// What the device was told last that its phone wants, and what of it there is no token for.
-  private var wanted: [TokenNeed] = []
+  /// What its phone wants and there is no token for.
   private var refusedNeeds: Set<TokenNeed> = []
 
   /// One that is switched off.
@@ -38,8 +39,10 @@ final class ScenarioPhone: DeviceOwner {
     identity = try credentials.identity(of: udid, by: emulator)
     context = try TLSContext.client(ca: emulator.ports.ca, policy: TLSPolicy())
     state = DeviceState(udid: udid)
-    for topic in setup.apps { phone.install(PhoneApp(topic)) }
-    _ = try phone.perform(setup.settings, at: emulator.clock.now())
+    joined = ConnectedPhone(PhoneSettings())
+    joined.connect(to: emulator.options.environment)
+    for topic in setup.apps { joined.install(topic) }
+    _ = try joined.perform(setup.settings, at: emulator.clock.now())
     for topic in setup.apps { install(topic) }
   }
 
@@ -47,7 +50,7 @@ final class ScenarioPhone: DeviceOwner {
 
   func switchOn() {
     guard !isOn else { return }
-    let device = SimulatedDevice(state: state, isActivated: true, seed: emulator.seed)
+    let device = SimulatedDevice(state: state, isActivated: true, hasPhone: true, seed: emulator.seed)
     let driver = DeviceDriver(
       device, identity: identity, loop: emulator.loop, environment: emulator.options.environment,
       context: context
@@ -59,8 +62,8 @@ final class ScenarioPhone: DeviceOwner {
     }
     driver.owner = self
     (self.driver, isOn, refused, refusedNeeds) = (driver, true, [], [])
-    wanted = phone.wantedTokens
-    driver.tell(.wants(wanted))
+    joined.forgetWishes()
+    tellWishes()
     driver.tell(.start)
   }
 
@@ -72,24 +75,31 @@ final class ScenarioPhone: DeviceOwner {
   /// Whether the emulator sees it as it is.
   var isAtRest: Bool {
     guard isOn else { return !emulator.isConnected(udid) }
-    guard isConnected else { return false }
+    guard isConnected, isHeard else { return false }
     return state.apps.allSatisfy { tokens[$0.topic] != nil || refused.contains($0.topic) }
       && tokens.allSatisfy { $0.value == emulator.token($0.key, of: udid) }
-      && Set(wanted).symmetricDifference(contextTokens.keys).isSubset(of: refusedNeeds)
+      && Set(phone.wantedTokens).symmetricDifference(contextTokens.keys).isSubset(of: refusedNeeds)
       && contextTokens.allSatisfy { $0.value == emulator.token($0.key.topic, $0.key.context, of: udid) }
   }
 
-  /// Tells the device if its phone wants other tokens than before.
-  private func noteWanted() {
-    let now = phone.wantedTokens
-    guard now != wanted else { return }
-    wanted = now
-    driver?.tell(.wants(now))
+  /// Whether pushes and broadcasts come by the connection, or none do as the phone has no network.
+  private var isHeard: Bool {
+    let hasTopics = !tokens.isEmpty || !contextTokens.isEmpty
+    return driver?.isSubscribed == true
+      && emulator.listens(udid) == (hasTopics && phone.settings.hasNetwork)
+  }
+
+  /// Whether a push that is kept for it is about to come.
+  var isListening: Bool { isOn && phone.settings.hasNetwork }
+
+  private func tellWishes() {
+    guard let driver else { return }
+    for wish in joined.takeWishes() { driver.tell(wish) }
   }
 
   /// For an app that a person puts on the phone: it asks for a token, and for one of each further kind that it has.
   func install(_ topic: Topic) {
-    if phone[topic] == nil { phone.install(PhoneApp(topic)) }
+    if phone[topic] == nil { joined.install(topic) }
     let kinds = [.alert] + phone.tokenTypes(of: topic)
     for topic in kinds.compactMap(topic.topic(for:)) where !state.apps.contains(where: { $0.topic == topic })
     {
@@ -100,14 +110,14 @@ final class ScenarioPhone: DeviceOwner {
   // MARK: What happens on it
 
   func perform(_ order: PhoneOrder) throws(PhoneOrderError) {
-    events += try phone.perform(order, at: emulator.clock.now())
-    noteWanted()
+    events += try joined.perform(order, at: emulator.clock.now())
+    tellWishes()
   }
 
   /// Lets everything happen that is due by the emulator's clock.
   func catchUp() {
-    events += phone.advance(to: emulator.clock.now())
-    noteWanted()
+    events += joined.advance(to: emulator.clock.now())
+    tellWishes()
   }
 
   func takeEvents() -> [PhoneEvent] {
@@ -122,45 +132,28 @@ final class ScenarioPhone: DeviceOwner {
   func keep(_ state: DeviceState) { self.state = state }
 
   func deviceTold(_ event: DeviceEvent) {
-    hear(of: event)
-    noteWanted()
+    note(event)
+    events += joined.hear(of: event, from: emulator.options.environment, at: emulator.clock.now())
+    tellWishes()
   }
 
-  private func hear(of event: DeviceEvent) {
+  /// What it has from the service.
+  private func note(_ event: DeviceEvent) {
     switch event {
     case .connected: isConnected = true
     case .disconnected: isConnected = false
-    case .token(let topic, let token):
-      tokens[topic] = token
-      if phone[topic.app.topic] == nil { phone.install(PhoneApp(topic.app.topic)) }
-      events += phone.take(token, of: topic, at: emulator.clock.now())
+    case .token(let topic, let token): tokens[topic] = token
     case .tokenRefused(let topic, _): refused.insert(topic)
-    case .contextToken(let need, let token):
-      contextTokens[need] = token
-      events += phone.take(token, of: need.topic, context: need.context, at: emulator.clock.now())
+    case .contextToken(let need, let token): contextTokens[need] = token
     case .contextRefused(let need, _): refusedNeeds.insert(need)
     case .contextEnded(let need): contextTokens[need] = nil
-    // Tokens of other kinds go with their app's.
-    case .app(let topic, _) where topic.app.type != nil: break
-    case .app(let topic, .removed):
+    case .app(let topic, .removed) where topic.app.type == nil:
       tokens = tokens.filter { !$0.key.belongs(toApp: topic) }
       contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: topic) }
-      phone.remove(topic)
-    case .app(let topic, .reinstalled):
+    case .app(let topic, .reinstalled) where topic.app.type == nil:
       contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: topic) }
-      // How it was built stays.
-      var app = PhoneApp(topic)
-      if let build = phone[topic]?.build { app.build = build }
-      phone.install(app)
-    case .erased:
-      (tokens, contextTokens) = ([:], [:])
-      phone.erase()
-    case .restored:
-      (tokens, contextTokens) = ([:], [:])
-      phone.restore()
-    case .notification(let notification):
-      events += phone.receive(PhonePush(notification, id: phone.makeId()), at: emulator.clock.now())
-    case .activated, .app: break
+    case .erased, .restored: (tokens, contextTokens) = ([:], [:])
+    case .activated, .notification, .app: break
     }
   }
 

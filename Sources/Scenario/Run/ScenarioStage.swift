@@ -88,8 +88,9 @@ final class ScenarioStage {
     let journal = emulator.broker.journal
     return (journal.firstId..<journal.nextId).lazy.compactMap { journal.shown($0) }.first { record in
       switch record.state {
-      case .sent: true
-      case .stored: record.udid(self.emulator.broker).map(self.emulator.isConnected) ?? false
+      // A broadcast is no phone's own, and nobody says that it has come.
+      case .sent: record.registration != nil
+      case .stored: record.udid(self.emulator.broker).flatMap { self.phones[$0] }?.isListening ?? false
       case .rejected, .delivered, .replaced, .expired, .discarded: false
       }
     }

@@ -81,6 +81,8 @@ public struct SimulatedDevice: ~Copyable {
 
   /// Whether the service knows it at the moment.
   public var isConnected: Bool { session.isConnected }
+  /// Whether the service has confirmed the channels that it listens to.
+  public var isSubscribed: Bool { channels.isConfirmed }
 
   /// Something has happened; answers what to do, in order.
   public mutating func handle(_ input: DeviceInput, now: Instant) -> [DeviceAction] {
