@@ -148,7 +148,7 @@ extension PhonePush {
     let priority = notification.priority.flatMap(Priority.init(rawValue:)) ?? .immediate
     self.init(
       id: id, topic: notification.topic, payload: notification.payload, type: notification.pushType,
-      priority: priority, collapseId: notification.collapseId)
+      priority: notification.saysPriority ? priority : nil, collapseId: notification.collapseId)
     notificationId = notification.notificationId
     if let channel = notification.channel {
       token = .channel(Base64.encode(channel))

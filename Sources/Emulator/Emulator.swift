@@ -118,7 +118,7 @@ public final class Emulator {
     phones = PhoneBoard(broker, now: { [clock] in clock.now() })
     courier = CourierService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, phones: phones,
-      defaultEnvironment: options.environment,
+      defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
     streams = StreamService(loop: loop, broker: broker, clock: clock, logger: logger, faults: faults)
     tokenVerifier = ProviderTokenVerifier(

@@ -66,6 +66,8 @@ public struct EmulatorOptions: Sendable {
   public var provider = ProviderOptions()
   /// The console answers as the push service of Fleet's load test (`Documentation/mdm.md#fleets-load-test`).
   public var fleetEvents = false
+  /// Phones take a push without a type for an alert, and one without a priority for one of 10, whatever its payload says.
+  public var isPushTypeStrict = false
   /// What the gateway takes goes to another service; nil: to devices here.
   public var forward: ForwardOptions?
   /// What is told of each delivered push.

@@ -122,7 +122,7 @@ public enum LegacyFrameParser {
       command: .frame, frame: UnsafeRawBufferPointer(start: start, count: rest + 18),
       token: UnsafeRawBufferPointer(start: start + 8, count: 32),
       payload: UnsafeRawBufferPointer(start: start + 43, count: length), identifier: word(bytes, rest + 3),
-      expiration: word(bytes, rest + 10), priority: priority)
+      expiration: word(bytes, rest + 10), priority: priority, saysPriority: true)
   }
 
   /// Where the token of the frame behind the next one lies, if that is laid out as usual and its token is here; a guess that
@@ -222,6 +222,7 @@ struct LegacyItems {
     LegacyNotification(
       command: .frame, frame: frame, token: has(LegacyItem.token) ? token : nil,
       payload: has(LegacyItem.payload) ? payload : nil, identifier: identifier,
-      expiration: has(LegacyItem.expiration) ? expiration : nil, priority: priority)
+      expiration: has(LegacyItem.expiration) ? expiration : nil, priority: priority,
+      saysPriority: has(LegacyItem.priority))
   }
 }

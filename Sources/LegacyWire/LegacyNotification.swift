@@ -9,6 +9,8 @@ public struct LegacyNotification {
   /// UNIX seconds; nil where the provider sent none, 0 for "do not store".
   public var expiration: UInt32?
   public var priority: Priority
+  /// Whether the provider named one: only command 2 can.
+  public var saysPriority: Bool
   /// nil where item 1 is absent.
   public var token: UnsafeRawBufferPointer?
   /// nil where item 2 is absent.
@@ -20,10 +22,11 @@ public struct LegacyNotification {
   init(
     command: LegacyCommand, frame: UnsafeRawBufferPointer, token: UnsafeRawBufferPointer?,
     payload: UnsafeRawBufferPointer?, identifier: UInt32 = 0, expiration: UInt32? = nil,
-    priority: Priority = .immediate
+    priority: Priority = .immediate, saysPriority: Bool = false
   ) {
     (self.command, self.frame, self.token, self.payload) = (command, frame, token, payload)
     (self.identifier, self.expiration, self.priority) = (identifier, expiration, priority)
+    self.saysPriority = saysPriority
   }
 }
 

@@ -17,6 +17,8 @@ public struct AcceptedNotification {
   /// nil if the request named none; Apple wants one only from watchOS 6 on (`Documentation/provider-api.md#request`).
   public var pushType: PushType?
   public var priority: Priority
+  /// Whether the request named it.
+  public var saysPriority: Bool
   /// UNIX seconds as sent, 0 for "try once"; nil if the request has none.
   public var expiration: Int64?
   /// Lent until the message is reset; empty if the request has none.

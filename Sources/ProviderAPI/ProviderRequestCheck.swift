@@ -49,7 +49,8 @@ public final class ProviderRequestCheck {
       AcceptedNotification(
         token: token, topic: topic.topic, topicHandle: topic.handle, registration: context.registration,
         pushType: context.pushType ?? PushType.implied(by: topic.topic),
-        priority: context.priority ?? .immediate, expiration: context.expiration,
+        priority: context.priority ?? .immediate, saysPriority: context.priority != nil,
+        expiration: context.expiration,
         collapseID: context.collapseID,
         messageID: context.messageID(), payload: message.body, waived: context.waived))
   }

@@ -72,4 +72,17 @@ public enum Priority: UInt8, Sendable, CaseIterable, Hashable {
   case conserving = 5
   /// At once.
   case immediate = 10
+
+  /// Marks in a byte that the provider named none.
+  @usableFromInline static var unsaid: UInt8 { 0x80 }
+
+  /// In a byte, with whether the provider named it.
+  @inlinable @inline(__always)
+  public func byte(isSaid: Bool) -> UInt8 { isSaid ? rawValue : rawValue | Self.unsaid }
+
+  /// Reads that byte; nil for one that is none.
+  @inlinable @inline(__always)
+  public static func read(_ byte: UInt8) -> (priority: Priority, isSaid: Bool)? {
+    Priority(rawValue: byte & ~unsaid).map { ($0, byte & unsaid == 0) }
+  }
 }

@@ -139,6 +139,7 @@ import Testing
         var push = PlainSubmission(
           interface: .provider, topic: nil, environment: .production, token: token, payload: payload)
         (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
+        push.saysPriority = false
         push.messageID = MessageID(high: 1, low: 2)
         output = RelayFrame.introduction(ordinal: 9)
         // Two of one topic, one of another and one of none.
@@ -159,7 +160,7 @@ import Testing
           case .push(let told):
             let push = told.push
             seen.append(
-              "\(told.number) \(told.id) \(told.zone) \(push.environment) \(push.expiration ?? 1) \(push.priority)"
+              "\(told.number) \(told.id) \(told.zone) \(push.environment) \(push.expiration ?? 1) \(push.priority) \(push.saysPriority)"
             )
             seen.append(
               "\(Array(push.token) == token) \(Array(push.payload) == payload) \(told.topic?.name ?? "")")
@@ -170,7 +171,7 @@ import Testing
       }
     }
     let expected = ["com.example.app", "com.example.app", "com.example.other", ""].flatMap {
-      ["4 5 6 production 0 low", "true true \($0)", "true true"]
+      ["4 5 6 production 0 low false", "true true \($0)", "true true"]
     }
     #expect(seen == ["9"] + expected)
   }

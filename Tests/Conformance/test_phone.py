@@ -75,11 +75,39 @@ def test_a_later_push_with_the_same_collapse_id_takes_the_place_of_the_earlier(e
     assert [device.next("presented")["rule"] for _ in range(2)] == ["system-shows", "collapse"]
 
 
-def test_a_silent_push_of_an_old_program_wakes_nobody(emulator, start):
-    device = start()
+def push_as_an_old_program(emulator):
     token = emulator.run("tokens", "--udid", "phone-1", "--topic", TOPIC, "--bare").stdout.strip()
     emulator.run("send", "--legacy", "1", "--topic", TOPIC, "--token", token, "--payload", SILENT)
-    assert "pushType" not in device.notification()
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_silent_push_of_an_old_program_wakes_the_app(emulator, start, is_kept):
+    """Its payload says what it is, also where it was kept; what is shown of it stays as Apple takes it."""
+    device = start()
+    if is_kept:
+        device.stop()
+    push_as_an_old_program(emulator)
+    if is_kept:
+        emulator.kill()
+        emulator.start()
+        device = start()
+    said = device.notification()
+    assert "pushType" not in said and said["priority"] == 10
+    assert device.next("callback")["rule"] == "silent-untyped"
+    if not is_kept:
+        [shown] = emulator.api("GET", "/api/v1/notifications")["notifications"]
+        assert (shown["pushType"], shown["priority"]) == ("alert", 10)
+
+
+@pytest.mark.parametrize("reader", ["device", "serve"])
+def test_the_push_type_may_be_read_strictly(emulator, start, reader):
+    """By one phone, or by all of an emulator."""
+    if reader == "serve":
+        emulator.stop()
+        emulator.start("--strict-push-type")
+    device = start(*(["--strict-push-type"] if reader == "device" else []))
+    push_as_an_old_program(emulator)
+    assert device.notification().get("pushType") == ("alert" if reader == "serve" else None)
     assert device.next("dropped")["rule"] == "silent-type"
 
 

@@ -49,6 +49,7 @@ struct FrameLayoutTests {
     #expect(
       heard.identifier == Self.number(items[3]) ?? 0 && heard.expiration == Self.number(items[4]), "\(what)")
     #expect(heard.priority == (items[5] == [5] ? .conserving : .immediate), "\(what)")
+    #expect(heard.saysPriority == (items[5] != nil), "\(what)")
   }
 
   /// Everything but command and length.

@@ -18,7 +18,7 @@ struct LegacyDecoderTests {
     #expect(heard.payload == Example.payload)
     #expect(heard.identifier == 0)
     #expect(heard.expiration == nil)
-    #expect(heard.priority == .immediate)
+    #expect(heard.priority == .immediate && !heard.saysPriority)
   }
 
   @Test("reads command 1 of the documentation")
@@ -30,6 +30,7 @@ struct LegacyDecoderTests {
     #expect(heard[1].identifier == 43)
     #expect(heard[1].expiration == 0)
     #expect(heard.map(\.payload) == [Example.payload, Example.payload])
+    #expect(heard.allSatisfy { !$0.saysPriority })
   }
 
   @Test("reads command 2 with items in any order and the optional ones absent")
@@ -43,6 +44,7 @@ struct LegacyDecoderTests {
         $0.token == Example.token && $0.payload == Example.payload && $0.priority == .immediate
       }
     )
+    #expect(heard.map(\.saysPriority) == [true, true, false])
     #expect(heard.map(\.frame) == [Example.full, Example.idFirst, Example.minimal])
   }
 

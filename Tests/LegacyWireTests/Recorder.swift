@@ -7,6 +7,7 @@ struct Heard: Equatable {
   var identifier: UInt32
   var expiration: UInt32?
   var priority: Priority
+  var saysPriority: Bool
   var token: [UInt8]?
   var payload: [UInt8]?
   var frame: [UInt8]
@@ -15,7 +16,7 @@ struct Heard: Equatable {
     command = notification.command
     identifier = notification.identifier
     expiration = notification.expiration
-    priority = notification.priority
+    (priority, saysPriority) = (notification.priority, notification.saysPriority)
     token = notification.token.map { Array($0) }
     payload = notification.payload.map { Array($0) }
     frame = Array(notification.frame)

@@ -46,19 +46,57 @@ struct SilentPushTests {
   }
 
   @Test(
-    "since iOS 13 it needs its type and priority, unless the app is in the foreground",
+    "since iOS 13 another type or priority 10 wakes nobody; what is not said follows from the payload, unless strictly read",
     arguments: [
-      (IOSVersion(12), PushType.alert, Priority.immediate, "M3"),
-      (IOSVersion(13), .alert, .conserving, "none"),
-      (IOSVersion(13), .background, .immediate, "none"), (IOSVersion(13), .background, .conserving, "M3"),
+      Saying(IOSVersion(12), .alert, .immediate, .silentFetch),
+      Saying(IOSVersion(13), .alert, .conserving, .silentType),
+      Saying(IOSVersion(13), .background, .immediate, .silentPriority),
+      Saying(IOSVersion(13), .background, nil, .silentPriority),
+      Saying(IOSVersion(13), .background, .conserving, .silentFetch),
+      Saying(IOSVersion(13), nil, nil, .silentUntyped),
+      Saying(IOSVersion(13), nil, .conserving, .silentUntyped),
+      Saying(IOSVersion(13), nil, .immediate, .silentPriority),
+      Saying(IOSVersion(13), nil, nil, isStrict: true, .silentType),
+      Saying(IOSVersion(13), .background, .conserving, isStrict: true, .silentFetch),
     ])
-  func type(version: IOSVersion, type: PushType, priority: Priority, calls: String) {
-    var lab = Lab(version)
-    let events = lab.receive(Self.silent, type: type, priority: priority)
-    #expect(events.calls == calls)
-    #expect(events.has(.dropped, .silentType) == (calls == "none"))
-    var foreground = Lab(version, state: .foreground)
-    #expect(foreground.receive(Self.silent, type: type, priority: priority).calls == "M3")
+  func type(saying: Saying) {
+    let push = PhonePush(
+      id: 1, topic: Lab.topic, payload: Array("{\"aps\":\(Self.silent)}".utf8), type: saying.type,
+      priority: saying.priority)
+    for state in [AppState.suspended, .foreground] {
+      var lab = Lab(saying.version, state: state)
+      _ = lab.order(#"{"do":"settings","strictPushType":\#(saying.isStrict)}"#)
+      let events = lab.phone.receive(push, at: lab.now)
+      let isCalled = state == .foreground || saying.isTaken
+      #expect(events.calls == (isCalled ? "M3" : "none"))
+      #expect(events.last?.rule == (state == .foreground ? .silentFetch : saying.rule))
+    }
+  }
+
+  /// What a provider says of a silent push, and the rule by which it goes then.
+  struct Saying: Sendable {
+    let (version, type, priority): (IOSVersion, PushType?, Priority?)
+    let isStrict: Bool
+    let rule: PhoneRule
+
+    init(
+      _ version: IOSVersion, _ type: PushType?, _ priority: Priority?, isStrict: Bool = false,
+      _ rule: PhoneRule
+    ) {
+      (self.version, self.type, self.priority) = (version, type, priority)
+      (self.isStrict, self.rule) = (isStrict, rule)
+    }
+
+    var isTaken: Bool { rule == .silentFetch || rule == .silentUntyped }
+  }
+
+  @Test(
+    "what is wrong with the type is measured, with the priority documented, and our choice where there is neither"
+  )
+  func evidence() {
+    #expect(PhoneRule.silentType.evidence == [.measured])
+    #expect(PhoneRule.silentPriority.evidence == [.documented])
+    #expect(PhoneRule.silentUntyped.evidence == [.ours])
   }
 
   @Test("three at once, then the newest is held until there is budget again, one more every 20 minutes")

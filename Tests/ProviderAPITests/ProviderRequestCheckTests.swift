@@ -180,7 +180,7 @@ struct ProviderRequestCheckTests {
     #expect(accepted.token.hex == Sample.token)
     #expect(accepted.topic.name == "com.example.app")
     #expect(accepted.pushType == .alert)
-    #expect(accepted.priority == .immediate)
+    #expect(accepted.priority == .immediate && accepted.saysPriority)
     #expect(accepted.expiration == 1_700_009_999)
     #expect(String(decoding: accepted.collapseID, as: UTF8.self) == "score")
     #expect(accepted.messageID.description == Sample.id)
@@ -197,7 +197,7 @@ struct ProviderRequestCheckTests {
     ])
     let accepted = try #require(check.judge(bare, now: Sample.now).accepted)
     #expect(accepted.pushType == nil && accepted.expiration == nil && accepted.collapseID.isEmpty)
-    #expect(accepted.priority == .immediate)
+    #expect(accepted.priority == .immediate && !accepted.saysPriority)
     #expect(accepted.messageID != MessageID(Sample.id))
   }
 

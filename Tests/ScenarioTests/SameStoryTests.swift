@@ -19,6 +19,7 @@ struct SameStoryTests {
     case person(String)
     /// To the app's token, or to one that was made for something.
     case push(String, type: PushType? = .alert, to: TokenContext? = nil)
+    case silent(by: String)
     /// To all that have joined the channel.
     case broadcast(String)
     case remove
@@ -56,6 +57,12 @@ struct SameStoryTests {
         .push(#"{"aps":{"alert":"before","mutable-content":1}}"#), .remove,
         .push(#"{"aps":{"alert":"after"}}"#),
       ], ends: []),
+    Story(
+      testDescription: "silent pushes of the binary interface and without a type",
+      steps: [
+        .silent(by: "legacy"), .silent(by: "http2"), .person(#"{"do":"settings","strictPushType":true}"#),
+        .silent(by: "legacy"),
+      ], ends: ["dropped silent-type"]),
   ]
 
   @Test("has the same events on both", arguments: stories)
@@ -127,6 +134,10 @@ private final class TwoPhones {
       ben.phone.take(PhoneOrderCommand(number: 1, order: Array(text.utf8)))
     case .push(let payload, let type, let context):
       try push(payload, context) { $0.type = type }
+    case .silent(let interface):
+      try push(#"{"aps":{"content-available":1}}"#, nil) {
+        ($0.by, $0.command) = (ScenarioPush.Interface(rawValue: interface) ?? .http2, 1)
+      }
     case .broadcast(let payload): try broadcast(payload)
     case .remove:
       for udid in [anna.udid, ben.udid] {

@@ -208,7 +208,7 @@ struct SQLiteStoreTests {
     for (row, said) in rows.enumerated() {
       fleet.push(
         RegistrationID(row), "text \(row)", messageID: row % 2 == 0 ? id : nil, type: said.0,
-        collapseId: said.1)
+        saysPriority: row % 2 == 0, collapseId: said.1)
     }
     try fleet.commit()
     try fleet.restart()
@@ -217,6 +217,7 @@ struct SQLiteStoreTests {
       #expect(message.head.pushType == said.0 && message.content.collapseText ?? "" == said.1)
       #expect(fleet.kept(RegistrationID(row)) == "text \(row)")
       #expect((message.head.apnsId != (0, 0)) == (row % 2 == 0))
+      #expect(message.head.priority == .immediate && message.head.saysPriority == (row % 2 == 0))
     }
     // Written anew from memory.
     fleet.push(0, "newer", collapseId: "x")

@@ -277,7 +277,7 @@ extension Broker {
     let head = message.head
     return
       "\(ids ? head.id : 0) \(head.receivedAt.nanoseconds) \(head.expiresAt.nanoseconds) \(head.apnsId) \(head.expiry)"
-      + " \(head.priority) \(head.pushType.map { "\($0)" } ?? "-") \(String(decoding: message.payload, as: UTF8.self))"
+      + " \(head.priority) \(head.saysPriority) \(head.pushType.map { "\($0)" } ?? "-") \(String(decoding: message.payload, as: UTF8.self))"
       + " \(message.content.collapseText ?? "-")"
   }
 

@@ -12,15 +12,19 @@ public struct MessageHead: BitwiseCopyable {
   /// Expiry as the device is told, UNIX seconds; all ones for none.
   public var expiry: UInt32
   public var priority: Priority
+  /// Whether the provider named it; a phone goes by that where there is no push type either.
+  public var saysPriority: Bool
   /// nil where the provider said none.
   public var pushType: PushType?
 
   public init(
     id: UInt64, receivedAt: Timestamp, expiresAt: Timestamp, apnsId: (UInt64, UInt64) = (0, 0),
-    expiry: UInt32 = .max, priority: Priority = .immediate, pushType: PushType? = nil
+    expiry: UInt32 = .max, priority: Priority = .immediate, saysPriority: Bool = true,
+    pushType: PushType? = nil
   ) {
     (self.id, self.receivedAt, self.expiresAt, self.apnsId) = (id, receivedAt, expiresAt, apnsId)
     (self.expiry, self.priority, self.pushType) = (expiry, priority, pushType)
+    self.saysPriority = saysPriority
   }
 
   /// Whether it came before another. Ids tell only of those that came by one node.
@@ -31,7 +35,7 @@ public struct MessageHead: BitwiseCopyable {
     self.init(
       id: id, receivedAt: now, expiresAt: expiresAt ?? Self.expiry(submission.expiration, now),
       apnsId: MessageID.words(submission.messageID), expiry: submission.expiration ?? .max,
-      priority: submission.priority, pushType: submission.pushType)
+      priority: submission.priority, saysPriority: submission.saysPriority, pushType: submission.pushType)
   }
 
   /// When a message is no longer worth keeping. An expiration of 0, or one that has passed, is tried once and never

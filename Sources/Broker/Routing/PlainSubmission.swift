@@ -20,6 +20,8 @@ public struct PlainSubmission: BitwiseCopyable {
   /// UNIX seconds; nil where the provider gave none.
   public var expiration: UInt32?
   public var priority = Priority.immediate
+  /// Whether the provider named it.
+  public var saysPriority = true
   /// nil where the provider said none.
   public var pushType: PushType?
   /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.

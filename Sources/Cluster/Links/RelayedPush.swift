@@ -28,7 +28,7 @@ public struct RelayedPush {
     out.write(push.command)
     out.write(push.identifier)
     out.write(push.environment.rawValue)
-    out.write(push.priority.rawValue)
+    out.write(push.priority.byte(isSaid: push.saysPriority))
     out.write(push.pushType?.rawValue ?? .max)
     out.write(push.expiration != nil)
     out.write(push.expiration ?? 0)
@@ -51,7 +51,8 @@ public struct RelayedPush {
       interface: interface, topic: nil, environment: .sandbox, token: nothing, payload: nothing)
     (push.command, push.identifier) = (try cursor.integer(), try cursor.integer())
     push.environment = try cursor.value(Environment(rawValue: try cursor.integer()), "an environment")
-    push.priority = try cursor.value(Priority(rawValue: try cursor.integer()), "a priority")
+    (push.priority, push.saysPriority) = try cursor.value(
+      Priority.read(try cursor.integer()), "a priority")
     let type = try cursor.integer(UInt8.self)
     push.pushType = type == .max ? nil : try cursor.value(PushType(rawValue: type), "a push type")
     let (hasExpiration, expiration) = (try cursor.flag(), try cursor.integer(UInt32.self))

@@ -81,7 +81,7 @@ enum StateEntry {
     out.write(message.head.apnsId.0)
     out.write(message.head.apnsId.1)
     out.write(message.head.expiry)
-    out.write(message.head.priority.rawValue)
+    out.write(message.head.priority.byte(isSaid: message.head.saysPriority))
     out.write(message.head.pushType?.rawValue ?? .max)
     out.write(message.content.collapseId)
     out.write(message.content.payload)
@@ -90,8 +90,8 @@ enum StateEntry {
   static func head(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> MessageHead {
     var head = MessageHead(
       id: try cursor.integer(), receivedAt: try cursor.time(), expiresAt: try cursor.time(),
-      apnsId: (try cursor.integer(), try cursor.integer()), expiry: try cursor.integer(),
-      priority: try priority(&cursor))
+      apnsId: (try cursor.integer(), try cursor.integer()), expiry: try cursor.integer())
+    (head.priority, head.saysPriority) = try cursor.value(Priority.read(try cursor.integer()), "a priority")
     let type = try cursor.integer(UInt8.self)
     head.pushType = type == .max ? nil : try cursor.value(PushType(rawValue: type), "a push type")
     return head

@@ -26,7 +26,7 @@ enum DeviceCommand {
     "which of Apple's server names is asked for; both: a connection and tokens for each")
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, environments,
-    keepAlive, seed, ExplainCommand.version, ExplainCommand.appState,
+    keepAlive, seed, ExplainCommand.version, ExplainCommand.appState, CommonFlags.strictPushType,
     activityType,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
@@ -38,8 +38,10 @@ enum DeviceCommand {
       emulator: emulator, isJSON: settings.isOn(CommonFlags.json), count: settings[count])
     let version = settings[ExplainCommand.version] ?? .standard
     if let remark = version.remark { Output.complain("on iOS \(version) \(remark)") }
+    var phoneSettings = PhoneSettings(version)
+    phoneSettings.isPushTypeStrict = settings.isOn(CommonFlags.strictPushType)
     let phone = DevicePhone(
-      PhoneSettings(version), settings[ExplainCommand.appState] ?? .suspended,
+      phoneSettings, settings[ExplainCommand.appState] ?? .suspended,
       activityTypes: settings.all(activityType), loop: runner.client.loop)
     let folder = "\(emulator.certs)/devices"
     for (index, environment) in (settings[environments] ?? .sandbox).environments.enumerated() {

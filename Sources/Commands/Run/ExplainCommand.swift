@@ -16,7 +16,9 @@ enum ExplainCommand {
     "ios", ValueKind<IOSVersion>.iosVersion, default: IOSVersion.standard.description, "the phone's iOS")
   private static let json = Flag("json", .toggle, "print one JSON object")
 
-  static let flags: [any FlagDescription] = [pushType, priority, appState, version, json]
+  static let flags: [any FlagDescription] = [
+    pushType, priority, appState, version, CommonFlags.strictPushType, json,
+  ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     let source = try SendCommand.bytes(of: settings.arguments.first.flatMap(PayloadSource.init))
@@ -24,7 +26,8 @@ enum ExplainCommand {
     let payload = (try? SimulatorPayload(source, topic: "com.example.app"))?.payload ?? source
     let explanation = PushExplanation(
       payload: payload, type: settings[pushType], priority: try priority(settings),
-      state: settings[appState] ?? .suspended, version: settings[version] ?? .standard)
+      state: settings[appState] ?? .suspended, version: settings[version] ?? .standard,
+      isStrict: settings.isOn(CommonFlags.strictPushType))
     let text = settings[json] == true ? IndentedJSON.text(explanation.json) : explanation.text
     try Output.line(text)
     return explanation.lint.worst == .error ? .failure : .success

@@ -149,6 +149,8 @@ enum ServeFlags {
     "Apple's documented words where the wire has others: BadEnvironmentKeyIdInToken"
   ).setting
 
+  static let strictPushType = CommonFlags.strictPushType.setting
+
   // The bridge for programs that only speak the binary protocol
   static let forward = Flag(
     "forward", .endpoint, "pushes of the gateway go to this HTTP/2 provider API: api.push.apple.com:443"
@@ -231,7 +233,7 @@ enum ServeFlags {
         tokenLength, payloadLimit, echoEmptyToken, goneGrace, throttleRejections, floodLimit, idleTimeout,
         tokenUpdateScope, tokenUpdateLimit, documentedTokens, tokenLifetime, withoutBroadcast,
         urgentBackground, suffixMismatch,
-        documentedReasons,
+        documentedReasons, strictPushType,
       ]),
   ]
 
@@ -249,6 +251,9 @@ enum ServeFlags {
 
 /// Flags that several commands share.
 enum CommonFlags {
+  static let strictPushType = Flag(
+    "strict-push-type", .toggle,
+    "phones take a push without apns-push-type for an alert of priority 10, not for what its payload says")
   static let certs = Flag("certs", .folder, default: "certs", "folder of certificates and keys").setting
   /// The same for a command that may ask a running emulator where its folder is.
   static let certsOfEmulator = Flag(

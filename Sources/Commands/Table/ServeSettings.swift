@@ -101,6 +101,7 @@ extension EmulatorOptions {
     broker.history = settings[ServeFlags.history] ?? broker.history
     broker.adoptsTokens = settings.isOn(ServeFlags.adoptTokens)
     fleetEvents = settings.isOn(ServeFlags.fleetEvents)
+    isPushTypeStrict = settings.isOn(ServeFlags.strictPushType)
     broker.goneGraceSeconds = settings[ServeFlags.goneGrace]?.seconds ?? 0
     broker.tokenLifetimeSeconds = settings[ServeFlags.tokenLifetime]?.seconds
     legacyLimits.tokenLengths = settings[ServeFlags.tokenLength] ?? legacyLimits.tokenLengths

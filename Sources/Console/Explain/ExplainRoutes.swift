@@ -11,6 +11,7 @@ struct ExplainRequest: JSONDocument {
   var priority: Priority?
   var state = AppState.suspended
   var version = IOSVersion.standard
+  var isStrict = false
 
   /// Longest payload that is looked at, in bytes: three times the longest that Apple takes. A finding may be as short as six
   /// of them, and the answer tells of all.
@@ -26,6 +27,7 @@ struct ExplainRequest: JSONDocument {
     JSONField(nullable: "pushType", .pushType, \.pushType),
     JSONField(nullable: "priority", .priority, \.priority),
     JSONField("appState", .word, \.state), JSONField("ios", .iosVersion, \.version),
+    JSONField(flag: "strictPushType", \.isStrict),
   ])
 }
 
@@ -47,7 +49,7 @@ extension Console {
     try ExplainRequest.form.read(request.object(), into: &push)
     let explanation = PushExplanation(
       payload: push.payload, type: push.pushType, priority: push.priority, state: push.state,
-      version: push.version)
+      version: push.version, isStrict: push.isStrict)
     return HTTPResponse(json: explanation.json)
   }
 }

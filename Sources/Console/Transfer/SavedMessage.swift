@@ -4,7 +4,8 @@ import PushModel
 /// A message that waits for its device, or the broadcast that a channel keeps.
 struct SavedMessage: Equatable, JSONDocument {
   var payload: [UInt8]
-  var priority = Priority.immediate
+  /// nil where the provider said none, which is 10.
+  var priority: Priority?
   /// nil where the provider said none.
   var pushType: PushType?
   var collapseId: String?
@@ -38,7 +39,8 @@ struct SavedMessage: Equatable, JSONDocument {
   init(_ kept: KeptMessage) {
     payload = Array(kept.payload)
     let head = kept.head
-    (priority, pushType, collapseId) = (head.priority, head.pushType, kept.content.collapseText)
+    priority = head.saysPriority ? head.priority : nil
+    (pushType, collapseId) = (head.pushType, kept.content.collapseText)
     if head.apnsId != (0, 0) {
       apnsId = MessageID(high: head.apnsId.0.bigEndian, low: head.apnsId.1.bigEndian)
     }

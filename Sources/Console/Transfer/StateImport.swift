@@ -215,7 +215,8 @@ struct StateImport {
         var submission = Submission(
           interface: .console, topic: registration.topic, environment: registration.environment, token: token,
           payload: payload)
-        (submission.priority, submission.pushType) = (message.priority, message.pushType)
+        (submission.priority, submission.pushType) = (message.priority ?? .immediate, message.pushType)
+        submission.saysPriority = message.priority != nil
         (submission.messageID, submission.expiration) = (message.apnsId, message.expiration)
         submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
         Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
@@ -277,7 +278,7 @@ struct StateImport {
       var submission = Submission(
         interface: .console, topic: key.topic, environment: key.environment,
         token: .init(start: nil, count: 0), payload: payload)
-      (submission.priority, submission.pushType) = (message.priority, .liveactivity)
+      (submission.priority, submission.pushType) = (message.priority ?? .immediate, .liveactivity)
       submission.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
       submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
       broker.importBroadcast(
@@ -289,7 +290,8 @@ struct StateImport {
 extension SavedMessage {
   /// Times in a document have milliseconds, those in the broker nanoseconds.
   fileprivate func isSame(as other: SavedMessage) -> Bool {
-    payload == other.payload && priority == other.priority && pushType == other.pushType
+    payload == other.payload && (priority ?? .immediate) == (other.priority ?? .immediate)
+      && pushType == other.pushType
       && expiration == other.expiration && apnsId == other.apnsId
       && (receivedAt == nil || receivedAt?.milliseconds == other.receivedAt?.milliseconds)
       && (expiresAt == nil || expiresAt?.milliseconds == other.expiresAt?.milliseconds)

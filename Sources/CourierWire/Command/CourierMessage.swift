@@ -121,6 +121,29 @@ public struct CourierMessage: CourierCommandValue {
   }
 }
 
+/// What the provider said of it, in item 28 (`Documentation/device-protocol.md#private-to-the-emulator`).
+extension CourierMessage {
+  /// Bit of the item: the provider named no priority.
+  @usableFromInline static var priorityUnsaid: UInt16 { 0x100 }
+  /// The push type where the provider named none.
+  @usableFromInline static var noPushType: UInt16 { 0xff }
+
+  /// The item's number; nil for a priority without a push type, which needs none.
+  @inlinable @inline(__always)
+  public static func said(_ type: PushType?, priority isSaid: Bool) -> UInt16? {
+    guard type != nil || !isSaid else { return nil }
+    return (type.map { UInt16($0.rawValue) } ?? noPushType) | (isSaid ? 0 : priorityUnsaid)
+  }
+
+  /// nil where the provider said none.
+  public var saidPushType: PushType? {
+    pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
+  }
+
+  /// Whether the provider named a priority.
+  public var saysPriority: Bool { (pushType ?? 0) & Self.priorityUnsaid == 0 }
+}
+
 /// The server's hot path: a message put straight into an output buffer, without allocation.
 extension CourierMessage {
   /// Bytes of a message around its payload: frame header 5, token 35, topic 23, payload header 3, message id 7,

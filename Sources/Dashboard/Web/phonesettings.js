@@ -39,6 +39,7 @@ function phoneCard(phone, hands) {
       toggle('Background Refresh', 'refresh', settings.backgroundRefresh ?? true, backgroundRefresh => hands.set({ backgroundRefresh })),
       toggle('Network', 'network', settings.network, network => hands.set({ network })), toggle('Focus', 'focus', focus !== null, isOn => hands.set({ focus: isOn ? { allows: [] } : null })),
       toggle('In a car', 'car', settings.carPlay || false, carPlay => hands.set({ carPlay })), toggle('Headphones', 'headphones', settings.headphones || false, headphones => hands.set({ headphones })),
+      toggle('Strict push type', 'strict', settings.strictPushType || false, strictPushType => hands.set({ strictPushType })),
       toggle('Summary', 'summary', Boolean(settings.summary), isOn => hands.set({ summary: isOn ? { apps: Object.keys(apps) } : null }))),
     focus ? h('fieldset', {}, h('legend', { class: 'small' }, 'Let through'), Object.keys(apps).map(topic => toggle(appName(topic), `focus-${topic}`, focus.allows.includes(topic), isOn => allow(topic, isOn)))) : null,
     settings.summary ? summaryCard(settings.summary, apps, hands) : null,

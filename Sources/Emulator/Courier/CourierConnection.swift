@@ -423,7 +423,7 @@ extension CourierConnection: CourierOutlet {
   func deliver(_ message: OutgoingMessage) -> Int {
     touch()
     if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) { return unsentBytes }
-    let listener = MessageListener(session)
+    let listener = MessageListener(session, isStrict: service.isPushTypeStrict)
     if held.isEmpty, packing == nil, mayPushNow {
       connection.append(atMost: message.frameSize(for: listener)) {
         message.writeFrame(to: $0, for: listener)
@@ -515,11 +515,20 @@ extension CourierConnection: CourierOutlet {
 private struct MessageListener {
   /// A simulated device hears what the protocol has no known place for.
   let isSimulated: Bool
-  /// Its phone reports by the notification's id.
+  /// Its phone reports by the notification's id, and goes by what the provider left unsaid.
   let hasPhone: Bool
+  /// What a provider does not say is told as what Apple takes it for.
+  let isStrict: Bool
 
-  init(_ session: borrowing CourierServerSession) {
-    (isSimulated, hasPhone) = (session.isSimulated, session.hasPhone)
+  init(_ session: borrowing CourierServerSession, isStrict: Bool) {
+    (isSimulated, hasPhone, self.isStrict) = (session.isSimulated, session.hasPhone, isStrict)
+  }
+
+  /// nil where there is nothing to tell.
+  func said(_ head: MessageHead) -> UInt16? {
+    guard isSimulated else { return nil }
+    let type = head.pushType ?? (hasPhone && isStrict ? .alert : nil)
+    return CourierMessage.said(type, priority: head.saysPriority || isStrict || !hasPhone)
   }
 }
 
@@ -532,7 +541,7 @@ extension OutgoingMessage {
     guard listener.isSimulated else { return common }
     return common
       + CourierMessage.privateByteCount(
-        hasPushType: head.pushType != nil, collapseIdCount: content.collapseId.count,
+        hasPushType: listener.said(head) != nil, collapseIdCount: content.collapseId.count,
         hasNotificationId: listener.hasPhone)
   }
 
@@ -543,7 +552,7 @@ extension OutgoingMessage {
       expiry: head.expiry,
       timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
       priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId,
-      pushType: listener.isSimulated ? head.pushType.map { UInt16($0.rawValue) } : nil,
+      pushType: listener.said(head),
       collapseId: listener.isSimulated ? content.collapseId : UnsafeRawBufferPointer(start: nil, count: 0),
       notificationId: listener.hasPhone ? head.id : nil)
   }

@@ -19,6 +19,8 @@ final class CourierService {
   let faults: FaultService
   let phones: PhoneBoard
   let defaultEnvironment: Environment
+  /// Phones hear of what a provider left unsaid as Apple takes it: an alert of priority 10.
+  let isPushTypeStrict: Bool
   /// Checks certificate, nonce and signature, or the certificate of the handshake; a sentence says why it refuses.
   let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   /// Leads devices of other nodes to these; nil without a cluster. To be set before anybody connects.
@@ -31,13 +33,14 @@ final class CourierService {
 
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
-    phones: PhoneBoard, defaultEnvironment: Environment,
+    phones: PhoneBoard, defaultEnvironment: Environment, isPushTypeStrict: Bool,
     verify:
       @escaping (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   ) {
     (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
     (self.faults, self.phones) = (faults, phones)
     (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
+    self.isPushTypeStrict = isPushTypeStrict
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }

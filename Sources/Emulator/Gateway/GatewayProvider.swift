@@ -42,7 +42,7 @@ struct GatewayProvider {
     submission.identifier = notification.identifier
     submission.frame = notification.frame
     submission.expiration = notification.expiration
-    submission.priority = notification.priority
+    (submission.priority, submission.saysPriority) = (notification.priority, notification.saysPriority)
     submission.connection = connection
     submission.pushType = pushType
     return submission

@@ -118,7 +118,7 @@ final class ProviderService {
       submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
-      submission.priority = accepted.priority
+      (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
       (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
       return sink.submit(
         submission, detail: accepted.waived.first?.detail, kept: 0, for: ticket, now: now)

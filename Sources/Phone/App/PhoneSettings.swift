@@ -15,6 +15,8 @@ public struct PhoneSettings: Sendable {
   public var isMuted = false
   /// A simulator of Xcode before 14: pushes reach it, but it has no tokens.
   public var isSimulator = false
+  /// A push without a type is taken for an alert, whatever its payload says, and one without a priority for one of 10.
+  public var isPushTypeStrict = false
   /// Whether its notifications also show on a car's screen, and whether Siri may read them out.
   public var (isInCar, hasHeadphones): (Bool, Bool) = (false, false)
   /// When notifications show what they say; an app may have it otherwise.
@@ -48,6 +50,7 @@ extension PhoneSettings: JSONDocument {
     JSONField("network", .flag, \.hasNetwork), JSONField("muted", .flag, \.isMuted),
     JSONField("carPlay", .flag, \.isInCar), JSONField("headphones", .flag, \.hasHeadphones),
     JSONField("previews", .word, \.previews), JSONField(flag: "simulator", \.isSimulator),
+    JSONField(flag: "strictPushType", \.isPushTypeStrict),
     JSONField(nullable: "focus", Focus.form.kind(Focus()), \.focus),
     JSONField(nullable: "summary", SummarySetting.form.kind(SummarySetting()), \.summary),
   ])

@@ -28,9 +28,10 @@ public struct PushExplanation: Sendable {
 
   /// - Parameters:
   ///   - type: nil where the provider says none; likewise `priority`.
+  ///   - isStrict: whether the phone takes a push without a type for an alert of priority 10.
   public init(
     payload: [UInt8], type: PushType? = nil, priority: Priority? = nil, state: AppState = .suspended,
-    version: IOSVersion = .standard
+    version: IOSVersion = .standard, isStrict: Bool = false
   ) {
     lint = PayloadLint(payload: payload, type: type, priority: priority)
     (self.state, self.version) = (state, version)
@@ -41,10 +42,11 @@ public struct PushExplanation: Sendable {
       return
     }
     var phone = Phone(version)
+    phone.settings.isPushTypeStrict = isStrict
     var app = PhoneApp(topic, state: state)
     app.build.hasServiceExtension = true
     phone.install(app)
-    let push = PhonePush(id: 1, topic: topic, payload: payload, type: type, priority: priority ?? .immediate)
+    let push = PhonePush(id: 1, topic: topic, payload: payload, type: type, priority: priority)
     let start = Timestamp(seconds: 0)
     onArrival = phone.receive(push, at: start)
     note = phone.notes.last.map { Note(content: $0.push.content, places: $0.shown) }

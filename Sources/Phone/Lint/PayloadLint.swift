@@ -11,7 +11,11 @@ public struct PayloadLint: Sendable {
   ///   - type: nil where the provider says none; likewise `priority`.
   public init(payload: [UInt8], type: PushType?, priority: Priority?) {
     checkSize(payload.count, type ?? .alert)
-    if type == nil { add(.missingType, "", "apns-push-type is missing; iOS 13 and watchOS 6 ask for it") }
+    if type == nil {
+      add(
+        .missingType, "",
+        "apns-push-type is missing: watchOS 6 requires it, and Apple recommends it for all others")
+    }
     if type == .background, priority == .immediate {
       add(.backgroundPriority, "", "a background push asks for priority 5, got 10")
     }

@@ -17,7 +17,7 @@ extension PhoneState {
 
   /// Those of priority 5 cost nothing.
   private mutating func mayChangeActivity(_ push: PhonePush) -> Bool {
-    guard push.priority == .immediate, let build = apps[push.topic]?.build else { return true }
+    guard push.isUrgent, let build = apps[push.topic]?.build else { return true }
     return apps[push.topic]?.spend(build.hasFrequentUpdates ? .frequentActivities : .activities, at: now)
       ?? true
   }

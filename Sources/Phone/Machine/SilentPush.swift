@@ -9,10 +9,20 @@ extension PhoneState {
   mutating func receiveSilent(_ push: PhonePush) {
     guard !isInForeground(push.topic) else { return receiveUnseen(push) }
     guard has(.fetch, push.topic) else { return tell(push, .dropped, .silentNobody) }
-    guard version < IOSVersion(13) || push.type == .background && push.priority != .immediate else {
-      return tell(push, .dropped, .silentType)
-    }
-    wake(for: push, .silentFetch, forceQuit: .silentForceQuit)
+    let (isTaken, rule) = standing(of: push)
+    guard isTaken else { return tell(push, .dropped, rule) }
+    wake(for: push, rule, forceQuit: .silentForceQuit)
+  }
+
+  /// Whether it is taken for a silent one, and by which rule. A push of the binary interface has no type, and need not have a
+  /// priority: its payload says what it is.
+  private func standing(of push: PhonePush) -> (isTaken: Bool, PhoneRule) {
+    guard version >= IOSVersion(13) else { return (true, .silentFetch) }
+    let isUntyped = push.type == nil && !settings.isPushTypeStrict
+    guard isUntyped || push.type == .background else { return (false, .silentType) }
+    if isUntyped, push.priority == nil { return (true, .silentUntyped) }
+    guard !push.isUrgent else { return (false, .silentPriority) }
+    return (true, isUntyped ? .silentUntyped : .silentFetch)
   }
 
   /// The app is in the foreground.

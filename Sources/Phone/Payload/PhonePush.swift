@@ -9,7 +9,8 @@ public struct PhonePush: Sendable {
   public package(set) var content: PushContent
   /// nil where the provider said none.
   public var type: PushType?
-  public var priority: Priority
+  /// nil where the provider said none, which counts as 10.
+  public var priority: Priority?
   public var collapseId: String?
   /// What it was sent to; `.app` where nobody knows.
   public var token = TokenUse.app
@@ -20,7 +21,7 @@ public struct PhonePush: Sendable {
   let activity: ActivityPush?
 
   public init(
-    id: UInt64, topic: Topic, payload: [UInt8], type: PushType? = nil, priority: Priority = .immediate,
+    id: UInt64, topic: Topic, payload: [UInt8], type: PushType? = nil, priority: Priority? = nil,
     collapseId: String? = nil
   ) {
     (self.id, self.topic, self.type, self.priority, self.collapseId) = (id, topic, type, priority, collapseId)
@@ -36,7 +37,7 @@ public struct PhonePush: Sendable {
   init(id: UInt64, topic: Topic, local identifier: String, content: PushContent) {
     (self.id, self.topic, self.content) = (id, topic, content)
     (localIdentifier, type, priority, collapseId, activity, caller) = (
-      identifier, nil, .immediate, nil, nil, nil
+      identifier, nil, nil, nil, nil, nil
     )
   }
 
@@ -45,6 +46,7 @@ public struct PhonePush: Sendable {
 
   var isLocal: Bool { localIdentifier != nil }
   /// `content-changed`, of controls and widgets.
+  var isUrgent: Bool { (priority ?? .immediate) == .immediate }
   private(set) var isContentChanged = false
   /// Who calls, as the payload of a VoIP push may say: `caller`, else its text.
   let caller: String?

@@ -37,6 +37,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
 
   // A silent push.
   case nothingInIt, silentFetch, silentReceive, silentNobody, silentMode, silentForceQuit, silentType
+  case silentPriority, silentUntyped
   case silentBudget, silentDay, silentUnlimited, silentHeld, silentMerged, silentReleased, silentDiscarded
   case refreshOff, refreshLowPower, neverLaunched
   case fetchOvertime, restarted
@@ -234,8 +235,18 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.silent, "A", "the user has force-quit the app: it is not woken until it is opened once")
     case .silentType:
       (
-        .silent, "A, M",
-        "since iOS 13 a silent push needs push type background and priority 5; otherwise only a foreground app gets it"
+        .silent, "M",
+        "since iOS 13 a silent push of another push type than background reaches an app in the foreground only"
+      )
+    case .silentPriority:
+      (
+        .silent, "A",
+        "a silent push has priority 5: with 10 it is an error, and since iOS 13 it wakes nobody"
+      )
+    case .silentUntyped:
+      (
+        .silent, "O",
+        "without a push type the payload says that it is silent, and without a priority either it counts as one of 5"
       )
     case .silentBudget:
       (

@@ -41,6 +41,8 @@ public struct DeviceNotification: Equatable, Sendable {
   public var apnsId: String?
   /// 1, 5 or 10.
   public var priority: UInt8?
+  /// Whether the provider named it, if the service tells.
+  public var saysPriority: Bool
   /// When the service would have given it up; nil for never.
   public var expiration: Timestamp?
   /// When the service had accepted it, on the service's clock, if it tells.
@@ -64,7 +66,7 @@ public struct DeviceNotification: Equatable, Sendable {
     }
     acceptedAt = message.timestamp.flatMap(Int64.init(exactly:)).map(Timestamp.init(nanoseconds:))
     payload = message.payload
-    pushType = message.pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
+    (pushType, saysPriority) = (message.saidPushType, message.saysPriority)
     collapseId = message.collapseId
     channel = message.channel?.id
     notificationId = message.notificationId

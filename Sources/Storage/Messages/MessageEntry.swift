@@ -4,7 +4,7 @@ import PushModel
 /// How one change of a kept message lies in the log. Little-endian, all counts in bytes:
 ///
 ///     0 registration u32 | 4 payload count u32 | 8 id u64 | 16 received i64 | 24 expires i64
-///     32 expiry u32 | 36 priority u8 | 37 push type u8, 255 for none | 38 kind u8 | 39 collapse id count u8
+///     32 expiry u32 | 36 priority u8, with bit 7 where the provider named none | 37 push type u8, 255 for none | 38 kind u8 | 39 collapse id count u8
 ///     40 apns-id 16 if the kind has one | payload | collapse id
 ///
 /// A removal is the first 40 bytes with everything but the registration and the kind zero.
@@ -39,7 +39,7 @@ enum MessageEntry {
     store(message.head.expiresAt.nanoseconds, base, 24)
     store(message.head.expiry, base, 32)
     let tail =
-      UInt32(message.head.priority.rawValue)
+      UInt32(message.head.priority.byte(isSaid: message.head.saysPriority))
       | UInt32(message.head.pushType?.rawValue ?? noPushType) << 8 | UInt32(kind.rawValue) << 16
       | UInt32(truncatingIfNeeded: message.content.collapseId.count) << 24
     store(tail, base, 36)
@@ -94,7 +94,8 @@ enum MessageEntry {
     guard kind != .removed else { return payloadCount == 0 ? .removed(registration) : nil }
     let typeNumber = load(base, 37) as UInt8
     let type = PushType(rawValue: typeNumber)
-    guard let priority = Priority(rawValue: load(base, 36)), type != nil || typeNumber == noPushType else {
+    guard let (priority, isSaid) = Priority.read(load(base, 36)), type != nil || typeNumber == noPushType
+    else {
       return nil
     }
     let payload = base + headerCount + idCount
@@ -105,7 +106,7 @@ enum MessageEntry {
           id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),
           expiresAt: Timestamp(nanoseconds: load(base, 24)),
           apnsId: kind == .keptWithId ? (load(base, 40), load(base, 48)) : (0, 0), expiry: load(base, 32),
-          priority: priority, pushType: type),
+          priority: priority, saysPriority: isSaid, pushType: type),
         content: MessageContent(
           UnsafeRawBufferPointer(start: payload, count: payloadCount),
           collapseId: UnsafeRawBufferPointer(start: payload + payloadCount, count: collapseIdCount))))

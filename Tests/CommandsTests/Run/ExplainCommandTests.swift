@@ -67,8 +67,17 @@ struct ExplainCommandTests {
     }
     #expect(findings.map { $0.string("rule") } == [LintRule.backgroundPriority.rawValue])
     #expect(findings.map { $0.string("severity") } == ["error"])
-    #expect(events.map { $0.string("rule") } == [PhoneRule.silentType.rawValue])
-    #expect(events.map { $0.string("evidence") } == ["A, M"])
+    #expect(events.map { $0.string("rule") } == [PhoneRule.silentPriority.rawValue])
+    #expect(events.map { $0.string("evidence") } == ["A"])
+  }
+
+  @Test("a silent push without a type goes by its payload, unless it is read strictly")
+  func strict() throws {
+    let silent = #"{"aps":{"content-available":1}}"#
+    #expect(try run(silent).output.contains("      O: \(PhoneRule.silentUntyped.sentence) (silent-untyped)"))
+    #expect(
+      try run(silent, "--strict-push-type").output.contains(
+        "      M: \(PhoneRule.silentType.sentence) (silent-type)"))
   }
 
   @Test("what a payload says can't drive a terminal")

@@ -77,7 +77,7 @@ struct EmulatorOptionsTests {
       ["--token-update-limit", "1"], ["--documented-tokens"], ["--seed-data", "f"], ["--dashboard", "d"],
       ["--allow-host", "h"],
       ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
-      ["--documented-reasons"], ["--no-explain"], ["--urgent-background"],
+      ["--documented-reasons"], ["--no-explain"], ["--urgent-background"], ["--strict-push-type"],
       ["--suffix-mismatch", "InvalidPushType"], ["--memory", "64M"], ["--proxy-port", "off"],
       ["--proxy-tunnel", "example.com"], ["--on-delivery", "cat"],
     ])

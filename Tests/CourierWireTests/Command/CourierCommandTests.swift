@@ -192,6 +192,20 @@ struct CourierCommandTests {
     }
   }
 
+  @Test(
+    "what the provider left unsaid is told beside the push type, and a device of an earlier version reads that as before"
+  )
+  func unsaid() {
+    for (type, saysPriority, number) in [
+      (PushType.alert, true, 0x0000), (.background, false, 0x0101), (nil, false, 0x01ff), (nil, true, nil),
+    ] as [(PushType?, Bool, UInt16?)] {
+      var message = CourierMessage(token: token, topic: topic, payload: [0x7b], messageId: 1)
+      message.pushType = CourierMessage.said(type, priority: saysPriority)
+      #expect(message.pushType == number)
+      #expect(message.saidPushType == type && message.saysPriority == saysPriority)
+    }
+  }
+
   private func written(_ message: CourierMessage) -> [UInt8] {
     let apnsId = message.tracingIdentifier.map { identifier in
       identifier.withUnsafeBytes {

@@ -50,7 +50,7 @@ final class Fleet {
   @discardableResult
   func push(
     _ row: RegistrationID, _ text: String, expiration: UInt32? = nil, messageID: MessageID? = nil,
-    type: PushType? = nil, collapseId: String = ""
+    type: PushType? = nil, saysPriority: Bool = true, collapseId: String = ""
   ) -> UInt64 {
     let token = broker.registry[row].token.bytes
     return token.withUnsafeBytes { token in
@@ -60,7 +60,7 @@ final class Fleet {
           token: token,
           payload: payload)
         submission.expiration = expiration
-        (submission.messageID, submission.pushType) = (messageID, type)
+        (submission.messageID, submission.pushType, submission.saysPriority) = (messageID, type, saysPriority)
         return Array(collapseId.utf8).withUnsafeBytes { collapseId in
           submission.collapseId = collapseId
           return broker.submit(submission, now: now).id
