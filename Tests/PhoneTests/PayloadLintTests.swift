@@ -70,6 +70,17 @@ struct PayloadLintTests {
     Row(
       rule: .activityIncomplete, place: "aps.timestamp", payload: #"{"aps":{"event":"end"}}"#,
       type: .liveactivity),
+    Row(
+      rule: .wrongType, place: "aps.alert.title",
+      payload: #"{"aps":{"alert":{"title":{"loc-key":"GOAL"},"body":"x"}}}"#),
+    Row(
+      rule: .wrongType, place: "aps.alert.body.loc-key",
+      payload: activity(#"{"title":"x","body":{"key":"GOAL"}}"#),
+      type: .liveactivity),
+    Row(
+      rule: .argumentsWithoutKey, place: "aps.alert.title.loc-key",
+      payload: activity(#"{"title":{"loc-key":"%@ of %2$@","loc-args":["a"]},"body":"x"}"#),
+      type: .liveactivity),
     Row(rule: .contentNotChanged, place: "aps.content-changed", payload: #"{"aps":{}}"#, type: .widgets),
     Row(
       rule: .noLongerRead, place: "aps.alert.summary-arg",
@@ -95,6 +106,11 @@ struct PayloadLintTests {
       "\(row.payload.prefix(100)): \(lint.findings)")
   }
 
+  /// An update with this alert.
+  private static func activity(_ alert: String) -> String {
+    #"{"aps":{"event":"update","timestamp":1700000000,"content-state":{},"alert":\#(alert)}}"#
+  }
+
   @Test("every rule has a row")
   func complete() {
     #expect(Set(Self.rows.map(\.rule)) == Set(LintRule.allCases))
@@ -111,6 +127,12 @@ struct PayloadLintTests {
       (#"{"aps":{"content-available":1}}"#, .background), (#"{"aps":{"content-changed":true}}"#, .controls),
       (
         #"{"aps":{"event":"update","timestamp":1700000000,"content-state":{"score":1},"relevance-score":75}}"#,
+        .liveactivity
+      ),
+      (
+        activity(
+          #"{"title":{"loc-key":"%@ has scored","loc-args":["Ada"]},"body":{"loc-key":"SCORE"},"sound":"chime.aiff"}"#
+        ),
         .liveactivity
       ),
       (#"{"mdm":"PushMagic"}"#, .mdm), (#"{"call":"1"}"#, .voip),

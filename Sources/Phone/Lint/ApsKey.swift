@@ -3,7 +3,7 @@ import PushModel
 /// The members of a payload that Apple describes (`Documentation/provider-api.md#payload`).
 struct ApsKey: Sendable {
   enum Kind: Sendable {
-    case text, whole, flag, truth, seconds, score, texts, object, textOrObject
+    case text, whole, flag, truth, seconds, score, texts, object, textOrObject, textOrLocalized
 
     var expected: String {
       switch self {
@@ -16,12 +16,14 @@ struct ApsKey: Sendable {
       case .texts: "an array of strings"
       case .object: "an object"
       case .textOrObject: "a string or an object"
+      case .textOrLocalized: "a string, or an object with loc-key and loc-args"
       }
     }
 
     func takes(_ value: JSONValue) -> Bool {
       switch (self, value) {
       case (.text, .string), (.textOrObject, .string), (.object, .object), (.textOrObject, .object): true
+      case (.textOrLocalized, .string), (.textOrLocalized, .object): true
       case (.whole, .integer), (.seconds, .integer), (.score, .integer), (.score, .number): true
       case (.seconds, .number): true
       case (.flag, .integer(let number)): number == 0 || number == 1
@@ -59,6 +61,14 @@ struct ApsKey: Sendable {
     Self("action-loc-key", .text), Self("action", .text), Self("summary-arg", .text),
     Self("summary-arg-count", .whole), Self("sound", .textOrObject),
   ]
+
+  /// Of `aps.alert` of a Live Activity (Apple: "Starting and updating Live Activities with ActivityKit push notifications").
+  static let activityAlert =
+    [Self("title", .textOrLocalized), Self("body", .textOrLocalized)]
+    + alert.filter { $0.name != "title" && $0.name != "body" }
+
+  /// Of `title` and `body` there.
+  static let localized = [Self("loc-key", .text), Self("loc-args", .texts)]
 
   /// Of `aps.sound`.
   static let sound = [Self("critical", .flag), Self("name", .text), Self("volume", .score)]

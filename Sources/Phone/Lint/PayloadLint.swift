@@ -71,13 +71,15 @@ public struct PayloadLint: Sendable {
       return
     }
     guard case .object(let keys) = aps else { return wrong("aps", "an object", aps) }
-    check(keys, "aps", ApsKey.aps)
-    checkMeaning(aps, PushContent(aps: aps), type)
+    check(keys, "aps", ApsKey.aps, type)
+    checkMeaning(aps, PushContent(aps: aps, ofActivity: type == .liveactivity), type)
   }
 
   // MARK: Members
 
-  private mutating func check(_ members: [(String, JSONValue)], _ place: String, _ known: [ApsKey]) {
+  private mutating func check(
+    _ members: [(String, JSONValue)], _ place: String, _ known: [ApsKey], _ type: PushType
+  ) {
     for (name, value) in members {
       let path = "\(place).\(name)"
       guard let key = known.first(where: { $0.name == name }) else {
@@ -89,13 +91,27 @@ public struct PayloadLint: Sendable {
         continue
       }
       guard case .object(let inner) = value else { continue }
-      if name == "alert" { check(inner, path, ApsKey.alert) }
-      if name == "sound" { check(inner, path, ApsKey.sound) }
+      switch name {
+      case "alert": check(inner, path, type == .liveactivity ? ApsKey.activityAlert : ApsKey.alert, type)
+      case "sound": check(inner, path, ApsKey.sound, type)
+      case "title", "body": checkLocalized(value, inner, path, type)
+      default: break
+      }
     }
   }
 
-  private mutating func wrong(_ place: String, _ expected: String, _ value: JSONValue) {
-    add(.wrongType, place, "expected \(expected), got \(value.shortText): the phone ignores it")
+  /// A text of a Live Activity that the app's strings have.
+  private mutating func checkLocalized(
+    _ text: JSONValue, _ members: [(String, JSONValue)], _ path: String, _ type: PushType
+  ) {
+    check(members, path, ApsKey.localized, type)
+    if text.member("loc-key") == nil { wrong("\(path).loc-key", "a string", nil) }
+    checkArguments(text, "", path)
+  }
+
+  private mutating func wrong(_ place: String, _ expected: String, _ value: JSONValue?) {
+    add(
+      .wrongType, place, "expected \(expected), got \(value?.shortText ?? "nothing"): the phone ignores it")
   }
 
   /// The key that differs in case or in what stands between its words.
@@ -122,7 +138,7 @@ public struct PayloadLint: Sendable {
         .mutableWithoutText, "aps.mutable-content",
         "without title, subtitle or body the service extension does not run")
     }
-    checkArguments(aps.member("alert"))
+    for prefix in ["title-", "subtitle-", ""] { checkArguments(aps.member("alert"), prefix, "aps.alert") }
     checkRanges(aps, type)
     checkEntitlements(content)
     checkAge(aps)
@@ -168,23 +184,18 @@ public struct PayloadLint: Sendable {
     }
   }
 
-  private mutating func checkArguments(_ alert: JSONValue?) {
-    for prefix in ["title-", "subtitle-", ""] {
-      let arguments = alert?.strings("\(prefix)loc-args") ?? []
-      guard let key = alert?.string("\(prefix)loc-key") else {
-        guard !arguments.isEmpty else { continue }
-        add(
-          .argumentsWithoutKey, "aps.alert.\(prefix)loc-args",
-          "\(prefix)loc-key is missing: nothing takes them")
-        continue
-      }
-      let wanted = LocalizedFormat.count(in: key)
-      if wanted > arguments.count {
-        add(
-          .argumentsWithoutKey, "aps.alert.\(prefix)loc-key",
-          "asks for \(wanted) arguments, there are \(arguments.count)")
-      }
+  private mutating func checkArguments(_ alert: JSONValue?, _ prefix: String, _ place: String) {
+    let arguments = alert?.strings("\(prefix)loc-args") ?? []
+    guard let key = alert?.string("\(prefix)loc-key") else {
+      guard !arguments.isEmpty else { return }
+      return add(
+        .argumentsWithoutKey, "\(place).\(prefix)loc-args", "\(prefix)loc-key is missing: nothing takes them")
     }
+    let wanted = LocalizedFormat.count(in: key)
+    guard wanted > arguments.count else { return }
+    add(
+      .argumentsWithoutKey, "\(place).\(prefix)loc-key",
+      "asks for \(wanted) arguments, there are \(arguments.count)")
   }
 
   private mutating func checkRanges(_ aps: JSONValue, _ type: PushType) {

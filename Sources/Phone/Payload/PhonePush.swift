@@ -27,8 +27,9 @@ public struct PhonePush: Sendable {
     (self.id, self.topic, self.type, self.priority, self.collapseId) = (id, topic, type, priority, collapseId)
     let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) ?? .null
     let aps = document.member("aps") ?? .null
-    content = PushContent(aps: aps)
-    activity = (type ?? topic.app.type) == .liveactivity ? ActivityPush(aps) : nil
+    let isOfActivity = (type ?? topic.app.type) == .liveactivity
+    content = PushContent(aps: aps, ofActivity: isOfActivity)
+    activity = isOfActivity ? ActivityPush(aps) : nil
     addresses = PayloadAddresses(document)
     caller = document.string("caller") ?? content.title ?? content.body
     if case .bool(true)? = aps.member("content-changed") { isContentChanged = true }
@@ -45,8 +46,8 @@ public struct PhonePush: Sendable {
   private(set) var addresses = PayloadAddresses()
 
   var isLocal: Bool { localIdentifier != nil }
-  /// `content-changed`, of controls and widgets.
   var isUrgent: Bool { (priority ?? .immediate) == .immediate }
+  /// `content-changed`, of controls and widgets.
   private(set) var isContentChanged = false
   /// Who calls, as the payload of a VoIP push may say: `caller`, else its text.
   let caller: String?

@@ -81,9 +81,10 @@ public struct PushContent: Sendable {
     self.init(aps: JSONReader.read(payload, maximumDepth: JSONText.maximumDepth)?.member("aps") ?? .null)
   }
 
-  init(aps: JSONValue) {
+  /// - Parameter ofActivity: of a Live Activity, whose texts may be named inside `title` and `body`.
+  init(aps: JSONValue, ofActivity: Bool = false) {
     let alert = aps.member("alert")
-    keys = Self.keys(of: alert)
+    keys = Self.keys(of: alert, ofActivity)
     if case .string(let text)? = alert {
       (title, subtitle, body) = (nil, nil, text.isEmpty ? nil : text)
     } else {
@@ -136,11 +137,14 @@ public struct PushContent: Sendable {
   }
 
   /// The keys of texts that the alert does not spell out.
-  private static func keys(of alert: JSONValue?) -> [LocalizedText] {
+  private static func keys(of alert: JSONValue?, _ ofActivity: Bool) -> [LocalizedText] {
     let fields: [(WritableKeyPath<PushContent, String?> & Sendable, String, String)] = [
       (\.title, "title", "title-"), (\.subtitle, "subtitle", "subtitle-"), (\.body, "body", ""),
     ]
     return fields.compactMap { field, name, prefix in
+      if ofActivity, let inner = alert?.member(name), let key = text("loc-key", of: inner) {
+        return LocalizedText(field: field, key: key, arguments: inner.strings("loc-args") ?? [])
+      }
       guard text(name, of: alert) == nil, let key = text("\(prefix)loc-key", of: alert) else { return nil }
       return LocalizedText(field: field, key: key, arguments: alert?.strings("\(prefix)loc-args") ?? [])
     }
@@ -166,7 +170,7 @@ public struct PushContent: Sendable {
     return .critical(name, volume: min(max(number(value.member("volume")) ?? 1, 0), 1))
   }
 
-  private static func number(_ value: JSONValue?) -> Double? {
+  static func number(_ value: JSONValue?) -> Double? {
     switch value {
     case .integer(let whole): Double(whole)
     case .number(let number): number
