@@ -16,6 +16,8 @@ public final class ConnectedPhone {
   private var first: Environment?
   /// What the device was told last.
   private var told = Wishes()
+  /// Tokens that are to end before they are asked for again.
+  private var renewing: Set<TokenNeed> = []
   /// Of pushes that may still be heard of, by the phone's number; those that came first go first.
   private var names: [UInt64: String] = [:]
   private var named: [UInt64] = []
@@ -63,7 +65,8 @@ public final class ConnectedPhone {
       tokens = [:]
       phone.erase()
     case .restored: phone.restore()
-    case .activated, .connected, .disconnected, .tokenRefused, .app, .contextRefused, .contextEnded: break
+    case .contextEnded(let need): renewing.remove(need)
+    case .activated, .connected, .disconnected, .tokenRefused, .app, .contextRefused: break
     }
     return []
   }
@@ -117,8 +120,12 @@ public final class ConnectedPhone {
 
   /// What the device has to be told, as the phone wants something else than before.
   public func takeWishes() -> [DeviceInput] {
+    renewing.formUnion(phone.takeRenewals())
+    let tokens = phone.wantedTokens
+    renewing.formIntersection(tokens)
     let now = Wishes(
-      hasNetwork: phone.settings.hasNetwork, tokens: phone.wantedTokens, channels: phone.wantedChannels)
+      hasNetwork: phone.settings.hasNetwork, tokens: tokens.filter { !renewing.contains($0) },
+      channels: phone.wantedChannels)
     defer { told = now }
     return [
       now.hasNetwork == told.hasNetwork ? nil : DeviceInput.listens(now.hasNetwork),
@@ -126,6 +133,9 @@ public final class ConnectedPhone {
       now.channels == told.channels ? nil : .listensTo(now.channels),
     ].compactMap { $0 }
   }
+
+  /// Whether a token is on its way to be another one.
+  public var isRenewing: Bool { !renewing.isEmpty }
 
   /// Its device is another one, which has not been told anything.
   public func forgetWishes() { told = Wishes() }

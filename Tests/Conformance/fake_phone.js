@@ -5,11 +5,11 @@
   const minutesAgo = minutes => new Date(Date.now() - minutes * 60000).toISOString();
   const note = (id, title, body, more) => ({ id, topic: 'com.example.app', title, subtitle: null, body, image: null, thread: null, category: null, level: 'active', at: minutesAgo(0), actions: [], notificationId: id, isLocal: false, custom: null, ...more });
   const app = more => ({
-    state: 'suspended', permission: { status: 'authorized', alert: true, sound: true, badge: true, banner: true, lockScreen: true, list: true, timeSensitive: true },
+    state: 'suspended', permission: { status: 'authorized', alert: true, sound: true, badge: true, banner: true, lockScreen: true, list: true, timeSensitive: true, liveActivities: true, moreFrequentUpdates: true },
     backgroundRefresh: true, callbacks: ['M3', 'M4', 'M5'], badge: 0, silentBudget: { left: 2, of: 3, next: minutesAgo(-14), held: false }, categories: {}, pending: [], deviceTokens: [], ...more });
   const document = () => ({
     udid: 'phone-1', online: true, iosVersion: '26', settings: { locked: true, lowPower: false, backgroundRefresh: true, language: 'en', network: true, focus: null },
-    screen: { locked: true, badge: {}, lockScreen: [], banner: null, list: [], foreground: null, expanded: null, prompt: null, call: null, activities: [] },
+    screen: { locked: true, badge: {}, lockScreen: [], banner: null, list: [], foreground: null, expanded: null, prompt: null, call: null, activities: [], island: null },
     apps: { 'com.example.app': app() }, log: [] });
   const fake = { document: document(), asked: [], refusal: null, missing: null, note, action, app, minutesAgo, fresh: document };
   fake.log = (event, detail, rule, evidence, reason, more) => {
@@ -54,6 +54,7 @@
     close: () => { fake.document.screen.expanded = null; return []; },
     clear: () => { Object.assign(fake.document.screen, { lockScreen: [], list: [], banner: null }); return []; },
     call: ({ take }) => { const { screen } = fake.document; screen.call = take ? { ...screen.call, state: 'answered' } : null; return []; },
+    'remove-activity': ({ activity }) => { const { screen } = fake.document; screen.activities = screen.activities.filter(each => each.id !== activity); screen.island = null; return []; },
     authorize: ({ topic, options }) => { fake.document.screen.prompt = { topic, options }; return []; },
     answer: ({ topic, allow }) => { fake.document.screen.prompt = null; fake.document.apps[topic].permission.status = allow ? 'authorized' : 'denied'; return []; },
     trial: ({ topic, choice }) => { fake.document.apps[topic].permission.status = choice === 'turn-off' ? 'denied' : 'authorized'; return []; },
@@ -74,7 +75,7 @@
   const refusal = ([status, message]) => answer(status, { error: { code: 'conflict', message } });
   const { fetch } = window;
   window.fetch = async (path, options = {}) => {
-    const parts = String(path).match(/^\/api\/v1\/devices\/([^/]+)\/phone(?:\/(\w+))?$/);
+    const parts = String(path).match(/^\/api\/v1\/devices\/([^/]+)\/phone(?:\/([\w-]+))?$/);
     if (!parts) return fetch(path, options);
     if (fake.missing) return refusal(fake.missing);
     if (!parts[2]) return answer(200, fake.document);

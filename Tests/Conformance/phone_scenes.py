@@ -30,6 +30,7 @@ UNLOCK = "fake.document.screen.locked = fake.document.settings.locked = false;"
 ACTIVITY = f"""
 fake.document.screen.activities = [{{ id: 'a1', topic: {SHOP!r}, attributesType: 'DeliveryAttributes', attributes: {{ order: 'Parcel 470' }},
     contentState: {{ stopsLeft: 3, arrival: '15:40', driver: 'Grace', progress: 0.7 }}, state: 'active', alert: null, updatedAt: fake.minutesAgo(1), staleDate: null, dismissalDate: null, token: 'a1'.repeat(32), channel: null }}];
+fake.document.screen.island = 'a1';
 fake.document.apps[{SHOP!r}].deviceTokens = [{{ topic: {SHOP!r}, context: null, token: 'b2'.repeat(32) }}, {{ topic: {SHOP!r} + '.voip', context: null, token: 'c3'.repeat(32) }},
     ...[['activity:a1', 'a1'], ['start:DeliveryAttributes', 'd4']].map(([context, digits]) => ({{ topic: {SHOP!r} + '.push-type.liveactivity', context, token: digits.repeat(32) }}))];
 """

@@ -177,13 +177,15 @@ def test_a_call_is_answered_and_ended(page, asked):  # noqa: F811
     assert asked() == [["call", {"take": True}], ["call", {"take": False}]]
 
 
-def test_a_live_activity_is_a_card(page):  # noqa: F811
+def test_a_live_activity_is_a_card(page, asked):  # noqa: F811
     scene(page, "activity")
     card = page.script("document.querySelector('.activity').innerText").replace("\n", " ")
     assert "Stops left 3" in card and "Arrival 15:40" in card and "live" in card
     assert page.script("document.querySelector('.activity progress').value") == 0.7
     page.script("fake.document.screen.activities[0].state = 'stale'; changed('phones')")
     page.shows("out of date")
+    page.script("document.querySelector('[data-key=remove-a1]').click()")
+    eventually(lambda: asked() == [["remove-activity", {"activity": "a1"}]], "it is taken away")
 
 
 def test_tokens_are_copied(page):  # noqa: F811
@@ -462,4 +464,6 @@ def test_a_live_activity_of_the_real_phone(page, emulator):  # noqa: F811
     push("activity:activity-1", {"timestamp": 2, "event": "end", "content-state": {"stopsLeft": 0}})
     page.until("document.querySelector('.activity.ended') && !document.querySelector('.own-token')")
     eventually(lambda: "activity:activity-1" not in tokens(), "its token is gone")
+    page.script("document.querySelector('[data-key=remove-activity-1]').click()")
+    page.until("!document.querySelector('.activity')")
     device.stop()

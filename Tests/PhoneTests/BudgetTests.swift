@@ -9,7 +9,7 @@ struct BudgetTests {
   private static let update = #"{"aps":{"event":"update","content-state":{}}}"#
 
   private static func running() -> Lab {
-    var lab = Lab(IOSVersion(26))
+    var lab = Lab(IOSVersion(26), state: .foreground)
     _ = lab.order(#"{"do":"activity","topic":"com.example.app","attributesType":"Game"}"#)
     return lab
   }

@@ -20,7 +20,8 @@ struct DocumentTests {
     _ = lab.set(#"{"categories":{"C":{"actions":[{"id":"a","title":"A"}]}}}"#)
     _ = lab.receive(#"{"alert":{"title":"T"},"category":"C","thread-id":"t"}"#)
     _ = lab.receive(payload: "{}", .voip)
-    _ = lab.order(#"{"do":"activity","topic":"com.example.app","attributesType":"Game"}"#)
+    _ = lab.order(
+      #"{"do":"activity","topic":"com.example.app","attributesType":"Game","intent":true}"#)
     _ = lab.order(
       #"{"do":"local","topic":"com.example.app","identifier":"i","content":{"body":"B"},"trigger":{"after":"1h"}}"#
     )
@@ -56,7 +57,7 @@ struct DocumentTests {
     #expect(
       Self.names(activities.first) == [
         "id", "topic", "attributesType", "attributes", "contentState", "state", "alert", "updatedAt",
-        "staleDate", "dismissalDate", "token", "channel",
+        "staleDate", "dismissalDate", "relevance", "token", "channel",
       ])
     #expect(
       Self.has(

@@ -20,7 +20,7 @@ struct LiveActivityTests {
 
   /// One that its app has started.
   private static func running(_ version: IOSVersion = .standard) -> Lab {
-    var lab = Lab(version)
+    var lab = Lab(version, state: .foreground)
     _ = lab.order(
       #"{"do":"activity","topic":"com.example.app","attributesType":"Game","attributes":{"home":"A"},"contentState":{}}"#
     )
@@ -35,7 +35,7 @@ struct LiveActivityTests {
 
   @Test("an app starts one itself, which has a token of its own, since iOS 16.1")
   func app() {
-    var lab = Lab(IOSVersion(16, 1))
+    var lab = Lab(IOSVersion(16, 1), state: .foreground)
     let order =
       #"{"do":"activity","topic":"com.example.app","attributesType":"Game","contentState":{"score":1}}"#
     let events = lab.order(order)

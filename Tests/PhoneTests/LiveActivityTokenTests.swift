@@ -6,7 +6,8 @@ import Testing
 @Suite("Tokens of Live Activities")
 struct LiveActivityTokenTests {
   private static let topic = Topic("com.example.app.push-type.liveactivity") ?? Lab.topic
-  private static let run = #"{"do":"activity","topic":"com.example.app","attributesType":"Game"}"#
+  private static let run =
+    #"{"do":"activity","topic":"com.example.app","attributesType":"Game","intent":true}"#
 
   private static func token(_ digit: Character) -> DeviceToken {
     DeviceToken(hex: String(repeating: digit, count: 64)) ?? { preconditionFailure("a token") }()
@@ -14,7 +15,7 @@ struct LiveActivityTokenTests {
 
   /// One with types of attributes, opened before.
   private static func lab(_ version: IOSVersion = .standard, _ types: [String] = ["Game", "Order"]) -> Lab {
-    Lab(version) { $0.build.activityTypes = types }
+    Lab(version, state: .foreground) { $0.build.activityTypes = types }
   }
 
   private static func wanted(_ lab: Lab) -> [String] { lab.phone.wantedTokens.map(\.context.text) }
@@ -140,6 +141,27 @@ struct LiveActivityTokenTests {
     #expect(
       lab.phone.take(Self.token("b"), of: Self.topic, context: .activity(id: "activity-1"), at: lab.now)
         .isEmpty)
+  }
+
+  @Test(
+    "it may become another while the activity runs: both are told apart, and the order is for one that there is"
+  )
+  func renewed() {
+    var lab = Self.lab()
+    _ = lab.order(Self.run)
+    let order = #"{"do":"renew-token","activity":"activity-1"}"#
+    #expect(lab.refusal(order) == "absent: activity-1 has no token of its own")
+    #expect(
+      lab.refusal(#"{"do":"renew-token","activity":"x"}"#)
+        == "absent: there is no Live Activity \"x\" on the phone; there is activity-1")
+    let need = TokenNeed(Self.topic, .activity(id: "activity-1"))
+    _ = lab.phone.take(Self.token("b"), of: Self.topic, context: need.context, at: lab.now)
+    #expect(lab.order(order).story == ["token-asked activity-token-changed"])
+    #expect(lab.phone.takeRenewals() == [need] && lab.phone.takeRenewals().isEmpty)
+    #expect(Self.wanted(lab).contains("activity:activity-1"))
+    let other = lab.phone.take(Self.token("c"), of: Self.topic, context: need.context, at: lab.now)
+    #expect(other.story == ["token activity-token-changed"])
+    #expect(lab.document("screen/activities/0/token") == "\"\(Self.token("c").hex)\"")
   }
 
   @Test("one that comes before the phone knows what time it is lets none pass")

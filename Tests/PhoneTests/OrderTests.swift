@@ -13,6 +13,13 @@ struct OrderTests {
       #"{"categories":{"C":{"actions":[{"id":"a","title":"A"},{"id":"t","title":"T","kind":"text"}]}}}"#)
     _ = lab.receive(payload: "{}", .voip)
     _ = lab.receive(#"{"alert":"x","category":"C"}"#)
+    _ = lab.order(
+      #"{"do":"activity","topic":"com.example.app","attributesType":"T","intent":true}"#)
+    if let need = lab.phone.wantedTokens.first,
+      let token = DeviceToken(hex: String(repeating: "a", count: 64))
+    {
+      _ = lab.phone.take(token, of: need.topic, context: need.context, at: lab.now)
+    }
     return lab
   }
 
@@ -32,7 +39,8 @@ struct OrderTests {
     #"{"do":"call","take":true}"#, #"{"do":"call","take":false}"#, #"{"do":"settings"}"#,
     "{\"do\":\"local\",\(app),\"identifier\":\"i\",\"content\":{\"body\":\"b\"},\"trigger\":{\"after\":\"1m\"}}",
     "{\"do\":\"unschedule\",\(app),\"identifiers\":[\"i\"]}", #"{"do":"region","region":"r","inside":true}"#,
-    "{\"do\":\"activity\",\(app),\"attributesType\":\"T\",\"attributes\":{},\"contentState\":{}}",
+    "{\"do\":\"activity\",\(app),\"attributesType\":\"T\",\"attributes\":{},\"contentState\":{},\"intent\":true}",
+    #"{"do":"remove-activity","activity":"activity-1"}"#, #"{"do":"renew-token","activity":"activity-1"}"#,
     #"{"do":"restart"}"#,
   ]
 
@@ -90,6 +98,8 @@ struct OrderTests {
     ), ("unschedule", [("topic", "a bundle id, as com.example.app")]),
     ("region", [("region", "1 to 200 characters"), ("inside", "true or false")]),
     ("activity", [("topic", "a bundle id, as com.example.app"), ("attributesType", "1 to 200 characters")]),
+    ("remove-activity", [("activity", "1 to 200 characters")]),
+    ("renew-token", [("activity", "1 to 200 characters")]),
   ]
 
   private static func members(_ verb: String) -> [(String, JSONValue)] {

@@ -106,7 +106,8 @@ struct RandomLife {
       case "tap", "flick", "dismiss", "expand": [id]
       case "call": ["\"take\":\(isYes)"]
       case "region": ["\"region\":\"r\"", "\"inside\":\(isYes)"]
-      case "activity": [topic, "\"attributesType\":\"T\""]
+      case "activity": [topic, "\"attributesType\":\"T\"", "\"intent\":\(isYes)"]
+      case "remove-activity", "renew-token": ["\"activity\":\"activity-\(chance.whole(upTo: 20))\""]
       case "open", "register", "app-settings", "unschedule": [topic]
       default: []
       }
@@ -126,7 +127,9 @@ struct RandomLife {
     let status = pick(Permission.Status.allCases.map(\.rawValue))
     let callbacks = AppCallback.allCases.filter { _ in chance.unit() < 0.6 }.map { "\"\($0.number)\"" }
     let app = pick([
-      #""permission":{"status":"\#(status)"}"#, #""callbacks":[\#(callbacks.joined(separator: ","))]"#,
+      #""permission":{"status":"\#(status)"}"#,
+      #""permission":{"liveActivities":\#(pick(["true", "false"]))}"#,
+      #""callbacks":[\#(callbacks.joined(separator: ","))]"#,
       #""state":"\#(pick(AppState.allCases.map(\.rawValue)))""#, #""fetchSeconds":3600"#,
       #""reportsCalls":false"#, #""frequentUpdates":true"#, #""activityTypes":["T","U"]"#,
       #""activityTypes":[]"#,

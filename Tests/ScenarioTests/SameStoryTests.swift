@@ -36,6 +36,8 @@ struct SameStoryTests {
   private static let start =
     #"{"aps":{"event":"start","timestamp":1,"attributes-type":"Game","attributes":{},"content-state":{},"alert":{"title":"T"},"input-push-channel":"\#(channel)"}}"#
   private static let channel = Base64.encode([1, 2, 3, 4])
+  private static let activity =
+    #"{"do":"activity","topic":"com.example.app","attributesType":"Game","intent":true}"#
 
   static let stories = [
     Story(
@@ -57,6 +59,10 @@ struct SameStoryTests {
         .push(#"{"aps":{"alert":"before","mutable-content":1}}"#), .remove,
         .push(#"{"aps":{"alert":"after"}}"#),
       ], ends: []),
+    Story(
+      testDescription: "the token of a Live Activity becomes another",
+      steps: [.person(activity), .person(#"{"do":"renew-token","activity":"activity-1"}"#)],
+      ends: ["token activity-token-changed for activity-1"]),
     Story(
       testDescription: "silent pushes of the binary interface and without a type",
       steps: [
@@ -214,7 +220,7 @@ private final class DeviceSide: DeviceOwner {
 
   var isAtRest: Bool {
     let app = phone.joined.phone
-    return isConnected && driver.isSubscribed
+    return isConnected && driver.isSubscribed && !phone.joined.isRenewing
       && emulator.listens(udid) == (app.settings.hasNetwork && !tokens.isEmpty)
       && driver.state.apps.allSatisfy { tokens[$0.topic] != nil }
       && Set(app.wantedTokens) == Set(contextTokens.keys)

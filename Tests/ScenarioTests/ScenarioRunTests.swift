@@ -165,7 +165,7 @@ struct ScenarioRunTests {
 
   @Test("a phone that is away asks when it is back, and tells what has ended meanwhile")
   func awayToken() throws {
-    let run = #"{"do": "activity", "topic": "com.example.app", "attributesType": "Game"}"#
+    let run = #"{"do": "activity", "topic": "com.example.app", "attributesType": "Game", "intent": true}"#
     let result = try play(
       #"""
       {"person": \#(run), "expect": {"event": "token", "detail": "for activity-1"}},

@@ -92,12 +92,14 @@ export function activityWords({ contentState, attributesType }) {
 const ownToken = ({ id, token }) => token ? h('div', { class: 'row own-token' }, shortToken(token), h('span', { class: 'space' }),
   button('Copy token', () => copy(token, `Token of ${id}`), { class: 'pill', 'aria-label': `Copy the token of ${id}`, 'data-key': `token-${id}` })) : null;
 
-export function activityCard(activity) {
+/* With hands it can be taken away. */
+export function activityCard(activity, hands) {
   const { topic, attributesType, attributes, contentState, state, alert } = activity;
   const members = Object.entries(contentState), share = members.find(([, value]) => isShare(value));
   return h('section', { class: `activity ${state}`, 'aria-label': `Live Activity ${attributesType}` },
     h('div', { class: 'row' }, appIcon(topic, 0), h('strong', {}, appName(topic)), h('span', { class: 'space' }),
-      h('span', { class: 'badge' }, state === 'active' ? 'live' : state === 'stale' ? 'out of date' : 'ended')),
+      h('span', { class: 'badge' }, state === 'active' ? 'live' : state === 'stale' ? 'out of date' : 'ended'),
+      hands ? button('✕', () => hands.order('remove-activity', { activity: activity.id }), { class: 'round', 'aria-label': `Take ${activity.id} away`, 'data-key': `remove-${activity.id}` }) : null),
     alert ? h('div', {}, alert.title ? [h('strong', {}, alert.title), ' '] : null, alert.body) : null,
     h('dl', {}, members.filter(([, value]) => !isShare(value)).map(([name, value]) => h('div', {}, h('dt', {}, wordsOf(name)), h('dd', {}, shortValue(value))))),
     share ? h('progress', { max: 1, value: share[1], 'aria-label': wordsOf(share[0]) }) : null,

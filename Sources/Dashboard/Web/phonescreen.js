@@ -29,17 +29,18 @@ function scene(view, hands) {
   if (screen.call) return callScreen(screen.call, hands);
   const expanded = screen.expanded === null ? null : everyNote(screen).find(note => note.id === screen.expanded);
   if (expanded) return expandedNote(expanded, view, hands);
-  if (screen.locked) return [lockClock(), scroller(activities(screen), view.isCentreOpen ? centre(view, hands) : lockNotes(view, hands))];
+  if (screen.locked) return [lockClock(), scroller(activities(screen, hands), view.isCentreOpen ? centre(view, hands) : lockNotes(view, hands))];
   const banner = screen.banner ? h('ul', { class: 'notes banner' }, noteRow(screen.banner, view, hands, true)) : null;
-  if (view.isCentreOpen) return [h('div', { class: 'small center' }, h('strong', {}, 'Notification Centre')), scroller(activities(screen), centre(view, hands))];
-  return [banner, screen.activities.length ? liveIsland(screen.activities[0]) : null, screen.foreground ? openApp(view) : homeScreen(view, hands)];
+  if (view.isCentreOpen) return [h('div', { class: 'small center' }, h('strong', {}, 'Notification Centre')), scroller(activities(screen, hands), centre(view, hands))];
+  const live = screen.activities.find(each => each.id === screen.island);
+  return [banner, live ? liveIsland(live) : null, screen.foreground ? openApp(view) : homeScreen(view, hands)];
 }
 
 function everyNote(screen) {
   return [...screen.lockScreen, ...(screen.banner ? [screen.banner] : []), ...screen.list.flatMap(group => group.notes)];
 }
 
-const activities = screen => screen.activities.map(activityCard);
+const activities = (screen, hands) => screen.activities.map(activity => activityCard(activity, hands));
 
 /* What is scrolled away stays so. */
 const scroller = (...content) => h('div', { class: 'scroller', 'data-key': 'scroller' }, content);

@@ -10,7 +10,7 @@ const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'pt', 'zh-Hans'];
 const previews = { always: 'Always', 'when-unlocked': 'When unlocked', never: 'Never' };
 const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit', 'never-launched'];
 const statuses = ['not-determined', 'denied', 'authorized', 'provisional', 'ephemeral'];
-const switches = { alert: 'Alerts', sound: 'Sounds', badge: 'Badges', banner: 'Banners', lockScreen: 'Lock screen', list: 'List', timeSensitive: 'Time-sensitive' };
+const switches = { alert: 'Alerts', sound: 'Sounds', badge: 'Badges', banner: 'Banners', lockScreen: 'Lock screen', list: 'List', timeSensitive: 'Time-sensitive', liveActivities: 'Live Activities', moreFrequentUpdates: 'More frequent updates' };
 const callbacks = { M1: 'didReceiveRemoteNotification', M2: 'didReceiveLocalNotification', M3: '…fetchCompletionHandler', M4: 'willPresent', M5: 'didReceive(response)', M6: 'openSettings' };
 
 export function phoneSettings(view, hands) {

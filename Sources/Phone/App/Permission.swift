@@ -15,6 +15,8 @@ public struct Permission: Sendable, Equatable {
   public var critical = true
   /// In a car, and read out.
   public var (carPlay, announcement): (Bool, Bool) = (true, true)
+  /// Whether it may have Live Activities, and update them more often if it is built for that (iOS 16).
+  public var (liveActivities, moreFrequentUpdates): (Bool, Bool) = (true, true)
   /// When its notifications show what they say; nil for as the phone has it.
   public var previews: Previews?
 
@@ -41,6 +43,8 @@ extension Permission: JSONDocument {
     JSONField("lockScreen", .flag, \.lockScreen), JSONField("list", .flag, \.list),
     JSONField("timeSensitive", .flag, \.timeSensitive), JSONField("critical", .flag, \.critical),
     JSONField("carPlay", .flag, \.carPlay), JSONField("announcement", .flag, \.announcement),
+    JSONField("liveActivities", .flag, \.liveActivities),
+    JSONField("moreFrequentUpdates", .flag, \.moreFrequentUpdates),
     JSONField(nullable: "previews", .word, \.previews),
   ])
 }

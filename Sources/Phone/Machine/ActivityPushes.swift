@@ -4,6 +4,9 @@ import PushModel
 extension PhoneState {
   mutating func changeActivity(_ push: PhonePush) {
     guard let activity = push.activity else { return }
+    guard apps[push.topic]?.permission.liveActivities != false else {
+      return tell(push, .dropped, .activityDenied)
+    }
     tell(push, .handedOver(.liveactivity), .liveActivity)
     guard activity.event == nil || mayChangeActivity(push) else {
       return tell(push, .dropped, .activityBudget)
@@ -17,16 +20,23 @@ extension PhoneState {
 
   /// Those of priority 5 cost nothing.
   private mutating func mayChangeActivity(_ push: PhonePush) -> Bool {
-    guard push.isUrgent, let build = apps[push.topic]?.build else { return true }
-    return apps[push.topic]?.spend(build.hasFrequentUpdates ? .frequentActivities : .activities, at: now)
-      ?? true
+    guard push.isUrgent, let app = apps[push.topic] else { return true }
+    let isFrequent = app.build.hasFrequentUpdates && app.permission.moreFrequentUpdates
+    return apps[push.topic]?.spend(isFrequent ? .frequentActivities : .activities, at: now) ?? true
   }
 
-  /// The app starts one itself.
-  mutating func startActivity(_ topic: Topic, _ type: String, _ attributes: JSONValue, _ state: JSONValue) {
+  /// The app starts one itself; `byIntent` while it performs a `LiveActivityIntent`, for which it need not be seen.
+  mutating func startActivity(
+    _ topic: Topic, _ type: String, _ attributes: JSONValue, _ state: JSONValue, byIntent: Bool
+  ) {
     guard version >= IOSVersion(16, 1) else { return tell(topic, .dropped, .tooOld) }
-    let id = activities.start(topic, type, attributes, state, at: now)
-    agenda.forget(nil, activitiesBut: activities.ids)
+    guard apps[topic]?.permission.liveActivities != false else {
+      return tell(topic, .dropped, .activityDenied)
+    }
+    guard isInForeground(topic) || byIntent && version >= IOSVersion(17) else {
+      return tell(topic, .dropped, .activityNotSeen)
+    }
+    let id = begin(topic, type, attributes, state)
     tell(topic, .activity(.active), .activityByApp, id)
     askForToken(of: id, nil)
   }
@@ -40,18 +50,24 @@ extension PhoneState {
     case .context(.start(type)): break
     case .context, .channel: return tell(push, .dropped, .activityNoStart, push.token.words)
     }
-    let id = activities.start(
-      push.topic, type, activity.attributes ?? [:], activity.contentState ?? [:], at: now)
-    agenda.forget(nil, activitiesBut: activities.ids)
+    let id = begin(push.topic, type, activity.attributes ?? [:], activity.contentState ?? [:])
     tell(push, .activity(.active), .activityStarted, id)
     take(activity, push, id)
     alert(push)
+    wakeForStart(push)
     if let channel = activity.channel {
       activities[id]?.channel = channel
       tell(push, .activity(.active), .activityChannel, channel)
     } else if version < IOSVersion(18) || activity.asksForToken {
       askForToken(of: id, push)
     }
+  }
+
+  /// So that the app can send the new token to its server, and load what the activity shows.
+  private mutating func wakeForStart(_ push: PhonePush) {
+    guard let app = apps[push.topic], app.state != .neverLaunched else { return }
+    guard app.state != .forceQuit else { return tell(push, .noCallback, .activityForceQuit) }
+    start(push, app, .activityWakes)
   }
 
   /// The token comes from the service, later or never.
@@ -76,7 +92,7 @@ extension PhoneState {
     }
     take(activity, push, target.id)
     let isEnd = activity.event == .end
-    if isEnd { end(target.id, activity) }
+    if isEnd { endActivity(target.id, dismissal: activity.dismissalDate) }
     tell(push, .activity(isEnd ? .ended : .active), isEnd ? .activityEnded : .activityUpdated, target.id)
     if activity.hasAlert { alert(push) }
   }
@@ -87,38 +103,16 @@ extension PhoneState {
     (target.updatedAt, target.state) = (now, .active)
     target.timestamp = activity.timestamp ?? target.timestamp
     target.contentState = activity.contentState ?? target.contentState
-    target.staleDate = activity.staleDate
+    (target.staleDate, target.relevance) = (activity.staleDate, activity.relevance)
     if activity.hasAlert { target.alert = (push.content.title, push.content.body) }
     activities[id] = target
     if let stale = activity.staleDate { agenda.add(.activityStale(id), at: max(stale, now)) }
-  }
-
-  private mutating func end(_ id: String, _ activity: ActivityPush) {
-    let latest = now.adding(nanoseconds: LiveActivities.afterEnd)
-    let moment = min(activity.dismissalDate ?? latest, latest)
-    activities[id]?.state = .ended
-    activities[id]?.dismissalDate = moment
-    agenda.add(.activityDismissed(id), at: max(moment, now))
   }
 
   /// The sound stands inside the alert; on the lock screen it lights up.
   private mutating func alert(_ push: PhonePush) {
     guard apps[push.topic]?.permission.isGiven == true, let sound = push.activity?.sound else { return }
     tell(push, .sound(sound), .sound)
-  }
-
-  mutating func markStale(_ id: String) {
-    guard let activity = activities[id], activity.state == .active, let stale = activity.staleDate,
-      stale <= now
-    else { return }
-    activities[id]?.state = .stale
-    tell(activity.topic, .activity(.stale), .activityStale, id)
-  }
-
-  mutating func removeActivity(_ id: String) {
-    guard let activity = activities[id], activity.state == .ended else { return }
-    activities[id] = nil
-    tell(activity.topic, .activity(.ended), .activityDismissed, id)
   }
 }
 

@@ -11,6 +11,8 @@ struct Agenda: Sendable {
     case contentAnswers(PhonePush, NotificationAction, String?)
     case activityStale(String)
     case activityDismissed(String)
+    /// It has run as long as it may.
+    case activityExpired(String)
     case summary
   }
 
@@ -41,7 +43,7 @@ struct Agenda: Sendable {
       switch $0.entry {
       case .extensionEnds(let push), .fetchOvertime(let push), .contentAnswers(let push, _, _):
         push.topic == topic
-      case .activityStale(let id), .activityDismissed(let id): !ids.contains(id)
+      case .activityStale(let id), .activityDismissed(let id), .activityExpired(let id): !ids.contains(id)
       case .summary: false
       }
     }
@@ -58,6 +60,7 @@ extension Agenda.Entry {
     switch (self, other) {
     case (.activityStale(let own), .activityStale(let id)): own == id
     case (.activityDismissed(let own), .activityDismissed(let id)): own == id
+    case (.activityExpired(let own), .activityExpired(let id)): own == id
     case (.summary, .summary): true
     default: false
     }

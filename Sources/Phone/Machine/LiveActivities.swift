@@ -17,6 +17,8 @@ struct ActivityPush: Sendable {
   let sound: PushContent.Sound?
   let asksForToken: Bool
   let channel: String?
+  /// Any number; 0 where it says none (our choice: a push has all of the content).
+  let relevance: Double
 
   init(_ aps: JSONValue) {
     event = aps.string("event").flatMap(Event.init)
@@ -31,6 +33,7 @@ struct ActivityPush: Sendable {
     } else {
       asksForToken = false
     }
+    relevance = PushContent.number(aps.member("relevance-score")).flatMap { $0.isFinite ? $0 : nil } ?? 0
     channel = aps.string("input-push-channel").map { Base64.normalized($0) }
   }
 
@@ -57,6 +60,7 @@ package struct LiveActivity: Sendable {
   package internal(set) var updatedAt: Timestamp
   package internal(set) var staleDate: Timestamp?
   package internal(set) var dismissalDate: Timestamp?
+  package internal(set) var relevance = 0.0
   var timestamp: Timestamp?
   /// It hears of what is broadcast there.
   var channel: String?
@@ -73,6 +77,8 @@ struct LiveActivities: Sendable {
   private static let limit = 20
   /// How long one stays after its end, in nanoseconds.
   static let afterEnd: Int64 = 4 * 3600 * 1_000_000_000
+  /// How long one runs at most, in nanoseconds (Apple: "Displaying live data with Live Activities").
+  static let longestRun: Int64 = 8 * 3600 * 1_000_000_000
 
   mutating func start(
     _ topic: Topic, _ type: String, _ attributes: JSONValue, _ state: JSONValue, at now: Timestamp
@@ -88,6 +94,17 @@ struct LiveActivities: Sendable {
   }
 
   var ids: [String] { activities.map(\.id) }
+
+  /// As the lock screen has them: the most relevant first, and of the same relevance the one that started first.
+  var inOrder: [LiveActivity] {
+    let order = activities.indices.sorted {
+      (-activities[$0].relevance, $0) < (-activities[$1].relevance, $1)
+    }
+    return order.map { activities[$0] }
+  }
+
+  /// The one in the Dynamic Island, where a phone has that: what has ended is not shown there.
+  var inIsland: LiveActivity? { inOrder.first { $0.state != .ended } }
 
   subscript(id: String) -> LiveActivity? {
     get { activities.first { $0.id == id } }

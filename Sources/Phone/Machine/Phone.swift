@@ -76,6 +76,12 @@ public struct Phone: Sendable {
   /// The tokens that the service is to be asked for besides those of topics, each once; those that are not wanted any more end.
   public var wantedTokens: [TokenNeed] { state.wantedTokens }
 
+  /// Those among them that the system wants anew, each told once: the one that there is ends, and another comes.
+  public mutating func takeRenewals() -> Set<TokenNeed> {
+    defer { state.renewals = [] }
+    return state.renewals
+  }
+
   /// The push types that an app gets tokens for besides that of its topic: of those that it wants, what its iOS has.
   public func tokenTypes(of topic: Topic) -> [PushType] { state.tokenTypes(of: topic) }
 

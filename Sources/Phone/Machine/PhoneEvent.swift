@@ -91,7 +91,11 @@ public struct PhoneEvent: Sendable, Equatable {
 }
 
 /// How a Live Activity is.
-public enum LiveActivityState: String, Sendable { case active, stale, ended }
+public enum LiveActivityState: String, Sendable {
+  case active, stale, ended
+  /// It is not to be seen any more.
+  case dismissed
+}
 
 extension PhoneEvent {
   /// The letters, as the documentation writes them.

@@ -18,6 +18,8 @@ struct PhoneState: Sendable {
   var tokens = PhoneTokens()
   /// Those that the phone has a connection to; empty where nobody says.
   var environments: Set<Environment> = []
+  /// Tokens of Live Activities that are to be other ones, until the service is asked.
+  var renewals: Set<TokenNeed> = []
   /// Whether it was switched on and not unlocked since.
   var isFreshlyStarted = false
   private(set) var now = Timestamp(seconds: 0)
@@ -89,6 +91,7 @@ struct PhoneState: Sendable {
     case .contentAnswers(let push, let action, let text): endContentAnswer(push, action, text)
     case .activityStale(let id): markStale(id)
     case .activityDismissed(let id): removeActivity(id)
+    case .activityExpired(let id): expireActivity(id)
     case .summary: showSummary()
     }
   }

@@ -72,7 +72,10 @@ extension PhoneState {
     let old = tokens.take(token, as: name)
     guard let app = apps[name.topic.app.topic] else { return nil }
     if app.state == .neverLaunched { return .restoredUnlaunched }
-    return old == nil ? name.context?.rule : old == token ? nil : .tokenChanged
+    guard let old else { return name.context?.rule }
+    guard old != token else { return nil }
+    if case .activity? = name.context { return .activityTokenChanged }
+    return .tokenChanged
   }
 
   mutating func tell(_ token: DeviceToken, of name: PhoneTokens.Name, _ rule: PhoneRule) {

@@ -7,6 +7,11 @@ extension PhoneState {
     case .open, .leave, .register, .authorize, .answer, .trial, .appSettings, .activity:
       try performForApp(order)
     case .tap, .flick, .dismiss, .action, .reply, .expand: try performForNote(order)
+    case .removeActivity(let id): takeAway(try activity(id), .activityRemoved)
+    case .renewToken(let id):
+      guard renewToken(of: try activity(id)) else {
+        throw PhoneOrderError(.absent, "\(id) has no token of its own")
+      }
     case .clear(let topic):
       if let topic { try need(topic) }
       clear(topic)
@@ -59,9 +64,9 @@ extension PhoneState {
     case .appSettings(let topic, let id):
       try need(topic)
       openSettings(topic, from: try id.map { id throws(PhoneOrderError) in try note(id).push })
-    case .activity(let topic, let type, let attributes, let state):
+    case .activity(let topic, let type, let attributes, let state, let byIntent):
       try need(topic)
-      startActivity(topic, type, attributes, state)
+      startActivity(topic, type, attributes, state, byIntent: byIntent)
     default: break
     }
   }
@@ -77,6 +82,15 @@ extension PhoneState {
       throw PhoneOrderError(
         .invalid, "choice: expected one of \(names) on iOS \(version), got \"\(choice.rawValue)\"")
     }
+  }
+
+  private func activity(_ id: String) throws(PhoneOrderError) -> LiveActivity {
+    guard let activity = activities[id] else {
+      let all = activities.ids.isEmpty ? "none" : activities.ids.joined(separator: ", ")
+      throw PhoneOrderError(
+        .absent, "there is no Live Activity \(DocumentError.quoted(id)) on the phone; there is \(all)")
+    }
+    return activity
   }
 
   // MARK: Notifications
@@ -193,6 +207,7 @@ extension PhoneState {
     if before.permission != app.permission {
       tell(topic, .permission(app.permission.status), .settingsChanged)
     }
+    if before.permission.liveActivities, !app.permission.liveActivities { takeActivitiesAway(of: topic) }
     if state != before.state { move(topic, to: state) }
     releaseHeld()
   }

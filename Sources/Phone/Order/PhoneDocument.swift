@@ -49,7 +49,7 @@ extension PhoneState {
       ($0.topic.name, JSONValue.integer(Int64($0.badge)))
     }
     let banner = extent.notes > 0 ? board.banner(at: now) : nil
-    let activities = activities.activities.suffix(activities.activities.count / extent.part)
+    let shown = activities.inOrder.prefix(activities.activities.count / extent.part)
     return [
       "locked": .bool(settings.isLocked), "badge": .object(badges),
       "lockScreen": .array(lockScreen.map { document($0) }),
@@ -58,7 +58,8 @@ extension PhoneState {
       "foreground": .optional(sortedApps.first { $0.state == .foreground }?.topic.name),
       "expanded": .optional(board.expandedId), "prompt": prompt?.document ?? .null,
       "summary": summaryDocument, "call": call?.document ?? .null,
-      "activities": .array(activities.map { $0.document(token(of: $0)) }),
+      "activities": .array(shown.map { $0.document(token(of: $0)) }),
+      "island": .optional(activities.inIsland?.id),
     ]
   }
 
@@ -228,7 +229,8 @@ extension LiveActivity {
       "contentState": contentState.flattened(below: Self.depth), "state": .string(state.rawValue),
       "alert": alert.map { ["title": .optional($0.title), "body": .optional($0.body)] } ?? .null,
       "updatedAt": .string(updatedAt.rfc3339), "staleDate": .optional(staleDate),
-      "dismissalDate": .optional(dismissalDate), "token": .optional(token?.hex),
+      "dismissalDate": .optional(dismissalDate), "relevance": .number(relevance),
+      "token": .optional(token?.hex),
       "channel": .optional(channel),
     ]
   }

@@ -31,7 +31,13 @@ public enum PhoneOrder: Sendable {
   case local(LocalRequest)
   case unschedule(Topic, [String]?)
   case region(String, entering: Bool)
-  case activity(Topic, attributesType: String, attributes: JSONValue, contentState: JSONValue)
+  /// The app starts a Live Activity, seen or by a `LiveActivityIntent`.
+  case activity(
+    Topic, attributesType: String, attributes: JSONValue, contentState: JSONValue, byIntent: Bool)
+  /// The user takes a Live Activity away.
+  case removeActivity(String)
+  /// The system gives a Live Activity another token.
+  case renewToken(String)
   /// Off and on again.
   case restart
 

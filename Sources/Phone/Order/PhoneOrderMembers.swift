@@ -10,7 +10,8 @@ struct PhoneOrderMembers: Sendable {
   var (allow, answer, decline, inside) = (false, false, false, false)
   /// `answer` and `decline` in one.
   var take: Bool?
-  var (action, identifier, region, attributesType) = ("", "", "", "")
+  var (action, identifier, region, attributesType, activity) = ("", "", "", "", "")
+  var intent = false
   var text: String?
   var identifiers: [String]?
   var content = PushContent(aps: .null)
@@ -26,6 +27,7 @@ struct PhoneOrderMembers: Sendable {
     JSONField("inside", .flag, \.inside),
     JSONField("action", .text, \.action), JSONField("identifier", .shortText, \.identifier),
     JSONField("region", .shortText, \.region), JSONField("attributesType", .shortText, \.attributesType),
+    JSONField("activity", .shortText, \.activity), JSONField("intent", .flag, \.intent),
     JSONField("text", .text, \.text), JSONField("identifiers", .list(of: .text), \.identifiers),
     JSONField("content", .localContent, \.content), JSONField("attributes", .activityData, \.attributes),
     JSONField("contentState", .activityData, \.contentState),

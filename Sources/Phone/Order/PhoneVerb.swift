@@ -88,11 +88,18 @@ public struct PhoneVerb: Sendable {
     },
     PhoneVerb(
       "activity", "the app starts a Live Activity",
-      ["topic!", "attributesType!", "attributes", "contentState"]
+      ["topic!", "attributesType!", "attributes", "contentState", "intent"]
     ) {
       let (attributes, state) = try $0.activityData
       return .activity(
-        try $0.app, attributesType: $0.attributesType, attributes: attributes, contentState: state)
+        try $0.app, attributesType: $0.attributesType, attributes: attributes, contentState: state,
+        byIntent: $0.intent)
+    },
+    PhoneVerb("remove-activity", "takes a Live Activity away", ["activity!"]) {
+      .removeActivity($0.activity)
+    },
+    PhoneVerb("renew-token", "the system gives a Live Activity another token", ["activity!"]) {
+      .renewToken($0.activity)
     },
     PhoneVerb("restart", "switches the phone off and on again") { _ in .restart },
   ]

@@ -72,6 +72,8 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
   case activityChannel, activityUpdated, activityEnded, activityOld, activityUnknown, activityStale
   case activityByApp, activityDismissed, activityStartToken, notChanged
   case activityBudget, reloadBudget
+  case activityExpired, activityRemoved, activityDenied, activityNotSeen, activityWakes, activityForceQuit
+  case activityTokenChanged
 
   /// Its name: `systemShows` is `system-shows`.
   public var rawValue: String {
@@ -566,6 +568,35 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .activityStale: (.pushTypes, "A", "stale-date is over: the Live Activity is marked as stale")
     case .activityDismissed:
       (.pushTypes, "A", "dismissal-date is over, or 4 hours after the end: the Live Activity goes")
+    case .activityExpired:
+      (
+        .pushTypes, "A",
+        "the Live Activity has run for 8 hours: the system ends it, and it stays for up to 4 more on the lock screen"
+      )
+    case .activityRemoved:
+      (.pushTypes, "A", "the user has taken the Live Activity away: it is over, and its app is told so")
+    case .activityDenied:
+      (
+        .pushTypes, "A, O",
+        "Live Activities are switched off for the app in Settings: none starts (and those that run go: our choice)"
+      )
+    case .activityNotSeen:
+      (
+        .pushTypes, "A",
+        "an app starts a Live Activity in the foreground only, or by a LiveActivityIntent, since iOS 17"
+      )
+    case .activityWakes:
+      (
+        .pushTypes, "A",
+        "a start push wakes or launches the app, so that it can send the token for updates to its server"
+      )
+    case .activityForceQuit:
+      (.pushTypes, "O", "after a force-quit a start push starts the Live Activity, and wakes nobody")
+    case .activityTokenChanged:
+      (
+        .pushTypes, "A",
+        "the token of a Live Activity may change while it runs: the new one goes to the server, the old one is void"
+      )
     }
   }
 }

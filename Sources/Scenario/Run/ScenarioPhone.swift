@@ -75,7 +75,7 @@ final class ScenarioPhone: DeviceOwner {
   /// Whether the emulator sees it as it is.
   var isAtRest: Bool {
     guard isOn else { return !emulator.isConnected(udid) }
-    guard isConnected, isHeard else { return false }
+    guard isConnected, isHeard, !joined.isRenewing else { return false }
     return state.apps.allSatisfy { tokens[$0.topic] != nil || refused.contains($0.topic) }
       && tokens.allSatisfy { $0.value == emulator.token($0.key, of: udid) }
       && Set(phone.wantedTokens).symmetricDifference(contextTokens.keys).isSubset(of: refusedNeeds)
