@@ -119,17 +119,30 @@ extension Broker {
   }
 
   /// The device wants the token of a topic, or of one context of it: the one it has, or that of a fresh install. nil when
-  /// there are too many.
+  /// there are too many, of all or of the device: then nothing is kept of what it has said.
   public func appToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext? = nil, now: Timestamp
   ) -> DeviceToken? {
-    guard deliveries.isLive(session), let topic = registry.topic(hashed: hash) else { return nil }
+    guard deliveries.isLive(session) else { return nil }
+    if let row = installed(session, hash, context) {
+      return canCarry(row, session) ? registry[row].token : nil
+    }
+    guard registry.hasRoom(for: session.device), registry.mayUse(hash, session.device),
+      let topic = registry.topic(hashed: hash)
+    else { return nil }
     let id = context.flatMap(registry.context)
     guard (id == nil) == (context == nil) else { return nil }
-    if let row = registry.installed(session.device, topic, session.environment, id), !canCarry(row, session) {
-      return nil
-    }
     return appToken(device: session.device, topic: topic, id, environment: session.environment, now: now)
+  }
+
+  /// The row that a device has for what it asks for.
+  private func installed(_ session: DeviceSession, _ hash: TopicHash, _ context: TokenContext?)
+    -> RegistrationID?
+  {
+    guard let topic = registry.knownTopic(hashed: hash) else { return nil }
+    let id = context.flatMap(registry.knownContext)
+    guard (id == nil) == (context == nil) else { return nil }
+    return registry.installed(session.device, topic, session.environment, id)
   }
 
   func appToken(

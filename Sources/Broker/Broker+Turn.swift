@@ -42,9 +42,7 @@ extension Broker {
 
   /// Puts back a topic; ids must come in order.
   public func restoreTopic(hash: TopicHash, name: Topic?) {
-    guard registry.topic(hashed: hash) != nil else { return }
-    if let name { _ = registry.topic(named: name) }
-    _ = registry.takeChanges()
+    registry.restoreTopic(hash, name)
   }
 
   /// Puts back a device; ids must come in order.

@@ -12,11 +12,11 @@ public final class Broker {
   /// What happened to notifications, in numbers and one by one.
   let history: History
   /// Broadcast channels.
-  public var channels = ChannelTable()
+  public var channels: ChannelTable
   /// What providers are to hear of tokens that are gone.
   var feedbackQueue = FeedbackQueue()
   /// Tokens of another service that were found gone while forwarding.
-  public internal(set) var foreignFeedback = ForeignFeedback()
+  public internal(set) var foreignFeedback: ForeignFeedback
   /// What the gateway has read and another service is to decide about.
   public var pendingForwards = PendingForwards()
   /// The newest message of each token.
@@ -38,6 +38,7 @@ public final class Broker {
 
   public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
     registry = Registry(derivation: derivation)
+    (channels, foreignFeedback) = (ChannelTable(registry), ForeignFeedback(registry))
     history = History(capacity: options.history)
     self.options = options
   }

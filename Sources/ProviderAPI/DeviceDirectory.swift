@@ -2,8 +2,10 @@ import PushModel
 
 /// What the checks ask of the token map. Implemented over the broker.
 public protocol DeviceDirectory: AnyObject {
-  /// A number for a topic, so that its name is looked up once and not for every request. It stays the topic's for good.
+  /// A number for a topic, so that its name is looked up once and not for every request; nil when there are too many.
   func handle(of topic: Topic) -> TopicID?
+  /// Whether such a number is still the topic's.
+  func isCurrent(_ handle: TopicID) -> Bool
   /// What a token is worth for a topic in an environment.
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
@@ -29,8 +31,10 @@ public enum TokenAdoption: Equatable, Sendable {
   case wanted
 }
 
-/// Most have no tokens but those they gave.
+/// Most have no tokens but those they gave, and keep every topic.
 extension DeviceDirectory {
+  public func isCurrent(_ handle: TopicID) -> Bool { true }
+
   public func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
 
   public func adoption(of digits: UnsafeRawBufferPointer) -> TokenAdoption { .unwanted }

@@ -30,7 +30,8 @@ struct RegistryTables {
 
   /// Writes the rows that changed. Inside a transaction.
   func write(_ changes: BrokerChanges, of registry: Registry) throws(StoreError) {
-    for id in Self.once(changes.topics) { try write(id, registry[id]) }
+    // One that has made room for another within the turn is there no more.
+    for id in Self.once(changes.topics) where registry.contains(id) { try write(id, registry[id]) }
     for id in Self.once(changes.devices) { try write(id, registry[id]) }
     for id in Self.once(changes.registrations) {
       try write(id, registry[id])

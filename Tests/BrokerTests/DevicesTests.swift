@@ -182,8 +182,14 @@ struct DevicesTests {
   @Test("a device can't take endless tokens")
   func tokenLimit() throws {
     let session = try #require(try lab.connect().session)
+    // Apps that others have, too.
+    let others = try (0..<Registry.rowsPerDevice / Registry.topicsPerDevice).map {
+      try #require(try lab.connect("other-\($0)").session)
+    }
     for number in 0..<Registry.rowsPerDevice {
       let topic = try #require(Topic("t\(number)"))
+      _ = lab.broker.appToken(
+        others[number / Registry.topicsPerDevice], topic: TopicHash(topic), now: lab.now)
       guard lab.broker.appToken(session, topic: TopicHash(topic), now: lab.now) != nil else {
         Issue.record("refused token \(number)")
         return
@@ -269,5 +275,47 @@ struct DevicesTests {
     #expect(!lab.broker.disconnect(device: 0, reason: "because", now: lab.now))
     lab.push(try lab.row(), "kept")
     #expect(lab.kept(0) == "kept")
+  }
+
+  // MARK: Tokens for what nobody knows
+
+  private func hash(_ number: Int) throws -> TopicHash {
+    let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 7, count: 12)
+    return try #require(TopicHash(bytes: bytes))
+  }
+
+  @Test(
+    "a device that asks for tokens of topics without end gets so many, and leaves nothing behind with the others"
+  )
+  func inventedTopics() throws {
+    let broker = lab.broker
+    let session = try #require(try lab.connect("flood").session)
+    let got = try (0..<20_000).count { broker.appToken(session, topic: try hash($0), now: lab.now) != nil }
+    #expect(got == Registry.topicsPerDevice)
+    #expect(broker.registry.topicCount == got && broker.registry.registrationCount == got)
+    // What it has it still gets, and so does everybody else what is theirs.
+    #expect(broker.appToken(session, topic: try hash(3), now: lab.now) != nil)
+    let other = try #require(try lab.connect("other").session)
+    #expect(broker.appToken(other, topic: try hash(50_000), now: lab.now) != nil)
+    // A topic that another has counts for neither.
+    #expect(broker.appToken(session, topic: try hash(50_000), now: lab.now) != nil)
+    #expect(broker.appToken(session, topic: try hash(50_001), now: lab.now) == nil)
+  }
+
+  @Test("a device that has all rows it may have leaves neither topics nor contexts behind")
+  func inventedContexts() throws {
+    let broker = lab.broker
+    let session = try #require(try lab.connect("flood").session)
+    let topic = try hash(1)
+    for number in 0..<Registry.rowsPerDevice + 100 {
+      let token = broker.appToken(session, topic: topic, .updating("activity-\(number)"), now: lab.now)
+      #expect((token != nil) == (number < Registry.rowsPerDevice))
+    }
+    #expect(broker.appToken(session, topic: try hash(2), now: lab.now) == nil)
+    #expect(broker.registry.topicCount == 1)
+    for device in ["phone-1", "phone-2"] {
+      let session = try #require(try lab.connect(device).session)
+      #expect(broker.appToken(session, topic: topic, .updating("activity-1"), now: lab.now) != nil)
+    }
   }
 }

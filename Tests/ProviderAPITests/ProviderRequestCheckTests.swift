@@ -278,4 +278,19 @@ struct ProviderRequestCheckTests {
       #expect(verdict.rejected?.rejection == (isRefused ? rejection : nil))
     }
   }
+
+  @Test("a topic that has made room for another is looked up again, and remembered once")
+  func replacedTopic() {
+    let directory = FakeDirectory()
+    let check = Sample.check(directory: directory)
+    let message = Sample.message()
+    for _ in 0..<3 { _ = check.judge(message, now: Sample.now) }
+    #expect(directory.handleCalls == 1)
+    directory.isForgetful = true
+    for _ in 0..<20 { _ = check.judge(message, now: Sample.now) }
+    #expect(directory.handleCalls == 21)
+    directory.isForgetful = false
+    for _ in 0..<20 { _ = check.judge(message, now: Sample.now) }
+    #expect(directory.handleCalls == 21)
+  }
 }

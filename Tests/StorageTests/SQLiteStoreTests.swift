@@ -29,6 +29,36 @@ struct SQLiteStoreTests {
     #expect(fleet.broker.journal.nextId == 1)
   }
 
+  @Test("names that have made room for others leave the store whole, whatever their places were")
+  func replacedTopics() throws {
+    let fleet = try Fleet(path: path)
+    let registry = fleet.broker.registry
+    registry.unusedTopicLimit = 2
+    func name(_ text: String) throws -> TopicID {
+      try #require(Topic(text).flatMap { registry.topic(named: $0) })
+    }
+    for number in 0..<5 { _ = try name("early.\(number)") }
+    try fleet.commit()
+    for number in 0..<4 { _ = try name("later.\(number)") }
+    // Its place was another's twice.
+    let udid = try #require(UDID("phone"))
+    let device = try #require(registry.device(udid, now: fleet.now))
+    let topic = try name("early.4")
+    let change = fleet.broker.change(
+      .install, device: device, topic: topic, environment: .sandbox, now: fleet.now)
+    let token = try #require(change)
+    let key = ChannelTable.Key(topic: topic, environment: .sandbox, id: [1])
+    fleet.broker.channels.create(key, storesNewest: true)
+    #expect(topic.round > 0)
+    try fleet.commit()
+    try fleet.restart()
+    let after = fleet.broker.registry
+    let row = try #require(after.find(token))
+    #expect(after[after[row].topic].name?.name == "early.4" && after.isUsed(after[row].topic))
+    #expect(fleet.broker.channels.keys.map { after[$0.topic].label } == ["early.4"])
+    #expect(Set(after.topicNames).count == after.topicCount && after.topicCount <= 3)
+  }
+
   @Test("gives back every column of the registry")
   func registry() throws {
     let fleet = try Fleet(path: path)

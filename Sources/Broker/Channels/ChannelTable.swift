@@ -74,7 +74,10 @@ public struct ChannelTable {
   /// Broadcasts are told with what changes: others send them to devices too.
   public var tellsBroadcasts = false
 
-  package init() {}
+  /// Whose topics its channels are of; nil for a table alone.
+  private let registry: Registry?
+
+  package init(_ registry: Registry? = nil) { self.registry = registry }
 
   // MARK: Looking
 
@@ -140,6 +143,7 @@ public struct ChannelTable {
     channels[row] = Channel(key: key, storesNewest: storesNewest)
     rows[key] = row
     rowsOfApp[key.app, default: []].insert(row)
+    registry?.retain(key.topic)
     nextRow = max(nextRow, row + 1)
     return true
   }
@@ -149,6 +153,7 @@ public struct ChannelTable {
     guard let row = rows.removeValue(forKey: key), let channel = channels.removeValue(forKey: row) else {
       return false
     }
+    registry?.release(key.topic)
     for session in channel.listeners { session.joined[row] = nil }
     for device in channel.subscribers { forget(device, row) }
     rowsOfApp[key.app]?.remove(row)

@@ -34,7 +34,10 @@ public struct ForeignFeedback {
   /// Entries that the store has not seen, or must forget.
   private var changed: Set<Int64> = []
 
-  package init() {}
+  /// Whose topics the entries are of; nil for a list alone.
+  private let registry: Registry?
+
+  package init(_ registry: Registry? = nil) { self.registry = registry }
 
   /// All that wait to be read, oldest first.
   public var entries: [Entry] { ordered }
@@ -62,6 +65,7 @@ public struct ForeignFeedback {
     ordered.append(entry)
     idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = entry.id
     nextId = entry.id + 1
+    registry?.retain(entry.topic)
     return true
   }
 
@@ -71,6 +75,7 @@ public struct ForeignFeedback {
       guard gone.contains(entry.id) else { return false }
       idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = nil
       changed.insert(entry.id)
+      registry?.release(entry.topic)
       return true
     }
   }

@@ -14,6 +14,10 @@ public struct Device {
   public internal(set) var lastSeenAt: Timestamp
   /// The part of the token map that it belongs to with all that it has; 0 where there is one.
   public internal(set) var zone: UInt16 = 0
+  /// Its registrations, as a count.
+  var rowCount: Int32 = 0
+  /// Topics that nothing else was of when the device got a token for them, as a count.
+  var topicCount: Int32 = 0
   /// First of the device's registrations.
   var firstRegistration: RegistrationID?
   /// The live session in each environment.

@@ -6,8 +6,15 @@ import PushModel
 public final class Registry {
   /// Most devices and most registrations, as counts: indices are 32 bits, and memory stays in reach of one machine.
   public static let rowLimit = 16_000_000
-  /// Most topics, as a count: hashes come from device filters, so strangers can invent them.
+  /// Most topics, as a count.
   public static let topicLimit = 1_000_000
+  /// Most topics that nothing is of, as a count: names that providers and people have said, and that no device has asked for. The
+  /// one that was asked for longest ago makes room.
+  public static let unusedTopicLimit = 10_000
+  /// Most topics that one device may make used by asking for their tokens, as a count: as many apps as a simulated device may have.
+  public static let topicsPerDevice = 1024
+  /// Most topics that are in use when a device asks for the token of another, as a count: the rest is for providers and people.
+  public static let topicLimitOfDevices = 750_000
 
   /// Most registrations of one device, reinstalls included, as a count: a phone has a few hundred apps, and looking
   /// through a device's rows must stay quick whatever it asks for.
@@ -15,12 +22,10 @@ public final class Registry {
 
   private let derivation: any TokenDerivation
   private var devices: [Device] = []
-  private var topics: [TopicEntry] = []
+  private var topics = TopicTable(limit: topicLimit, unusedLimit: unusedTopicLimit)
   private var registrations = PlainTable<RegistrationID, Registration>()
   private var index = TokenIndex()
   private var deviceByUDID: [UDID: DeviceID] = [:]
-  private var topicByHash: [TopicHash: TopicID] = [:]
-  private var topicByName: [Topic: TopicID] = [:]
   /// Chosen tokens of other lengths than devices know: `Registration.token` is only what the table calls them.
   private var otherLengths: [RegistrationID: ChosenToken] = [:]
   /// Tokens that somebody chose, as a count.
@@ -52,44 +57,86 @@ public final class Registry {
 
   // MARK: Topics
 
-  /// The topic's id, added if new.
+  /// The topic's id, added if new; nil when all there may be are in use. Valid for as long as something is of the topic; of one that
+  /// nothing is of, until `topicReplacements` changes.
   public func topic(named topic: Topic) -> TopicID? {
-    if let known = topicByName[topic] { return known }
+    if let known = topics.find(topic) {
+      topics.touch(known)
+      return known
+    }
     guard let id = self.topic(hashed: derivation.topicHash(topic)) else { return nil }
-    topics[id.index].name = topic
-    topicByName[topic] = id
+    topics.name(id, topic)
     changes.topics.append(id)
     return id
   }
 
-  /// The id of the topic with this hash, added without a name if new; nil when there are too many.
+  /// The id of the topic with this hash, added without a name if new; the same otherwise.
   public func topic(hashed hash: TopicHash) -> TopicID? {
-    if let known = topicByHash[hash] { return known }
-    guard topics.count < Self.topicLimit else { return nil }
-    let id = TopicID(topics.count)
-    topics.append(TopicEntry(hash: hash, name: nil))
-    topicByHash[hash] = id
+    if let known = topics.find(hash) {
+      topics.touch(known)
+      return known
+    }
+    guard let id = topics.add(hash) else { return nil }
     changes.topics.append(id)
     return id
+  }
+
+  /// Somebody says a name. Nothing is added: whoever has a topic of this name, by its hash, can be shown with it from now on.
+  public func learn(_ name: Topic) {
+    guard topics.find(name) == nil, let id = topics.find(derivation.topicHash(name)) else { return }
+    topics.name(id, name)
+    changes.topics.append(id)
   }
 
   /// The id of a topic that is already known by this hash.
-  public func knownTopic(hashed hash: TopicHash) -> TopicID? { topicByHash[hash] }
+  public func knownTopic(hashed hash: TopicHash) -> TopicID? { topics.find(hash) }
 
   /// The id of a topic that is already known by this name.
-  public func knownTopic(named topic: Topic) -> TopicID? { topicByName[topic] }
+  public func knownTopic(named topic: Topic) -> TopicID? { topics.find(topic) }
 
   /// The names of those topics that have one.
-  public var topicNames: [Topic] { topics.compactMap(\.name) }
+  public var topicNames: [Topic] { topics.names }
 
-  /// Whether this registry gave the id.
-  public func contains(_ id: TopicID) -> Bool { topics.indices.contains(id.index) }
+  /// Whether this registry gave the id, and the topic is still known.
+  public func contains(_ id: TopicID) -> Bool { topics.contains(id) }
+
+  /// Whether anything is of the topic: a row, a channel, or an entry of the feedback service.
+  public func isUsed(_ id: TopicID) -> Bool { topics.isUsed(id) }
 
   /// Topics, as a count.
   public var topicCount: Int { topics.count }
 
-  /// The topic of an id that this registry gave.
-  public subscript(id: TopicID) -> TopicEntry { topics[id.index] }
+  /// How often a topic has made room for another, as a count: ids of topics that nothing is of are to be asked for again then.
+  public var topicReplacements: UInt64 { topics.replacements }
+
+  /// `unusedTopicLimit`. Variable so that a test can have fewer.
+  package var unusedTopicLimit: Int {
+    get { topics.unusedLimit }
+    set { topics.unusedLimit = newValue }
+  }
+
+  /// The topic of an id that is valid.
+  @inline(__always)
+  public subscript(id: TopicID) -> TopicEntry { topics[id] }
+
+  /// A channel or an entry of the feedback service is of the topic from now on; rows are counted when they are added.
+  func retain(_ id: TopicID) { topics.retain(id) }
+
+  /// One of those has gone.
+  func release(_ id: TopicID) { topics.release(id) }
+
+  /// Whether a device may ask for a token of the topic with this hash: one that something is of, or one more of its own.
+  func mayUse(_ hash: TopicHash, _ device: DeviceID) -> Bool {
+    if let known = topics.find(hash), topics.isUsed(known) { return true }
+    return devices[device.index].topicCount < Self.topicsPerDevice
+      && topics.usedCount < Self.topicLimitOfDevices
+  }
+
+  /// Puts a topic back, in the order of their places.
+  func restoreTopic(_ hash: TopicHash, _ name: Topic?) {
+    guard topics.find(hash) == nil, let id = topics.add(hash, replaces: false) else { return }
+    if let name { topics.name(id, name) }
+  }
 
   // MARK: Contexts
 
@@ -248,7 +295,7 @@ public final class Registry {
   /// Whether so many installs more fit the table and the device's part of it.
   public func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
     registrations.count + installs <= Self.rowLimit
-      && registrations(of: device).count + installs <= Self.rowsPerDevice
+      && Int(devices[device.index].rowCount) + installs <= Self.rowsPerDevice
   }
 
   /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).
@@ -274,12 +321,15 @@ public final class Registry {
     var row = registration
     if let chosen { row.token = name(of: chosen) }
     guard registrations.count < Self.rowLimit, chosen == nil || chosenCount < chosenLimit,
-      find(row.token) == nil
+      contains(row.topic), find(row.token) == nil
     else { return nil }
     row.nextOfDevice = devices[row.device.index].firstRegistration
     row.zone = devices[row.device.index].zone
+    if !topics.isUsed(row.topic) { devices[row.device.index].topicCount += 1 }
+    topics.retain(row.topic)
     let id = registrations.append(row)
     devices[row.device.index].firstRegistration = id
+    devices[row.device.index].rowCount += 1
     index.insert(row.token, id)
     if let chosen { noteChosen(chosen, id) }
     changes.registrations.append(id)
@@ -363,23 +413,15 @@ public final class Registry {
   func forgetDevices() {
     generation += 1
     onlineCount = 0
+    for row in registrations.ids { topics.release(registrations[row].topic) }
+    (contexts, contextByName) = ([], [:])
     registrations.removeAll()
     devices = []
     deviceByUDID = [:]
     (otherLengths, chosenCount) = ([:], 0)
     index.removeAll()
-    changes = Changes(topics: topics.indices.map { TopicID($0) })
+    changes = Changes(topics: topics.ids)
   }
-}
-
-/// A topic that somebody has mentioned: by name, or, on the device side, only by its hash.
-public struct TopicEntry {
-  public let hash: TopicHash
-  /// nil until a certificate, a push, the console or our own simulated device says it.
-  public internal(set) var name: Topic?
-
-  /// The name, or `sha1:` and the hash where the name isn't known.
-  public var label: String { name?.name ?? "sha1:\(hash.hex)" }
 }
 
 /// How tokens come to be (`Documentation/credentials.md#how-tokens-come-to-be`). Implemented by `Credentials`; the

@@ -26,7 +26,8 @@ final class StateChanges {
 
   func add(_ changes: BrokerChanges) {
     let registry = broker.registry
-    for id in Self.once(changes.topics) { add(registry[id]) }
+    // Names that nothing is of concern nobody: what is of a topic later tells its name.
+    for id in Self.once(changes.topics) where registry.isUsed(id) { add(registry[id]) }
     for id in Self.once(changes.devices) {
       tell(registry[id].zone) { StateEntry.write(registry[id], to: &$0) }
     }

@@ -242,7 +242,7 @@ extension CourierConnection {
         device.udid, keyFingerprint: device.keyFingerprint, environment: environment,
         offeredBaseToken: request.baseToken, link: link, now: now)
     else { return answer(session.identityRefused(date: CourierService.worldDate())) }
-    for topic in request.topicNames { _ = broker.registry.topic(named: topic) }
+    for topic in request.topicNames { broker.registry.learn(topic) }
     identities.removeAll { $0.session.device == connected.session.device }
     identities.append(Identity(baseToken: connected.baseToken, session: connected.session))
     service.logger.log(
@@ -302,13 +302,14 @@ extension CourierConnection {
   private func provideToken(
     _ request: AppTokenRequest, _ token: DeviceToken, _ instant: Instant, _ now: Timestamp
   ) {
-    if let name = request.topicName { _ = broker.registry.topic(named: name) }
     guard let owner = identity(token)?.session else { return }
     if let held = request.heldToken, broker.wasRemoved(held, from: owner) {
       return sendAnswer(
         session.tokenProvided(nil, for: request, refusal: AppTokenResponse.statusRemoved, at: instant))
     }
     sendAnswer(answer(request, owner, instant, now))
+    // What there is a token of can be shown by its name.
+    if let name = request.topicName { broker.registry.learn(name) }
   }
 
   /// A token, for the topic or for the context of it that the request names; or the end of the latter's.
@@ -347,7 +348,7 @@ extension CourierConnection {
     if subscription.replaces { broker.leaveAll(session) }
     var isDone = true
     for entry in subscription.entries {
-      guard let topic = Topic(entry.topic).flatMap({ broker.registry.topic(named: $0) }) else {
+      guard let topic = Topic(entry.topic).flatMap({ broker.registry.knownTopic(named: $0) }) else {
         isDone = false
         continue
       }

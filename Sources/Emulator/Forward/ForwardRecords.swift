@@ -104,7 +104,8 @@ final class ForwardRecords {
 
   /// Its token is gone; nil if the answer does not say since when.
   func noteGone(_ push: ForwardPush, _ goneAt: Timestamp?) {
-    guard let topic = push.topic else { return }
+    // By its name: nothing is of the topic here, and its id may be nobody's by now.
+    guard let topic = Topic(push.topicName).flatMap({ broker.registry.topic(named: $0) }) else { return }
     broker.noteForeignGone(
       token: push.token, topic: topic, environment: push.environment, goneAt: goneAt ?? clock.now())
   }

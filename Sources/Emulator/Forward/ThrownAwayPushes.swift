@@ -22,14 +22,14 @@ package struct ThrownAwayPushes {
   }
 
   private struct Key: Hashable {
-    var topic: TopicID?
+    var topic: String
     var environment: Environment
     var priority: Priority
     var token: [UInt8]
     var payload: [UInt8]
 
     init(_ push: ForwardPush) {
-      (topic, environment, priority) = (push.topic, push.environment, push.priority)
+      (topic, environment, priority) = (push.topicName, push.environment, push.priority)
       (token, payload) = (push.token, push.payload)
     }
   }

@@ -97,8 +97,9 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    guard let provider, !isEnding else { return }
     let broker = gateway.broker
+    provider?.refresh(broker.registry)
+    guard let provider, !isEnding else { return }
     broker.noteRead()
     guard !provider.isRevoked(at: broker.meter.instant) else { return giveUpRevoked() }
     let now = gateway.clock.now()
@@ -222,6 +223,7 @@ final class GatewayConnection: ConnectionHandler {
 
   /// False if it must wait.
   private func begin(_ next: Waiting) -> Bool {
+    provider?.refresh(gateway.broker.registry)
     guard let provider, !isEnding, window.mayBegin else { return false }
     switch next {
     case .failure(let failure):

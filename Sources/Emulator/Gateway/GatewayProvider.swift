@@ -18,6 +18,37 @@ struct GatewayProvider {
   var waived: NotificationDetail?
   /// What may become of the certificate while the connection is open; nil in lenient mode.
   var standing: StandingCertificate?
+  /// The names of those topics; nil where nobody needs them again.
+  var names: Names?
+
+  /// Topics as the certificate has them: their ids may change while nothing is of them.
+  struct Names {
+    var topic: Topic?
+    var topics: [Topic]
+    /// `Registry.topicReplacements` when they were looked up last.
+    var lookedUp: UInt64
+  }
+
+  /// Looks its topics up again if ids have changed.
+  @inline(__always)
+  mutating func refresh(_ registry: Registry) {
+    guard let names, names.lookedUp != registry.topicReplacements else { return }
+    lookUp(names, registry)
+  }
+
+  /// Has it push to these topics, as they are known.
+  mutating func know(_ topic: Topic?, _ topics: [Topic], _ registry: Registry) {
+    let names = Names(topic: topic, topics: topics, lookedUp: registry.topicReplacements)
+    self.names = names
+    lookUp(names, registry)
+  }
+
+  @inline(never)
+  private mutating func lookUp(_ names: Names, _ registry: Registry) {
+    topic = names.topic.flatMap { registry.topic(named: $0) }
+    topics = Set(names.topics.compactMap { registry.topic(named: $0) })
+    self.names?.lookedUp = registry.topicReplacements
+  }
 
   /// Whether its certificate was revoked since the handshake. Looks for news, by the monotonic clock in nanoseconds.
   func isRevoked(at instant: Int64) -> Bool {

@@ -43,12 +43,11 @@ final class ProviderIdentities {
       return .wrongEnvironment
     }
     let implied = certificate.impliedTopic ?? certificate.topics.first?.name
-    return .provider(
-      GatewayProvider(
-        topic: implied.flatMap { broker.registry.topic(named: $0) }, environment: environment,
-        topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) }),
-        pushType: implied.flatMap(PushType.implied), waived: verdict.waiver?.detail,
-        standing: leaf.flatMap(trust.standing)))
+    var provider = GatewayProvider(
+      topic: nil, environment: environment, topics: [], pushType: implied.flatMap(PushType.implied),
+      waived: verdict.waiver?.detail, standing: leaf.flatMap(trust.standing))
+    provider.know(implied, certificate.topics.map(\.name), broker.registry)
+    return .provider(provider)
   }
 
   /// A provider whose certificate was revoked is told nothing: the binary protocol has no word for it.

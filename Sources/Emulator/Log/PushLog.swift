@@ -33,7 +33,7 @@ final class PushLog {
       fields.append(("command", .integer(Int64(record.command))))
       fields.append(("identifier", .integer(Int64(record.identifier))))
     }
-    if let topic = record.topic {
+    if let topic = record.topic, broker.registry.contains(topic) {
       fields.append(("topic", .string(broker.registry[topic].label)))
     }
     fields.append(("token", .string(ShortToken.text(record.presentedToken))))

@@ -18,6 +18,8 @@ final class BrokerDirectory: DeviceDirectory {
 
   func handle(of topic: Topic) -> TopicID? { broker.registry.topic(named: topic) }
 
+  func isCurrent(_ handle: TopicID) -> Bool { broker.registry.contains(handle) }
+
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {

@@ -114,6 +114,8 @@ final class ProviderService {
         interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
         payload: accepted.payload)
       submission.registration = accepted.registration
+      // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
+      if accepted.registration == nil { submission.topic = broker.registry.topic(named: accepted.topic) }
       submission.messageID = accepted.messageID
       submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
@@ -180,7 +182,9 @@ final class ProviderService {
 
   private func topic(_ message: HTTPMessage) -> TopicID? {
     guard let name = message[.apnsTopic] else { return nil }
-    if let latestTopic, latestTopic.name.elementsEqual(name) { return latestTopic.topic }
+    if let latestTopic, latestTopic.name.elementsEqual(name), broker.registry.contains(latestTopic.topic) {
+      return latestTopic.topic
+    }
     guard let topic = Topic(String(decoding: name, as: UTF8.self)),
       let known = broker.registry.knownTopic(named: topic)
     else { return nil }

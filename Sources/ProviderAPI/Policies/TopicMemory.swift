@@ -49,7 +49,10 @@ struct TopicMemory {
     _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?
   ) {
     let entry = Entry(topic, bytes, pushType, grant)
-    if entries.count < Self.capacity {
+    if let index = entries.firstIndex(where: { $0.isFor(bytes, pushType, grant.map(ObjectIdentifier.init)) })
+    {
+      entries[index] = entry
+    } else if entries.count < Self.capacity {
       entries.append(entry)
     } else {
       entries[next] = entry

@@ -7,7 +7,9 @@ struct TopicPolicy: RequestPolicy {
 
   func refusal(_ context: RequestContext) -> Refusal? {
     guard let bytes = context.message[.apnsTopic], !bytes.isEmpty else { return implied(context) }
-    if let known = context.topics.find(bytes, context.pushType, context.grant.map(ObjectIdentifier.init)) {
+    if let known = context.topics.find(bytes, context.pushType, context.grant.map(ObjectIdentifier.init)),
+      let handle = known.handle, directory.isCurrent(handle)
+    {
       context.topic = known
       return nil
     }

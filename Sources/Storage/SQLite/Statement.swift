@@ -33,6 +33,9 @@ final class Statement {
 
   func bind(_ position: Int32, _ row: some RowID) { bind(position, Int64(row.number)) }
 
+  /// A topic's row is named after its place: there is one topic in it.
+  func bind(_ position: Int32, _ topic: TopicID) { bind(position, Int64(topic.place)) }
+
   func bind(_ position: Int32, lent value: UnsafeRawBufferPointer) {
     check.add(value)
     sqlite3_bind_blob64(handle, position, value.baseAddress, UInt64(value.count), nil)

@@ -56,4 +56,76 @@ struct RegistryTests {
       if lab.broker.registry.find(near) != nil { Issue.record("near row \(row)") }
     }
   }
+
+  // MARK: Names that nothing is of
+
+  private func topic(_ name: String) throws -> TopicID { try lab.topic(name) }
+
+  @Test("names that nothing is of make room for each other, the one asked for longest ago first")
+  func unusedNames() throws {
+    let registry = lab.broker.registry
+    registry.unusedTopicLimit = 3
+    let used = try lab.row("phone", "in.use")
+    let first = try ["a", "b", "c"].map(topic)
+    // Asked for again, it is not the next to go.
+    #expect(try topic("a") == first[0])
+    let late = try topic("d")
+    #expect(late != first[1] && !registry.contains(first[1]) && registry.topicReplacements == 1)
+    #expect(Set(registry.topicNames.map(\.name)) == ["in.use", "a", "c", "d"])
+    #expect(registry.knownTopic(named: try #require(Topic("b"))) == nil)
+    for number in 0..<100 { _ = try topic("name.\(number)") }
+    #expect(registry.topicCount == 4 && registry.contains(registry[used].topic))
+    #expect(try topic("in.use") == registry[used].topic)
+  }
+
+  @Test("an id of a topic that has made room is nobody's, however many have had its place")
+  func oldIds() throws {
+    let registry = lab.broker.registry
+    registry.unusedTopicLimit = 1
+    var ids: [TopicID] = []
+    for number in 0..<2048 { ids.append(try topic("name.\(number)")) }
+    #expect(Set(ids).count == 2048 && registry.topicCount == 1)
+    #expect(ids.filter(registry.contains) == [ids[2047]])
+    #expect(registry[ids[2047]].name?.name == "name.2047")
+  }
+
+  @Test("a channel and an entry of the feedback service keep their topic, until they go")
+  func kept() throws {
+    let registry = lab.broker.registry
+    registry.unusedTopicLimit = 1
+    let channel = try topic("channel")
+    let key = ChannelTable.Key(topic: channel, environment: .sandbox, id: [1])
+    lab.broker.channels.create(key, storesNewest: false)
+    let feedback = try topic("feedback")
+    lab.broker.noteForeignGone(token: [1], topic: feedback, environment: .sandbox, goneAt: lab.now)
+    for number in 0..<10 { _ = try topic("name.\(number)") }
+    #expect(registry.contains(channel) && registry.isUsed(channel))
+    #expect(registry.contains(feedback) && registry.isUsed(feedback))
+    _ = lab.broker.channels.delete(key)
+    lab.broker.clearForeignFeedback(lab.broker.foreignFeedback.entries.map(\.id))
+    for number in 10..<20 { _ = try topic("name.\(number)") }
+    #expect(!registry.contains(channel) && !registry.contains(feedback) && registry.topicCount == 3)
+  }
+
+  @Test("a name that is only said is kept if somebody has asked for its topic")
+  func learning() throws {
+    let (known, other) = (try #require(Topic("late.app")), try #require(Topic("other.app")))
+    let registry = lab.broker.registry
+    let id = try #require(registry.topic(hashed: TopicHash(known)))
+    registry.learn(known)
+    registry.learn(other)
+    #expect(registry[id].label == "late.app" && registry.topicCount == 1)
+  }
+
+  @Test("forgetting all devices leaves their topics unused, and a reset makes nobody's id another's")
+  func reset() throws {
+    let registry = lab.broker.registry
+    let rows = try (0..<5).map { try lab.row("phone", "app.\($0)") }
+    let topics = rows.map { registry[$0].topic }
+    lab.broker.forgetDevices(now: lab.now)
+    #expect(topics.allSatisfy { registry.contains($0) && !registry.isUsed($0) })
+    registry.unusedTopicLimit = 2
+    for number in 0..<5 { _ = try topic("name.\(number)") }
+    #expect(registry.topicCount == 5 && !topics.contains(where: registry.contains))
+  }
 }

@@ -27,6 +27,7 @@ import http2_floods as floods  # noqa: E402
 import http2_states  # noqa: E402
 import log_unread  # noqa: E402
 import proxy_floods  # noqa: E402
+import topic_floods  # noqa: E402
 from rig import Run, issue  # noqa: E402
 
 
@@ -77,6 +78,7 @@ ROWS = [
     Row("15a", "5,000 device streams come and vanish", console_floods.attack_vanishing_streams),
     Row("15b", "200 device streams that never read", console_floods.attack_unread_streams),
     Row("15c", "200 device streams that read all that is pushed", console_floods.attack_read_streams),
+    Row("16", "a device asks for tokens of apps that it invents", topic_floods.attack),
 ]
 
 

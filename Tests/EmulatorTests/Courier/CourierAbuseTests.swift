@@ -53,6 +53,28 @@ extension LiveTests {
       #expect(harness.broker.registry.devices.isEmpty && harness.broker.registry.topics.isEmpty)
     }
 
+    @Test(
+      "names that a device tells are kept with the tokens that it has, and topics that it listens to with channels"
+    )
+    func toldNames() throws {
+      let harness = try EmulatorHarness()
+      let (app, other) = (try #require(Topic(Site.topic)), try #require(Topic("an.invented.name")))
+      let device = try DeviceClient(harness)
+      try device.connect(harness.identity("phone-1")) { $0.topicNames = [app, other] }
+      let base = try #require(device.baseToken)
+      let subscription = ChannelSubscription(
+        index: 1, entries: [.init(topic: other.name, join: [.init(id: [1])])], baseToken: base)
+      device.send(subscription)
+      device.roundTrip()
+      #expect(harness.broker.registry.topics.isEmpty && device.confirmations.map(\.status) != [0])
+      device.send(AppTokenRequest(baseToken: base, topic: TopicHash(app), topicName: other))
+      device.roundTrip()
+      #expect(harness.broker.registry.topics.map(\.label) == ["sha1:\(TopicHash(app).hex)"])
+      device.send(AppTokenRequest(baseToken: base, topic: TopicHash(app), topicName: app))
+      device.roundTrip()
+      #expect(harness.broker.registry.topics.map(\.label) == [Site.topic])
+    }
+
     @Test("a stranger's proof in single bytes is read as one")
     func dribbled() throws {
       let harness = try EmulatorHarness()

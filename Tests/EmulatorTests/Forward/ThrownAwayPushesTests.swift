@@ -25,8 +25,7 @@ struct ThrownAwayPushesTests {
     var other = ForwardPush.sample(2)
     other.priority = .conserving
     #expect(pushes.take(like: other, now: 0) == nil)
-    other = .sample(2)
-    other.topic = 1
+    other = .sample(2, topicName: "com.example.other")
     #expect(pushes.take(like: other, now: 0) == nil)
     other = .sample(2)
     other.environment = .production

@@ -16,6 +16,11 @@ final class FakeDirectory: DeviceDirectory {
     return TopicID(topics.count - 1)
   }
 
+  /// Topics make room for others all the time.
+  var isForgetful = false
+
+  func isCurrent(_ handle: TopicID) -> Bool { !isForgetful }
+
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {

@@ -1,0 +1,145 @@
+import PushModel
+
+/// The topics that somebody has mentioned, by name or by hash, each in a place of its own.
+///
+///     unused ─ a row, a channel or a feedback entry is of it ─→ in use ─ the last of them has gone ─→ unused
+///       └─ too many are unused, and it was asked for longest ago ─→ its place is another topic's, under another id
+///
+/// So names that strangers invent take a bounded part of the memory, and in the end make room for each other; what is in use
+/// stays. Whoever still has the id of a topic that has gone finds that it is nobody's (`contains`).
+struct TopicTable {
+  /// What is known of a place besides its topic.
+  private struct Use {
+    /// Rows, channels and feedback entries of the topic, as a count.
+    var references: Int32 = 0
+    /// How often the place was given to another topic; begins again behind the last that an id has room for.
+    var round: Int32 = 0
+    /// Its neighbours among those that are unused.
+    @Packed var older: TopicID? = nil
+    @Packed var newer: TopicID? = nil
+  }
+
+  private var entries: [TopicEntry] = []
+  private var uses: [Use] = []
+  private var byHash: [TopicHash: TopicID] = [:]
+  private var byName: [Topic: TopicID] = [:]
+  private var oldest: TopicID?
+  private var newest: TopicID?
+  private(set) var unusedCount = 0
+  /// How often a place was given to another topic, as a count.
+  private(set) var replacements: UInt64 = 0
+  /// Most topics, and most that are unused, as counts.
+  private let limit: Int
+  var unusedLimit: Int
+
+  init(limit: Int, unusedLimit: Int) {
+    (self.limit, self.unusedLimit) = (min(limit, TopicID.placeLimit), unusedLimit)
+  }
+
+  // MARK: Looking
+
+  var count: Int { entries.count }
+  var usedCount: Int { entries.count - unusedCount }
+
+  /// All, in the order of their places.
+  var ids: [TopicID] { uses.indices.map(id) }
+  /// Of those that have one.
+  var names: [Topic] { entries.compactMap(\.name) }
+
+  func contains(_ id: TopicID) -> Bool {
+    uses.indices.contains(id.place) && uses[id.place].round == id.round
+  }
+
+  func isUsed(_ id: TopicID) -> Bool { contains(id) && uses[id.place].references > 0 }
+
+  /// The topic of an id that it contains.
+  @inline(__always)
+  subscript(id: TopicID) -> TopicEntry { entries[id.place] }
+
+  func find(_ hash: TopicHash) -> TopicID? { byHash[hash] }
+  func find(_ name: Topic) -> TopicID? { byName[name] }
+
+  private func id(_ place: Int) -> TopicID { TopicID(place: place, round: uses[place].round) }
+
+  // MARK: Coming and going
+
+  /// Adds a topic that is not there, unused; nil when all are in use. With `replaces` false none has to go for it.
+  mutating func add(_ hash: TopicHash, replaces: Bool = true) -> TopicID? {
+    if replaces, unusedCount >= unusedLimit || entries.count >= limit, let oldest {
+      return replace(oldest, by: hash)
+    }
+    guard entries.count < limit else { return nil }
+    let id = TopicID(place: entries.count, round: 0)
+    entries.append(TopicEntry(hash: hash, name: nil))
+    uses.append(Use())
+    byHash[hash] = id
+    append(id)
+    return id
+  }
+
+  private mutating func replace(_ old: TopicID, by hash: TopicHash) -> TopicID {
+    remove(old)
+    byHash[entries[old.place].hash] = nil
+    if let name = entries[old.place].name { byName[name] = nil }
+    let id = TopicID(place: old.place, round: old.nextRound)
+    entries[id.place] = TopicEntry(hash: hash, name: nil)
+    uses[id.place].round = id.round
+    byHash[hash] = id
+    replacements += 1
+    append(id)
+    return id
+  }
+
+  /// Somebody says what it is called.
+  mutating func name(_ id: TopicID, _ name: Topic) {
+    entries[id.place].name = name
+    byName[name] = id
+  }
+
+  /// It was asked for: of those that are unused it goes last.
+  mutating func touch(_ id: TopicID) {
+    guard uses[id.place].references == 0, newest != id else { return }
+    remove(id)
+    append(id)
+  }
+
+  /// A row, a channel or a feedback entry is of it from now on.
+  mutating func retain(_ id: TopicID) {
+    guard contains(id) else { return }
+    if uses[id.place].references == 0 { remove(id) }
+    uses[id.place].references += 1
+  }
+
+  /// One of those has gone.
+  mutating func release(_ id: TopicID) {
+    guard isUsed(id) else { return }
+    uses[id.place].references -= 1
+    if uses[id.place].references == 0 { append(id) }
+  }
+
+  // MARK: Those that are unused, oldest first
+
+  private mutating func append(_ id: TopicID) {
+    (uses[id.place].older, uses[id.place].newer) = (newest, nil)
+    if let newest { uses[newest.place].newer = id } else { oldest = id }
+    newest = id
+    unusedCount += 1
+  }
+
+  private mutating func remove(_ id: TopicID) {
+    let (older, newer) = (uses[id.place].older, uses[id.place].newer)
+    if let older { uses[older.place].newer = newer } else { oldest = newer }
+    if let newer { uses[newer.place].older = older } else { newest = older }
+    unusedCount -= 1
+  }
+}
+
+/// A topic that somebody has mentioned: by name, or, on the device side, only by its hash.
+public struct TopicEntry {
+  public let hash: TopicHash
+  /// nil until a certificate, a push, the console or our own simulated device says it.
+  public internal(set) var name: Topic?
+
+  /// The name, or `sha1:` and the hash where the name isn't known.
+  public var label: String { name?.name ?? "sha1:\(hash.hex)" }
+}
