@@ -14,6 +14,9 @@ public final class ShellCommand: @unchecked Sendable {
   private static let grace: Int64 = 1_000_000_000
   /// How often it is looked at whether it has ended without closing its output, in milliseconds.
   private static let lookInterval: Int32 = 20
+  /// Most bytes of its output that are read at once: far more than a hook says, and one that writes without end is read at
+  /// 50 MiB/s, which leaves the machine to others, while the time and `stop` are looked at.
+  private static let readLimit = 1 << 20
 
   /// How it ended.
   public struct Ending: Equatable, Sendable {
@@ -105,8 +108,12 @@ public final class ShellCommand: @unchecked Sendable {
     var deadline: Int64
     private var said: [UInt8] = []
     private var isHearing = true
+    /// It writes faster than it is read: the rest waits for the next look.
+    private var isLoud = false
     private var isOverdue = false
     private var isStopping = false
+    /// All of its group was killed.
+    private var isKilled = false
 
     init(child: pid_t, rest: ArraySlice<UInt8>, deadline: Int64) {
       (self.child, self.rest, self.deadline) = (child, rest, deadline)
@@ -115,22 +122,27 @@ public final class ShellCommand: @unchecked Sendable {
     mutating func toTheEnd(input: inout PipeEnds, output: Int32, bell: Int32) -> Ending {
       while true {
         if rest.isEmpty { input.closeWriter() }
-        if let status = endedStatus() {
+        // Its group is left alone for ever once it was asked for its status, as its number may be another's then.
+        if mayBeAsked, let status = endedStatus() {
           hear(output)
           return Ending(status: status, output: said, isOverdue: isOverdue)
         }
         wait(input.writer, output, bell)
-        if SystemClock.monotonicNanoseconds() >= deadline { timeIsOver() }
+        if !isKilled, SystemClock.monotonicNanoseconds() >= deadline { timeIsOver() }
       }
     }
+
+    /// Of one that is stopped, what it started has the same grace as itself: until all have closed its output, or are killed.
+    private var mayBeAsked: Bool { !isStopping || isKilled || !isHearing }
 
     /// Until there is something to do, or it is time to look whether the child is still there.
     private mutating func wait(_ input: Int32, _ output: Int32, _ bell: Int32) {
       var waiting = [
         pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
-        pollfd(fd: isHearing ? output : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: isHearing && !isLoud ? output : -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: isStopping ? -1 : bell, events: Int16(POLLIN), revents: 0),
       ]
+      isLoud = false
       guard poll(&waiting, nfds_t(waiting.count), ShellCommand.lookInterval) > 0 else { return }
       if waiting[0].revents != 0 { tell(input) }
       if waiting[1].revents != 0 { hear(output) }
@@ -147,11 +159,14 @@ public final class ShellCommand: @unchecked Sendable {
       }
     }
 
+    /// Reads what there is, but no more than `readLimit`: there may be no end of it.
     private mutating func hear(_ output: Int32) {
-      var chunk = [UInt8](repeating: 0, count: 4096)
-      while isHearing {
+      var chunk = [UInt8](repeating: 0, count: 1 << 16)
+      var total = 0
+      while isHearing, total < ShellCommand.readLimit {
         let count = read(output, &chunk, chunk.count)
         if count > 0 {
+          total += count
           said += chunk.prefix(min(count, ShellCommand.outputLimit - said.count))
         } else if count == 0 {
           isHearing = false
@@ -159,6 +174,7 @@ public final class ShellCommand: @unchecked Sendable {
           return
         }
       }
+      isLoud = isHearing
     }
 
     private func endedStatus() -> Int32? {
@@ -170,6 +186,7 @@ public final class ShellCommand: @unchecked Sendable {
 
     private mutating func timeIsOver() {
       if isStopping {
+        isKilled = true
         kill(-child, SIGKILL)
       } else {
         isOverdue = true

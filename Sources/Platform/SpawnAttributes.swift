@@ -14,12 +14,10 @@ struct SpawnAttributes: ~Copyable {
     posix_spawnattr_init(&attributes)
     var ignored = sigset_t()
     sigemptyset(&ignored)
+    // Who has started this process may have had it block more than the signals of writing, and SIGTERM has to arrive.
     var blocked = sigset_t()
-    pthread_sigmask(SIG_BLOCK, nil, &blocked)
-    for number in SignalMask.ofWriting {
-      sigaddset(&ignored, number)
-      sigdelset(&blocked, number)
-    }
+    sigemptyset(&blocked)
+    for number in SignalMask.ofWriting { sigaddset(&ignored, number) }
     posix_spawnattr_setsigdefault(&attributes, &ignored)
     posix_spawnattr_setsigmask(&attributes, &blocked)
     var flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK

@@ -23,6 +23,7 @@ import clocks  # noqa: E402
 import console_floods  # noqa: E402
 import device_acknowledgements as devices  # noqa: E402
 import endings  # noqa: E402
+import hooks  # noqa: E402
 import http2_floods as floods  # noqa: E402
 import http2_states  # noqa: E402
 import log_unread  # noqa: E402
@@ -79,6 +80,8 @@ ROWS = [
     Row("15b", "200 device streams that never read", console_floods.attack_unread_streams),
     Row("15c", "200 device streams that read all that is pushed", console_floods.attack_read_streams),
     Row("16", "a device asks for tokens of apps that it invents", topic_floods.attack),
+    Row("21a", "hooks write without end, then SIGTERM", hooks.attack_end),
+    Row("21b", "hooks write without end, for 35 s", hooks.attack_deadline, is_long=True),
 ]
 
 

@@ -123,6 +123,9 @@ extension LiveTests {
   @Suite("A shell command")
   struct ShellCommandTests {
     private static let second: Int64 = 1_000_000_000
+    /// More of them than there are readers: there is always something to be read.
+    private static let writers = "for n in 1 2 3 4 5 6 7 8; do cat /dev/zero & done;"
+    private static let endless = "\(writers) wait"
 
     @Test("it reads all of its input, and the beginning of its output is kept")
     func throughput() throws {
@@ -147,6 +150,41 @@ extension LiveTests {
       let ending = try ShellCommand("trap '' TERM; while :; do sleep 1; done").run(
         [], within: Self.second / 10)
       #expect(ending.isOverdue && ending.status == 128 + SIGKILL)
+    }
+
+    @Test("when its time is over it is ended, also if it writes without end", .timeLimit(.minutes(1)))
+    func endlessOutput() throws {
+      let ending = try ShellCommand(Self.endless).run([], within: Self.second / 10)
+      #expect(ending.isOverdue && ending.status == 128 + SIGTERM)
+      #expect(ending.output.count == ShellCommand.outputLimit)
+    }
+
+    @Test("one that writes without end is stopped", .timeLimit(.minutes(1)))
+    func stopsEndlessOutput() throws {
+      let command = try ShellCommand(Self.endless)
+      command.stop()
+      let ending = command.run([], within: 40 * Self.second)
+      #expect(!ending.isOverdue && ending.status == 128 + SIGTERM)
+    }
+
+    @Test("what it leaves behind that writes without end is not waited for", .timeLimit(.minutes(1)))
+    func leavesWriterBehind() throws {
+      let ending = try ShellCommand("\(Self.writers) exit 4").run([], within: 20 * Self.second)
+      #expect(!ending.isOverdue && ending.status == 4)
+    }
+
+    @Test(
+      "when its time is over, what it started is ended too, also if that does not want to",
+      .timeLimit(.minutes(1)))
+    func overdueChild() throws {
+      // Both have the pipe's end, which says when the last of them has gone.
+      let pipe = try #require(NumberPipe())
+      let command = try ShellCommand("sh -c 'trap \"\" TERM; while :; do sleep 1; done' & wait")
+      _ = close(pipe.writer)
+      #expect(command.run([], within: Self.second / 2).isOverdue)
+      var holders = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
+      #expect(poll(&holders, 1, 20_000) == 1)
+      _ = close(pipe.reader)
     }
 
     @Test("its environment is this process's and what was given")
