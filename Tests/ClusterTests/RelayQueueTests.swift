@@ -176,6 +176,29 @@ import Testing
     #expect(seen == ["9"] + expected)
   }
 
+  @Test func thePushWithTheLargestPayloadIsRead() throws {
+    // As the gateway's length field and `--payload-limit` allow.
+    let token = [UInt8](repeating: 7, count: Limits.longestToken)
+    let payload = [UInt8](repeating: 0x20, count: 65535)
+    let output = token.withUnsafeBytes { token in
+      payload.withUnsafeBytes { payload in
+        let push = PlainSubmission(
+          interface: .gateway, topic: nil, environment: .production, token: token, payload: payload)
+        return RelayFrame.bytes(
+          of: RelayedPush(
+            number: 4, id: 5, zone: 6, push: push, topic: Topic(String(repeating: "a", count: 255))))
+      }
+    }
+    var decoder = RelayDecoder()
+    var sizes: [Int] = []
+    try output.withUnsafeBytes {
+      try decoder.requests(in: $0) {
+        if case .push(let told) = $0 { sizes.append(told.push.payload.count) }
+      }
+    }
+    #expect(sizes == [65535])
+  }
+
   @Test(
     arguments: [
       .verdict(RelayedVerdict(number: 1, .accepted)), .verdict(RelayedVerdict(number: 2, .notMine)),
@@ -192,7 +215,7 @@ import Testing
   }
 
   @Test(arguments: [
-    [0, 0, 0, 1, 77], [0, 1, 0, 1, 1], [0, 0, 0, 3, 3, 0, 0], [0, 0, 0, 10, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9],
+    [0, 0, 0, 1, 77], [0, 1, 0x40, 1, 1], [0, 0, 0, 3, 3, 0, 0], [0, 0, 0, 10, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9],
   ])
   func refusesWhatNoNodeSends(bytes: [UInt8]) {
     var decoder = RelayDecoder()

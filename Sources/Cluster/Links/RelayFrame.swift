@@ -10,8 +10,8 @@ import PushModel
 public enum RelayFrame {
   enum Kind: UInt8 { case introduction = 1, push, verdict, step, command, done, time }
 
-  /// Largest message, in bytes: a push with every field at its limit, and room.
-  static let limit = 64 << 10
+  /// Largest message, in bytes: a push with a payload of 65,535 bytes (`--payload-limit`) and every other field at its limit, and room.
+  static let limit = 80 << 10
 
   /// One message of the side that made the link.
   public enum Request {
