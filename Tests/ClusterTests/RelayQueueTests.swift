@@ -53,6 +53,27 @@ import Testing
     #expect(add(&queue, 1, .at("b"), "three") == .send("b", number: 3) && queue.sending(3)?.attempt == 1)
   }
 
+  /// With a cost that grows with what waits these are 10¹⁰ steps, which no machine takes in a minute.
+  @Test(.timeLimit(.minutes(1))) func whatEachCostsDoesNotGrowWithWhatWaits() {
+    let count: UInt64 = 100_000
+    var queue = RelayQueue<UInt64>(limit: .max)
+    func hold() {
+      for number in 1...count {
+        _ = queue.add(zone: 1, size: 1, seat: .nowhere, now: now) { _ in number }
+      }
+    }
+    // A takeover: all are done here.
+    hold()
+    #expect((1...count).allSatisfy { queue.takeFirst(1) == $0 } && queue.isClear(1))
+    // All are said, half of them is refused with as many behind them, and all others have gone, the newest first.
+    hold()
+    let said = queue.release(1, to: "b")
+    hold()
+    for number in said { _ = queue.settle(number, by: "b", isMine: !number.isMultiple(of: 2)) }
+    #expect(queue.throwAway { $0 > 10 }.count == Int(count) / 2 - 5 + Int(count) - 10)
+    #expect(queue.release(1, to: "c").count == 15)
+  }
+
   @Test func whatWasThrownAwayIsNotSaidAgain() {
     var queue = RelayQueue<String>(limit: 100)
     _ = add(&queue, 1, .at("b"), "under way")

@@ -35,18 +35,10 @@ public struct RelayQueue<Item> {
     var item: Item
   }
 
-  private struct Line {
-    var peer = ""
-    /// Said to that node and not answered, as a count; all of it by the same attempt.
-    var underWay = 0
-    var attempt: UInt32 = 0
-    /// Oldest first.
-    var held: [UInt64] = []
-  }
-
   private let limit: Int
   private var entries: [UInt64: Entry] = [:]
-  private var lines: [UInt16: Line] = [:]
+  /// Changed in their place: a copy would cost what all that is held costs.
+  private var lines: [UInt16: RelayLine] = [:]
   /// How often something of each zone was put back that had been said.
   private var attempts: [UInt16: UInt32] = [:]
   private var nextNumber: UInt64 = 1
@@ -70,25 +62,14 @@ public struct RelayQueue<Item> {
     guard hasRoom else { return .full }
     let number = nextNumber
     nextNumber += 1
-    var entry = Entry(zone: zone, size: size, since: now, peer: nil, item: make(number))
     bytes += size
-    var line = lines[zone] ?? Line()
-    defer {
-      entries[number] = entry
-      lines[zone] = line
-    }
     let attempt = attempts[zone] ?? 0
-    // What is under way by an earlier attempt will be refused, and goes first then.
-    guard case .at(let peer) = seat, line.held.isEmpty,
-      line.underWay == 0 || line.peer == peer && line.attempt == attempt
-    else {
-      line.held.append(number)
-      return .held
-    }
-    (line.peer, line.attempt) = (peer, attempt)
-    (entry.peer, entry.attempt) = (peer, attempt)
-    line.underWay += 1
-    return .send(peer, number: number)
+    let target: String? = if case .at(let peer) = seat { peer } else { nil }
+    let isSaid = lines[zone, default: RelayLine()].admit(number, to: target, attempt: attempt)
+    let peer = isSaid ? target : nil
+    entries[number] = Entry(
+      zone: zone, size: size, since: now, peer: peer, attempt: isSaid ? attempt : 0, item: make(number))
+    return peer.map { .send($0, number: number) } ?? .held
   }
 
   public subscript(number: UInt64) -> Item? { entries[number]?.item }
@@ -141,26 +122,22 @@ public struct RelayQueue<Item> {
   }
 
   /// Zones of which something is held.
-  public var waitingZones: [UInt16] { lines.filter { !$0.value.held.isEmpty }.keys.sorted() }
+  public var waitingZones: [UInt16] { lines.filter(\.value.hasHeld).keys.sorted() }
 
   /// What is held of a zone may go on: to a node, under the numbers that they have.
   public mutating func release(_ zone: UInt16, to peer: String) -> [UInt64] {
-    // What is under way may be refused yet, and goes first then.
-    guard var line = lines[zone], !line.held.isEmpty, line.underWay == 0 else { return [] }
-    let numbers = line.held
-    (line.peer, line.held, line.attempt) = (peer, [], attempts[zone] ?? 0)
-    line.underWay += numbers.count
-    lines[zone] = line
+    let attempt = attempts[zone] ?? 0
+    let numbers = lines[zone]?.release(to: peer, attempt: attempt) ?? []
     for number in numbers {
       entries[number]?.peer = peer
-      entries[number]?.attempt = attempts[zone] ?? 0
+      entries[number]?.attempt = attempt
     }
     return numbers
   }
 
   /// The first that is held of a zone, to be done here; nil when there is none, or something of the zone is elsewhere.
   public mutating func takeFirst(_ zone: UInt16) -> Item? {
-    guard let line = lines[zone], line.underWay == 0, let number = line.held.first else { return nil }
+    guard let number = lines[zone]?.first else { return nil }
     defer { remove(number) }
     return entries[number]?.item
   }
@@ -169,22 +146,19 @@ public struct RelayQueue<Item> {
 
   /// One that was said is held again, in its order; or it goes, and is answered, as it was thrown away.
   private mutating func putBack(_ number: UInt64) -> Item? {
-    guard let entry = entries[number], var line = lines[entry.zone] else { return nil }
-    let zone = entry.zone
+    guard let entry = entries[number], entry.peer != nil else { return nil }
     entries[number]?.peer = nil
-    attempts[zone] = max(attempts[zone] ?? 0, entry.attempt &+ 1)
-    line.underWay -= 1
-    line.held.insert(number, at: line.held.firstIndex { $0 > number } ?? line.held.endIndex)
-    lines[zone] = line
+    attempts[entry.zone] = max(attempts[entry.zone] ?? 0, entry.attempt &+ 1)
+    lines[entry.zone]?.putBack(number)
     guard entry.isThrownAway else { return nil }
     remove(number)
     return entry.item
   }
 
   private mutating func remove(_ number: UInt64) {
-    guard let entry = entries.removeValue(forKey: number), var line = lines[entry.zone] else { return }
+    guard let entry = entries.removeValue(forKey: number) else { return }
     bytes -= entry.size
-    if entry.peer == nil { line.held.removeAll { $0 == number } } else { line.underWay -= 1 }
-    lines[entry.zone] = line.underWay == 0 && line.held.isEmpty ? nil : line
+    lines[entry.zone]?.remove(number, isHeld: entry.peer == nil)
+    if lines[entry.zone]?.isEmpty == true { lines[entry.zone] = nil }
   }
 }
