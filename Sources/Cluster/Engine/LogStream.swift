@@ -182,6 +182,8 @@ public final class LogStream {
 
   /// Forgets what lies before a sequence. Appends wait meanwhile (11 µs a record): in small steps.
   public func purge(before sequence: UInt64, done: @escaping (Result<Void, JetStreamFailure>) -> Void) {
+    // There is nothing before the first, for which the server takes a wish to forget all (nats-server 2.9.10, PurgeEx).
+    guard sequence > 1 else { return done(.success(())) }
     let request = JetStreamRequest.purge(stream: configuration.name, before: sequence)
     client.request(request, within: patience.request) { answer in
       done(Result { () throws(JetStreamFailure) in try answer.isDone() })
