@@ -11,8 +11,9 @@ public enum TextFile {
     return try contents(of: file, path, limit: limit)
   }
 
-  /// Reads a plain file of at most `limit` bytes. Never waits for somebody, as opening or reading a pipe would.
-  public static func readPlain(_ path: String, limit: Int) throws -> [UInt8] {
+  /// Reads a plain file of at most `limit` bytes. Never waits for somebody, as opening or reading a pipe would. A secret one is
+  /// refused if others may read it.
+  public static func readPlain(_ path: String, limit: Int, isSecret: Bool = false) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0, let file = fdopen(descriptor, "r") else { throw SocketError.last("read", path) }
     var status = stat()
@@ -20,7 +21,20 @@ public enum TextFile {
       fclose(file)
       throw SocketError(operation: "read", address: path, sentence: "it is no plain file")
     }
+    guard !isSecret || isPrivate(status) else {
+      fclose(file)
+      let mode = String(status.st_mode & 0o777, radix: 8)
+      throw SocketError(
+        operation: "use", address: path,
+        sentence: "expected a file that nobody else may read (mode 600), got mode \(mode)")
+    }
     return try contents(of: file, path, limit: limit)
+  }
+
+  /// Whether nobody else may read or write it. Of another owner's file the group may read: this is how container engines hand a
+  /// secret to who is not root, who could not read it otherwise.
+  private static func isPrivate(_ status: stat) -> Bool {
+    status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0
   }
 
   private static func contents(

@@ -148,6 +148,11 @@ public struct ZoneLease: Sendable {
     } catch { return stop("\(error)") }
   }
 
+  /// The same of one that nobody of the cluster has written: it says nothing, and its writer does not own the zone.
+  public mutating func passOver(_ sequence: UInt64) {
+    if role == .following || role == .claiming { reader.passOver(sequence) }
+  }
+
   /// The engine was away, or the delivery had to begin anew: silence did not count meanwhile.
   public mutating func noteGap(now: Instant) { (silentSince, isCaughtUp) = (now, false) }
 
@@ -280,11 +285,21 @@ public struct ZoneLease: Sendable {
     case .success(let record) where record.payload == waiting.record:
       return isWritten(waiting, record.sequence, now)
     case .success: return lose(now)
+    case .failure(.alien): return appendBehindAlien(waiting)
     // Purged already: then it was read, and snapshotted, by somebody else.
     case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): return lose(now)
     case .failure(.unsuitable(let why)): return stop(why)
     case .failure(let failure): return retryLater(failure, now)
     }
+  }
+
+  /// Nobody of the cluster has written what stands there, so the zone is as it was. What was to stand there can't come to be there any
+  /// more: only one append is on its way, still.
+  private mutating func appendBehindAlien(_ waiting: Outstanding) -> [Action] {
+    let behind = waiting.behind + 1
+    outstanding?.behind = behind
+    outstanding?.isReadBack = false
+    return [.append(waiting.record, behind: behind)]
   }
 
   private mutating func retryLater(_ failure: JetStreamFailure, _ now: Instant) -> [Action] {

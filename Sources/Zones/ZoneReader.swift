@@ -55,6 +55,9 @@ public struct ZoneReader: Sendable {
     return changes(read.body)
   }
 
+  /// The next record is one that nobody of the cluster has written: as if it was not there.
+  public mutating func passOver(_ sequence: UInt64) { last = max(last, sequence) }
+
   private mutating func changes(_ body: ZoneRecord.Body) -> [UInt8]? {
     switch body {
     case .epoch:

@@ -17,21 +17,25 @@ private final class Nodes {
     var failure: String?
     var isCommitting = false
     var parted: [ZoneNumber] = []
+    var told: [String] = []
 
-    init(_ loop: EventLoop, _ server: NATSServer, _ name: String, zones: Int?) throws {
+    init(_ loop: EventLoop, _ server: NATSServer, _ name: String, zones: Int?, secret: String?) throws {
       let settings = NATSClient.Settings(servers: [EngineAddress(server.address)]) { _ in
         NATSIntroduction(name: name, software: "1")
       }
       cluster = try ClusterNode(
-        loop: loop, engine: settings, name: name, zones: zones.flatMap { ZoneMap(count: $0) })
+        loop: loop, engine: settings, name: name, zones: zones.flatMap { ZoneMap(count: $0) },
+        seal: try secret.map { try ClusterSeal(secret: Array($0.utf8)) })
       let map = cluster.map
       broker.countIds(from: cluster.membership.idBase)
       broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
       cluster.callbacks.failed = { [unowned self] in failure = $0 }
+      cluster.callbacks.tell = { [unowned self] sentence, _ in told.append(sentence) }
       cluster.callbacks.parting = { [unowned self] in parted.append($0) }
       cluster.store.onCommit = { [unowned self] _ in isCommitting = false }
       cluster.listens(at: SocketAddress(host: "127.0.0.1", port: 1), console: nil)
       cluster.start(broker, clock: { Timestamp(seconds: 1_800_000_000) })
+      cluster.carryOutOrders { _, _ in }
     }
 
     func endTurn() {
@@ -61,8 +65,8 @@ private final class Nodes {
 
   deinit { for node in nodes { node.cluster.close() } }
 
-  func start(_ name: String, zones: Int? = 8) throws -> Node {
-    let node = try Node(loop, server, name, zones: zones)
+  func start(_ name: String, zones: Int? = 8, secret: String? = nil) throws -> Node {
+    let node = try Node(loop, server, name, zones: zones, secret: secret)
     nodes.append(node)
     return node
   }
@@ -247,5 +251,99 @@ extension Broker {
     _ = try nodes.start("a")
     try nodes.wait(until: "the first has heard of it") { first.failure != nil }
     #expect(first.failure == "another node has been started with the name a: give each a --node of its own")
+  }
+
+  // MARK: With a secret
+
+  private static let secret = "the secret of these nodes"
+
+  /// Somebody who may say anything to the engine, but does not know the secret.
+  private func say(_ subject: String, _ payload: [UInt8], to nodes: Nodes) throws {
+    let line = try Line(to: nodes.server, on: nodes.loop)
+    try line.waitUntilReady()
+    line.client.publish(subject, payload)
+    _ = try line.answer(.information(stream: "APNS_CLUSTER"))
+  }
+
+  @Test func nobodyEndsANodeByItsName() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a", secret: Self.secret)
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    let namesake = NodeAnnouncement(name: "a", ordinal: 1_000_000)
+    try say(NodeAnnouncement.subject, namesake.encoded, to: nodes)
+    try nodes.wait(until: "it is told of") { !first.told.isEmpty }
+    #expect(first.told.count == 1 && first.told[0].contains("apns.nodes") && first.failure == nil)
+    // A node that knows it is believed.
+    _ = try nodes.start("a", secret: Self.secret)
+    try nodes.wait(until: "the first has heard of it") { first.failure != nil }
+    #expect(first.failure?.contains("another node has been started with the name a") == true)
+  }
+
+  @Test func whatNobodyOfTheClusterHasWrittenCountsForNothing() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a", secret: Self.secret)
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    first.cluster.makeSnapshotsNow()
+    try nodes.wait(until: "snapshots are made") { first.cluster.snapshotCount == 8 }
+    // Into all that nodes read: what would own the zone, be a snapshot, and reset them all.
+    for zone in 0..<8 {
+      let theft = ZoneRecord(epoch: 2, number: 0, node: "thief", stream: "", body: .epoch).encoded
+      try say("apns.log.\(zone)", theft, to: nodes)
+      try say(
+        "apns.snapshot.\(zone)", SnapshotMessage(snapshot: 1, previousEnd: 0, .piece([])).encoded, to: nodes)
+    }
+    try say(
+      "apns.cluster", Array(#"{"kind":"order","method":"POST","path":"/api/v1/reset"}"#.utf8), to: nodes)
+    for (number, token) in tokens.enumerated() { _ = first.broker.push("\(number)", to: token) }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    #expect(first.failure == nil && first.told.contains { $0.contains("APNS_Z0") })
+    // Whoever reads it all knows what the first has written.
+    nodes.kill(first)
+    let second = try nodes.start("b", secret: Self.secret)
+    try nodes.wait(until: "the second has them all") {
+      second.cluster.ownedCount == 8 || second.failure != nil
+    }
+    #expect(second.failure == nil)
+    for (number, token) in tokens.enumerated() { #expect(second.broker.kept(token) == "\(number)") }
+  }
+
+  @Test func zonesMoveBetweenNodesOfOneSecret() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a", secret: Self.secret)
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    let second = try nodes.start("b", secret: Self.secret)
+    try nodes.wait(until: "zones lie evenly") {
+      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+    }
+    #expect(second.cluster.membership.birth == first.cluster.membership.birth)
+    var numbers: [UInt64] = []
+    for node in [first, second, first] {
+      node.cluster.order(["kind": "order"]) { if case .success(let number) = $0 { numbers.append(number) } }
+    }
+    try nodes.wait(until: "all are carried out") { numbers.count == 3 }
+    #expect(Set(numbers).count == 3 && first.failure == nil && second.failure == nil)
+  }
+
+  @Test(
+    arguments: [
+      (nil, secret, "was made without --cluster-secret"), (secret, nil, "was made with --cluster-secret"),
+      (secret, "the secret of others", "was made with another secret"),
+    ] as [(String?, String?, String)])
+  func nodesOfDifferentSecretsAreOfDifferentClusters(first: String?, second: String?, sentence: String) throws
+  {
+    let nodes = try Nodes()
+    _ = try nodes.start("a", secret: first)
+    let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start("b", secret: second) }
+    #expect("\(try #require(error))".contains(sentence))
+  }
+
+  @Test func theSecretIsNotInTheEngine() throws {
+    let seal = try ClusterSeal(secret: Array(Self.secret.utf8))
+    let birth = ClusterBirth(zones: ZoneMap.usual, seal: seal)
+    let text = String(decoding: birth.encoded, as: UTF8.self)
+    #expect(!text.contains(Hex.encode(birth.secret)) && !text.contains(Self.secret))
+    #expect(ClusterBirth(birth.encoded, seal: seal) == birth)
   }
 }

@@ -56,6 +56,14 @@ class Engine:
         self.process.send_signal(signal.SIGCONT)
 
 
+def secret_file(folder):
+    """A file for `--cluster-secret`."""
+    path = os.path.join(str(folder), "secret")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(os.urandom(16).hex() + "\n")
+    return path
+
+
 class Node(Emulator):
     def __init__(self, cluster, number):
         folder = os.path.join(cluster.folder, f"node-{number}")
@@ -67,6 +75,8 @@ class Node(Emulator):
         self.engine = cluster.engine
 
     def start(self, *flags, **options):
+        if self.cluster.secret:
+            flags = ("--cluster-secret", self.cluster.secret, *flags)
         return super().start(
             "--nats", f"nats://127.0.0.1:{self.engine.port}", "--node", self.name, "--zones", str(self.cluster.zones), *flags, **options)
 
@@ -119,12 +129,15 @@ class Cluster:
         self.folder, self.zones = str(folder), zones
         # Of its own, as devices keep their state in it.
         self.certs = shutil.copytree(certs, os.path.join(folder, "certs"))
+        self.secret = secret_file(folder)
         self.engine = Engine(folder)
         self.nodes = [Node(self, number + 1) for number in range(nodes)]
         self.ways = None
 
     def through_ways(self):
-        """To be called before the start: all that nodes and engine say to each other goes by ways that can fail."""
+        """To be called before the start: all that nodes and engine say to each other goes by ways that can fail. They change what nodes
+        say of their ports, which nobody could who does not know their secret: there is none."""
+        self.secret = None
         self.ways = Ways(self)
         return self
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from harness import BINARY, FREE_PORTS, PATIENCE, Emulator
-from nodes import NATS, Engine
+from nodes import NATS, Engine, secret_file
 from test_cluster_examples import compose
 
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
@@ -102,11 +102,13 @@ def test_an_engine_with_another_stream_of_the_name(tmp_path, issued, engine):
 def test_a_node_as_in_compose_with_tls(tmp_path, issued, engine):
     """The settings of the example, but for what must be another on this machine; the connection is secured besides."""
     certificate, key = os.path.join(issued, "server.pem"), os.path.join(issued, "server.key")
-    flags = compose()["services"]["nats"]["command"]
-    server = engine("--tls", "--tlscert", certificate, "--tlskey", key, *flags[flags.index("--auth"):])
+    accounts = re.search(r"accounts \{.*", compose()["configs"]["nats"]["content"], re.DOTALL)[0]
+    (tmp_path / "nats.conf").write_text(accounts)
+    server = engine("--tls", "--tlscert", certificate, "--tlskey", key, "-c", str(tmp_path / "nats.conf"))
     environment = dict(compose()["services"]["node-1"]["environment"])
     url = environment["APNS_EMULATOR_NATS"]
     environment["APNS_EMULATOR_NATS"] = url.replace("nats:4222", f"127.0.0.1:{server.port}").replace("nats:", "tls:")
+    environment["APNS_EMULATOR_CLUSTER_SECRET"] = secret_file(tmp_path)
     node = Emulator(tmp_path)
     try:
         node.start(
@@ -117,5 +119,6 @@ def test_a_node_as_in_compose_with_tls(tmp_path, issued, engine):
         node.kill()
     # It has the zones that it was made with.
     said = refusal(
-        tmp_path, issued, environment["APNS_EMULATOR_NATS"], "--nats-ca", os.path.join(issued, "ca.pem"), "--zones", "8")
+        tmp_path, issued, environment["APNS_EMULATOR_NATS"], "--nats-ca", os.path.join(issued, "ca.pem"), "--zones", "8",
+        "--cluster-secret", environment["APNS_EMULATOR_CLUSTER_SECRET"])
     assert said == "--nats: expected a cluster of 8 zones (--zones), got one that was made with 4", said

@@ -15,7 +15,7 @@ from harness import BINARY, PATIENCE
 FOLDER = pathlib.Path(__file__).parents[2] / "Documentation" / "cluster"
 CONTAINERFILE = FOLDER.parents[1] / ".packaging" / "image" / "Containerfile"
 SERVER = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
-TOKEN = "only-for-tests"
+PASSWORD = "only-for-tests"
 
 
 def documents():
@@ -94,6 +94,11 @@ def test_the_parts_for_kubernetes_fit_together(name):
     for volume in volumes:
         if claim := volume.get("persistentVolumeClaim"):
             kubernetes("PersistentVolumeClaim", claim["claimName"])
+        if secret := volume.get("secret"):
+            # Read by a group alone, as of another owner's file (Documentation/cluster.md, "Who can do what").
+            assert secret["defaultMode"] == 0o440
+            keys = kubernetes("Secret", secret["secretName"])["stringData"]
+            assert all(len(keys[each["key"]]) >= 16 for each in secret["items"])
         if configuration := volume.get("configMap"):
             kubernetes("ConfigMap", configuration["name"])
 
@@ -101,8 +106,10 @@ def test_the_parts_for_kubernetes_fit_together(name):
 def test_a_node_in_kubernetes_reads_its_settings():
     environment = variables("apns-emulator")
     found = is_read(environment)
-    assert environment["APNS_EMULATOR_NATS"] == f"nats://{TOKEN}@apns-engine:4222"
+    assert environment["APNS_EMULATOR_NATS"] == f"nats://apns:{PASSWORD}@apns-engine:4222"
     assert found["nats"][0] == "(set)"
+    [secret] = [each for each in pod("apns-emulator")["volumes"] if each["name"] == "cluster"]
+    assert found["cluster-secret"][0] == "/run/cluster/" + secret["secret"]["items"][0]["path"]
     [container] = pod("apns-emulator")["containers"]
     ports = {each["name"]: str(each["containerPort"]) for each in container["ports"]}
     assert {name: found[f"{name}-port"][0] for name in ports} == ports
@@ -117,13 +124,15 @@ def test_a_node_in_kubernetes_reads_its_settings():
 
 def test_a_node_in_compose_reads_its_settings():
     services = compose()["services"]
-    nodes = {name: each for name, each in services.items() if name != "nats"}
+    nodes = {name: each for name, each in services.items() if name not in ("nats", "secret")}
     assert len(nodes) == 3
     published = []
     for name, node in nodes.items():
         found = is_read(node["environment"])
-        assert node["environment"]["APNS_EMULATOR_NATS"] == f"nats://{TOKEN}@nats:4222"
-        assert node["hostname"] == name and set(node["depends_on"]) == {"nats"}
+        assert node["environment"]["APNS_EMULATOR_NATS"] == f"nats://apns:{PASSWORD}@nats:4222"
+        assert node["hostname"] == name and set(node["depends_on"]) == {"nats", "secret"}
+        folders = {volume.split(":")[1] for volume in node["volumes"]}
+        assert os.path.dirname(node["environment"]["APNS_EMULATOR_CLUSTER_SECRET"]) in folders
         assert all(volume.split(":")[0] in compose()["volumes"] for volume in node["volumes"])
         ours = {int(found[f"{each}-port"][0]) for each in ("gateway", "feedback", "provider", "courier", "console")}
         inside = set()
@@ -148,10 +157,21 @@ def test_the_engine_takes_its_configuration(tmp_path):
         [SERVER, "-t", "--config", file], env=variables("apns-engine"), capture_output=True, text=True,
         timeout=PATIENCE)
     assert done.returncode == 0 and "is valid" in done.stdout + done.stderr, done.stderr
-    # And its flags in Compose.
-    command = [str(tmp_path) if each == "/data" else each for each in compose()["services"]["nats"]["command"]]
-    assert command[-2:] == ["--auth", TOKEN]
-    (tmp_path / "empty.conf").touch()
-    done = subprocess.run(
-        [SERVER, "-t", "--config", tmp_path / "empty.conf", *command], capture_output=True, text=True, timeout=PATIENCE)
+    # And that of Compose.
+    [mounted] = compose()["services"]["nats"]["configs"]
+    assert compose()["services"]["nats"]["command"] == ["--config", mounted["target"]]
+    file.write_text(compose()["configs"][mounted["source"]]["content"].replace("/data", str(tmp_path)))
+    done = subprocess.run([SERVER, "-t", "--config", file], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
+
+
+def test_compose_makes_a_secret_once(tmp_path):
+    [script] = compose()["services"]["secret"]["command"]
+    # Whose it is, is root's to say.
+    script = script.replace("/run/cluster", str(tmp_path)).replace("chown 65532", "true")
+    secrets = []
+    for _ in range(2):
+        subprocess.run(["/bin/sh", "-c", script], check=True, timeout=PATIENCE)
+        secrets.append((tmp_path / "secret").read_text())
+    assert secrets[0] == secrets[1] and len(secrets[0].strip()) >= 32
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600

@@ -47,6 +47,33 @@ private struct Rig {
 }
 
 @Suite struct ZoneLeaseTests {
+  // MARK: What nobody of the cluster has written
+
+  @Test func writesBehindWhatNobodyOfTheClusterHasWritten() {
+    var rig = Rig.owning()
+    let turn = rig.lease.add([7])
+    #expect(rig.flush() == [Rig.append(1, .changes([7]), behind: 1)])
+    #expect(rig.appended(.failure(.wrongLastSequence(3))) == [.readBack(2)])
+    #expect(rig.readBack(.failure(.alien(isSealed: false))) == [Rig.append(1, .changes([7]), behind: 2)])
+    #expect(rig.appended(.failure(.wrongLastSequence(3))) == [.readBack(3)])
+    #expect(rig.readBack(.failure(.alien(isSealed: true))) == [Rig.append(1, .changes([7]), behind: 3)])
+    #expect(rig.appended(.success(4)) == turn.map { [.confirm(turns: $0...$0)] })
+    #expect(rig.lease.role == .owning && rig.lease.last == 4)
+  }
+
+  @Test func whatNobodyOfTheClusterHasWrittenIsNoSignOfItsOwner() {
+    var rig = Rig()
+    #expect(rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now) == [])
+    #expect(rig.wait(2) == [])
+    rig.lease.passOver(2)
+    #expect(rig.wait(1) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
+    // One more, while ours is on its way.
+    rig.lease.passOver(3)
+    #expect(rig.appended(.failure(.wrongLastSequence(3))) == [.readBack(3)])
+    #expect(rig.readBack(.failure(.alien(isSealed: false))) == [Rig.append(0, .epoch, epoch: 2, behind: 3)])
+    #expect(rig.appended(.success(4)) == [.begin(epoch: 2)])
+  }
+
   // MARK: Following
 
   @Test func takesAZoneWhoseOwnerIsSilent() {

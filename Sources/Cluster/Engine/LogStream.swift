@@ -24,6 +24,8 @@ public final class LogStream {
   public enum Event: Equatable, Sendable {
     /// Each once, in order.
     case record(JetStreamRecord)
+    /// One that nobody of the cluster has written, in its order. It counts for nothing.
+    case alien(UInt64)
     /// Delivery was interrupted: that nothing was heard meanwhile does not mean that nothing was appended.
     case gap
     /// All that was in the log when delivery began has been told. Again after each interruption.
@@ -36,6 +38,8 @@ public final class LogStream {
 
   /// Most bytes of an append's headers.
   private static let headerLimit = 1024
+  /// How often an append may come behind somebody else's, as a count. Each time theirs was taken, so they come to an end.
+  private static let tries = 200
   /// What is waited before the next try, in nanoseconds.
   static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
 
@@ -45,6 +49,8 @@ public final class LogStream {
   private let patience: Patience
   /// That will be appended, in bytes.
   private let largestRecord: Int
+  /// Of all records; nil in a cluster without `--cluster-secret`.
+  private let seal: ClusterSeal?
   /// When the stream was made, in the engine's words; nil until it is open.
   public private(set) var created: String?
   /// The connection on which it was found to be the same, by number.
@@ -54,9 +60,10 @@ public final class LogStream {
 
   public init(
     client: NATSClient, loop: EventLoop, configuration: JetStreamConfiguration,
-    patience: Patience = Patience(), largestRecord: Int = ZoneLease.Terms().recordLimit
+    patience: Patience = Patience(), largestRecord: Int = ZoneLease.Terms().recordLimit,
+    seal: ClusterSeal? = nil
   ) {
-    (self.client, self.loop, self.configuration) = (client, loop, configuration)
+    (self.client, self.loop, self.configuration, self.seal) = (client, loop, configuration, seal)
     (self.patience, self.largestRecord) = (patience, largestRecord)
   }
 
@@ -69,7 +76,8 @@ public final class LogStream {
   public func open(done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void) {
     opening?.end()
     let opening = LogOpening(
-      client, loop, configuration, within: patience.request, room: largestRecord + Self.headerLimit
+      client, loop, configuration, within: patience.request,
+      room: largestRecord + Self.headerLimit + (seal == nil ? 0 : ClusterSeal.byteCount)
     ) { [weak self] result in
       guard let self else { return }
       self.opening = nil
@@ -90,8 +98,13 @@ public final class LogStream {
       return handle(.lost(.unsuitable("the log \(configuration.name) was not opened")))
     }
     follower = LogFollower(
-      client, loop, configuration, created: created, from: max(1, first), within: patience.request,
-      handle: handle)
+      client, loop, configuration, created: created, from: max(1, first), within: patience.request
+    ) { [seal, configuration] event in
+      guard case .record(let record) = event else { return handle(event) }
+      do throws(JetStreamFailure) {
+        handle(.record(try record.opened(seal, configuration, madeAt: created)))
+      } catch { handle(.alien(record.sequence)) }
+    }
     follower?.begin()
   }
 
@@ -103,13 +116,17 @@ public final class LogStream {
   /// Whether the engine delivers at the moment: only then does silence mean that nothing is appended.
   public func isLive(_ now: Instant) -> Bool { follower?.isLive(now) ?? false }
 
-  /// What stands at a sequence, by the word of the stream's leader.
+  /// What stands at a sequence, by the word of the stream's leader. `created` says when the stream was made, where it was not opened.
   public func readBack(
-    _ sequence: UInt64, done: @escaping (Result<JetStreamRecord, JetStreamFailure>) -> Void
+    _ sequence: UInt64, madeAt created: String? = nil,
+    done: @escaping (Result<JetStreamRecord, JetStreamFailure>) -> Void
   ) {
     let request = JetStreamRequest.message(stream: configuration.name, sequence: sequence)
-    client.request(request, within: patience.append) { [configuration] answer in
-      do throws(JetStreamFailure) { done(.success(try answer.record())) } catch .refused(
+    let created = created ?? self.created ?? ""
+    client.request(request, within: patience.append) { [seal, configuration] answer in
+      do throws(JetStreamFailure) {
+        done(.success(try answer.record().opened(seal, configuration, madeAt: created)))
+      } catch .refused(
         JetStreamFailure.streamNotFoundCode, _)
       {
         done(.failure(.unsuitable("the stream \(configuration.name) was deleted")))
@@ -138,7 +155,9 @@ public final class LogStream {
   ) {
     let name = configuration.name
     let condition = AppendCondition.headers(lastSequence: last, stream: name)
-    client.request(configuration.subject, headers: condition, bytes, within: patience.append) {
+    let place = ClusterSeal.Place(name: name, created: created ?? "", sequence: last &+ 1)
+    let message = seal?.sealed(bytes, at: place) ?? bytes
+    client.request(configuration.subject, headers: condition, message, within: patience.append) {
       [weak self] answer in
       guard let self, answer == .nobodyListens, client.info != nil else {
         return done(Result { () throws(JetStreamFailure) in try answer.appended(to: name) })
@@ -165,11 +184,17 @@ public final class LogStream {
     }
   }
 
-  /// Appends whatever was appended before. After a failure it is not known whether it is there.
-  public func append(_ bytes: [UInt8], done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
-    let name = configuration.name
-    client.request(configuration.subject, bytes, within: patience.append) { answer in
-      done(Result { () throws(JetStreamFailure) in try answer.appended(to: name) })
+  /// Appends whatever others append meanwhile; `last` is where the log was, as far as is known. After a failure it is not known
+  /// whether it is there.
+  func appendAtEnd(
+    _ bytes: [UInt8], behind last: UInt64, tries: Int = LogStream.tries,
+    done: @escaping (Result<UInt64, JetStreamFailure>) -> Void
+  ) {
+    append(bytes, behind: last) { [weak self] in
+      guard let self, case .failure(.wrongLastSequence(let end)) = $0, end > last, tries > 1 else {
+        return done($0)
+      }
+      appendAtEnd(bytes, behind: end, tries: tries - 1, done: done)
     }
   }
 
@@ -188,6 +213,20 @@ public final class LogStream {
     client.request(request, within: patience.request) { answer in
       done(Result { () throws(JetStreamFailure) in try answer.isDone() })
     }
+  }
+}
+
+extension JetStreamRecord {
+  /// Without its seal, if it has to have one; `alien` if it is none of the cluster's.
+  fileprivate func opened(
+    _ seal: ClusterSeal?, _ configuration: JetStreamConfiguration, madeAt created: String
+  ) throws(JetStreamFailure) -> JetStreamRecord {
+    guard let seal else { return self }
+    let place = ClusterSeal.Place(name: configuration.name, created: created, sequence: sequence)
+    guard let contents = seal.opened(payload, at: place) else {
+      throw .alien(isSealed: ClusterSeal.isSealed(payload))
+    }
+    return JetStreamRecord(sequence: sequence, headers: headers, payload: contents)
   }
 }
 

@@ -9,31 +9,37 @@ public struct ClusterBirth: Equatable, Sendable {
   public var zones: ZoneMap
   /// Known to its nodes alone: what they recognise each other by, and what all tokens depend on.
   public var secret: [UInt8]
+  /// By this the secret follows from that of `--cluster-secret`, which the log does not have. Nil where there is none: then the
+  /// log has the secret.
+  private var salt: [UInt8]?
 
   private static let secretBytes = 32
 
   /// A new cluster.
-  init(zones: ZoneMap) {
+  init(zones: ZoneMap, seal: ClusterSeal? = nil) {
     self.zones = zones
-    secret = (0..<Self.secretBytes).map { _ in UInt8.random(in: .min ... .max) }
+    let random = (0..<Self.secretBytes).map { _ in UInt8.random(in: .min ... .max) }
+    (secret, salt) = seal.map { ($0.secret(salt: random), random) } ?? (random, nil)
   }
 
   var encoded: [UInt8] {
     let document: JSONValue = [
       "kind": "birth", "version": 1, "zones": .integer(Int64(zones.count)),
-      "secret": .string(Hex.encode(secret)),
+      salt == nil ? "secret" : "salt": .string(Hex.encode(salt ?? secret)),
     ]
     return document.encoded
   }
 
-  init?(_ bytes: [UInt8]) {
+  init?(_ bytes: [UInt8], seal: ClusterSeal? = nil) {
     guard case .object(let members)? = JSONReader.read(bytes),
       case let document = JSONObject(members: members),
       case .string("birth")? = document["kind"], case .integer(1)? = document["version"],
       case .integer(let count)? = document["zones"], let zones = ZoneMap(count: Int(clamping: count)),
-      case .string(let secret)? = document["secret"], let secret = Hex.decode(secret), !secret.isEmpty
+      case .string(let text)? = document[seal == nil ? "secret" : "salt"], let bytes = Hex.decode(text),
+      !bytes.isEmpty
     else { return nil }
-    (self.zones, self.secret) = (zones, secret)
+    self.zones = zones
+    (secret, salt) = seal.map { ($0.secret(salt: bytes), bytes) } ?? (bytes, nil)
   }
 }
 

@@ -10,14 +10,23 @@ enum ClusterJoin {
   static let subject = "apns.cluster"
   private static let step: Int64 = 50_000_000
 
+  private static let madeWith =
+    "the cluster was made with --cluster-secret: this node needs the same file as the others"
+  private static let madeWithout =
+    "the cluster was made without --cluster-secret: start this node without it too, or make the cluster anew"
+  private static let otherSecret =
+    "the cluster was made with another secret than that of --cluster-secret: all nodes need the same file"
+
   /// Why a node can't join.
   struct Refusal: Error, CustomStringConvertible { let description: String }
 
   /// Turns the loop until it has joined, or `patience` nanoseconds are over.
   static func run(
-    _ client: NATSClient, _ log: LogStream, loop: EventLoop, node: String, zones: ZoneMap?, patience: Int64
+    _ client: NATSClient, _ log: LogStream, loop: EventLoop, node: String, zones: ZoneMap?,
+    seal: ClusterSeal?,
+    patience: Int64
   ) throws -> ClusterMembership {
-    let joining = Joining(client, log, node: node, zones: zones)
+    let joining = Joining(client, log, node: node, zones: zones, seal: seal)
     let deadline = SystemClock.now().adding(nanoseconds: patience)
     // Ends a turn in which nothing happens.
     let wakeUp = LoopEvent(timerOn: loop) {}
@@ -43,12 +52,15 @@ enum ClusterJoin {
     private let log: LogStream
     private let node: String
     private let zones: ZoneMap?
+    private let seal: ClusterSeal?
+    /// Where the log was when it was opened.
+    private var last: UInt64 = 0
     private var birth: ClusterBirth?
     private(set) var result: Result<ClusterMembership, any Error>?
     private var failure: JetStreamFailure?
 
-    init(_ client: NATSClient, _ log: LogStream, node: String, zones: ZoneMap?) {
-      (self.client, self.log, self.node, self.zones) = (client, log, node, zones)
+    init(_ client: NATSClient, _ log: LogStream, node: String, zones: ZoneMap?, seal: ClusterSeal?) {
+      (self.client, self.log, self.node, self.zones, self.seal) = (client, log, node, zones, seal)
     }
 
     /// Why it has not joined so far.
@@ -59,7 +71,9 @@ enum ClusterJoin {
     func begin() {
       log.open { [weak self] in
         switch $0 {
-        case .success(let state) where state.differences.isEmpty: self?.readBirth()
+        case .success(let state) where state.differences.isEmpty:
+          self?.last = state.lastSequence
+          self?.readBirth()
         case .success(let state):
           self?.refuse(
             "the stream \(stream) of the engine is not ours: \(state.differences.joined(separator: "; "))")
@@ -75,13 +89,16 @@ enum ClusterJoin {
         switch $0 {
         case .success(let record): self?.take(record)
         case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): self?.giveBirth()
+        case .failure(.alien(let isSealed)):
+          self?.refuse(isSealed ? ClusterJoin.otherSecret : ClusterJoin.madeWithout)
         case .failure(let failure): self?.again(failure) { $0.readBirth() }
         }
       }
     }
 
     private func take(_ record: JetStreamRecord) {
-      guard let birth = ClusterBirth(record.payload) else {
+      guard seal != nil || !ClusterSeal.isSealed(record.payload) else { return refuse(ClusterJoin.madeWith) }
+      guard let birth = ClusterBirth(record.payload, seal: seal) else {
         return refuse("the stream \(stream) does not begin as a cluster's does")
       }
       self.birth = birth
@@ -89,7 +106,7 @@ enum ClusterJoin {
     }
 
     private func giveBirth() {
-      let birth = ClusterBirth(zones: zones ?? ZoneMap.usual)
+      let birth = ClusterBirth(zones: zones ?? ZoneMap.usual, seal: seal)
       log.append(birth.encoded, behind: 0) { [weak self] in
         switch $0 {
         // Somebody may have been first.
@@ -101,7 +118,7 @@ enum ClusterJoin {
 
     private func sayThatWeAreHere() {
       let joined: JSONValue = ["kind": "joined", "node": .string(node)]
-      log.append(joined.encoded) { [weak self] in
+      log.appendAtEnd(joined.encoded, behind: max(1, last)) { [weak self] in
         guard let self, let birth else { return }
         switch $0 {
         case .success(let ordinal) where ordinal < ClusterMembership.ordinalLimit:

@@ -46,6 +46,8 @@ public final class ClusterNode {
   let loop: EventLoop
   let client: NATSClient
   private let replicas: Int
+  /// Of all that this node writes into the engine; nil without `--cluster-secret`.
+  private let seal: ClusterSeal?
   private let orders: ClusterOrders
   private var drivers: [ZoneDriver] = []
   private var broker: Broker?
@@ -58,33 +60,40 @@ public final class ClusterNode {
   private var seats: [ZoneSeat] = []
   private var whenEmpty: (() -> Void)?
   private var hasFailed = false
+  /// Places of which `passedOver` has told.
+  private var told: Set<String> = []
   /// New beginnings that were carried out, and the zones whose logs have not told of the last one.
   private var startsOver = StartsOver()
 
   /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
   public init(
-    loop: EventLoop, engine: NATSClient.Settings, name: String, zones: ZoneMap?, replicas: Int = 1
+    loop: EventLoop, engine: NATSClient.Settings, name: String, zones: ZoneMap?, replicas: Int = 1,
+    seal: ClusterSeal? = nil
   ) throws {
-    (self.loop, self.name, self.replicas) = (loop, name, replicas)
+    (self.loop, self.name, self.replicas, self.seal) = (loop, name, replicas, seal)
     client = NATSClient(loop: loop, settings: engine) { _ in }
     let log = LogStream(
       client: client, loop: loop,
       configuration: JetStreamConfiguration(
-        name: ClusterJoin.stream, subject: ClusterJoin.subject, replicas: replicas))
+        name: ClusterJoin.stream, subject: ClusterJoin.subject, replicas: replicas), seal: seal)
     client.start()
     do {
       membership = try ClusterJoin.run(
-        client, log, loop: loop, node: name, zones: zones, patience: Self.joinPatience)
+        client, log, loop: loop, node: name, zones: zones, seal: seal, patience: Self.joinPatience)
     } catch {
       client.close()
       throw error
     }
     orders = ClusterOrders(log)
-    presence = NodePresence(client, name: name, ordinal: membership.ordinal)
+    presence = NodePresence(
+      client, name: name, ordinal: membership.ordinal, seal: seal, of: log.created ?? "")
     seats = [ZoneSeat](repeating: .nowhere, count: membership.birth.zones.count)
   }
 
   public var map: ZoneMap { membership.birth.zones }
+
+  /// Whether nothing counts here but what nodes of the cluster have written.
+  public var isSealed: Bool { seal != nil }
 
   private func driver(_ zone: ZoneNumber) -> ZoneDriver { drivers[zone.number] }
 
@@ -95,8 +104,13 @@ public final class ClusterNode {
     startsOver = StartsOver(zones: map.count)
     broker.ownedZones = [Bool](repeating: false, count: map.count)
     broker.channels.tellsBroadcasts = true
-    drivers = map.zones.map { ZoneDriver($0, client, loop, replicas: replicas, node: name, owner: self) }
+    drivers = map.zones.map {
+      ZoneDriver($0, client, loop, replicas: replicas, seal: seal, node: name, owner: self)
+    }
     presence.countOwned = { [unowned self] in ownedCount }
+    presence.countSeen = { [unowned self] in orders.last }
+    presence.onAlien = { [unowned self] in passedOver(NodeAnnouncement.subject) }
+    orders.onAlien = { [unowned self] in passedOver(ClusterJoin.stream) }
     presence.onChange = { [unowned self] in
       refreshSeats()
       callbacks.nodesChanged()
@@ -347,6 +361,15 @@ public final class ClusterNode {
     if driver(zone).add(entry.bytes) != nil { startsOver.told(zone, number) }
   }
 
+  // MARK: What nobody of the cluster has written
+
+  /// Told once for each place: whoever writes there may do so without end.
+  private func passedOver(_ place: String) {
+    guard told.insert(place).inserted else { return }
+    callbacks.tell(
+      "somebody who does not know the cluster's secret writes to \(place) in NATS: that is passed over", nil)
+  }
+
   // MARK: Failure
 
   private func fail(_ sentence: String) {
@@ -413,6 +436,8 @@ extension ClusterNode: ZoneDriverOwner {
       zone, broker, map, log, at: place, of: stream, startsOver: startsOver.last(zone),
       isSettled: { [unowned self] in !store.isCommitting }, done: done)
   }
+
+  func zonePassedOver(_ stream: String) { passedOver(stream) }
 
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String) { fail("zone \(zone): \(sentence)") }
 }

@@ -22,6 +22,8 @@ public struct ClusterOptions: Equatable, Sendable {
   public var credentials: String?
   /// A file with the engine's CA: it must have TLS then. Nil trusts whom the system trusts.
   public var ca: String?
+  /// A file with the secret by which nodes know what they have written; nil where they believe whatever is in the engine.
+  public var secret: String?
   /// Where the other nodes come in; 0 is any free port.
   public var nodePort: UInt16 = 0
 
@@ -46,6 +48,9 @@ public struct ClusterOptions: Equatable, Sendable {
   private static func isNodeCharacter(_ character: Character) -> Bool {
     character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character))
   }
+
+  /// Made of the secret; nil without one. Throws a sentence for a file that can't be used.
+  public func seal() throws -> ClusterSeal? { try secret.map { try ClusterSeal(path: $0) } }
 
   /// How the engine is reached. Throws a sentence for a file that can't be used.
   public func engineSettings(software: String) throws -> NATSClient.Settings {

@@ -13,12 +13,15 @@ final class ClusterOrders {
   private let log: LogStream
   /// Orders of this node by number: those that the log has, and nobody has carried out here.
   private var waiting: [UInt64: (Result<UInt64, JetStreamFailure>) -> Void] = [:]
-  private var pendingCount = 0
+  /// What is to be appended, the first of it on its way.
+  private var appends: [(bytes: [UInt8], done: (Result<UInt64, JetStreamFailure>) -> Void)] = []
   /// The last one that was read.
   private(set) var last: UInt64 = 0
   /// Who waits until so many were.
   private var watchers: [(number: UInt64, then: () -> Void)] = []
   private(set) var hasRead = false
+  /// Something was passed over that nobody of the cluster has written.
+  var onAlien: () -> Void = {}
 
   init(_ log: LogStream) { self.log = log }
 
@@ -30,6 +33,7 @@ final class ClusterOrders {
     log.follow(from: 2) { [unowned self] event in
       switch event {
       case .record(let record): read(record, carryOut)
+      case .alien(let sequence): passOver(sequence)
       case .caughtUp: hasRead = true
       case .gap: break
       case .purged(let first): failed("the cluster's log begins at \(first)")
@@ -46,6 +50,12 @@ final class ClusterOrders {
     else { return }
     carryOut(record.sequence, record.payload)
     waiting.removeValue(forKey: record.sequence)?(.success(record.sequence))
+  }
+
+  private func passOver(_ sequence: UInt64) {
+    last = sequence
+    onAlien()
+    tellWatchers()
   }
 
   /// Calls back when all up to a number have been carried out here, at once if they have. False if too many wait for that.
@@ -68,17 +78,30 @@ final class ClusterOrders {
 
   /// Has all nodes carry it out; `done` is called when this one has. After a failure it may be carried out nevertheless.
   func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
-    guard pendingCount < Self.limit else { return done(.failure(.late)) }
-    pendingCount += 1
-    log.append(document.encoded) { [weak self] result in
+    guard appends.count < Self.limit else { return done(.failure(.late)) }
+    appends.append((document.encoded, done))
+    if appends.count == 1 { append() }
+  }
+
+  /// One after the other, so that they are not in each other's way.
+  private func append() {
+    guard let (bytes, done) = appends.first else { return }
+    log.appendAtEnd(bytes, behind: last) { [weak self] result in
       guard let self else { return }
-      pendingCount -= 1
-      switch result {
-      // It may have been read before the engine has said where it is.
-      case .success(let number) where number <= last: done(.success(number))
-      case .success(let number): waiting[number] = done
-      case .failure(let failure): done(.failure(failure))
-      }
+      appends.removeFirst()
+      appended(result, done)
+      append()
+    }
+  }
+
+  private func appended(
+    _ result: Result<UInt64, JetStreamFailure>, _ done: @escaping (Result<UInt64, JetStreamFailure>) -> Void
+  ) {
+    switch result {
+    // It may have been read before the engine has said where it is.
+    case .success(let number) where number <= last: done(.success(number))
+    case .success(let number): waiting[number] = done
+    case .failure(let failure): done(.failure(failure))
     }
   }
 }

@@ -19,6 +19,10 @@ public struct NodeAnnouncement: Equatable, Sendable {
   public var owned = 0
   /// Devices that are connected to it, as a count.
   public var devices = 0
+  /// Counts what it has announced in this life.
+  var number: UInt64 = 0
+  /// How far it has read the cluster's log.
+  var seen: UInt64 = 0
 
   public init(name: String, ordinal: UInt64) { (self.name, self.ordinal) = (name, ordinal) }
 
@@ -27,6 +31,7 @@ public struct NodeAnnouncement: Equatable, Sendable {
       "name": .string(name), "ordinal": .integer(Int64(clamping: ordinal)),
       "address": .optional(address?.description), "console": .optional(console?.description),
       "draining": .bool(isDraining), "owned": .integer(Int64(owned)), "devices": .integer(Int64(devices)),
+      "number": .integer(Int64(clamping: number)), "seen": .integer(Int64(clamping: seen)),
     ]
     return document.encoded
   }
@@ -44,6 +49,8 @@ public struct NodeAnnouncement: Equatable, Sendable {
     if case .string(let text)? = document["console"] { console = SocketAddress(text) }
     if case .integer(let count)? = document["owned"] { owned = Int(count) }
     if case .integer(let count)? = document["devices"] { devices = Int(count) }
+    if case .integer(let count)? = document["number"] { number = UInt64(clamping: count) }
+    if case .integer(let count)? = document["seen"] { seen = UInt64(clamping: count) }
   }
 }
 

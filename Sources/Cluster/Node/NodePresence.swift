@@ -8,6 +8,9 @@ final class NodePresence {
   private static let announcementInterval: Int64 = 1_000_000_000
 
   private let client: NATSClient
+  private let seal: ClusterSeal?
+  private let place: ClusterSeal.Place
+  private var fresh: FreshAnnouncements
   private var board = NodeBoard()
   /// What the others are told of this node.
   private(set) var own: NodeAnnouncement
@@ -16,11 +19,18 @@ final class NodePresence {
   var countOwned: () -> Int = { 0 }
   /// A node has come, gone or changed.
   var onChange: () -> Void = {}
+  /// How far this node has read the cluster's log.
+  var countSeen: () -> UInt64 = { 0 }
+  /// Something was said that no node of the cluster has said, or has said now.
+  var onAlien: () -> Void = {}
   /// Another node has this one's name, and came later.
   var onNamesake: () -> Void = {}
 
-  init(_ client: NATSClient, name: String, ordinal: UInt64) {
-    self.client = client
+  /// `created` says when the cluster's log was made.
+  init(_ client: NATSClient, name: String, ordinal: UInt64, seal: ClusterSeal?, of created: String) {
+    (self.client, self.seal) = (client, seal)
+    place = ClusterSeal.Place(name: NodeAnnouncement.subject, created: created)
+    fresh = FreshAnnouncements(ordinal: ordinal)
     own = NodeAnnouncement(name: name, ordinal: ordinal)
   }
 
@@ -59,7 +69,7 @@ final class NodePresence {
   }
 
   private func hear(_ bytes: [UInt8]) {
-    guard let heard = NodeAnnouncement(bytes) else { return }
+    guard let heard = announcement(bytes) else { return }
     guard heard.name != own.name else {
       // The later one stays: it may be this node, started again.
       return heard.ordinal > own.ordinal ? onNamesake() : ()
@@ -69,6 +79,16 @@ final class NodePresence {
     guard before?.address != heard.address || before?.isDraining != heard.isDraining else { return }
     if before == nil { announce(SystemClock.now()) }
     onChange()
+  }
+
+  /// What was said, if it counts.
+  private func announcement(_ bytes: [UInt8]) -> NodeAnnouncement? {
+    guard let seal else { return NodeAnnouncement(bytes) }
+    guard let heard = seal.opened(bytes, at: place).flatMap(NodeAnnouncement.init) else {
+      onAlien()
+      return nil
+    }
+    return fresh.admits(heard) ? heard : nil
   }
 
   // MARK: This one
@@ -88,6 +108,9 @@ final class NodePresence {
   private func announce(_ now: Instant) {
     announcedAt = now
     own.owned = countOwned()
-    client.publish(NodeAnnouncement.subject, own.encoded)
+    own.number += 1
+    // This node's joining it has not read, but written.
+    own.seen = max(own.ordinal, countSeen())
+    client.publish(NodeAnnouncement.subject, seal?.sealed(own.encoded, at: place) ?? own.encoded)
   }
 }

@@ -21,6 +21,8 @@ final class SnapshotReader {
   /// Pieces that are asked for at a time, as a count.
   private static let ahead: UInt64 = 8
   private static let pause: Int64 = 100_000_000
+  /// Most messages at the end of the stream that are passed over as nobody of the cluster has written them, as a count.
+  static let alienLimit: UInt64 = 1000
 
   private let client: NATSClient
   private let log: LogStream
@@ -28,6 +30,9 @@ final class SnapshotReader {
   private let handle: (Event) -> Void
   private var end: SnapshotEnd?
   private var snapshot: UInt64 = 0
+  /// When the stream was made, and its oldest message.
+  private var created: String?
+  private var first: UInt64 = 0
   private var nextAsked: UInt64 = 0
   private var nextTold: UInt64 = 0
   private var early: [UInt64: [UInt8]] = [:]
@@ -44,7 +49,9 @@ final class SnapshotReader {
       guard let self else { return }
       let state = Result { () throws(JetStreamFailure) in try answer.state(of: self.log.configuration) }
       switch state {
-      case .success(let state) where state.lastSequence > 0: look(at: state.lastSequence)
+      case .success(let state) where state.lastSequence > 0:
+        (created, first) = (state.created, state.firstSequence)
+        look(at: state.lastSequence)
       case .success: handle(.done(nil))
       case .failure(.refused(JetStreamFailure.streamNotFoundCode, _)): handle(.done(nil))
       case .failure: again()
@@ -58,9 +65,11 @@ final class SnapshotReader {
   }
 
   /// The last message is the end of a snapshot, or says where the last one ends.
-  private func look(at sequence: UInt64) {
-    log.readBack(sequence) { [weak self] in
+  private func look(at sequence: UInt64, aliens: UInt64 = 0) {
+    guard sequence >= first, aliens < Self.alienLimit else { return handle(.done(nil)) }
+    log.readBack(sequence, madeAt: created) { [weak self] in
       guard let self else { return }
+      if case .failure(.alien) = $0 { return look(at: sequence - 1, aliens: aliens + 1) }
       guard case .success(let record) = $0 else { return again() }
       do {
         let message = try SnapshotMessage(record.payload)
@@ -92,12 +101,18 @@ final class SnapshotReader {
     while nextAsked < limit, nextAsked < nextTold + Self.ahead {
       let sequence = nextAsked
       nextAsked += 1
-      log.readBack(sequence) { [weak self] in self?.take($0, sequence) }
+      log.readBack(sequence, madeAt: created) { [weak self] in self?.take($0, sequence) }
     }
   }
 
   private func take(_ answer: Result<JetStreamRecord, JetStreamFailure>, _ sequence: UInt64) {
     guard end != nil else { return }
+    if case .failure(.alien) = answer {
+      end = nil
+      return handle(
+        .failed("its snapshot: message \(sequence) of \(log.configuration.name) was changed by somebody else")
+      )
+    }
     // It may have been replaced by a newer one: what was told of it is told again, which is no harm.
     guard case .success(let record) = answer, let message = try? SnapshotMessage(record.payload),
       message.snapshot == snapshot, case .piece(let bytes) = message.body

@@ -50,17 +50,20 @@ final class SnapshotWriter {
       switch $0 {
       case .success(let state):
         self?.last = state.lastSequence
-        if state.lastSequence == 0 { self?.goOn() } else { self?.findPreviousEnd() }
+        if state.lastSequence == 0 { self?.goOn() } else { self?.findPreviousEnd(at: state.lastSequence) }
       case .failure(let failure): self?.finish(.givenUp("\(failure)"))
       }
     }
   }
 
-  private func findPreviousEnd() {
-    log.readBack(last) { [weak self] in
+  private func findPreviousEnd(at sequence: UInt64) {
+    log.readBack(sequence) { [weak self] in
       guard let self else { return }
+      if case .failure(.alien) = $0, sequence > 1, last - sequence < SnapshotReader.alienLimit {
+        return findPreviousEnd(at: sequence - 1)
+      }
       if case .success(let record) = $0, let message = try? SnapshotMessage(record.payload) {
-        if case .end = message.body { previousEnd = last } else { previousEnd = message.previousEnd }
+        if case .end = message.body { previousEnd = sequence } else { previousEnd = message.previousEnd }
       }
       goOn()
     }

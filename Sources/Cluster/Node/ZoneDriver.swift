@@ -20,6 +20,8 @@ protocol ZoneDriverOwner: AnyObject {
     _ zone: ZoneNumber, _ log: LogStream, at place: ZonePlace, of stream: String,
     done: @escaping (SnapshotWriter.Outcome) -> Void
   ) -> SnapshotWriter?
+  /// A stream has something that nobody of the cluster has written: it counts for nothing.
+  func zonePassedOver(_ stream: String)
   /// This node can't go on: it was away too long, or the log is not what it must be.
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String)
 }
@@ -47,18 +49,19 @@ final class ZoneDriver {
   private(set) var snapshotCount = 0
 
   init(
-    _ zone: ZoneNumber, _ client: NATSClient, _ loop: EventLoop, replicas: Int, node: String,
+    _ zone: ZoneNumber, _ client: NATSClient, _ loop: EventLoop, replicas: Int, seal: ClusterSeal?,
+    node: String,
     owner: any ZoneDriverOwner
   ) {
     (self.zone, self.client, self.node, self.owner) = (zone, client, node, owner)
     log = LogStream(
       client: client, loop: loop,
       configuration: JetStreamConfiguration(
-        name: "APNS_Z\(zone)", subject: "apns.log.\(zone)", replicas: replicas))
+        name: "APNS_Z\(zone)", subject: "apns.log.\(zone)", replicas: replicas), seal: seal)
     snapshots = LogStream(
       client: client, loop: loop,
       configuration: JetStreamConfiguration(
-        name: "APNS_S\(zone)", subject: "apns.snapshot.\(zone)", replicas: replicas))
+        name: "APNS_S\(zone)", subject: "apns.snapshot.\(zone)", replicas: replicas), seal: seal)
   }
 
   func open() {
@@ -120,6 +123,9 @@ final class ZoneDriver {
       let before = ownerName
       perform(lease?.see(record, now: now))
       if ownerName != before { owner?.zoneWasRead(zone) }
+    case .alien(let sequence):
+      lease?.passOver(sequence)
+      owner?.zonePassedOver(log.configuration.name)
     case .gap: lease?.noteGap(now: now)
     case .caughtUp:
       lease?.noteCaughtUp()
@@ -224,6 +230,7 @@ final class ZoneDriver {
   }
 
   private func read(_ answer: Result<JetStreamRecord, JetStreamFailure>) {
+    if case .failure(.alien) = answer { owner?.zonePassedOver(log.configuration.name) }
     perform(lease?.readBack(answer, now: SystemClock.now()))
     perform(lease?.flush(SystemClock.now()))
   }

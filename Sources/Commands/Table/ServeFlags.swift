@@ -204,6 +204,9 @@ enum ServeFlags {
   static let natsCA = Flag(
     "nats-ca", .file, "CA to trust there, and no server without TLS (else the system's)"
   ).setting
+  static let clusterSecret = Flag(
+    "cluster-secret", .file, "secret of all nodes (mode 600), by which they know what they have written"
+  ).setting
   static let natsReplicas = Flag(
     "nats-replicas", ValueKind<Int>.number("N", 1...ClusterOptions.replicaLimit), default: "1",
     "NATS servers that hold each log"
@@ -238,7 +241,7 @@ enum ServeFlags {
   ]
 
   static let clusterGroup = FlagGroup(
-    "Several nodes", [nats, node, nodePort, zones, natsCreds, natsCA, natsReplicas])
+    "Several nodes", [nats, node, nodePort, zones, natsCreds, natsCA, natsReplicas, clusterSecret])
 
   static let all: [any FlagDescription] = groups.flatMap(\.flags)
 

@@ -85,6 +85,7 @@ extension EmulatorOptions {
       options.zones = settings[ServeFlags.zones].flatMap { ZoneMap(count: $0) }
     }
     (options.credentials, options.ca) = (settings[ServeFlags.natsCreds], settings[ServeFlags.natsCA])
+    options.secret = settings[ServeFlags.clusterSecret]
     options.replicas = settings[ServeFlags.natsReplicas] ?? options.replicas
     cluster = options
   }

@@ -38,10 +38,12 @@ final class EmulatorNode {
 
   /// Joins the cluster of the engine; throws the sentence why it can't.
   static func join(_ options: ClusterOptions, _ loop: EventLoop) throws -> ClusterNode {
+    let seal: ClusterSeal?
+    do { seal = try options.seal() } catch { throw EmulatorError(.failed, "--cluster-secret: \(error)") }
     do {
       return try ClusterNode(
         loop: loop, engine: options.engineSettings(software: EmulatorVersion.current), name: options.node,
-        zones: options.zones, replicas: options.replicas)
+        zones: options.zones, replicas: options.replicas, seal: seal)
     } catch {
       throw EmulatorError(.failed, "--nats: \(error)")
     }
@@ -88,6 +90,14 @@ final class EmulatorNode {
       service.seatsChanged()
     }
     cluster.callbacks.startedOver = { [unowned broker] in broker.forgetDevices(now: clock.now()) }
+    let logger = emulator.logger
+    cluster.callbacks.tell = { [logger] sentence, because in
+      logger.log(.warning, sentence, because.map { [("because", .string($0))] } ?? [])
+    }
+    if !cluster.isSealed {
+      logger.log(
+        .warning, "without --cluster-secret, whoever may write to the NATS server may change everything", [])
+    }
     cluster.callbacks.failed = { [unowned emulator] in emulator.giveUp($0) }
   }
 

@@ -15,6 +15,8 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
   case tooLarge(Int, limit: Int)
   /// The server, or the stream, is not what it must be.
   case unsuitable(String)
+  /// The message is there, and was not written by who knows the cluster's secret; `isSealed` if it has a code by another.
+  case alien(isSealed: Bool)
 
   public static let wrongLastSequenceCode = 10071
   public static let streamNotFoundCode = 10059
@@ -28,7 +30,7 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
     switch self {
     case .refused(let code, _): Self.passingCodes.contains(code)
     case .nobodyListens, .late: true
-    case .wrongLastSequence, .malformed, .tooLarge, .unsuitable: false
+    case .wrongLastSequence, .malformed, .tooLarge, .unsuitable, .alien: false
     }
   }
 
@@ -42,6 +44,7 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
     case .tooLarge(let size, let limit):
       "expected a NATS server that takes messages of \(size) bytes, got one that takes \(limit): raise its max_payload"
     case .unsuitable(let why): why
+    case .alien: "somebody has written it who does not know the secret of --cluster-secret"
     }
   }
 }

@@ -109,11 +109,11 @@ struct EmulatorOptionsTests {
     let told = try #require(
       Self.options(
         "--nats", "nats://h", "--node", "n-1", "--zones", "64", "--node-port", "7", "--nats-creds", "c",
-        "--nats-ca", "ca", "--nats-replicas", "3"
+        "--nats-ca", "ca", "--nats-replicas", "3", "--cluster-secret", "s"
       ).cluster)
     var expected = ClusterOptions(engines: [EngineAddress(SocketAddress(host: "h", port: 4222))], node: "n-1")
     (expected.zones, expected.nodePort, expected.replicas) = (ZoneMap.usual, 7, 3)
-    (expected.credentials, expected.ca) = ("c", "ca")
+    (expected.credentials, expected.ca, expected.secret) = ("c", "ca", "s")
     #expect(told == expected)
   }
 
