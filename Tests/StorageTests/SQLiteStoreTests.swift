@@ -1,4 +1,5 @@
 import Broker
+import Foundation
 import Platform
 import PushModel
 import Storage
@@ -319,11 +320,13 @@ struct SQLiteStoreTests {
     #expect(error.code == .notADatabase)
   }
 
-  @Test("refuses another program's database")
-  func foreign() throws {
-    try Raw.run(path, "CREATE TABLE recipe (name TEXT)")
+  @Test("refuses another program's database, and leaves it as it is", arguments: ["DELETE", "WAL"])
+  func foreign(journal: String) throws {
+    try Raw.run(path, "PRAGMA journal_mode = \(journal); CREATE TABLE recipe (name TEXT)")
+    let before = FileManager.default.contents(atPath: path)
     let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
     #expect(error.code == .notADatabase)
+    #expect(before != nil && FileManager.default.contents(atPath: path) == before)
     #expect(try Raw.run(path, "SELECT count(*) FROM sqlite_schema") == 1)
   }
 

@@ -77,13 +77,18 @@ enum Schema {
     channelTables, pendingForwardTable, rowChecks, fullerEntries, contextTable, chosenTable,
   ]
 
-  /// Before the first statement that reads the file.
+  /// Before the first statement that reads the file; they change nothing of one that is there.
   ///
   /// - One process only: an exclusive lock, taken once, instead of shared memory and locks in each turn.
-  /// - No zeroing of freed pages (Debian's default): nothing here is secret, and it would double the writing.
-  static let settings = """
+  static let opening = """
     PRAGMA page_size = 8192;
     PRAGMA locking_mode = EXCLUSIVE;
+    """
+
+  /// Once the file is known to be ours, or new.
+  ///
+  /// - No zeroing of freed pages (Debian's default): nothing here is secret, and it would double the writing.
+  static let settings = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA secure_delete = OFF;
@@ -95,27 +100,37 @@ enum Schema {
   /// grows with it and comes rarer; the sum stays about the same.
   static let checkpointPages = 512
 
-  /// Makes the tables of a new file, adds those that a file of an earlier version lacks, or refuses a file that is not ours.
+  /// Makes the tables of a new file, adds those that a file of an earlier version lacks, or refuses a file that is not ours and
+  /// leaves it as it is.
   static func prepare(_ database: Database) throws(StoreError) {
-    try database.execute(settings)
+    try database.execute(opening)
     // Takes the exclusive lock now, not in the first turn.
     try database.execute("BEGIN EXCLUSIVE")
+    let version = try version(of: database)
+    try database.execute("COMMIT")
+    try database.execute(settings)
+    try database.execute("BEGIN EXCLUSIVE")
+    if let version { try migrate(database, from: version) } else { try database.execute(tables) }
+    try database.execute("COMMIT")
+  }
+
+  /// The version of a file that is ours; nil for a new one.
+  private static func version(of database: Database) throws(StoreError) -> Int64? {
     let version = try database.integer("PRAGMA user_version")
     let owner = try database.integer("PRAGMA application_id")
     let tables = try database.integer("SELECT count(*) FROM sqlite_schema")
-    if version == 0, owner == 0, tables == 0 { try database.execute(Self.tables) }
-    guard try database.integer("PRAGMA application_id") == applicationId else {
+    if version == 0, owner == 0, tables == 0 { return nil }
+    guard owner == applicationId else {
       throw StoreError(code: .notADatabase, sentence: "\(database.path) is a database of another program")
     }
-    guard try database.integer("PRAGMA user_version") <= Self.version else {
+    guard version <= Self.version else {
       throw StoreError(
         code: .newerVersion,
         sentence:
           "the store \(database.path) was written by a newer version (\(version), known up to \(Self.version))"
       )
     }
-    try migrate(database, from: version)
-    try database.execute("COMMIT")
+    return version
   }
 
   /// Brings a file of an earlier version to this one, in the transaction that opened it.
