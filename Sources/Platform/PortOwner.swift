@@ -3,7 +3,7 @@ public enum PortOwner {
   /// `name (pid N)`; nil where the system does not tell (another user's process, or no `/proc`).
   public static func describe(port: UInt16) -> String? {
     guard let inode = listeningInode(port) else { return nil }
-    for pid in entries("/proc").compactMap({ Int32($0) }) where holds(pid, inode) {
+    for pid in FolderNames.read("/proc").compactMap({ Int32($0) }) where holds(pid, inode) {
       return "\(name(pid)) (pid \(pid))"
     }
     return nil
@@ -24,7 +24,7 @@ public enum PortOwner {
 
   private static func holds(_ pid: Int32, _ inode: String) -> Bool {
     let folder = "/proc/\(pid)/fd"
-    return entries(folder).contains { link("\(folder)/\($0)") == "socket:[\(inode)]" }
+    return FolderNames.read(folder).contains { link("\(folder)/\($0)") == "socket:[\(inode)]" }
   }
 
   private static func name(_ pid: Int32) -> String {
@@ -36,17 +36,6 @@ public enum PortOwner {
     var target = [CChar](repeating: 0, count: 256)
     let count = readlink(path, &target, target.count - 1)
     return String(decoding: target.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
-
-  private static func entries(_ path: String) -> [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      names.append(
-        withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-    }
-    return names
   }
 }
 

@@ -38,16 +38,9 @@ public enum ProcessStatus {
   /// The same for each of its threads by their numbers, the first of which is the process's. Threads that have ended are in the
   /// process's time and not here.
   public static func threadNanoseconds(_ pid: Int32) -> [Int32: Int64] {
-    guard let folder = opendir("/proc/\(pid)/task") else { return [:] }
-    defer { closedir(folder) }
     var result: [Int32: Int64] = [:]
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if let thread = Int32(name) {
-        result[thread] = processorNanoseconds(file: "/proc/\(pid)/task/\(thread)/stat")
-      }
+    for thread in FolderNames.read("/proc/\(pid)/task").compactMap({ Int32($0) }) {
+      result[thread] = processorNanoseconds(file: "/proc/\(pid)/task/\(thread)/stat")
     }
     return result
   }

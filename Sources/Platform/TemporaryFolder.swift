@@ -21,14 +21,8 @@ public struct TemporaryFolder: Sendable {
 
   private static func removeAll(_ path: String) {
     // What is no folder goes at once.
-    guard unlink(path) != 0, let folder = opendir(path) else { return }
-    while let entry = readdir(folder) {
-      // In place: an entry is shorter in memory than its type says.
-      let start = UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
-      let name = String(cString: start.assumingMemoryBound(to: CChar.self))
-      if name != ".", name != ".." { removeAll("\(path)/\(name)") }
-    }
-    closedir(folder)
+    guard unlink(path) != 0 else { return }
+    for name in FolderNames.read(path) { removeAll("\(path)/\(name)") }
     rmdir(path)
   }
 }

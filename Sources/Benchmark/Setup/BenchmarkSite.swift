@@ -125,16 +125,10 @@ final class BenchmarkSite {
 
   /// Removes a folder that this run made, with everything in it.
   private func remove(_ path: String) {
-    guard let directory = opendir(path) else { return }
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard name != ".", name != ".." else { continue }
+    for name in FolderNames.read(path) {
       let child = "\(path)/\(name)"
       if unlink(child) != 0 { remove(child) }
     }
-    closedir(directory)
     rmdir(path)
   }
 }

@@ -137,15 +137,9 @@ final class ReplayIdentities {
 
   /// The keys of a folder, in the order of their names.
   private static func keys(in folder: String) -> [Key] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
     var keys: [Key] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard name.hasSuffix(".json"),
-        let record = (try? TextFile.read("\(folder)/\(name)")).flatMap({ JSONReader.read($0) }),
+    for name in FolderNames.read(folder, where: { $0.hasSuffix(".json") }) {
+      guard let record = (try? TextFile.read("\(folder)/\(name)")).flatMap({ JSONReader.read($0) }),
         let keyId = record.string("keyId"), let teamId = record.string("teamId")
       else { continue }
       keys.append(
