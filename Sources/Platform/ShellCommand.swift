@@ -14,8 +14,8 @@ public final class ShellCommand: @unchecked Sendable {
   private static let grace: Int64 = 1_000_000_000
   /// How often it is looked at whether it has ended without closing its output, in milliseconds.
   private static let lookInterval: Int32 = 20
-  /// Most bytes of its output that are read at once: far more than a hook says, and one that writes without end is read at
-  /// 50 MiB/s, which leaves the machine to others, while the time and `stop` are looked at.
+  /// Most bytes of its output that are read between two looks: far more than a hook says, and one that writes without end is read
+  /// at 50 MiB/s, which leaves the machine to others, while the time and `stop` are looked at.
   private static let readLimit = 1 << 20
 
   /// How it ended.
@@ -108,8 +108,11 @@ public final class ShellCommand: @unchecked Sendable {
     var deadline: Int64
     private var said: [UInt8] = []
     private var isHearing = true
-    /// It writes faster than it is read: the rest waits for the next look.
+    /// What was read since when, in bytes and nanoseconds.
+    private var heard = (bytes: 0, since: 0 as Int64)
+    /// That was enough: the rest waits for the next look.
     private var isLoud = false
+    private var chunk = [UInt8](repeating: 0, count: 1 << 16)
     private var isOverdue = false
     private var isStopping = false
     /// All of its group was killed.
@@ -159,14 +162,14 @@ public final class ShellCommand: @unchecked Sendable {
       }
     }
 
-    /// Reads what there is, but no more than `readLimit`: there may be no end of it.
+    /// Reads what there is, but no more than `readLimit` in the time of a look: there may be no end of it.
     private mutating func hear(_ output: Int32) {
-      var chunk = [UInt8](repeating: 0, count: 1 << 16)
-      var total = 0
-      while isHearing, total < ShellCommand.readLimit {
+      let now = SystemClock.monotonicNanoseconds()
+      if now >= heard.since + Int64(ShellCommand.lookInterval) * 1_000_000 { heard = (0, now) }
+      while isHearing, heard.bytes < ShellCommand.readLimit {
         let count = read(output, &chunk, chunk.count)
         if count > 0 {
-          total += count
+          heard.bytes += count
           said += chunk.prefix(min(count, ShellCommand.outputLimit - said.count))
         } else if count == 0 {
           isHearing = false
