@@ -103,8 +103,18 @@ extension Broker {
     let registration = registry[row]
     history.noteToken(.removed, row, registration.environment, now)
     slots.route(row, to: nil)
+    noteAbandoned(row)
     guard registration.context == nil else { return }
     leaveChannels(of: registration.device, topic: registration.topic, registration.environment)
+  }
+}
+
+extension Broker {
+  /// A device that is there is to look at the row with its next filter.
+  func noteAbandoned(_ row: RegistrationID) {
+    let registration = registry[row]
+    guard registration.isAbandoned, registration.isActive else { return }
+    registry.session(of: registration.device, in: registration.environment)?.abandoned.insert(row)
   }
 }
 

@@ -75,25 +75,62 @@ extension Broker {
   public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
     // What an ended session still had to say must not claim messages for whoever has its number now.
     guard deliveries.isLive(session) else { return 0 }
-    session.enabled = enabled
-    let wanted = Set(enabled)
+    let isFirst = !session.hasFilter
+    guard isFirst || enabled != session.enabled || !session.abandoned.isEmpty else { return 0 }
+    let (before, wanted) = (Set(session.enabled), Set(enabled))
+    (session.enabled, session.hasFilter) = (enabled, true)
+    for row in session.abandoned where registry[row].isAbandoned { reportIfPushed(row, now: now) }
+    session.abandoned = []
+    let fresh = isFirst ? routeAll(session, wanted, now) : reroute(session, from: before, to: wanted)
+    let kept = fresh.filter { keepsMessage($0, now) }.sorted { slots[$0].head.isOlder(than: slots[$1].head) }
+    for row in kept { sendOrWait(row, session, isLast: row == kept.last, now) }
+    sendMissed(to: session, of: isFirst ? wanted : wanted.subtracting(before), now: now)
+    return kept.count
+  }
+
+  /// The first filter of a session: looks at all rows of the device, and answers those whose messages go there from now on.
+  private func routeAll(_ session: DeviceSession, _ wanted: Set<TopicHash>, _ now: Timestamp)
+    -> [RegistrationID]
+  {
     var fresh: [RegistrationID] = []
     for row in registry.registrations(of: session.device) {
       let registration = registry[row]
       guard registration.environment == session.environment, registration.isActive else { continue }
       if registration.isAbandoned {
         reportIfPushed(row, now: now)
-      } else if wanted.contains(registry[registration.topic].hash), canCarry(row, session) {
-        if slots[row].session != session.id { fresh.append(row) }
-        slots.route(row, to: session.id)
       } else {
-        slots.route(row, to: nil)
+        route(row, session, isWanted: wanted.contains(registry[registration.topic].hash), &fresh)
       }
     }
-    let kept = fresh.filter { keepsMessage($0, now) }.sorted { slots[$0].head.isOlder(than: slots[$1].head) }
-    for row in kept { sendOrWait(row, session, isLast: row == kept.last, now) }
-    sendMissed(to: session, of: wanted, now: now)
-    return kept.count
+    return fresh
+  }
+
+  /// A later filter, of which a device may send many: looks only at rows of the topics that are in one of both.
+  private func reroute(
+    _ session: DeviceSession, from before: Set<TopicHash>, to wanted: Set<TopicHash>
+  ) -> [RegistrationID] {
+    guard before != wanted else { return [] }
+    var fresh: [RegistrationID] = []
+    for hash in before.symmetricDifference(wanted) {
+      guard let topic = registry.knownTopic(hashed: hash) else { continue }
+      for row in registry.registrations(of: session.device, topic) {
+        let registration = registry[row]
+        guard registration.environment == session.environment, registration.isActive,
+          !registration.isAbandoned
+        else { continue }
+        route(row, session, isWanted: wanted.contains(hash), &fresh)
+      }
+    }
+    return fresh
+  }
+
+  /// Has the messages of a row go to the session if it wants them, else nowhere.
+  private func route(
+    _ row: RegistrationID, _ session: DeviceSession, isWanted: Bool, _ fresh: inout [RegistrationID]
+  ) {
+    guard isWanted, canCarry(row, session) else { return slots.route(row, to: nil) }
+    if slots[row].session != session.id { fresh.append(row) }
+    slots.route(row, to: session.id)
   }
 
   /// Whether a message is kept for the row; one whose time is over is dropped.

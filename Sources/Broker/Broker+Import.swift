@@ -35,6 +35,7 @@ extension Broker {
     }
     if told.goneAt != nil { drop(row, .discarded, now) }
     slots.route(row, to: listener(of: row))
+    noteAbandoned(row)
     history.noteToken(told.goneAt == nil ? .issued : .gone, row, told.environment, now)
     return row
   }

@@ -24,6 +24,9 @@ public final class Registry {
   private var devices: [Device] = []
   private var topics = TopicTable(limit: topicLimit, unusedLimit: unusedTopicLimit)
   private var registrations = PlainTable<RegistrationID, Registration>()
+  private var crowded = CrowdedDevices()
+  /// How many rows were walked through one by one so far, as a count: for tests, as work must not grow with what a device has.
+  package private(set) var walkedRows = 0
   private var index = TokenIndex()
   private var deviceByUDID: [UDID: DeviceID] = [:]
   /// Chosen tokens of other lengths than devices know: `Registration.token` is only what the table calls them.
@@ -257,22 +260,46 @@ public final class Registry {
   /// All rows of a device, newest first.
   public func registrations(of device: DeviceID) -> [RegistrationID] {
     var result: [RegistrationID] = []
+    result.reserveCapacity(Int(devices[device.index].rowCount))
     var next = devices[device.index].firstRegistration
     while let row = next {
       result.append(row)
       next = registrations[row].nextOfDevice
     }
+    walkedRows &+= result.count
     return result
+  }
+
+  /// Rows of a topic on a device, in both environments, oldest first.
+  func registrations(of device: DeviceID, _ topic: TopicID) -> [RegistrationID] {
+    crowded.rows(device, topic)
+      ?? registrations(of: device).reversed().filter { registrations[$0].topic == topic }
+  }
+
+  /// Rows of all installs of an app on a device, newest first.
+  private func installs(_ device: DeviceID, _ app: CrowdedDevices.App) -> [RegistrationID] {
+    crowded.rows(device, app)?.reversed()
+      ?? registrations(of: device).filter {
+        registrations[$0].isOf(app.topic, app.context, app.environment)
+      }
+  }
+
+  /// The number that the next install of an app on a device has.
+  private func nextInstall(_ device: DeviceID, _ app: CrowdedDevices.App) -> Int32 {
+    Registration.nextInstall(after: installs(device, app).map { registrations[$0].install })
+  }
+
+  /// Whether so many installs more are more than one device may have.
+  private func isFull(_ device: DeviceID, installs: Int = 1) -> Bool {
+    Int(devices[device.index].rowCount) + installs > Self.rowsPerDevice
   }
 
   /// The row of the app as it is installed now, if it is; of one context of its topic, if one is named.
   public func installed(
     _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil
   ) -> RegistrationID? {
-    registrations(of: device).first {
-      let row = registrations[$0]
-      return row.isOf(topic, context, environment) && row.isActive && !row.isAbandoned
-    }
+    installs(device, .init(topic: topic, environment: environment, context: context))
+      .first { registrations[$0].isActive && !registrations[$0].isAbandoned }
   }
 
   /// The rows of an app as it is installed now: that of its bundle id, and those of its push types with topics of their own and
@@ -294,8 +321,7 @@ public final class Registry {
 
   /// Whether so many installs more fit the table and the device's part of it.
   public func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
-    registrations.count + installs <= Self.rowLimit
-      && Int(devices[device.index].rowCount) + installs <= Self.rowsPerDevice
+    registrations.count + installs <= Self.rowLimit && !isFull(device, installs: installs)
   }
 
   /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).
@@ -303,10 +329,8 @@ public final class Registry {
     _ device: DeviceID, _ topic: TopicID, _ context: TokenContextID?, _ environment: Environment,
     now: Timestamp
   ) -> RegistrationID? {
-    let rows = registrations(of: device)
-    guard rows.count < Self.rowsPerDevice else { return nil }
-    let earlier = rows.map { registrations[$0] }.filter { $0.isOf(topic, context, environment) }
-    let install = Registration.nextInstall(after: earlier.map(\.install))
+    guard !isFull(device) else { return nil }
+    let install = nextInstall(device, .init(topic: topic, environment: environment, context: context))
     let token = derivedToken(
       self[device].udid, self[topic].hash, environment, install: install, context: context.map { self[$0] })
     return add(
@@ -330,10 +354,18 @@ public final class Registry {
     let id = registrations.append(row)
     devices[row.device.index].firstRegistration = id
     devices[row.device.index].rowCount += 1
+    noteRow(id, row)
     index.insert(row.token, id)
     if let chosen { noteChosen(chosen, id) }
     changes.registrations.append(id)
     return id
+  }
+
+  /// Has the rows of a device found by topic once it has many.
+  private func noteRow(_ id: RegistrationID, _ row: Registration) {
+    guard devices[row.device.index].rowCount > CrowdedDevices.walkLimit else { return }
+    guard !crowded.knows(row.device) else { return crowded.add(id, row) }
+    crowded.begin(row.device, registrations(of: row.device).reversed().map { ($0, registrations[$0]) })
   }
 
   // MARK: Chosen tokens
@@ -379,13 +411,11 @@ public final class Registry {
   func install(
     _ token: ChosenToken, on device: DeviceID, _ topic: TopicID, _ environment: Environment, now: Timestamp
   ) -> RegistrationID? {
-    let rows = registrations(of: device)
-    guard rows.count < Self.rowsPerDevice else { return nil }
-    let earlier = rows.map { registrations[$0] }.filter { $0.isOf(topic, nil, environment) }
+    guard !isFull(device) else { return nil }
     var row = Registration(
       token: name(of: token), device: device, topic: topic,
-      install: Registration.nextInstall(after: earlier.map(\.install)), environment: environment,
-      issuedAt: now)
+      install: nextInstall(device, .init(topic: topic, environment: environment)),
+      environment: environment, issuedAt: now)
     row.isChosen = true
     return add(row, token)
   }
@@ -417,6 +447,7 @@ public final class Registry {
     (contexts, contextByName) = ([], [:])
     registrations.removeAll()
     devices = []
+    crowded = CrowdedDevices()
     deviceByUDID = [:]
     (otherLengths, chosenCount) = ([:], 0)
     index.removeAll()

@@ -13,6 +13,10 @@ public final class DeviceSession {
   var turn: UInt64 = 0
   /// Topics that the device wants now.
   public internal(set) var enabled: [TopicHash] = []
+  /// It has said so at least once.
+  var hasFilter = false
+  /// Rows of apps that were taken off the phone since it said so last: whether it has to report them, the next time tells.
+  var abandoned: Set<RegistrationID> = []
 
   /// Broadcast channels that it listens to, by row.
   var joined: [Int64: ChannelMembership] = [:]

@@ -99,8 +99,19 @@ final class CourierConnection: ConnectionHandler {
         acknowledge(receipt, to: broker, link, now)
       } else {
         perform(session.frameReceived(frame, at: instant), instant, now)
+        if leavesRest(&input) { return }
       }
     }
+  }
+
+  /// Behind a frame that is more than a receipt: leaves the others for the next turn if this device has had its part of this
+  /// one. A stranger may not say so much that it would matter.
+  private func leavesRest(_ input: inout UnsafeRawBufferPointer) -> Bool {
+    guard !input.isEmpty, isListening, session.isEstablished, arrival == nil, connection.hasReadEnough
+    else { return false }
+    connection.leave(input)
+    input = UnsafeRawBufferPointer(start: nil, count: 0)
+    return true
   }
 
   private func takePacked(
@@ -109,6 +120,7 @@ final class CourierConnection: ConnectionHandler {
     while isListening, let command = try packing?.decoder.next(&input, limit: session.frameLimit) {
       let action = command.withFrame { session.frameReceived($0, at: instant) }
       perform(action, instant, now)
+      if leavesRest(&input) { return }
     }
   }
 
@@ -137,7 +149,8 @@ final class CourierConnection: ConnectionHandler {
   private func countMemory() {
     link.noteUnsent(unsentBytes)
     connection.hold(
-      decoder.heldByteCount + held.count + link.heldBytes + (arrival?.heldBytes ?? 0))
+      decoder.heldByteCount + held.count + link.heldBytes + connection.leftByteCount
+        + (arrival?.heldBytes ?? 0))
   }
 
   func timePassed(_ now: Instant) {

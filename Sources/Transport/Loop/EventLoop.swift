@@ -16,10 +16,12 @@ public final class EventLoop {
   var readTimes = ReadBudget.Times()
   /// How long connections that used up their share of this turn have read, in nanoseconds.
   var timeRead: Int64 = 0
+  /// When the connection that reads now was first seen to, in monotonic nanoseconds; 0 before that.
+  var readingSince: Int64 = 0
   /// How many connections read on in this turn.
   private var busyReaders = 0
   /// Turns so far, as a count.
-  private(set) var turns = 0
+  public private(set) var turns = 0
   /// Sockets that became ready in this turn, but for those of busy readers.
   var wakeups = 0
   /// Turns since a socket did, as a count.

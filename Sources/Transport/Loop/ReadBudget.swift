@@ -2,8 +2,9 @@ import Platform
 
 /// How much one connection may read in a turn before others get theirs; what is left comes in the next turn.
 ///
-/// Bytes alone are no measure of work: 16 KiB may hold one request or 1800 empty frames. So the time counts as well, which a
-/// clock tells after every few reads.
+/// Bytes alone are no measure of work: 16 KiB may hold one request or 3000 empty frames. So the time counts as well, from the
+/// first read on. A clock tells it after that, if there is more to read, and then after every few reads; and whoever handles
+/// what was read asks for it amid that, behind each frame that may be costly (`SocketConnection.hasReadEnough`).
 struct ReadBudget {
   /// Most bytes. Large, because one store transaction is paid per turn.
   static let byteLimit = 4 << 20
@@ -27,26 +28,29 @@ struct ReadBudget {
 
   private var bytesLeft = byteLimit
   private var reads = 0
-  private var firstLook: Int64 = 0
 
   /// Takes note of a read that was handled; answers whether the connection has had its share of this turn.
   @inline(__always)
   mutating func isSpent(_ count: Int, on loop: EventLoop) -> Bool {
     bytesLeft -= count
     reads += 1
-    let isLook = reads % Self.readsPerLook == 0 || count > Self.recordSize
-    return bytesLeft <= 0 || isLook && isOutOfTime(loop)
+    let isLook = reads % Self.readsPerLook == 1 || count > Self.recordSize
+    return bytesLeft <= 0 || isLook && loop.hasReadEnough()
   }
+}
 
+extension EventLoop {
+  /// Whether the connection that reads now has had its share of this turn's time. The first to ask has the time begin.
   @inline(never)
-  private mutating func isOutOfTime(_ loop: EventLoop) -> Bool {
+  func hasReadEnough() -> Bool {
     let now = SystemClock.monotonicNanoseconds()
-    guard firstLook > 0 else {
-      firstLook = now
+    guard readingSince > 0 else {
+      readingSince = now
       return false
     }
-    guard now - firstLook >= loop.readShare else { return false }
-    loop.timeRead += now - firstLook
+    guard now - readingSince >= readShare else { return false }
+    timeRead += now - readingSince
+    readingSince = now
     return true
   }
 }

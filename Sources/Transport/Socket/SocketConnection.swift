@@ -26,6 +26,8 @@ public final class SocketConnection: LoopClient {
   private var input = Input.flowing
   private var inputDrain = InputDrain()
   private var output = OutputQueue()
+  /// What the handler was handed, and left for the next turn.
+  private var leftover: [UInt8] = []
   private var share = MemoryShare()
   var idleMark: IdleMark
   private var readEvent: LoopEvent?
@@ -315,17 +317,46 @@ public final class SocketConnection: LoopClient {
     if phase.isFlowing { queueReading() }
   }
 
+  // MARK: Handing over in parts
+
+  /// For a handler amid what it was handed, behind what may have been costly: whether the others are to have their turn. It
+  /// then leaves the rest, which is handed over again in the next turn, before anything that comes later.
+  public var hasReadEnough: Bool { loop.hasReadEnough() }
+
+  /// Leaves the end of what was handed over for the next turn. To be called at most once for it, and last.
+  public func leave(_ rest: UnsafeRawBufferPointer) {
+    guard phase.isFlowing, !rest.isEmpty else { return }
+    leftover = Array(rest)
+    queueReading()
+  }
+
+  /// Bytes that the handler has left.
+  public var leftByteCount: Int { leftover.count }
+
+  /// Hands over again what the handler has left; answers whether it has taken all of it.
+  private func handOverRest() -> Bool {
+    guard !leftover.isEmpty else { return true }
+    guard phase.isFlowing, input != .paused else { return false }
+    let bytes = leftover
+    leftover = []
+    bytes.withUnsafeBytes { handler?.connection(self, received: $0) }
+    return leftover.isEmpty
+  }
+
   private func readAll() {
     let buffer = loop.scratch
     var budget = ReadBudget()
+    loop.readingSince = 0
+    guard handOverRest() else { return }
     while phase.isFlowing, input == .flowing {
       switch layer.read(into: buffer) {
       case .moved(let count):
         bytesRead += count
         handler?.connection(self, received: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
-        if budget.isSpent(count, on: loop) { return queueReading() }
+        guard leftover.isEmpty else { return }
         // If more has come since, the socket says so.
         if layer.isDry(afterReading: count) { return }
+        if budget.isSpent(count, on: loop) { return queueReading() }
       case .needsInput: return
       case .needsRoom: return waitForWritable()
       case .ended: return peerEnded()
@@ -394,7 +425,7 @@ public final class SocketConnection: LoopClient {
   /// Ends without a word and leaves the socket to the caller, with what the peer has sent and nobody has read. The handler, which
   /// has asked for it, is not told. nil if something is still to be said, or the peer has ended its side.
   func detach() -> Int32? {
-    guard phase == .open, output.isEmpty, !peerHasEnded, !layer.hasTLS else { return nil }
+    guard phase == .open, output.isEmpty, !peerHasEnded, !layer.hasTLS, leftover.isEmpty else { return nil }
     letGo()
     handler = nil
     onClosed?(self, "handed over")
@@ -407,6 +438,7 @@ public final class SocketConnection: LoopClient {
     writeEvent?.cancel()
     (readEvent, writeEvent, settleTimer) = (nil, nil, nil)
     output.release(to: loop)
+    leftover = []
     share.set(0, in: loop.memory)
   }
 

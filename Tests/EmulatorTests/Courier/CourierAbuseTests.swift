@@ -116,6 +116,23 @@ extension LiveTests {
       #expect(again.messages[0].payload == Frames.text("\(count)"), "nothing is lost with it")
     }
 
+    @Test("a read full of costly frames is looked at in parts, and another device is answered between them")
+    func costlyFrames() throws {
+      let harness = try EmulatorHarness()
+      let busy = try harness.device()
+      let (connection, _) = try served(harness)
+      let other = try harness.device("phone-2")
+      // No time at all: each turn looks at two frames.
+      harness.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      busy.send((0..<2000).flatMap { _ in FilterUpdate(baseToken: nil).encoded })
+      harness.turn(until: "the first were looked at") { connection.leftByteCount > 0 }
+      other.roundTrip()
+      #expect(connection.leftByteCount > 0)
+      harness.loop.readTimes = .init()
+      busy.roundTrip()
+      #expect(connection.leftByteCount == 0 && !busy.recorder.hasEnded)
+    }
+
     @Test("a device that is found gone as the turn's messages leave costs nothing but its connection")
     func goneUnnoticed() throws {
       let harness = try EmulatorHarness()

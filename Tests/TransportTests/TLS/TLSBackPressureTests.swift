@@ -176,6 +176,65 @@ extension LiveTests {
       #expect(stage.loop.readShare <= short)
     }
 
+    @Test("what a handler leaves is handed over in the next turn, in front of what comes later")
+    func leaves() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      // One byte a turn, of whatever was handed over.
+      var (taken, turns): ([UInt8], Set<Int>) = ([], [])
+      server.onReceived = { connection, bytes in
+        taken.append(bytes[0])
+        turns.insert(stage.loop.turns)
+        connection.leave(UnsafeRawBufferPointer(rebasing: bytes[1...]))
+      }
+      client.send([1, 2, 3])
+      client.connection?.flushNow()
+      stage.turn(until: "the first is here") { taken == [1] }
+      #expect(server.connection?.leftByteCount == 2)
+      client.send([4, 5])
+      client.connection?.flushNow()
+      stage.turn(until: "all are here") { taken.count == 5 }
+      #expect(taken == [1, 2, 3, 4, 5] && turns.count == 5 && server.connection?.leftByteCount == 0)
+    }
+
+    @Test("what a handler has left waits while the connection is paused, and goes with it")
+    func leavesPaused() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      var taken: [[UInt8]] = []
+      server.onReceived = { connection, bytes in
+        taken.append(Array(bytes))
+        guard taken.count == 1 else { return }
+        connection.leave(UnsafeRawBufferPointer(rebasing: bytes[1...]))
+        connection.setPaused(true)
+      }
+      client.send([1, 2, 3])
+      stage.turn(until: "the first is here") { !taken.isEmpty }
+      stage.settle()
+      #expect(taken == [[1, 2, 3]])
+      server.connection?.setPaused(false)
+      stage.turn(until: "the others are here") { taken == [[1, 2, 3], [2, 3]] }
+      server.connection?.leave(UnsafeRawBufferPointer(start: nil, count: 0))
+      server.connection?.abort("over")
+      stage.settle()
+      #expect(taken.count == 2 && server.connection?.leftByteCount == 0)
+    }
+
+    @Test("time counts from the first read on, and its handler may ask amid it whether it is over")
+    func asksAmidRead() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      var answers: [Bool] = []
+      server.onReceived = { connection, _ in
+        answers += (0..<3).map { _ in connection.hasReadEnough }
+      }
+      client.send([1])
+      stage.turn(until: "it is read") { !answers.isEmpty }
+      // Whoever asks first has the time begin.
+      #expect(answers == [false, true, true])
+    }
+
     @Test("a connection that sends without end lets others be read in between")
     func fairness() throws {
       let stage = try Stage()
