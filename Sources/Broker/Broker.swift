@@ -13,6 +13,10 @@ public final class Broker {
   let history: History
   /// Broadcast channels.
   public var channels: ChannelTable
+  /// Broadcasts that have not come to all who listen.
+  var broadcasts = BroadcastQueue()
+  /// Told of each broadcast of the history that has, by its id.
+  public var onBroadcastThrough: ((UInt64) -> Void)?
   /// What providers are to hear of tokens that are gone.
   var feedbackQueue = FeedbackQueue()
   /// Tokens of another service that were found gone while forwarding.

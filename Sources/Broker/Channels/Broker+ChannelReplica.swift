@@ -8,7 +8,8 @@ extension Broker {
   ) -> Bool {
     guard let row = channels.replicate(key, storesNewest: storesNewest, newest: newest) else { return false }
     guard let newest, newest.expiresAt > now else { return true }
-    deliver(newest, key, row)
+    // Nobody gets one twice on a connection.
+    begin(newest, in: row, isRepeated: true, isRecorded: false)
     return true
   }
 
@@ -22,19 +23,8 @@ extension Broker {
 
   /// A broadcast went out: those who listen here get it. Whether the channel keeps it is told with the channel.
   public func replicateBroadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) {
-    guard let row = channels.row(key), let channel = channels.channels[row] else { return }
-    deliver(broadcast, key, row)
-    // It may have come by this process.
-    finishBroadcast(
-      broadcast.id, count: channel.listeners.count, isStored: channel.storesNewest, now: broadcast.sentAt)
-  }
-
-  /// Nobody gets one twice on a connection.
-  private func deliver(_ broadcast: ChannelTable.Broadcast, _ key: ChannelTable.Key, _ row: Int64) {
-    for session in channels.channels[row]?.listeners ?? []
-    where broadcast.sentAt > session.joined[row]?.reached ?? broadcast.sentAt {
-      send(broadcast, key, row, to: session)
-    }
+    // It may have come by this process, whose history has it then.
+    if let row = channels.row(key) { begin(broadcast, in: row, isRepeated: true) }
   }
 
   /// How far a device that listens got; with nil it listens no more. False if nobody knows the device or the channel.

@@ -13,11 +13,16 @@ extension Broker {
     guard known != nil || session.joined.count < ChannelTable.channelsPerSession else { return false }
     let seenUntil = seenUntil ?? Timestamp(nanoseconds: .min)
     guard channels.subscribe(session.device, row, seenUntil: seenUntil) else { return false }
-    if known == nil { channels.addListener(session, row) }
+    if known == nil { listen(session, row, seenUntil) }
     // What the device says counts more than what is remembered, but nothing is sent twice on one connection.
-    session.joined[row, default: ChannelMembership(seenUntil: seenUntil)].seenUntil = seenUntil
+    session.joined[row]?.seenUntil = seenUntil
     sendMissed(row, to: session, now: now)
     return true
+  }
+
+  private func listen(_ session: DeviceSession, _ row: Int64, _ seenUntil: Timestamp) {
+    session.joined[row] = ChannelMembership(
+      place: channels.addListener(session, row), joinedAt: broadcasts.joinNumber, seenUntil: seenUntil)
   }
 
   /// A device leaves a channel; leaving one it has not joined is harmless.
@@ -32,8 +37,8 @@ extension Broker {
   }
 
   private func leave(_ session: DeviceSession, _ row: Int64) {
-    guard session.joined.removeValue(forKey: row) != nil else { return }
-    channels.removeListener(session, row)
+    guard let membership = session.joined.removeValue(forKey: row) else { return }
+    channels.removeListener(at: membership.place, row)
     channels.unsubscribe(session.device, row)
   }
 
@@ -41,16 +46,15 @@ extension Broker {
   func resumeChannels(_ session: DeviceSession) {
     for (row, seenUntil) in channels.subscriptions[session.device] ?? [:]
     where channels.channels[row]?.key.environment == session.environment {
-      session.joined[row] = ChannelMembership(seenUntil: seenUntil)
-      channels.addListener(session, row)
+      listen(session, row, seenUntil)
     }
   }
 
   /// The connection has ended; how far the device got is remembered.
   func suspendChannels(_ session: DeviceSession) {
     for (row, membership) in session.joined {
-      channels.removeListener(session, row)
-      _ = channels.subscribe(session.device, row, seenUntil: membership.reached)
+      channels.removeListener(at: membership.place, row)
+      _ = channels.subscribe(session.device, row, seenUntil: reached(row, membership))
     }
     session.joined = [:]
   }
@@ -74,7 +78,8 @@ extension Broker {
 
   private func sendMissed(_ row: Int64, to session: DeviceSession, now: Timestamp) {
     guard let channel = channels.channels[row], let newest = channel.newest, newest.expiresAt > now,
-      let membership = session.joined[row], newest.sentAt > membership.reached
+      let membership = session.joined[row], newest.sentAt > membership.reached,
+      !isUnderWay(row, to: membership)
     else { return }
     send(newest, channel.key, row, to: session)
   }
@@ -124,12 +129,10 @@ extension Broker {
   /// Sends one that was recorded, here or elsewhere, to everybody who listens; false if its channel has gone.
   @discardableResult
   public func broadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) -> Bool {
-    guard let row = channels.row(key), let channel = channels.channels[row] else { return false }
+    guard let row = channels.row(key) else { return false }
     channels.noteSent(broadcast, in: row)
     if broadcast.expiresAt > broadcast.sentAt { channels.keep(broadcast, in: row) }
-    for session in channel.listeners { send(broadcast, key, row, to: session) }
-    finishBroadcast(
-      broadcast.id, count: channel.listeners.count, isStored: channel.storesNewest, now: broadcast.sentAt)
+    begin(broadcast, in: row)
     return true
   }
 
@@ -202,6 +205,6 @@ extension Broker {
       expiresAt: expiresAt, expiry: submission.expiration ?? 0)
     channels.keep(broadcast, in: row)
     finishBroadcast(id, count: 0, isStored: true, now: sentAt)
-    for session in channels.channels[row]?.listeners ?? [] { sendMissed(row, to: session, now: now) }
+    if expiresAt > now { begin(broadcast, in: row, isRepeated: true, isRecorded: false) }
   }
 }

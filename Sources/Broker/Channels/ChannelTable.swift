@@ -48,7 +48,7 @@ public struct ChannelTable {
     var storesNewest: Bool
     var newest: Broadcast?
     /// Who is connected and listens.
-    var listeners: [DeviceSession] = []
+    var listeners = ListenerList()
     /// All devices that listen, also those that are away.
     var subscribers: Set<DeviceID> = []
   }
@@ -154,7 +154,7 @@ public struct ChannelTable {
       return false
     }
     registry?.release(key.topic)
-    for session in channel.listeners { session.joined[row] = nil }
+    for session in channel.listeners.sessions { session.joined[row] = nil }
     for device in channel.subscribers { forget(device, row) }
     rowsOfApp[key.app]?.remove(row)
     if rowsOfApp[key.app]?.isEmpty == true { rowsOfApp[key.app] = nil }
@@ -226,19 +226,18 @@ public struct ChannelTable {
   /// Forgets who listens; the store is told otherwise.
   mutating func forgetSubscriptions() {
     for row in channels.keys {
-      channels[row]?.listeners = []
+      channels[row]?.listeners = ListenerList()
       channels[row]?.subscribers = []
     }
     (subscriptions, subscriptionCount, changes.subscriptions) = ([:], 0, [])
   }
 
-  mutating func addListener(_ session: DeviceSession, _ row: Int64) {
-    channels[row]?.listeners.append(session)
+  /// Answers the place of the session among those who listen.
+  mutating func addListener(_ session: DeviceSession, _ row: Int64) -> Int {
+    channels[row]?.listeners.add(session) ?? 0
   }
 
-  mutating func removeListener(_ session: DeviceSession, _ row: Int64) {
-    channels[row]?.listeners.removeAll { $0 === session }
-  }
+  mutating func removeListener(at place: Int, _ row: Int64) { channels[row]?.listeners.remove(at: place) }
 
   // MARK: The store
 

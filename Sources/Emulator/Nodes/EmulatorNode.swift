@@ -61,7 +61,7 @@ final class EmulatorNode {
     commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker)
     relay = PushRelay(
       loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
-      commands: commands, logger: emulator.logger)
+      commands: commands, broadcasts: emulator.provider.broadcasts, logger: emulator.logger)
     guests = RelayGuests(loop: loop, broker, cluster, clock)
     service.onLink = { [guests] in guests.take($0, $1) }
     attach(emulator)

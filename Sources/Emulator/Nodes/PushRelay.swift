@@ -37,6 +37,8 @@ final class PushRelay: PushSink {
   private var busy: Set<Int> = []
   private var timer: LoopEvent?
   private let commands: CommandRelay
+  /// For channels of this node's own zones.
+  private let broadcasts: any BroadcastSink
   private let logger: Logger
   /// Where what comes in is captured, with its verdict; nil while it is not.
   var capture: CaptureRecorder? {
@@ -49,12 +51,12 @@ final class PushRelay: PushSink {
 
   init(
     loop: EventLoop, broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
-    links: RelayLinks, commands: CommandRelay, logger: Logger
+    links: RelayLinks, commands: CommandRelay, broadcasts: any BroadcastSink, logger: Logger
   ) {
     (self.broker, self.cluster, self.clock, self.waiters, self.links) = (
       broker, cluster, clock, waiters, links
     )
-    (self.commands, self.logger) = (commands, logger)
+    (self.commands, self.broadcasts, self.logger) = (commands, broadcasts, logger)
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     timer?.start(afterNanoseconds: Self.tickInterval)
     links.onReply = { [unowned self] in take($0, from: $1) }
@@ -171,8 +173,8 @@ extension PushRelay: BroadcastSink {
   ) -> PushVerdict {
     let zone = cluster.map.zone(ofChannel: key.id)
     guard cluster.seat(of: zone) != .here, let topic = broker.registry[key.topic].name else {
-      let id = broker.broadcast(submission, to: key, storageSeconds: storageSeconds, now: now)
-      return .now(SubmissionResult(id: id))
+      return broadcasts.broadcast(
+        submission, to: key, storageSeconds: storageSeconds, for: ticket, now: now)
     }
     let broadcast = broker.beginBroadcast(submission, storageSeconds: storageSeconds, now: now)
     commands.ask(.broadcast(topic: topic, key.environment, id: key.id, broadcast), in: zone) {

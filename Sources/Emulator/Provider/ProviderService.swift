@@ -45,7 +45,7 @@ final class ProviderService {
   ) {
     self.revocations = revocations
     (self.faults, self.sink, self.waiters) = (faults, sink, waiters)
-    broadcasts = LocalSink(broker)
+    broadcasts = LocalBroadcasts(broker, waiters)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
     directory = BrokerDirectory(broker: broker, options: options)

@@ -123,13 +123,3 @@ final class LocalSink: PushSink {
   func kept(of waiter: Int) -> [Int64] { [] }
   func throwAway(of waiter: Int) {}
 }
-
-extension LocalSink: BroadcastSink {
-  func broadcast(
-    _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
-    now: Timestamp
-  ) -> PushVerdict {
-    .now(
-      SubmissionResult(id: broker.broadcast(submission, to: key, storageSeconds: storageSeconds, now: now)))
-  }
-}

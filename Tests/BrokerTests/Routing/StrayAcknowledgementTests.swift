@@ -62,6 +62,7 @@ struct StrayAcknowledgementTests {
       lab.submission(to: [], "{}", topic: key.topic) {
         _ = lab.broker.broadcast($0, to: key, storageSeconds: 0, now: lab.now)
       }
+      _ = lab.broker.deliverBroadcasts()
     }
     #expect(phone.broadcasts.count == count)
     #expect(strays(phone, count) == count)
