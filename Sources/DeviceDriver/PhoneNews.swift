@@ -37,7 +37,7 @@ struct PhoneNews {
   mutating func takeReport(_ document: [UInt8], at now: Instant) -> PhoneReport {
     var report = Self.report(events, document)
     report.lost = lost == 0 ? nil : lost
-    let weight = PhoneReportAllowance.weight(report.events.count + report.document.count)
+    let weight = PhoneReportAllowance.weight(report)
     self = PhoneNews()
     nextReport = now.adding(nanoseconds: weight * PhoneReportAllowance.interval)
     return report

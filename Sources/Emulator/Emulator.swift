@@ -75,7 +75,7 @@ public final class Emulator {
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
   public let consoleToken: String?
   private var signalEvents: [LoopEvent] = []
-  /// Has a turn follow at once, for broadcasts that are under way.
+  /// Has a turn follow at once, for broadcasts that are under way and reports that are not read.
   private lazy var nextTurn = LoopEvent(timerOn: loop) {}
   /// The zones of this node are handed over, and it ends then.
   private var isDraining = false
@@ -213,7 +213,8 @@ public final class Emulator {
 
   /// What happened in the turn is committed and shown; then its lines leave, and whoever was held back for a device goes on.
   private func endTurn() {
-    if broker.deliverBroadcasts() { nextTurn.start(afterNanoseconds: 0) }
+    let hasMore = [broker.deliverBroadcasts(), courier.readReports()]
+    if hasMore.contains(true) { nextTurn.start(afterNanoseconds: 0) }
     if failure == nil { turnEnd.run() }
     logger.flush()
     guard courier.devicesMadeProgress else { return }

@@ -28,7 +28,7 @@ public final class PhoneBoard {
   }
 
   /// Told of what happens, in order; with no event if a phone is another one and nothing happened.
-  var onEvent: (UDID, PhoneEntry?) -> Void = { _, _ in }
+  var onEvent: (UDID, PhoneHappening?) -> Void = { _, _ in }
 
   private let broker: Broker
   private let now: () -> Timestamp
@@ -60,11 +60,17 @@ public final class PhoneBoard {
     if phones[udid]?.isEmpty == true { forget(udid) }
   }
 
+  /// Whether a report of a device answers an order.
+  public func awaits(_ telling: PhoneTelling, from udid: UDID, _ link: any PhoneLink) -> Bool {
+    telling.number.flatMap { orders[$0] }?.udid == udid && phones[udid]?.has(link) == true
+  }
+
   /// A device tells of its phone; false if nobody asked it.
+  @discardableResult
   public func told(_ telling: PhoneTelling, by udid: UDID, _ link: any PhoneLink) -> Bool {
     guard phones[udid]?.has(link) == true else { return false }
     let events = Self.events(telling.events)
-    take(telling, events.compactMap(PhoneEntry.init), by: udid)
+    take(telling, events.compactMap(PhoneHappening.init), by: udid)
     guard let number = telling.number, orders[number]?.udid == udid,
       let order = orders.removeValue(forKey: number)
     else { return false }
@@ -84,32 +90,34 @@ public final class PhoneBoard {
     return JSONText.compact(text)
   }
 
-  private func take(_ telling: PhoneTelling, _ entries: [PhoneEntry], by udid: UDID) {
+  private func take(_ telling: PhoneTelling, _ entries: [PhoneHappening], by udid: UDID) {
     heard += 1
     let document = Self.document(telling.document)
     let isOther = document != nil && document != phones[udid]?.document
     var all = entries
     if telling.lost > 0 { all.insert(lostEntry(telling.lost), at: 0) }
     if let problem = telling.problem, telling.number == nil {
-      all.append(PhoneEntry("problem", at: now(), reason: problem))
+      all.append(PhoneHappening("problem", at: now(), reason: problem))
     }
     change(udid) { phone in
       phone.heard = heard
       if let document { phone.document = document }
-      for entry in all { phone.add(entry) }
+      for happening in all { phone.add(happening.entry) }
     }
-    for entry in all { happened(entry, udid) }
+    for happening in all { happened(happening, udid) }
     if all.isEmpty, isOther { onEvent(udid, nil) }
   }
 
-  private func lostEntry(_ count: UInt32) -> PhoneEntry {
-    PhoneEntry(
+  private func lostEntry(_ count: UInt32) -> PhoneHappening {
+    PhoneHappening(
       "lost", at: now(), reason: "\(count) event\(count == 1 ? "" : "s") came too fast to be told")
   }
 
-  private func happened(_ entry: PhoneEntry, _ udid: UDID) {
-    if let id = entry.notificationId { broker.phoneTold(entry.step, of: id, on: udid, now: now()) }
-    onEvent(udid, entry)
+  private func happened(_ happening: PhoneHappening, _ udid: UDID) {
+    if let id = happening.entry.notificationId {
+      broker.phoneTold(happening.step, of: id, on: udid, now: now())
+    }
+    onEvent(udid, happening)
   }
 
   // MARK: People
@@ -174,12 +182,12 @@ public final class PhoneBoard {
       } else {
         "what was set while the phone was away is in force"
       }
-    let entry = PhoneEntry("settings", at: now(), reason: reason)
+    let happening = PhoneHappening("settings", at: now(), reason: reason)
     change(udid) { phone in
       phone.queue = PhoneQueue()
-      phone.add(entry)
+      phone.add(happening.entry)
     }
-    happened(entry, udid)
+    happened(happening, udid)
   }
 
   // MARK: Room

@@ -122,9 +122,9 @@ extension Console {
 
   /// What phones tell is passed on to those who watch.
   func watchPhones() {
-    context.phones.onEvent = { [unowned self] udid, entry in
+    context.phones.onEvent = { [unowned self] udid, happening in
       let (name, members) =
-        entry?.streamed(udid) ?? ("phone", [("udid", .string(udid.text)), ("change", "document")])
+        happening?.streamed(udid) ?? ("phone", [("udid", .string(udid.text)), ("change", "document")])
       publish(name, members)
     }
   }

@@ -20,7 +20,7 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
   case tooManyConnects
   /// It acknowledged too much of what it was never sent.
   case tooManyStrayAcknowledgements
-  /// It told of its phone more often than `PhoneReportAllowance` lets it.
+  /// It told more of its phone than `PhoneReportAllowance` lets it.
   case tooManyReports
 
   public var description: String {
@@ -35,7 +35,7 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
     case .tooManyIdentities: "too many identities on one connection"
     case .tooManyConnects: "too many connects on one connection"
     case .tooManyStrayAcknowledgements: "it acknowledged too many messages that it was not sent"
-    case .tooManyReports: "it told of its phone too often"
+    case .tooManyReports: "it told too much of its phone"
     }
   }
 }

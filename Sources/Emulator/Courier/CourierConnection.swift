@@ -42,6 +42,8 @@ final class CourierConnection: ConnectionHandler {
   private var phone: UDID?
   /// What its phone may tell unasked.
   private var reports = PhoneReportAllowance()
+  /// What it has told and nobody has read; it is not listened to meanwhile.
+  private var unread: (telling: PhoneTelling, weight: Int64)?
   /// What goes wrong here on purpose; nil until something may.
   private var faults: CourierFaults?
   /// Taken when the turn's messages were flushed.
@@ -73,6 +75,7 @@ final class CourierConnection: ConnectionHandler {
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp) {
+    guard unread == nil else { return waitForReading(bytes) }
     var input = bytes
     do throws(CourierProtocolError) {
       if packing == nil { try takePlain(&input, instant, now) } else { try takePacked(&input, instant, now) }
@@ -87,7 +90,7 @@ final class CourierConnection: ConnectionHandler {
   }
 
   /// Whether what comes next is to be looked at.
-  private var isListening: Bool { connection.isOpen && arrival?.pending == nil }
+  private var isListening: Bool { connection.isOpen && arrival?.pending == nil && unread == nil }
 
   private func takePlain(
     _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
@@ -107,11 +110,21 @@ final class CourierConnection: ConnectionHandler {
   /// Behind a frame that is more than a receipt: leaves the others for the next turn if this device has had its part of this
   /// one. A stranger may not say so much that it would matter.
   private func leavesRest(_ input: inout UnsafeRawBufferPointer) -> Bool {
-    guard !input.isEmpty, isListening, session.isEstablished, arrival == nil, connection.hasReadEnough
-    else { return false }
-    connection.leave(input)
+    if unread != nil {
+      waitForReading(input)
+    } else {
+      guard !input.isEmpty, isListening, session.isEstablished, arrival == nil, connection.hasReadEnough
+      else { return false }
+      connection.leave(input)
+    }
     input = UnsafeRawBufferPointer(start: nil, count: 0)
     return true
+  }
+
+  /// Its report is read in a later turn, and what comes behind it after that.
+  private func waitForReading(_ rest: UnsafeRawBufferPointer) {
+    connection.leave(rest)
+    connection.setPaused(true)
   }
 
   private func takePacked(
@@ -130,7 +143,9 @@ final class CourierConnection: ConnectionHandler {
     connection.send(packing?.encoder.pack(frames) ?? [])
   }
 
-  func connectionDrained(_ connection: SocketConnection) { connection.setPaused(false) }
+  func connectionDrained(_ connection: SocketConnection) {
+    if unread == nil { connection.setPaused(false) }
+  }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     session.connectionClosed()
@@ -138,7 +153,7 @@ final class CourierConnection: ConnectionHandler {
     let now = service.clock.now()
     if let phone { service.phones.disconnected(phone, self) }
     for identity in identities { broker.disconnect(identity.session, now: now) }
-    identities = []
+    (identities, unread) = ([], nil)
     held.drop()
     if arrival?.pending != nil { service.relay?.forget(self) }
     service.forget(self)
@@ -150,6 +165,7 @@ final class CourierConnection: ConnectionHandler {
     link.noteUnsent(unsentBytes)
     connection.hold(
       decoder.heldByteCount + held.count + link.heldBytes + connection.leftByteCount
+        + (unread.map { $0.telling.events.count + $0.telling.document.count } ?? 0)
         + (arrival?.heldBytes ?? 0))
   }
 
@@ -274,14 +290,28 @@ extension CourierConnection {
   /// A simulated device tells of its phone.
   private func tell(of report: PhoneReport, _ instant: Instant) {
     guard let udid = phone else { return }
-    let byteCount = report.events.count + report.document.count
     let telling = PhoneTelling(
       number: report.number, problem: report.problem, events: report.events, document: report.document,
       lost: report.lost ?? 0)
-    if !service.phones.told(telling, by: udid, self), !reports.takes(byteCount, at: instant) {
-      drop(.tooManyReports)
+    let weight = PhoneReportAllowance.weight(report)
+    guard service.phones.awaits(telling, from: udid, self) || reports.takes(weight, at: instant) else {
+      return drop(.tooManyReports)
     }
+    unread = (telling, weight)
+    service.read(self, weight)
   }
+
+  /// It is the turn of what the device has told of its phone.
+  func readReport() {
+    guard let (telling, _) = unread else { return }
+    unread = nil
+    guard let udid = phone, connection.isOpen else { return }
+    service.phones.told(telling, by: udid, self)
+    if unsentBytes <= Self.outputLimit { connection.setPaused(false) }
+  }
+
+  /// What its report counts as; 0 if there is none.
+  var unreadWeight: Int64 { unread?.weight ?? 0 }
 
   /// Says how late it is, to a device that has a phone.
   func tellTime() {

@@ -30,6 +30,7 @@ final class CourierService {
   private var connections: [ObjectIdentifier: CourierConnection] = [:]
   private var touched: [CourierConnection] = []
   private var sweep: LoopEvent?
+  private var reading = ReportReading()
 
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
@@ -67,6 +68,20 @@ final class CourierService {
     for connection in Array(connections.values) where connection.udids.contains(where: isGone) {
       connection.endSession(reason: reason)
     }
+  }
+
+  // MARK: Phones
+
+  /// A device has told of its phone, which is read now or in a later turn.
+  func read(_ connection: CourierConnection, _ weight: Int64) {
+    if reading.takes(weight) { connection.readReport() } else { reading.add(connection) }
+  }
+
+  /// To be called once a turn: reads more of what phones have told. Answers whether some of it is left.
+  func readReports() -> Bool {
+    reading.beginTurn()
+    while let connection = reading.next() { connection.readReport() }
+    return !reading.isEmpty
   }
 
   func forget(_ connection: CourierConnection) { connections[ObjectIdentifier(connection)] = nil }

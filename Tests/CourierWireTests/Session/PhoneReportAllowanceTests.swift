@@ -6,11 +6,16 @@ import Testing
 struct PhoneReportAllowanceTests {
   private let start = Instant(nanoseconds: 1_000_000_000)
 
+  /// What a report of so many bytes counts as.
+  private func weight(_ byteCount: Int) -> Int64 {
+    PhoneReportAllowance.weight(PhoneReport(document: [UInt8](repeating: 0x20, count: byteCount)))
+  }
+
   /// How many of so many bytes are taken, one each `interval` nanoseconds, until one is too many; at most `most`.
   private func taken(_ byteCount: Int, every interval: Int64, most: Int = 5000) -> Int {
     var allowance = PhoneReportAllowance()
     for number in 0..<most
-    where !allowance.takes(byteCount, at: start.adding(nanoseconds: Int64(number) * interval)) {
+    where !allowance.takes(weight(byteCount), at: start.adding(nanoseconds: Int64(number) * interval)) {
       return number
     }
     return most
@@ -19,7 +24,7 @@ struct PhoneReportAllowanceTests {
   @Test(
     "one that keeps to the interval, or is twice as fast, is never too much", arguments: [0, 70_000, 500_000])
   func steady(byteCount: Int) {
-    let interval = PhoneReportAllowance.weight(byteCount) * PhoneReportAllowance.interval
+    let interval = weight(byteCount) * PhoneReportAllowance.interval
     #expect(taken(byteCount, every: interval) == 5000)
     #expect(taken(byteCount, every: interval / 2) == 5000)
   }
@@ -31,12 +36,25 @@ struct PhoneReportAllowanceTests {
     #expect(taken(PhoneReportAllowance.unit, every: 0) == 100)
   }
 
+  @Test("values count besides bytes, as each costs as much as many of these")
+  func values() {
+    let report = { (text: String, count: Int) in
+      PhoneReport(events: Array("[\(Array(repeating: text, count: count).joined(separator: ","))]".utf8))
+    }
+    // The same number of bytes each.
+    let (cheap, costly) = (report(String(repeating: "1", count: 63), 3000), report("[]", 64_000))
+    #expect(PhoneReportAllowance.weight(cheap) < 8 && PhoneReportAllowance.weight(costly) > 100)
+    // What ours tells at most at once.
+    let usual = report(#"{"event":"presented","at":"","topic":"","detail":"","rule":"","evidence":""}"#, 200)
+    #expect(PhoneReportAllowance.weight(usual) == 2)
+  }
+
   @Test("an order lets one more come")
   func order() {
     var allowance = PhoneReportAllowance()
-    let first = (0..<200).allSatisfy { _ in allowance.takes(0, at: start) }
+    let first = (0..<200).allSatisfy { _ in allowance.takes(1, at: start) }
     allowance.expectOne()
-    let (next, another) = (allowance.takes(0, at: start), allowance.takes(0, at: start))
+    let (next, another) = (allowance.takes(1, at: start), allowance.takes(1, at: start))
     #expect(first && next && !another)
   }
 }

@@ -50,6 +50,34 @@ extension LiveTests {
       }
     }
 
+    @Test("reports that are much work are read one a turn, whoever they are from, and none is lost")
+    func costlyReports() throws {
+      let harness = try EmulatorHarness()
+      let devices = try (1...3).map { try phone(harness, "phone-\($0)") }
+      let costly = Array("[\(Array(repeating: "[]", count: 20_000).joined(separator: ","))]".utf8)
+      for device in devices {
+        for number in 1...3 {
+          device.send(PhoneReport(events: costly, document: Array("{\"number\":\(number)}".utf8)))
+        }
+      }
+      func read() throws -> [Int64] {
+        try (1...3).map {
+          guard case .integer(let number)? = try json(harness, "phone-\($0)")?["number"] else { return 0 }
+          return number
+        }
+      }
+      var most: Int64 = 0
+      var before = try read()
+      for _ in 0..<5000 where before != [3, 3, 3] {
+        harness.loop.runTurn(wait: false)
+        let after = try read()
+        most = max(most, after.reduce(0, +) - before.reduce(0, +))
+        before = after
+      }
+      #expect(before == [3, 3, 3] && most == 1)
+      for device in devices { device.roundTrip() }
+    }
+
     @Test("an order goes to the phone, and its report is the answer")
     func order() throws {
       let harness = try EmulatorHarness()
