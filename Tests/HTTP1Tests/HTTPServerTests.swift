@@ -134,6 +134,20 @@ import Testing
     #expect(live.receive(idle) { _ in false } == "")
   }
 
+  @Test("Who sends nothing but empty lines is idle", arguments: ["\r\n", "\r", "\n"])
+  func emptyLines(_ line: String) throws {
+    var limits = HTTPLimits()
+    limits.idleTime = 50_000_000
+    // Much longer than the test waits: the lines must not be taken for a request that has begun.
+    limits.requestTime = 3_600_000_000_000
+    let live = try echo(limits)
+    let client = try live.connect()
+    client.send(line)
+    live.loop.runTurn(wait: false)
+    client.send(line)
+    #expect(live.receive(client) { _ in false } == "")
+  }
+
   @Test("A kept exchange is answered later, and a byte sent meanwhile does no harm")
   func longPoll() throws {
     let live = try keeping()

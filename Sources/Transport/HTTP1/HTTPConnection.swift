@@ -219,10 +219,13 @@ extension HTTPConnection: ConnectionHandler {
     case .reading, .answering: break
     case .leaving, .draining, .ended: return
     }
-    let wasInside = parser.isInside
+    let (wasInside, taken) = (parser.isInside, requestCount)
     parser.receive(bytes)
-    if isReading, !wasInside, !isReserve { setDeadline(limits.requestTime) }
     parse()
+    // Empty lines between requests (RFC 9112 2.2) begin none, and put nothing off.
+    if isReading, !wasInside, parser.isInside, taken == requestCount, !isReserve {
+      setDeadline(limits.requestTime)
+    }
     settle()
   }
 
