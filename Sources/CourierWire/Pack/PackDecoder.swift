@@ -18,8 +18,11 @@ public struct PackDecoder {
 
   private var caches: PackCaches
   private var kept: [UInt8] = []
-  /// Length of the whole kept message, once enough of it is there.
+  /// Length of the head of the kept message, and of all of it, once enough of it is there.
+  private var keptHead = 0
   private var keptTotal: Int?
+  /// Most memory that stays for the next message, in bytes: most are short, and none that was long shall cost for ever.
+  private static let spareByteCount = 256
 
   /// `cacheByteCount` is the size of the sender's value cache, in bytes.
   public init(cacheByteCount: Int = PackLimits.cacheByteCount) {
@@ -31,6 +34,7 @@ public struct PackDecoder {
   public mutating func next(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> Command? {
+    if let empty = Self.emptyCommand(&input, isAmid: !kept.isEmpty) { return empty }
     while keptTotal == nil, let byte = input.first {
       kept.append(byte)
       input = UnsafeRawBufferPointer(rebasing: input.dropFirst())
@@ -41,25 +45,34 @@ public struct PackDecoder {
     kept.append(contentsOf: missing)
     input = UnsafeRawBufferPointer(rebasing: input.dropFirst(missing.count))
     guard kept.count == total else { return nil }
-    defer { (kept, keptTotal) = ([], nil) }
+    defer {
+      keptTotal = nil
+      kept.removeAll(keepingCapacity: kept.capacity <= Self.spareByteCount)
+    }
     return try command(limit: limit)
   }
 
+  /// The shortest there is, two bytes without items, of which a peer may send very many: it takes no memory.
+  private static func emptyCommand(_ input: inout UnsafeRawBufferPointer, isAmid: Bool) -> Command? {
+    guard !isAmid, input.count >= 2, input[1] == 0 else { return nil }
+    defer { input = UnsafeRawBufferPointer(rebasing: input.dropFirst(2)) }
+    return Command(commandByte: input[0], body: [])
+  }
+
   /// Length of the kept message; nil while its head is not complete.
-  private func total(limit: Int) throws(CourierProtocolError) -> Int? {
+  private mutating func total(limit: Int) throws(CourierProtocolError) -> Int? {
     guard kept.count >= 2 else { return nil }
     let isWhole = kept[1] < 0xff || kept.count > 2 && kept[kept.count - 1] & 0x80 == 0
     guard isWhole || kept.count >= 2 + PackLimits.numberGroups else { return nil }
     var reader = PackReader(Array(kept[1...]), command: kept[0])
     let length = try reader.number(try reader.byte(), bits: 8)
     guard length <= limit else { throw .frameTooLong(command: kept[0], length: length, limit: limit) }
-    return 1 + reader.position + length
+    keptHead = 1 + reader.position
+    return keptHead + length
   }
 
   private mutating func command(limit: Int) throws(CourierProtocolError) -> Command {
-    var head = PackReader(Array(kept[1...]), command: kept[0])
-    let length = try head.number(try head.byte(), bits: 8)
-    var reader = PackReader(Array(kept[(kept.count - length)...]), command: kept[0])
+    var reader = PackReader(Array(kept[keptHead...]), command: kept[0])
     var command = Command(commandByte: kept[0], body: [])
     while !reader.isAtEnd {
       let (key, value) = try attribute(&reader, command.commandByte, depth: 0)

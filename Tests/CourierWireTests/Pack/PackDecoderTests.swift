@@ -80,6 +80,34 @@ struct PackDecoderTests {
     #expect(code("0a 06 03 df ffffff7f") == .itemOverrun, "more elements than bytes")
   }
 
+  @Test("messages without items are read between others, however they are cut")
+  func empty() throws {
+    let packed = bytes("0c00 14080181 02a37fffffff 0c00 0c00 0d00")
+    let plain = [
+      bytes("0c 00000000"), Vectors.setState, bytes("0c 00000000"), bytes("0c 00000000"),
+      bytes("0d 00000000"),
+    ]
+    for size in 1...packed.count {
+      var decoder = PackDecoder()
+      let pieces = stride(from: 0, to: packed.count, by: size).map {
+        packed[$0..<min($0 + size, packed.count)]
+      }
+      let frames = try pieces.flatMap { piece in
+        var frames: [[UInt8]] = []
+        try Array(piece).withUnsafeBytes { raw in
+          var input = raw
+          while let command = try decoder.next(&input, limit: 1000) {
+            frames.append(
+              [command.commandByte] + withUnsafeBytes(of: UInt32(command.body.count).bigEndian, Array.init)
+                + command.body)
+          }
+        }
+        return frames
+      }
+      #expect(frames == plain, "in pieces of \(size)")
+    }
+  }
+
   @Test("what ends outside its message, or means nothing, is refused")
   func malformed() {
     #expect(code("0c 01 01") == .itemOverrun)
