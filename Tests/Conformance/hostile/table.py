@@ -22,6 +22,7 @@ import bridge  # noqa: E402
 import clocks  # noqa: E402
 import console_floods  # noqa: E402
 import device_acknowledgements as devices  # noqa: E402
+import device_floods  # noqa: E402
 import endings  # noqa: E402
 import hooks  # noqa: E402
 import http2_floods as floods  # noqa: E402
@@ -82,6 +83,9 @@ ROWS = [
     Row("16", "a device asks for tokens of apps that it invents", topic_floods.attack),
     Row("21a", "hooks write without end, then SIGTERM", hooks.attack_end),
     Row("21b", "hooks write without end, for 35 s", hooks.attack_deadline, is_long=True),
+    Row("18a", "a device with 4,096 rows sends empty filters", device_floods.attack_filters),
+    Row("18b", "three devices tell of their phones what is costly to read", device_floods.attack_reports),
+    Row("18c", "broadcasts to 20,000 listeners, and listeners that leave", device_floods.attack_broadcasts),
 ]
 
 
