@@ -62,19 +62,23 @@ extension LiveTests {
       }
       func read() throws -> [Int64] {
         try (1...3).map {
-          guard case .integer(let number)? = try json(harness, "phone-\($0)")?["number"] else { return 0 }
+          guard case .integer(let number)? = try json(harness, "phone-\($0)")?.member("number") else {
+            return 0
+          }
           return number
         }
       }
-      var most: Int64 = 0
+      var (most, busyTurns): (Int64, Int) = (0, 0)
       var before = try read()
       for _ in 0..<5000 where before != [3, 3, 3] {
         harness.loop.runTurn(wait: false)
         let after = try read()
-        most = max(most, after.reduce(0, +) - before.reduce(0, +))
+        let count = after.reduce(0, +) - before.reduce(0, +)
+        (most, busyTurns) = (max(most, count), busyTurns + (count > 0 ? 1 : 0))
         before = after
       }
-      #expect(before == [3, 3, 3] && most == 1)
+      // One that comes where nobody waits is read at once, and the first of those who wait at the turn's end.
+      #expect(before == [3, 3, 3] && most <= 2 && busyTurns >= 8, "\(most) in a turn, \(busyTurns) turns")
       for device in devices { device.roundTrip() }
     }
 
