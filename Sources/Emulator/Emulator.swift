@@ -211,10 +211,24 @@ public final class Emulator {
     logger.finish()
   }
 
+  /// How long broadcasts may be handed out in a turn, in nanoseconds: who pushes 50 times a second waits for two turns each time,
+  /// and what is handed out is written besides.
+  private static let broadcastTime: Int64 = 2_000_000
+
+  private func deliverBroadcasts() -> Bool {
+    var end: Int64?
+    return broker.deliverBroadcasts {
+      let now = SystemClock.monotonicNanoseconds()
+      let limit = end ?? now + Self.broadcastTime
+      end = limit
+      return now < limit
+    }
+  }
+
   /// What happened in the turn is committed and shown; then its lines leave, and whoever was held back for a device goes on.
   private func endTurn() {
-    let hasMore = [broker.deliverBroadcasts(), courier.readReports()]
-    if hasMore.contains(true) { nextTurn.start(afterNanoseconds: 0) }
+    let (sendsMore, readsMore) = (deliverBroadcasts(), courier.readReports())
+    if sendsMore || readsMore { nextTurn.start(afterNanoseconds: 0) }
     if failure == nil { turnEnd.run() }
     logger.flush()
     guard courier.devicesMadeProgress else { return }

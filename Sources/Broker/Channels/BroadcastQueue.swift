@@ -9,8 +9,8 @@ struct BroadcastQueue {
   /// Most listeners that are looked at in a turn, as a count: each costs some ten microseconds with its write, and a push that comes
   /// behind them is to wait a few milliseconds at most.
   package static let turnBudget = 256
-  /// Most of these that one channel has before the others have theirs.
-  static let share = 64
+  /// Most of these that one channel has before the others have theirs; how long it took is looked at as often.
+  static let share = 32
   /// Most broadcasts that are under way, as a count: beyond it the others are handed to all at once, as those who send know no
   /// other bound. Each may have a payload of 5 KiB.
   static let limit = 1024
@@ -49,6 +49,9 @@ struct BroadcastQueue {
   var mayGoOn: Bool { !isEmpty && (left > 0 || count > Self.limit) }
 
   mutating func beginTurn() { left = Self.turnBudget }
+
+  /// The turn has taken long enough: the rest is for later ones.
+  mutating func endTurn() { left = 0 }
 
   /// What who comes now has missed.
   var joinNumber: UInt64 { number + 1 }

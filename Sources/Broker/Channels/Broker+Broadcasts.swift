@@ -6,11 +6,14 @@ extension Broker {
   /// it has.
   public func isUnderWay(broadcast id: UInt64) -> Bool { broadcasts.isUnderWay(id) }
 
-  /// To be called once a turn, before it is committed. Answers whether more is under way, so that another turn is wanted.
-  public func deliverBroadcasts() -> Bool {
+  /// To be called once a turn, before it is committed. `hasTime` is asked before each share. Answers whether more is under way, so
+  /// that another turn is wanted.
+  public func deliverBroadcasts(hasTime: () -> Bool = { true }) -> Bool {
     broadcasts.beginTurn()
-    goOnWithBroadcasts()
-    return !broadcasts.isEmpty
+    goOnWithBroadcasts(hasTime)
+    guard !broadcasts.isEmpty else { return false }
+    broadcasts.endTurn()
+    return true
   }
 
   /// A broadcast is for everybody who listens now; what this turn has room for goes out at once.
@@ -23,8 +26,8 @@ extension Broker {
     goOnWithBroadcasts()
   }
 
-  private func goOnWithBroadcasts() {
-    while broadcasts.mayGoOn, let (row, delivery) = broadcasts.first() {
+  private func goOnWithBroadcasts(_ hasTime: () -> Bool = { true }) {
+    while broadcasts.mayGoOn, hasTime(), let (row, delivery) = broadcasts.first() {
       giveShare(to: row, delivery)
     }
   }

@@ -67,7 +67,7 @@ class Teller(Device):
 def attack_reports(run):
     """Three devices tell of their phones what is costly to read, and connect again when they are sent away."""
     lab = run.quiet_lab()
-    values = (b"[" + b"[]," * (ITEM // 3 - 1) + b"[]]", b'{"a":[' + b"1," * (ITEM // 2 - 8) + b"1]}")
+    values = (b"[" + b"[]," * (ITEM // 3 - 2) + b"[]]", b'{"a":[' + b"1," * (ITEM // 2 - 8) + b"1]}")
     report = encode(PHONE_REPORT, [(REPORT_EVENTS, values[0]), (REPORT_DOCUMENT, values[1])])
     sent = [0]
 
