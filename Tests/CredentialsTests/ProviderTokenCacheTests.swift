@@ -21,7 +21,7 @@ struct ProviderTokenCacheTests {
     cache.insert(Array("one".utf8), try token("1"))
     #expect(find("one", in: &cache) == "1")
     #expect(find("on", in: &cache) == nil && find("ones", in: &cache) == nil && find("", in: &cache) == nil)
-    cache.removeAll()
+    cache.removeAll { _ in true }
     #expect(find("one", in: &cache) == nil)
   }
 

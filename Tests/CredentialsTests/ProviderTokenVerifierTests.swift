@@ -261,6 +261,44 @@ struct ProviderTokenVerifierTests {
     #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
   }
 
+  @Test(
+    "what other keys have verified is remembered when a key comes, changes or goes; of that key nothing is")
+  func onlyWhatChanged() throws {
+    let verifier = verifier()
+    let before = try verify(TestToken.raw, by: verifier).get()
+    let other = try PrivateKey.generateP256()
+    let token = try TestToken.signed(header: #"{"alg":"ES256","kid":"OTHER12345"}"#, key: other)
+    let (key, record) = (folder.keysFolder + "/AuthKey_OTHER12345.p8", folder.keysFolder + "/OTHER12345.json")
+    func describe(_ more: String = "") throws {
+      try write(Array(#"{"keyId":"OTHER12345","teamId":"DEF123GHIJ"\#(more)}"#.utf8), to: record)
+    }
+    func stays() throws -> Bool { try verify(TestToken.raw, by: verifier).get() === before }
+
+    #expect(rejection(verify(token, by: verifier)) == .invalidProviderToken)
+    try write(other.pem(), to: key)
+    try describe()
+    let first = try verify(token, by: verifier).get()
+    #expect(try stays(), "a key came")
+
+    try describe(#","topics":["com.example.app"]"#)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: 60)], ofItemAtPath: folder.keysFolder)
+    verifier.pickUpChanges()
+    let second = try verify(token, by: verifier).get()
+    #expect(second !== first && second.topics.count == 1)
+    #expect(try stays(), "another key changed")
+
+    try FileManager.default.removeItem(atPath: key)
+    verifier.pickUpChanges()
+    #expect(rejection(verify(token, by: verifier)) == .invalidProviderToken)
+    #expect(try stays(), "another key went")
+
+    try folder.revoke(.key("OTHER12345"), name: "", now: Fixture.now)
+    verifier.pickUpChanges()
+    #expect(rejection(verify(token, by: verifier)) == .invalidProviderToken)
+    #expect(try stays(), "another key was revoked")
+  }
+
   @Test("a refusal is remembered until a key is exchanged, described anew or dropped in")
   func rememberedRefusals() throws {
     let verifier = verifier()

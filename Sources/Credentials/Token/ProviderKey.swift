@@ -5,12 +5,15 @@ final class ProviderKey {
   let record: ProviderKeyRecord
   let publicKey: PublicKey
   let files: StampedFiles
+  /// Whether a change of its files since they were read would show.
+  let isSettled: Bool
 
   /// Loads `AuthKey_<KEY>.p8` and the description beside it.
   init(folder: String, keyId: String) throws(CredentialsError) {
     let keyPath = "\(folder)/\(Self.filePrefix)\(keyId)\(Self.fileSuffix)"
     let recordPath = "\(folder)/\(keyId).json"
     files = StampedFiles([keyPath, recordPath])
+    isSettled = files.wereOld
     guard FileSystem.exists(recordPath) else {
       throw CredentialsError(
         .mismatched, "\(keyPath) is not used: \(recordPath), which names its team, is missing")
@@ -27,6 +30,11 @@ final class ProviderKey {
     }
     self.record = record
     publicKey = PublicKey(of: key)
+  }
+
+  /// Whether what one has verified the other has, too.
+  func isSame(as other: ProviderKey) -> Bool {
+    self === other || record == other.record && publicKey == other.publicKey
   }
 
   static let filePrefix = "AuthKey_"

@@ -40,9 +40,9 @@ package struct ProviderTokenMemory<Verdict> {
     insert(Entry(bytes: bytes, verdict: verdict), bytes.withUnsafeBytes { Self.hash($0) })
   }
 
-  package mutating func removeAll() {
-    young = [:]
-    old = [:]
+  package mutating func removeAll(where isOutdated: (Verdict) -> Bool) {
+    young = young.filter { !isOutdated($0.value.verdict) }
+    old = old.filter { !isOutdated($0.value.verdict) }
     latest = nil
   }
 

@@ -24,12 +24,19 @@ public struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConv
 /// A provider token that is refused whatever the time, and what could change that.
 struct RefusedProviderToken: Error {
   enum Cause: Sendable {
-    /// Nothing, or what makes all be judged anew: its bytes are wrong, or its key is revoked.
+    /// Nothing: its bytes are wrong.
     case malformed
+    /// Its key's being taken back.
+    case revoked
     /// A key that is dropped in.
     case unknownKey
     /// A change of the files of the key that it names.
     case key(StampedFiles)
+
+    /// Whether it may be gone when keys have changed.
+    var isOfKeys: Bool {
+      if case .malformed = self { false } else { true }
+    }
   }
 
   let refusal: ProviderTokenRefusal

@@ -79,7 +79,7 @@ public final class ProviderTokenVerifier {
   /// Whether nothing has happened that could make a refused token good.
   private func stands(_ token: RefusedProviderToken) -> Bool {
     switch token.cause {
-    case .malformed: return true
+    case .malformed, .revoked: return true
     case .unknownKey:
       ring.pickUpChanges()
       return cachedGeneration == generation
@@ -95,7 +95,7 @@ public final class ProviderTokenVerifier {
     }
     if documentedOnly, let deviation = token.deviation { throw RefusedProviderToken(deviation, .malformed) }
     guard !revocations.contains(.key(token.keyId)) else {
-      throw RefusedProviderToken(.invalid("key \(token.keyId) was revoked (certs revoke)"), .malformed)
+      throw RefusedProviderToken(.invalid("key \(token.keyId) was revoked (certs revoke)"), .revoked)
     }
     guard let key = ring.key(token.keyId) else {
       let refusal = ProviderTokenRefusal.invalid("key \(token.keyId) is not in the keys folder")
@@ -155,8 +155,9 @@ public final class ProviderTokenVerifier {
 
   private func forgetOutdated() {
     guard cachedGeneration != generation else { return }
-    cache.removeAll()
-    refused.removeAll()
     cachedGeneration = generation
+    let outdated = ring.takeOutdated()
+    cache.removeAll { outdated.contains($0.keyId) || revocations.contains(.key($0.keyId)) }
+    refused.removeAll { $0.cause.isOfKeys }
   }
 }

@@ -1,0 +1,89 @@
+import Foundation
+import PushModel
+import TestSupport
+import Testing
+
+import Credentials
+
+@Suite("Folder watch")
+struct FolderWatchTests {
+  private final class Clock {
+    var now = Instant(nanoseconds: 1_000_000_000_000)
+    func forward(milliseconds: Int64) { now = now.adding(nanoseconds: milliseconds * 1_000_000) }
+  }
+
+  private let home = ScratchFolder()
+  private let clock = Clock()
+
+  private func watch() -> FolderWatch { FolderWatch(home.path) { [clock] in clock.now } }
+
+  private func setModified(_ date: Date) throws {
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: home.path)
+  }
+
+  /// Looks each millisecond; answers when it was read.
+  private func readings(
+    _ watch: inout FolderWatch, milliseconds: Int, each: ((Int) throws -> Void)? = nil
+  ) throws -> [Instant] {
+    var readings: [Instant] = []
+    for step in 0..<milliseconds {
+      try each?(step)
+      if watch.hasChanged {
+        watch.willRead()
+        readings.append(clock.now)
+      }
+      clock.forward(milliseconds: 1)
+    }
+    return readings
+  }
+
+  private func expectTenASecond(_ readings: [Instant]) {
+    for (early, late) in zip(readings, readings.dropFirst(FolderWatch.readingsPerSecond)) {
+      #expect(late.nanoseconds(since: early) >= 1_000_000_000)
+    }
+  }
+
+  @Test("a folder whose time lies in the future is read a few times, and then not again")
+  func future() throws {
+    try setModified(Date(timeIntervalSinceNow: 1e9))
+    var watch = watch()
+    let readings = try readings(&watch, milliseconds: 10_000)
+    #expect((1...20).contains(readings.count))
+    expectTenASecond(readings)
+    let last = try #require(readings.last)
+    #expect(last.nanoseconds(since: readings[0]) >= FolderWatch.settlingNanoseconds, "it has settled by then")
+    #expect(clock.now.nanoseconds(since: last) >= 5_000_000_000)
+    #expect(!watch.hasChanged)
+  }
+
+  @Test("one that is old is read once")
+  func old() throws {
+    try setModified(Date(timeIntervalSinceNow: -60))
+    var watch = watch()
+    #expect(try readings(&watch, milliseconds: 5_000).count == 1)
+  }
+
+  @Test("one that changes all the time is read ten times a second, and its last change is not missed")
+  func restless() throws {
+    var watch = watch()
+    let start = Date(timeIntervalSinceNow: -1e6)
+    let readings = try readings(&watch, milliseconds: 3_000) {
+      try setModified(start.addingTimeInterval(Double($0)))
+    }
+    #expect(readings.count <= 3 * FolderWatch.readingsPerSecond)
+    expectTenASecond(readings)
+    let end = clock.now
+    let rest = try self.readings(&watch, milliseconds: 2_000)
+    #expect(rest.count == 1 && rest[0].nanoseconds(since: end) < 1_000_000_000)
+  }
+
+  @Test("a change is seen with the next look, although the one before was read again and again")
+  func atOnce() throws {
+    try setModified(Date(timeIntervalSinceNow: 1e9))
+    var watch = watch()
+    _ = try readings(&watch, milliseconds: 100)
+    #expect(!watch.hasChanged)
+    try setModified(Date(timeIntervalSinceNow: 2e9))
+    #expect(watch.hasChanged)
+  }
+}
