@@ -11,8 +11,8 @@ public struct PushIdentity {
   /// Reads them. `key` names the key's file where it is not in the first; `password` is that of either.
   public init(file: String, key keyFile: String? = nil, password: String = "") throws(CredentialsError) {
     var key: (bytes: [UInt8], name: String)?
-    if let keyFile { key = (try FileSystem.read(keyFile), keyFile) }
-    try self.init(try FileSystem.read(file), named: file, key: key, password: password)
+    if let keyFile { key = (try FileSystem.readNamed(keyFile), keyFile) }
+    try self.init(try FileSystem.readNamed(file), named: file, key: key, password: password)
   }
 
   /// Takes what was in those files; the names are for errors.
@@ -21,6 +21,7 @@ public struct PushIdentity {
     password: String = ""
   ) throws(CredentialsError) {
     var found = Self.certificates(bytes)
+    try DerivationBudget.check(pem: bytes, file: file)
     var key = Self.isPEM(bytes) ? PrivateKey(pem: bytes, password: password) : nil
     if let bundle = try PKCS12.decode(bytes, password: password, file: file) {
       (found, key) = (bundle.certificates, bundle.key)
@@ -53,6 +54,7 @@ public struct PushIdentity {
   private static func key(
     in bytes: [UInt8], _ file: String, _ password: String
   ) throws(CredentialsError) -> PrivateKey {
+    try DerivationBudget.check(pem: bytes, file: file)
     let bundled = try PKCS12.decode(bytes, password: password, file: file)?.key
     guard let key = bundled ?? PrivateKey(pem: bytes, password: password) else {
       throw CredentialsError(
