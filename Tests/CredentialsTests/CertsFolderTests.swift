@@ -21,6 +21,48 @@ struct CertsFolderTests {
     #expect(FileSystem.names(in: folder.path, suffix: ".new").isEmpty)
   }
 
+  /// What `prepare` says of a folder that it does not trust.
+  private func refusal(_ path: String) -> CredentialsError? {
+    #expect(throws: CredentialsError.self) { try CertsFolder(path: path).prepare(now: Fixture.now) }
+  }
+
+  @Test("a named pipe in place of the folder or of a file is an error that says so, and nobody waits")
+  func pipes() throws {
+    let home = ScratchFolder()
+    let pipe = home.path + "/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    #expect(refusal(pipe)?.message == "\(pipe): a folder was expected, got a named pipe")
+    let certs = home.path + "/certs"
+    try FileManager.default.createDirectory(atPath: certs, withIntermediateDirectories: true)
+    for name in ["/ca.pem", "/ca.key"] { try #require(mkfifo(certs + name, 0o600) == 0) }
+    #expect(refusal(certs)?.message == "\(certs)/ca.pem: a plain file was expected, got a named pipe")
+  }
+
+  @Test(
+    "a folder that everybody can write to is not trusted, and neither is one within",
+    arguments: ["", "/trust"])
+  func writable(_ inner: String) throws {
+    let home = ScratchFolder()
+    let path = home.path + "/certs"
+    try FileManager.default.createDirectory(atPath: path + inner, withIntermediateDirectories: true)
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path + inner)
+    let error = refusal(path)
+    #expect(
+      error?.code == .unsuitable
+        && error?.message.contains("\(path)\(inner) can be written by everybody") == true)
+  }
+
+  @Test(
+    "a folder of somebody else is not trusted", .enabled(if: geteuid() == 0, "only root can give one away"))
+  func foreign() throws {
+    let home = ScratchFolder()
+    let path = home.path + "/certs"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try #require(chown(path, 65_532, 65_532) == 0)
+    let error = refusal(path)
+    #expect(error?.code == .unsuitable && error?.message.contains("\(path) belongs to user 65532") == true)
+  }
+
   @Test("keeps what is there")
   func keeps() throws {
     let folder = try Fixture.folder()

@@ -40,7 +40,7 @@ public final class DeviceIdentity {
     -> DeviceIdentity
   {
     try DeviceIdentity(
-      certificatePEM: FileSystem.read(certificatePath), keyPEM: FileSystem.read(keyPath))
+      certificatePEM: FileSystem.readNamed(certificatePath), keyPEM: FileSystem.readNamed(keyPath))
   }
 
   /// Item 14 of a connect command: the algorithm's two bytes, then the signature over the nonce alone

@@ -47,7 +47,7 @@ public enum Revocable: Hashable, Sendable {
 ///     revocations.pickUpChanges()  // one `stat` unless there is something new
 ///     if revocations.contains(Revocable(der: leaf)) { … }
 public final class Revocations {
-  /// Most that are revoked, as a count: right after a change the folder is read again with each look.
+  /// Most that are revoked, as a count: after a change the folder is read on the loop (`FolderWatch`).
   public static let limit = 1000
 
   private var watch: FolderWatch
@@ -146,7 +146,7 @@ public struct RevocableCertificate {
 
   /// Reads it; `password` is that of a PKCS#12 file.
   public init(file: String, password: String = "") throws(CredentialsError) {
-    let bytes = try FileSystem.read(file)
+    let bytes = try FileSystem.readNamed(file)
     let bundle = try PKCS12.decode(bytes, password: password, file: file)
     let found = bundle?.certificates ?? PushIdentity.certificates(bytes)
     let key = bundle?.key ?? PrivateKey(pem: bytes)

@@ -130,7 +130,7 @@ public final class ProviderTokenSigner {
 
   /// Reads a `.p8` file.
   public init(p8Path: String, keyId: String, teamId: String) throws(CredentialsError) {
-    guard let key = PrivateKey(pem: try FileSystem.read(p8Path)), key.isP256 else {
+    guard let key = PrivateKey(pem: try FileSystem.readNamed(p8Path)), key.isP256 else {
       throw CredentialsError(.malformed, "\(p8Path) is not a P-256 key in PKCS#8 PEM")
     }
     self.key = key
