@@ -37,6 +37,32 @@ struct IssuedCertificateTests {
         == 3)
   }
 
+  /// `Documentation/provider-api.md#topics-extension`
+  @Test(
+    "a universal certificate lists VoIP and complication unasked, its app's other suffixes when they are asked for",
+    arguments: [
+      (["", ".voip-ptt"], ["", ".voip", ".complication", ".voip-ptt"]),
+      (["", ".voip", ".pushkit.fileprovider"], ["", ".voip", ".complication", ".pushkit.fileprovider"]),
+      (
+        ["", ".push-type.widgets", ".push-type.controls"],
+        ["", ".voip", ".complication", ".push-type.widgets", ".push-type.controls"]
+      ), ([".voip-ptt"], [".voip-ptt"]), (["", "-two"], ["", "-two"]), (["", ".other"], ["", ".other"]),
+      (["", ".location-query"], ["", ".location-query"]),
+    ])
+  func suffixes(_ asked: [String], _ listed: [String]) throws {
+    let app = "com.example.suffixes"
+    let folder = try Fixture.folder()
+    let issued = try folder.issuePushCertificate(
+      topics: asked.map { try topic(app + $0) }, environments: .both, now: Fixture.now)
+    let leaf = try #require(Certificate.all(pem: contents(of: issued.certificate)).first)
+    #expect(PushCertificate.parse(der: leaf.der)?.topics.map(\.name.name) == listed.map { app + $0 })
+    let found = try #require(folder.pushCertificates().first { $0.topic.name == app + asked[0] })
+    let again = try folder.issuePushCertificate(
+      topics: [found.topic] + found.moreTopics, environments: .both, now: Fixture.now)
+    let copy = try #require(Certificate.all(pem: contents(of: again.certificate)).first)
+    #expect(PushCertificate.parse(der: copy.der)?.topics.map(\.name.name) == listed.map { app + $0 })
+  }
+
   /// `Documentation/provider-api.md#topics-extension`: one that lists several topics implies none.
   @Test("a single certificate names its topic in the subject alone, which pushes then need not name")
   func single() throws {

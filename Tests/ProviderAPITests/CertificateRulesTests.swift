@@ -43,8 +43,23 @@ struct CertificateRulesTests {
       topics: universal, implied: nil, topic: "com.example.app.push-type.liveactivity", type: "liveactivity",
       rejection: .topicDisallowed),
     Rule(
-      topics: universal, implied: nil, topic: "com.example.app.pushkit.fileprovider", type: "fileprovider"),
-    Rule(topics: universal, implied: nil, topic: "com.example.app.voip-ptt", type: "pushtotalk"),
+      topics: universal, implied: nil, topic: "com.example.app.pushkit.fileprovider", type: "fileprovider",
+      rejection: .topicDisallowed),
+    Rule(
+      topics: universal, implied: nil, topic: "com.example.app.voip-ptt", type: "pushtotalk",
+      rejection: .topicDisallowed),
+    Rule(
+      topics: universal, implied: nil, topic: "com.example.app.push-type.widgets", type: "widgets",
+      rejection: .topicDisallowed),
+    Rule(
+      topics: universal, implied: nil, topic: "com.example.app.push-type.controls", type: "controls",
+      rejection: .topicDisallowed),
+    Rule(
+      topics: universal + ["com.example.app.pushkit.fileprovider"], implied: nil,
+      topic: "com.example.app.pushkit.fileprovider", type: "fileprovider"),
+    Rule(
+      topics: universal + ["com.example.app.voip-ptt"], implied: nil, topic: "com.example.app.voip-ptt",
+      type: "pushtotalk"),
     Rule(
       topics: ["com.apple.mgmt.External.1234"], implied: "com.apple.mgmt.External.1234", topic: nil,
       type: "mdm"),

@@ -15,18 +15,32 @@ public struct PushTopic: Hashable, Sendable {
   public init(_ name: Topic) { self.init(name: name, kinds: [Self.kind(of: name)]) }
 
   /// What a new certificate for `topics` lists. In a universal one a single bundle id gets its VoIP and complication
-  /// topics too, as Apple's have them (`Documentation/provider-api.md#topics-extension`); of several, and in the older
-  /// single kinds, each stands for itself.
+  /// topics too, as Apple's have them (`Documentation/provider-api.md#topics-extension`), and those of its other suffixes that were
+  /// asked for; of several bundle ids, and in the older single kinds, each topic stands for itself.
   package static func listed(for topics: [Topic], isUniversal: Bool) -> [PushTopic] {
-    guard isUniversal, topics.count == 1, let base = topics.first, kind(of: base) == "app" else {
-      return topics.map { PushTopic($0) }
-    }
-    let derived = [PushType.voip, .complication].compactMap { Topic(base.name + $0.topicSuffix) }
-    return ([base] + derived).map { PushTopic($0) }
+    guard isUniversal, let base = topics.first, kind(of: base) == "app",
+      topics.dropFirst().allSatisfy({ isOfApp($0, base) })
+    else { return topics.map { PushTopic($0) } }
+    let implied = implied(by: base)
+    return ([base] + implied + topics.dropFirst().filter { !implied.contains($0) }).map { PushTopic($0) }
   }
 
+  /// What a universal certificate for a bundle id lists besides it, unasked.
+  static func implied(by base: Topic) -> [Topic] {
+    [PushType.voip, .complication].compactMap { Topic(base.name + $0.topicSuffix) }
+  }
+
+  /// Whether it is the bundle id with one of the suffixes that certificates list.
+  private static func isOfApp(_ topic: Topic, _ base: Topic) -> Bool {
+    suffixed.contains { topic.name == base.name + $0.topicSuffix }
+  }
+
+  /// The push types that have a suffix and can be used with a certificate (`Documentation/provider-api.md#topics-extension`).
+  private static let suffixed: [PushType] = [
+    .voip, .complication, .fileprovider, .pushtotalk, .widgets, .controls,
+  ]
+
   private static func kind(of topic: Topic) -> String {
-    let special = [PushType.voip, .complication].first { topic.name.hasSuffix($0.topicSuffix) }
-    return special?.name ?? "app"
+    suffixed.first { topic.name.hasSuffix($0.topicSuffix) }?.name ?? "app"
   }
 }

@@ -39,14 +39,11 @@ public struct ProviderCertificate {
 
   /// Push types that only a provider token can use (`Documentation/provider-api.md#topics-extension`, `#push-types`).
   package static let tokenOnly: Set<PushType> = [.location, .liveactivity]
-  /// Suffixes that a bundle id may be given without being listed: of those in
-  /// `Documentation/provider-api.md#push-types`, neither VoIP and complication, which
-  /// `Documentation/provider-api.md#topics-extension` wants listed, nor what is for tokens only.
-  static let derivedSuffixes = [PushType.fileprovider, .pushtotalk, .widgets, .controls].map(\.topicSuffix)
 
+  /// Only what it lists (`Documentation/provider-api.md#topics-extension`): no suffix follows from a bundle id.
   func covers(_ topic: Topic, _ pushType: PushType?) -> Bool {
     if let pushType, Self.tokenOnly.contains(pushType) { return false }
-    return topics.contains(topic) || topic.isDerived(from: topics, by: Self.derivedSuffixes)
+    return topics.contains(topic)
   }
 
   /// Why a connection with this certificate can't go on in `environment`, or nil. The answer to it on HTTP/2 is GOAWAY
