@@ -209,6 +209,22 @@ struct DeviceIdentityTests {
     }
   }
 
+  @Test("in strict mode issuer, validity and clock are looked at before a signature is")
+  func issuerFirst() throws {
+    var foreign = try proof(try identity(by: TestCertificate.foreignAuthority()))
+    foreign.signature[100] ^= 1
+    #expect(refusal(try verify(foreign)) == .unknownAuthority)
+    var expired = try proof(try identity(validSeconds: -100...(-50)))
+    expired.signature[100] ^= 1
+    #expect(refusal(try verify(expired)) == .expired)
+    var late = try proof(try identity(), at: Fixture.now.adding(seconds: -901))
+    late.signature[100] ^= 1
+    #expect(refusal(try verify(late)) == .badClock)
+    for proof in [foreign, expired, late] {
+      #expect(refusal(try verify(proof, isLenient: true)) == .badSignature)
+    }
+  }
+
   @Test("SHA-256 in place of SHA-1 is refused")
   func otherHash() throws {
     let folder = try Fixture.folder()

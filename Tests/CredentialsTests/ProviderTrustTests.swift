@@ -34,6 +34,47 @@ struct ProviderTrustTests {
     }
   }
 
+  private func large(_ number: Int, by authority: KeyPair) throws -> KeyPair {
+    let filler = CertificateExtension.topics(
+      (0..<900).compactMap { Topic("com.example.a-long-name-that-fills-the-list.app-\(number)-\($0)") }.map {
+        PushTopic($0)
+      })
+    return try TestCertificate.made(
+      commonName: Self.commonName, uid: "com.example.app", extensions: [filler], by: authority)
+  }
+
+  @Test("what is remembered of certificates is bounded in bytes, however large they are")
+  func bounded() throws {
+    let trust = try trust(isLenient: true)
+    let authority = try TestCertificate.foreignAuthority()
+    var most = 0
+    var size = 0
+    for number in 0..<100 {
+      let pair = try large(number, by: authority)
+      size = pair.certificate.der.count
+      #expect(verdict(pair, by: trust).isAccepted)
+      #expect(trust.recentVerdict(leafDER: pair.certificate.der)?.certificate?.topics.count == 900)
+      most = max(most, trust.recentCount)
+    }
+    #expect(size > 50_000, "as large as a handshake may have them")
+    #expect(most * size <= ProviderTrust.maximumRecentBytes)
+  }
+
+  @Test("certificates of strangers push out nobody's verdict")
+  func strangers() throws {
+    let trust = try trust()
+    let good = try TestCertificate.issued(environments: .both)
+    #expect(verdict(good, by: trust).isAccepted && trust.recentCount == 1)
+    let authority = try TestCertificate.foreignAuthority()
+    for _ in 0..<3 {
+      let stranger = try foreign(by: authority)
+      #expect(verdict(stranger, by: trust).problem?.code == .unknownAuthority)
+      #expect(trust.recentVerdict(leafDER: stranger.certificate.der)?.problem?.code == .unknownAuthority)
+    }
+    #expect(trust.recentCount == 1)
+    #expect(trust.recentVerdict(leafDER: good.certificate.der)?.isAccepted == true)
+  }
+
   @Test("the emulator's clock decides on validity")
   func validity() throws {
     let trust = try trust()

@@ -4,6 +4,9 @@ import PushModel
 /// Checks certificate, nonce and signature of a connect command (`Documentation/device-protocol.md#authentication`)
 /// against our device authority and those in `trust/`. In lenient mode an unknown authority, a certificate out of its
 /// time, a wrong clock and a repeated proof pass, with the reason kept; a wrong signature never does.
+///
+/// The issuer and the clock are looked at before the signature: what a stranger's key costs to use is nobody's to choose who is
+/// refused anyway.
 public final class DeviceIdentityVerifier {
   /// How far the nonce may be from the emulator's clock, in seconds. Apple's tolerance is unknown
   /// (`Documentation/device-protocol.md#authentication`); this is what signed timestamps elsewhere commonly get.
@@ -44,15 +47,14 @@ public final class DeviceIdentityVerifier {
         DeviceRefusal(.badSignatureKind, "the signature does not begin with 01 01 for RSA with SHA-1"))
     }
     guard let (certificate, key) = usable(certificateDER) else { return .failure(Self.unusable) }
+    let known = clockProblem(madeAt, now) ?? issuerProblem(certificate, now)
+    if let known, !isLenient { return .failure(known) }
     guard key.verifies(Array(signature.dropFirst(Self.signaturePrefix.count)), over: nonce, hash: "SHA1")
     else {
       return .failure(
         DeviceRefusal(.badSignature, "the nonce is not signed with the key of the device's certificate"))
     }
-    let problem =
-      clockProblem(madeAt, now) ?? issuerProblem(certificate, now)
-      ?? repetitionProblem(certificate, nonce, instant)
-    return admit(certificate, problem: problem)
+    return admit(certificate, problem: known ?? repetitionProblem(certificate, nonce, instant))
   }
 
   /// Who the device is that has proved itself with its certificate in the TLS handshake, or why that is not believed.
@@ -67,6 +69,15 @@ public final class DeviceIdentityVerifier {
     }
     guard let (certificate, _) = usable(der) else { return .failure(Self.unusable) }
     return admit(certificate, problem: issuerProblem(certificate, now))
+  }
+
+  /// What ends a handshake before its certificate's key is used: `X509_V_ERR_…`. Nil lets the device in; all else is judged when it
+  /// connects, which can be answered and logged.
+  public static func handshakeError(_ leafDER: [UInt8]) -> Int32? {
+    guard let key = Certificate(der: leafDER)?.publicKey, StrangersKey.isUsable(key) else {
+      return X509_V_ERR_CERT_REJECTED
+    }
+    return nil
   }
 
   private func usable(_ der: [UInt8]) -> (Certificate, PublicKey)? {
@@ -129,10 +140,11 @@ enum DeviceKeyPolicy {
   /// RSA modulus, in bits: macOS uses 1024. Above the upper bound one verification costs too much.
   static let bits = 1024...4096
 
-  static func accepts(_ key: PublicKey) -> Bool { key.isRSA && bits.contains(key.bits) }
+  static func accepts(_ key: PublicKey) -> Bool { key.isRSA(ofBits: bits) }
 
   /// What is wanted, for error sentences.
-  static let sentence = "an RSA key of \(bits.lowerBound) to \(bits.upperBound) bits"
+  static let sentence =
+    "an RSA key of \(bits.lowerBound) to \(bits.upperBound) bits with an exponent of at most \(StrangersKey.exponentBits) bits"
 }
 
 /// A device that has proved who it is.

@@ -174,6 +174,9 @@ extension CertsFolder {
     guard let request = CertificateRequest(pem: csrPEM), let key = request.publicKey else {
       throw CredentialsError(.malformed, "the certificate request is not a PEM request with a key")
     }
+    guard StrangersKey.isUsable(key) else {
+      throw CredentialsError(.unsuitable, "the certificate request is not for \(StrangersKey.sentence)")
+    }
     guard request.isSigned(with: key) else {
       throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
     }

@@ -6,7 +6,7 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
   /// What is wrong; two problems are equal when this is.
   public enum Code: Sendable {
     case malformed, expired, notYetValid, unknownAuthority, notForClients, namesNoTopic, namesNoEnvironment,
-      revoked, unverifiable
+      revoked, unfitKey, unverifiable
   }
 
   public let code: Code
@@ -41,6 +41,13 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
 
   package static let revoked = CertificateProblem(
     .revoked, "the certificate was revoked (certs revoke)", error: X509_V_ERR_CERT_REVOKED)
+
+  /// Not even lenient mode uses it.
+  package static let unfitKey = CertificateProblem(
+    .unfitKey, "the certificate is not for \(StrangersKey.sentence)", error: X509_V_ERR_CERT_REJECTED)
+
+  /// Whether all is well with who issued it, and only what it says is wrong.
+  var isOfKnownIssuer: Bool { code == .namesNoTopic || code == .namesNoEnvironment }
 
   /// What OpenSSL's error code says of a certificate with this issuer and end; nil for none.
   init?(verificationError error: Int32, issuer: String, notBefore: Timestamp?, notAfter: Timestamp?) {

@@ -7,6 +7,9 @@ import PushModel
 public final class ProviderTrust {
   /// Most verdicts remembered; far more than providers, or handshakes under way at once.
   private static let maximumRecent = 1024
+  /// Most bytes of certificates whose verdicts are remembered: some three times as many are kept of them. Beyond it all are forgotten.
+  /// Those of Apple's form have 1,500 bytes, and what a handshake takes may have 64 KiB.
+  package static let maximumRecentBytes = 4 << 20
   /// How long an accepted chain is not verified again, in seconds of the emulator's clock. Parsing and verifying cost as
   /// much as the rest of a handshake, and providers open many connections with one certificate.
   private static let reuseSeconds: Int64 = 60
@@ -16,6 +19,8 @@ public final class ProviderTrust {
     var judgedAt: Timestamp
     /// Of what was revoked.
     var generation: Int
+    /// Of the leaf.
+    var byteCount: Int
 
     /// Whether the verdict stands at another moment. The leaf's own end is kept to the nanosecond.
     func stands(at now: Timestamp, _ revocations: Revocations) -> Bool {
@@ -32,7 +37,12 @@ public final class ProviderTrust {
   private let isLenient: Bool
   private let store: TrustStore
   private let revocations: Revocations
+  /// By SHA-256 of the leaf.
   private var recent: [[UInt8]: Recent] = [:]
+  /// Bytes of the leaves in `recent`.
+  private var recentBytes = 0
+  /// What a stranger gets is remembered for whoever asks next, and pushes out nobody else's.
+  private var latestRefusal: (leaf: [UInt8], verdict: CertificateVerdict)?
 
   /// Loads the authorities of a prepared folder. `revocations` are that folder's, for whoever has them already.
   public init(
@@ -51,15 +61,40 @@ public final class ProviderTrust {
     leafDER: [UInt8], intermediatesDER: [[UInt8]], at now: Timestamp
   ) -> CertificateVerdict {
     revocations.pickUpChanges()
-    if let known = recent[leafDER], known.stands(at: now, revocations) { return known.verdict }
+    let leaf = Digests.sha256(leafDER)
+    if let known = recent[leaf], known.stands(at: now, revocations) { return known.verdict }
     let verdict = judge(leafDER, intermediatesDER, now)
-    if recent.count >= Self.maximumRecent { recent.removeAll(keepingCapacity: true) }
-    recent[leafDER] = Recent(verdict: verdict, judgedAt: now, generation: revocations.generation)
+    guard verdict.isAccepted || verdict.problem?.isOfKnownIssuer == true else {
+      recentBytes -= recent.removeValue(forKey: leaf)?.byteCount ?? 0
+      latestRefusal = (leaf, verdict)
+      return verdict
+    }
+    remember(
+      Recent(
+        verdict: verdict, judgedAt: now, generation: revocations.generation, byteCount: leafDER.count),
+      of: leaf)
     return verdict
   }
 
+  private func remember(_ judged: Recent, of leaf: [UInt8]) {
+    recentBytes -= recent[leaf]?.byteCount ?? 0
+    if recent.count >= Self.maximumRecent || recentBytes + judged.byteCount > Self.maximumRecentBytes {
+      recent.removeAll(keepingCapacity: true)
+      recentBytes = 0
+    }
+    recent[leaf] = judged
+    recentBytes += judged.byteCount
+  }
+
+  /// Verdicts that are remembered, as a count.
+  package var recentCount: Int { recent.count }
+
   /// The newest verdict on a leaf, for the connection that has just completed its handshake with it.
-  public func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? { recent[leafDER]?.verdict }
+  public func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? {
+    let leaf = Digests.sha256(leafDER)
+    if let latestRefusal, latestRefusal.leaf == leaf { return latestRefusal.verdict }
+    return recent[leaf]?.verdict
+  }
 
   /// Whoever has an open connection asks this whether the certificate is still good. Nil in lenient mode, where it stays what it
   /// was.
@@ -72,6 +107,9 @@ public final class ProviderTrust {
   {
     guard let leaf = Certificate(der: leafDER), let certificate = PushCertificate(leaf, der: leafDER) else {
       return CertificateVerdict(certificate: nil, problem: .malformed, isAccepted: false)
+    }
+    guard let key = leaf.publicKey, StrangersKey.isUsable(key) else {
+      return CertificateVerdict(certificate: certificate, problem: .unfitKey, isAccepted: false)
     }
     let chain = intermediatesDER.prefix(TrustStore.maximumIntermediates + 1).compactMap(
       Certificate.init(der:))
