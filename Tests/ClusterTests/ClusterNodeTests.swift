@@ -324,6 +324,18 @@ extension Broker {
     }
     try nodes.wait(until: "all are carried out") { numbers.count == 3 }
     #expect(Set(numbers).count == 3 && first.failure == nil && second.failure == nil)
+    // Who hears that one was carried out orders the next: each is one.
+    var answers = 0
+    func order(_ left: Int) {
+      first.cluster.order(["kind": "order"]) { _ in
+        answers += 1
+        if left > 0 { order(left - 1) }
+      }
+    }
+    order(19)
+    let last = first.cluster.lastOrder
+    try nodes.wait(until: "all are carried out") { answers >= 20 && second.cluster.lastOrder >= last + 20 }
+    #expect(answers == 20 && second.cluster.lastOrder == last + 20)
   }
 
   @Test(

@@ -13,7 +13,9 @@ final class ClusterOrders {
   private let log: LogStream
   /// Orders of this node by number: those that the log has, and nobody has carried out here.
   private var waiting: [UInt64: (Result<UInt64, JetStreamFailure>) -> Void] = [:]
-  /// What is to be appended, the first of it on its way.
+  /// The first of `appends` is on its way.
+  private var isAppending = false
+  /// What is to be appended.
   private var appends: [(bytes: [UInt8], done: (Result<UInt64, JetStreamFailure>) -> Void)] = []
   /// The last one that was read.
   private(set) var last: UInt64 = 0
@@ -80,17 +82,20 @@ final class ClusterOrders {
   func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
     guard appends.count < Self.limit else { return done(.failure(.late)) }
     appends.append((document.encoded, done))
-    if appends.count == 1 { append() }
+    appendNext()
   }
 
   /// One after the other, so that they are not in each other's way.
-  private func append() {
-    guard let (bytes, done) = appends.first else { return }
+  private func appendNext() {
+    guard !isAppending, let (bytes, done) = appends.first else { return }
+    isAppending = true
     log.appendAtEnd(bytes, behind: last) { [weak self] result in
       guard let self else { return }
+      isAppending = false
       appends.removeFirst()
+      // Whoever hears of it may order more at once.
       appended(result, done)
-      append()
+      appendNext()
     }
   }
 
