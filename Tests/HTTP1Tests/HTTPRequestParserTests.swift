@@ -93,6 +93,42 @@ import Transport
     #expect(failure?.status == 413)
   }
 
+  @Test(
+    "A request that may have a longer body is asked for before any of it is read, and both numbers are told")
+  func bodyLimit() throws {
+    var asked: [String] = []
+    let limit: (HTTPRequest) -> Int = {
+      asked.append($0.path)
+      return $0.path == "/long" ? 2000 : 1000
+    }
+    let body = String(repeating: "x", count: 2000)
+    for (framing, got) in [
+      ("Content-Length: 2001\r\n\r\n", "got 2001"),
+      ("Transfer-Encoding: chunked\r\n\r\n7d0\r\n\(body)\r\n1\r\n", "got 2001 or more"),
+    ] {
+      let failure = #expect(throws: HTTPParseFailure.self) { try parse("/long", framing, limit) }
+      #expect(failure?.status == 413 && failure?.sentence == "the body: expected at most 2000 bytes, \(got)")
+      #expect(throws: HTTPParseFailure.self) { try parse("/other", framing, limit) }
+    }
+    #expect(try parse("/long", "Content-Length: 2000\r\n\r\n" + body, limit)?.body.count == 2000)
+    asked = []
+    _ = try parse("/short", "Content-Length: 3\r\n\r\nabc", limit)
+    #expect(asked.isEmpty, "what every request may have is not asked for")
+  }
+
+  private func parse(
+    _ path: String, _ framing: String, _ bodyLimit: @escaping (HTTPRequest) -> Int
+  ) throws -> HTTPRequest? {
+    var limits = HTTPLimits()
+    limits.body = 1000
+    var parser = HTTPRequestParser(
+      limits: limits, remoteAddress: SocketAddress(host: "127.0.0.1", port: 1), localPort: 8790,
+      bodyLimit: bodyLimit)
+    Array("POST \(path) HTTP/1.1\r\nHost: a\r\n\(framing)".utf8).withUnsafeBytes { parser.receive($0) }
+    guard case .request(let request)? = try parser.next() else { return nil }
+    return request
+  }
+
   @Test("A body that waits for 100 Continue is announced once")
   func continues() throws {
     var parser = makeParser()

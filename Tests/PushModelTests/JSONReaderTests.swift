@@ -61,4 +61,14 @@ struct JSONReaderTests {
 
   @Test("of two members with one name the last counts")
   func duplicates() { #expect(read(#"{"a":"1","a":"2"}"#)?.string("a") == "2") }
+
+  @Test(
+    "counts values before any is made, up to where the text is JSON",
+    arguments: [
+      ("", 1), ("1", 1), ("[]", 1), ("[0,0,[0]]", 5), (#"{"a":{"b":[1,"c,d"]},"e":null}"#, 6), ("[0,0,0", 4),
+      ("[0,0 0]", 3), (String(repeating: "[", count: 1_000_000), 9),
+    ])
+  func valueCount(_ text: String, _ count: Int) {
+    #expect(JSONReader.valueCount(of: Array(text.utf8)) == count)
+  }
 }

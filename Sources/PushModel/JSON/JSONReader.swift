@@ -15,6 +15,16 @@ public enum JSONReader {
     return text[..<surprise.position].count { $0 == UInt8(ascii: "\n") } + 1
   }
 
+  /// How many values there are in `text`, those in others included, up to where it stops being the JSON that `read` takes. Builds
+  /// none of them: it is for whoever wants to know first what reading would cost.
+  public static func valueCount(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> Int {
+    text.withUnsafeBytes { bytes in
+      var (cursor, count) = (JSONCursor(bytes), 0)
+      try? cursor.countValues(depth: maximumDepth + 1, &count)
+      return count
+    }
+  }
+
   private static func whole(_ text: [UInt8], _ maximumDepth: Int) -> Result<JSONValue, JSONSurprise> {
     text.withUnsafeBytes { bytes in
       var cursor = JSONCursor(bytes)
@@ -30,6 +40,20 @@ public enum JSONReader {
 }
 
 extension JSONCursor {
+  /// Passes over a value and counts it and those in it.
+  fileprivate mutating func countValues(depth: Int, _ count: inout Int) throws(JSONSurprise) {
+    guard depth > 0 else { throw unexpected("fewer values in each other") }
+    count += 1
+    skipBlanks()
+    switch next {
+    case UInt8(ascii: "{"):
+      try members { _, cursor throws(JSONSurprise) in try cursor.countValues(depth: depth - 1, &count) }
+    case UInt8(ascii: "["):
+      try elements { cursor throws(JSONSurprise) in try cursor.countValues(depth: depth - 1, &count) }
+    default: try skipValue(depth: depth)
+    }
+  }
+
   /// Any value, in which there may be values in each other `depth` deep.
   fileprivate mutating func value(depth: Int) throws(JSONSurprise) -> JSONValue {
     guard depth > 0 else { throw unexpected("fewer values in each other") }

@@ -69,7 +69,8 @@ public final class HTTPConnection {
 
   init(
     loop: EventLoop, _ connection: SocketConnection, limits: HTTPLimits, isReserve: Bool,
-    isOfProxy: Bool = false, isNode: Bool = false, handler: @escaping (HTTPExchange) -> Void
+    isOfProxy: Bool = false, isNode: Bool = false, bodyLimit: ((HTTPRequest) -> Int)? = nil,
+    handler: @escaping (HTTPExchange) -> Void
   ) {
     (self.loop, self.connection, self.limits, self.handler) = (loop, connection, limits, handler)
     (self.isReserve, endsAfterAnswer, turn) = (isReserve, isReserve, loop.turns)
@@ -78,7 +79,8 @@ public final class HTTPConnection {
     remoteAddress = connection.remoteAddress
     parser = HTTPRequestParser(
       limits: limits, remoteAddress: remoteAddress,
-      localPort: SocketAddress.of(connection.descriptor, peer: false).port, isOfProxy: isOfProxy)
+      localPort: SocketAddress.of(connection.descriptor, peer: false).port, isOfProxy: isOfProxy,
+      bodyLimit: bodyLimit)
     connection.stallLimit = limits.stallTime
     setDeadline(isReserve ? limits.reserveTime : limits.idleTime)
   }

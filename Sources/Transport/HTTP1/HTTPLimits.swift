@@ -5,9 +5,9 @@ public struct HTTPLimits: Sendable {
   public var head = 32 << 10
   /// Header fields of one message, and the trailer fields of a chunked one.
   public var fields = 100
-  /// Body. The largest that the console takes is a saved state, as large as a file that is read whole; pushes end at
-  /// 5 KiB.
-  public var body = 16 << 20
+  /// Body. What people and programs say to a console takes some hundred bytes, pushes end at 5 KiB; a server that takes more of
+  /// some requests says so itself (`HTTPServer`, `bodyLimit`).
+  public var body = 64 << 10
   /// Bytes that may wait behind the request being answered, so that a pipelining client can't fill memory.
   public var pipelined = 64 << 10
   /// Bytes of answers that a client has not read yet; a stream that passes it is cut off.

@@ -44,8 +44,10 @@ struct HTTPMessageDecoder: ~Copyable {
   /// How far the search for the end of a line or head has come.
   private var searched = 0
   private var bodyCount = 0
+  /// Of the body that is being decoded, in bytes.
+  private var bodyLimit: Int
 
-  init(limits: HTTPLimits) { self.limits = limits }
+  init(limits: HTTPLimits) { (self.limits, bodyLimit) = (limits, limits.body) }
 
   /// Bytes that wait to be decoded.
   var waiting: Int { buffer.count - start }
@@ -70,10 +72,11 @@ struct HTTPMessageDecoder: ~Copyable {
     buffer.append(bytes)
   }
 
-  /// Says how long the body is whose head has just been told.
-  mutating func expectBody(_ length: HTTPBodyLength) throws(HTTPParseFailure) {
+  /// Says how long the body is whose head has just been told, and how long it may be, in bytes; nil for as long as any.
+  mutating func expectBody(_ length: HTTPBodyLength, limit: Int? = nil) throws(HTTPParseFailure) {
+    bodyLimit = limit ?? limits.body
     switch length {
-    case .fixed(let count) where count > limits.body: throw fail(tooLarge)
+    case .fixed(let count) where count > bodyLimit: throw fail(tooLarge(count))
     case .fixed(let count): state = .fixed(remaining: count)
     case .chunked: state = .chunkSize
     case .unsaid: state = .untilEnd
@@ -120,8 +123,9 @@ struct HTTPMessageDecoder: ~Copyable {
     return .end
   }
 
-  private var tooLarge: HTTPParseFailure {
-    HTTPParseFailure(413, "the body is larger than \(limits.body) bytes")
+  private func tooLarge(_ count: Int, orMore: Bool = false) -> HTTPParseFailure {
+    HTTPParseFailure(
+      413, "the body: expected at most \(bodyLimit) bytes, got \(count)\(orMore ? " or more" : "")")
   }
 
   private mutating func fail(_ failure: HTTPParseFailure) -> HTTPParseFailure {
@@ -137,7 +141,7 @@ struct HTTPMessageDecoder: ~Copyable {
     let count = min(most, waiting)
     guard count > 0 else { return nil }
     bodyCount += count
-    guard bodyCount <= limits.body else { throw fail(tooLarge) }
+    guard bodyCount <= bodyLimit else { throw fail(tooLarge(bodyCount, orMore: true)) }
     let piece = Array(buffer.bytes[start..<start + count])
     consume(count)
     state = rest(most - count)
@@ -217,7 +221,10 @@ struct HTTPMessageDecoder: ~Copyable {
     guard let size = ASCII.hexadecimal(digits) else {
       throw fail(HTTPParseFailure(400, "a chunk's size is not a hexadecimal number"))
     }
-    guard size <= limits.body - bodyCount else { throw fail(tooLarge) }
+    guard size <= bodyLimit - bodyCount else {
+      throw fail(
+        tooLarge(size.addingReportingOverflow(bodyCount).overflow ? size : size + bodyCount, orMore: true))
+    }
     return size
   }
 }

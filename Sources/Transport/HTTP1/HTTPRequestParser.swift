@@ -11,14 +11,19 @@ package struct HTTPRequestParser: ~Copyable {
   private let remoteAddress: SocketAddress
   private let localPort: UInt16
   private let isOfProxy: Bool
+  private let limits: HTTPLimits
+  private let bodyLimit: ((HTTPRequest) -> Int)?
   private var decoder: HTTPMessageDecoder
   private var pending: HTTPRequest?
 
-  /// `isOfProxy`: whoever reads the requests knows what to do with CONNECT.
+  /// `isOfProxy`: whoever reads the requests knows what to do with CONNECT. `bodyLimit` is asked how many bytes of body a request
+  /// may have that may have more than `limits` say; it gets the request without its body.
   package init(
-    limits: HTTPLimits, remoteAddress: SocketAddress, localPort: UInt16, isOfProxy: Bool = false
+    limits: HTTPLimits, remoteAddress: SocketAddress, localPort: UInt16, isOfProxy: Bool = false,
+    bodyLimit: ((HTTPRequest) -> Int)? = nil
   ) {
     (self.remoteAddress, self.localPort, self.isOfProxy) = (remoteAddress, localPort, isOfProxy)
+    (self.limits, self.bodyLimit) = (limits, bodyLimit)
     decoder = HTTPMessageDecoder(limits: limits)
   }
 
@@ -70,8 +75,17 @@ package struct HTTPRequestParser: ~Copyable {
     guard !request.isVersion10 || length != .chunked else {
       throw HTTPParseFailure(400, "HTTP/1.0 has no chunked bodies")
     }
-    try decoder.expectBody(length == .unsaid ? .fixed(0) : length)
+    try decoder.expectBody(length == .unsaid ? .fixed(0) : length, limit: limit(request, length))
     return request
+  }
+
+  /// nil where what is usual will do.
+  private func limit(_ request: HTTPRequest, _ length: HTTPBodyLength) -> Int? {
+    switch length {
+    case .unsaid: nil
+    case .fixed(let count): count > limits.body ? bodyLimit?(request) : nil
+    case .chunked: bodyLimit?(request)
+    }
   }
 
   /// The fields, with exactly one Host, which HTTP/1.1 demands (RFC 9112 3.2). CONNECT says it in its target, and some clients

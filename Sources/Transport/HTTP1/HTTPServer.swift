@@ -30,10 +30,13 @@ public final class HTTPServer {
   }
 
   /// Binds and listens; throws `SocketError` if the address can't be had. `handler` gets each request and answers
-  /// through the exchange, now or later; that of a proxy also CONNECT. `name` is what it is called, for whoever counts.
+  /// through the exchange, now or later; that of a proxy also CONNECT. `name` is what it is called, for whoever counts. `bodyLimit`
+  /// says how many bytes of body a request may have, where that may be more than `limits` say: it is asked before any of the body
+  /// is read, and what is longer is answered 413.
   public init(
     loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), name: String = "console",
-    isProxy: Bool = false, handler: @escaping (HTTPExchange) -> Void
+    isProxy: Bool = false, bodyLimit: ((HTTPRequest) -> Int)? = nil,
+    handler: @escaping (HTTPExchange) -> Void
   ) throws {
     let clients = Clients()
     (self.loop, self.limits, self.clients) = (loop, limits, clients)
@@ -41,7 +44,7 @@ public final class HTTPServer {
       let isReserve = clients.ordinary >= limits.connections
       let client = HTTPConnection(
         loop: loop, connection, limits: limits, isReserve: isReserve, isOfProxy: isProxy,
-        isNode: clients.isNode, handler: handler)
+        isNode: clients.isNode, bodyLimit: bodyLimit, handler: handler)
       clients.all[ObjectIdentifier(connection)] = client
       if isReserve { clients.reserve.append(client) }
       client.onStanding = { [unowned clients] standing in
