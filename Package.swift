@@ -82,8 +82,9 @@ let package = Package(
     library(
       "Commands",
       [
-        "Benchmark", "Broker", "Capture", "Cluster", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
-        "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario", "SimulatedDevice",
+        "Benchmark", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "DeviceDriver",
+        "Emulator", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario",
+        "SimulatedDevice",
         "SimulatedProvider", "Transport", "Zones",
       ]),
     library(

@@ -215,6 +215,15 @@ extension Broker {
     channels.dropBroadcasts()
   }
 
+  /// The same of so many rows from one on, for who does it bit by bit. Answers the row to go on at; nil after the last.
+  public func dropKeptMessages(from start: Int, budget: Int, now: Timestamp) -> Int? {
+    let end = min(start + budget, slots.count)
+    guard start < end else { return nil }
+    for row in (start..<end).map({ RegistrationID($0) })
+    where slots.isKept(row) && owns(registry[row].zone) { drop(row, .discarded, now) }
+    return end < slots.count ? end : nil
+  }
+
   /// Forgets every device with its tokens, messages and feedback, and ends their connections. Installs are counted from
   /// the beginning, so a device that comes back gets the tokens it had at first.
   public func forgetDevices(now: Timestamp) {

@@ -17,6 +17,8 @@ public final class Console {
   let eventPump: EventPump
   /// In a cluster: what happens at all nodes, for clients.
   let merged: MergedWatching?
+  /// The document that is being imported: one at a time.
+  var importing: DocumentImport?
   private var seenEvents: UInt64 = 0
 
   /// Reads what the context says about hosts and access once; everything else when it is asked for.
@@ -51,6 +53,8 @@ public final class Console {
   /// Answers everybody who waits and ends every stream, for an orderly end.
   public func shutDown() {
     endWaits(with: Self.goesAway)
+    importing?.end(
+      because: .unavailable("the emulator shut down before the whole document was imported; import it again"))
     eventPump.endAll()
     merged?.end()
   }
@@ -85,11 +89,16 @@ public final class Console {
     }
   }
 
+  /// How long a body the route of a request takes, in bytes. For an `HTTPServer`, which asks before it reads one.
+  public func bodyLimit(of request: HTTPRequest) -> Int {
+    let route = candidates(request).first { $0.0.answers(request) }?.0
+    return (route?.bodyLimit ?? .usual).bytes
+  }
+
   private func dispatch(_ exchange: HTTPExchange) throws {
     let request = exchange.request
     let matches = candidates(request)
-    let method = request.method == "HEAD" ? "GET" : request.method
-    let found = matches.first { $0.0.method == method || $0.0.method == Route.anyMethod }
+    let found = matches.first { $0.0.answers(request) }
     if let response = accessGranted(request) { return exchange.respond(response) }
     if !request.isOfNode { try requestGuard.check(request, found?.0 ?? matches.first?.0) }
     let isHeard = found.map { $0.0.isVital || $0.0.isStanding } ?? false
@@ -97,7 +106,8 @@ public final class Console {
     guard let (route, captures) = found else {
       return exchange.respond(try unrouted(request, matches.map(\.0)))
     }
-    let call = ConsoleRequest(http: request, captures: captures, now: context.now())
+    let call = ConsoleRequest(
+      http: request, captures: captures, now: context.now(), bodyLimit: route.bodyLimit)
     if let others = context.otherConsoles {
       if try passOn(exchange, call, route) || spread(exchange, call, route) { return }
       if waitForOrders(exchange, call, route) { return }

@@ -51,6 +51,8 @@ public final class ConsoleContext {
   public var makeTimer: (_ afterNanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject? = { _, _ in
     nil
   }
+  /// Does what takes long on a thread; without it, it is done on the loop.
+  public var background: (any BesideLoop)?
   /// The phones of simulated devices.
   public var phones: PhoneBoard
   /// Certificates and keys, for saved states.
@@ -77,3 +79,10 @@ public final class ConsoleContext {
     phones = PhoneBoard(broker, now: now)
   }
 }
+
+/// Does something on a thread and tells what came of it on the loop; false, and neither happens, if too much waits.
+public protocol BesideLoop: AnyObject {
+  func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void) -> Bool
+}
+
+extension BackgroundWork: BesideLoop {}

@@ -49,7 +49,8 @@ extension Emulator {
     let console = Console(ConsoleService.makeContext(self))
     let address = SocketAddress(host: options.bind, port: port)
     let server = try naming("console", port) {
-      try HTTPServer(loop: loop, address: address, handler: console.handle)
+      try HTTPServer(
+        loop: loop, address: address, bodyLimit: console.bodyLimit(of:), handler: console.handle)
     }
     self.console = server
     faults.watch(server)

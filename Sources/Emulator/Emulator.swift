@@ -280,7 +280,9 @@ public final class Emulator {
   private func loadSeedData() throws {
     guard let path = options.seedData else { return }
     let bytes: [UInt8]
-    do { bytes = try TextFile.read(path) } catch { throw EmulatorError(.failed, "\(error)") }
+    do { bytes = try TextFile.read(path, limit: SeedData.limit) } catch {
+      throw EmulatorError(.failed, "\(error)")
+    }
     do {
       try SeedData.load(bytes, into: ConsoleService.makeContext(self))
     } catch {

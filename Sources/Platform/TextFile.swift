@@ -3,8 +3,8 @@ public enum TextFile {
   /// Largest file read, in bytes.
   public static let limit = 16 << 20
 
-  /// Reads a file; `-` is standard input.
-  public static func read(_ path: String) throws -> [UInt8] {
+  /// Reads a file of at most `limit` bytes; `-` is standard input.
+  public static func read(_ path: String, limit: Int = limit) throws -> [UInt8] {
     guard let file = path == "-" ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "r") else {
       throw SocketError.last("read", path)
     }

@@ -87,6 +87,18 @@ def test_a_wrong_seed_stops_the_start(stopped_emulator, document, sentence):
     assert result.returncode == 1 and sentence in result.stderr and "ready" not in result.stdout
 
 
+def test_what_is_too_much_at_once_goes_in_parts_or_as_seed_data(emulator, tmp_path_factory):
+    keys = [{"keyId": f"KEY{n:07}", "teamId": "TEAM123456"} for n in range(101)]
+    path = write(emulator, "many.json", {"version": 1, "keys": keys, "devices": [{"udid": "phone"}]})
+    assert emulator.run("import", path).stdout.startswith("apps: 0, keys: 101, devices: 1,")
+    assert len(emulator.api("GET", "/api/v1/keys")["keys"]) == 101
+    second = Emulator(tmp_path_factory.mktemp("second")).start("--seed-data", path)
+    try:
+        assert len(second.api("GET", "/api/v1/keys")["keys"]) == 101
+    finally:
+        second.stop()
+
+
 def test_import_says_what_is_wrong(emulator):
     path = write(emulator, "bad.json", {"version": 1, "apps": [{"topic": "a b"}]})
     result = emulator.run("import", path, check=False)

@@ -199,6 +199,9 @@ struct MessageSlots: ~Copyable {
   /// Rows whose message is kept.
   var kept: [RegistrationID] { table.ids.filter { table[$0].state == .kept } }
 
+  /// Whether a message waits for the row's device.
+  func isKept(_ row: RegistrationID) -> Bool { table[row].state == .kept }
+
   /// All rows.
   var rows: [RegistrationID] { Array(table.ids) }
 

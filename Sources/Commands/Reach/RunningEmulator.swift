@@ -86,13 +86,18 @@ struct RunningEmulator {
     return (emulator, environment)
   }
 
-  /// A request to the console.
-  func ask(_ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8] = []) throws
-    -> HTTPResponse
-  {
+  /// For usual requests, in nanoseconds.
+  static let usualTime: Int64 = 10_000_000_000
+
+  /// A request to the console, which gets an answer within `timeout` nanoseconds.
+  func ask(
+    _ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8] = [],
+    timeout: Int64 = usualTime
+  ) throws -> HTTPResponse {
     let address = try address("console")
     return try Self.reaching {
-      try HTTP1Client(address).send(method, target, fields: fields + credentials, body: body)
+      try HTTP1Client(address, timeout: timeout).send(
+        method, target, fields: fields + credentials, body: body)
     }
   }
 

@@ -29,7 +29,8 @@ public enum Program {
 
   private static func perform(_ words: [String]) throws -> ExitStatus {
     let parser = CommandLineParser(
-      commands: CommandTable.commands, environment: ProcessEnvironment.variables, readFile: TextFile.read)
+      commands: CommandTable.commands, environment: ProcessEnvironment.variables,
+      readFile: { try TextFile.read($0) })
     switch try parser.parse(words) {
     case .version: try Output.line("apns-emulator \(version)")
     case .help(let name):

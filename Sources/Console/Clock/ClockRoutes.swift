@@ -13,8 +13,25 @@ extension Console {
     return HTTPResponse(json: clockDocument(try clock()))
   }
 
-  /// `PUT /api/v1/clock`: any of `set`, `advance` and `freeze`, applied in this order.
-  func moveClock(_ request: ConsoleRequest) throws -> HTTPResponse {
+  /// `PUT /api/v1/clock`. What the new time ends is ended before the answer, and not at the next look.
+  func moveClock(_ request: ConsoleRequest) throws -> GrowingDocument {
+    let clock = try change(request)
+    let expiry = ExpiryWork(context)
+    return GrowingDocument([
+      .late("now", after: { expiry.step(&$0) }) { [self] in .string(context.now().rfc3339) },
+      .late("frozen") { .bool(clock.frozenAt != nil) }, .late("offset") { Self.offset(clock) },
+    ])
+  }
+
+  /// The same as an order to all nodes: what the new time ends is ended in the turns that follow.
+  func moveClockAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse {
+    let clock = try change(request)
+    slices.add(ExpiryWork(context))
+    return HTTPResponse(json: clockDocument(clock))
+  }
+
+  /// Any of `set`, `advance` and `freeze`, applied in this order.
+  private func change(_ request: ConsoleRequest) throws -> any ClockControl {
     try request.query().finish()
     let body = try request.object()
     let clock = try clock()
@@ -28,10 +45,8 @@ extension Console {
     if change.freezes == true { clock.setFrozen(true) }
     if let target { clock.set(target) }
     if change.freezes == false { clock.setFrozen(false) }
-    // What the new time ends is ended now, not at the next look.
-    broker.dropExpired(now: context.now(), budget: broker.registry.registrationCount)
     publish("clock", [("clock", clockDocument(clock))])
-    return HTTPResponse(json: clockDocument(clock))
+    return clock
   }
 
   /// The same as every node of a cluster is asked for it: not from when it hears of it, but from now.
@@ -72,8 +87,36 @@ extension Console {
   func clockDocument(_ clock: any ClockControl) -> JSONValue {
     [
       "now": .string(context.now().rfc3339), "frozen": .bool(clock.frozenAt != nil),
-      "offset": .number(Double(clock.offset / 1_000_000) / 1000),
+      "offset": Self.offset(clock),
     ]
+  }
+
+  private static func offset(_ clock: any ClockControl) -> JSONValue {
+    .number(Double(clock.offset / 1_000_000) / 1000)
+  }
+}
+
+/// Ends what the present time has ended, of all rows.
+private final class ExpiryWork: SlicedWork {
+  private let context: ConsoleContext
+  /// Rows that are to be looked at yet.
+  private var left: Int
+
+  init(_ context: ConsoleContext) {
+    (self.context, left) = (context, context.broker.registry.registrationCount)
+  }
+
+  /// Does a little; whether there is more to do.
+  func step(_ slice: inout Slice) -> Bool {
+    context.broker.dropExpired(now: context.now(), budget: Slice.rowsSwept)
+    slice.spend(Slice.look)
+    left -= Slice.rowsSwept
+    return left > 0
+  }
+
+  func work(_ slice: inout Slice) -> SliceOutcome {
+    while !slice.isSpent { if !step(&slice) { return .done } }
+    return .goesOn
   }
 }
 

@@ -38,7 +38,8 @@ extension Console {
       .post("/api/v1/explain", "What is wrong with a payload, and what a phone would do with it") {
         try $0.explain($1)
       }
-      .needs(.schema("ExplainRequest")).answers(200, "Findings and events", .schema("Explanation"))
+      .needs(.schema("ExplainRequest")).takes(upTo: .large).answers(
+        200, "Findings and events", .schema("Explanation"))
     ]
   }
 

@@ -19,7 +19,7 @@ extension Console {
       Route(
         "POST", "/3/device/{token}", "A push of Fleet's server",
         action: .answer { [unowned fleet] in fleet.push($1.http, hex: $1.part("token")) }
-      ).open.hidden.owned(by: .fleet { $0.part("token") }),
+      ).open.hidden.owned(by: .fleet { $0.part("token") }).takes(upTo: .large),
       Route(
         "GET", "/events", "A simulated device of Fleet's",
         action: .exchange { [unowned fleet] in

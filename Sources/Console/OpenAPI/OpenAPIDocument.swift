@@ -65,12 +65,17 @@ enum OpenAPIDocument {
     switch route.body {
     case .none: return nil
     case .json(let schema, let isRequired):
+      let limit = route.bodyLimit
       return [
+        "description": .string("At most \(limit.bytes) bytes and \(limit.values) JSON values."),
         "required": .bool(isRequired),
         "content": ["application/json": media(schema, APIExamples.body(route))],
       ]
     case .any(let type):
-      return ["content": .object([(type, media(["type": ["object", "string"]], APIExamples.body(route)))])]
+      return [
+        "description": .string("At most \(route.bodyLimit.bytes) bytes."),
+        "content": .object([(type, media(["type": ["object", "string"]], APIExamples.body(route)))]),
+      ]
     }
   }
 

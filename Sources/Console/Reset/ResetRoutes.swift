@@ -16,16 +16,37 @@ struct ResetRequest: JSONDocument {
 }
 
 extension Console {
-  /// `POST /api/v1/reset`: the parts named, or all. Doing it twice is the same as once.
-  func reset(_ request: ConsoleRequest) throws -> HTTPResponse {
+  /// `POST /api/v1/reset`: the parts named, or all. Doing it twice is the same as once. So that the turn in which it
+  /// happens has less to do, messages are dropped bit by bit before; it goes on when the client is gone.
+  func reset(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let parts = try parts(request)
+    guard parts.contains(.store) || parts.contains(.devices) else {
+      return exchange.respond(finished(reset(parts)))
+    }
+    slices.add(
+      MessageSweep(context) { [weak self] in
+        guard let self else { return }
+        exchange.respond(finished(reset(parts)))
+      })
+  }
+
+  /// The same as an order to all nodes, at its place among others.
+  func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { reset(try parts(request)) }
+
+  private func parts(_ request: ConsoleRequest) throws -> Set<ResetPart> {
     try request.query().finish()
     var asked = ResetRequest()
     try ResetRequest.form.read(request.object(), into: &asked)
-    let parts = Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
-    for part in ResetPart.allCases where parts.contains(part) { reset(part) }
-    publish("reset", [("what", .array(parts.map(\.rawValue).sorted().map(JSONValue.string)))])
-    return HTTPResponse(
-      json: ["reset": .array(ResetPart.allCases.filter(parts.contains).map { .string($0.rawValue) })])
+    return Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
+  }
+
+  private func reset(_ parts: Set<ResetPart>) -> HTTPResponse {
+    // It would bring back what is to be forgotten.
+    importing?.end(because: StateImport.reset)
+    let done = ResetPart.allCases.filter(parts.contains)
+    for part in done { reset(part) }
+    publish("reset", [("what", .array(done.map(\.rawValue).sorted().map(JSONValue.string)))])
+    return HTTPResponse(json: ["reset": .array(done.map { .string($0.rawValue) })])
   }
 
   private func reset(_ part: ResetPart) {
@@ -45,5 +66,30 @@ extension Console {
       broker.journal.clear()
       context.phones.forgetLogs()
     }
+  }
+}
+
+/// Drops messages that wait for devices, row by row; then does what is left.
+private final class MessageSweep: SlicedWork {
+  private let context: ConsoleContext
+  private let then: () -> Void
+  private var row = 0
+
+  init(_ context: ConsoleContext, then: @escaping () -> Void) {
+    (self.context, self.then) = (context, then)
+  }
+
+  func work(_ slice: inout Slice) -> SliceOutcome {
+    while !slice.isSpent {
+      slice.spend(Slice.look)
+      let next = context.broker.dropKeptMessages(
+        from: row, budget: Slice.rowsSwept, now: context.now())
+      guard let next else {
+        then()
+        return .done
+      }
+      row = next
+    }
+    return .goesOn
   }
 }

@@ -64,10 +64,15 @@ extension Console {
       let (route, captures) = candidates(request).first(where: {
         $0.0.method == order.method && $0.0.isOrdered
       }),
-      case .answer(let answer) = route.action
+      let answer = route.answerAtOnce
     else { return HTTPResponse(status: 500, error: "internal", "this node does not know \(order.path)") }
     return finished(
-      answered { try answer(self, ConsoleRequest(http: request, captures: captures, now: context.now())) })
+      answered {
+        try answer(
+          self,
+          ConsoleRequest(
+            http: request, captures: captures, now: context.now(), bodyLimit: route.bodyLimit))
+      })
   }
 
   /// What an action answers, or why it can't.

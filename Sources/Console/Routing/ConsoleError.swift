@@ -36,6 +36,11 @@ struct ConsoleError: Error, Equatable, CustomStringConvertible {
     ConsoleError(status: 409, code: "conflict", message: message)
   }
 
+  /// The request, or a list in it, is longer than what is taken.
+  static func tooMuch(_ message: String) -> ConsoleError {
+    ConsoleError(status: 413, code: HTTPStatus.errorCode(413), message: message)
+  }
+
   static func forbidden(_ message: String) -> ConsoleError {
     ConsoleError(status: 403, code: "forbidden", message: message)
   }

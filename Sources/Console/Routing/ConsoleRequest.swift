@@ -7,6 +7,8 @@ struct ConsoleRequest {
   /// The named parts of the path.
   let captures: [String: String]
   let now: Timestamp
+  /// How much of a body its route takes.
+  var bodyLimit = BodyLimit.usual
 
   /// A named part of the path; the pattern guarantees it.
   func part(_ name: String) -> String { captures[name] ?? "" }
@@ -38,5 +40,5 @@ struct ConsoleRequest {
   }
 
   /// The same for a form, which checks the members.
-  func object() throws -> JSONObject { http.body.isEmpty ? JSONObject() : try JSONObject(body: http.body) }
+  func object() throws -> JSONObject { try bodyLimit.read(http.body) }
 }

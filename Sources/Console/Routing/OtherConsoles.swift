@@ -98,7 +98,7 @@ struct RouteOwner {
 }
 
 extension ConsoleRequest {
-  fileprivate var document: JSONValue? { JSONReader.read(http.body) }
+  fileprivate var document: JSONValue? { (try? object()).map { .object($0.members) } }
 }
 
 extension Console {
@@ -132,15 +132,14 @@ extension Console {
       }
       return settling[ObjectIdentifier(exchange)] = timer
     }
-    guard case .answer(let answer) = route.action else { return }
     guard !request.http.isOfNode else {
       if waitForOrders(exchange, request, route) { return }
-      return exchange.respond(finished(answered { try answer(self, request) }))
+      return refusing(exchange) { try perform(route, request, exchange) }
     }
     others.spread(ordered(request.http), patience: nil) { [unowned self] answers in
       let failures = answers.compactMap(\.failure)
       guard failures.isEmpty else { return exchange.respond(finished(Self.notDone(failures))) }
-      exchange.respond(finished(answered { try answer(self, request) }))
+      refusing(exchange) { try perform(route, request, exchange) }
     }
   }
 

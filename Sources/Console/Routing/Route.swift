@@ -28,6 +28,7 @@ struct Route {
   var summary: String
   var parameters: [RouteParameter] = []
   var body = Body.none
+  var bodyLimit = BodyLimit.usual
   /// Documented answers: status and meaning, with the schema of a JSON body.
   var answers: [RouteAnswer] = []
   /// Statuses of this route's own refusals, besides those that `refusalStatuses` derives from what it takes.
@@ -48,6 +49,8 @@ struct Route {
   var isOrdered = false
   /// What every node is asked for, where that is not what came.
   var orderedBody: ((Console, ConsoleRequest) throws -> [UInt8])?
+  /// What each of them does then, at once and whole, where a request alone is answered later; nil for the action.
+  var orderedAnswer: ((Console, ConsoleRequest) throws -> HTTPResponse)?
   /// In a cluster: every node does its part of it.
   var isSpread = false
   /// In a cluster: how the node that a client asks answers for all; without it, and asked by another node, each answers for itself.
@@ -60,8 +63,20 @@ struct Route {
     (self.method, self.pattern, self.summary, self.action) = (method, PathPattern(pattern), summary, action)
   }
 
+  /// What answers at once, if anything does.
+  var answerAtOnce: ((Console, ConsoleRequest) throws -> HTTPResponse)? {
+    if let orderedAnswer { return orderedAnswer }
+    if case .answer(let answer) = action { return answer }
+    return nil
+  }
+
   /// Matches every method.
   static let anyMethod = "*"
+
+  /// Whether it takes the request's method; the path is known to match.
+  func answers(_ request: HTTPRequest) -> Bool {
+    method == Self.anyMethod || method == (request.method == "HEAD" ? "GET" : request.method)
+  }
 }
 
 /// Every status that a refused request can get is documented, so that a client's generator knows them all.
@@ -69,7 +84,8 @@ extension Route {
   private static let meanings: [Int: String] = [
     400: "Something in the request is not what it should be", 401: "The access token is missing",
     403: "The Host or the Origin is not allowed", 404: "There is no such thing",
-    409: "It can't be done in the present state, or a table is full", 413: "The body is too large",
+    409: "It can't be done in the present state, or a table is full",
+    413: "The body, or a list in it, is longer than what is taken; the message says how long either is",
     415: "The body is not application/json",
     503: "Too many do it at once (`Retry-After` says when to try again), or it is not part of this run",
   ]
@@ -79,7 +95,11 @@ extension Route {
     var statuses = [400, 403] + refusals + (isVital ? [] : [503])
     if !isPublic { statuses.append(401) }
     if !pattern.names.isEmpty { statuses.append(404) }
-    if case .json = body { statuses += [413, 415] }
+    switch body {
+    case .none: break
+    case .json: statuses += [413, 415]
+    case .any: statuses.append(413)
+    }
     return Set(statuses).sorted().map { RouteAnswer($0, Self.meanings[$0] ?? "Refused", .schema("Error")) }
   }
 }
@@ -176,6 +196,10 @@ extension Route {
   /// The same, where every node is to be asked for something else than what came.
   func ordered(as body: @escaping (Console, ConsoleRequest) throws -> [UInt8]) -> Route {
     with { ($0.isOrdered, $0.orderedBody) = (true, body) }
+  }
+  /// The same, where a node does at its place in the order what it does bit by bit when it is alone.
+  func ordered(doing answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse) -> Route {
+    with { ($0.isOrdered, $0.orderedAnswer) = (true, answer) }
   }
   /// In a cluster, is done by every node for what is its own.
   var spread: Route { with { $0.isSpread = true } }

@@ -162,6 +162,7 @@ extension Console {
         "Acknowledges notifications of a stream that was opened with `ack=explicit`"
       ) { try $0.acknowledgeStream($1) }
       .owned(by: .udid).refuses(409).query([.environment]).needs(.schema("StreamReceipt"))
+      .takes(upTo: .large)
       .answers(200, "How many were not acknowledged before", .schema("StreamAcknowledgement")),
     ]
   }
@@ -239,23 +240,33 @@ extension Console {
       )
       // The answer tells what became of it, which its device's node knows. A provider's `/3/device/` hears a verdict alone, and goes
       // the way of all pushes.
-      .owned(by: .tokenOfBody).needs(.schema("TestPush")).refuses(409).answers(
+      .owned(by: .tokenOfBody).needs(.schema("TestPush")).takes(upTo: .large).refuses(409).answers(
         200, "What became of it", .schema("NotificationDetail")),
-      .post("/api/v1/reset", "Forgets the parts named, or everything") { try $0.reset($1) }
-        .ordered.takes(.schema("Reset")).answers(200, "What was reset", .schema("ResetDone")),
+      Route(
+        "POST", "/api/v1/reset", "Forgets the parts named, or everything",
+        action: .exchange { try $0.reset($1, $2) }
+      )
+      .ordered(doing: { try $0.resetAtOnce($1) }).takes(.schema("Reset")).answers(
+        200, "What was reset", .schema("ResetDone")),
       .get("/api/v1/clock", "The emulator's clock") { try $0.showClock($1) }
         .answers(200, "The clock; the offset is in seconds", .schema("Clock")),
-      .put("/api/v1/clock", "Moves, stops or starts the clock") { try $0.moveClock($1) }
-        .ordered(as: { try $0.absoluteClock($1) }).needs(.schema("ClockChange")).answers(
-          200, "The clock afterwards", .schema("Clock")),
+      Route(
+        "PUT", "/api/v1/clock", "Moves, stops or starts the clock", action: .document { try $0.moveClock($1) }
+      )
+      .ordered(as: { try $0.absoluteClock($1) }).ordered(doing: { try $0.moveClockAtOnce($1) }).needs(
+        .schema("ClockChange")
+      ).answers(
+        200, "The clock afterwards", .schema("Clock")),
       .list("/api/v1/export", "All that this emulator knows, as one document; no private keys") {
         try $0.exportState($1)
       }
       .refuses(409).answers(200, "The state", .schema("State")),
-      .post("/api/v1/import", "Makes the emulator know what a document says; twice is the same as once") {
-        try $0.importState($1)
-      }
-      .spread.needs(.schema("State")).refuses(409).answers(200, "What there was in it", .schema("Imported")),
+      Route(
+        "POST", "/api/v1/import", "Makes the emulator know what a document says; twice is the same as once",
+        action: .exchange { try $0.importState($1, $2) }
+      )
+      .spread.needs(.schema("State")).takes(upTo: .state).refuses(409)
+      .answers(200, "What there was in it", .schema("Imported")),
     ]
   }
 
@@ -314,9 +325,13 @@ extension Console {
       .answers(400, "A page that says why not", ["type": "string"], contentType: "text/html"),
       appleAnswers(
         Route("POST", "/3/device/{token}", "The provider request in plain HTTP/1.1", action: answer)
-          .open.query(RouteParameter.push).takes(contentType: "application/json").answers(200, "Accepted")),
-      Route(Route.anyMethod, "/3/{rest*}", "Provider requests that are wrong", action: answer).open.hidden,
-      Route(Route.anyMethod, "/4/{rest*}", "Broadcasts in plain HTTP/1.1", action: answer).open.hidden,
+          .open.query(RouteParameter.push).takes(contentType: "application/json").answers(200, "Accepted")
+          // So that a payload that is too long is refused in Apple's words.
+          .takes(upTo: .large)),
+      Route(Route.anyMethod, "/3/{rest*}", "Provider requests that are wrong", action: answer).open.hidden
+        .takes(upTo: .large),
+      Route(Route.anyMethod, "/4/{rest*}", "Broadcasts in plain HTTP/1.1", action: answer).open.hidden
+        .takes(upTo: .large),
     ]
   }
 

@@ -7,6 +7,10 @@ struct Slice {
   static let look = 1
   /// Making a value of a document, before its bytes are counted, in units.
   static let value = 8
+  /// A row of the token map made, changed or looked up with its HMAC, in units.
+  static let row = 4
+  /// Rows whose message is looked at, and dropped from some, for one unit.
+  static let rowsSwept = 16
   /// Bytes of JSON written for one unit.
   static let bytesWritten = 16
   /// Bytes of a payload searched for one unit.

@@ -15,8 +15,16 @@ public protocol CredentialIssuer: AnyObject {
   func certificates() -> [IssuedCertificate]
   /// Token keys that can be used, and those that were revoked.
   func keys() -> [IssuedKey]
-  func issue(_ certificate: SavedCertificate) throws
-  func issue(_ key: SavedKey) throws
+  /// Makes it before it returns, for as long as that takes: before anybody is served.
+  func issue(_ credential: SavedCredential) throws
+  /// Makes it beside the loop, and answers late, on the loop. False if too many wait.
+  func issue(_ credential: SavedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool
+}
+
+/// What a saved state wants issued.
+public enum SavedCredential: Equatable, Sendable {
+  case certificate(SavedCertificate)
+  case key(SavedKey)
 }
 
 /// What is to be refused from now on.

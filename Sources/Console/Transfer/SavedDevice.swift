@@ -13,6 +13,7 @@ struct SavedDevice: Equatable, JSONDocument {
   /// In the order in which they were issued.
   var rows: [SavedRow] = []
 
+  private var installs = NumberedInstalls()
   /// Meant by rows that do not say.
   private var environment = Environment.sandbox
 
@@ -29,9 +30,19 @@ struct SavedDevice: Equatable, JSONDocument {
     JSONField("keyFingerprint", .hex("2 to 64 hexadecimal digits", 1...32), \.keyFingerprint),
     JSONField("firstSeenAt", .time, \.firstSeenAt), JSONField("lastSeenAt", .time, \.lastSeenAt),
     JSONField(objects: "apps", "SavedRow") {
-      $0.rows.append(try SavedRow($1, after: $0.rows, environment: $0.environment))
+      try $0.addRow($1)
     },
   ])
+
+  private mutating func addRow(_ object: JSONObject) throws {
+    guard rows.count < Registry.rowsPerDevice else {
+      throw DocumentError(
+        "\(object.place): expected at most \(Registry.rowsPerDevice) rows of a device, got more")
+    }
+    let row = try SavedRow(object, after: installs, environment: environment)
+    installs.note(row)
+    rows.append(row)
+  }
 
   init(_ object: JSONObject, environment: Environment) throws {
     udid = try object.required("udid", .udid)

@@ -71,16 +71,14 @@ struct SavedRow: Equatable, JSONDocument {
   }
 
   /// Reads a row; what is left out follows from the emulator's environment and the device's `earlier` rows.
-  init(_ object: JSONObject, after earlier: [SavedRow], environment standard: Environment) throws {
+  init(_ object: JSONObject, after earlier: NumberedInstalls, environment standard: Environment) throws {
     place = object.place
     app = try Self.app(object)
     context = try object.value("context", .tokenContext)
     environment = try object.value("environment", .environment) ?? standard
     state = .installed
     let (app, context, environment) = (app, context, environment)
-    let installs = earlier.filter {
-      $0.app == app && $0.context == context && $0.environment == environment
-    }.map(\.install)
+    let installs = earlier.numbers(of: app, context, environment)
     install = Registration.nextInstall(after: installs)
     try Self.form.read(object, into: &self)
     guard !installs.contains(install) else {
@@ -108,5 +106,25 @@ struct SavedRow: Equatable, JSONDocument {
     if message != nil, state == .gone {
       throw DocumentError("\(object.path("message")): expected none for an app that is gone, got one")
     }
+  }
+}
+
+/// Which installs of each app a device's rows are, as far as they are read. By app, since a device may have thousands of rows.
+struct NumberedInstalls: Equatable {
+  private struct App: Hashable {
+    let app: SavedRow.App
+    let context: TokenContext?
+    let environment: Environment
+  }
+
+  private var numbers: [App: [Int32]] = [:]
+
+  func numbers(of app: SavedRow.App, _ context: TokenContext?, _ environment: Environment) -> [Int32] {
+    numbers[App(app: app, context: context, environment: environment)] ?? []
+  }
+
+  mutating func note(_ row: SavedRow) {
+    numbers[App(app: row.app, context: row.context, environment: row.environment), default: []].append(
+      row.install)
   }
 }

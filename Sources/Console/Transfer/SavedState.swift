@@ -6,8 +6,8 @@ import PushModel
 struct SavedState: JSONDocument {
   /// Of the document. Another number means that a reader of this one would misunderstand it.
   static let version: Int64 = 1
-  /// Most rows of the token map in one document, as a count: it is read in one turn of the loop, so that a document is
-  /// taken whole or not at all. Larger states are copied as the data folder.
+  /// Most rows of the token map, devices, topics or subscriptions in one document, as a count: a document is held whole while it is
+  /// written and read. Larger states are copied as the data folder.
   static let rowLimit = 50_000
 
   var clock: SavedClock?

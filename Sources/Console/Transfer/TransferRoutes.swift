@@ -9,30 +9,96 @@ extension Console {
     return try StateExport(context: context).document()
   }
 
-  /// `POST /api/v1/import`
-  func importState(_ request: ConsoleRequest) throws -> HTTPResponse {
+  /// `POST /api/v1/import`: one document at a time.
+  func importState(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
-    let body = try request.object()
-    let counts = try StateImport(
-      context: context, state: SavedState(body, environment: context.environment)
-    ).run()
-    publish("reset", [("what", ["import"])])
-    return HTTPResponse(json: counts.json)
+    guard importing == nil else { throw ConsoleError.busy("another document is being imported") }
+    let run = DocumentImport { [weak self] result in
+      guard let self else { return }
+      importing = nil
+      refusing(exchange) {
+        let counts = try result.get()
+        publish("reset", [("what", ["import"])])
+        exchange.respond(finished(HTTPResponse(json: counts.json)))
+      }
+    }
+    importing = run
+    do { try run.begin(request.http.body, request.bodyLimit, context, slices) } catch {
+      importing = nil
+      throw error
+    }
+  }
+}
+
+/// One document from its bytes to the answer. Kept by the console, so that it goes on when the client is gone.
+///
+///     reading (a long one beside the loop) ─→ `StateImport` ─→ done
+final class DocumentImport {
+  /// Longest document that is read on the loop, in bytes: it takes some milliseconds.
+  static let besideLoop = 256 << 10
+
+  private let done: (Result<StateImport.Counts, any Error>) -> Void
+  private var work: StateImport?
+  private var isOver = false
+
+  init(done: @escaping (Result<StateImport.Counts, any Error>) -> Void) { self.done = done }
+
+  /// Throws if nothing was begun.
+  func begin(
+    _ body: [UInt8], _ limit: BodyLimit, _ context: ConsoleContext, _ slices: SliceScheduler
+  ) throws {
+    let environment = context.environment
+    let read: @Sendable () -> Result<SavedState, any Error> = {
+      Result {
+        let document = try limit.read(body)
+        try StateSize(document).check()
+        return try SavedState(document, environment: environment)
+      }
+    }
+    guard body.count > Self.besideLoop, let background = context.background else {
+      return start(try read().get(), context, slices)
+    }
+    let isTaken = background.run(read) { [self] state in
+      do { start(try state.get(), context, slices) } catch { end(.failure(error)) }
+    }
+    guard isTaken else { throw ConsoleError.busy("too much is being done beside the loop") }
+  }
+
+  /// Lets the rest be.
+  func end(because error: ConsoleError) {
+    if let work { work.end(because: error) } else { end(.failure(error)) }
+  }
+
+  private func start(_ state: SavedState, _ context: ConsoleContext, _ slices: SliceScheduler) {
+    guard !isOver else { return }
+    let work = StateImport(context, state, slices) { [unowned self] in end($0) }
+    self.work = work
+    slices.add(work)
+  }
+
+  private func end(_ result: Result<StateImport.Counts, any Error>) {
+    guard !isOver else { return }
+    isOver = true
+    done(result)
   }
 }
 
 /// Loading a saved state where there is no console to ask.
 public enum SeedData {
+  /// Largest document, in bytes: as long as an answer that `export` takes.
+  public static let limit = 1 << 30
+
   /// Why a document can't be loaded: which member, what was expected, what it is.
   public struct Failure: Error, CustomStringConvertible {
     public var description: String
   }
 
-  /// Reads a document and makes the emulator know what it says.
+  /// Reads a document, which may be larger than what is imported at once, and makes the emulator know what it says.
   public static func load(_ bytes: [UInt8], into context: ConsoleContext) throws(Failure) {
     do {
-      let body = try JSONObject(body: bytes)
-      _ = try StateImport(context: context, state: SavedState(body, environment: context.environment)).run()
+      let state = try SavedState(JSONObject(body: bytes), environment: context.environment)
+      let slices = SliceScheduler(makeTimer: context.makeTimer)
+      _ = try StateImport(context, state, slices) { _ in }.runWhole()
     } catch {
       throw Failure(description: "\(error)")
     }

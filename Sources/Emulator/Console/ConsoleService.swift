@@ -21,10 +21,12 @@ enum ConsoleService {
     if let path = emulator.options.dashboard { context.webFile = DashboardFolder(path: path).file }
     // Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
     let background = BackgroundWork(emulator.loop)
+    context.background = background
     context.credentials = FolderCredentials(
       emulator.certs, background: background,
       now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
-    context.info = { [unowned emulator] in info(emulator) }
+    let topics = IssuedTopics(emulator.certs)
+    context.info = { [unowned emulator] in info(emulator, topics.all()) }
     context.unreadiness = { [unowned emulator] in
       emulator.shutdown?.hasBegun == true ? "shutting down" : emulator.node?.cluster.whyNotReady
     }
@@ -62,7 +64,7 @@ enum ConsoleService {
       isEnding: { [unowned emulator] in emulator.shutdown?.hasBegun == true })
   }
 
-  private static func info(_ emulator: Emulator) -> [(String, JSONValue)] {
+  private static func info(_ emulator: Emulator, _ certificates: [Topic]) -> [(String, JSONValue)] {
     let listeners = emulator.ports.listeners.map { name, address in
       (name, JSONValue.object([("host", .string(address.host)), ("port", .integer(Int64(address.port)))]))
     }
@@ -73,7 +75,7 @@ enum ConsoleService {
       ("certs", .string(emulator.ports.certs)),
       ("portsFile", .optional(emulator.options.portsFile.map(Emulator.absolute))),
       ("needsAccess", .bool(emulator.consoleToken != nil)),
-      ("certificates", .array(emulator.certs.issuedTopics().map(\.name).sorted().map(JSONValue.string))),
+      ("certificates", .array(certificates.map { .string($0.name) })),
       ("lenient", .bool(emulator.options.isLenient)), ("ephemeral", .bool(emulator.options.isEphemeral)),
       ("seed", .string(String(emulator.seed))), ("node", .optional(emulator.node?.cluster.name)),
     ]

@@ -92,24 +92,25 @@ final class FolderCredentials: CredentialIssuer {
     }
   }
 
-  func issue(_ certificate: SavedCertificate) throws {
-    try folder.issuePushCertificate(
-      topics: [certificate.topic] + certificate.moreTopics,
-      environments: EnvironmentSet(certificate.environments.map { EnvironmentSet($0) }),
-      isSingle: certificate.isSingle, now: now())
+  func issue(_ credential: SavedCredential) throws { try Self.issue(credential, in: folder, now()) }
+
+  func issue(_ credential: SavedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool {
+    let (path, now) = (folder.path, now())
+    return inBackground({ try Self.issue(credential, in: CertsFolder(path: path), now) }, then)
   }
 
-  func issue(_ key: SavedKey) throws {
-    try folder.issueTokenKey(
-      team: key.teamId, keyId: key.keyId, topics: key.topics,
-      environments: EnvironmentSet(key.environments.map { EnvironmentSet($0) }), now: now())
-  }
-}
-
-extension CertsFolder {
-  /// Topics that push certificates were issued for: their files are named after them.
-  func issuedTopics() -> [Topic] {
-    FolderNames.read(pushFolder, where: { $0.hasSuffix(".pem") }).compactMap { Topic(String($0.dropLast(4))) }
+  private static func issue(_ credential: SavedCredential, in folder: CertsFolder, _ now: Timestamp) throws {
+    switch credential {
+    case .certificate(let certificate):
+      try folder.issuePushCertificate(
+        topics: [certificate.topic] + certificate.moreTopics,
+        environments: EnvironmentSet(certificate.environments.map { EnvironmentSet($0) }),
+        isSingle: certificate.isSingle, now: now)
+    case .key(let key):
+      try folder.issueTokenKey(
+        team: key.teamId, keyId: key.keyId, topics: key.topics,
+        environments: EnvironmentSet(key.environments.map { EnvironmentSet($0) }), now: now)
+    }
   }
 }
 

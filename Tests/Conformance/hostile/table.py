@@ -20,6 +20,7 @@ if __name__ == "__main__":
 
 import bridge  # noqa: E402
 import clocks  # noqa: E402
+import console_bodies  # noqa: E402
 import console_floods  # noqa: E402
 import device_acknowledgements as devices  # noqa: E402
 import device_floods  # noqa: E402
@@ -81,6 +82,8 @@ ROWS = [
     Row("15b", "200 device streams that never read", console_floods.attack_unread_streams),
     Row("15c", "200 device streams that read all that is pushed", console_floods.attack_read_streams),
     Row("16", "a device asks for tokens of apps that it invents", topic_floods.attack),
+    Row("17a", "an import of 100 certificates and 50,000 rows", console_bodies.attack_import),
+    Row("17b", "16 MiB of JSON values", console_bodies.attack_values),
     Row("18a", "a device with 4,096 rows sends empty filters", device_floods.attack_filters),
     Row("18b", "three devices tell of their phones what is costly to read", device_floods.attack_reports),
     Row("18c", "broadcasts to 20,000 listeners, and listeners that leave", device_floods.attack_broadcasts),

@@ -126,6 +126,23 @@ import Console
     #expect(try left(lab) == remaining)
   }
 
+  @Test(
+    "Many rows are looked through over several turns, in which others are answered",
+    arguments: [
+      ("PUT", "/api/v1/clock", #"{"advance":"61m"}"#), ("POST", "/api/v1/reset", #"{"what":["store"]}"#),
+      ("POST", "/api/v1/reset", #"{"what":["devices"]}"#),
+    ])
+  func manyRows(method: String, path: String, json: String) throws {
+    let lab = ConsoleLab()
+    for number in 0..<20_000 { try lab.install("phone-\(number)") }
+    try lab.push(try lab.install().bytes, "{}", expiration: UInt32(lab.now.seconds) + 60)
+    let answer = try lab.open(method, path, json: json)
+    #expect(!answer.isComplete)
+    #expect(try lab.open("GET", "/livez").isComplete)
+    #expect(try lab.whole(answer, turns: 100).status == 200)
+    #expect(try lab.get("/api/v1/notifications/1")["state"].string != "stored")
+  }
+
   @Test("History survives a reset of devices without naming rows that are gone")
   func historyAfterDevices() throws {
     let lab = try full()

@@ -56,4 +56,28 @@ final class FakeIssuer: CredentialIssuer {
 
   func issue(_ certificate: SavedCertificate) { issuedCertificates.append(certificate) }
   func issue(_ key: SavedKey) { issuedKeys.append(key) }
+
+  func issue(_ credential: SavedCredential) {
+    switch credential {
+    case .certificate(let certificate): issue(certificate)
+    case .key(let key): issue(key)
+    }
+  }
+
+  /// Whether saved ones are made only when the test wants it.
+  var isSlow = false
+  private(set) var waiting: [() -> Void] = []
+
+  func issue(_ credential: SavedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool {
+    guard !isBusy else { return false }
+    let make = { [unowned self] in
+      if let problem { return then(.failure(problem)) }
+      issue(credential)
+      then(.success(()))
+    }
+    if isSlow { waiting.append(make) } else { make() }
+    return true
+  }
+
+  func makeFirst() { if !waiting.isEmpty { waiting.removeFirst()() } }
 }

@@ -1,0 +1,142 @@
+import Broker
+import PushModel
+
+/// Makes what a saved state says so, bit by bit. What was checked may have changed since, as devices and people go on: a row that
+/// does not fit any more ends it half-way.
+struct ImportChanges {
+  private enum Stage { case clock, apps, devices, sorting, messages, feedback, channels, faults, end }
+
+  private let context: ConsoleContext
+  private let tokens: [[DeviceToken]]
+  private var stage = Stage.clock
+  /// Which app, device, message, channel or fault is next, and which row or subscriber of it.
+  private var (index, inner) = (0, 0)
+  /// When it began: meant by messages that do not say when they came.
+  private var now: Timestamp
+  /// The device that is being imported, with its rows so far and those that were here.
+  private var device: (id: DeviceID, rows: Set<RegistrationID>, known: KnownInstalls)?
+  private var rows: [DeviceToken: RegistrationID] = [:]
+  private var messages: [(row: RegistrationID, message: SavedMessage)] = []
+  private var sort: SlicedSort<(row: RegistrationID, message: SavedMessage)>?
+
+  private var broker: Broker { context.broker }
+  private var registry: Registry { context.broker.registry }
+  private var items: ImportedItems { ImportedItems(context, now) }
+
+  /// `tokens` are those of all rows, device by device.
+  init(_ context: ConsoleContext, tokens: [[DeviceToken]]) {
+    (self.context, self.tokens, now) = (context, tokens, context.now())
+  }
+
+  /// Does a little; whether there is more to do. Devices are let go of once they are done.
+  mutating func step(_ state: inout SavedState, _ slice: inout Slice) throws -> Bool {
+    slice.spend(Slice.row)
+    switch stage {
+    // First the clock: it says what has expired.
+    case .clock: setClock(state.clock)
+    case .apps:
+      if let index = next(state.apps.count, .devices) { _ = registry.topic(named: state.apps[index].topic) }
+    case .devices: try stepDevice(&state, &slice)
+    case .sorting: if sort?.step(&slice) != true { begin(.messages) }
+    case .messages: stepMessage()
+    case .feedback:
+      if let tokens = state.feedback { items.importFeedback(tokens, rows, &slice) }
+      begin(.channels)
+    case .channels: try stepChannel(state.channels, &slice)
+    case .faults: if let index = next(state.faults.count, .end) { items.importFault(state.faults[index]) }
+    case .end: return false
+    }
+    return true
+  }
+
+  private mutating func begin(_ stage: Stage) { (self.stage, index, inner) = (stage, 0, 0) }
+
+  /// The next of so many; after the last nil, and another stage begins.
+  private mutating func next(_ count: Int, _ behind: Stage) -> Int? {
+    guard index < count else {
+      begin(behind)
+      return nil
+    }
+    index += 1
+    return index - 1
+  }
+
+  private mutating func setClock(_ saved: SavedClock?) {
+    if let clock = context.clock { saved?.apply(to: clock) }
+    now = context.now()
+    begin(.apps)
+  }
+
+  // MARK: Devices
+
+  private mutating func stepDevice(_ state: inout SavedState, _ slice: inout Slice) throws {
+    guard index < state.devices.count else { return beginMessages() }
+    // Not bound to a name, which would have the set of rows copied for each.
+    guard let owner = device?.id else { return try beginDevice(state.devices[index], &slice) }
+    guard inner < state.devices[index].rows.count else { return endDevice(owner, &state, &slice) }
+    let (row, token) = (state.devices[index].rows[inner], tokens[index][inner])
+    try device?.known.check(token, row, registry)
+    let id = try items.importRow(row, token, of: owner)
+    // Those whose feedback is told are looked for in the queue.
+    slice.spend(broker.feedbackCount / Slice.bytesSearched)
+    rows[token] = id
+    device?.rows.insert(id)
+    if let message = row.message { messages.append((id, message)) }
+    inner += 1
+  }
+
+  /// Of several nodes each takes its own.
+  private mutating func beginDevice(_ device: SavedDevice, _ slice: inout Slice) throws {
+    guard broker.owns(device.udid) else {
+      index += 1
+      return
+    }
+    let known = KnownInstalls(of: device.udid, registry)
+    slice.spend(known.count)
+    self.device = (try items.importDevice(device), [], known)
+  }
+
+  /// What it has besides is taken off it.
+  private mutating func endDevice(_ id: DeviceID, _ state: inout SavedState, _ slice: inout Slice) {
+    slice.spend(device?.known.count ?? 0)
+    broker.abandonOthers(id, keeping: device?.rows ?? [], now: now)
+    state.devices[index].rows = []
+    (device, inner) = (nil, 0)
+    index += 1
+  }
+
+  // MARK: Messages and channels
+
+  /// In the order in which they came: that is the order in which a device gets them.
+  private mutating func beginMessages() {
+    let now = now
+    sort = SlicedSort(messages) { ($0.message.receivedAt ?? now) < ($1.message.receivedAt ?? now) }
+    messages = []
+    begin(.sorting)
+  }
+
+  private mutating func stepMessage() {
+    guard let sort, index < sort.elements.count else {
+      self.sort = nil
+      return begin(.feedback)
+    }
+    let (row, message) = sort.elements[index]
+    items.importMessage(message, row)
+    index += 1
+  }
+
+  /// First who listens: a broadcast goes to those who have not seen it.
+  private mutating func stepChannel(_ channels: [SavedChannel], _ slice: inout Slice) throws {
+    guard index < channels.count else { return begin(.faults) }
+    let channel = channels[index]
+    guard let key = items.importChannel(channel) else { return nextChannel() }
+    guard inner < channel.subscribers.count else {
+      if let message = channel.message { items.importBroadcast(message, key) }
+      return nextChannel()
+    }
+    try items.importSubscriber(channel.subscribers[inner], key)
+    inner += 1
+  }
+
+  private mutating func nextChannel() { (index, inner) = (index + 1, 0) }
+}

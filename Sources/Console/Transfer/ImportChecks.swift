@@ -1,0 +1,177 @@
+import Broker
+import Faults
+import PushModel
+
+/// Looks whether a saved state fits to what is here, row by row. Changes nothing.
+struct ImportChecks {
+  private let context: ConsoleContext
+  private var registry: Registry { context.broker.registry }
+  /// The token of each row that was looked at, device by device: the one the document gives, else the one that this emulator's
+  /// secret gives. A given token that differs is kept as it is, since providers have it in their books.
+  private(set) var tokens: [[DeviceToken]] = []
+  /// What must be issued; known when everything was looked at.
+  private(set) var missing: [SavedCredential] = []
+  private var owners: Set<DeviceToken> = []
+  private var known: KnownInstalls?
+  private var isBegun = false
+
+  init(_ context: ConsoleContext) { self.context = context }
+
+  /// Looks at one row more; whether there are others.
+  mutating func step(_ state: SavedState, _ slice: inout Slice) throws -> Bool {
+    guard isBegun else {
+      missing = try MissingCredentials(context).find(state)
+      try checkFaults(state.faults)
+      isBegun = true
+      return true
+    }
+    guard let device = next(state, &slice) else { return false }
+    let index = tokens.count - 1
+    guard tokens[index].count < device.rows.count else { return index + 1 < state.devices.count }
+    tokens[index].append(try check(device.rows[tokens[index].count], of: device.udid))
+    slice.spend(Slice.row)
+    return true
+  }
+
+  /// The device that is being looked at, or the next one; nil after the last.
+  private mutating func next(_ state: SavedState, _ slice: inout Slice) -> SavedDevice? {
+    if let last = tokens.last, case let device = state.devices[tokens.count - 1],
+      last.count < device.rows.count
+    {
+      return device
+    }
+    guard tokens.count < state.devices.count else { return nil }
+    let device = state.devices[tokens.count]
+    tokens.append([])
+    known = KnownInstalls(of: device.udid, registry)
+    slice.spend(Slice.row + (known?.count ?? 0))
+    return device
+  }
+
+  private mutating func check(_ row: SavedRow, of udid: UDID) throws -> DeviceToken {
+    let token = row.token.map(registry.name(of:)) ?? derived(row, udid)
+    guard owners.insert(token).inserted else {
+      throw ConsoleError.bad(
+        "\(row.place).token", expected: "one that no earlier row has", got: row.token?.hex ?? token.hex)
+    }
+    try known?.check(token, row, registry)
+    return token
+  }
+
+  private func derived(_ row: SavedRow, _ udid: UDID) -> DeviceToken {
+    registry.derivedToken(
+      udid, row.app.hash(registry), row.environment, install: row.install, context: row.context)
+  }
+
+  private func checkFaults(_ faults: [FaultRule]) throws {
+    guard !faults.isEmpty else { return }
+    guard let engine = context.faults else {
+      throw ConsoleError.conflict("faults: they are not part of this run")
+    }
+    let names = Set(engine.rules.map(\.name)).union(faults.map(\.name))
+    guard names.count <= FaultEngine.ruleLimit else {
+      throw ConsoleError.conflict(
+        "faults: expected at most \(FaultEngine.ruleLimit) rules, got \(names.count)")
+    }
+  }
+}
+
+/// The rows of a device that are here, by what they are installs of. A token stands for the same install everywhere, and an install
+/// has one token.
+struct KnownInstalls {
+  private struct Install: Hashable {
+    let topic: TopicHash
+    let environment: Environment
+    let install: Int32
+    let context: TokenContext?
+  }
+
+  private let rows: [Install: RegistrationID]
+  var count: Int { rows.count }
+
+  init(of udid: UDID, _ registry: Registry) {
+    let known = registry.knownDevice(udid).map { registry.registrations(of: $0) } ?? []
+    let installs = known.map { row in
+      let registration = registry[row]
+      return (
+        Install(
+          topic: registry[registration.topic].hash, environment: registration.environment,
+          install: registration.install, context: registration.context.map { registry[$0] }), row
+      )
+    }
+    rows = Dictionary(installs) { first, _ in first }
+  }
+
+  /// Throws where the row would have another token here, or the token another row.
+  func check(_ token: DeviceToken, _ row: SavedRow, _ registry: Registry) throws {
+    let install = Install(
+      topic: row.app.hash(registry), environment: row.environment, install: row.install, context: row.context)
+    let same = rows[install]
+    if let same, registry[same].token != token {
+      throw ConsoleError.conflict(
+        "\(row.place).token: install \(row.install) has the token \(registry.text(of: same)) here, "
+          + "got \(row.token?.hex ?? token.hex); reset the devices first, or start with the same --token-seed"
+      )
+    }
+    if same == nil, let other = registry.find(token) {
+      let owner = registry[registry[other].device].udid
+      throw ConsoleError.conflict(
+        "\(row.place).token: expected a token that is nobody's, got one of \(owner)")
+    }
+  }
+}
+
+extension SavedRow.App {
+  fileprivate func hash(_ registry: Registry) -> TopicHash {
+    switch self {
+    case .named(let topic): registry.hash(of: topic)
+    case .hashed(let hash): hash
+    }
+  }
+}
+
+/// Certificates and keys that a saved state names and that are not here. One that is here for something else is not replaced:
+/// providers use it.
+private struct MissingCredentials {
+  private let context: ConsoleContext
+
+  init(_ context: ConsoleContext) { self.context = context }
+
+  func find(_ state: SavedState) throws -> [SavedCredential] {
+    guard let issuer = context.credentials else { return [] }
+    return try certificates(state.apps, issuer) + keys(state.keys, issuer)
+  }
+
+  /// One that was revoked is made anew.
+  private func certificates(_ apps: [SavedApp], _ issuer: any CredentialIssuer) throws -> [SavedCredential] {
+    guard apps.contains(where: { $0.certificate != nil }) else { return [] }
+    let here = Dictionary(
+      issuer.certificates().filter { !$0.isRevoked }.map { ($0.certificate.topic, $0.certificate) }
+    ) { first, _ in first }
+    return try apps.enumerated().compactMap { index, app in
+      guard let wanted = app.certificate else { return nil }
+      let present = here[wanted.topic]
+      try Self.check("apps[\(index)].certificate", present == nil || present == wanted)
+      return present == nil ? .certificate(wanted) : nil
+    }
+  }
+
+  /// The id of one that was revoked is used up.
+  private func keys(_ keys: [SavedKey], _ issuer: any CredentialIssuer) throws -> [SavedCredential] {
+    guard !keys.isEmpty else { return [] }
+    let here = Dictionary(issuer.keys().map { ($0.key.keyId, $0.key) }) { first, _ in first }
+    return try keys.enumerated().compactMap { index, wanted in
+      let present = here[wanted.keyId]
+      try Self.check("keys[\(index)]", present == nil || present == wanted)
+      return present == nil ? .key(wanted) : nil
+    }
+  }
+
+  private static func check(_ place: String, _ isFine: Bool) throws {
+    guard isFine else {
+      throw ConsoleError.conflict(
+        "\(place): one of this name is in the certs folder already, for other topics, environments or team; "
+          + "remove its files there to have it issued anew")
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Broker
+import Faults
+import PushModel
+
+/// Single entries of a saved state, put where they belong. Doing it twice is the same as once.
+struct ImportedItems {
+  private let context: ConsoleContext
+  private let now: Timestamp
+  private var broker: Broker { context.broker }
+  private var registry: Registry { context.broker.registry }
+
+  /// `now` is meant by entries that do not say when they came.
+  init(_ context: ConsoleContext, _ now: Timestamp) { (self.context, self.now) = (context, now) }
+
+  func importDevice(_ device: SavedDevice) throws -> DeviceID {
+    let index = broker.importDevice(
+      device.udid, identity: device.identity, keyFingerprint: device.keyFingerprint,
+      firstSeenAt: device.firstSeenAt, lastSeenAt: device.lastSeenAt, now: now)
+    guard let index else { throw ConsoleError.full("devices", limit: Registry.rowLimit) }
+    return index
+  }
+
+  func importRow(_ row: SavedRow, _ token: DeviceToken, of device: DeviceID) throws -> RegistrationID {
+    let topic =
+      switch row.app {
+      case .named(let name): registry.topic(named: name)
+      case .hashed(let hash): registry.topic(hashed: hash)
+      }
+    guard let topic else { throw ConsoleError.full("topics", limit: Registry.topicLimit) }
+    var told = ImportedRegistration(
+      token: token, device: device, topic: topic, install: row.install, environment: row.environment)
+    told.context = row.context
+    told.chosen = row.isChosen || row.token?.plain == nil ? row.token : nil
+    told.isAbandoned = row.state != .installed
+    told.issuedAt = row.issuedAt
+    told.goneAt = row.state == .gone ? row.goneAt ?? now : nil
+    guard let index = broker.importRegistration(told, now: now) else {
+      guard told.chosen == nil || registry.chosenCount < broker.registry.chosenLimit else {
+        throw ConsoleError.full("chosen tokens", limit: broker.registry.chosenLimit)
+      }
+      throw ConsoleError.full("tokens", limit: Registry.rowLimit)
+    }
+    return index
+  }
+
+  func importMessage(_ message: SavedMessage, _ row: RegistrationID) {
+    // The app may have gone since its row was imported.
+    guard registry[row].isActive else { return }
+    if let kept = broker.keptMessage(row), message.isSame(as: SavedMessage(kept)) { return }
+    let registration = registry[row]
+    let receivedAt = message.receivedAt ?? now
+    let latest = receivedAt.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
+    let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
+    registry.bytes(of: row).withUnsafeBytes { token in
+      message.payload.withUnsafeBytes { payload in
+        var submission = Submission(
+          interface: .console, topic: registration.topic, environment: registration.environment, token: token,
+          payload: payload)
+        (submission.priority, submission.pushType) = (message.priority ?? .immediate, message.pushType)
+        submission.saysPriority = message.priority != nil
+        (submission.messageID, submission.expiration) = (message.apnsId, message.expiration)
+        submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
+        Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
+          submission.collapseId = collapseId
+          broker.importMessage(
+            submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
+            now: now)
+        }
+      }
+    }
+  }
+
+  /// `rows` are those of the document, by their tokens. Entries of others take their place behind them.
+  func importFeedback(
+    _ tokens: [ChosenToken], _ rows: [DeviceToken: RegistrationID], _ slice: inout Slice
+  ) {
+    let entries = tokens.map(registry.name(of:)).compactMap { rows[$0] ?? registry.find($0) }
+      .filter { broker.owns(registry[$0].zone) }
+    slice.spend(tokens.count + rows.count)
+    broker.importFeedback(entries, ofRows: Set(rows.values).union(entries))
+  }
+
+  func importFault(_ rule: FaultRule) {
+    guard context.faults?[rule.name]?.setting.text != rule.setting.text else { return }
+    context.faults?.set(rule)
+  }
+
+  /// The channel, made or changed to be as told; nil when there are too many topics.
+  func importChannel(_ channel: SavedChannel) -> ChannelTable.Key? {
+    guard let topic = registry.topic(named: channel.topic) else { return nil }
+    let key = ChannelTable.Key(topic: topic, environment: channel.environment, id: channel.id)
+    if broker.channels.storesNewest(key) != channel.storesNewest {
+      _ = broker.channels.delete(key)
+      broker.channels.create(key, storesNewest: channel.storesNewest)
+    }
+    return key
+  }
+
+  /// Of several nodes each takes its own.
+  func importSubscriber(_ subscriber: SavedSubscriber, _ key: ChannelTable.Key) throws {
+    guard broker.owns(subscriber.udid) else { return }
+    guard let device = registry.device(subscriber.udid, now: now) else {
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
+    }
+    let seenUntil = subscriber.seenUntil ?? Timestamp(nanoseconds: .min)
+    guard broker.importSubscription(device, key, seenUntil: seenUntil, now: now) else {
+      throw ConsoleError.conflict("there are too many channels or subscriptions")
+    }
+  }
+
+  /// How long a broadcast is kept at most, in seconds (`Documentation/provider-api.md#channel-management`).
+  private static let broadcastSeconds: Int64 = 8 * 3600
+
+  func importBroadcast(_ message: SavedMessage, _ key: ChannelTable.Key) {
+    guard broker.owns(channel: key.id) else { return }
+    if let kept = broker.channels.newest(key).map(SavedMessage.init) {
+      // One that is kept always has an expiration, a person's document need not.
+      var told = message
+      told.expiration = message.expiration ?? kept.expiration
+      if told.isSame(as: kept) { return }
+    }
+    let sentAt = message.receivedAt ?? now
+    let latest = sentAt.adding(nanoseconds: Self.broadcastSeconds * 1_000_000_000)
+    let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
+    message.payload.withUnsafeBytes { payload in
+      var submission = Submission(
+        interface: .console, topic: key.topic, environment: key.environment,
+        token: .init(start: nil, count: 0), payload: payload)
+      (submission.priority, submission.pushType) = (message.priority ?? .immediate, .liveactivity)
+      submission.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
+      submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
+      broker.importBroadcast(
+        submission, to: key, sentAt: sentAt, expiresAt: message.expiresAt ?? min(asked, latest), now: now)
+    }
+  }
+}
+
+extension SavedMessage {
+  /// Times in a document have milliseconds, those in the broker nanoseconds.
+  fileprivate func isSame(as other: SavedMessage) -> Bool {
+    payload == other.payload && (priority ?? .immediate) == (other.priority ?? .immediate)
+      && pushType == other.pushType
+      && expiration == other.expiration && apnsId == other.apnsId
+      && (receivedAt == nil || receivedAt?.milliseconds == other.receivedAt?.milliseconds)
+      && (expiresAt == nil || expiresAt?.milliseconds == other.expiresAt?.milliseconds)
+  }
+}
