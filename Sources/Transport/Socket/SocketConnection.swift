@@ -325,7 +325,7 @@ public final class SocketConnection: LoopClient {
 
   /// Leaves the end of what was handed over for the next turn. To be called at most once for it, and last.
   public func leave(_ rest: UnsafeRawBufferPointer) {
-    guard phase.isFlowing, !rest.isEmpty else { return }
+    guard isOpen, !rest.isEmpty else { return }
     leftover = Array(rest)
     queueReading()
   }

@@ -194,7 +194,8 @@ extension LiveTests {
       client.send([4, 5])
       client.connection?.flushNow()
       stage.turn(until: "all are here") { taken.count == 5 }
-      #expect(taken == [1, 2, 3, 4, 5] && turns.count == 5 && server.connection?.leftByteCount == 0)
+      // What came later may be read in the turn that the last of the first was handed over in.
+      #expect(taken == [1, 2, 3, 4, 5] && turns.count >= 4 && server.connection?.leftByteCount == 0)
     }
 
     @Test("what a handler has left waits while the connection is paused, and goes with it")
@@ -218,6 +219,25 @@ extension LiveTests {
       server.connection?.abort("over")
       stage.settle()
       #expect(taken.count == 2 && server.connection?.leftByteCount == 0)
+    }
+
+    @Test("what is left by a handler whose connection was stalled amid it comes when that goes on")
+    func leavesStalled() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      var taken: [[UInt8]] = []
+      server.onReceived = { connection, bytes in
+        taken.append(Array(bytes))
+        guard taken.count == 1 else { return }
+        connection.setStalled(true)
+        connection.leave(UnsafeRawBufferPointer(rebasing: bytes[1...]))
+      }
+      client.send([1, 2, 3])
+      stage.turn(until: "the first is here") { !taken.isEmpty }
+      stage.settle()
+      #expect(taken == [[1, 2, 3]])
+      server.connection?.setStalled(false)
+      stage.turn(until: "the others are here") { taken == [[1, 2, 3], [2, 3]] }
     }
 
     @Test("time counts from the first read on, and its handler may ask amid it whether it is over")
