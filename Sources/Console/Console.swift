@@ -224,10 +224,18 @@ extension Console {
 /// Requests of devices and providers, which are answered elsewhere.
 extension Console {
   /// `POST /deviceservices/deviceActivation` (`Documentation/device-protocol.md#activation`)
-  func activateDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func activateDevice(_ exchange: HTTPExchange) throws {
+    switch context.activation {
+    case .open: break
+    case .token(let token): try RequestGuard.checkAccess(exchange.request, token)
+    case .off:
+      throw ConsoleError.notFound(
+        "devices are not activated here (--activation off); certs device --udid UDID issues an identity")
+    }
     guard let activate = context.activate else { throw ConsoleError.unavailable("there is no activation") }
-    let (status, contentType, body) = activate(request.http.body)
-    return HTTPResponse(status: status, fields: [HTTPField("Content-Type", contentType)], body: body)
+    guard activate(exchange, { [unowned self] in exchange.respond(finished($0)) }) else {
+      throw ConsoleError.busy("too many devices are being activated")
+    }
   }
 
   /// `POST /3/device/{token}` in plain HTTP/1.1

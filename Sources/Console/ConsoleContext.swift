@@ -14,6 +14,15 @@ public final class ConsoleContext {
   /// The emulator's clock.
   public let now: () -> Timestamp
 
+  /// Who may have a device activated: whoever may, may be any device.
+  public enum Activation: Equatable, Sendable {
+    /// Everybody who reaches the console.
+    case open
+    /// Who has the access token, which is asked for on loopback too.
+    case token(String)
+    case off
+  }
+
   /// Names this run of the emulator: what was learnt from another boot (numbers of events and notifications, for a start)
   /// says nothing about this one. Random, whatever the seed: two runs must never share it.
   public let boot = String(UInt64.random(in: 0..<1 << 62), radix: 36)
@@ -30,8 +39,11 @@ public final class ConsoleContext {
   public var info: () -> [(String, JSONValue)] = { [] }
   /// Why the emulator is not ready; nil when it is.
   public var unreadiness: () -> String? = { nil }
-  /// Device activation: the form's bytes → status, content type, body (`Documentation/device-protocol.md#activation`).
-  public var activate: ((_ formBody: [UInt8]) -> (status: Int, contentType: String, body: [UInt8]))?
+  /// Who may have a device activated.
+  public var activation = Activation.open
+  /// Device activation: a request with a form, answered late, on the loop (`Documentation/device-protocol.md#activation`). False if
+  /// too many wait.
+  public var activate: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Bool)?
   /// The provider request in plain HTTP/1.1: any request below `/3/` or `/4/`, answered as over HTTP/2.
   /// The answer goes to the closure, or the exchange is ended in another way.
   public var push: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Void)?

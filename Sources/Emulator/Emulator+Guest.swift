@@ -3,6 +3,20 @@ import Console
 import Faults
 import PushModel
 
+extension Emulator {
+  /// The access token that there is: that of the console, or that of activation alone.
+  public var accessToken: String? { consoleToken ?? activationToken }
+
+  /// Who may have a device activated.
+  var activation: ConsoleContext.Activation {
+    switch options.activation {
+    case .open: .open
+    case .token: accessToken.map { .token($0) } ?? .off
+    case .off: .off
+    }
+  }
+}
+
 /// What a program asks of an emulator that it has as a guest. All of it on the loop's thread.
 extension Emulator {
   /// What goes wrong on purpose.

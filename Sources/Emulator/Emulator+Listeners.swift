@@ -9,7 +9,7 @@ extension Emulator {
   func openListeners() throws {
     ports.ca = Self.absolute(certs.caCertificate)
     ports.certs = Self.absolute(certs.path)
-    ports.access = consoleToken
+    ports.access = accessToken
     try tellOfSingleCertificate()
     let identities = try serverIdentities()
     try open("gateway", options.gatewayPort, identities, legacyPolicy()) { [gateway, provider] _ in

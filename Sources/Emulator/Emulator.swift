@@ -74,6 +74,8 @@ public final class Emulator {
   public let seed: UInt64
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
   public let consoleToken: String?
+  /// Asked of devices that activate (`--activation token`): the console's, or one for them alone on loopback.
+  let activationToken: String?
   private var signalEvents: [LoopEvent] = []
   /// Has a turn follow at once, for broadcasts that are under way and reports that are not read.
   private lazy var nextTurn = LoopEvent(timerOn: loop) {}
@@ -87,6 +89,8 @@ public final class Emulator {
     self.options = options
     seed = options.seed ?? UInt64.random(in: .min ... .max)
     consoleToken = Self.isLoopback(options.bind) ? nil : options.access ?? Self.makeConsoleToken()
+    activationToken =
+      options.activation == .token ? consoleToken ?? options.access ?? Self.makeConsoleToken() : nil
     try PortProbe.check(options)
     portsClaim = try options.portsFile.map { try PortsFileClaim($0) }
     guard let loop = loop ?? EventLoop() else {
@@ -295,7 +299,7 @@ public final class Emulator {
   private func startHooks() {
     guard let hooks else { return }
     hooks.environment = ports.variables
-    if let consoleToken { hooks.environment["APNS_EMULATOR_ACCESS"] = consoleToken }
+    if let accessToken { hooks.environment["APNS_EMULATOR_ACCESS"] = accessToken }
     // After the commit, as for those who watch.
     loop.atTurnEnd { [unowned self] in if failure == nil { hooks.turnEnded() } }
   }

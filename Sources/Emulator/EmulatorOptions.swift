@@ -41,6 +41,8 @@ public struct EmulatorOptions: Sendable {
   public var dashboard: String?
   /// The token that console and proxy ask for beyond loopback; nil for a new one at each start.
   public var access: String?
+  /// Who may have a device activated.
+  public var activation = ActivationAccess.open
   /// Host names that the console answers to besides loopback's, and that a new server certificate is for.
   public var allowedHosts: [String] = []
   /// Where the server name does not say (`README.md#what-is-emulated`).
@@ -97,4 +99,14 @@ public enum LogLevel: String, Sendable, CaseIterable, Comparable {
 
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
   private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// Who may have a device activated (`Documentation/credentials.md#device-identities`): whoever may, may be any device.
+public enum ActivationAccess: String, CaseIterable, Sendable {
+  /// Everybody who reaches the console.
+  case open
+  /// Who has the access token.
+  case token
+  /// Nobody.
+  case off
 }

@@ -31,9 +31,21 @@ enum Banner {
     emulator.options.forward.map { ["forward   gateway → \($0.target), HTTP/2 with a provider token"] } ?? []
   }
 
+  /// Whoever has chosen it need not read it in a log.
+  private static func ofActivation(_ emulator: Emulator) -> [String] {
+    guard let token = emulator.accessToken else { return [] }
+    return [
+      "access    "
+        + (emulator.options.access == nil
+          ? "\(token), which devices show to be activated" : "devices show the token that was given")
+    ]
+  }
+
   private static func example(_ emulator: Emulator) -> [String] {
     guard let console = emulator.ports["console"] else { return [] }
-    guard let token = emulator.consoleToken else { return ["try       curl http://\(console)/api/v1/info"] }
+    guard let token = emulator.consoleToken else {
+      return ofActivation(emulator) + ["try       curl http://\(console)/api/v1/info"]
+    }
     // Whoever has chosen it need not read it in a log.
     guard emulator.options.access == nil else { return ["access    by the token that was given"] }
     return [

@@ -89,7 +89,7 @@ enum ExecCommand {
   private static func export(_ emulator: Emulator, portsFile: String) {
     ProcessEnvironment.set("APNS_EMULATOR_PORTS_FILE", portsFile)
     ProcessEnvironment.set("SSL_CERT_FILE", emulator.ports.ca)
-    if let access = emulator.consoleToken {
+    if let access = emulator.accessToken {
       ProcessEnvironment.set(CommonFlags.access.environmentName, access)
     }
     for (name, value) in emulator.ports.variables { ProcessEnvironment.set(name, value) }

@@ -42,6 +42,10 @@ enum ServeFlags {
     "access", .accessToken,
     "what console and proxy ask for where --bind is beyond loopback (else a new token at each start)"
   ).setting.secret
+  static let activation = Flag(
+    "activation", ValueKind<ActivationAccess>.word, default: "open",
+    "who may have a device activated, and so be any device: everybody, who has the access token, nobody"
+  ).setting
   static let environment = Flag(
     "environment", .environment, default: "sandbox", "where the server name does not say it"
   ).setting
@@ -221,7 +225,7 @@ enum ServeFlags {
         legacyTLS, allowHost, access, memory,
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
-    FlagGroup("Credentials and seeds", [environment, lenient, tokenSeed, seed]),
+    FlagGroup("Credentials and seeds", [activation, environment, lenient, tokenSeed, seed]),
     FlagGroup("Simulators with tokens of their own", [adoptTokens, fleetEvents]),
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Hooks", [onDelivery]),

@@ -21,6 +21,7 @@ extension EmulatorOptions {
     seedData = settings[ServeFlags.seedData]
     dashboard = settings[ServeFlags.dashboard]
     access = settings[ServeFlags.access]
+    activation = settings[ServeFlags.activation] ?? activation
     allowedHosts = settings.all(ServeFlags.allowHost)
     environment = settings[ServeFlags.environment] ?? environment
     isLenient = settings.isOn(ServeFlags.lenient)

@@ -35,10 +35,12 @@ extension Console {
   /// `GET /api/v1/certificates`
   func listCertificates(_ request: ConsoleRequest) throws -> GrowingDocument {
     try request.query().finish()
-    var rest = try issuer().certificates()[...]
+    let rest = try issuer().listedCertificates()
     return GrowingDocument([
-      .list("certificates") { _ in
-        guard let next = rest.popFirst() else { return .end }
+      .list("certificates") { slice in
+        guard let found = rest.next() else { return .end }
+        slice.spend(Slice.file)
+        guard let next = found else { return .nothing }
         return .value(
           [
             "topic": .string(next.certificate.topic.name),
@@ -54,10 +56,12 @@ extension Console {
   /// `GET /api/v1/keys`
   func listKeys(_ request: ConsoleRequest) throws -> GrowingDocument {
     try request.query().finish()
-    var rest = try issuer().keys()[...]
+    let rest = try issuer().listedKeys()
     return GrowingDocument([
-      .list("keys") { _ in
-        guard let next = rest.popFirst() else { return .end }
+      .list("keys") { slice in
+        guard let found = rest.next() else { return .end }
+        slice.spend(Slice.file)
+        guard let next = found else { return .nothing }
         return .value(
           [
             "keyId": .string(next.key.keyId), "team": .string(next.key.teamId),
@@ -130,7 +134,7 @@ extension Console {
   func revokeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
     let id = request.part("keyId")
-    guard try issuer().keys().contains(where: { $0.key.keyId == id }) else {
+    guard try issuer().hasKey(id) else {
       throw ConsoleError.notFound("there is no key \(DocumentError.quoted(id))")
     }
     try revoke(.key(id), exchange, ["keyId": .string(id), "revoked": true])

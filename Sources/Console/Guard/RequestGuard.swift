@@ -46,9 +46,13 @@ package struct RequestGuard {
   }
 
   private func checkAccess(_ request: HTTPRequest) throws {
-    guard let accessToken else { return }
+    if let accessToken { try Self.checkAccess(request, accessToken) }
+  }
+
+  /// Throws unless the request has that access token.
+  static func checkAccess(_ request: HTTPRequest, _ accessToken: String) throws {
     let offered = [bearer(request), AccessCookie.value(in: request)].compactMap { $0 }
-    guard offered.contains(where: { Self.isSame($0, accessToken) }) else {
+    guard offered.contains(where: { isSame($0, accessToken) }) else {
       throw ConsoleError(
         status: 401, code: "unauthorized",
         message: "this console asks for its access token: Authorization: Bearer, or open /?access=TOKEN",
@@ -56,7 +60,7 @@ package struct RequestGuard {
     }
   }
 
-  private func bearer(_ request: HTTPRequest) -> String? {
+  private static func bearer(_ request: HTTPRequest) -> String? {
     let words = (request.field("authorization") ?? "").split(separator: " ")
     return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
   }

@@ -317,10 +317,13 @@ extension Console {
   private static var peerRoutes: [Route] {
     let answer: Route.Action = .exchange { console, _, exchange in try console.push(exchange) }
     return [
-      .post("/deviceservices/deviceActivation", "Device activation: issues a device certificate") {
-        try $0.activateDevice($1)
-      }
+      Route(
+        "POST", "/deviceservices/deviceActivation", "Device activation: issues a device certificate",
+        action: .exchange { console, _, exchange in try console.activateDevice(exchange) }
+      )
+      // With `--activation token` it asks for the token itself, on loopback too.
       .open.standsIn(for: "albert.apple.com").takes(contentType: "application/x-www-form-urlencoded")
+      .refuses(401, 404)
       .answers(200, "A page with the activation record", ["type": "string"], contentType: "text/html")
       .answers(400, "A page that says why not", ["type": "string"], contentType: "text/html"),
       appleAnswers(

@@ -15,6 +15,11 @@ public protocol CredentialIssuer: AnyObject {
   func certificates() -> [IssuedCertificate]
   /// Token keys that can be used, and those that were revoked.
   func keys() -> [IssuedKey]
+  /// The same to be read one by one, as each is a file: nil stands for one that is none.
+  func listedCertificates() -> AnyIterator<IssuedCertificate?>
+  func listedKeys() -> AnyIterator<IssuedKey?>
+  /// Whether there is a token key of that id.
+  func hasKey(_ id: String) -> Bool
   /// Makes it before it returns, for as long as that takes: before anybody is served.
   func issue(_ credential: SavedCredential) throws
   /// Makes it beside the loop, and answers late, on the loop. False if too many wait.
@@ -25,6 +30,19 @@ public protocol CredentialIssuer: AnyObject {
 public enum SavedCredential: Equatable, Sendable {
   case certificate(SavedCertificate)
   case key(SavedKey)
+}
+
+/// What is in memory is looked through at once.
+extension CredentialIssuer {
+  public func listedCertificates() -> AnyIterator<IssuedCertificate?> {
+    AnyIterator(certificates().lazy.map { Optional($0) }.makeIterator())
+  }
+
+  public func listedKeys() -> AnyIterator<IssuedKey?> {
+    AnyIterator(keys().lazy.map { Optional($0) }.makeIterator())
+  }
+
+  public func hasKey(_ id: String) -> Bool { keys().contains { $0.key.keyId == id } }
 }
 
 /// What is to be refused from now on.

@@ -219,17 +219,7 @@ extension CertsFolder {
   public func signDeviceRequest(
     csrPEM: [UInt8], udid: UDID, now: Timestamp
   ) throws(CredentialsError) -> [UInt8] {
-    let authority = try loadedDeviceAuthority(now: now)
-    guard let request = CertificateRequest(pem: csrPEM) else {
-      throw CredentialsError(.malformed, "the device's certificate request is not a PEM request")
-    }
-    guard let key = request.publicKey, DeviceKeyPolicy.accepts(key) else {
-      throw CredentialsError(.unsuitable, "the certificate request is not for \(DeviceKeyPolicy.sentence)")
-    }
-    guard request.isSigned(with: key) else {
-      throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
-    }
-    return try KeyPair.deviceCertificate(udid: udid, publicKey: key, by: authority, now: now).pem()
+    try DeviceAuthority(self, now: now).sign(csrPEM: csrPEM, udid: udid, now: now)
   }
 }
 
@@ -249,26 +239,38 @@ extension CertsFolder {
 
   /// What was issued for providers with certificates. Files that are none are passed over.
   public func pushCertificates() -> [ListedPushCertificate] {
-    FileSystem.names(in: pushFolder, suffix: ".pem").compactMap { name in
-      guard let topic = Topic(String(name.dropLast(4))),
-        let pem = try? FileSystem.read(pushFolder + "/" + name),
-        let leaf = Certificate.all(pem: pem).first, let parsed = PushCertificate(leaf, der: leaf.der)
-      else { return nil }
-      let implied = Set(PushTopic.listed(for: [topic], isUniversal: true).map(\.name))
-      let names = parsed.topics.map(\.name).filter { $0 != topic }
-      return ListedPushCertificate(
-        topic: topic, moreTopics: implied.isSuperset(of: names) ? [] : names,
-        environments: parsed.environments,
-        isSingle: leaf.extensionValue(CertificateExtension.topicsIdentifier) == nil,
-        sha256: Digests.sha256(leaf.der))
-    }
+    pushCertificateNames().compactMap { pushCertificate(inFile: $0) }
+  }
+
+  /// The names of files that may hold push certificates, which `pushCertificate(inFile:)` reads one by one.
+  public func pushCertificateNames() -> [String] { FileSystem.names(in: pushFolder, suffix: ".pem") }
+
+  /// The push certificate in a file of that name; nil if it holds none.
+  public func pushCertificate(inFile name: String) -> ListedPushCertificate? {
+    guard let topic = Topic(String(name.dropLast(4))),
+      let pem = try? FileSystem.read(pushFolder + "/" + name),
+      let leaf = Certificate.all(pem: pem).first, let parsed = PushCertificate(leaf, der: leaf.der)
+    else { return nil }
+    let implied = Set(PushTopic.implied(by: topic))
+    let names = parsed.topics.map(\.name).filter { $0 != topic }
+    return ListedPushCertificate(
+      topic: topic, moreTopics: implied.isSuperset(of: names) ? [] : names,
+      environments: parsed.environments,
+      isSingle: leaf.extensionValue(CertificateExtension.topicsIdentifier) == nil,
+      sha256: Digests.sha256(leaf.der))
   }
 
   /// What the folder says about its token keys; the keys themselves are not read.
   public func tokenKeys() -> [ProviderKeyRecord] {
-    FileSystem.names(in: keysFolder, suffix: ".json").compactMap { name in
-      (try? FileSystem.read(keysFolder + "/" + name)).flatMap { ProviderKeyRecord(json: $0) }
-    }
+    tokenKeyNames().compactMap { tokenKey(inFile: $0) }
+  }
+
+  /// The names of files that may describe token keys, which `tokenKey(inFile:)` reads one by one.
+  public func tokenKeyNames() -> [String] { FileSystem.names(in: keysFolder, suffix: ".json") }
+
+  /// What a file of that name says of a key; nil if it says nothing.
+  public func tokenKey(inFile name: String) -> ProviderKeyRecord? {
+    (try? FileSystem.read(keysFolder + "/" + name)).flatMap { ProviderKeyRecord(json: $0) }
   }
 }
 

@@ -30,11 +30,16 @@ enum ConsoleService {
     context.unreadiness = { [unowned emulator] in
       emulator.shutdown?.hasBegun == true ? "shutting down" : emulator.node?.cluster.whyNotReady
     }
-    context.activate = { [certs = emulator.certs] in activate($0, certs) }
+    context.activation = emulator.activation
+    context.activate = ActivationDesk(emulator.certs, emulator.loop).map { desk in
+      { desk.activate($0.request.body, from: $0.connection?.remoteAddress.host ?? "", $1) }
+    }
     context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }
     context.faults = emulator.faults.engine
     context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator, done: $1) }
-    context.prove = { [unowned emulator] in PushProver.prove($0, $1, emulator, background, then: $2) }
+    // On a thread of their own: how long a file takes to be deciphered is the file's to say, and keys are made meanwhile.
+    let reading = BackgroundWork(emulator.loop)
+    context.prove = { [unowned emulator] in PushProver.prove($0, $1, emulator, reading, then: $2) }
     context.explainToken = { environment, udid, topicHash, install, context in
       IdentityDerivation.appTokenMessage(
         environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
@@ -79,27 +84,6 @@ enum ConsoleService {
       ("lenient", .bool(emulator.options.isLenient)), ("ephemeral", .bool(emulator.options.isEphemeral)),
       ("seed", .string(String(emulator.seed))), ("node", .optional(emulator.node?.cluster.name)),
     ]
-  }
-
-  /// Hands a device the certificate it asks for (`Documentation/device-protocol.md#activation`), valid in the world's time, in
-  /// which the courier looks at it: devices know no other.
-  private static func activate(
-    _ form: [UInt8], _ certs: CertsFolder
-  ) -> (status: Int, contentType: String, body: [UInt8]) {
-    do {
-      let request = try form.withUnsafeBytes { bytes throws(ActivationError) in
-        try ActivationRequest.parse(formBody: bytes)
-      }
-      let certificate = try certs.signDeviceRequest(
-        csrPEM: Array(request.csrPEM.utf8), udid: request.udid, now: CourierService.worldDate())
-      let page = ActivationResponse.page(certificatePEM: String(decoding: certificate, as: UTF8.self))
-      return (200, ActivationResponse.contentType, Array(page.utf8))
-    } catch let error as ActivationError {
-      return (400, ActivationResponse.contentType, Array(ActivationResponse.page(failure: error).utf8))
-    } catch {
-      let failure = ActivationError(.refused, "\(error)")
-      return (400, ActivationResponse.contentType, Array(ActivationResponse.page(failure: failure).utf8))
-    }
   }
 }
 

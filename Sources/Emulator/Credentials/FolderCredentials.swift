@@ -73,8 +73,18 @@ final class FolderCredentials: CredentialIssuer {
     return MadeKey(keyId: issued.keyId, p8: try folder.read(issued))
   }
 
-  func certificates() -> [IssuedCertificate] {
-    folder.pushCertificates().map {
+  func certificates() -> [IssuedCertificate] { listedCertificates().compactMap { $0 } }
+
+  func keys() -> [IssuedKey] { listedKeys().compactMap { $0 } }
+
+  func listedCertificates() -> AnyIterator<IssuedCertificate?> {
+    AnyIterator(
+      folder.pushCertificateNames().lazy.map { [folder] in folder.pushCertificate(inFile: $0) }.map(issued)
+        .makeIterator())
+  }
+
+  private func issued(_ listed: CertsFolder.ListedPushCertificate?) -> IssuedCertificate? {
+    listed.map {
       IssuedCertificate(
         SavedCertificate(
           topic: $0.topic, moreTopics: $0.moreTopics, environments: $0.environments.environments,
@@ -83,14 +93,21 @@ final class FolderCredentials: CredentialIssuer {
     }
   }
 
-  func keys() -> [IssuedKey] {
-    folder.tokenKeys().map {
+  func listedKeys() -> AnyIterator<IssuedKey?> {
+    AnyIterator(
+      folder.tokenKeyNames().lazy.map { [folder] in folder.tokenKey(inFile: $0) }.map(issued).makeIterator())
+  }
+
+  private func issued(_ record: ProviderKeyRecord?) -> IssuedKey? {
+    record.map {
       IssuedKey(
         SavedKey(
           keyId: $0.keyId, teamId: $0.teamId, topics: $0.topics, environments: $0.environments.environments),
         isRevoked: folder.isRevoked(.key($0.keyId)))
     }
   }
+
+  func hasKey(_ id: String) -> Bool { (try? folder.revocableKey(id)) != nil }
 
   func issue(_ credential: SavedCredential) throws { try Self.issue(credential, in: folder, now()) }
 

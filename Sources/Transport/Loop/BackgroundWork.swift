@@ -7,7 +7,7 @@ import Platform
 ///
 /// To be used from the loop's thread. What is at work when it is let go comes to its end, and nobody hears of it.
 public final class BackgroundWork {
-  /// Most jobs at a time, the one at work included, as a count.
+  /// Most jobs at a time unless told otherwise, the one at work included, as a count.
   public static let limit = 32
 
   private struct Job {
@@ -32,14 +32,15 @@ public final class BackgroundWork {
     var value: Value?
   }
 
+  private let limit: Int
   private let bell: Bell
   private var event: LoopEvent?
   private var jobs: [Job] = []
 
-  /// nil if the system has no descriptors left.
-  public init?(_ loop: EventLoop) {
+  /// `limit` is the most jobs at a time, the one at work included. nil if the system has no descriptors left.
+  public init?(_ loop: EventLoop, limit: Int = limit) {
     guard let bell = Bell() else { return nil }
-    self.bell = bell
+    (self.limit, self.bell) = (limit, bell)
     event = LoopEvent(loop, descriptor: bell.pipe.reader, .read) { [unowned self] in finishFirst() }
     event?.start()
   }
@@ -48,7 +49,7 @@ public final class BackgroundWork {
   public func run<Value: Sendable>(
     _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
   ) -> Bool {
-    guard jobs.count < Self.limit else { return false }
+    guard jobs.count < limit else { return false }
     let place = Place<Value>()
     jobs.append(
       Job(

@@ -75,7 +75,7 @@ struct EmulatorOptionsTests {
       ["--payload-limit", "256"], ["--echo-empty-token"], ["--gone-grace", "1h"], ["--throttle-rejections"],
       ["--flood-limit", "5"], ["--idle-timeout", "90"], ["--token-update-scope", "off"],
       ["--token-update-limit", "1"], ["--documented-tokens"], ["--seed-data", "f"], ["--dashboard", "d"],
-      ["--allow-host", "h"],
+      ["--allow-host", "h"], ["--activation", "token"], ["--activation", "off"],
       ["--token-lifetime", "1h"], ["--without-broadcast", "com.example.app"],
       ["--documented-reasons"], ["--no-explain"], ["--urgent-background"], ["--strict-push-type"],
       ["--suffix-mismatch", "InvalidPushType"], ["--memory", "64M"], ["--proxy-port", "off"],

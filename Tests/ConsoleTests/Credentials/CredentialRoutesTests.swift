@@ -1,3 +1,4 @@
+import Foundation
 import PushModel
 import Testing
 import Transport
@@ -52,6 +53,23 @@ struct CredentialRoutesTests {
     #expect(
       try lab().get("/api/v1/keys")["keys"][0].text
         == #"{"keyId":"K","team":"T","topics":[],"environments":"production","revoked":false}"#)
+  }
+
+  @Test("files are read a few a turn, however many there are")
+  func files() throws {
+    issuer.files = 1_000
+    let lab = lab()
+    let answer = try lab.open("GET", "/api/v1/certificates")
+    var (most, before) = (issuer.filesRead, issuer.filesRead)
+    while !answer.isComplete {
+      lab.turn()
+      most = max(most, issuer.filesRead - before)
+      before = issuer.filesRead
+    }
+    #expect(issuer.filesRead == 1_000)
+    #expect(most <= 50, "a certificate takes 0.1 ms to read, a turn some milliseconds")
+    let text = String(decoding: try lab.whole(answer).body, as: UTF8.self)
+    #expect(text.components(separatedBy: digest).count == 1_000, "the first file holds none")
   }
 
   @Test("certificates are listed")

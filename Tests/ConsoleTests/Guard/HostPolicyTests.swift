@@ -38,7 +38,7 @@ import Console
     "Device activation answers to the name of Apple's service too, in any case and with the right port",
     arguments: ["albert.apple.com", "albert.apple.com:8790", "Albert.Apple.COM", "localhost"])
   func activation(host: String) throws {
-    let lab = ConsoleLab { $0.activate = { _ in (200, "text/html", []) } }
+    let lab = ConsoleLab { $0.activate = ConsoleLab.activates }
     let fields = [HTTPField("Host", host)]
     let response = try lab.ask("POST", "/deviceservices/deviceActivation?device=iPhone", fields: fields)
     #expect(response.status == 200)
@@ -46,7 +46,7 @@ import Console
 
   @Test("The name of Apple's activation service opens nothing else, and no other name opens activation")
   func activationOnly() throws {
-    let lab = ConsoleLab { $0.activate = { _ in (200, "text/html", []) } }
+    let lab = ConsoleLab { $0.activate = ConsoleLab.activates }
     let path = "/deviceservices/deviceActivation"
     let apple = [HTTPField("Host", "albert.apple.com")]
     let others = [
@@ -128,11 +128,37 @@ import Console
     #expect(response.status == status)
   }
 
+  @Test(
+    "With --activation token a device shows the access token, on loopback too; --activation off leaves no route"
+  )
+  func activationAccess() throws {
+    let path = "/deviceservices/deviceActivation"
+    let right = [HTTPField("Authorization", "Bearer open-sesame")]
+    let lab = ConsoleLab {
+      ($0.activate, $0.activation) = (ConsoleLab.activates, .token("open-sesame"))
+    }
+    for fields in [[], [HTTPField("Authorization", "Bearer open-sesamf")]] {
+      _ = try lab.refusal("POST", path, 401, fields: fields)
+    }
+    #expect(try lab.ask("POST", path, fields: right).status == 200)
+    #expect(try lab.ask("GET", "/api/v1/info").status == 200, "nothing else asks for it")
+    let closed = ConsoleLab { ($0.activate, $0.activation) = (ConsoleLab.activates, .off) }
+    let message = try closed.refusal("POST", path, 404, fields: right)
+    #expect(message.contains("--activation off"))
+  }
+
+  @Test("An activation that finds no room is told to come again")
+  func activationIsFull() throws {
+    let lab = ConsoleLab { $0.activate = { _, _ in false } }
+    let response = try lab.ask("POST", "/deviceservices/deviceActivation")
+    #expect(response.status == 503 && response.field("retry-after") == "1")
+  }
+
   @Test("With an access token only health checks and peers get in without it")
   func accessToken() throws {
     let lab = ConsoleLab {
       $0.accessToken = "open-sesame"
-      $0.activate = { _ in (200, "text/html", []) }
+      $0.activate = ConsoleLab.activates
     }
     #expect(try lab.ask("GET", "/livez").status == 200)
     #expect(try lab.ask("POST", "/deviceservices/deviceActivation").status == 200)

@@ -85,7 +85,7 @@ import Transport
       $0.cluster = FakeCluster()
       $0.credentials = issuer
       $0.faults = FaultEngine(seed: 1)
-      $0.activate = { _ in (200, "text/html", []) }
+      $0.activate = ConsoleLab.activates
     }
     lab.context.push = { _, reply in reply(HTTPResponse(status: 200)) }
     let broker = lab.broker

@@ -111,14 +111,16 @@ import Console
   @Test("Activation and provider requests get their bytes and give theirs")
   func peers() throws {
     let lab = ConsoleLab {
-      $0.activate = { body in (201, "text/html", body.reversed()) }
+      $0.activate = { exchange, reply in
+        reply(HTTPResponse(status: 201, body: exchange.request.body.reversed()))
+        return true
+      }
       $0.push = { exchange, reply in
         reply(HTTPResponse(text: "\(exchange.request.method) \(exchange.request.path)"))
       }
     }
     let answer = try lab.open("POST", "/deviceservices/deviceActivation", body: [1, 2, 3])
     #expect(answer.response?.status == 201 && answer.response?.body == [3, 2, 1])
-    #expect(answer.response?.field("content-type") == "text/html")
     for (method, path) in [("POST", "/3/device/ab"), ("GET", "/3/device/ab"), ("POST", "/3/device")] {
       let response = try lab.ask(method, path)
       #expect(String(decoding: response.body, as: UTF8.self) == "\(method) \(path)")

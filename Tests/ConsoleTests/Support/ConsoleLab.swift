@@ -18,6 +18,12 @@ final class ConsoleLab {
   var phones: [FakePhone] = []
   lazy var console = Console(context)
 
+  /// An activation that every device gets.
+  static func activates(_ exchange: HTTPExchange, _ reply: (HTTPResponse) -> Void) -> Bool {
+    reply(HTTPResponse(status: 200))
+    return true
+  }
+
   init(history: Int = 100, _ prepare: (ConsoleContext) -> Void = { _ in }) {
     var options = BrokerOptions()
     options.history = history

@@ -1,4 +1,5 @@
 import Console
+import PushModel
 
 /// A certs folder in memory.
 final class FakeIssuer: CredentialIssuer {
@@ -41,6 +42,22 @@ final class FakeIssuer: CredentialIssuer {
     revoked.append(item)
     then(problem.map { .failure($0) } ?? .success(()))
     return true
+  }
+
+  /// How many files are looked at for a list, the first of them none; nil for what is in memory.
+  var files: Int?
+  private(set) var filesRead = 0
+
+  func listedCertificates() -> AnyIterator<IssuedCertificate?> {
+    guard let files, let topic = Topic("com.example.app") else {
+      return AnyIterator(certificates().map { Optional($0) }.makeIterator())
+    }
+    return AnyIterator { [self] in
+      guard filesRead < files else { return nil }
+      filesRead += 1
+      let certificate = SavedCertificate(topic: topic, environments: [.sandbox], isSingle: true)
+      return .some(filesRead == 1 ? nil : IssuedCertificate(certificate, sha256: Self.digest))
+    }
   }
 
   func certificates() -> [IssuedCertificate] {
