@@ -30,6 +30,7 @@ import http2_floods as floods  # noqa: E402
 import http2_states  # noqa: E402
 import log_unread  # noqa: E402
 import proxy_floods  # noqa: E402
+import strangers  # noqa: E402
 import topic_floods  # noqa: E402
 from rig import Run, issue  # noqa: E402
 
@@ -87,6 +88,9 @@ ROWS = [
     Row("18a", "a device with 4,096 rows sends empty filters", device_floods.attack_filters),
     Row("18b", "three devices tell of their phones what is costly to read", device_floods.attack_reports),
     Row("18c", "broadcasts to 20,000 listeners, and listeners that leave", device_floods.attack_broadcasts),
+    Row("20a", "activations without end, by keys that are dear to use too", strangers.attack_activations),
+    Row("20b", "devices connect with keys that are dear to use", strangers.attack_connects),
+    Row("20c", "files that take long to decipher", strangers.attack_slow_bundle),
     Row("21a", "hooks write without end, then SIGTERM", hooks.attack_end),
     Row("21b", "hooks write without end, for 35 s", hooks.attack_deadline, is_long=True),
 ]
