@@ -43,7 +43,7 @@ public final class Broker {
   public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
     registry = Registry(derivation: derivation)
     (channels, foreignFeedback) = (ChannelTable(registry), ForeignFeedback(registry))
-    history = History(capacity: options.history)
+    history = History(capacity: options.history, keptOfRefused: options.keptOfRefused)
     self.options = options
   }
 
@@ -62,6 +62,8 @@ public final class Broker {
 public struct BrokerOptions: Sendable {
   /// How many notifications are remembered for inspection, as a count.
   public var history = Journal.defaultCapacity
+  /// What is remembered of those that were refused.
+  public var keptOfRefused = KeptOfRefused()
   /// How long after the device's report 410 begins, in seconds (`Documentation/provider-api.md#storage-and-delivery`,
   /// `gone_grace`).
   public var goneGraceSeconds: Int64 = 0

@@ -102,7 +102,7 @@ public final class Emulator {
     try certs.prepare(serverNames: options.allowedHosts, now: clock.now())
     let cluster = try options.cluster.map { try EmulatorNode.join($0, loop) }
     derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
-    broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.broker)
+    broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.brokerOptions)
     if let cluster {
       broker.countIds(from: cluster.membership.idBase)
       broker.nodeName = cluster.name
@@ -305,7 +305,9 @@ public final class Emulator {
   }
 
   private func limitMemory() {
-    loop.limitMemory(to: options.memory) { [logger] victim in
+    let held = BrokerMemory(broker, loop.memory, limit: options.memory)
+    loop.atTurnEnd { held.turnEnded() }
+    loop.limitMemory(to: options.memory, givingBack: held.giveBack) { [logger] victim in
       logger.log(
         .warning, "connection gave way, memory is short",
         [

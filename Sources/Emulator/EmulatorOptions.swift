@@ -86,6 +86,13 @@ public struct EmulatorOptions: Sendable {
     options.checks.isLenient = isLenient
     return options
   }
+
+  /// The broker's options: the history keeps of a refused frame what a good one may have here.
+  var brokerOptions: BrokerOptions {
+    var options = broker
+    options.keptOfRefused.legacyPayload = legacyLimits.payload
+    return options
+  }
 }
 
 /// How log lines look.

@@ -56,6 +56,14 @@ test('a frame is copied as openssl, to the port it came in on', () => {
   assert.ok(command.includes('-connect 127.0.0.1:2195 -servername gateway.sandbox.push.apple.com '), command);
 });
 
+test('a refused push of which only the beginning is here is not sent again in any way', () => {
+  for (const cut of [{ truncated: true, payloadSize: 65536 }, { truncated: true, payloadSize: 65536, interface: 'gateway', command: 2 }]) {
+    for (const problem of [replayProblem(pushed(cut)), commandProblem(pushed(cut))]) {
+      assert.match(problem, /^Only the beginning of it is here: .* 65536 bytes/);
+    }
+  }
+});
+
 test('what can not be sent again says why', () => {
   assert.equal(commandProblem(pushed()), null);
   assert.equal(replayProblem(pushed()), null);

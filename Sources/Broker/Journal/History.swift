@@ -11,7 +11,13 @@ final class History {
   /// Told of steps of notifications that are in another process's history; nil while there is none.
   var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
 
-  init(capacity: Int) { journal = Journal(capacity: capacity) }
+  /// What is kept of notifications that were refused.
+  private let keptOfRefused: KeptOfRefused
+
+  init(capacity: Int, keptOfRefused: KeptOfRefused = KeptOfRefused()) {
+    journal = Journal(capacity: capacity)
+    self.keptOfRefused = keptOfRefused
+  }
 
   // MARK: Arrival
 
@@ -26,9 +32,11 @@ final class History {
     record.pointee.begin(
       id: id, submission, memory, registration: registration, rejection: rejection, now: now,
       arrivedAt: meter.instant)
+    if record.pointee.box.capacity != memory.capacity { journal.noteMemory(of: record, before: memory) }
     if let detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
     if id >= journal.drainsFrom { journal.drain() }
+    if rejection != nil { journal.cutNewest(to: keptOfRefused) }
     return id
   }
 

@@ -14,6 +14,11 @@ public final class Journal {
   /// Beside the records, since most notifications have none; nil until the first that has.
   private var details: UnsafeMutablePointer<NotificationDetail?>?
   private var used = 0
+  /// Bytes that frames and bodies take here, with the memory that waits for the next ones.
+  public private(set) var heldBytes = 0
+  /// The memory of notifications before this one was given back, unless their slots are used again.
+  private var givenBack: UInt64 = 0
+  private var fullSizes = FullSizes()
   private var phoneSteps = PhoneSteps()
   /// The id that the next notification gets.
   public private(set) var nextId: UInt64 = 1
@@ -46,6 +51,12 @@ public final class Journal {
   @inline(__always)
   private func slot(_ id: UInt64) -> Int? {
     guard id >= firstId, id < nextId else { return nil }
+    return place(id)
+  }
+
+  /// The slot of an id that was written and whose slot was not used again.
+  @inline(__always)
+  private func place(_ id: UInt64) -> Int {
     // Slots are filled in order of ids, so the distance to the newest gives the slot without a division.
     let back = Int(truncatingIfNeeded: nextId - id)
     return writeSlot >= back ? writeSlot - back : writeSlot - back + capacity
@@ -86,11 +97,57 @@ public final class Journal {
     return (id, record, box)
   }
 
+  /// The slot of a record that was just written has taken memory, or changed it.
+  @inline(never)
+  func noteMemory(of record: UnsafeMutablePointer<JournalRecord>, before: ByteBox) {
+    heldBytes += Int(record.pointee.box.capacity) - Int(before.capacity)
+  }
+
   /// Remembers more of a notification than most have.
   public func attach(_ detail: NotificationDetail, to id: UInt64) {
     guard let slot = slot(id) else { return }
     let details = details ?? makeDetails()
     details[slot] = detail
+  }
+
+  // MARK: Memory
+
+  /// How much there was of a notification that is here in part; nil for one that is here whole.
+  public func fullSize(_ id: UInt64) -> FullSize? { fullSizes[id] }
+
+  /// Keeps no more of the newest notification than a good one may have, once whoever must see it whole has.
+  @inline(never)
+  func cutNewest(to kept: KeptOfRefused) {
+    let id = nextId - 1
+    guard let record = pointer(id), let part = record.pointee.excess(over: kept) else { return }
+    drain()
+    let size = FullSize(raw: record.pointee.shownBytes.count, payload: record.pointee.payload.count)
+    let before = record.pointee.box
+    record.pointee.cut(part)
+    noteMemory(of: record, before: before)
+    fullSizes.set(size, of: id, firstId: firstId)
+  }
+
+  /// The newest notification had a body of so many bytes, of which the rest was never here.
+  public func noteFullBody(of id: UInt64, bytes: Int) {
+    guard id == nextId - 1 else { return }
+    fullSizes.set(FullSize(raw: bytes, payload: bytes), of: id, firstId: firstId)
+  }
+
+  /// Forgets the oldest, and gives their memory back, until no more than `limit` bytes are held.
+  public func giveBack(downTo limit: Int) {
+    guard heldBytes > limit else { return }
+    drain()
+    var id = max(givenBack, nextId - UInt64(used))
+    while heldBytes > limit, id < nextId {
+      let slot = place(id)
+      heldBytes -= Int(records[slot].box.capacity)
+      records[slot].box.free()
+      details?[slot] = nil
+      id += 1
+    }
+    givenBack = id
+    firstId = max(firstId, id)
   }
 
   /// What a phone has made of a notification, in order.
@@ -118,7 +175,7 @@ public final class Journal {
     drain()
     firstId = nextId
     details?.update(repeating: nil, count: capacity)
-    phoneSteps = PhoneSteps()
+    (phoneSteps, fullSizes) = (PhoneSteps(), FullSizes())
   }
 
   /// No record refers to a row of the token map any more: the rows are gone.

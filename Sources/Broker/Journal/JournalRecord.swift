@@ -76,6 +76,26 @@ public struct JournalRecord: BitwiseCopyable {
     fieldsCount = UInt32(truncatingIfNeeded: submission.fields.count)
   }
 
+  /// What `kept` has no room for of one that was refused: a part of `raw`.
+  func excess(over kept: KeptOfRefused) -> Range<Int>? {
+    // A frame, or the like of one, ends with what matters least; behind the body of a request are its header fields.
+    let start = fieldsCount == 0 ? kept.frame : Int(payloadStart) + kept.body
+    let end = fieldsCount == 0 ? box.bytes.count : Int(payloadStart) + Int(payloadCount)
+    return start < end ? start..<end : nil
+  }
+
+  /// Takes a part out of `raw` that `excess` has found.
+  mutating func cut(_ part: Range<Int>) {
+    box.remove(part)
+    if fieldsCount > 0 { payloadCount -= UInt32(truncatingIfNeeded: part.count) }
+    tokenCount = Self.shortened(tokenStart, tokenCount, to: box.count)
+    payloadCount = Self.shortened(payloadStart, payloadCount, to: box.count)
+  }
+
+  private static func shortened(_ start: UInt32, _ count: UInt32, to end: UInt32) -> UInt32 {
+    start < end ? min(count, end - start) : 0
+  }
+
   @inline(__always)
   private static func offset(_ part: UnsafeRawBufferPointer, in frame: UnsafeRawPointer) -> UInt32 {
     part.baseAddress.map { UInt32(truncatingIfNeeded: $0 - frame) } ?? 0
@@ -83,6 +103,8 @@ public struct JournalRecord: BitwiseCopyable {
 
   /// The frame as it came (gateway), or token, body and header fields one after the other.
   public var raw: UnsafeRawBufferPointer { box.bytes }
+  /// What people are shown as it came: the frame, or the body alone.
+  public var shownBytes: UnsafeRawBufferPointer { interface == .gateway ? raw : payload }
   /// The token as presented; may have any length.
   public var presentedToken: UnsafeRawBufferPointer { part(tokenStart, tokenCount) }
   public var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }

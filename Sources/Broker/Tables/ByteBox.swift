@@ -2,7 +2,8 @@
 /// never larger than twice the largest message.
 struct ByteBox: BitwiseCopyable {
   private var base: UnsafeMutableRawPointer?
-  private var capacity: UInt32 = 0
+  /// Bytes of memory, used or not.
+  private(set) var capacity: UInt32 = 0
   private(set) var count: UInt32 = 0
 
   init() { base = nil }
@@ -31,6 +32,20 @@ struct ByteBox: BitwiseCopyable {
     Self.put(second, at: &position)
     Self.put(third, at: &position)
     count = UInt32(truncatingIfNeeded: total)
+  }
+
+  /// Takes some bytes out, and holds no more memory than the others need.
+  mutating func remove(_ part: Range<Int>) {
+    let part = part.clamped(to: 0..<Int(count))
+    guard !part.isEmpty else { return }
+    var rest = ByteBox()
+    rest.base = .allocate(byteCount: max(1, Int(count) - part.count), alignment: 16)
+    rest.capacity = count - UInt32(truncatingIfNeeded: part.count)
+    rest.assign(
+      UnsafeRawBufferPointer(rebasing: bytes[..<part.lowerBound]),
+      UnsafeRawBufferPointer(rebasing: bytes[part.upperBound...]))
+    free()
+    self = rest
   }
 
   /// Gives the memory back.

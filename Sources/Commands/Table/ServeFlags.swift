@@ -72,7 +72,7 @@ enum ServeFlags {
   ).setting
   static let memory = Flag(
     "memory", .byteSize(from: MemoryBudget.leastLimit, "8M"), default: "512M",
-    "what connections, streams, queues and answers may take together"
+    "what connections, streams, queues, answers and history may take together"
   ).setting
   static let capture = Flag("capture", .file, "record provider traffic there, for replay").setting
   static let captureRotate = Flag(

@@ -10,12 +10,13 @@ struct NotificationDocument {
 
   /// By id: with the headers and the bytes as they came.
   func whole(_ record: JournalRecord) -> JSONValue {
-    let raw = record.interface == .gateway ? record.raw : record.payload
+    let raw = record.shownBytes
+    let size = broker.journal.fullSize(record.id)?.raw
     return .object(
       members(record) + [
         ("headers", .array(record.fields.map { ["name": .string($0.name), "value": .string($0.value)] })),
         ("rawBase64", .string(Base64.encode(raw))), ("rawHex", .string(Hex.encode(raw))),
-      ])
+      ] + (size.map { [("rawSize", .integer(Int64($0)))] } ?? []))
   }
 
   private func members(_ record: JournalRecord) -> [(String, JSONValue)] {
@@ -44,7 +45,13 @@ struct NotificationDocument {
         "timeline",
         NotificationTimeline(record, detail, phone: broker.journal.phoneSteps(record.id)).json
       ),
-    ] + node
+    ] + part(record) + node
+  }
+
+  /// Of a refused one that was too large the history has only the beginning.
+  private func part(_ record: JournalRecord) -> [(String, JSONValue)] {
+    guard let size = broker.journal.fullSize(record.id) else { return [] }
+    return [("truncated", true), ("payloadSize", .integer(Int64(size.payload)))]
   }
 
   private static func collapseId(_ record: JournalRecord) -> String? {

@@ -129,12 +129,12 @@ extension APISchemas {
   static var notifications: [(String, JSONValue)] {
     let header = object([("name", text), ("value", text)])
     return [
-      ("Notification", object(notificationMembers, maybe: ofNode)),
+      ("Notification", object(notificationMembers, maybe: ofPart + ofNode)),
       (
         "NotificationDetail",
         object(
           notificationMembers + [("headers", list(header)), ("rawBase64", text), ("rawHex", text)],
-          maybe: ofNode)
+          maybe: ofPart + [("rawSize", size("`rawBase64`"))] + ofNode)
       ),
       (
         "Notifications",
@@ -157,6 +157,24 @@ extension APISchemas {
       ),
       ("Wait", wait), ("TestPush", TestPush.form.schema),
     ]
+  }
+
+  /// What is said of a notification of which the history has only a part.
+  private static var ofPart: [(String, JSONValue)] {
+    [
+      (
+        "truncated",
+        [
+          "type": "boolean",
+          "description":
+            "It was refused and is larger than any good one: payload and raw bytes are the beginning of what came.",
+        ]
+      ), ("payloadSize", size("the payload")),
+    ]
+  }
+
+  private static func size(_ what: String) -> JSONValue {
+    ["type": "integer", "description": .string("Where `truncated`: bytes of \(what) as it came.")]
   }
 
   /// What is said in a cluster alone.

@@ -5,8 +5,9 @@ import { button, empty, h, show } from './dom.js';
 import { bytesOf, pushTypes, sentence, textOf } from './format.js';
 import { appName, handset, hours, lockClock, noteContent } from './handset.js';
 import { evidence, happening, legend } from './happenings.js';
-import { attempt, failed } from './notices.js';
+import { attempt, failed, toast } from './notices.js';
 import { activityCard, callHead } from './phonescenes.js';
+import { partProblem } from './resend.js';
 import { emulatorNow } from './store.js';
 
 const examples = {
@@ -35,7 +36,8 @@ export async function explainPane(main, argument) {
     show(main, h('p', { class: 'pane faint' }, 'Loading…'));
     const given = await attempt(() => api('GET', path('notifications', argument)));
     if (location.hash !== `#explain/${argument}`) return;
-    if (given) Object.assign(draft, draftOf(given));
+    if (given?.truncated) toast(partProblem(given));
+    else if (given) Object.assign(draft, draftOf(given));
   }
   const editor = h('textarea', { id: 'explain-payload', class: 'editor', rows: 14, spellcheck: 'false', 'aria-label': 'Payload', value: draft.text, oninput: event => { draft.text = event.target.value; later(); } });
   const ask = () => refresh(view, editor);

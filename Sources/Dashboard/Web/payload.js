@@ -2,7 +2,7 @@
 import { button, h } from './dom.js';
 import { bytesOf, textOf } from './format.js';
 import { copy } from './notices.js';
-import { isBroadcast } from './resend.js';
+import { isBroadcast, partProblem } from './resend.js';
 
 /* Apple's limits, in bytes. */
 export function payloadLimit(notification) {
@@ -13,11 +13,12 @@ export function payloadLimit(notification) {
 export function payloadPanel(notification) {
   const bytes = bytesOf(notification.payloadBase64);
   const limit = payloadLimit(notification);
-  const size = h('p', {}, h('meter', { min: 0, max: limit, high: limit * 0.9, value: Math.min(bytes.length, limit), 'aria-label': 'Payload size' }),
-    h('span', { class: bytes.length > limit ? 'bad' : '' }, ` ${bytes.length} of ${limit} bytes`));
+  const count = notification.truncated ? notification.payloadSize : bytes.length;
+  const size = h('p', {}, h('meter', { min: 0, max: limit, high: limit * 0.9, value: Math.min(count, limit), 'aria-label': 'Payload size' }),
+    h('span', { class: count > limit ? 'bad' : '' }, ` ${count} of ${limit} bytes`));
   const text = textOf(bytes);
   return [size,
-    notification.payload === null ? h('p', { class: 'bad' }, bytes.length ? 'This is not JSON.' : 'The payload is empty.') : h('div', { class: 'tree' }, treeNode(null, notification.payload)),
+    notification.payload === null ? h('p', { class: 'bad' }, partProblem(notification) || (bytes.length ? 'This is not JSON.' : 'The payload is empty.')) : h('div', { class: 'tree' }, treeNode(null, notification.payload)),
     h('h3', {}, 'As it came'), h('pre', { class: 'break' }, text),
     h('div', { class: 'row' }, button('Copy payload', () => copy(text, 'Payload')))];
 }

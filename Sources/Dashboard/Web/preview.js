@@ -1,13 +1,15 @@
 /* What a phone would do with a push that came in: as the emulator explains it. */
 import { questions } from './api.js';
-import { h, show } from './dom.js';
+import { empty, h, show } from './dom.js';
 import { choices, draftOf, explained, nothingToExplain, outcome } from './explain.js';
 import { failed } from './notices.js';
+import { partProblem } from './resend.js';
 
 /* The phone that is looked at stays the same from push to push. */
 const phone = { appState: 'suspended', ios: '26' };
 
 export function previewPanel(notification) {
+  if (notification.truncated) return empty('No preview', partProblem(notification));
   const area = h('div', { class: 'explain' }, h('p', { class: 'faint' }, 'Loading…'));
   const draft = draftOf(notification);
   if (!draft.text) return nothingToExplain();

@@ -18,6 +18,8 @@ export async function replay(notification) {
 }
 
 export function editAndReplay(notification) {
+  const problem = replayProblem(notification);
+  if (problem) { toast(problem); return; }
   drafts.push = { ...pushOf(notification), text: textOf(bytesOf(notification.payloadBase64)) };
   location.hash = '#send';
 }

@@ -10,8 +10,13 @@ export const isBroadcast = notification => notification.interface === 'provider'
 export const isFrameCommand = notification => notification.interface === 'gateway' && mayPush(notification.topic) && isOpen('gateway');
 const isRequestCommand = notification => notification.interface !== 'gateway' && mayPush(notification.topic) && isOpen('provider');
 
+/* Why nothing can be done with a push of which the history has only a part; null if it has all. */
+export const partProblem = notification => notification.truncated
+  ? `Only the beginning of it is here: it was refused, and its payload of ${notification.payloadSize} bytes or what came with it is larger than any good one.` : null;
+
 /* Why it can't be sent again as a test push; null if it can. */
 export function replayProblem(notification) {
+  if (notification.truncated) return partProblem(notification);
   if (isBroadcast(notification)) return 'A broadcast goes to a channel and a replay to a device token; copy it as curl instead.';
   const isToken = /^([0-9a-f]{2}){1,100}$/.test(notification.token);
   if (!notification.topic || !isToken) return `It can’t be replayed, as it came without ${isToken ? 'a topic' : 'a device token'}.`;
@@ -20,6 +25,7 @@ export function replayProblem(notification) {
 
 /* Why there is no command that sends it; null if there is. */
 export function commandProblem(notification) {
+  if (notification.truncated) return partProblem(notification);
   if (isFrameCommand(notification) || isRequestCommand(notification)) return null;
   if (!isBroadcast(notification)) return replayProblem(notification);
   if (!isOpen('provider')) return 'It can’t be copied as curl, as the provider port is off.';

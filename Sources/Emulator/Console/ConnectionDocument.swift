@@ -86,7 +86,8 @@ enum ConnectionDocument {
     }
     return [
       MetricFamily(
-        "apns_emulator_memory_used_bytes", .gauge, "Held for connections, streams, queues and answers.",
+        "apns_emulator_memory_used_bytes", .gauge,
+        "Held for connections, streams, queues, answers and history.",
         value: memory.used),
       MetricFamily(
         "apns_emulator_memory_limit_bytes", .gauge, "Most that may be held for them (--memory).",

@@ -37,7 +37,8 @@ final class PushLog {
       fields.append(("topic", .string(broker.registry[topic].label)))
     }
     fields.append(("token", .string(ShortToken.text(record.presentedToken))))
-    fields.append(("bytes", .integer(Int64(record.payload.count))))
+    let size = broker.journal.fullSize(id)?.payload ?? record.payload.count
+    fields.append(("bytes", .integer(Int64(size))))
     let (sentence, outcome) = outcome(record)
     logger.log(.info, sentence, fields + outcome)
   }

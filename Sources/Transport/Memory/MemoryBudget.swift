@@ -1,12 +1,12 @@
 /// What all peers of a loop together may cost in memory: connections, streams, queues and answers. Only bookkeeping and the
 /// choice of who gives way; who holds what is said by `MemoryShare` and `OutputBuffer`, and ends are made by `MemoryRelief`.
 ///
-///     comfortable ─ 7/8 of the limit ─→ strained: who sits on much and is idle gives way
+///     comfortable ─ 7/8 of the limit ─→ strained: what is only remembered goes, then who sits on much and is idle gives way
 ///                  ─ the limit ─→ exceeded: anybody does, and no further request of the console is taken up
 ///
 /// Who holds most for longest gives way first: weight is bytes times idle time, so that a client that reads its large answer
-/// is outweighed by one that doesn't, and thousands of small quiet ones go last. The token map, kept messages and history
-/// have limits of their own and are not counted.
+/// is outweighed by one that doesn't, and thousands of small quiet ones go last. History counts, too, and goes before any
+/// of them. The token map and kept messages have limits of their own and are not counted.
 public final class MemoryBudget {
   /// One who may give way.
   package struct Candidate {
@@ -53,6 +53,9 @@ public final class MemoryBudget {
   var isStrained: Bool { used > comfort }
   /// Whether somebody has to give way before anything else happens.
   package var needsRelief: Bool { used > limit && used > helplessAt }
+
+  /// What has to go before nobody need give way, in bytes.
+  var excess: Int { max(0, used - comfort) }
 
   /// Below this nobody gives way.
   private var comfort: Int { limit - limit / 8 }

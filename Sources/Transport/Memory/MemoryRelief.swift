@@ -49,6 +49,8 @@ final class MemoryRelief {
 
   private let budget: MemoryBudget
   private var sources: [Source] = []
+  /// Asked for so many bytes before anybody has to give way.
+  var giveBack: (Int) -> Void = { _ in }
   /// Told of each who gave way.
   var onGaveWay: ((MemoryVictim) -> Void)?
   /// What waits for room.
@@ -89,6 +91,7 @@ final class MemoryRelief {
   func wait(_ goOn: @escaping () -> Void) { waiting.append(goOn) }
 
   private func relieve(_ now: Int64) {
+    giveBack(budget.excess)
     var holders: [(source: Int, holder: any MemoryHolder)] = []
     for (index, source) in sources.enumerated() { holders += source.holders().map { (index, $0) } }
     let candidates = holders.map {

@@ -1,6 +1,7 @@
 import LegacyWire
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 import Broker
@@ -162,7 +163,60 @@ extension LiveTests {
           && ["courier", "provider", "gateway"].allSatisfy { harness.connections($0).isEmpty }
           && harness.emulator.console?.openConnections.isEmpty == true
       }
-      #expect(harness.loop.memory.used == before)
+      #expect(harness.loop.memory.used - harness.broker.journal.heldBytes == before)
+    }
+
+    @Test("history has a quarter of it at most, and goes before anybody has to")
+    func history() throws {
+      let harness = try harness()
+      let provider = try harness.provider()
+      let token = try harness.offlineToken()
+      let filler = String(repeating: "x", count: 1900)
+      for id in 1...2000 as ClosedRange<UInt32> {
+        provider.send(Frames.full(token, id: id, payload: Frames.text("\(filler)\(id)")))
+      }
+      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == 2000 }
+      harness.settle()
+      let (journal, memory) = (harness.broker.journal, harness.loop.memory)
+      let quarter = MemoryBudget.leastLimit / 4
+      #expect((quarter - 8192...quarter).contains(journal.heldBytes) && memory.used >= journal.heldBytes)
+      #expect(journal.firstId > 1 && journal[1] == nil)
+      #expect(journal[2000]?.payload.elementsEqual(Frames.text("\(filler)2000")) == true)
+      // As much as is comfortable without any history.
+      let others = MemoryBudget.leastLimit - MemoryBudget.leastLimit / 8
+      memory.change(by: others)
+      harness.loop.watchMemory()
+      #expect((1...MemoryBudget.leastLimit / 64).contains(journal.heldBytes) && journal[2000] != nil)
+      #expect(gaveWay(harness, "gateway") == 0)
+      memory.change(by: -others)
+    }
+
+    @Test("refused frames of 64 KiB leave no more in history than good ones, and say what they were")
+    func refused() throws {
+      let folder = ScratchFolder()
+      let path = folder.file("capture.jsonl")
+      let harness = try EmulatorHarness {
+        $0.consolePort = .number(0)
+        $0.capture = CaptureOptions(path: path)
+      }
+      let token = try harness.offlineToken()
+      let payload = Frames.text(String(repeating: "x", count: 60_000))
+      for id in 1...50 as ClosedRange<UInt32> {
+        let provider = try harness.provider()
+        provider.send(Frames.full(token, id: id, payload: payload))
+        #expect(provider.readToEnd().prefix(2) == [8, 7])
+      }
+      // The payload limit, a token of the greatest length, and what heads and items take.
+      #expect(harness.broker.journal.heldBytes <= 50 * (2048 + 100 + 64))
+      let shown = try harness.get("/api/v1/notifications/7")
+      let size = Frames.full(token, id: 7, payload: payload).count
+      #expect(shown.contains(#""truncated":true,"payloadSize":\#(payload.count)"#))
+      #expect(shown.contains(#""rawSize":\#(size)}"#))
+      harness.stop()
+      let whole = (1...50 as ClosedRange<UInt32>).map {
+        String(decoding: Frames.full(token, id: $0, payload: payload), as: UTF8.self)
+      }
+      #expect(try capturedFrames(path) == whole)
     }
   }
 }

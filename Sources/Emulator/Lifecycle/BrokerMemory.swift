@@ -1,0 +1,34 @@
+import Broker
+import Transport
+
+/// What the broker remembers counts with what peers hold, and goes before any of them has to give way.
+final class BrokerMemory {
+  /// What the history may take, as a part of `--memory`: most users never get there, as 10,000 usual pushes are 5 MiB.
+  private static let historyPart = 4
+  /// What stays of it when memory is short: enough to see what happened last.
+  private static let shortHistoryPart = 64
+
+  private let broker: Broker
+  private let budget: MemoryBudget
+  private let limit: Int
+  private var share = MemoryShare()
+
+  init(_ broker: Broker, _ budget: MemoryBudget, limit: Int) {
+    (self.broker, self.budget, self.limit) = (broker, budget, limit)
+  }
+
+  /// To be called behind each turn's commit, when the log has told what came.
+  func turnEnded() {
+    broker.journal.giveBack(downTo: limit / Self.historyPart)
+    count()
+  }
+
+  /// Memory is short by so many bytes.
+  func giveBack(_ bytes: Int) {
+    let journal = broker.journal
+    journal.giveBack(downTo: max(limit / Self.shortHistoryPart, journal.heldBytes - bytes))
+    count()
+  }
+
+  private func count() { share.set(broker.journal.heldBytes, in: budget) }
+}
