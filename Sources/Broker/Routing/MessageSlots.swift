@@ -55,6 +55,17 @@ struct MessageSlots: ~Copyable {
   private var dirty: [RegistrationID] = []
   /// Where the next look for expired messages begins.
   private var cursor = 0
+  /// Bytes that empty slots hold for their next message.
+  private(set) var spareBytes = 0
+  /// Most of those; beyond it a slot gives its memory back when its message is acknowledged. Variable, as it is a part of what the
+  /// operator allows.
+  var spareLimit = MessageSlots.spareLimit
+
+  /// What it is unless told otherwise, in bytes.
+  static let spareLimit = 64 << 20
+  /// An empty slot gives its memory back when its last message came longer ago, in nanoseconds: who is pushed to more often has use
+  /// for it.
+  private static let spareTime: Int64 = 60_000_000_000
 
   deinit { for row in table.ids { table[row].box.free() } }
 
@@ -96,6 +107,7 @@ struct MessageSlots: ~Copyable {
     _ head: MessageHead, _ content: MessageContent, in row: RegistrationID, as state: MessageSlot.State
   ) -> UInt64? {
     let replaced = table[row].state == .kept ? table[row].head.id : nil
+    if table[row].state == .empty { spareBytes &-= Int(table[row].box.capacity) }
     table[row].head = head
     table[row].state = state
     table[row].wasKept = state == .kept
@@ -126,6 +138,8 @@ struct MessageSlots: ~Copyable {
   mutating func acknowledge(_ id: UInt64, in row: RegistrationID) {
     guard table[row].state == .inFlight, table[row].head.id == id else { return }
     table[row].state = .empty
+    spareBytes &+= Int(table[row].box.capacity)
+    if spareBytes > spareLimit { freeSpare(row) }
     if table[row].isStored { markDirty(row) }
   }
 
@@ -141,6 +155,7 @@ struct MessageSlots: ~Copyable {
   /// empty → kept, as the store has it.
   mutating func restore(_ message: KeptMessage) {
     let row = message.registration
+    if table[row].state == .empty { spareBytes -= Int(table[row].box.capacity) }
     table[row].head = message.head
     table[row].state = .kept
     (table[row].isStored, table[row].wasKept) = (true, true)
@@ -150,7 +165,7 @@ struct MessageSlots: ~Copyable {
   /// Any state → empty, as the store has it. Answers whether there was a message.
   mutating func restoreEmpty(_ row: RegistrationID) -> Bool {
     defer { (table[row].state, table[row].isStored) = (.empty, false) }
-    table[row].box.free()
+    if table[row].state == .empty { freeSpare(row) } else { table[row].box.free() }
     return table[row].state != .empty
   }
 
@@ -158,7 +173,26 @@ struct MessageSlots: ~Copyable {
   mutating func removeAll() {
     for row in table.ids { table[row].box.free() }
     table.removeAll()
-    (dirty, cursor) = ([], 0)
+    (dirty, cursor, spareBytes) = ([], 0, 0)
+  }
+
+  // MARK: Memory
+
+  /// An empty slot's memory for its next message goes.
+  @inline(never)
+  private mutating func freeSpare(_ row: RegistrationID) {
+    spareBytes -= Int(table[row].box.capacity)
+    table[row].box.free()
+  }
+
+  /// Gives memory of empty slots back until no more than `limit` bytes are held by them, looking at no more than `budget` rows.
+  mutating func giveBackSpare(downTo limit: Int, budget: Int) {
+    var left = min(budget, table.count)
+    while spareBytes > limit, left > 0 {
+      left -= 1
+      let row = nextRow()
+      if table[row].state == .empty { freeSpare(row) }
+    }
   }
 
   // MARK: The store
@@ -206,15 +240,24 @@ struct MessageSlots: ~Copyable {
   var rows: [RegistrationID] { Array(table.ids) }
 
   /// The next row whose kept message's time is over, looking at no more than `budget` rows, which it counts down, and going
-  /// on there next time.
+  /// on there next time. Empty slots that have not been used for a while give their memory back meanwhile.
   mutating func nextExpired(_ now: Timestamp, budget: inout Int) -> RegistrationID? {
+    let idleSince = now.adding(nanoseconds: -Self.spareTime)
     while budget > 0, table.count > 0 {
       budget -= 1
-      if cursor >= table.count { cursor = 0 }
-      let row = RegistrationID(cursor)
-      cursor += 1
-      if table[row].state == .kept, table[row].head.expiresAt <= now { return row }
+      let row = nextRow()
+      switch table[row].state {
+      case .kept: if table[row].head.expiresAt <= now { return row }
+      case .empty: if table[row].box.capacity > 0, table[row].head.receivedAt < idleSince { freeSpare(row) }
+      case .inFlight: break
+      }
     }
     return nil
+  }
+
+  private mutating func nextRow() -> RegistrationID {
+    if cursor >= table.count { cursor = 0 }
+    defer { cursor += 1 }
+    return RegistrationID(cursor)
   }
 }

@@ -7,6 +7,10 @@ final class BrokerMemory {
   private static let historyPart = 4
   /// What stays of it when memory is short: enough to see what happened last.
   private static let shortHistoryPart = 64
+  /// What empty message slots may take.
+  private static let slotsPart = 8
+  /// Slots looked at in one turn when memory is short, as a count: a few milliseconds.
+  private static let slotBudget = 50_000
 
   private let broker: Broker
   private let budget: MemoryBudget
@@ -15,6 +19,7 @@ final class BrokerMemory {
 
   init(_ broker: Broker, _ budget: MemoryBudget, limit: Int) {
     (self.broker, self.budget, self.limit) = (broker, budget, limit)
+    broker.limitSpareSlots(to: limit / Self.slotsPart)
   }
 
   /// To be called behind each turn's commit, when the log has told what came.
@@ -25,10 +30,9 @@ final class BrokerMemory {
 
   /// Memory is short by so many bytes.
   func giveBack(_ bytes: Int) {
-    let journal = broker.journal
-    journal.giveBack(downTo: max(limit / Self.shortHistoryPart, journal.heldBytes - bytes))
+    broker.giveBack(bytes, keepingOfHistory: limit / Self.shortHistoryPart, budget: Self.slotBudget)
     count()
   }
 
-  private func count() { share.set(broker.journal.heldBytes, in: budget) }
+  private func count() { share.set(broker.spareBytes, in: budget) }
 }
