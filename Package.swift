@@ -37,7 +37,7 @@ let package = Package(
     system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
     .systemLibrary(name: "CProcessor"),
 
-    library("Platform", ["PushModel"]),
+    library("Platform", ["PushModel", "CProcessor"]),
     library("PushModel", ["CProcessor"]),
     library("LegacyWire", ["PushModel"]),
     library("CourierWire", ["PushModel", "CExpat"]),

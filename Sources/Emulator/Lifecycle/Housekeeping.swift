@@ -4,7 +4,7 @@ import PushModel
 import Transport
 
 /// What is done once a second: kept messages are dropped at their expiry even if nobody asks for them, removed keys are noticed,
-/// idle connections end, and the store may wait for its disk.
+/// idle connections end, memory goes back to the system, and the store may wait for its disk.
 final class Housekeeping {
   /// How often, in nanoseconds, and how many rows are looked at for expired messages then.
   private static let interval: Int64 = 1_000_000_000
@@ -12,6 +12,7 @@ final class Housekeeping {
 
   private unowned let emulator: Emulator
   private var timer: LoopEvent?
+  private var heapTrim = HeapTrim()
   /// What is wrong with files that are of no use, as was told last.
   private var unusedFiles: [String] = []
 
@@ -31,10 +32,18 @@ final class Housekeeping {
     tellOfUnusedFiles()
     emulator.provider.endIdle()
     emulator.loop.watchMemory()
+    giveMemoryBack()
     emulator.forward?.tick()
     emulator.turnEnd.writeBack()
     emulator.node?.cluster.count(devices: emulator.broker.registry.onlineCount)
     timer?.start(afterNanoseconds: Self.interval)
+  }
+
+  private func giveMemoryBack() {
+    guard heapTrim.isDue(held: emulator.loop.memory.used, pushes: emulator.broker.counters.received) else {
+      return
+    }
+    HeapMemory.trim()
   }
 
   /// Keys and authorities that a person has put there and that are of no use, once each.
