@@ -29,6 +29,7 @@ import hooks  # noqa: E402
 import http2_floods as floods  # noqa: E402
 import http2_states  # noqa: E402
 import log_unread  # noqa: E402
+import memory_kept  # noqa: E402
 import proxy_floods  # noqa: E402
 import strangers  # noqa: E402
 import topic_floods  # noqa: E402
@@ -93,6 +94,9 @@ ROWS = [
     Row("20c", "files that take long to decipher", strangers.attack_slow_bundle),
     Row("21a", "hooks write without end, then SIGTERM", hooks.attack_end),
     Row("21b", "hooks write without end, for 35 s", hooks.attack_deadline, is_long=True),
+    Row("19a", "2,000 refused test pushes of 64 KiB", memory_kept.attack_refused),
+    Row("19b", "error packets beside 100 devices that never read", memory_kept.attack_error_packets),
+    Row("19c", "50 connections of half-open streams go", memory_kept.attack_flood_over),
 ]
 
 
