@@ -42,8 +42,10 @@ public struct Push: Sendable, Identifiable {
   public let collapseID: String?
   /// Of the binary protocol; 0 elsewhere.
   public let identifier: UInt32
-  /// The bytes as they came.
+  /// The bytes as they came; of one that was refused and is larger than any good one, the beginning.
   public let payload: Data
+  /// How many bytes there were.
+  public let payloadSize: Int
   /// Why it was refused; nil if it was accepted.
   public let rejection: Rejection?
   /// Which rule refused it, what was expected and what came.
@@ -69,6 +71,7 @@ public struct Push: Sendable, Identifiable {
     apnsID = record.messageID?.description
     collapseID = record.fields.first { $0.name == "apns-collapse-id" }?.value
     (identifier, payload) = (record.identifier, Data(record.payload))
+    payloadSize = broker.journal.fullSize(record.id)?.payload ?? payload.count
     (rejection, explanation, fault) = (record.rejection, detail?.explanation, detail?.fault?.name)
     state = record.state
   }

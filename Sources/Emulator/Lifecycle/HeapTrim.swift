@@ -13,10 +13,11 @@ struct HeapTrim {
   private var highest = 0
   private var pushes: UInt64 = 0
 
-  /// Asked once a second, with what peers hold, in bytes, and how many pushes there have been in all.
-  mutating func isDue(held: Int, pushes: UInt64) -> Bool {
+  /// Asked once a second, with what peers hold, and held at the highest since the last time, in bytes, and how many pushes there have
+  /// been in all.
+  mutating func isDue(held: Int, atMost: Int, pushes: UInt64) -> Bool {
     defer { self.pushes = pushes }
-    highest = max(highest, held)
+    highest = max(highest, held, atMost)
     guard highest - held >= Self.worthwhile, pushes &- self.pushes <= Self.quietPushes else { return false }
     highest = held
     return true

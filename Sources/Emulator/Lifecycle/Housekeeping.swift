@@ -40,10 +40,10 @@ final class Housekeeping {
   }
 
   private func giveMemoryBack() {
-    guard heapTrim.isDue(held: emulator.loop.memory.used, pushes: emulator.broker.counters.received) else {
-      return
-    }
-    HeapMemory.trim()
+    let memory = emulator.loop.memory
+    let isDue = heapTrim.isDue(
+      held: memory.used, atMost: memory.takeHighest(), pushes: emulator.broker.counters.received)
+    if isDue { HeapMemory.trim() }
   }
 
   /// Keys and authorities that a person has put there and that are of no use, once each.

@@ -108,6 +108,7 @@ public final class EventLoop {
       reader.readOn()
     }
     if !failed.isEmpty { settleFailures() }
+    memory.noteTurn()
     if relief.isUrgent { relief.makeRoom() }
     for hook in turnEnd { hook() }
     flushClients()

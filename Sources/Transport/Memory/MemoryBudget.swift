@@ -36,6 +36,8 @@ public final class MemoryBudget {
   public var limit = Int.max
   /// Bytes held now.
   public private(set) var used = 0
+  /// Most bytes that were held in a turn since `takeHighest`.
+  private var highest = 0
   /// How many have given way, by listener.
   public private(set) var gaveWay: [String: Int] = [:]
   /// What was held when nobody was found to give way: looking again is of no use before somebody holds more.
@@ -46,6 +48,15 @@ public final class MemoryBudget {
   /// Somebody holds more, or less.
   @inline(__always)
   package func change(by bytes: Int) { used &+= bytes }
+
+  /// A turn's input has been handled.
+  package func noteTurn() { highest = max(highest, used) }
+
+  /// Most bytes that were held in a turn since this was asked last.
+  public func takeHighest() -> Int {
+    defer { highest = used }
+    return highest
+  }
 
   /// Whether more is held than may be: no more work is to be begun.
   public var isExceeded: Bool { used > limit }

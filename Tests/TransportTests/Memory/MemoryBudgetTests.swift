@@ -66,6 +66,17 @@ struct MemoryBudgetTests {
     #expect(!budget.needsRelief && !budget.isExceeded)
   }
 
+  @Test("the highest of all turns is told once")
+  func highest() {
+    let budget = MemoryBudget()
+    for change in [500, -400, 300] {
+      budget.change(by: change)
+      budget.noteTurn()
+    }
+    #expect(budget.takeHighest() == 500)
+    #expect(budget.takeHighest() == 400, "as much as is held")
+  }
+
   @Test("without a limit nobody ever gives way")
   func unlimited() {
     let budget = MemoryBudget()
