@@ -65,13 +65,38 @@ public final class ChildProcess {
     guard !hasEnded else { return 0 }
     hasEnded = true
     var (status, usage): (Int32, rusage) = (0, rusage())
-    while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
     #if canImport(Darwin)
+      while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
       return Int(usage.ru_maxrss)
     #else
-      return Int(usage.ru_maxrss) << 10
+      // `ru_maxrss` would not do: until the child runs its own program it is a part of this one, whose memory Linux counts as its.
+      var peak = 0
+      while wait4(pid, &status, WNOHANG, &usage) == 0 {
+        peak = max(peak, Self.peak(of: pid))
+        usleep(Self.lookInterval)
+      }
+      return peak
     #endif
   }
+
+  #if !canImport(Darwin)
+    /// How often a child's memory is looked at, in microseconds. The system keeps the highest mark, so only what comes after the last
+    /// look is missed.
+    private static let lookInterval: UInt32 = 2000
+
+    /// The most that a process has had resident since it runs its program, in bytes; 0 for one that has ended.
+    private static func peak(of pid: pid_t) -> Int {
+      let file = open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return 0 }
+      defer { close(file) }
+      var chunk = [UInt8](repeating: 0, count: 4096)
+      let count = read(file, &chunk, chunk.count)
+      let text = String(decoding: chunk[..<max(0, count)], as: UTF8.self)
+      let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+      let kibibytes = line.flatMap { Int($0.filter(\.isWholeNumber)) } ?? 0
+      return kibibytes << 10
+    }
+  #endif
 
   /// Path of the program that runs now.
   public static var ownPath: String {
