@@ -2,7 +2,7 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run cluster test bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist dist-test clean
+.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist dist-test clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -17,6 +17,14 @@ cluster: build ## three nodes on a NATS server, as one emulator, until Ctrl-C
 test: ## style, build without warnings, our tests, other people's clients
 	@.ci/install test
 	@.ci/test
+
+check: ## builds what has changed and runs the tests without sockets; ONLY=Broker for the tests of one module, NAMES=Slot for some of them
+	@.ci/install run
+	@.ci/check "$(ONLY)" "$(NAMES)"
+
+mutants: ## twenty small faults, drawn by a seed: do the tests find them? ARGS="--list", "--seed 2 --full"
+	@.ci/install run
+	@python3 Tests/Mutants/mutants.py $(ARGS)
 
 bench: build ## load generators, each beside the limit of what the machine can do
 	@.ci/install bench

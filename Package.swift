@@ -38,7 +38,10 @@ let package = Package(
     .systemLibrary(name: "CProcessor"),
 
     library("Platform", ["PushModel", "CProcessor"]),
-    library("PushModel", ["CProcessor"]),
+    .target(
+      name: "PushModel", dependencies: ["CProcessor"], swiftSettings: optimised,
+      // Rounding; elsewhere it comes with Foundation, which not all tests have.
+      linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     library("LegacyWire", ["PushModel"]),
     library("CourierWire", ["PushModel", "CExpat"]),
     library("Broker", ["PushModel", "CProcessor"]),

@@ -1,0 +1,198 @@
+"""Do the tests notice a fault? Draws statements of the sources, changes one at a time, and runs the tests on each.
+
+    python3 mutants.py [--seed N] [--count N] [--modules Broker,…] [--list] [--full]
+
+The draw depends on the seed and the sources alone, and is listed before the first run. Each change is made in a copy of this tree
+under .build/mutants, and tried by `make check`; with --full, what survives that is tried by `make test`. A change that does not compile
+counts as none: the next of the draw takes its place. Ends with 1 if more than one in twenty survives."""
+
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+COPY = os.path.join(ROOT, ".build", "mutants", "tree")
+# Ten modules with rules in them, from the wire to the phone.
+MODULES = ["Broker", "CourierWire", "Credentials", "Faults", "LegacyWire", "Phone", "ProviderAPI", "Storage", "Transport", "Zones"]
+# Of each change that compiles there may be some that do not.
+SPARE = 4
+# In seconds: a test that waits for ever has noticed, too.
+CHECK_TIMEOUT, TEST_TIMEOUT = 900, 3600
+
+
+@dataclass(frozen=True)
+class Mutant:
+    path: str
+    line: int
+    before: str
+    after: str
+    kind: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.kind}\n    - {self.before.strip()}\n    + {self.after.strip() or '(nothing)'}"
+
+
+# What changes
+
+
+def off_by_one(line):
+    """A comparison that is true or false one step further, or a limit that is one more."""
+    for found in re.finditer(r" (<=|>=|<|>) ", line):
+        other = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}[found[1]]
+        yield line[: found.start(1)] + other + line[found.end(1):]
+    if found := re.match(r"(\s*(?:package |public |private )?static let \w+(?:: Int)? = )(\d+)$", line):
+        yield f"{found[1]}{int(found[2]) + 1}"
+
+
+def swapped_branch(line):
+    """A condition that is the opposite."""
+    if found := re.match(r"(\s*(?:\} else )?(?:if|guard) )([^,{]+?)( else \{.*| \{.*)$", line):
+        condition = found[2]
+        if not re.search(r"\b(let|var|case)\b|#available", condition):
+            yield f"{found[1]}!({condition}){found[3]}"
+
+
+def dropped_call(line):
+    """A call for what it does, left out."""
+    if re.match(r"\s+(?:[a-z]\w*[?]?\.)*[a-z]\w*\([^{}]*\)$", line) and not re.match(r"\s+(return|throw|super|precondition|assert)\b", line):
+        yield ""
+
+
+KINDS = {"off by one": off_by_one, "swapped branch": swapped_branch, "dropped call": dropped_call}
+
+
+def candidates(module):
+    """All changes that could be made in a module, in the order of its sources."""
+    paths = subprocess.run(
+        ["git", "ls-files", f"Sources/{module}/*.swift"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    for path in sorted(paths):
+        with open(os.path.join(ROOT, path)) as file:
+            lines = file.read().split("\n")
+        for number, line in enumerate(lines, 1):
+            code = line.strip()
+            if not code or code.startswith(("//", "import", "case ", "@", '"')) or '"""' in line:
+                continue
+            for kind, change in KINDS.items():
+                for after in change(line):
+                    yield Mutant(path, number, line, after, kind)
+
+
+def draw(modules, seed, count):
+    """As many changes of each module and kind as come out even, and spare ones behind them."""
+    chance = random.Random(seed)
+    pools = {}
+    for module in modules:
+        for mutant in candidates(module):
+            pools.setdefault((module, mutant.kind), []).append(mutant)
+    for pool in pools.values():
+        chance.shuffle(pool)
+    order = [(module, kind) for kind in KINDS for module in modules]
+    drawn = []
+    while len(drawn) < count * SPARE and any(pools.values()):
+        chance.shuffle(order)
+        drawn += [pools[place].pop() for place in order if pools.get(place)]
+    return drawn[: count * SPARE]
+
+
+# Trying one
+
+
+def prepare():
+    """A copy of the tree, committed or not, whose builds go on from those before."""
+    os.makedirs(COPY, exist_ok=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True).stdout
+    wanted = {os.fsdecode(path) for path in listed.split(b"\0") if path and os.path.exists(os.path.join(ROOT, os.fsdecode(path)))}
+    for folder, names, files in os.walk(COPY):
+        names[:] = [name for name in names if name not in (".build", ".venv", ".git")]
+        for name in files:
+            path = os.path.relpath(os.path.join(folder, name), COPY)
+            if path not in wanted:
+                os.remove(os.path.join(COPY, path))
+    for path in wanted:
+        there, here = os.path.join(COPY, path), os.path.join(ROOT, path)
+        if not os.path.exists(there) or open(there, "rb").read() != open(here, "rb").read():
+            os.makedirs(os.path.dirname(there), exist_ok=True)
+            shutil.copy2(here, there)
+
+
+def replace(mutant, old, new):
+    path = os.path.join(COPY, mutant.path)
+    with open(path) as file:
+        lines = file.read().split("\n")
+    assert lines[mutant.line - 1] == old, f"{mutant.path}:{mutant.line} is not as it was drawn"
+    lines[mutant.line - 1] = new
+    with open(path, "w") as file:
+        file.write("\n".join(lines))
+
+
+def make(target, timeout):
+    """Its exit status and what it said; a time that ran out counts as a failure."""
+    process = subprocess.Popen(
+        ["make", "--no-print-directory", target], cwd=COPY, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    try:
+        said, _ = process.communicate(timeout=timeout)
+        return process.returncode, said
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.communicate()
+        return 124, "no end within its time"
+
+
+def outcome(mutant, full):
+    """`does not compile`, `survived`, or what noticed it."""
+    replace(mutant, mutant.before, mutant.after)
+    try:
+        for target, timeout in [("check", CHECK_TIMEOUT)] + ([("test", TEST_TIMEOUT)] if full else []):
+            status, said = make(target, timeout)
+            if status != 0:
+                compiles = not re.search(rf"{re.escape(os.path.basename(mutant.path))}:\d+:\d+: error: ", said)
+                first = re.search(r"^(✘ Test .*? recorded an issue.*|FAILED .*|.*Fatal error.*|no end .*)$", said, re.M)
+                return f"make {target}: {first[1][:150] if first else 'failed'}" if compiles else "does not compile"
+        return "survived"
+    finally:
+        replace(mutant, mutant.after, mutant.before)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--count", type=int, default=20, help="how many changes that compile are tried")
+    arguments.add_argument("--modules", default=",".join(MODULES))
+    arguments.add_argument("--list", action="store_true", help="draw and list, and try nothing")
+    arguments.add_argument("--full", action="store_true", help="try by `make test` what survives `make check`")
+    asked = arguments.parse_args()
+    drawn = draw(asked.modules.split(","), asked.seed, asked.count)
+    print(f"seed {asked.seed}: {asked.count} changes, and {len(drawn) - asked.count} in reserve")
+    for number, mutant in enumerate(drawn, 1):
+        print(f"{number:>3}  {mutant}", flush=True)
+    if asked.list:
+        return
+    prepare()
+    status, said = make("check", 2 * CHECK_TIMEOUT)
+    if status != 0:
+        sys.exit(f"the tests fail without any change:\n{said[-2000:]}")
+    tried, survivors = 0, []
+    for number, mutant in enumerate(drawn, 1):
+        if tried == asked.count:
+            break
+        began = time.monotonic()
+        found = outcome(mutant, asked.full)
+        print(f"{number:>3}  {time.monotonic() - began:4.0f} s  {found}", flush=True)
+        tried += found != "does not compile"
+        survivors += [mutant] if found == "survived" else []
+    print(f"{tried} changes, {tried - len(survivors)} found")
+    for mutant in survivors:
+        print(f"survived: {mutant}")
+    sys.exit(1 if len(survivors) * 20 > tried else 0)
+
+
+if __name__ == "__main__":
+    main()
