@@ -260,6 +260,7 @@ enum APIExamples {
     "screen": [
       "locked": true, "badge": [:], "lockScreen": [phoneNote], "banner": nil, "list": [],
       "foreground": nil, "expanded": nil, "prompt": nil, "call": nil, "activities": [],
+      "island": nil,
     ],
     "apps": ["com.example.app": ["state": "suspended", "callbacks": ["M3", "M4", "M5"]]], "log": [phoneEvent],
   ]

@@ -36,7 +36,7 @@ extension APISchemas {
         ("badge", map(of: whole)), ("banner", orNull(.schema("PhoneNote"))), ("list", list(anything)),
         ("foreground", nullable("string")), ("expanded", nullable("integer")), ("prompt", orNull(anything)),
         ("summary", orNull(anything)),
-        ("call", orNull(anything)), ("activities", list(anything)),
+        ("call", orNull(anything)), ("activities", list(anything)), ("island", nullable("string")),
       ])
   }
 
