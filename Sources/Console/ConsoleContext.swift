@@ -11,6 +11,9 @@ public final class ConsoleContext {
   public let broker: Broker
   /// Where a request does not say which environment it means.
   public let environment: Environment
+  /// Whether its phones take a push without a type for an alert of priority 10 (`--strict-push-type`): what `explain` goes by
+  /// where a request does not say.
+  public var isPushTypeStrict = false
   /// The emulator's clock.
   public let now: () -> Timestamp
 

@@ -11,7 +11,8 @@ struct ExplainRequest: JSONDocument {
   var priority: Priority?
   var state = AppState.suspended
   var version = IOSVersion.standard
-  var isStrict = false
+  /// nil where the emulator's own setting is meant.
+  var isStrict: Bool?
 
   /// Longest payload that is looked at, in bytes: three times the longest that Apple takes. A finding may be as short as six
   /// of them, and the answer tells of all.
@@ -22,12 +23,15 @@ struct ExplainRequest: JSONDocument {
     ["type": "string", "description": .string("At most \(longestPayload) bytes; need not be JSON.")],
     { $0.utf8.count <= longestPayload ? Array($0.utf8) : nil }, { String(decoding: $0, as: UTF8.self) })
 
+  private static let strictness = JSONKind<Bool>.flag.described(
+    as: ["type": "boolean", "description": "As `--strict-push-type`; left out, as the emulator was started."])
+
   static let form = JSONForm<ExplainRequest>([
     JSONField("payload", texts, \.payload).needed,
     JSONField(nullable: "pushType", .pushType, \.pushType),
     JSONField(nullable: "priority", .priority, \.priority),
     JSONField("appState", .word, \.state), JSONField("ios", .iosVersion, \.version),
-    JSONField(flag: "strictPushType", \.isStrict),
+    JSONField("strictPushType", strictness, \.isStrict),
   ])
 }
 
@@ -50,7 +54,7 @@ extension Console {
     try ExplainRequest.form.read(request.object(), into: &push)
     let explanation = PushExplanation(
       payload: push.payload, type: push.pushType, priority: push.priority, state: push.state,
-      version: push.version, isStrict: push.isStrict)
+      version: push.version, isStrict: push.isStrict ?? context.isPushTypeStrict)
     return HTTPResponse(json: explanation.json)
   }
 }

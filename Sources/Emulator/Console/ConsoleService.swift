@@ -15,6 +15,7 @@ enum ConsoleService {
     let context = ConsoleContext(
       broker: emulator.broker, environment: emulator.options.environment,
       now: { [clock = emulator.clock] in clock.now() })
+    context.isPushTypeStrict = emulator.options.isPushTypeStrict
     context.bindHost = emulator.options.bind
     context.allowedHosts = emulator.options.allowedHosts
     context.accessToken = emulator.consoleToken
