@@ -275,6 +275,25 @@ struct RegistrationTests {
     #expect(lab.order(Self.register).methods == [Self.success])
   }
 
+  @Test("an app without the entitlement, or with that of an environment without a connection, has no token")
+  func unentitled() throws {
+    let place = "apps/com.example.app/deviceTokens"
+    let (first, second) = (
+      try #require(DeviceToken(hex: String(repeating: "aa", count: 32))),
+      try #require(DeviceToken(hex: String(repeating: "bb", count: 32)))
+    )
+    var lab = Self.lab()
+    lab.phone.environments = [.sandbox]
+    _ = lab.phone.take(first, of: Lab.topic, from: .sandbox, at: lab.now)
+    for entitlement in ["none", "production"] {
+      _ = lab.set(#"{"entitlement":"\#(entitlement)"}"#)
+      #expect(lab.document(place) == "[]")
+      #expect(lab.phone.take(second, of: Lab.topic, from: .sandbox, at: lab.now).isEmpty)
+    }
+    _ = lab.set(#"{"entitlement":"development"}"#)
+    #expect(lab.document("\(place)/0/token") == "\"\(first.hex)\"")
+  }
+
   @Test("without the entitlement error 3000, on an old simulator 3010; an app may ask again")
   func failures() {
     var lab = Self.lab()

@@ -60,10 +60,12 @@ struct ScenarioRunTests {
     #expect(junit.contains("<failure message=\"first.json:\(failure.place): expected badge 2, got 1\">"))
   }
 
-  private func play(_ steps: String, phones: String = #"{"anna": {"apps": {"com.example.app": {}}}}"#) throws
-    -> ScenarioResult
-  {
-    let text = #"{"name": "x", "phones": \#(phones), "steps": [\#(steps)]}"#
+  private func play(
+    _ steps: String, phones: String = #"{"anna": {"apps": {"com.example.app": {}}}}"#,
+    in environment: String = "sandbox"
+  ) throws -> ScenarioResult {
+    let text =
+      #"{"name": "x", "environment": "\#(environment)", "phones": \#(phones), "steps": [\#(steps)]}"#
     return ScenarioRunner.play(
       try ScenarioFile(path: "x.json", text: Array(text.utf8)), with: try ScenarioCredentials())
   }
@@ -177,6 +179,49 @@ struct ScenarioRunTests {
       {"person": {"do": "settings", "apps": {"com.example.app": {"entitlement": "development"}}},
        "expect": [{"event": "token", "detail": "for activity-1"}, {"event": "token", "detail": "for activity-2"}]}
       """#)
+    #expect(result.isPassed, "\(result.failures) \(String(describing: result.problem))")
+  }
+
+  @Test(
+    "an app has a token only where its entitlement is for the scenario's environment",
+    arguments: [
+      ("sandbox", "development", ["production", "none"]),
+      ("production", "production", ["development", "none"]),
+    ])
+  func entitlement(environment: String, own: String, others: [String]) throws {
+    for other in others {
+      let phones = #"{"anna": {"apps": {"com.example.app": {"entitlement": "\#(other)"}}}}"#
+      let result = try play(
+        #"{"push": {"to": "anna", "payload": {"aps": {"alert": "x"}}, "type": "alert"}}"#, phones: phones,
+        in: environment)
+      #expect(
+        result.problem?.got
+          == "anna has no token for a push of type alert; it has none: the entitlement of com.example.app is "
+          + "\(other), and the environment of the scenario \(environment)")
+      let mended = try play(
+        #"""
+        {"say": "at first", "expect": {"token": "none"}},
+        {"person": {"do": "settings", "apps": {"com.example.app": {"entitlement": "\#(own)"}}},
+         "expect": {"token": "changed"}},
+        {"push": {"to": "anna", "payload": {"aps": {"alert": "x"}}, "type": "alert"},
+         "expect": [{"status": 200}, {"event": "presented"}]}
+        """#, phones: phones, in: environment)
+      #expect(mended.isPassed, "\(mended.failures) \(String(describing: mended.problem))")
+    }
+  }
+
+  @Test("of the other environment the app waits for its token, without an entitlement registering fails")
+  func registers() throws {
+    let register = #"{"do": "register", "topic": "com.example.app"}"#
+    let result = try play(
+      #"""
+      {"person": {"on": "anna", \#(register.dropFirst()), "expect": {"on": "anna", "event": "no-callback", "rule": "other-environment"}},
+      {"person": {"on": "ben", \#(register.dropFirst()), "expect": {"on": "ben", "callback": "didFailToRegister"}}
+      """#,
+      phones: #"""
+        {"anna": {"apps": {"com.example.app": {"entitlement": "production"}}},
+         "ben": {"apps": {"com.example.app": {"entitlement": "none"}}}}
+        """#)
     #expect(result.isPassed, "\(result.failures) \(String(describing: result.problem))")
   }
 

@@ -67,8 +67,9 @@ public struct Phone: Sendable {
     at now: Timestamp
   ) -> [PhoneEvent] {
     let name = PhoneTokens.Name(topic: topic, context: context)
-    let own = state.apps[topic.app.topic]?.build.entitlement.environment
-    guard own == nil || environment == nil || own == environment else { return [] }
+    if let environment, let app = state.apps[topic.app.topic] {
+      guard app.build.entitlement.environment == environment else { return [] }
+    }
     guard let rule = state.remember(token, as: name) else { return [] }
     return state.telling(at: now) { $0.tell(token, of: name, rule) }
   }
@@ -81,6 +82,10 @@ public struct Phone: Sendable {
     defer { state.renewals = [] }
     return state.renewals
   }
+
+  /// Whether an app has the tokens that the service gives for it: its `aps-environment` names an environment that the phone has a
+  /// connection to.
+  public func isEntitled(_ topic: Topic) -> Bool { state.apps[topic].map(state.isEntitled) ?? true }
 
   /// The push types that an app gets tokens for besides that of its topic: of those that it wants, what its iOS has.
   public func tokenTypes(of topic: Topic) -> [PushType] { state.tokenTypes(of: topic) }

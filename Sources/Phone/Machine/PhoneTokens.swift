@@ -122,10 +122,16 @@ extension PhoneState {
 
   /// Why an app gets no token at all.
   func tokenObstacle(_ app: PhoneApp) -> PhoneRule? {
-    guard let environment = app.build.entitlement.environment else { return .noEntitlement }
+    if app.build.entitlement.environment == nil { return .noEntitlement }
     if settings.isSimulator { return .simulator }
-    if !environments.isEmpty, !environments.contains(environment) { return .otherEnvironment }
+    if !isEntitled(app) { return .otherEnvironment }
     return app.state == .neverLaunched ? .restoredUnlaunched : nil
+  }
+
+  /// Whether `aps-environment` names an environment that the phone has a connection to.
+  func isEntitled(_ app: PhoneApp) -> Bool {
+    guard let environment = app.build.entitlement.environment else { return false }
+    return environments.isEmpty || environments.contains(environment)
   }
 }
 

@@ -128,7 +128,7 @@ extension PhoneState {
   private func document(_ app: PhoneApp, _ extent: DocumentExtent) -> JSONValue {
     let woken = app.silentPushes.count(at: now)
     let pending = local.requests.filter { $0.topic == app.topic }
-    let tokens = tokens.family(of: app.topic)
+    let tokens = isEntitled(app) ? tokens.family(of: app.topic) : []
     let members = extent.hasWholeApps ? app.members : app.members.filter { PhoneApp.seen.contains($0.0) }
     return .object(
       members + [

@@ -14,7 +14,12 @@ final class ScenarioPhone: DeviceOwner {
   /// What has happened since it was asked last.
   private var events: [PhoneEvent] = []
   var eventCount: Int { events.count }
-  private(set) var tokens: [Topic: DeviceToken] = [:]
+  /// What the service has given, whether or not it is the apps'.
+  private var given: [Topic: DeviceToken] = [:]
+  /// Those of its apps: one whose entitlement is for another environment, or none, has none that it could tell its provider.
+  var tokens: [Topic: DeviceToken] { given.filter { phone.isEntitled($0.key.app.topic) } }
+  /// Those that the service knows of.
+  var apps: Set<Topic> { Set(given.keys.map(\.app.topic)) }
   /// Those that were made for something besides their topics.
   private(set) var contextTokens: [TokenNeed: DeviceToken] = [:]
   /// Whether it is switched on.
@@ -76,15 +81,15 @@ final class ScenarioPhone: DeviceOwner {
   var isAtRest: Bool {
     guard isOn else { return !emulator.isConnected(udid) }
     guard isConnected, isHeard, !joined.isRenewing else { return false }
-    return state.apps.allSatisfy { tokens[$0.topic] != nil || refused.contains($0.topic) }
-      && tokens.allSatisfy { $0.value == emulator.token($0.key, of: udid) }
+    return state.apps.allSatisfy { given[$0.topic] != nil || refused.contains($0.topic) }
+      && given.allSatisfy { $0.value == emulator.token($0.key, of: udid) }
       && Set(phone.wantedTokens).symmetricDifference(contextTokens.keys).isSubset(of: refusedNeeds)
       && contextTokens.allSatisfy { $0.value == emulator.token($0.key.topic, $0.key.context, of: udid) }
   }
 
   /// Whether pushes and broadcasts come by the connection, or none do as the phone has no network.
   private var isHeard: Bool {
-    let hasTopics = !tokens.isEmpty || !contextTokens.isEmpty
+    let hasTopics = !given.isEmpty || !contextTokens.isEmpty
     return driver?.isSubscribed == true
       && emulator.listens(udid) == (hasTopics && phone.settings.hasNetwork)
   }
@@ -142,17 +147,17 @@ final class ScenarioPhone: DeviceOwner {
     switch event {
     case .connected: isConnected = true
     case .disconnected: isConnected = false
-    case .token(let topic, let token): tokens[topic] = token
+    case .token(let topic, let token): given[topic] = token
     case .tokenRefused(let topic, _): refused.insert(topic)
     case .contextToken(let need, let token): contextTokens[need] = token
     case .contextRefused(let need, _): refusedNeeds.insert(need)
     case .contextEnded(let need): contextTokens[need] = nil
     case .app(let topic, .removed) where topic.app.type == nil:
-      tokens = tokens.filter { !$0.key.belongs(toApp: topic) }
+      given = given.filter { !$0.key.belongs(toApp: topic) }
       contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: topic) }
     case .app(let topic, .reinstalled) where topic.app.type == nil:
       contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: topic) }
-    case .erased, .restored: (tokens, contextTokens) = ([:], [:])
+    case .erased, .restored: (given, contextTokens) = ([:], [:])
     case .activated, .notification, .app: break
     }
   }

@@ -188,18 +188,27 @@ public final class ScenarioRunner {
       let names = phone.tokens.keys.map(\.name).sorted().joined(separator: ", ")
       throw StageError(
         "\(text) has no token for a push of type \(type?.name ?? "alert"); it has \(names.isEmpty ? "none" : names)"
+          + (app.flatMap { whyNone(of: $0, on: phone) } ?? "")
       )
     }
     return (token, topic)
   }
 
-  private func onlyApp(of phone: ScenarioPhone) throws -> Topic? {
-    let apps = Set(phone.tokens.keys.map(\.app.topic))
-    guard apps.count == 1 else {
-      throw StageError(
-        "\(phone.udid) has tokens of \(apps.count) apps: name one as \(phone.udid)/TOPIC")
+  /// What else there is to say where an app has no token by its entitlement.
+  private func whyNone(of app: Topic, on phone: ScenarioPhone) -> String? {
+    guard !phone.phone.isEntitled(app), let entitlement = phone.phone[app]?.build.entitlement else {
+      return nil
     }
-    return apps.first
+    return ": the entitlement of \(app) is \(entitlement.rawValue), and the environment of the scenario "
+      + stage.emulator.options.environment.name
+  }
+
+  private func onlyApp(of phone: ScenarioPhone) throws -> Topic? {
+    guard phone.apps.count == 1 else {
+      throw StageError(
+        "\(phone.udid) has tokens of \(phone.apps.count) apps: name one as \(phone.udid)/TOPIC")
+    }
+    return phone.apps.first
   }
 
   private func perform(_ act: PersonAct) throws {
@@ -257,8 +266,7 @@ public final class ScenarioRunner {
     }
     view.phone = phone.udid.text
     view.listed = phone.phone.notes.count { $0.shown.contains(.list) }
-    let tokens = phone.tokens.keys.first ?? before[phone.udid.text]?.keys.first
-    let topic = expectation.topic ?? tokens?.app.topic
+    let topic = expectation.topic ?? phone.apps.first ?? before[phone.udid.text]?.keys.first?.app.topic
     guard let topic else { return view }
     view.badge = phone.phone[topic]?.badge
     (view.tokenBefore, view.token) = (before[phone.udid.text]?[topic], phone.tokens[topic])
