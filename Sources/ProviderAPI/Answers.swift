@@ -14,6 +14,8 @@ public struct AcceptedNotification {
   public var topicHandle: TopicID?
   /// Where `DeviceDirectory.standing` found the token; it may be another's once the token map has changed.
   public var registration: RegistrationID?
+  /// Whose provider token came with a push to a token that was not found; nil for others.
+  public var team: String?
   /// nil if the request named none; Apple wants one only from watchOS 6 on (`Documentation/provider-api.md#request`).
   public var pushType: PushType?
   public var priority: Priority

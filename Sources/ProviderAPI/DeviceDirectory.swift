@@ -13,8 +13,8 @@ public protocol DeviceDirectory: AnyObject {
   /// What the token map calls a token of another length than it gives, if such are known there; nil else.
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken?
   /// Whether a push registers its token that is nobody's, once it has passed all checks and whatever else may stand against
-  /// it. Registers nothing.
-  func adoption(of digits: UnsafeRawBufferPointer) -> TokenAdoption
+  /// it, with the token of a team or with a certificate. Registers nothing.
+  func adoption(of digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?) -> TokenAdoption
   /// Whether this push would be one too many in a row for its device (`Documentation/provider-api.md#reasons`
   /// `TooManyRequests`, `Documentation/provider-api.md#open-questions`). Called only for requests that pass everything
   /// else.
@@ -27,6 +27,8 @@ public enum TokenAdoption: Equatable, Sendable {
   case unwanted
   /// There are so many already that were.
   case full(limit: Int)
+  /// Nobody has an app with this topic, and the team has brought so many of those already.
+  case teamIsFull(limit: Int)
   /// It is registered when its push is taken.
   case wanted
 }
@@ -37,5 +39,7 @@ extension DeviceDirectory {
 
   public func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
 
-  public func adoption(of digits: UnsafeRawBufferPointer) -> TokenAdoption { .unwanted }
+  public func adoption(of digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?) -> TokenAdoption {
+    .unwanted
+  }
 }

@@ -48,6 +48,7 @@ public final class ProviderRequestCheck {
     return .accepted(
       AcceptedNotification(
         token: token, topic: topic.topic, topicHandle: topic.handle, registration: context.registration,
+        team: context.registration == nil ? context.grant?.teamID : nil,
         pushType: context.pushType ?? PushType.implied(by: topic.topic),
         priority: context.priority ?? .immediate, saysPriority: context.priority != nil,
         expiration: context.expiration,

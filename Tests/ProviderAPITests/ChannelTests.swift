@@ -147,13 +147,21 @@ struct ChannelTests {
     #expect(rejected?.explanation.got.contains("channel-name") == true)
   }
 
-  @Test("makes no more channels than allowed")
-  func limit() {
+  @Test(
+    "makes no more channels than allowed, and says of what there are too many",
+    arguments: [
+      (ChannelsFull.ofBundle(limit: 10_000), "10000 channels of a bundle id"),
+      (.ofAll(limit: 100_000), "100000 channels of all"), (.topicsOfTeam(limit: 10_000), "10000 bundle ids"),
+      (.topics(limit: 1_000_000), "1000000 topics"),
+    ])
+  func limit(full: ChannelsFull, expected: String) {
     let channels = FakeChannels()
-    channels.limit = 2
+    (channels.limit, channels.full) = (2, full)
     let create = ChannelCase(name: "", method: "POST", body: Self.configuration)
     let answer = channels.handler().answer(create.message, now: Sample.now)
     #expect(answer.rejected?.rejection == .cannotCreateChannelConfig)
+    #expect(answer.rejected?.explanation.expected.contains(expected) == true)
+    #expect(channels.team == FakeTokens().grant.teamID)
   }
 
   /// `Documentation/provider-api.md#open-questions`.

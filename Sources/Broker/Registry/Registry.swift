@@ -16,6 +16,12 @@ public final class Registry {
   /// Most topics that are in use when a device asks for the token of another, as a count: the rest is for providers and people.
   public static let topicLimitOfDevices = 750_000
 
+  /// Most topics that providers with one team's tokens may make used, by channels and by tokens that are registered at their first
+  /// push, as a count: a team has some hundred apps, and a provider token may name any topic.
+  public static let topicsPerTeam = 10_000
+  /// The same. Variable so that a test can have fewer.
+  package var topicsPerTeam = Registry.topicsPerTeam
+
   /// Most registrations of one device, reinstalls included, as a count: a phone has a few hundred apps, and looking
   /// through a device's rows must stay quick whatever it asks for.
   public static let rowsPerDevice = 4096
@@ -24,6 +30,7 @@ public final class Registry {
   private var devices: [Device] = []
   private var topics = TopicTable(limit: topicLimit, unusedLimit: unusedTopicLimit)
   private var registrations = PlainTable<RegistrationID, Registration>()
+  private var teamTopics = TeamTopics()
   private var crowded = CrowdedDevices()
   /// How many rows were walked through one by one so far, as a count: for tests, as work must not grow with what a device has.
   package private(set) var walkedRows = 0
@@ -126,13 +133,27 @@ public final class Registry {
   func retain(_ id: TopicID) { topics.retain(id) }
 
   /// One of those has gone.
-  func release(_ id: TopicID) { topics.release(id) }
+  func release(_ id: TopicID) {
+    topics.release(id)
+    if !topics.isUsed(id) { teamTopics.remove(id) }
+  }
 
   /// Whether a device may ask for a token of the topic with this hash: one that something is of, or one more of its own.
   func mayUse(_ hash: TopicHash, _ device: DeviceID) -> Bool {
     if let known = topics.find(hash), topics.isUsed(known) { return true }
     return devices[device.index].topicCount < Self.topicsPerDevice
       && topics.usedCount < Self.topicLimitOfDevices
+  }
+
+  /// Whether a provider with a team's token may have something made of a topic: of one that something is of, or of one more of its own.
+  public func mayUse(_ topic: TopicID, team: String) -> Bool {
+    topics.isUsed(topic) || teamTopics.count(team) < topicsPerTeam
+  }
+
+  /// A provider with a team's token has had something made of a topic. If nothing else is of it, the topic counts as one that the
+  /// team has brought, until nothing is of it or until a restart.
+  public func noteFirstUse(of topic: TopicID, by team: String) {
+    if topics.isUsedOnce(topic) { teamTopics.add(topic, of: team) }
   }
 
   /// Puts a topic back, in the order of their places.
@@ -443,7 +464,7 @@ public final class Registry {
   func forgetDevices() {
     generation += 1
     onlineCount = 0
-    for row in registrations.ids { topics.release(registrations[row].topic) }
+    for row in registrations.ids { release(registrations[row].topic) }
     (contexts, contextByName) = ([], [:])
     registrations.removeAll()
     devices = []

@@ -51,6 +51,7 @@ struct TopicTable {
   }
 
   func isUsed(_ id: TopicID) -> Bool { contains(id) && uses[id.place].references > 0 }
+  func isUsedOnce(_ id: TopicID) -> Bool { contains(id) && uses[id.place].references == 1 }
 
   /// The topic of an id that it contains.
   @inline(__always)

@@ -30,16 +30,29 @@ final class BrokerChannels: ChannelDirectory {
     !withoutBroadcast.contains(bundle)
   }
 
-  func createChannel(_ bundle: Topic, _ environment: Environment, storage: ChannelStorage) -> ChannelID? {
-    guard let topic = broker.registry.topic(named: bundle),
-      broker.channels.count(topic, environment) < ChannelLimits.channels
-    else { return nil }
+  func createChannel(
+    _ bundle: Topic, _ environment: Environment, storage: ChannelStorage, team: String?
+  ) throws(ChannelsFull) -> ChannelID {
+    guard let topic = broker.registry.topic(named: bundle) else { throw .topics(limit: Registry.topicLimit) }
+    try checkRoom(topic, environment, team)
     let key = freshKey(topic, environment)
-    guard broker.channels.create(key, storesNewest: storage == .newest) else { return nil }
+    guard broker.channels.create(key, storesNewest: storage == .newest),
+      let id = ChannelID(Base64.encode(key.id))
+    else { throw .ofAll(limit: ChannelTable.limit) }
+    if let team { broker.registry.noteFirstUse(of: topic, by: team) }
     ask(key, storage == .newest) { [broker] isDone in
       if !isDone { _ = broker.channels.delete(key) }
     }
-    return ChannelID(Base64.encode(key.id))
+    return id
+  }
+
+  private func checkRoom(_ topic: TopicID, _ environment: Environment, _ team: String?) throws(ChannelsFull) {
+    guard broker.channels.count(topic, environment) < ChannelLimits.channels else {
+      throw .ofBundle(limit: ChannelLimits.channels)
+    }
+    guard team.map({ broker.registry.mayUse(topic, team: $0) }) != false else {
+      throw .topicsOfTeam(limit: broker.registry.topicsPerTeam)
+    }
   }
 
   /// After a restart with the same seed the first ids come again, and channels of the time before have them.

@@ -37,12 +37,15 @@ final class BrokerDirectory: DeviceDirectory {
   }
 
   /// The broker registers it when it is submitted.
-  func adoption(of digits: UnsafeRawBufferPointer) -> TokenAdoption {
+  func adoption(of digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?) -> TokenAdoption {
     // A magic token asks for something to go wrong, and is nobody's.
     guard broker.options.adoptsTokens, let token = chosen(digits),
       token.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
     else { return .unwanted }
     guard broker.hasRoomForUnknown() else { return .full(limit: broker.registry.chosenLimit) }
+    if let topic, let team, !broker.registry.mayUse(topic, team: team) {
+      return .teamIsFull(limit: broker.registry.topicsPerTeam)
+    }
     return .wanted
   }
 

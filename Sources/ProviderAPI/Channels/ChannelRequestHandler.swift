@@ -61,12 +61,14 @@ public final class ChannelRequestHandler {
   }
 
   private func create(_ bundle: Topic, _ storage: ChannelStorage) throws(Refusal) -> ChannelAnswer {
-    guard let channel = directory.createChannel(bundle, context.environment, storage: storage) else {
+    do throws(ChannelsFull) {
+      let channel = try directory.createChannel(
+        bundle, context.environment, storage: storage, team: context.grant?.teamID)
+      return ChannelAnswer(status: 201, requestID: context.messageID(), channelID: channel)
+    } catch {
       throw Refusal(
-        .cannotCreateChannelConfig, rule: Rule.channelCount,
-        expected: "at most \(ChannelLimits.channels)", got: "one more")
+        .cannotCreateChannelConfig, rule: Rule.channelCount, expected: error.phrase, got: "one more")
     }
-    return ChannelAnswer(status: 201, requestID: context.messageID(), channelID: channel)
   }
 
   private func list(_ bundle: Topic) -> ChannelAnswer {

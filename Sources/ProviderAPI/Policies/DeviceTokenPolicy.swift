@@ -41,14 +41,19 @@ struct DeviceTokenPolicy: RequestPolicy {
   private func isNobodys(_ digits: UnsafeRawBufferPointer, _ topic: Topic, _ context: RequestContext)
     -> Refusal?
   {
-    switch directory.adoption(of: digits) {
+    let expected = Self.expected(topic, context.environment)
+    switch directory.adoption(of: digits, topic: context.topic?.handle, team: context.grant?.teamID) {
     case .unwanted: return Self.refusal(.unknown, topic, context.environment)
     case .full(let limit):
       return Refusal(
-        .badDeviceToken, rule: Rule.deviceToken, expected: Self.expected(topic, context.environment),
+        .badDeviceToken, rule: Rule.deviceToken, expected: expected,
         got:
           "one that was never issued, and \(limit) tokens were registered at their first push, which is the most"
       )
+    case .teamIsFull(let limit):
+      return Refusal(
+        .badDeviceToken, rule: Rule.deviceToken, expected: expected,
+        got: "one that was never issued, and the team has brought \(limit) topics, which is the most")
     case .wanted: return nil
     }
   }

@@ -150,13 +150,34 @@ extension LiveTests {
       let harness = try EmulatorHarness()
       let topic = try #require(Topic(Site.topic))
       for _ in 0..<ChannelLimits.channels {
-        _ = try #require(harness.emulator.provider.channels.createChannel(topic, .sandbox, storage: .none))
+        _ = try harness.emulator.provider.channels.createChannel(topic, .sandbox, storage: .none, team: nil)
       }
       let client = try HTTP2Client(harness, listener: "gateway", .app())
       let answer = try client.answer(Self.request("POST", policy: 1))
       #expect(answer.status == 400 && answer.text == #"{"reason":"CannotCreateChannelConfig"}"#)
       let list = try client.answer(Self.request("GET", "/1/apps/\(Site.topic)/all-channels"))
       #expect(list.status == 200 && list.text.count { $0 == "," } == ChannelLimits.channels - 1)
+    }
+
+    @Test("a team makes channels of so many bundle ids that no device has an app of")
+    func topicsOfTeam() throws {
+      let harness = try EmulatorHarness()
+      let registry = harness.emulator.broker.registry
+      registry.topicsPerTeam = 2
+      let channels = harness.emulator.provider.channels
+      func make(_ name: String, _ team: String? = "TEAM") throws -> ChannelID {
+        try channels.createChannel(
+          try #require(Topic(name)), .sandbox, storage: .none, team: team)
+      }
+      let first = try make("first")
+      _ = try (make("first"), make("second"))
+      #expect(throws: ChannelsFull.topicsOfTeam(limit: 2)) { try make("third") }
+      _ = try (make("second"), make("third", "OTHER"), make("third"), make("fourth", nil))
+      let topic = try #require(Topic("first"))
+      let others = channels.channels(topic, .sandbox)
+      #expect(others.count == 2 && others.contains(first))
+      for channel in others { #expect(channels.deleteChannel(channel, topic, .sandbox)) }
+      _ = try make("fifth")
     }
 
     @Test("without a certificate only channel management is let through the gateway's handshake")

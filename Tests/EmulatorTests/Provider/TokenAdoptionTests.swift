@@ -27,7 +27,7 @@ extension LiveTests {
 
     private func push(
       _ harness: EmulatorHarness, _ way: Way, payload: String = #"{"aps":{"alert":"Hi"}}"#,
-      to token: String = token
+      to token: String = token, topic: String = Site.topic
     ) throws {
       let before = harness.broker.counters.received
       switch way {
@@ -36,7 +36,7 @@ extension LiveTests {
         request.body = Array(payload.utf8)
         _ = try HTTP2Client(harness, .app()).answer(request)
       case .plain:
-        let fields = "authorization: \(try harness.bearer())\r\napns-topic: \(Site.topic)\r\n"
+        let fields = "authorization: \(try harness.bearer())\r\napns-topic: \(topic)\r\n"
         _ = try harness.ask("POST", "/3/device/\(token)", payload, fields: fields)
       case .testPush, .testFrame:
         let form = way == .testPush ? "http2" : "legacy"
@@ -112,6 +112,24 @@ extension LiveTests {
       let detail = harness.broker.journal.detail(1)?.explanation
       #expect(detail?.contains("0 tokens were registered at their first push, which is the most") == true)
       #expect(harness.broker.refusedAdoptions == 1 && isEmpty(harness))
+    }
+
+    @Test("a team brings so many topics that nobody has an app of, and what is refused for that says so")
+    func topicsOfTeam() throws {
+      let harness = try harness()
+      harness.broker.registry.topicsPerTeam = 2
+      func push(_ number: Int, _ topic: String) throws -> UInt64 {
+        let token = String(repeating: "0\(number)", count: DeviceToken.byteCount)
+        try self.push(harness, .plain, to: token, topic: topic)
+        return harness.broker.counters.accepted
+      }
+      #expect(try push(1, "first") == 1 && push(2, "first") == 2 && push(3, "second") == 3)
+      #expect(try push(4, "third") == 3)
+      let detail = harness.broker.journal.detail(4)?.explanation
+      #expect(detail?.contains("the team has brought 2 topics, which is the most") == true)
+      #expect(try push(5, "second") == 4, "what it has brought it may go on with")
+      harness.broker.forgetDevices(now: harness.clock.now())
+      #expect(try push(6, "third") == 5)
     }
   }
 }

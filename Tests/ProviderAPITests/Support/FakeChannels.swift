@@ -18,8 +18,15 @@ final class FakeChannels: ChannelDirectory {
 
   func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool { !disabled.contains(bundle) }
 
-  func createChannel(_ bundle: Topic, _ environment: Environment, storage: ChannelStorage) -> ChannelID? {
-    guard storages.count < limit, let id = ChannelID("made") else { return nil }
+  /// Of whom the last channel was asked for.
+  private(set) var team: String?
+  var full = ChannelsFull.ofBundle(limit: 3)
+
+  func createChannel(
+    _ bundle: Topic, _ environment: Environment, storage: ChannelStorage, team: String?
+  ) throws(ChannelsFull) -> ChannelID {
+    self.team = team
+    guard storages.count < limit, let id = ChannelID("made") else { throw full }
     storages[id] = storage
     return id
   }
