@@ -224,13 +224,22 @@ extension Broker {
     return end < slots.count ? end : nil
   }
 
-  /// Forgets every device with its tokens, messages and feedback, and ends their connections. Installs are counted from
-  /// the beginning, so a device that comes back gets the tokens it had at first.
-  public func forgetDevices(now: Timestamp) {
-    for session in Array(deliveries.live) {
+  /// Ends those of so many connections of devices, by their places, from one place on, as `forgetDevices` does with all. Answers the
+  /// place to go on at; nil after the last.
+  public func endSessions(from start: Int, budget: Int, now: Timestamp) -> Int? {
+    let (sessions, next) = deliveries.live(from: start, budget: budget)
+    for session in sessions {
       disconnect(session, now: now)
       session.outlet.endSession(reason: "every device was reset")
     }
+    return next
+  }
+
+  /// Forgets every device with its tokens, messages and feedback, and ends their connections. Installs are counted from
+  /// the beginning, so a device that comes back gets the tokens it had at first.
+  public func forgetDevices(now: Timestamp) {
+    var place: Int? = 0
+    while let next = place { place = endSessions(from: next, budget: .max, now: now) }
     for row in slots.rows { drop(row, .discarded, now) }
     slots.removeAll()
     deliveries.forgetTurn()

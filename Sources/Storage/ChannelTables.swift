@@ -4,7 +4,7 @@ import PushModel
 /// Channels, the broadcast that each keeps, and who listens, on disk. A channel's row id is its row in the broker's table.
 struct ChannelTables {
   private let path: String
-  private let writeChannel, deleteChannel, deleteSubscribers: Statement
+  private let writeChannel, deleteChannel, deleteStrays: Statement
   private let writeSubscription, deleteSubscription: Statement
   private let readChannels, readSubscriptions: Statement
 
@@ -13,7 +13,8 @@ struct ChannelTables {
     writeChannel = try Statement(
       database, "INSERT OR REPLACE INTO channel VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", isChecked: true)
     deleteChannel = try Statement(database, "DELETE FROM channel WHERE id = ?")
-    deleteSubscribers = try Statement(database, "DELETE FROM subscription WHERE channel = ?")
+    deleteStrays = try Statement(
+      database, "DELETE FROM subscription WHERE channel NOT IN (SELECT id FROM channel)")
     writeSubscription = try Statement(
       database, "INSERT OR REPLACE INTO subscription VALUES (?, ?, ?, ?)", isChecked: true)
     deleteSubscription = try Statement(database, "DELETE FROM subscription WHERE channel = ? AND device = ?")
@@ -48,11 +49,10 @@ struct ChannelTables {
     try writeChannel.run()
   }
 
+  /// Its subscriptions follow turn by turn.
   private func remove(_ row: Int64) throws(StoreError) {
-    for statement in [deleteChannel, deleteSubscribers] {
-      statement.bind(1, row)
-      try statement.run()
-    }
+    deleteChannel.bind(1, row)
+    try deleteChannel.run()
   }
 
   private func write(_ subscription: StoredSubscription, _ seenUntil: Timestamp?) throws(StoreError) {
@@ -72,9 +72,16 @@ struct ChannelTables {
         throw damaged("channel \(readChannels.integer(0))")
       }
     }
+    // Of a channel that was deleted soon before the process ended.
+    var hasStrays = false
     while try readSubscriptions.step() {
-      guard loadSubscription(broker) else { throw damaged("a subscription") }
+      if broker.channels.key(readSubscriptions.integer(0)) == nil {
+        hasStrays = true
+      } else if !loadSubscription(broker) {
+        throw damaged("a subscription")
+      }
     }
+    if hasStrays { try deleteStrays.run() }
   }
 
   private func channel() -> StoredChannel? {

@@ -46,6 +46,38 @@ struct BroadcastQueueTests {
     while lab.broker.deliverBroadcasts() {}
   }
 
+  @Test(
+    "A deleted channel of many is gone at once; its listeners follow some each turn, and may go on as they like"
+  )
+  func deletion() throws {
+    let (key, other) = (try create(), try create(2))
+    let phones = try listeners(Self.many, key)
+    try listen(phones[0], other)
+    #expect(lab.broker.subscriptionCount == Self.many + 1)
+    #expect(lab.broker.channels.delete(key) && lab.broker.channels.storesNewest(key) == nil)
+    // One leaves, one goes, one comes back, and one listens to a channel of the same name.
+    lab.broker.leave(try #require(phones[1].session), key)
+    lab.broker.disconnect(try #require(phones[2].session), now: lab.now)
+    _ = try lab.connect("phone-1-2", enabling: [Lab.app])
+    let again = try create()
+    try listen(phones[3], again)
+    var counts = [lab.broker.subscriptionCount]
+    var turns = 0
+    var hasMore = true
+    while turns < 100, hasMore {
+      hasMore = lab.broker.deliverBroadcasts()
+      turns += 1
+      counts.append(lab.broker.subscriptionCount)
+    }
+    #expect(turns > 1 && counts.last == 2)
+    #expect(zip(counts, counts.dropFirst()).allSatisfy { $0 - $1 <= ChannelTable.departuresPerTurn })
+    broadcast("old", again)
+    broadcast("other", other)
+    finish()
+    #expect(phones[3].broadcasts == ["old"] && phones[0].broadcasts == ["other"])
+    #expect(phones[4].broadcasts == [])
+  }
+
   @Test("go out in parts, some each turn, to each who listens exactly once, and are told then")
   func parts() throws {
     let key = try create()

@@ -27,9 +27,11 @@ struct ChannelTablesTests {
     }
   }
 
-  private func connect(_ fleet: Fleet, _ phone: Phone, enabling: Bool = true) throws -> DeviceSession {
+  private func connect(
+    _ fleet: Fleet, _ phone: Phone, as device: Int = 0, enabling: Bool = true
+  ) throws -> DeviceSession {
     connections.all.append(phone)
-    let udid = try #require(UDID("device-0"))
+    let udid = try #require(UDID("device-\(device)"))
     let connected = fleet.broker.connect(
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
       now: fleet.now)
@@ -109,6 +111,27 @@ struct ChannelTablesTests {
     #expect(try Raw.run(file, "SELECT count(*) FROM subscription") == 1)
   }
 
+  @Test("leave nothing behind when the process ends before all who listened are off them")
+  func deletedHalfway() throws {
+    let fleet = try Fleet(path: path)
+    let count = 10
+    try fleet.register(count)
+    fleet.broker.channels.create(key(1), storesNewest: true)
+    for number in 0..<count {
+      let session = try connect(fleet, Phone(connectedAt: fleet.now), as: number)
+      #expect(fleet.broker.join(session, key(1), seenUntil: nil, now: fleet.now))
+    }
+    try fleet.commit()
+    let isDeleted = fleet.broker.channels.delete(key(1))
+    #expect(isDeleted)
+    try fleet.commit()
+    #expect(fleet.broker.subscriptionCount == count)
+    try fleet.restart()
+    #expect(fleet.broker.channels.keys.isEmpty && fleet.broker.subscriptionCount == 0)
+    let file = try closedPath(fleet)
+    #expect(try Raw.run(file, "SELECT count(*) FROM subscription") == 0)
+  }
+
   @Test("stay when every device is forgotten, without those who listened")
   func devicesForgotten() throws {
     let fleet = try Fleet(path: path)
@@ -162,7 +185,7 @@ struct ChannelTablesTests {
       "UPDATE channel SET topic = 77", "UPDATE channel SET environment = 2", "UPDATE channel SET id = -1",
       "UPDATE channel SET priority = 3", "UPDATE channel SET expiry = -1",
       "UPDATE subscription SET device = 9",
-      "UPDATE subscription SET channel = 9", "DELETE FROM channel",
+      "UPDATE subscription SET channel = 9",
     ])
   func damaged(_ sql: String) throws {
     do {

@@ -6,12 +6,13 @@ extension Broker {
   /// it has.
   public func isUnderWay(broadcast id: UInt64) -> Bool { broadcasts.isUnderWay(id) }
 
-  /// To be called once a turn, before it is committed. `hasTime` is asked before each share. Answers whether more is under way, so
-  /// that another turn is wanted.
+  /// To be called once a turn, before it is committed. `hasTime` is asked before each share. Answers whether more is under way, or
+  /// listeners of deleted channels are left, so that another turn is wanted.
   public func deliverBroadcasts(hasTime: () -> Bool = { true }) -> Bool {
+    let hasDepartures = channels.goOnWithDepartures()
     broadcasts.beginTurn()
     goOnWithBroadcasts(hasTime)
-    guard !broadcasts.isEmpty else { return false }
+    guard !broadcasts.isEmpty else { return hasDepartures }
     broadcasts.endTurn()
     return true
   }

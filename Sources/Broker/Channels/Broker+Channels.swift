@@ -10,7 +10,10 @@ extension Broker {
   {
     guard deliveries.isLive(session), let row = channels.row(key) else { return false }
     let known = session.joined[row]
-    guard known != nil || session.joined.count < ChannelTable.channelsPerSession else { return false }
+    if known == nil, session.joined.count >= ChannelTable.channelsPerSession {
+      channels.forgetDeparted(session)
+      guard session.joined.count < ChannelTable.channelsPerSession else { return false }
+    }
     let seenUntil = seenUntil ?? Timestamp(nanoseconds: .min)
     guard channels.subscribe(session.device, row, seenUntil: seenUntil) else { return false }
     if known == nil { listen(session, row, seenUntil) }

@@ -74,6 +74,9 @@ public struct ChannelTable {
   /// Broadcasts are told with what changes: others send them to devices too.
   public var tellsBroadcasts = false
 
+  /// Channels that were deleted whose listeners do not know it yet, oldest first.
+  var departed = FIFO<DepartedChannel>()
+
   /// Whose topics its channels are of; nil for a table alone.
   private let registry: Registry?
 
@@ -148,14 +151,13 @@ public struct ChannelTable {
     return true
   }
 
-  /// Removes a channel for good, with who listens to it; false if there is no such channel.
+  /// Removes a channel for good; false if there is no such channel. Who listens to it follows bit by bit (`goOnWithDepartures`).
   public mutating func delete(_ key: Key) -> Bool {
     guard let row = rows.removeValue(forKey: key), let channel = channels.removeValue(forKey: row) else {
       return false
     }
     registry?.release(key.topic)
-    for session in channel.listeners.sessions { session.joined[row] = nil }
-    for device in channel.subscribers { forget(device, row) }
+    if channel.listeners.count > 0 || !channel.subscribers.isEmpty { departed.append(.init(row, channel)) }
     rowsOfApp[key.app]?.remove(row)
     if rowsOfApp[key.app]?.isEmpty == true { rowsOfApp[key.app] = nil }
     changes.channels.append(row)
@@ -163,9 +165,10 @@ public struct ChannelTable {
     return true
   }
 
-  /// Removes every channel.
-  public mutating func deleteAll() {
-    for key in Array(rows.keys) { _ = delete(key) }
+  /// Removes up to `count` channels, whichever they are. Answers whether there are more.
+  public mutating func deleteSome(_ count: Int) -> Bool {
+    for key in Array(rows.keys.prefix(count)) { _ = delete(key) }
+    return !rows.isEmpty
   }
 
   /// Keeps a broadcast in place of the one before.
@@ -230,6 +233,7 @@ public struct ChannelTable {
       channels[row]?.subscribers = []
     }
     (subscriptions, subscriptionCount, changes.subscriptions) = ([:], 0, [])
+    departed = FIFO()
   }
 
   /// Answers the place of the session among those who listen.

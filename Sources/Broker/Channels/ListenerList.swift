@@ -27,6 +27,4 @@ struct ListenerList {
     gaps.append(place)
     if count == 0 { self = ListenerList() }
   }
-
-  var sessions: some Sequence<DeviceSession> { places.lazy.compactMap(\.self) }
 }

@@ -30,7 +30,7 @@ struct ChannelChanges {
 }
 
 extension ChannelTable {
-  /// A channel that is to be written; nil if it is to be removed, with its subscriptions.
+  /// A channel that is to be written; nil if it is to be removed. Its subscriptions change by themselves.
   public func stored(_ row: Int64) -> StoredChannel? {
     channels[row].map {
       StoredChannel(row: row, key: $0.key, storesNewest: $0.storesNewest, newest: $0.newest)

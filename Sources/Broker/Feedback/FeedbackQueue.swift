@@ -12,7 +12,7 @@ struct FeedbackQueue {
 
   /// The row has been reported gone, or is put back as waiting.
   mutating func add(_ row: RegistrationID, in registry: Registry) {
-    registry.update(row) { $0.awaitsFeedback = true }
+    if !registry[row].awaitsFeedback { registry.update(row) { $0.awaitsFeedback = true } }
     rows.append(row)
   }
 
@@ -26,10 +26,26 @@ struct FeedbackQueue {
   mutating func restore(_ row: RegistrationID) { rows.append(row) }
 
   mutating func remove(_ removed: Set<RegistrationID>, in registry: Registry) {
-    rows.removeAll { removed.contains($0) }
-    for row in removed where registry[row].awaitsFeedback {
-      registry.update(row) { $0.awaitsFeedback = false }
+    _ = take(removed)
+    for row in removed { settle(row, in: registry) }
+  }
+
+  /// Takes rows out of the order, oldest first; they go on saying that they wait, until they are added again or settled.
+  mutating func take(_ taken: Set<RegistrationID>) -> [RegistrationID] {
+    // Those who read or clear it begin with the oldest.
+    if rows.prefix(taken.count).allSatisfy(taken.contains) {
+      let first = Array(rows.prefix(taken.count))
+      rows.removeFirst(first.count)
+      return first
     }
+    let found = rows.filter(taken.contains)
+    rows.removeAll { taken.contains($0) }
+    return found
+  }
+
+  /// A row that was taken out waits no more.
+  func settle(_ row: RegistrationID, in registry: Registry) {
+    if registry[row].awaitsFeedback { registry.update(row) { $0.awaitsFeedback = false } }
   }
 
   /// The rows are no more.
@@ -63,10 +79,15 @@ extension Broker {
   /// The entries were written whole to a provider.
   public func clearFeedback(_ rows: [RegistrationID]) { feedbackQueue.remove(Set(rows), in: registry) }
 
-  /// Makes the entries of these rows the ones that wait in the feedback service, after those of rows that were not told
-  /// of.
-  public func importFeedback(_ entries: [RegistrationID], ofRows told: Set<RegistrationID>) {
-    feedbackQueue.remove(told, in: registry)
-    for row in entries where !registry[row].isActive { feedbackQueue.add(row, in: registry) }
+  /// A saved state tells of these rows which of them wait in the feedback service: answers those that did. Each is to be put behind
+  /// the others or to be settled then.
+  public func takeFeedback(ofRows told: Set<RegistrationID>) -> [RegistrationID] { feedbackQueue.take(told) }
+
+  /// Puts the entry of a row that was taken, or never waited, behind the others; of a token that is in use there is none.
+  public func importFeedback(_ row: RegistrationID) {
+    if !registry[row].isActive { feedbackQueue.add(row, in: registry) }
   }
+
+  /// The entry of a row that was taken is not put back.
+  public func settleFeedback(_ row: RegistrationID) { feedbackQueue.settle(row, in: registry) }
 }

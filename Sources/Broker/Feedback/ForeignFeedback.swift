@@ -71,13 +71,19 @@ public struct ForeignFeedback {
 
   mutating func remove(_ ids: some Sequence<Int64>) {
     let gone = Set(ids)
-    ordered.removeAll { entry in
-      guard gone.contains(entry.id) else { return false }
-      idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = nil
-      changed.insert(entry.id)
-      registry?.release(entry.topic)
-      return true
+    // Those who read or clear them begin with the oldest.
+    if ordered.prefix(gone.count).allSatisfy({ gone.contains($0.id) }) {
+      for entry in ordered.prefix(gone.count) { forget(entry) }
+      return ordered = Array(ordered.dropFirst(gone.count))
     }
+    for entry in ordered where gone.contains(entry.id) { forget(entry) }
+    ordered.removeAll { gone.contains($0.id) }
+  }
+
+  private mutating func forget(_ entry: Entry) {
+    idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = nil
+    changed.insert(entry.id)
+    registry?.release(entry.topic)
   }
 
   mutating func takeChanges() -> [Int64] {

@@ -61,6 +61,13 @@ struct Deliveries: ~Copyable {
   /// All that are live.
   var live: some Sequence<DeviceSession> { sessions.lazy.compactMap(\.self) }
 
+  /// Those of so many places from one on that are live, and the next place; nil after the last.
+  func live(from start: Int, budget: Int) -> ([DeviceSession], next: Int?) {
+    let end = start + min(budget, sessions.count - start)
+    guard start < end else { return ([], nil) }
+    return (sessions[start..<end].compactMap(\.self), end < sessions.count ? end : nil)
+  }
+
   /// Whether a session has not ended; another one may have its number since.
   func isLive(_ session: DeviceSession) -> Bool { sessions[session.id.index] === session }
 

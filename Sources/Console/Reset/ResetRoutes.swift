@@ -17,14 +17,11 @@ struct ResetRequest: JSONDocument {
 
 extension Console {
   /// `POST /api/v1/reset`: the parts named, or all. Doing it twice is the same as once. So that the turn in which it
-  /// happens has less to do, messages are dropped bit by bit before; it goes on when the client is gone.
+  /// happens has little to do, most goes bit by bit before; it goes on when the client is gone.
   func reset(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let parts = try parts(request)
-    guard parts.contains(.store) || parts.contains(.devices) else {
-      return exchange.respond(finished(reset(parts)))
-    }
     slices.add(
-      MessageSweep(context) { [weak self] in
+      ResetSweep(parts, context) { [weak self] in
         guard let self else { return }
         exchange.respond(finished(reset(parts)))
       })
@@ -58,7 +55,7 @@ extension Console {
       broker.clearFeedback(broker.allFeedback.filter { broker.owns(broker.registry[$0].zone) })
       broker.clearForeignFeedback(broker.foreignFeedback.entries.map(\.id))
     case .store: broker.dropKeptMessages(now: now)
-    case .channels: broker.channels.deleteAll()
+    case .channels: while broker.channels.deleteSome(ChannelTable.limit) {}
     case .devices:
       if let orders = context.orders { orders.forgetDevices() } else { broker.forgetDevices(now: now) }
       context.phones.forgetAll()
@@ -66,30 +63,5 @@ extension Console {
       broker.journal.clear()
       context.phones.forgetLogs()
     }
-  }
-}
-
-/// Drops messages that wait for devices, row by row; then does what is left.
-private final class MessageSweep: SlicedWork {
-  private let context: ConsoleContext
-  private let then: () -> Void
-  private var row = 0
-
-  init(_ context: ConsoleContext, then: @escaping () -> Void) {
-    (self.context, self.then) = (context, then)
-  }
-
-  func work(_ slice: inout Slice) -> SliceOutcome {
-    while !slice.isSpent {
-      slice.spend(Slice.look)
-      let next = context.broker.dropKeptMessages(
-        from: row, budget: Slice.rowsSwept, now: context.now())
-      guard let next else {
-        then()
-        return .done
-      }
-      row = next
-    }
-    return .goesOn
   }
 }

@@ -16,6 +16,8 @@ struct ImportChanges {
   /// The device that is being imported, with its rows so far and those that were here.
   private var device: (id: DeviceID, rows: Set<RegistrationID>, known: KnownInstalls)?
   private var rows: [DeviceToken: RegistrationID] = [:]
+  private var told: Set<RegistrationID> = []
+  private var feedback = FeedbackImport(rows: [])
   private var messages: [(row: RegistrationID, message: SavedMessage)] = []
   private var sort: SlicedSort<(row: RegistrationID, message: SavedMessage)>?
 
@@ -40,7 +42,7 @@ struct ImportChanges {
     case .sorting: if sort?.step(&slice) != true { begin(.messages) }
     case .messages: stepMessage()
     case .feedback:
-      if let tokens = state.feedback { items.importFeedback(tokens, rows, &slice) }
+      if let tokens = state.feedback, feedback.step(tokens, rows, broker) { break }
       begin(.channels)
     case .channels: try stepChannel(state.channels, &slice)
     case .faults: if let index = next(state.faults.count, .end) { items.importFault(state.faults[index]) }
@@ -80,6 +82,7 @@ struct ImportChanges {
     // Those whose feedback is told are looked for in the queue.
     slice.spend(broker.feedbackCount / Slice.bytesSearched)
     rows[token] = id
+    told.insert(id)
     device?.rows.insert(id)
     if let message = row.message { messages.append((id, message)) }
     inner += 1
@@ -117,7 +120,7 @@ struct ImportChanges {
 
   private mutating func stepMessage() {
     guard let sort, index < sort.elements.count else {
-      self.sort = nil
+      (self.sort, feedback) = (nil, FeedbackImport(rows: told))
       return begin(.feedback)
     }
     let (row, message) = sort.elements[index]

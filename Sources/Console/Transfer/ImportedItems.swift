@@ -70,16 +70,6 @@ struct ImportedItems {
     }
   }
 
-  /// `rows` are those of the document, by their tokens. Entries of others take their place behind them.
-  func importFeedback(
-    _ tokens: [ChosenToken], _ rows: [DeviceToken: RegistrationID], _ slice: inout Slice
-  ) {
-    let entries = tokens.map(registry.name(of:)).compactMap { rows[$0] ?? registry.find($0) }
-      .filter { broker.owns(registry[$0].zone) }
-    slice.spend(tokens.count + rows.count)
-    broker.importFeedback(entries, ofRows: Set(rows.values).union(entries))
-  }
-
   func importFault(_ rule: FaultRule) {
     guard context.faults?[rule.name]?.setting.text != rule.setting.text else { return }
     context.faults?.set(rule)

@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Testing
 
-import Console
+@testable import Console
 
 @Suite struct ClockAndResetTests {
   private func put(_ lab: ConsoleLab, _ json: String) throws -> JSONValue {
@@ -141,6 +141,56 @@ import Console
     #expect(try lab.open("GET", "/livez").isComplete)
     #expect(try lab.whole(answer, turns: 100).status == 200)
     #expect(try lab.get("/api/v1/notifications/1")["state"].string != "stored")
+  }
+
+  /// Something that a reset takes away, a thousand times.
+  enum Many: String, CaseIterable {
+    case feedback, foreign, channels, devices
+
+    var part: String { self == .foreign ? "feedback" : rawValue }
+
+    func make(_ lab: ConsoleLab) throws {
+      for number in 0..<1000 {
+        switch self {
+        case .feedback:
+          let row = lab.broker.registry.find(try lab.install("phone-\(number)"))
+          lab.broker.reportGone(try #require(row), now: lab.now)
+        case .foreign:
+          let bytes = Array("\(number)".utf8)
+          lab.broker.noteForeignGone(token: bytes, topic: 0, environment: .sandbox, goneAt: lab.now)
+        case .channels:
+          let id = Array("\(number)".utf8)
+          lab.broker.channels.create(.init(topic: 0, environment: .sandbox, id: id), storesNewest: true)
+        case .devices: _ = try lab.connect("phone-\(number)")
+        }
+      }
+    }
+
+    func left(_ lab: ConsoleLab) -> Int {
+      switch self {
+      case .feedback, .foreign: lab.broker.feedbackCount
+      case .channels: lab.broker.channels.count
+      case .devices: lab.broker.registry.onlineCount
+      }
+    }
+  }
+
+  @Test("Of many a turn takes away some, and others are answered meanwhile", arguments: Many.allCases)
+  func many(kind: Many) throws {
+    let lab = ConsoleLab()
+    try lab.install()
+    try kind.make(lab)
+    let answer = try lab.open("POST", "/api/v1/reset", json: #"{"what":["\#(kind.part)"]}"#)
+    var left = [1000, kind.left(lab)]
+    while !answer.isComplete, left.count < 100 {
+      #expect(try lab.open("GET", "/livez").isComplete)
+      lab.turn()
+      left.append(kind.left(lab))
+    }
+    #expect(answer.response?.status == 200 && left.last == 0)
+    // At eight units each.
+    let most = SliceScheduler.turnBudget / 8 + 32
+    #expect(zip(left, left.dropFirst()).allSatisfy { $0 - $1 <= most }, "\(left)")
   }
 
   @Test("History survives a reset of devices without naming rows that are gone")

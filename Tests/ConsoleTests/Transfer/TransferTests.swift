@@ -227,6 +227,28 @@ import Console
     #expect(try lab.get("/api/v1/feedback")["feedback"].count == 0)
   }
 
+  @Test(
+    "Entries of the feedback service are in the order of the document, behind those of others, and once each")
+  func feedbackOrder() throws {
+    let (lab, _) = lab()
+    func gone(_ udids: [String], _ feedback: [String]?) throws -> [String] {
+      let devices = udids.map {
+        #"{"udid":"\#($0)","apps":[{"topic":"a","state":"gone","goneAt":"2026-01-01T00:00:00Z"}]}"#
+      }
+      let tokens = try feedback?.map { udid -> String in
+        let device = try #require(UDID(udid).flatMap(lab.broker.registry.knownDevice))
+        let row = try #require(lab.broker.registry.registrations(of: device).first)
+        return "\"\(lab.broker.registry.text(of: row))\""
+      }
+      let list = tokens.map { #","feedback":[\#($0.joined(separator: ","))]"# } ?? ""
+      try load(#"{"version":1,"devices":[\#(devices.joined(separator: ","))]\#(list)}"#, into: lab)
+      return try lab.get("/api/v1/feedback")["feedback"].elements.compactMap { $0["udid"].string }
+    }
+    #expect(try gone(["other", "b", "c", "d"], nil) == ["other", "b", "c", "d"])
+    #expect(try gone(["b", "c", "d"], ["d", "b", "d"]) == ["other", "d", "b"])
+    #expect(try gone(["b"], ["c"]) == ["other", "d", "c"])
+  }
+
   @Test("The clock is set, or stands still where it stood")
   func clock() throws {
     let (lab, _) = lab()
