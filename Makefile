@@ -2,7 +2,7 @@
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 
-.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build lint conformance crash hostile torture soak dist dist-test clean
+.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build lint conformance api crash hostile torture soak dist dist-test clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -54,6 +54,10 @@ lint: ## the style check alone
 conformance: build ## other people's clients against the release build; PYTEST="-k php" for some, WORKERS=2 for two at a time
 	@.ci/install test
 	@Tests/Conformance/run --binary $(EMULATOR) --workers $${WORKERS:-1} -- $(PYTEST)
+
+api: build ## the console's API against its description, at length; API_EXAMPLES=500 for more random requests, API_SEED=2 for others
+	@.ci/install test
+	@API_EXAMPLES=$${API_EXAMPLES:-100} Tests/Conformance/run --binary $(EMULATOR) -- Tests/Conformance/test_api.py
 
 crash: build ## two hundred rounds of kill -9; CRASH_ROUNDS=1000 for more
 	@.ci/install test
