@@ -2,6 +2,7 @@ import PushModel
 import Testing
 
 import Emulator
+import LegacyWire
 
 @Suite("The window of one gateway connection")
 struct VerdictWindowTests {
@@ -44,6 +45,18 @@ struct VerdictWindowTests {
     #expect(window.settle(2, .payloadTooLarge) == nil)
     #expect(window.settle(1, .badDeviceToken) == nil)
     #expect(window.settle(0, nil)?.identifier == 2)
+  }
+
+  /// `Documentation/binary-protocol.md#error-packet`: status 10 names the last that was sent.
+  @Test("a server that goes names the last that it took; where it took none, nobody is named")
+  func shutdown() {
+    var window = window(5, begun: 3)
+    #expect(window.settle(1, .shutdown) == nil)
+    let ending = window.settle(0, nil)
+    #expect(ending?.status == 10 && ending?.command == 1 && ending?.identifier == 1)
+    var fresh = self.window(5, begun: 3)
+    let silent = fresh.settle(0, .shutdown)
+    #expect(silent?.command == LegacyCommand.simple.rawValue && silent?.identifier == 0)
   }
 
   @Test("what was accepted behind a rejection is handed over, what is under way is not")
