@@ -14,7 +14,11 @@ struct CitationTests {
 
   init() throws {
     files = try Self.read(
-      ["Documentation", "Examples", ".packaging", "Sources", "Tests", "certs", "README.md", "Makefile"])
+      [
+        "Documentation", "Examples", ".packaging", "Sources", "Tests", "certs", "README.md",
+        "CONTRIBUTING.md",
+        "Makefile",
+      ])
     pages = Dictionary(
       uniqueKeysWithValues: files.filter { $0.path.hasSuffix(".md") }.map {
         ($0.path, Set(Citation.anchors($0.text)))
