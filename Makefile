@@ -31,7 +31,7 @@ bench: build ## load generators, each beside the limit of what the machine can d
 	@exec $(EMULATOR) bench $(ARGS)
 
 format: ## lay out all sources as .swift-format says
-	@SWIFT=$(SWIFT) .ci/swift format --in-place --recursive --parallel Sources Tests Package.swift
+	@SWIFT="$(SWIFT)" .ci/swift format --in-place --recursive --parallel Sources Tests Package.swift
 
 dashboard: ## take the files of Sources/Dashboard/Web over into the Swift source that the binary has them from
 	@.ci/embed
@@ -46,10 +46,10 @@ fuzz: ## a minute of bad input for each decoder, under the address sanitizer; FU
 
 build: ## a release build
 	@.ci/install run
-	@SWIFT=$(SWIFT) .ci/swift build -c release --product apns-emulator -debug-info-format none
+	@SWIFT="$(SWIFT)" .ci/swift build -c release --product apns-emulator -debug-info-format none
 
 lint: ## the style check alone
-	@SWIFT=$(SWIFT) .ci/swift format lint --strict --recursive --parallel Sources Tests Package.swift
+	@SWIFT="$(SWIFT)" .ci/swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
 conformance: build ## other people's clients against the release build; PYTEST="-k php" for some, WORKERS=2 for two at a time
 	@.ci/install test

@@ -1,7 +1,7 @@
 import PushModel
 
 /// A channel that was deleted, with those who listened: they are told apart from it bit by bit. Until then they have the number of
-/// its row, which no other channel gets.
+/// its row, which no other channel gets. They count among the subscriptions until then, whose limit is that of channels on their way, too.
 struct DepartedChannel {
   private let row: Int64
   private let listeners: ListenerList

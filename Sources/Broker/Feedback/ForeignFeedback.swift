@@ -74,7 +74,7 @@ public struct ForeignFeedback {
     // Those who read or clear them begin with the oldest.
     if ordered.prefix(gone.count).allSatisfy({ gone.contains($0.id) }) {
       for entry in ordered.prefix(gone.count) { forget(entry) }
-      return ordered = Array(ordered.dropFirst(gone.count))
+      return ordered.removeFirst(min(gone.count, ordered.count))
     }
     for entry in ordered where gone.contains(entry.id) { forget(entry) }
     ordered.removeAll { gone.contains($0.id) }

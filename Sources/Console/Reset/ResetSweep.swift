@@ -37,10 +37,13 @@ final class ResetSweep: SlicedWork {
   /// Those that wait now.
   private func addFeedback() {
     let broker = broker
-    var rows = broker.allFeedback.filter { broker.owns(broker.registry[$0].zone) }[...]
+    var rows = broker.allFeedback[...]
+    let generation = broker.registry.generation
     sweeps.append { slice in
+      // Another reset has forgotten the devices, and their entries with them: the rows are gone, or somebody else's.
+      guard broker.registry.generation == generation else { return false }
       slice.spend(Self.each * Self.atOnce)
-      broker.clearFeedback(Array(rows.prefix(Self.atOnce)))
+      broker.clearFeedback(rows.prefix(Self.atOnce).filter { broker.owns(broker.registry[$0].zone) })
       rows = rows.dropFirst(Self.atOnce)
       return !rows.isEmpty
     }

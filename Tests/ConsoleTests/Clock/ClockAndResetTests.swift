@@ -193,6 +193,17 @@ import Testing
     #expect(zip(left, left.dropFirst()).allSatisfy { $0 - $1 <= most }, "\(left)")
   }
 
+  @Test("A reset that is under way bears another that forgets the devices meanwhile", arguments: Many.allCases)
+  func forgottenMeanwhile(kind: Many) throws {
+    let lab = ConsoleLab()
+    try lab.install()
+    try kind.make(lab)
+    let answer = try lab.open("POST", "/api/v1/reset", json: #"{"what":["\#(kind.part)"]}"#)
+    try #require(!answer.isComplete && kind.left(lab) > 0)
+    lab.broker.forgetDevices(now: lab.now)
+    #expect(try lab.whole(answer, turns: 100).status == 200 && kind.left(lab) == 0)
+  }
+
   @Test("History survives a reset of devices without naming rows that are gone")
   func historyAfterDevices() throws {
     let lab = try full()
