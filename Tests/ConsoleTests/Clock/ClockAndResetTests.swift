@@ -193,7 +193,7 @@ import Testing
     #expect(zip(left, left.dropFirst()).allSatisfy { $0 - $1 <= most }, "\(left)")
   }
 
-  @Test("A reset that is under way bears another that forgets the devices meanwhile", arguments: Many.allCases)
+  @Test("A reset bears another that forgets the devices meanwhile", arguments: Many.allCases)
   func forgottenMeanwhile(kind: Many) throws {
     let lab = ConsoleLab()
     try lab.install()
