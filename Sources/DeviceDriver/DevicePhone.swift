@@ -147,7 +147,8 @@ public final class DevicePhone {
 
   // MARK: Time
 
-  private var now: Timestamp {
+  /// By the emulator's clock, or the world's as long as nobody has told it that.
+  var now: Timestamp {
     clock.now(
       at: SystemClock.now(), world: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
   }

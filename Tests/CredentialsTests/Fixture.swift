@@ -11,10 +11,20 @@ enum Fixture {
   static let topic = "com.example.app"
 
   private static let shared = Result { try RunFolder.make(now: now) }
+  /// Only for copies: nothing is ever issued in it.
+  private static let untouched = Result { try RunFolder.make(now: now) }
 
   /// The shared folder, freshly loaded.
   static func folder() throws -> CertsFolder {
     let folder = CertsFolder(path: try shared.get())
+    try folder.prepare(now: now)
+    return folder
+  }
+
+  /// A folder for one test alone, in `home`: with the keys of all such folders, and nothing issued yet.
+  static func folder(in home: ScratchFolder) throws -> CertsFolder {
+    try home.copy(from: untouched.get())
+    let folder = CertsFolder(path: home.path)
     try folder.prepare(now: now)
     return folder
   }

@@ -92,8 +92,7 @@ struct ProviderTrustTests {
   @Test("an accepted chain is not verified again for a minute, but never past the certificate's end")
   func remembered() throws {
     let home = ScratchFolder()
-    let folder = CertsFolder(path: home.path + "/certs")
-    try folder.prepare(now: Fixture.now)
+    let folder = try Fixture.folder(in: home)
     let authority = try TestCertificate.foreignAuthority()
     let intermediate = try KeyPair.deviceAuthority(by: authority, now: Fixture.now)
     try write(try authority.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
@@ -132,8 +131,7 @@ struct ProviderTrustTests {
   )
   func trustFolder() throws {
     let home = ScratchFolder()
-    let folder = CertsFolder(path: home.path + "/certs")
-    try folder.prepare(now: Fixture.now)
+    let folder = try Fixture.folder(in: home)
     let trust = try trust(folder)
     let authority = try TestCertificate.foreignAuthority()
     let direct = try foreign(by: authority)
@@ -149,8 +147,7 @@ struct ProviderTrustTests {
   @Test("a single certificate put into the trust folder is accepted, its authority is not")
   func trustedLeaf() throws {
     let home = ScratchFolder()
-    let folder = CertsFolder(path: home.path + "/certs")
-    try folder.prepare(now: Fixture.now)
+    let folder = try Fixture.folder(in: home)
     let authority = try TestCertificate.foreignAuthority()
     let (known, unknown) = (try foreign(by: authority), try foreign(by: authority))
     try write(try known.certificate.pem(), to: folder.trustFolder + "/one.pem")
@@ -162,8 +159,7 @@ struct ProviderTrustTests {
   @Test("a file in the trust folder that holds no certificate is named, the others count")
   func damagedTrust() throws {
     let home = ScratchFolder()
-    let folder = CertsFolder(path: home.path + "/certs")
-    try folder.prepare(now: Fixture.now)
+    let folder = try Fixture.folder(in: home)
     let authority = try TestCertificate.foreignAuthority()
     try write(Array("nothing".utf8), to: folder.trustFolder + "/a-bad.pem")
     try write(try authority.certificate.pem(), to: folder.trustFolder + "/good.pem")

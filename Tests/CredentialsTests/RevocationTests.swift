@@ -12,8 +12,8 @@ struct RevocationTests {
   private let folder: CertsFolder
 
   init() throws {
-    folder = try TestToken.folder(in: home)
-    try folder.prepare(now: Fixture.now)
+    folder = try Fixture.folder(in: home)
+    try TestToken.install(in: folder)
   }
 
   private func issued() throws -> (file: String, der: [UInt8]) {

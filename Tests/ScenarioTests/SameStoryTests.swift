@@ -101,13 +101,15 @@ private final class TwoPhones {
     #"{"name":"x","phones":{"anna":{"apps":{"com.example.app":{"activityTypes":["Game"]}}}},"steps":[{"say":"x"}]}"#
   private static let channel: [UInt8] = [1, 2, 3, 4]
 
+  nonisolated(unsafe) private static let credentials = Result { try RunCredentials.make() }
+
   private let stage: ScenarioStage
   private let anna: ScenarioPhone
   private let ben: DeviceSide
 
   init() throws {
     let file = try ScenarioFile(path: "x.json", text: Array(Self.setting.utf8))
-    let credentials = try ScenarioCredentials()
+    let credentials = try Self.credentials.get()
     stage = try ScenarioStage(file.scenario, credentials)
     anna = try #require(stage.phones.values.first)
     ben = try DeviceSide(#require(UDID("ben")), Self.app, stage.emulator, credentials)
@@ -221,6 +223,7 @@ private final class DeviceSide: DeviceOwner {
   var isAtRest: Bool {
     let app = phone.joined.phone
     return isConnected && driver.isSubscribed && !phone.joined.isRenewing
+      && phone.now == emulator.clock.now()
       && emulator.listens(udid) == (app.settings.hasNetwork && !tokens.isEmpty)
       && driver.state.apps.allSatisfy { tokens[$0.topic] != nil }
       && Set(app.wantedTokens) == Set(contextTokens.keys)

@@ -8,6 +8,7 @@ import Testing
 /// Scenarios against an emulator of their own.
 @Suite("Scenarios", .serialized)
 struct ScenarioRunTests {
+  nonisolated(unsafe) private static let credentials = Result { try RunCredentials.make() }
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Examples/Scenarios")
 
@@ -23,7 +24,7 @@ struct ScenarioRunTests {
   func shipped() throws {
     let names = try Self.shipped()
     #expect(names.count == 12)
-    let credentials = try ScenarioCredentials()
+    let credentials = try Self.credentials.get()
     for name in names {
       let result = ScenarioRunner.play(try Self.file(name), with: credentials)
       #expect(result.isPassed, "\(result.failures)")
@@ -35,7 +36,7 @@ struct ScenarioRunTests {
   func same() throws {
     let name = "silent-push-throttled.json"
     let (first, second) = (
-      ScenarioRunner.play(try Self.file(name), with: try ScenarioCredentials()),
+      ScenarioRunner.play(try Self.file(name), with: try Self.credentials.get()),
       ScenarioRunner.play(try Self.file(name), with: try ScenarioCredentials())
     )
     #expect(ScenarioReport.json([first]).text == ScenarioReport.json([second]).text)
@@ -49,7 +50,7 @@ struct ScenarioRunTests {
     let line = try #require(lines.firstIndex { $0.contains(#"{"badge": 1}"#) }) + 1
     let changed = text.replacing(#"{"badge": 1}"#, with: #"{"badge": 2}"#)
     let result = ScenarioRunner.play(
-      try ScenarioFile(path: "first.json", text: Array(changed.utf8)), with: try ScenarioCredentials())
+      try ScenarioFile(path: "first.json", text: Array(changed.utf8)), with: try Self.credentials.get())
     let failure = try #require(result.failures.first)
     #expect(result.failures.count == 1 && failure.place.line == line)
     #expect((failure.expected, failure.got) == ("badge 2", "1"))
@@ -67,7 +68,7 @@ struct ScenarioRunTests {
     let text =
       #"{"name": "x", "environment": "\#(environment)", "phones": \#(phones), "steps": [\#(steps)]}"#
     return ScenarioRunner.play(
-      try ScenarioFile(path: "x.json", text: Array(text.utf8)), with: try ScenarioCredentials())
+      try ScenarioFile(path: "x.json", text: Array(text.utf8)), with: try Self.credentials.get())
   }
 
   @Test(

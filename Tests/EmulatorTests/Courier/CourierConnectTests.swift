@@ -264,12 +264,13 @@ extension LiveTests {
 
 /// A device identity of an authority that nobody here knows.
 private enum ForeignDevice {
-  static func identity() throws -> DeviceIdentity {
+  private static let shared: Result<DeviceIdentity, any Error> = Result {
     let folder = ScratchFolder()
-    let path = folder.path + "/certs"
-    let certs = CertsFolder(path: path)
+    let certs = CertsFolder(path: folder.path + "/certs")
     try certs.prepare(now: Site.now)
     let files = try certs.issueDeviceCertificate(udid: #require(UDID("phone-1")), now: Site.now)
     return try DeviceIdentity.load(pem: files.certificate, key: files.key)
   }
+
+  static func identity() throws -> DeviceIdentity { try shared.get() }
 }
