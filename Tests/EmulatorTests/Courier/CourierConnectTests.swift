@@ -264,13 +264,15 @@ extension LiveTests {
 
 /// A device identity of an authority that nobody here knows.
 private enum ForeignDevice {
-  private static let shared: Result<DeviceIdentity, any Error> = Result {
-    let folder = ScratchFolder()
-    let certs = CertsFolder(path: folder.path + "/certs")
-    try certs.prepare(now: Site.now)
-    let files = try certs.issueDeviceCertificate(udid: #require(UDID("phone-1")), now: Site.now)
-    return try DeviceIdentity.load(pem: files.certificate, key: files.key)
+  private static let pems: Result<(certificate: [UInt8], key: [UInt8]), any Error> = Result {
+    let folder = CertsFolder(path: try RunFolder.make(now: Site.now))
+    let files = try folder.issueDeviceCertificate(udid: #require(UDID("phone-1")), now: Site.now)
+    func contents(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
+    return (try contents(files.certificate), try contents(files.key))
   }
 
-  static func identity() throws -> DeviceIdentity { try shared.get() }
+  static func identity() throws -> DeviceIdentity {
+    let pems = try pems.get()
+    return try DeviceIdentity(certificatePEM: pems.certificate, keyPEM: pems.key)
+  }
 }
