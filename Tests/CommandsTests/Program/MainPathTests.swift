@@ -129,7 +129,7 @@ struct MainPathTests {
   func feedback() throws {
     let result = try Self.run(
       """
-      phone >phone.log &
+      (exec "$emulator" device --udid phone-1 --topic $topic --timeout 20 >phone.log) &
       phone=$!
       until grep -qs ^token phone.log; do sleep 0.05; done
       curl -sf -X POST $api/devices/phone-1/apps/$topic/remove >/dev/null
