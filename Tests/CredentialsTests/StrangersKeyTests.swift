@@ -40,7 +40,7 @@ struct StrangersKeyTests {
   @Test("a modulus that is too long to be used for anybody is refused")
   func longModulus() throws {
     // Only the key of the request is looked at: its signature is never verified.
-    let request = try TestKey(exponent: 3, bits: 4104).request
+    let request = try TestKey(exponent: 3, bits: 4104, primes: 4).request
     let error = refused {
       try Fixture.folder().signDeviceRequest(csrPEM: request, udid: udid("phone-1"), now: Fixture.now)
     }

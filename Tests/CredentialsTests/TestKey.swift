@@ -11,7 +11,8 @@ final class TestKey {
 
   private let handle: OpaquePointer
 
-  init(exponent: UInt, bits: Int32 = 2048) throws {
+  /// Of more than two primes, as those are found sooner.
+  init(exponent: UInt, bits: Int32 = 2048, primes: Int32 = 3) throws {
     let context = try #require(EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, nil))
     defer { EVP_PKEY_CTX_free(context) }
     let number = try #require(BN_new())
@@ -20,6 +21,7 @@ final class TestKey {
     try #require(
       BN_set_word(number, exponent) == 1 && EVP_PKEY_keygen_init(context) == 1
         && EVP_PKEY_CTX_set_rsa_keygen_bits(context, bits) == 1
+        && EVP_PKEY_CTX_set_rsa_keygen_primes(context, primes) == 1
         && EVP_PKEY_CTX_set1_rsa_keygen_pubexp(context, number) == 1 && EVP_PKEY_keygen(context, &key) == 1)
     handle = try #require(key)
   }

@@ -3,8 +3,8 @@
     python3 mutants.py [--seed N] [--count N] [--modules Broker,…] [--list] [--full]
 
 The draw depends on the seed and the sources alone, and is listed before the first run. Each change is made in a copy of this tree
-under .build/mutants, and tried by `make check`; with --full, what survives that is tried by `make test`. A change that does not compile
-counts as none: the next of the draw takes its place. Ends with 1 if more than one in twenty survives."""
+under .build/mutants, and tried by the tests of its module, then by `make check`; with --full, what survives that is tried by `make test`.
+A change that does not compile counts as none: the next of the draw takes its place. Ends with 1 if more than one in twenty survives."""
 
 import argparse
 import os
@@ -33,6 +33,10 @@ class Mutant:
     before: str
     after: str
     kind: str
+
+    @property
+    def module(self):
+        return self.path.split("/")[1]
 
     def __str__(self):
         return f"{self.path}:{self.line}: {self.kind}\n    - {self.before.strip()}\n    + {self.after.strip() or '(nothing)'}"
@@ -132,10 +136,10 @@ def replace(mutant, old, new):
         file.write("\n".join(lines))
 
 
-def make(target, timeout):
+def make(words, timeout):
     """Its exit status and what it said; a time that ran out counts as a failure."""
     process = subprocess.Popen(
-        ["make", "--no-print-directory", target], cwd=COPY, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        ["make", "--no-print-directory", *words.split()], cwd=COPY, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, start_new_session=True)
     try:
         said, _ = process.communicate(timeout=timeout)
@@ -149,13 +153,14 @@ def make(target, timeout):
 def outcome(mutant, full):
     """`does not compile`, `survived`, or what noticed it."""
     replace(mutant, mutant.before, mutant.after)
+    steps = [(f"check ONLY={mutant.module}", CHECK_TIMEOUT), ("check", CHECK_TIMEOUT)]
     try:
-        for target, timeout in [("check", CHECK_TIMEOUT)] + ([("test", TEST_TIMEOUT)] if full else []):
-            status, said = make(target, timeout)
+        for words, timeout in steps + ([("test", TEST_TIMEOUT)] if full else []):
+            status, said = make(words, timeout)
             if status != 0:
                 compiles = not re.search(rf"{re.escape(os.path.basename(mutant.path))}:\d+:\d+: error: ", said)
                 first = re.search(r"^(✘ Test .*? recorded an issue.*|FAILED .*|.*Fatal error.*|no end .*)$", said, re.M)
-                return f"make {target}: {first[1][:150] if first else 'failed'}" if compiles else "does not compile"
+                return f"make {words}: {first[1][:150] if first else 'failed'}" if compiles else "does not compile"
         return "survived"
     finally:
         replace(mutant, mutant.after, mutant.before)
