@@ -18,8 +18,16 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: optimised)
 }
 
+/// The tests of some modules alone, by the names of these, as `APNS_EMULATOR_TESTS=Broker,Storage`: what they do not need is not built.
+let chosenTests = Context.environment["APNS_EMULATOR_TESTS"]
+
+/// Nobody imports these, so that a module of its own for each is a seventh of their build. As a whole they have none, which is slower
+/// only for who changes them again and again, one file at a time.
+let whole: [SwiftSetting] =
+  chosenTests == nil ? [.unsafeFlags(["-whole-module-optimization", "-num-threads", "1"])] : []
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name + "Tests", dependencies: dependencies)
+  .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: whole)
 }
 
 let package = Package(
@@ -155,9 +163,8 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The tests of some modules alone, by the names of these, as `APNS_EMULATOR_TESTS=Broker,Storage`: what they do not need is not built.
-if let chosen = Context.environment["APNS_EMULATOR_TESTS"] {
-  let names = Set(chosen.split(separator: ",").map { "\($0)Tests" })
+if let chosenTests {
+  let names = Set(chosenTests.split(separator: ",").map { "\($0)Tests" })
   package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
 
