@@ -24,7 +24,8 @@ let chosenTests = Context.environment["APNS_EMULATOR_TESTS"]
 /// Nobody imports these, so that a module of its own for each is a seventh of their build. As a whole they have none, which is slower
 /// only for who changes them again and again, one file at a time.
 let whole: [SwiftSetting] =
-  chosenTests == nil ? [.unsafeFlags(["-disable-batch-mode", "-whole-module-optimization", "-num-threads", "1"])] : []
+  chosenTests == nil
+  ? [.unsafeFlags(["-disable-batch-mode", "-whole-module-optimization", "-num-threads", "1"])] : []
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: whole)
