@@ -9,13 +9,18 @@ let optimised: [SwiftSetting] = [
     ["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
 
+/// For what no push passes through: it is built in less time, and its exclusivity checks stay on.
+let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 /// A C library as Debian and Homebrew package it: a module map, a shim, nothing else.
 func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: optimised)
+func library(
+  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = optimised
+) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 /// The tests of some modules alone, by the names of these, as `APNS_EMULATOR_TESTS=Broker,Storage`: what they do not need is not built.
@@ -65,9 +70,9 @@ let package = Package(
       "Cluster",
       ["Broker", "Credentials", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
     library("Faults", ["PushModel"]),
-    library("Phone", ["PushModel"]),
+    library("Phone", ["PushModel"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
-    library("Console", ["Broker", "Dashboard", "Faults", "Phone", "PushModel", "Transport"]),
+    library("Console", ["Broker", "Dashboard", "Faults", "Phone", "PushModel", "Transport"], small),
     library("SimulatedDevice", ["CourierWire", "PushModel"]),
     library(
       "DeviceDriver",
@@ -78,7 +83,7 @@ let package = Package(
       [
         "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "LegacyWire", "Phone", "Platform",
         "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
-      ]),
+      ], small),
     library(
       "Emulator",
       [
@@ -98,7 +103,7 @@ let package = Package(
         "Emulator", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario",
         "SimulatedDevice",
         "SimulatedProvider", "Transport", "Zones",
-      ]),
+      ], small),
     library(
       "APNSEmulatorTesting",
       [
