@@ -30,7 +30,12 @@ let chosenTests = Context.environment["APNS_EMULATOR_TESTS"]
 /// only for who changes them again and again, one file at a time.
 let whole: [SwiftSetting] =
   chosenTests == nil
-  ? [.unsafeFlags(["-disable-batch-mode", "-whole-module-optimization", "-num-threads", "1"])] : []
+  ? [
+    .unsafeFlags([
+      "-disable-batch-mode", "-whole-module-optimization", "-no-emit-module-separately-wmo", "-num-threads",
+      "1",
+    ])
+  ] : []
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: whole)
