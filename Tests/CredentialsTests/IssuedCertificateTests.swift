@@ -51,7 +51,8 @@ struct IssuedCertificateTests {
     ])
   func suffixes(_ asked: [String], _ listed: [String]) throws {
     let app = "com.example.suffixes"
-    let folder = try Fixture.folder()
+    let home = ScratchFolder()
+    let folder = try Fixture.folder(in: home)
     let issued = try folder.issuePushCertificate(
       topics: asked.map { try topic(app + $0) }, environments: .both, now: Fixture.now)
     let leaf = try #require(Certificate.all(pem: contents(of: issued.certificate)).first)
