@@ -44,7 +44,7 @@ public struct PushIdentity {
     (certificates, self.key) = (found, key)
   }
 
-  private static func isPEM(_ bytes: [UInt8]) -> Bool { bytes.contains("-----BEGIN") }
+  private static func isPEM(_ bytes: [UInt8]) -> Bool { bytes.contains("-----BEGIN".utf8) }
 
   /// Those of a file in PEM or DER.
   static func certificates(_ bytes: [UInt8]) -> [Certificate] {
@@ -92,15 +92,5 @@ public struct PushIdentity {
       throw CredentialsError(.exists, "\(file) is there already; choose another name, or remove it")
     }
     try FileSystem.write(bytes, to: file, permissions: FileSystem.secretFile)
-  }
-}
-
-extension [UInt8] {
-  fileprivate func contains(_ text: String) -> Bool {
-    let words = Array(text.utf8)
-    guard count >= words.count else { return false }
-    return indices.dropLast(words.count - 1).contains {
-      self[$0] == words[0] && self[$0...].starts(with: words)
-    }
   }
 }

@@ -98,4 +98,16 @@ struct OutputBufferTests {
     small.release(to: loop)
     #expect(loop.memory.used == 0)
   }
+
+  @Test("of a large answer a quarter may be left without giving any storage back, and not a byte less")
+  func quarter() throws {
+    let loop = try #require(EventLoop())
+    var large = OutputBuffer()
+    append(pattern(8 << 20), to: &large, loop)
+    large.consume(6 << 20, to: loop)
+    #expect(loop.memory.used == 8 << 20)
+    large.consume(1, to: loop)
+    #expect(loop.memory.used == 2 << 20)
+    large.release(to: loop)
+  }
 }
