@@ -159,7 +159,7 @@ def outcome(mutant, full):
             status, said = make(words, timeout)
             if status != 0:
                 compiles = not re.search(rf"{re.escape(os.path.basename(mutant.path))}:\d+:\d+: error: ", said)
-                first = re.search(r"^(✘ Test .*? recorded an issue.*|FAILED .*|.*Fatal error.*|no end .*)$", said, re.M)
+                first = re.search(r"^(✘ Test .*? recorded an issue.*|FAILED .*|.*Fatal error.*|.*unexpected signal.*|no end .*)$", said, re.M)
                 return f"make {words}: {first[1][:150] if first else 'failed'}" if compiles else "does not compile"
         return "survived"
     finally:

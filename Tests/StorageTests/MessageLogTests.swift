@@ -65,6 +65,20 @@ struct MessageLogTests {
     #expect(try entries() < 20_000)
   }
 
+  @Test("a segment goes with the last of its entries that counts")
+  func outdated() throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(2)
+    for row in RegistrationID.rows(below: 2) { fleet.push(row, "older") }
+    try fleet.commit()
+    fleet.push(0, "newer")
+    try fleet.commit()
+    #expect(try look("SELECT count(*) FROM message_log") == 2)
+    fleet.push(1, "newer")
+    try fleet.commit()
+    #expect(try look("SELECT min(segment) FROM message_log") == 2)
+  }
+
   @Test("does not grow beyond twice of what counts when all registrations get messages at random")
   func spread() throws {
     var random = SeededChoices(seed: 7)
@@ -118,10 +132,13 @@ struct MessageLogTests {
     }
   }
 
-  /// Entries in the log, taken from its size: all of this suite's are small. Looks at a copy, as the store is in use.
-  private func entries() throws -> Int {
+  /// Entries in the log, taken from its size: all of this suite's are small.
+  private func entries() throws -> Int64 { try look("SELECT sum(length(entries)) FROM message_log") / 50 }
+
+  /// What a query of one number answers. Looks at a copy, as the store is in use.
+  private func look(_ query: String) throws -> Int64 {
     let copies = ScratchFolder()
     try copies.copy(from: folder)
-    return try Int(Raw.run(copies.file("store.db"), "SELECT sum(length(entries)) FROM message_log")) / 50
+    return try Raw.run(copies.file("store.db"), query)
   }
 }
