@@ -80,6 +80,8 @@ def test_who_was_away_gets_at_another_node_what_the_channel_stores(cluster, prov
         for listener in listeners:
             assert listener.change(join=[stored, unstored]) == 0
     away.close()
+    # Until its node has heard of that, broadcasts go to the connection that was.
+    eventually(lambda: not cluster.nodes[1].api("GET", "/api/v1/devices/phone-4")["online"], "the device is away")
     for number, (stored, unstored) in enumerate(channels):
         for goals in (10 + number, 20 + number):
             assert providers[number].broadcast(stored, update(goals), LATER) == (200, "")
