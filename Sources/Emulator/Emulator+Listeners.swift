@@ -9,6 +9,7 @@ extension Emulator {
   func openListeners() throws {
     ports.ca = Self.absolute(certs.caCertificate)
     ports.certs = Self.absolute(certs.path)
+    ports.environment = options.environment
     ports.access = accessToken
     try tellOfSingleCertificate()
     let identities = try serverIdentities()

@@ -16,6 +16,10 @@ test('durations have three parts at most, and seconds only below a day', () => {
     ['0 ms', '999 ms', '1.5 s', '1 min 0 s', '1 h 30 min 0 s', '2 d 3 h 4 min', '-1 h 0 s']);
 });
 
+test('what is rounded up counts to the next part', () => {
+  assert.deepEqual([3659999, 59990, 86399990, -119999].map(duration), ['1 h 1 min 0 s', '1 min 0 s', '1 d', '-2 min 0 s']);
+});
+
 test('counts are short where there is little room', () => {
   assert.deepEqual([0, 99999, 100000, 1234567].map(compact), ['0', '99999', '100K', '1.2M']);
 });

@@ -25,7 +25,8 @@ enum CommandHelp {
   static let exec = """
     Ports that are not given are free ones, and nothing but certificates is on disk unless --data is given. CMD finds the
     emulator in its environment: APNS_EMULATOR_GATEWAY, _FEEDBACK, _PROVIDER, _COURIER, _CONSOLE and _PROXY (host:port),
-    APNS_EMULATOR_CA and SSL_CERT_FILE, APNS_EMULATOR_CERTS, APNS_EMULATOR_PORTS_FILE; with --proxy also HTTPS_PROXY.
+    APNS_EMULATOR_CA, APNS_EMULATOR_CERTS, APNS_EMULATOR_PORTS_FILE; with --proxy also HTTPS_PROXY. SSL_CERT_FILE,
+    CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE and NODE_EXTRA_CA_CERTS name our CA and the system's in one file.
 
       apns-emulator exec -- make test
       apns-emulator exec --proxy -- make test

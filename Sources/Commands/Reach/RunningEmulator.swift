@@ -12,6 +12,8 @@ struct RunningEmulator {
   /// Whether the addresses are the default ports, which nobody has named.
   private let isGuess: Bool
   private var caPath: String
+  /// As the ports file says it; nil without one.
+  private let ownEnvironment: Environment?
   /// What opens a console that is bound beyond loopback.
   let credentials: [HTTPField]
   /// The certs folder.
@@ -25,13 +27,13 @@ struct RunningEmulator {
       credentials = Self.credentials(token)
       certs = folder ?? "certs"
       caPath = certs + "/ca.pem"
-      isGuess = true
+      (isGuess, ownEnvironment) = (true, nil)
       addresses = Self.defaults.mapValues { SocketAddress(host: "127.0.0.1", port: $0) }
       return
     }
-    isGuess = false
     let members = try Self.members(of: path)
     let texts = Dictionary(members.compactMap { name, value in value.text(name) }, uniquingKeysWith: { $1 })
+    (isGuess, ownEnvironment) = (false, texts["environment"].flatMap(Environment.init(name:)))
     credentials = Self.credentials(token ?? texts["access"])
     certs = folder ?? texts["certs"] ?? "certs"
     caPath = texts["ca"] ?? certs + "/ca.pem"
@@ -84,6 +86,12 @@ struct RunningEmulator {
       (emulator.certs, emulator.caPath) = (path, "\(path)/ca.pem")
     }
     return (emulator, environment)
+  }
+
+  /// The environment of what is asked for: `chosen` by a flag, else the emulator's own. One that does not tell, as its console is off or
+  /// wants an access token, is taken for one of the sandbox, as it is without a flag of its own.
+  func environment(_ chosen: Environment? = nil) -> Environment {
+    chosen ?? ownEnvironment ?? (try? asItSays()).flatMap { Environment(name: $0.environment) } ?? .sandbox
   }
 
   /// For usual requests, in nanoseconds.

@@ -22,8 +22,9 @@ enum DeviceCommand {
   private static let seed = Flag(
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives reconnect jitter")
   private static let environments = Flag(
-    "environment", .environments, default: "sandbox",
-    "which of Apple's server names is asked for; both: a connection and tokens for each")
+    "environment", .environments,
+    "which of Apple's server names is asked for (else that of the emulator); both: a connection and tokens for each"
+  )
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, environments,
     keepAlive, seed, ExplainCommand.version, ExplainCommand.appState, CommonFlags.strictPushType,
@@ -44,7 +45,8 @@ enum DeviceCommand {
       phoneSettings, settings[ExplainCommand.appState] ?? .suspended,
       activityTypes: settings.all(activityType), loop: runner.client.loop)
     let folder = "\(emulator.certs)/devices"
-    for (index, environment) in (settings[environments] ?? .sandbox).environments.enumerated() {
+    let wanted = settings[environments]?.environments ?? [emulator.environment()]
+    for (index, environment) in wanted.enumerated() {
       // The second has a state of its own; key and certificate are the device's.
       let files = DeviceFiles(folder: folder, udid: udid, stateName: index == 0 ? nil : environment.name)
       try runner.add(device(settings, files), files, phone, environment)

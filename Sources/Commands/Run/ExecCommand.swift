@@ -1,3 +1,4 @@
+import Credentials
 import Emulator
 import Platform
 
@@ -86,9 +87,16 @@ enum ExecCommand {
     return options
   }
 
+  /// The names by which programs are told whom to trust: OpenSSL and what heeds it (Ruby, PHP, Go, Rust), curl, Python's requests, Node.
+  private static let trustVariables = [
+    "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+  ]
+
   private static func export(_ emulator: Emulator, portsFile: String) {
     ProcessEnvironment.set("APNS_EMULATOR_PORTS_FILE", portsFile)
-    ProcessEnvironment.set("SSL_CERT_FILE", emulator.ports.ca)
+    let bundle = TrustBundle.path(in: emulator.ports.certs)
+    let trusted = access(bundle, R_OK) == 0 ? bundle : emulator.ports.ca
+    for name in trustVariables { ProcessEnvironment.set(name, trusted) }
     if let access = emulator.accessToken {
       ProcessEnvironment.set(CommonFlags.access.environmentName, access)
     }

@@ -19,7 +19,8 @@ enum FeedbackCommand {
     }
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     let exchange = try Exchange.perform(
-      sending: [], to: emulator.address("feedback"), serverName: SendCommand.serverName("feedback", settings),
+      sending: [], to: emulator.address("feedback"),
+      serverName: SendCommand.serverName("feedback", settings, emulator),
       context: try SendCommand.certificateContext(settings, emulator, maximum: .tls12),
       limit: settings[timeout]?.nanoseconds)
     var bytes = exchange.received

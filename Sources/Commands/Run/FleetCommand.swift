@@ -58,7 +58,7 @@ enum FleetCommand {
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
     let site = try FleetSite(
       emulator, name: settings[name]?.text ?? "fleet", topics: settings.all(topics),
-      environment: settings[CommonFlags.environment] ?? .sandbox,
+      environment: emulator.environment(settings[CommonFlags.environment]),
       keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000, seed: seed,
       keepsFiles: settings.isOn(keep))
     let output = FleetOutput(isJSON: settings.isOn(CommonFlags.json), tokensPath: settings[tokens])

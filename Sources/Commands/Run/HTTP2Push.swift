@@ -33,7 +33,7 @@ final class HTTP2Push: HTTP2ClientOwner {
 
   /// What became of it, and whether it was accepted; throws if there is no emulator to say so.
   func perform() throws -> (answer: JSONValue, isAccepted: Bool) {
-    let name = SendCommand.serverName("api", settings)
+    let name = SendCommand.serverName("api", settings, emulator)
     let token = Hex.encode(settings[SendCommand.token] ?? [])
     let head = HTTP2RequestHead(authority: name, fields: try fields())
     request = (head, "/3/device/\(token)", payload)

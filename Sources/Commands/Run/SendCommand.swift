@@ -87,7 +87,7 @@ enum SendCommand {
       frames += push.frame
     }
     let exchange = try Exchange.perform(
-      sending: frames, to: emulator.address("gateway"), serverName: serverName("gateway", settings),
+      sending: frames, to: emulator.address("gateway"), serverName: serverName("gateway", settings, emulator),
       context: try certificateContext(settings, emulator, maximum: .tls12),
       limit: settings[wait]?.nanoseconds,
       isEnough: { $0.count >= LegacyErrorPacket.byteCount })
@@ -127,8 +127,8 @@ enum SendCommand {
   }
 
   /// Apple's name for a listener, which also says the environment.
-  static func serverName(_ service: String, _ settings: Settings) -> String {
-    (settings[CommonFlags.environment] ?? .sandbox).host(of: service)
+  static func serverName(_ service: String, _ settings: Settings, _ emulator: RunningEmulator) -> String {
+    emulator.environment(settings[CommonFlags.environment]).host(of: service)
   }
 
   /// A TLS context with the push certificate that the flags name, or the one issued for the topic.

@@ -1,3 +1,4 @@
+import Credentials
 import Emulator
 import Platform
 
@@ -34,8 +35,21 @@ enum ServeCommand {
     SignalMask.ignoreSignalsOfWriting()
     SocketCalls.raiseOpenFileLimit()
     let emulator = try Emulator(options: options)
-    try emulator.start { prepare(emulator) }
+    try emulator.start {
+      writeBundle(emulator)
+      prepare(emulator)
+    }
     return emulator
+  }
+
+  /// What programs can be told to trust; a folder that can't be written to is no reason not to start.
+  private static func writeBundle(_ emulator: Emulator) {
+    let (ca, certs) = (emulator.ports.ca, emulator.ports.certs)
+    do {
+      _ = try TrustBundle.write(ca, in: certs, given: ProcessEnvironment.variables["SSL_CERT_FILE"])
+    } catch {
+      Output.complain("\(error); programs are told to trust \(ca) alone")
+    }
   }
 
   /// SIGINT and SIGTERM end it in order, a second one at once; SIGHUP is what `logrotate` sends.

@@ -277,7 +277,7 @@ enum CommonFlags {
   static let udid = Flag("udid", .udid, "device id, any name: phone-1").required
   static let timeout = Flag("timeout", .interval, "give up after this time")
   static let environment = Flag(
-    "environment", .environment, default: "sandbox", "which of Apple's server names is asked for")
+    "environment", .environment, "which of Apple's server names is asked for (else that of the emulator)")
 }
 
 /// Words for `ProviderCheckOptions.suffixMismatch`.

@@ -25,7 +25,15 @@ extension Console {
 
   /// The same as an order to all nodes: what the new time ends is ended in the turns that follow.
   func moveClockAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse {
-    let clock = try change(request)
+    let (clock, body) = (try clock(), try request.object())
+    var state = SavedClock.offset(0)
+    if body.members.contains(where: { SavedClock.order.names.contains($0.0) }) {
+      try SavedClock.order.read(body, into: &state)
+    } else {
+      // A log may keep orders of an earlier version, which name a moment.
+      state = try changed(body, clock, from: request.now)
+    }
+    _ = publish(state, clock)
     slices.add(ExpiryWork(context))
     return HTTPResponse(json: clockDocument(clock))
   }
@@ -33,32 +41,37 @@ extension Console {
   /// Any of `set`, `advance` and `freeze`, applied in this order.
   private func change(_ request: ConsoleRequest) throws -> any ClockControl {
     try request.query().finish()
-    let body = try request.object()
     let clock = try clock()
-    var change = ClockChange()
-    try ClockChange.form.read(body, into: &change)
-    let target = try Self.moment(change, body, from: request.now)
-    guard target != nil || change.freezes != nil else {
-      throw ConsoleError.badRequest("the body: expected set, advance or freeze")
-    }
-    // A clock that is to stand stands at that very moment.
-    if change.freezes == true { clock.setFrozen(true) }
-    if let target { clock.set(target) }
-    if change.freezes == false { clock.setFrozen(false) }
+    return publish(try changed(request.object(), clock, from: request.now), clock)
+  }
+
+  /// The same as every node of a cluster is asked for it: where the clock is afterwards, whenever a node hears of it.
+  func absoluteClock(_ request: ConsoleRequest) throws -> [UInt8] {
+    try SavedClock.order.document(changed(request.object(), clock(), from: request.now)).encoded
+  }
+
+  private func publish(_ state: SavedClock, _ clock: any ClockControl) -> any ClockControl {
+    state.apply(to: clock)
     publish("clock", [("clock", clockDocument(clock))])
     return clock
   }
 
-  /// The same as every node of a cluster is asked for it: not from when it hears of it, but from now.
-  func absoluteClock(_ request: ConsoleRequest) throws -> [UInt8] {
-    let body = try request.object()
+  /// Where a change leads.
+  private func changed(_ body: JSONObject, _ clock: any ClockControl, from now: Timestamp) throws
+    -> SavedClock
+  {
     var change = ClockChange()
     try ClockChange.form.read(body, into: &change)
-    let target = try Self.moment(change, body, from: request.now) ?? request.now
-    var members: [(String, JSONValue)] = [("set", .string(target.rfc3339))]
-    if let freezes = change.freezes { members.append(("freeze", .bool(freezes))) }
-    guard members.count > 1 || !body.members.isEmpty else { return request.http.body }
-    return JSONValue.object(members).encoded
+    let target = try Self.moment(change, body, from: now)
+    guard target != nil || change.freezes != nil else {
+      throw ConsoleError.badRequest("the body: expected set, advance or freeze")
+    }
+    if change.freezes ?? (clock.frozenAt != nil) { return .frozen(target ?? now) }
+    // To the nanosecond, as some time passes between two looks at the system's clock. What leads to 1970 to 2199 is in range.
+    guard clock.frozenAt == nil, change.moment == nil else {
+      return .offset((target ?? now).nanoseconds &- clock.system.nanoseconds)
+    }
+    return .offset(clock.offset &+ (change.nanoseconds ?? 0))
   }
 
   /// Where the clock shall be; nil to leave it.
@@ -140,6 +153,8 @@ public protocol ClockControl: AnyObject {
   var offset: Int64 { get }
   /// Set while time stands still.
   var frozenAt: Timestamp? { get }
+  /// The system's own time.
+  var system: Timestamp { get }
   /// Jumps forward (or back, if negative) by nanoseconds.
   func advance(nanoseconds: Int64)
   /// Makes it `moment` now.

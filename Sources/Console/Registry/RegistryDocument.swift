@@ -83,7 +83,7 @@ struct RegistryDocument {
       "install": .integer(Int64(registration.install)),
       "state": .string(Self.state(registration)),
       "installed": .bool(registration.isActive && !registration.isAbandoned),
-      "enabled": .bool(session?.enabled.contains(topic.hash) ?? false),
+      "enabled": .bool(registration.isActive && session?.enabled.contains(topic.hash) ?? false),
     ]
   }
 

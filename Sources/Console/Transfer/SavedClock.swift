@@ -2,7 +2,7 @@ import PushModel
 
 /// The clock of a saved state: how far it is from the system's, or where it stands still.
 enum SavedClock: Equatable, JSONDocument {
-  /// In milliseconds.
+  /// In nanoseconds.
   case offset(Int64)
   case frozen(Timestamp)
 
@@ -13,25 +13,32 @@ enum SavedClock: Equatable, JSONDocument {
     $0 >= Console.earliestClock && $0 <= Console.latestClock
   }
 
-  static let form = JSONForm<SavedClock>([
-    JSONField(
-      "offset", .number(offsets, expected: "a number of seconds that leads to 1970 to 2199"),
-      get: { if case .offset(let milliseconds) = $0 { Double(milliseconds) / 1000 } else { nil } },
-      set: { $0 = .offset(Int64(($1 * 1000).rounded())) }),
-    // Behind the offset, beside which it counts.
-    JSONField(
-      "frozenAt", times, get: { if case .frozen(let moment) = $0 { moment } else { nil } },
-      set: { $0 = .frozen($1) }),
-  ])
+  static let form: JSONForm<SavedClock> = makeForm(offsets: offsets)
+  /// As the nodes of a cluster are told where the clock is. Who has sent it has seen to it that it leads to those years.
+  static let order: JSONForm<SavedClock> = makeForm(offsets: -8e9...8e9)
+
+  private static func makeForm(offsets: ClosedRange<Double>) -> JSONForm<SavedClock> {
+    JSONForm([
+      JSONField(
+        "offset", .number(offsets, expected: "a number of seconds that leads to 1970 to 2199"),
+        get: { if case .offset(let nanoseconds) = $0 { Double(nanoseconds) / 1e9 } else { nil } },
+        set: { $0 = .offset(Int64(($1 * 1e9).rounded())) }),
+      // Behind the offset, beside which it counts.
+      JSONField(
+        "frozenAt", times, get: { if case .frozen(let moment) = $0 { moment } else { nil } },
+        set: { $0 = .frozen($1) }),
+    ])
+  }
 
   init(_ clock: any ClockControl) {
-    self = clock.frozenAt.map(SavedClock.frozen) ?? .offset(clock.offset / 1_000_000)
+    self = clock.frozenAt.map(SavedClock.frozen) ?? .offset(clock.offset)
   }
 
   func apply(to clock: any ClockControl) {
-    clock.reset()
     switch self {
-    case .offset(let milliseconds): clock.advance(nanoseconds: milliseconds * 1_000_000)
+    case .offset(let nanoseconds):
+      if clock.frozenAt != nil { clock.setFrozen(false) }
+      clock.advance(nanoseconds: nanoseconds &- clock.offset)
     case .frozen(let moment):
       clock.set(moment)
       clock.setFrozen(true)

@@ -13,8 +13,9 @@ export function dateTime(text) {
 }
 
 export function duration(milliseconds) {
-  const seconds = Math.abs(milliseconds) / 1000;
-  if (seconds < 1) return `${Math.round(milliseconds)} ms`;
+  // Rounded first, so that no part comes to a whole of the next.
+  const exact = Math.abs(milliseconds) / 1000, seconds = Math.round(exact * 10) / 10;
+  if (exact < 1) return `${Math.round(milliseconds)} ms`;
   const sign = milliseconds < 0 ? '-' : '';
   const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
   const parts = [days && `${days} d`, hours && `${hours} h`, minutes && `${minutes} min`, !days && `${+(seconds % 60).toFixed(1)} s`];

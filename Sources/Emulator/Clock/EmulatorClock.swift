@@ -64,7 +64,9 @@ public final class EmulatorClock {
   }
 }
 
-extension EmulatorClock: ClockControl {}
+extension EmulatorClock: ClockControl {
+  public var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+}
 
 extension Broker {
   /// Bytes have come: what is done with them is timed from now. Once for each read and not for each push, where there are

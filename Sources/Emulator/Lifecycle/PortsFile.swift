@@ -9,6 +9,8 @@ public struct PortsFile: Sendable {
   public var ca = ""
   /// Absolute path of the certs folder.
   public var certs = ""
+  /// Whose a connection is that does not say it by its server name.
+  public var environment = Environment.sandbox
   /// What console and proxy ask for beyond loopback; nil on loopback. With it the file is its owner's alone.
   public var access: String?
 
@@ -30,7 +32,7 @@ public struct PortsFile: Sendable {
     let token = access.map { [("access", JSONValue.string($0))] } ?? []
     return .object(
       [("pid", .integer(Int64(getpid())))] + addresses + [("ca", .string(ca)), ("certs", .string(certs))]
-        + token)
+        + [("environment", .string(environment.name))] + token)
   }
 }
 

@@ -103,7 +103,10 @@ struct ExitStatusTests {
     defer { program.remove() }
     let result = try program.exec(
       script: """
-        test -f "$APNS_EMULATOR_CA" && test "$SSL_CERT_FILE" = "$APNS_EMULATOR_CA"
+        set -e
+        test -f "$APNS_EMULATOR_CA"
+        [ "$(head -c $(wc -c < "$APNS_EMULATOR_CA") "$SSL_CERT_FILE")" = "$(cat "$APNS_EMULATOR_CA")" ]
+        for name in CURL_CA_BUNDLE REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS; do eval test "\\$$name" = "$SSL_CERT_FILE"; done
         test -f "$APNS_EMULATOR_CERTS/server.pem"
         for address in $APNS_EMULATOR_GATEWAY $APNS_EMULATOR_FEEDBACK $APNS_EMULATOR_PROVIDER \\
           $APNS_EMULATOR_COURIER $APNS_EMULATOR_CONSOLE; do test "${address%:*}" = 127.0.0.1; done
@@ -116,6 +119,30 @@ struct ExitStatusTests {
     let portsFile = try #require(lines.last)
     #expect(!FileManager.default.fileExists(atPath: portsFile), "the ports file goes with the emulator")
     #expect(try FileManager.default.contentsOfDirectory(atPath: program.folder.path()) == ["certs"])
+  }
+
+  @Test(
+    "device and send follow the environment of the emulator that they find",
+    arguments: ["production", "sandbox"])
+  func environmentOfEmulator(name: String) throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let result = try program.exec(
+      ["--environment", name],
+      script: """
+        set -e
+        "$emulator" certs push --topic com.example.app > /dev/null
+        "$emulator" device --udid phone-1 --topic com.example.app --json --timeout 30s --count 1 | while read -r line; do
+          case "$line" in *'"event":"token"'*)
+            "$emulator" send --topic com.example.app --token "$("$emulator" tokens --udid phone-1 --bare)" \\
+              --payload '{"aps":{"alert":"Hi"}}' --cert certs/push/com.example.app.pem;;
+          esac
+        done
+        "$emulator" tokens --json
+        """)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.contains(#""status":200"#), "\(result.output)")
+    #expect(result.output.contains(#""environment":"\#(name)""#), "\(result.output)")
   }
 
   @Test("beyond loopback the console wants its access token, which exec passes on, and the ports file has")

@@ -76,6 +76,30 @@ def test_a_program_that_knows_only_apples_name_reaches_a_device(lab, device, pus
     eventually(lambda: lab.counters()["delivered"] == before + COUNT, "all are acknowledged")
 
 
+# A shell that trusts somebody else.
+ELSEWHERE = {"CURL_CA_BUNDLE": "/nowhere/ca.pem", "SSL_CERT_DIR": "/nowhere", "REQUESTS_CA_BUNDLE": "/nowhere/ca.pem"}
+
+# It speaks HTTP/1.1, which the provider's port ends after the handshake.
+TRUSTING_PYTHON = """
+import os, requests
+try:
+    requests.get("https://" + os.environ["APNS_EMULATOR_PROVIDER"], timeout=20)
+except requests.exceptions.SSLError:
+    raise
+except requests.exceptions.RequestException:
+    pass
+print("trusted")
+"""
+
+TRUSTING_NODE = """
+const [host, port] = process.env.APNS_EMULATOR_PROVIDER.split(":");
+const socket = require("tls").connect({ host, port, servername: "localhost", ALPNProtocols: ["h2"] }, () => {
+  console.log(socket.authorized ? "trusted" : socket.authorizationError);
+  socket.destroy();
+});
+"""
+
+
 class ProxiedProvider(Provider):
     """A provider of the binary interface that has been taught about proxies."""
 
@@ -118,7 +142,7 @@ class TestExec:
         'set -e; {emulator} certs push --topic {topic} > /dev/null\n'
         'curl -sf -X POST http://$APNS_EMULATOR_CONSOLE/api/v1/devices/phone-1/apps/{topic}/install > /dev/null\n'
         'token=$({emulator} tokens --udid phone-1 --bare)\n'
-        'curl -s --http2 --cert certs/push/{topic}.pem --key certs/push/{topic}.key --cacert $SSL_CERT_FILE'
+        'curl -s --http2 --cert certs/push/{topic}.pem --key certs/push/{topic}.key'
         ' -H "apns-topic: {topic}" -d \'{{"aps":{{"alert":"Hello"}}}}\' -w "%{{http_code}}\\n"'
         ' https://{apple}/3/device/$token\n'
         'test "$HTTPS_PROXY" = "http://$APNS_EMULATOR_PROXY" && echo "$https_proxy $NO_PROXY $no_proxy"\n')
@@ -127,6 +151,7 @@ class TestExec:
         script = self.SCRIPT.format(emulator=BINARY, topic=TOPIC, apple=APPLE)
         environment = Emulator(tmp_path).environment
         del environment["APNS_EMULATOR_PORTS_FILE"]
+        environment.update(ELSEWHERE)
         result = subprocess.run(
             [BINARY, "exec", "--proxy", "--", "sh", "-c", script], cwd=tmp_path, env=environment,
             capture_output=True, text=True, timeout=PATIENCE)
@@ -135,6 +160,17 @@ class TestExec:
         assert status == "200"
         local = "localhost,127.0.0.1,::1"
         assert variables.split() == [variables.split()[0], local, local]
+
+    @pytest.mark.parametrize("program", [
+        [sys.executable, "-c", TRUSTING_PYTHON], ["node", "-e", TRUSTING_NODE]],
+        ids=lambda words: words[0].split("/")[-1])
+    def test_sets_whom_programs_trust(self, tmp_path, program):
+        environment = Emulator(tmp_path).environment | ELSEWHERE
+        del environment["APNS_EMULATOR_PORTS_FILE"]
+        result = subprocess.run(
+            [BINARY, "exec", "--", tool(program[0]), *program[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True,
+            timeout=PATIENCE)
+        assert (result.returncode, result.stdout.strip()) == (0, "trusted"), result.stderr
 
     def test_without_it_only_says_where_the_proxy_is(self, tmp_path):
         environment = {name: value for name, value in Emulator(tmp_path).environment.items()

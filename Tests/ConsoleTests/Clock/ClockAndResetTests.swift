@@ -1,6 +1,7 @@
 import Broker
 import PushModel
 import Testing
+import Transport
 
 @testable import Console
 
@@ -21,6 +22,46 @@ import Testing
     let set = try put(lab, #"{"set": "2030-01-01T00:00:00Z", "advance": "1d", "freeze": true}"#)
     #expect(set["now"].string == "2030-01-02T00:00:00.000Z" && set["frozen"].bool == true)
     #expect(try put(lab, #"{"freeze": false}"#)["frozen"].bool == false)
+  }
+
+  @Test("The clock advances by just what was asked, though the system's time goes on meanwhile")
+  func exact() throws {
+    let lab = ConsoleLab()
+    lab.clock.delay = 1_300_000
+    #expect(try put(lab, #"{"advance": "2h"}"#)["offset"].text == "7200.0")
+    #expect(try put(lab, #"{"advance": "61m"}"#)["offset"].text == "10860.0")
+  }
+
+  private func request(_ lab: ConsoleLab, _ body: [UInt8]) throws -> ConsoleRequest {
+    let http = try #require(HTTPRequest("PUT", "/api/v1/clock", body: body, localPort: 8790))
+    return ConsoleRequest(http: http, captures: [:], now: lab.now)
+  }
+
+  @Test(
+    "Nodes agree on the clock, however late they hear of an order",
+    arguments: [
+      [#"{"advance": "2h"}"#], [#"{"advance": "2h"}"#, #"{"advance": "-61m"}"#],
+      [#"{"set": "2030-01-01T00:00:00Z"}"#], [#"{"set": "2030-01-01T00:00:00Z", "advance": "1d"}"#],
+      [#"{"set": "2199-12-31T23:59:59Z"}"#], [#"{"set": "1970-01-01T00:00:00Z"}"#],
+      [#"{"freeze": true}"#, #"{"freeze": false}"#],
+      [#"{"advance": "1h", "freeze": true}"#, #"{"advance": "1h"}"#, #"{"freeze": false}"#],
+    ])
+  func orders(changes: [String]) throws {
+    let (first, second) = (ConsoleLab(), ConsoleLab())
+    var orders: [[UInt8]] = []
+    for change in changes {
+      let order = try first.console.absoluteClock(request(first, Array(change.utf8)))
+      orders.append(order)
+      _ = try first.console.moveClockAtOnce(request(first, order))
+      for lab in [first, second] { lab.clock.runSystem(nanoseconds: 15_000_000_000) }
+    }
+    for order in orders {
+      second.clock.runSystem(nanoseconds: 20_000_000_000)
+      first.clock.runSystem(nanoseconds: 20_000_000_000)
+      _ = try second.console.moveClockAtOnce(request(second, order))
+    }
+    #expect(second.clock.frozenAt == first.clock.frozenAt)
+    #expect(abs(second.clock.now.nanoseconds - first.clock.now.nanoseconds) < 1_000)
   }
 
   @Test("Moving the clock ends what is over at once")

@@ -1,18 +1,34 @@
 import Console
 import PushModel
 
-/// The emulator's clock of a lab: stands still until it is moved.
+/// The emulator's clock of a lab: it stands still, as the system's does here, until either is moved.
 final class LabClock: ClockControl {
   static let start = Timestamp(seconds: 1_767_323_045)
   var now = start
   private(set) var frozenAt: Timestamp?
-  var offset: Int64 { now.nanoseconds - Self.start.nanoseconds }
+  private(set) var system = start
+  /// What the system's time goes on by before it is looked at for `set`, in nanoseconds.
+  var delay: Int64 = 0
+  var offset: Int64 { now.nanoseconds - system.nanoseconds }
 
   func pass(seconds: Int64) { advance(nanoseconds: seconds * 1_000_000_000) }
-  func advance(nanoseconds: Int64) { now = now.adding(nanoseconds: nanoseconds) }
-  func set(_ moment: Timestamp) { now = moment }
+  func advance(nanoseconds: Int64) { move(to: now.adding(nanoseconds: nanoseconds)) }
+  func set(_ moment: Timestamp) {
+    system = system.adding(nanoseconds: delay)
+    move(to: moment)
+  }
+  private func move(to moment: Timestamp) {
+    now = moment
+    if frozenAt != nil { frozenAt = moment }
+  }
   func setFrozen(_ frozen: Bool) { frozenAt = frozen ? now : nil }
-  func reset() { (now, frozenAt) = (Self.start, nil) }
+  func reset() { (now, frozenAt) = (system, nil) }
+
+  /// The system's time goes on, and this one with it.
+  func runSystem(nanoseconds: Int64) {
+    system = system.adding(nanoseconds: nanoseconds)
+    if frozenAt == nil { now = now.adding(nanoseconds: nanoseconds) }
+  }
 }
 
 /// Real time of a lab: timers fire when it is told to pass.

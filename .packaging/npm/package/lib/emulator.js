@@ -60,8 +60,11 @@ class Emulator {
       listeners.filter((name) => this[name]).map((name) => [`APNS_EMULATOR_${name.toUpperCase()}`, String(this[name])]));
     Object.assign(told, {
       APNS_EMULATOR_PORTS_FILE: portsFile, APNS_EMULATOR_CERTS: this.certsPath, APNS_EMULATOR_CA: this.caPath,
-      SSL_CERT_FILE: this.caPath, NODE_EXTRA_CA_CERTS: this.caPath,
     });
+    // Our authority and the system's, where the certs folder could be written to.
+    const bundle = path.join(this.certsPath, "ca-bundle.pem");
+    const trusted = fs.existsSync(bundle) ? bundle : this.caPath;
+    for (const name of ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"]) told[name] = trusted;
     if (access) told.APNS_EMULATOR_ACCESS = access;
     if (this.proxy) {
       told.HTTPS_PROXY = told.https_proxy = `http://${access ? `access:${access}@` : ""}${this.proxy}`;

@@ -156,7 +156,11 @@ class Emulator:
         }
         told["APNS_EMULATOR_PORTS_FILE"] = str(self._process.folder / "ports.json")
         told["APNS_EMULATOR_CERTS"] = str(self.certs)
-        told["APNS_EMULATOR_CA"] = told["SSL_CERT_FILE"] = str(self.ca)
+        told["APNS_EMULATOR_CA"] = str(self.ca)
+        # Our authority and the system's, where the certs folder could be written to.
+        bundle = self.certs / "ca-bundle.pem"
+        for name in ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"):
+            told[name] = str(bundle if bundle.exists() else self.ca)
         if self._process.access:
             told["APNS_EMULATOR_ACCESS"] = self._process.access
         if "proxy" in self._process.ports:
