@@ -31,6 +31,10 @@ enum CertsCommand {
     let issued = try folder(settings).issuePushCertificate(
       topics: names, environments: settings[environments] ?? .both, isSingle: isSingle, now: now())
     for path in [issued.certificate, issued.key, issued.pkcs12] { try Output.line(path) }
+    if !issued.replacedTopics.isEmpty {
+      let before = issued.replacedTopics.map(\.name.name).joined(separator: ", ")
+      Output.complain("replaced the certificate of this name, which was for \(before)")
+    }
     return .success
   }
 

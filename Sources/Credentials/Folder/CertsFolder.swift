@@ -111,6 +111,8 @@ extension CertsFolder {
     public var key: String
     /// With an empty password.
     public var pkcs12: String
+    /// What could be pushed to with the certificate of this name before, if that were other topics; else empty.
+    public var replacedTopics: [PushTopic]
   }
 
   /// Files of a device identity.
@@ -133,9 +135,17 @@ extension CertsFolder {
     let name = topics.first?.name ?? ""
     let base = pushFolder + "/" + name
     let bundle = try PKCS12.encode(pair.certificate, key: pair.key, name: name)
+    let replaced = (try? FileSystem.read(base + ".pem")).map(Self.topics(ofPush:)) ?? []
     try pair.write(to: .init(certificate: base + ".pem", key: base + ".key"))
     try FileSystem.write(bundle, to: base + ".p12", permissions: FileSystem.secretFile)
-    return IssuedPushCertificate(certificate: base + ".pem", key: base + ".key", pkcs12: base + ".p12")
+    let issued = try Self.topics(ofPush: pair.certificate.pem())
+    return IssuedPushCertificate(
+      certificate: base + ".pem", key: base + ".key", pkcs12: base + ".p12",
+      replacedTopics: Set(replaced) == Set(issued) ? [] : replaced)
+  }
+
+  private static func topics(ofPush certificate: [UInt8]) -> [PushTopic] {
+    PushIdentity.certificates(certificate).first.flatMap { PushCertificate($0, der: $0.der) }?.topics ?? []
   }
 
   /// The same as text for somebody who does not see the folder. With a password the PKCS#12 file has it.

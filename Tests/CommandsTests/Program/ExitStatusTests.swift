@@ -121,6 +121,28 @@ struct ExitStatusTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: program.folder.path()) == ["certs"])
   }
 
+  @Test("certs push says what it replaces, if that was for other topics")
+  func replacedCertificate() throws {
+    let program = try BuiltProgram()
+    defer { program.remove() }
+    let result = try program.exec(
+      script: """
+        set -e
+        for flags in "" "" --single --single ""; do
+          echo "flags $flags"
+          "$emulator" certs push --topic com.example.app $flags > /dev/null
+        done
+        """)
+    let said = result.output.split(separator: "\n").map(String.init)
+    let replaced = "apns-emulator: replaced the certificate of this name, which was for com.example.app"
+    #expect(
+      said == [
+        "flags ", "flags ", "flags --single",
+        "\(replaced), com.example.app.voip, com.example.app.complication",
+        "flags --single", "flags ", replaced,
+      ])
+  }
+
   @Test(
     "device and send follow the environment of the emulator that they find",
     arguments: ["production", "sandbox"])

@@ -27,6 +27,23 @@ import Console
     _ = try lab.refusal("GET", "/api/v1/devices/a%20b", 400)
   }
 
+  @Test("What a reinstall has left behind receives nothing, though its topic does")
+  func goneToken() throws {
+    let lab = ConsoleLab()
+    let old = try lab.install()
+    _ = try lab.connect()
+    #expect(try lab.ask("POST", "\(apps)/reinstall").status == 200)
+    // The phone tells of it at the next push.
+    try lab.push(old.bytes, "{}")
+    let topics = try lab.get("/api/v1/devices/phone")["topics"]
+    try #require(topics.count == 2)
+    for index in 0..<2 {
+      let isOld = topics[index]["token"].string == old.hex
+      #expect(topics[index]["state"].string == (isOld ? "gone" : "active"))
+      #expect(topics[index]["enabled"].bool == !isOld)
+    }
+  }
+
   @Test("A device that has as many installs as it may is told how many that are")
   func fullDevice() throws {
     let lab = ConsoleLab()
