@@ -122,7 +122,7 @@ extension Broker {
       let end = registration.issuedAt.adding(nanoseconds: Timestamp(seconds: seconds).nanoseconds)
       if now >= end { return .expired(since: end) }
     }
-    return registration.topic == topic ? .active(row) : .otherTopic
+    return registration.topic == topic ? .active(row) : .otherTopic(registration.topic)
   }
 
   /// When 410 begins for a token whose app was reported gone (`Documentation/provider-api.md#storage-and-delivery`,

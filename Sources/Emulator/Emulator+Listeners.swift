@@ -79,9 +79,12 @@ extension Emulator {
     do {
       return try makeProxy(on: port)
     } catch let error as SocketError where error.isAddressInUse {
+      let proxy = try naming(ProxyService.name, 0) { try makeProxy(on: 0) }
       logger.log(
-        .info, "the proxy's usual port is taken, so it is on another", [("port", .integer(Int64(port)))])
-      return try naming(ProxyService.name, 0) { try makeProxy(on: 0) }
+        .info, "the proxy's usual port is taken, so it is on another",
+        [("taken", .integer(Int64(port)))]
+          + (proxy.server.map { [("port", .integer(Int64($0.address.port)))] } ?? []))
+      return proxy
     }
   }
 

@@ -28,6 +28,25 @@ public enum MagicToken {
     return effects(word).map { ("!" + word, $0) }
   }
 
+  /// Of a token that nobody was given: that this is so, and where it looks like a wish that nobody knows, which was perhaps meant.
+  public static func neverIssued(_ token: [UInt8]) -> Phrase {
+    let plain: Phrase = "one that was never issued"
+    guard token.first == mark else { return plain }
+    let text = token.prefix { $0 != 0 }
+    guard text.count > 1, text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
+      token[text.count...].allSatisfy({ $0 == 0 })
+    else { return plain }
+    let word = String(decoding: text.dropFirst(), as: UTF8.self)
+    let name = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).first.map(
+      String.init)
+    let question = Suggestion.question(
+      name ?? word, among: JSONValue.reasons + FaultEffects.all.compactMap(\.wish),
+      prefix: String(UnicodeScalar(mark)))
+    return Phrase(
+      "one that was never issued: it reads \(DocumentError.quoted("!" + word)), which asks for nothing known\(question)"
+    )
+  }
+
   /// What a name asks for that stands where no token does: the wish behind the mark, and nothing else.
   package static func read(word: String?) -> (word: String, effects: FaultEffects)? {
     guard let word, word.utf8.first == mark else { return nil }

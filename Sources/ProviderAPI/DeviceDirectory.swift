@@ -10,6 +10,10 @@ public protocol DeviceDirectory: AnyObject {
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding
+  /// The name of a topic that a token was issued for.
+  func name(of topic: TopicID) -> String
+  /// What an unknown token is, for people.
+  func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase
   /// What the token map calls a token of another length than it gives, if such are known there; nil else.
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken?
   /// Whether a push registers its token that is nobody's, once it has passed all checks and whatever else may stand against
@@ -36,6 +40,8 @@ public enum TokenAdoption: Equatable, Sendable {
 /// Most have no tokens but those they gave, and keep every topic.
 extension DeviceDirectory {
   public func isCurrent(_ handle: TopicID) -> Bool { true }
+
+  public func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase { "one that was never issued" }
 
   public func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
 

@@ -9,7 +9,8 @@ public enum DeviceTokenStanding: Equatable, Sendable {
   case unregistered(since: Timestamp)
   /// Expired; the answer carries the time.
   case expired(since: Timestamp)
-  case otherTopic
+  /// Issued for this one.
+  case otherTopic(TopicID)
   /// Nobody here knows it, and somebody else has to be asked.
   case elsewhere
   /// Good, and where the token map has it.

@@ -14,6 +14,16 @@ struct ReplayReportTests {
     #expect(report.pairs.values.reduce(0, +) == report.total)
   }
 
+  @Test("tokens that are unknown now and were not then are counted, by either protocol")
+  func unknownTokens() {
+    var report = ReplayReport()
+    report.add(old: "200", new: "400 BadDeviceToken", areEqual: false)
+    report.add(old: "accepted", new: "status 8", areEqual: false)
+    report.add(old: "status 8", new: "400 BadDeviceToken", areEqual: true)
+    report.add(old: "200", new: "410 Unregistered", areEqual: false)
+    #expect(report.unknownTokens == 2 && report.different == 3)
+  }
+
   @Test("only differences and silence where an answer was due are not clean")
   func cleanliness() {
     var report = ReplayReport()

@@ -22,6 +22,21 @@ import Faults
     #expect(MagicToken.make("BadDeviceToken")?.hex == hex)
   }
 
+  @Test(
+    "A token that nobody was given and that reads like a wish says which was perhaps meant",
+    arguments: [
+      ("!BadDevceToken", "did you mean !BadDeviceToken?"), ("!dely=500", "did you mean !delay?"),
+      ("!elephant", "\"!elephant\", which asks for nothing known"),
+    ])
+  func mistyped(word: String, expected: String) {
+    let token = Array(word.utf8) + [UInt8](repeating: 0, count: 32 - word.utf8.count)
+    let said = MagicToken.neverIssued(token).text
+    #expect(said.hasPrefix("one that was never issued") && said.contains(expected))
+    #expect(
+      MagicToken.neverIssued([UInt8](repeating: 0x21, count: 32)).text.contains("did you mean") == false)
+    #expect(MagicToken.neverIssued([UInt8](repeating: 7, count: 32)).text == "one that was never issued")
+  }
+
   @Test("Wishes have their effects")
   func wishes() {
     #expect(read("!legacy=7")?.legacy == .init(status: 7))

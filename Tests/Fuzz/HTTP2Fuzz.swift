@@ -45,6 +45,7 @@ struct HTTP2Fuzz: FuzzTarget {
 
 /// A token map in which every token is good.
 private final class AnyDevices: DeviceDirectory {
+  func name(of topic: TopicID) -> String { "com.example.other" }
   func handle(of topic: Topic) -> TopicID? { TopicID(0) }
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp

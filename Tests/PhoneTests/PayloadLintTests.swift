@@ -106,6 +106,14 @@ struct PayloadLintTests {
       "\(row.payload.prefix(100)): \(lint.findings)")
   }
 
+  @Test("bytes that are not UTF-8 are no JSON, and the finding names the byte and its place")
+  func encoding() {
+    let payload = Array(#"{"aps":{"alert":"Hi "#.utf8) + [0xff] + Array(#""}}"#.utf8)
+    let findings = PayloadLint(payload: payload, type: .alert, priority: .immediate).findings
+    #expect(findings.map(\.rule) == [.notJSON])
+    #expect(findings.first?.sentence.contains("line 1, column 21: expected UTF-8, got the byte ff") == true)
+  }
+
   /// An update with this alert.
   private static func activity(_ alert: String) -> String {
     #"{"aps":{"event":"update","timestamp":1700000000,"content-state":{},"alert":\#(alert)}}"#

@@ -238,8 +238,9 @@ struct ProviderRequestCheckTests {
   func memoryPerGrant() {
     let check = Sample.check()
     let other = [("apns-topic", "com.example.other")]
-    #expect(
-      check.judge(Sample.message(other), now: Sample.now).rejected?.rejection == .deviceTokenNotForTopic)
+    let refused = check.judge(Sample.message(other), now: Sample.now).rejected
+    #expect(refused?.rejection == .deviceTokenNotForTopic)
+    #expect(refused?.explanation.got == "one of com.example.issued")
     let scoped = Sample.message(other + [("authorization", "bearer scoped")])
     #expect(check.judge(scoped, now: Sample.now).rejected?.rejection == .topicDisallowed)
   }

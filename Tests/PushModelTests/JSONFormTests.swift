@@ -59,7 +59,10 @@ import Testing
       (#"{"topic":"a b"}"#, #"topic: expected a bundle id, as com.example.app, got "a b""#),
       (#"{"topic":-0.5}"#, "topic: expected a bundle id, as com.example.app, got -0.5"),
       (#"{"topic":"a","to":1}"#, #"the body: expected one of topic, part, on, tokens, seen, got "to""#),
-      (#"{"topic":"a","part":{"counts":1}}"#, #"part: expected one of count, got "counts""#),
+      (
+        #"{"topic":"a","part":{"counts":1}}"#,
+        #"part: expected one of count, got "counts"; did you mean count?"#
+      ),
       (#"{"topic":"a","part":{"count":10}}"#, "part.count: expected a number from 1 to 9, got 10"),
       (#"{"topic":"a","part":{"count":"5"}}"#, #"part.count: expected a number from 1 to 9, got "5""#),
       (#"{"topic":"a","part":null}"#, "part: expected an object, got null"),
@@ -71,7 +74,7 @@ import Testing
       (#"{"topic":"a","tokens":["x"]}"#, #"tokens[0]: expected 64 hexadecimal digits, got "x""#),
       ("[1,2]", "the body: expected a JSON object, got a list of 2"),
       ("false", "the body: expected a JSON object, got false"),
-      ("{", #"the body: expected a JSON object, got "{""#),
+      ("{", #"the body: expected a JSON object, got "{": line 1, column 2: expected a string, got the end"#),
     ])
   func errors(json: String, sentence: String) {
     #expect(throws: DocumentError(sentence)) { try read(json) }

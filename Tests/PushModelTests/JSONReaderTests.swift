@@ -17,6 +17,32 @@ struct JSONReaderTests {
   func values(_ text: String, _ expected: String) { #expect(read(text)?.text == expected) }
 
   @Test(
+    "says where and why a text is not JSON",
+    arguments: [
+      (#"{"a":1"#, #"line 1, column 7: expected "}", got the end"#),
+      ("{\n \"ä\": x}", #"line 2, column 7: expected a value, got "x}""#),
+      ("[1,\n2]]", #"line 2, column 3: expected the end, got "]""#),
+      ("[[[[[[[[[1]]]]]]]]]", "line 1, column 10: expected at most 8 levels of nesting, got more"),
+    ])
+  func problems(_ text: String, _ expected: String) {
+    #expect(JSONReader.problem(of: Array(text.utf8)) == expected)
+  }
+
+  @Test(
+    "bytes that are not UTF-8 are no JSON (RFC 8259, 8.1)",
+    arguments: [
+      ([0xff], "ff"), ([0xc3], "c3"), ([0xc0, 0x80], "c0"), ([0xed, 0xa0, 0x80], "ed"),
+      ([0xc3, 0xa9, 0x80], "80"),
+    ] as [([UInt8], String)])
+  func encoding(_ bytes: [UInt8], _ byte: String) {
+    let text = Array(#"{"a": "#.utf8) + [UInt8(ascii: "\"")] + bytes + Array(#""}"#.utf8)
+    #expect(JSONReader.read(text) == nil)
+    let column = byte == "80" ? 9 : 8
+    #expect(JSONReader.problem(of: text) == "line 1, column \(column): expected UTF-8, got the byte \(byte)")
+    #expect(JSONReader.problem(of: Array(#"{"é": "😀"}"#.utf8)) == nil)
+  }
+
+  @Test(
     "reads escapes",
     arguments: [
       (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{c}\n\r\t"), (#""\u0041\u00e9""#, "Aé"),

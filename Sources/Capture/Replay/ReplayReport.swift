@@ -7,6 +7,8 @@ public struct ReplayReport {
   public private(set) var pushes = 0
   public private(set) var same = 0
   public private(set) var different = 0
+  /// Of those, pushes whose token is unknown now and was not then.
+  public private(set) var unknownTokens = 0
   /// Pushes whose outcome nobody told.
   public private(set) var unanswered = 0
   /// Pushes that the other protocol has no words for.
@@ -39,6 +41,7 @@ public struct ReplayReport {
   public mutating func add(old: String, new: String, areEqual: Bool) {
     pushes += 1
     if areEqual { same += 1 } else { different += 1 }
+    if !areEqual, ["400 BadDeviceToken", "status 8"].contains(new) { unknownTokens += 1 }
     count("\(old) → \(new)")
   }
 

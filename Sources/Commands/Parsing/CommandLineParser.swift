@@ -1,3 +1,4 @@
+import PushModel
 /// Turns words, environment and configuration file into one command with its settings. Pure: what it reads is given to it.
 package struct CommandLineParser {
   /// What the command line asks for.
@@ -55,7 +56,7 @@ package struct CommandLineParser {
   }
 
   private func hint(_ word: String, _ candidates: [String], prefix: String = "") -> String {
-    Suggestion.nearest(to: word, among: candidates).map { "; did you mean \(prefix)\($0)?" } ?? ""
+    Suggestion.question(word, among: candidates, prefix: prefix)
   }
 
   // MARK: Flags

@@ -9,8 +9,8 @@ struct ConfigurationFile {
   init(path: String, _ readFile: (String) throws -> [UInt8], known flags: [any FlagDescription]) throws {
     self.path = path
     let text = try readFile(path)
-    if let line = JSONReader.brokenLine(of: text) {
-      throw UsageError("\(path) is not JSON: line \(line) can't be read")
+    if let problem = JSONReader.problem(of: text) {
+      throw UsageError("\(path) is not JSON: \(problem)")
     }
     guard case .object(let members)? = JSONReader.read(text) else {
       throw UsageError("\(path) is not a JSON object")
@@ -18,7 +18,7 @@ struct ConfigurationFile {
     let names = flags.filter(\.isSetting).map(\.name)
     for (name, value) in members {
       guard names.contains(name) else {
-        let near = Suggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+        let near = Suggestion.question(name, among: names)
         throw UsageError("\(path) has an unknown key \"\(name)\"" + near)
       }
       values[name] = try Self.texts(value, name, path)

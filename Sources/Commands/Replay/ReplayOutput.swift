@@ -142,6 +142,11 @@ final class ReplayOutput {
     {
       text += "\n  \(count)  \(pair)"
     }
+    if report.unknownTokens > 0 {
+      text +=
+        "\n\(report.unknownTokens) pushes went to tokens that are not known there. If they are of another emulator, "
+        + "say which are meant: --map-token OLD=NEW, or --map FILE"
+    }
     return text
   }
 }

@@ -36,7 +36,7 @@ struct QueryReader {
   mutating func choice(_ name: String, _ words: [String]) throws -> String? {
     guard let text = text(name) else { return nil }
     guard words.contains(text) else {
-      throw ConsoleError.bad(name, expected: "one of \(words.joined(separator: ", "))", got: text)
+      throw ConsoleError.badRequest("\(DocumentError(name, expected: words, got: text))")
     }
     return text
   }
@@ -60,9 +60,10 @@ struct QueryReader {
   /// Throws for a name that was not read.
   func finish() throws {
     for name in values.keys.sorted() where !known.contains(name) {
-      let expected =
-        known.isEmpty ? "no query" : "one of \(known.sorted().joined(separator: ", "))"
-      throw ConsoleError.bad("the query", expected: expected, got: name)
+      guard !known.isEmpty else { throw ConsoleError.bad("the query", expected: "no query", got: name) }
+      // Some are looked at twice.
+      let names = Set(known).sorted()
+      throw ConsoleError.badRequest("\(DocumentError("the query", expected: names, got: name))")
     }
   }
 }

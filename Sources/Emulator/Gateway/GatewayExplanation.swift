@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import LegacyWire
 import PushModel
 
@@ -18,7 +19,9 @@ extension Gateway {
     let topic = provider.topic.map { broker.registry[$0].label } ?? "no topic"
     let expected: Phrase = "a token of \(topic) in \(provider.environment.name)"
     guard let token = notification.token.flatMap({ DeviceToken($0) }), let row = broker.registry.find(token)
-    else { return (expected, "one that was never issued") }
+    else {
+      return (expected, MagicToken.neverIssued(Array(notification.token ?? .init(start: nil, count: 0))))
+    }
     let registration = broker.registry[row]
     let label = broker.registry[registration.topic].label
     let environment = registration.environment

@@ -28,6 +28,12 @@ final class BrokerDirectory: DeviceDirectory {
     return standing
   }
 
+  func name(of topic: TopicID) -> String { broker.registry[topic].label }
+
+  func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase {
+    MagicToken.neverIssued(Hex.decode(digits: digits) ?? [])
+  }
+
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? {
     guard broker.options.adoptsTokens || broker.registry.hasOtherLengths, let token = chosen(digits) else {
       return nil

@@ -38,10 +38,8 @@ public struct PayloadLint: Sendable {
 
   private mutating func checkContent(_ payload: [UInt8], _ type: PushType) {
     guard let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) else {
-      let line = JSONReader.brokenLine(of: payload, maximumDepth: JSONText.maximumDepth)
-      let place = line.map { " from line \($0) on" } ?? ""
-      return add(
-        .notJSON, "", "expected JSON, got something else\(place); Apple takes it, an app gets nothing")
+      let problem = JSONReader.problem(of: payload, maximumDepth: JSONText.maximumDepth) ?? "something else"
+      return add(.notJSON, "", "not JSON: \(problem); Apple takes it, an app gets nothing")
     }
     guard case .object(let members) = document else {
       return add(.notObject, "", "expected a JSON object, got \(document.shortText)")

@@ -34,7 +34,7 @@ struct DeviceTokenPolicy: RequestPolicy {
   ) -> Refusal? {
     guard let topic = context.topic?.topic else { return nil }
     if standing == .unknown { return isNobodys(digits, topic, context) }
-    return Self.refusal(standing, topic, context.environment)
+    return refusal(standing, digits, topic, context.environment)
   }
 
   /// A token that is nobody's may become somebody's, when its push is taken.
@@ -43,7 +43,7 @@ struct DeviceTokenPolicy: RequestPolicy {
   {
     let expected = Self.expected(topic, context.environment)
     switch directory.adoption(of: digits, topic: context.topic?.handle, team: context.grant?.teamID) {
-    case .unwanted: return Self.refusal(.unknown, topic, context.environment)
+    case .unwanted: return refusal(.unknown, digits, topic, context.environment)
     case .full(let limit):
       return Refusal(
         .badDeviceToken, rule: Rule.deviceToken, expected: expected,
@@ -62,14 +62,15 @@ struct DeviceTokenPolicy: RequestPolicy {
     "a token of \(topic.name) in \(environment.name)"
   }
 
-  private static func refusal(
-    _ standing: DeviceTokenStanding, _ topic: Topic, _ environment: Environment
+  private func refusal(
+    _ standing: DeviceTokenStanding, _ digits: UnsafeRawBufferPointer, _ topic: Topic,
+    _ environment: Environment
   ) -> Refusal? {
-    let expected = expected(topic, environment)
+    let expected = Self.expected(topic, environment)
     return switch standing {
     case .active, .elsewhere: nil
     case .unknown:
-      Refusal(.badDeviceToken, rule: Rule.deviceToken, expected: expected, got: "one that was never issued")
+      Refusal(.badDeviceToken, rule: Rule.deviceToken, expected: expected, got: directory.unknown(digits))
     case .otherEnvironment:
       Refusal(
         .badDeviceToken, rule: Rule.deviceToken, expected: expected,
@@ -82,9 +83,10 @@ struct DeviceTokenPolicy: RequestPolicy {
       Refusal(
         .expiredToken, rule: Rule.deviceToken, expected: expected, got: "one that expired at \(since)",
         goneAt: since)
-    case .otherTopic:
+    case .otherTopic(let other):
       Refusal(
-        .deviceTokenNotForTopic, rule: Rule.deviceToken, expected: expected, got: "one of another topic")
+        .deviceTokenNotForTopic, rule: Rule.deviceToken, expected: expected,
+        got: "one of \(directory.name(of: other))")
     }
   }
 }

@@ -41,6 +41,10 @@ public struct JSONCursor {
     JSONSurprise(expected: expected, position: place ?? position)
   }
 
+  public func tooDeep() -> JSONSurprise {
+    JSONSurprise(expected: "fewer values in each other", position: position, kind: .depth)
+  }
+
   /// What stands at `place`, short enough for a message.
   public func found(at place: Int) -> String? {
     guard place < end else { return nil }
@@ -100,7 +104,7 @@ public struct JSONCursor {
   /// The inside of a string.
   @inlinable @inline(__always)
   public mutating func string() throws(JSONSurprise) -> JSONString {
-    try expect(UInt8(ascii: "\""))
+    guard take(UInt8(ascii: "\"")) else { throw unexpected("a string") }
     let start = position
     var isEscaped = false
     skipPlain()
@@ -266,7 +270,7 @@ public struct JSONCursor {
   /// Passes over any value, in which there may be values in each other `depth` deep.
   public mutating func skipValue(depth: Int) throws(JSONSurprise) {
     skipBlanks()
-    guard depth > 0 else { throw unexpected("fewer values in each other") }
+    guard depth > 0 else { throw tooDeep() }
     switch next {
     case UInt8(ascii: "\""): _ = try string()
     case UInt8(ascii: "{"):
@@ -284,8 +288,18 @@ public struct JSONCursor {
 /// A text is not what was expected, from some byte on.
 @frozen
 public struct JSONSurprise: Error {
+  /// What it is that is wrong.
+  public enum Kind: Sendable {
+    case syntax
+    /// There are too many values in each other.
+    case depth
+    /// A byte is no part of UTF-8.
+    case encoding
+  }
+
   public let expected: String
   public let position: Int
+  public var kind = Kind.syntax
 }
 
 /// The inside of a string, as it is written; lent by the text.

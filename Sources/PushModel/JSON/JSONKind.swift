@@ -30,11 +30,14 @@ public struct JSONKind<Value>: Sendable {
   /// A value that a string spells.
   public static func spelled(
     _ expected: String, _ schema: JSONValue,
-    _ take: @escaping @Sendable (String) -> Value?, _ write: @escaping @Sendable (Value) -> String
+    _ take: @escaping @Sendable (String) -> Value?, _ write: @escaping @Sendable (Value) -> String,
+    words: [String] = []
   ) -> JSONKind {
     JSONKind(expected, schema) { value, place in
       guard case .string(let text) = value, let taken = take(text) else {
-        throw DocumentError(place, expected: expected, got: value)
+        let error = DocumentError(place, expected: expected, got: value)
+        guard case .string(let text) = value else { throw error }
+        throw DocumentError(error.description + Suggestion.question(text, among: words))
       }
       return taken
     } write: {
@@ -49,7 +52,7 @@ public struct JSONKind<Value>: Sendable {
     let words = values.map(name)
     return .spelled(
       expected ?? "one of \(words.joined(separator: ", "))", .words(words),
-      { text in values.first { name($0) == text } }, name)
+      { text in values.first { name($0) == text } }, name, words: words)
   }
 
   /// As this, with another schema: a narrower one that generators of requests get along with.
@@ -322,7 +325,7 @@ extension JSONKind<Rejection> {
   public static var reason: JSONKind {
     .spelled(
       "one of \(JSONValue.reasons.joined(separator: ", "))", .words(JSONValue.reasons),
-      { Rejection(reason: $0) }, { $0.reason })
+      { Rejection(reason: $0) }, { $0.reason }, words: JSONValue.reasons)
   }
 }
 

@@ -22,9 +22,7 @@ public struct JSONObject: Sendable {
   /// Throws for a member that is not among `names`.
   public func check(allowing names: [String]) throws(DocumentError) {
     for (name, _) in members where !names.contains(name) {
-      throw DocumentError(
-        place.isEmpty ? "the body" : place, expected: "one of \(names.joined(separator: ", "))",
-        got: .string(name))
+      throw DocumentError(place.isEmpty ? "the body" : place, expected: names, got: name)
     }
   }
 
@@ -75,8 +73,10 @@ extension JSONObject {
     guard JSONText.compact(body) == nil else {
       throw DocumentError("the body: expected at most \(bodyDepth) levels of nesting, got more")
     }
-    throw DocumentError(
+    let asked = DocumentError(
       "the body", expected: "a JSON object", got: .string(String(decoding: body.prefix(200), as: UTF8.self)))
+    throw DocumentError(
+      asked.description + (JSONReader.problem(of: body, maximumDepth: bodyDepth).map { ": \($0)" } ?? ""))
   }
 }
 
@@ -91,6 +91,12 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   ///     DocumentError("limit", expected: "a number", got: .string("5"))  // limit: expected a number, got "5"
   public init(_ place: String, expected: String, got value: JSONValue) {
     self.init("\(place): expected \(expected), got \(Self.words(value))")
+  }
+
+  /// One of these words was expected; says which was perhaps meant.
+  public init(_ place: String, expected words: [String], got word: String) {
+    let asked = Self(place, expected: "one of \(words.joined(separator: ", "))", got: .string(word))
+    self.init(asked.description + Suggestion.question(word, among: words))
   }
 
   private static func words(_ value: JSONValue) -> String {

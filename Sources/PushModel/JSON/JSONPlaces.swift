@@ -67,7 +67,7 @@ extension JSONCursor {
   ) throws(JSONSurprise) {
     skipBlanks()
     offsets[path] = position
-    guard depth > 0 else { throw unexpected("fewer values in each other") }
+    guard depth > 0 else { throw tooDeep() }
     switch next {
     case UInt8(ascii: "{"):
       try members { name, cursor throws(JSONSurprise) in

@@ -9,10 +9,27 @@ public enum JSONReader {
     try? whole(text, maximumDepth).get()
   }
 
-  /// The line, counted from 1, on which `text` stops being the JSON that `read` takes; nil if it is.
-  public static func brokenLine(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> Int? {
+  /// Where and why `text` stops being the JSON that `read` takes; nil if it is. Lines and columns are counted from 1, columns in
+  /// characters.
+  ///
+  ///     JSONReader.problem(of: Array("[1,".utf8))  // line 1, column 4: expected a number, got the end
+  public static func problem(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> String? {
     guard case .failure(let surprise) = whole(text, maximumDepth) else { return nil }
-    return text[..<surprise.position].count { $0 == UInt8(ascii: "\n") } + 1
+    let before = text.prefix(surprise.position)
+    let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+    let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    let column = String(decoding: before[lineStart...], as: UTF8.self).count + 1
+    let what =
+      switch surprise.kind {
+      case .syntax: "expected \(surprise.expected), got \(found(text, surprise.position))"
+      case .depth: "expected at most \(maximumDepth) levels of nesting, got more"
+      case .encoding: "expected UTF-8, got the byte \(Hex.encode([text[surprise.position]]))"
+      }
+    return "line \(line), column \(column): \(what)"
+  }
+
+  private static func found(_ text: [UInt8], _ position: Int) -> String {
+    text.withUnsafeBytes { JSONCursor($0).found(at: position).map { "\"\($0)\"" } ?? "the end" }
   }
 
   /// How many values there are in `text`, those in others included, up to where it stops being the JSON that `read` takes. Builds
@@ -29,6 +46,9 @@ public enum JSONReader {
     text.withUnsafeBytes { bytes in
       var cursor = JSONCursor(bytes)
       do throws(JSONSurprise) {
+        if let place = UTF8Text.firstInvalid(bytes) {
+          throw JSONSurprise(expected: "UTF-8", position: place, kind: .encoding)
+        }
         let value = try cursor.value(depth: maximumDepth + 1)
         cursor.skipBlanks()
         return cursor.isAtEnd ? .success(value) : .failure(cursor.unexpected("the end"))
@@ -42,7 +62,7 @@ public enum JSONReader {
 extension JSONCursor {
   /// Passes over a value and counts it and those in it.
   fileprivate mutating func countValues(depth: Int, _ count: inout Int) throws(JSONSurprise) {
-    guard depth > 0 else { throw unexpected("fewer values in each other") }
+    guard depth > 0 else { throw tooDeep() }
     count += 1
     skipBlanks()
     switch next {
@@ -56,7 +76,7 @@ extension JSONCursor {
 
   /// Any value, in which there may be values in each other `depth` deep.
   fileprivate mutating func value(depth: Int) throws(JSONSurprise) -> JSONValue {
-    guard depth > 0 else { throw unexpected("fewer values in each other") }
+    guard depth > 0 else { throw tooDeep() }
     skipBlanks()
     switch next {
     case UInt8(ascii: "{"):

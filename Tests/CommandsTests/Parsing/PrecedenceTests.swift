@@ -110,13 +110,21 @@ struct PrecedenceTests {
       ([:], #"{"histroy": 1}"#, "c.json has an unknown key \"histroy\"; did you mean history?"),
       ([:], #"{"elephant": 1}"#, "c.json has an unknown key \"elephant\""),
       ([:], "[1]", "c.json is not a JSON object"),
-      ([:], "{", "c.json is not JSON: line 1 can't be read"),
-      ([:], "", "c.json is not JSON: line 1 can't be read"),
-      ([:], "{\n  \"history\": 1\n  \"seed\": 2\n}\n", "c.json is not JSON: line 3 can't be read"),
-      ([:], "{\n  \"history\": 1,\n}", "c.json is not JSON: line 3 can't be read"),
-      ([:], "{\n  \"data\": \"a\n}", "c.json is not JSON: line 2 can't be read"),
-      ([:], "{\n  \"history\": 1\n}\n}", "c.json is not JSON: line 4 can't be read"),
-      ([:], "{\n  // sizes\n}", "c.json is not JSON: line 2 can't be read"),
+      ([:], "{", "c.json is not JSON: line 1, column 2: expected a string, got the end"),
+      ([:], "", "c.json is not JSON: line 1, column 1: expected a value, got the end"),
+      (
+        [:], "{\n  \"history\": 1\n  \"seed\": 2\n}\n",
+        "c.json is not JSON: line 3, column 3: expected \"}\", got \"\"seed\": 2.}.\""
+      ),
+      ([:], "{\n  \"history\": 1,\n}", "c.json is not JSON: line 3, column 1: expected a string, got \"}\""),
+      (
+        [:], "{\n  \"data\": \"a\n}",
+        "c.json is not JSON: line 2, column 13: expected the end of a string, got \".}\""
+      ),
+      ([:], "{\n  \"history\": 1\n}\n}", "c.json is not JSON: line 4, column 1: expected the end, got \"}\""),
+      (
+        [:], "{\n  // sizes\n}", "c.json is not JSON: line 2, column 3: expected a string, got \"// sizes.}\""
+      ),
     ])
   func badValue(environment: [String: String], file: String, message: String) {
     let error = #expect(throws: UsageError.self) {

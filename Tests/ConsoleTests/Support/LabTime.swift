@@ -11,7 +11,7 @@ final class LabClock: ClockControl {
   var delay: Int64 = 0
   var offset: Int64 { now.nanoseconds - system.nanoseconds }
 
-  func pass(seconds: Int64) { advance(nanoseconds: seconds * 1_000_000_000) }
+  func pass(seconds: Int64) { now = now.adding(nanoseconds: seconds * 1_000_000_000) }
   func advance(nanoseconds: Int64) { move(to: now.adding(nanoseconds: nanoseconds)) }
   func set(_ moment: Timestamp) {
     system = system.adding(nanoseconds: delay)

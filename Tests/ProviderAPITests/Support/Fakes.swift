@@ -3,6 +3,7 @@ import PushModel
 
 /// A token map with a few tokens.
 final class FakeDirectory: DeviceDirectory {
+  func name(of topic: TopicID) -> String { "com.example.issued" }
   var topics: [Topic] = []
   var handleCalls = 0
   var standingCalls = 0
@@ -27,7 +28,8 @@ final class FakeDirectory: DeviceDirectory {
     standingCalls += 1
     guard let known = standings[token] else { return .unknown }
     guard environment == .sandbox else { return .otherEnvironment }
-    return topic.flatMap { known[topics[$0.index].name] } ?? .otherTopic
+    guard let topic else { return .unknown }
+    return known[topics[topic.index].name] ?? .otherTopic(topic)
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floodedTokens.contains(token) }

@@ -1,6 +1,6 @@
 import Testing
 
-import Commands
+import PushModel
 
 @Suite("Guessing what was meant")
 struct SuggestionTests {

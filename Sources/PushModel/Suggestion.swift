@@ -3,6 +3,11 @@ package enum Suggestion {
   /// Longest word that is compared, in bytes; the work grows with the square.
   static let longestWord = 64
 
+  /// `; did you mean NAME?`, or nothing.
+  package static func question(_ word: String, among candidates: [String], prefix: String = "") -> String {
+    nearest(to: word, among: candidates).map { "; did you mean \(prefix)\($0)?" } ?? ""
+  }
+
   /// The candidate nearest to `word`, unless every one is too far to be a slip of the keyboard.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     let tolerance = max(1, min(3, word.utf8.count / 3))
