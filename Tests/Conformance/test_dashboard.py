@@ -182,9 +182,16 @@ def test_keys_alone(page, emulator):
     page.press("?")
     page.until("document.querySelector('dialog[open]')")
     page.script("document.querySelector('dialog').close()")
-    page.press("g")
-    page.press("t")
-    page.until("location.hash === '#tokens'")
+    # Letters press no button, so they work while one has the focus.
+    page.script("document.querySelector('.filters button').focus()")
+    page.press("j")
+    page.until("view.selected === 3")
+    page.script("document.activeElement.blur()")
+    for key, place in zip("tdsefbcokn", (
+            "tokens", "devices", "send", "explain", "faults", "feedback", "channels", "connections", "clock", "notifications")):
+        page.press("g")
+        page.press(key)
+        page.until(f"location.hash === '#{place}'")
 
 
 def test_everything_has_a_name(page, emulator):
@@ -219,6 +226,47 @@ def test_an_imported_token_is_told_apart(page, emulator):
         "version": 1, "devices": [{"udid": "phone", "apps": [{"topic": TOPIC, "token": "5a" * 32}]}]})
     page.script(f"location.hash = '#tokens/{'5a' * 32}'")
     page.shows("it was imported")
+
+
+def test_an_empty_payload_is_replayed_as_it_was(page, emulator):
+    token = install(emulator)
+    sent = emulator.api("POST", "/api/v1/push", {"token": token, "topic": TOPIC, "payloadBase64": ""})
+    assert sent["verdict"]["reason"] == "PayloadEmpty"
+    open_detail(page, sent)
+    page.click("Edit and replay")
+    page.shows("Send a test push")
+    assert page.script("document.getElementById('push-payload').value") == ""
+    page.click("Send")
+    page.shows("PayloadEmpty")
+    # What became of it is gone as soon as the next is sent, and what is wrong stands at the form.
+    page.script("document.querySelector('#push-topic').value = 'a b'")
+    page.click("Send")
+    page.shows("Not sent: topic: expected a bundle id")
+    assert "PayloadEmpty" not in page.text() and page.script("document.querySelectorAll('.toast').length") == 0
+    page.complaints.clear()
+
+
+def test_the_list_says_what_it_does_not_know(page, emulator):
+    page.shows("No notification yet")
+    page.script("store.isListKnown = false; refilter()")
+    page.shows("Loading…")
+    page.script("""window.kept = window.fetch; window.fetch = async () => new Response(
+        '{"error": {"code": "internal", "message": "out of order"}}', {status: 500}); loadAll()""")
+    page.shows("The list can’t be had")
+    assert "No notification yet" not in page.text() and "Out of order" in page.text()
+    page.script("window.fetch = window.kept")
+    page.click("Try again")
+    page.shows("No notification yet")
+
+
+def test_a_toast_is_a_line_and_closes(page):
+    page.script("toast('word '.repeat(200))")
+    height = "document.querySelector('.toast').getBoundingClientRect().height"
+    assert page.script(height) < 60
+    page.script("document.querySelector('.toast button').focus()")
+    assert page.script(height) > 60
+    page.script("document.querySelector('.toast button').click()")
+    assert page.script("document.querySelectorAll('.toast').length") == 0
 
 
 def test_send_a_push(page, emulator):

@@ -28,7 +28,7 @@ async function loadNotifications() {
     before = answer.next;
     if (found.size === 1000) { store.notifications = new Map(found); for (const each of found.values()) keep(each); changed('notifications'); }
   }
-  store.notifications = found;
+  Object.assign(store, { notifications: found, isListKnown: true, listError: null });
   for (const notification of found.values()) keep(notification);
   changed('notifications');
 }
@@ -70,6 +70,8 @@ export function loadAll() {
   if (store.loading) { store.isStale = true; return store.loading; }
   store.loading = loadWhileStale().then(() => notice('trouble'), error => {
     trouble(error);
+    store.listError = error;
+    changed('notifications');
     soon('all', loadAll, limits.again);
   }).finally(() => { store.loading = null; });
   return store.loading;
@@ -110,6 +112,7 @@ export function happen(name, document) {
 /* Numbers and rows of the boot before mean something else now. */
 export function startedAnew() {
   store.notifications.clear();
+  store.isListKnown = false;
   Object.assign(store, { tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, info: null });
   for (const topic of ['notifications', 'tokens', 'devices', 'faults', 'other']) changed(topic);
   notice('anew', h('span', {}, 'The emulator was started anew. What was here before belonged to the run before, and is no longer shown.'),

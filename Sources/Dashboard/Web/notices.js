@@ -4,9 +4,11 @@ import { $, button, empty, h, show } from './dom.js';
 import { sentence } from './format.js';
 
 export function toast(text) {
-  const note = h('div', { class: 'toast' }, text);
+  const note = h('div', { class: 'toast' }, h('span', { title: text }, text), button('×', () => note.remove(), { 'aria-label': 'Close' }));
   $('toasts').append(note);
-  setTimeout(() => note.remove(), 6000);
+  /* Not while somebody reads it, or is about to close it. */
+  const leave = () => { if (note.matches(':hover, :focus-within')) setTimeout(leave, 2000); else note.remove(); };
+  setTimeout(leave, 6000);
 }
 
 /* What stays until it is mended or read, by its subject. */

@@ -3,7 +3,6 @@ import { api, limits } from './api.js';
 import { credentialFields, credentialOf, forgetCredential } from './credential.js';
 import { button, h, show } from './dom.js';
 import { base64Of, outcomeOf, pushTypes } from './format.js';
-import { attempt } from './notices.js';
 import { changed, keep, store } from './store.js';
 
 export const drafts = { push: null };
@@ -27,7 +26,7 @@ export function sendPane(main) {
     .map(([value, text]) => h('option', { value, selected: value === (draft.protocol === 'legacy' ? `legacy${draft.command}` : 'http2') }, text)));
   const pushType = h('select', { id: 'push-pushType', name: 'pushType' }, pushTypes
     .map(value => h('option', { value, selected: value === (draft.pushType || 'alert') }, value)));
-  const payloadText = h('textarea', { id: 'push-payload', name: 'payload', rows: 9, spellcheck: 'false', value: draft.text || JSON.stringify(templates.Alert, null, 2) });
+  const payloadText = h('textarea', { id: 'push-payload', name: 'payload', rows: 9, spellcheck: 'false', value: draft.text ?? JSON.stringify(templates.Alert, null, 2) });
   const size = h('span', { class: 'small faint', role: 'status' });
   const outcome = h('div', { 'aria-live': 'polite' });
   const httpOnly = [field('pushType', 'Push type', pushType), field('collapseId', 'Collapse id', input('collapseId', { maxlength: 64 }))].flat();
@@ -86,8 +85,15 @@ async function submitPush(form, outcome) {
     if (value('collapseId')) push.collapseId = value('collapseId');
   }
   drafts.push = { ...push, text: form.elements.payload.value };
-  const sent = await attempt(async () => api('POST', '/api/v1/push', { ...push, credential: await credentialOf(form) }, limits.push));
-  if (!sent) return;
+  /* What became of the push before is no answer to this one. */
+  show(outcome);
+  let sent;
+  try {
+    sent = await api('POST', '/api/v1/push', { ...push, credential: await credentialOf(form) }, limits.push);
+  } catch (error) {
+    show(outcome, h('div', { class: 'card' }, h('p', { class: 'bad' }, h('strong', {}, 'Not sent: '), String(error.message || error))));
+    return;
+  }
   forgetCredential(form);
   keep(sent);
   changed('notifications');
