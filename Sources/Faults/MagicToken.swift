@@ -20,23 +20,24 @@ public enum MagicToken {
   /// What a token asks for; nil for an ordinary one.
   public static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
     guard token.count == DeviceToken.byteCount, token[0] == mark else { return nil }
+    guard let word = word(in: token) else { return nil }
+    return effects(word).map { ("!" + word, $0) }
+  }
+
+  /// What stands behind the mark in visible ASCII, with nothing but zeros behind it; nil for an ordinary token.
+  private static func word(in token: some RandomAccessCollection<UInt8>) -> String? {
+    guard token.first == mark else { return nil }
     let text = token.prefix { $0 != 0 }
-    guard text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), token[text.count...].allSatisfy({ $0 == 0 }) else {
+    guard text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), token[text.endIndex...].allSatisfy({ $0 == 0 }) else {
       return nil
     }
-    let word = String(decoding: text.dropFirst(), as: UTF8.self)
-    return effects(word).map { ("!" + word, $0) }
+    return String(decoding: text.dropFirst(), as: UTF8.self)
   }
 
   /// Of a token that nobody was given: that this is so, and where it looks like a wish that nobody knows, which was perhaps meant.
   public static func neverIssued(_ token: [UInt8]) -> Phrase {
     let plain: Phrase = "one that was never issued"
-    guard token.first == mark else { return plain }
-    let text = token.prefix { $0 != 0 }
-    guard text.count > 1, text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
-      token[text.count...].allSatisfy({ $0 == 0 })
-    else { return plain }
-    let word = String(decoding: text.dropFirst(), as: UTF8.self)
+    guard let word = word(in: token), !word.isEmpty else { return plain }
     let name = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).first.map(
       String.init)
     let question = Suggestion.question(

@@ -1,4 +1,5 @@
 import PushModel
+
 /// Turns words, environment and configuration file into one command with its settings. Pure: what it reads is given to it.
 package struct CommandLineParser {
   /// What the command line asks for.

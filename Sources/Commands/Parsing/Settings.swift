@@ -1,4 +1,5 @@
 import PushModel
+
 /// The values of one invocation's flags, each with where it came from: flag over environment over file over default.
 package struct Settings: Sendable {
   /// Where a value came from.

@@ -25,7 +25,9 @@ public enum TrustBundle {
     let roots = candidates.lazy.filter { $0 != path }.compactMap { try? FileSystem.read($0) }.first {
       !$0.isEmpty
     }
-    let bundle = own + [UInt8(ascii: "\n")] + (roots ?? [])
+    // What was given may be such a bundle, and must not grow by each start.
+    let ours = own + [UInt8(ascii: "\n")]
+    let bundle = ours + (roots.map { $0.starts(with: ours) ? $0.dropFirst(ours.count) : $0[...] } ?? [])
     if (try? FileSystem.read(path)) != bundle {
       try FileSystem.write(bundle, to: path, permissions: FileSystem.openFile)
     }

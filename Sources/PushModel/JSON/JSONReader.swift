@@ -12,7 +12,7 @@ public enum JSONReader {
   /// Where and why `text` stops being the JSON that `read` takes; nil if it is. Lines and columns are counted from 1, columns in
   /// characters.
   ///
-  ///     JSONReader.problem(of: Array("[1,".utf8))  // line 1, column 4: expected a number, got the end
+  ///     JSONReader.problem(of: Array("[1,".utf8))  // line 1, column 4: expected a value, got the end
   public static func problem(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> String? {
     guard case .failure(let surprise) = whole(text, maximumDepth) else { return nil }
     let before = text.prefix(surprise.position)
