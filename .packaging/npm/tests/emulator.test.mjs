@@ -102,6 +102,15 @@ test("one that has ended by itself is told with its last words", async (t) => {
   await assert.rejects(emulator.notifications(), /does not answer[^]*out of luck/);
 });
 
+test("its variables name one bundle for whoever asks whom to trust", async (t) => {
+  const emulator = await startEmulator();
+  t.after(() => emulator.stop());
+  const bundles = new Set(["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"].map((name) => emulator.variables[name]));
+  assert.equal(bundles.size, 1);
+  assert.ok(fs.readFileSync([...bundles][0], "utf8").startsWith(emulator.ca));
+  assert.equal(emulator.variables.APNS_EMULATOR_CA, emulator.caPath);
+});
+
 test("a command finds it by its variables", async (t) => {
   const emulator = await startEmulator();
   t.after(() => emulator.stop());

@@ -123,6 +123,14 @@ def test_a_command_finds_it_by_its_variables():
         assert emulator.wait_for_push(topic="com.example.app").accepted
 
 
+def test_its_variables_name_one_bundle_for_whoever_asks_whom_to_trust():
+    with Emulator() as emulator:
+        names = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+        (bundle,) = {emulator.variables[name] for name in names}
+        assert pathlib.Path(bundle).read_text().startswith(emulator.ca.read_text())
+        assert emulator.variables["APNS_EMULATOR_CA"] == str(emulator.ca) and "SSL_CERT_DIR" not in emulator.variables
+
+
 def test_variables_of_another_emulator_do_not_count(monkeypatch):
     with Emulator() as other, Emulator() as emulator:
         for name, value in other.variables.items():
