@@ -259,6 +259,36 @@ def test_the_list_says_what_it_does_not_know(page, emulator):
     page.shows("No notification yet")
 
 
+@pytest.mark.parametrize("text", ["word " * 800, "x" * 4000], ids=["words", "unbroken"])
+def test_a_long_text_leaves_room_for_the_rest(page, emulator, text):
+    sent = push(emulator, install(emulator), {"aps": {"alert": text}})
+    open_detail(page, sent)
+    page.resize(1280, 800)
+    height = "document.querySelector('#detail h2').getBoundingClientRect().height"
+    page.until("document.querySelector('.note .b')")
+    shot(page, "long-text")
+    assert page.script(height) < 80
+    # The tabs and the phone with its text are in sight, and nothing is cut at the side.
+    for selector in ("[role=tab]", ".note .b"):
+        assert page.script(f"document.querySelector('#detail {selector}').getBoundingClientRect().bottom") < 800, selector
+    assert page.script("document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth")
+    page.click("more")
+    assert page.script(height) > 80
+    page.click("less")
+    assert page.script(height) < 80
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_long_topic_leaves_the_columns_in_sight(page, emulator, width):
+    install(emulator, topic="com.example." + "long" * 45)
+    page.until("store.tokens.length === 1")
+    page.resize(width, 800)
+    page.script("location.hash = '#tokens'")
+    page.until("document.querySelector('td')")
+    shot(page, f"long-topic-{width}")
+    assert page.script("Math.max(...[...document.querySelectorAll('td')].map(each => each.getBoundingClientRect().right))") <= width
+
+
 def test_a_toast_is_a_line_and_closes(page):
     page.script("toast('word '.repeat(200))")
     height = "document.querySelector('.toast').getBoundingClientRect().height"

@@ -1,6 +1,6 @@
 /* One notification: its head, and a tab for each of its parts. */
 import { api, path } from './api.js';
-import { button, empty, h, show } from './dom.js';
+import { button, clamped, empty, h, show } from './dom.js';
 import { dateTime, headline } from './format.js';
 import { stateBadge } from './marks.js';
 import { copy, failed } from './notices.js';
@@ -53,7 +53,7 @@ function drawDetail(pane, notification, back) {
     } }, name));
   }
   show(pane, h('div', { class: 'detail-head' },
-    h('div', { class: 'row' }, button('← List', back, { class: 'only-narrow' }), h('h2', {}, headline(notification))),
+    h('div', { class: 'row' }, button('← List', back, { class: 'only-narrow' }), clamped('h2', headline(notification))),
     h('div', { class: 'row' }, stateBadge(notification.state), h('span', { class: 'faint small break' },
       `#${notification.id} · ${notification.topic || 'no topic'} · ${isBroadcast(notification) ? `broadcast to ${notification.channelId || 'no channel'}` : notification.udid || 'unknown device'} · ${dateTime(notification.receivedAt)}${notification.node ? ` · by ${notification.node}` : ''}`)),
     againRow(notification)),

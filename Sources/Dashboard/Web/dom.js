@@ -35,6 +35,18 @@ export function button(label, work, attributes) {
   return h('button', { type: 'button', onclick: work, ...attributes }, label);
 }
 
+/* Text that may be long, as an element of two lines, with a button for the rest where there is more than most lines hold. */
+export function clamped(tag, text) {
+  const element = h(tag, { class: 'clamp' }, text);
+  if (text.length < 120) return element;
+  const more = button('more', () => {
+    const isWhole = element.classList.toggle('whole');
+    more.textContent = isWhole ? 'less' : 'more';
+    more.setAttribute('aria-expanded', String(isWhole));
+  }, { class: 'plain', 'aria-expanded': 'false' });
+  return [element, more];
+}
+
 export const isNarrow = () => matchMedia('(max-width: 52rem)').matches;
 
 export function facts(pairs) {

@@ -42,7 +42,7 @@ export function drawTokens() {
 function tokenRow(row) {
   const open = () => { tokenView.selected = row.token; explain(row.token); drawTokens(); };
   return h('tr', { class: `pick ${row.token === tokenView.selected ? 'chosen' : ''}`, onclick: open },
-    cells([h('span', { class: 'break device' }, row.udid), ' ', onlineDot(row.online)], subjectOf(row), row.environment, String(row.install)),
+    cells([h('span', { class: 'break device' }, row.udid), ' ', onlineDot(row.online)], h('span', { class: 'break device', title: row.topic }, subjectOf(row)), row.environment, String(row.install)),
     h('td', {}, h('button', { type: 'button', class: 'plain', title: 'How it is made', onclick: event => { event.stopPropagation(); open(); } }, tokenText(row.token))),
     h('td', { class: standing(row) }, stateOf(row)),
     h('td', { onclick: event => event.stopPropagation() }, h('div', { class: 'row tight' }, button('Copy', () => copy(row.token, 'Token')), h('a', { class: 'button', href: `#present/${row.token}` }, 'Present'))));
