@@ -16,7 +16,7 @@ struct ScenarioFileTests {
     """
 
   private static let errors: [(String, String)] = [
-    ("{", "1:2: expected \"\"\", got \"the end\""),
+    ("{", "1:2: expected a string, got \"the end\""),
     (#"{"name": "x", "phones": {}}"#, "1:1: steps: expected an array of steps, got nothing"),
     (
       start + "\n    {\"wait\": \"soon\"}\n]}",
