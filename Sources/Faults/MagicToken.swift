@@ -38,15 +38,12 @@ public enum MagicToken {
   public static func neverIssued(_ token: [UInt8]) -> Phrase {
     let plain: Phrase = "one that was never issued"
     guard let word = word(in: token), !word.isEmpty else { return plain }
-    let name = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).first.map(
-      String.init)
-    let question = Suggestion.question(
-      name ?? word, among: JSONValue.reasons + FaultEffects.all.compactMap(\.wish),
-      prefix: String(UnicodeScalar(mark)))
-    return Phrase(
-      "one that was never issued: it reads \(DocumentError.quoted("!" + word)), which asks for nothing known\(question)"
-    )
+    let question = Suggestion.question(String(word.prefix { $0 != "=" }), among: words, prefix: "!")
+    return "one that was never issued: it reads \"!\(word)\", which asks for nothing known\(question)"
   }
+
+  /// What a wish may begin with.
+  private static let words = JSONValue.reasons + FaultEffects.all.compactMap(\.wish)
 
   /// What a name asks for that stands where no token does: the wish behind the mark, and nothing else.
   package static func read(word: String?) -> (word: String, effects: FaultEffects)? {

@@ -11,9 +11,13 @@ package enum Suggestion {
   /// The candidate nearest to `word`, unless every one is too far to be a slip of the keyboard.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     let tolerance = max(1, min(3, word.utf8.count / 3))
-    let scored = candidates.map { (name: $0, distance: distance(word, $0)) }
-    guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
-    if best.distance <= tolerance { return best.name }
+    // As many letters as the lengths differ by have to be put in at least.
+    let scored = candidates.filter { abs($0.utf8.count - word.utf8.count) <= tolerance }.map {
+      (name: $0, distance: distance(word, $0))
+    }
+    if let best = scored.min(by: { $0.distance < $1.distance }), best.distance <= tolerance {
+      return best.name
+    }
     let beginning = candidates.filter { !word.isEmpty && $0.hasPrefix(word) }
     return beginning.count == 1 ? beginning.first : nil
   }

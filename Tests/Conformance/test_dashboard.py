@@ -248,7 +248,7 @@ def test_an_empty_payload_is_replayed_as_it_was(page, emulator):
 
 def test_the_list_says_what_it_does_not_know(page, emulator):
     page.shows("No notification yet")
-    page.script("store.isListKnown = false; refilter()")
+    page.script("store.list = 'loading'; refilter()")
     page.shows("Loading…")
     page.script("""window.kept = window.fetch; window.fetch = async () => new Response(
         '{"error": {"code": "internal", "message": "out of order"}}', {status: 500}); loadAll()""")
@@ -272,10 +272,23 @@ def test_a_long_text_leaves_room_for_the_rest(page, emulator, text):
     for selector in ("[role=tab]", ".note .b"):
         assert page.script(f"document.querySelector('#detail {selector}').getBoundingClientRect().bottom") < 800, selector
     assert page.script("document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth")
+    page.until("getComputedStyle(document.querySelector('#detail h2 + button')).display !== 'none'")
     page.click("more")
     assert page.script(height) > 80
     page.click("less")
     assert page.script(height) < 80
+
+
+def test_what_two_lines_hold_needs_no_button(page, emulator):
+    """Where they are narrow, that is less."""
+    open_detail(page, push(emulator, install(emulator), {"aps": {"alert": "a text of some eighty characters, which " * 2}}))
+    more = "getComputedStyle(document.querySelector('#detail h2 + button')).display"
+    page.resize(1280, 800)
+    page.until(f"{more} === 'none'")
+    page.resize(390, 800)
+    page.until(f"{more} !== 'none'")
+    page.click("more")
+    page.until("(each => each.scrollHeight <= each.clientHeight)(document.querySelector('#detail h2'))")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -287,6 +300,15 @@ def test_a_long_topic_leaves_the_columns_in_sight(page, emulator, width):
     page.until("document.querySelector('td')")
     shot(page, f"long-topic-{width}")
     assert page.script("Math.max(...[...document.querySelectorAll('td')].map(each => each.getBoundingClientRect().right))") <= width
+
+
+def test_an_empty_list_is_known_though_the_tokens_are_not(page):
+    page.shows("No notification yet")
+    page.script("""window.kept = window.fetch; window.fetch = (...words) => String(words[0]).includes('/tokens')
+        ? Promise.resolve(new Response('{"error": {"code": "internal", "message": "no tokens"}}', {status: 500})) : kept(...words); loadAll()""")
+    page.shows("No tokens")
+    assert "No notification yet" in page.text() and "The list can" not in page.text()
+    page.script("window.fetch = window.kept")
 
 
 def test_a_toast_is_a_line_and_closes(page):

@@ -144,8 +144,8 @@ final class ReplayOutput {
     }
     if report.unknownTokens > 0 {
       text +=
-        "\n\(report.unknownTokens) pushes went to tokens that are not known there. If they are of another emulator, "
-        + "say which are meant: --map-token OLD=NEW, or --map FILE"
+        "\n\(report.unknownTokens) because their token is not known there; if it is another emulator's, say which is "
+        + "meant: --map-token OLD=NEW, or --map FILE"
     }
     return text
   }

@@ -46,7 +46,7 @@ enum ServeCommand {
   private static func writeBundle(_ emulator: Emulator) {
     let (ca, certs) = (emulator.ports.ca, emulator.ports.certs)
     do {
-      _ = try TrustBundle.write(ca, in: certs, given: ProcessEnvironment.variables["SSL_CERT_FILE"])
+      try TrustBundle.write(ca, in: certs, given: ProcessEnvironment.variables["SSL_CERT_FILE"])
     } catch {
       Output.complain("\(error); programs are told to trust \(ca) alone")
     }

@@ -33,7 +33,7 @@ extension Console {
       // A log may keep orders of an earlier version, which name a moment.
       state = try changed(body, clock, from: request.now)
     }
-    _ = publish(state, clock)
+    publish(state, clock)
     slices.add(ExpiryWork(context))
     return HTTPResponse(json: clockDocument(clock))
   }
@@ -42,7 +42,8 @@ extension Console {
   private func change(_ request: ConsoleRequest) throws -> any ClockControl {
     try request.query().finish()
     let clock = try clock()
-    return publish(try changed(request.object(), clock, from: request.now), clock)
+    publish(try changed(request.object(), clock, from: request.now), clock)
+    return clock
   }
 
   /// The same as every node of a cluster is asked for it: where the clock is afterwards, whenever a node hears of it.
@@ -50,10 +51,9 @@ extension Console {
     try SavedClock.order.document(changed(request.object(), clock(), from: request.now)).encoded
   }
 
-  private func publish(_ state: SavedClock, _ clock: any ClockControl) -> any ClockControl {
+  private func publish(_ state: SavedClock, _ clock: any ClockControl) {
     state.apply(to: clock)
     publish("clock", [("clock", clockDocument(clock))])
-    return clock
   }
 
   /// Where a change leads.

@@ -85,7 +85,7 @@ struct NotificationFilter {
     guard let value = all.first(where: { $0[keyPath: spelling] == text }) else {
       var words: [String] = []
       for word in all.map({ $0[keyPath: spelling] }) where !words.contains(word) { words.append(word) }
-      throw ConsoleError.badRequest("\(DocumentError(name, expected: words, got: text))")
+      throw DocumentError(name, expected: words, got: text)
     }
     return value
   }

@@ -36,7 +36,7 @@ struct QueryReader {
   mutating func choice(_ name: String, _ words: [String]) throws -> String? {
     guard let text = text(name) else { return nil }
     guard words.contains(text) else {
-      throw ConsoleError.badRequest("\(DocumentError(name, expected: words, got: text))")
+      throw DocumentError(name, expected: words, got: text)
     }
     return text
   }
@@ -62,8 +62,7 @@ struct QueryReader {
     for name in values.keys.sorted() where !known.contains(name) {
       guard !known.isEmpty else { throw ConsoleError.bad("the query", expected: "no query", got: name) }
       // Some are looked at twice.
-      let names = Set(known).sorted()
-      throw ConsoleError.badRequest("\(DocumentError("the query", expected: names, got: name))")
+      throw DocumentError("the query", expected: Set(known).sorted(), got: name)
     }
   }
 }

@@ -13,24 +13,16 @@ public enum TrustBundle {
   /// Its place in a folder of certificates.
   public static func path(in folder: String) -> String { folder + "/ca-bundle.pem" }
 
-  /// Writes it beside the authority's certificate `authority`, in the folder `folder`, and answers its path. `given` is the bundle that
-  /// programs were told of so far, if any. Where neither it nor the system's can be read, the authority is alone in it.
-  public static func write(_ authority: String, in folder: String, given: String?) throws(CredentialsError)
-    -> String
-  {
-    let own = try FileSystem.read(authority)
-    let candidates =
-      [given, X509_get_default_cert_file().map { String(cString: $0) }].compactMap(\.self) + systems
-    let path = path(in: folder)
-    let roots = candidates.lazy.filter { $0 != path }.compactMap { try? FileSystem.read($0) }.first {
-      !$0.isEmpty
-    }
-    // What was given may be such a bundle, and must not grow by each start.
-    let ours = own + [UInt8(ascii: "\n")]
-    let bundle = ours + (roots.map { $0.starts(with: ours) ? $0.dropFirst(ours.count) : $0[...] } ?? [])
-    if (try? FileSystem.read(path)) != bundle {
-      try FileSystem.write(bundle, to: path, permissions: FileSystem.openFile)
-    }
-    return path
+  /// Writes it for the authority whose certificate is the file `authority`, into the folder `folder`. `given` is the bundle that programs
+  /// were told of so far, if any, which may be such a one. Where neither it nor the system's can be read, the authority is alone in it.
+  public static func write(_ authority: String, in folder: String, given: String?) throws(CredentialsError) {
+    let ours = try FileSystem.read(authority) + [UInt8(ascii: "\n")]
+    let system = X509_get_default_cert_file().map { String(cString: $0) }
+    let roots = ([given, system].compactMap(\.self) + systems).lazy.compactMap { try? FileSystem.read($0) }
+      .first { !$0.isEmpty }
+    let others = roots.map { $0.starts(with: ours) ? $0.dropFirst(ours.count) : $0[...] } ?? []
+    let (bundle, path) = (ours + others, path(in: folder))
+    guard (try? FileSystem.read(path)) != bundle else { return }
+    try FileSystem.write(bundle, to: path, permissions: FileSystem.openFile)
   }
 }

@@ -35,15 +35,17 @@ export function button(label, work, attributes) {
   return h('button', { type: 'button', onclick: work, ...attributes }, label);
 }
 
-/* Text that may be long, as an element of two lines, with a button for the rest where there is more than most lines hold. */
+/* Text that may be long, as an element of two lines, with a button for the rest where there is some. */
 export function clamped(tag, text) {
   const element = h(tag, { class: 'clamp' }, text);
-  if (text.length < 120) return element;
   const more = button('more', () => {
     const isWhole = element.classList.toggle('whole');
     more.textContent = isWhole ? 'less' : 'more';
     more.setAttribute('aria-expanded', String(isWhole));
-  }, { class: 'plain', 'aria-expanded': 'false' });
+  }, { class: 'plain', hidden: true, 'aria-expanded': 'false' });
+  new ResizeObserver(() => {
+    if (!element.classList.contains('whole')) more.hidden = element.scrollHeight <= element.clientHeight;
+  }).observe(element);
   return [element, more];
 }
 

@@ -74,8 +74,8 @@ function listRow(notification, index) {
 
 function emptyList() {
   if (store.notifications.size) return empty('Nothing matches', 'Try fewer words, or clear the filters.');
-  if (store.listError) return failed('The list can’t be had', store.listError, () => soon('all', loadAll));
-  if (!store.isListKnown) return empty('Loading…', 'The notifications that came so far are being fetched.');
+  if (store.list instanceof Error) return failed('The list can’t be had', store.list, () => soon('all', loadAll));
+  if (store.list === 'loading') return empty('Loading…', 'The notifications that came so far are being fetched.');
   return empty('No notification yet', 'Point your provider here, or send a first push:',
     commandBlock(pushCommand()), h('p', {}, 'The phone it names is a simulated one, which need not exist; this lets it connect and receive:'),
     commandBlock(deviceCommand()), h('p', {}, 'No terminal at hand? ', h('a', { href: '#send' }, 'Send a test push'), ' from this page.'));

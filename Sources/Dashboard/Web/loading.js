@@ -18,7 +18,16 @@ export async function loadClock() {
   changed('other');
 }
 
+/* What the list shows where it has no row: that it is being loaded, that nothing came, or why it can't be had. */
 async function loadNotifications() {
+  try { await loadEachNotification(); } catch (error) {
+    store.list = error;
+    changed('notifications');
+    throw error;
+  }
+}
+
+async function loadEachNotification() {
   const found = new Map();
   let before = null;
   while (found.size < store.limit) {
@@ -28,7 +37,7 @@ async function loadNotifications() {
     before = answer.next;
     if (found.size === 1000) { store.notifications = new Map(found); for (const each of found.values()) keep(each); changed('notifications'); }
   }
-  Object.assign(store, { notifications: found, isListKnown: true, listError: null });
+  Object.assign(store, { notifications: found, list: 'known' });
   for (const notification of found.values()) keep(notification);
   changed('notifications');
 }
@@ -70,8 +79,6 @@ export function loadAll() {
   if (store.loading) { store.isStale = true; return store.loading; }
   store.loading = loadWhileStale().then(() => notice('trouble'), error => {
     trouble(error);
-    store.listError = error;
-    changed('notifications');
     soon('all', loadAll, limits.again);
   }).finally(() => { store.loading = null; });
   return store.loading;
@@ -112,8 +119,7 @@ export function happen(name, document) {
 /* Numbers and rows of the boot before mean something else now. */
 export function startedAnew() {
   store.notifications.clear();
-  store.isListKnown = false;
-  Object.assign(store, { tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, info: null });
+  Object.assign(store, { list: 'loading', tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, info: null });
   for (const topic of ['notifications', 'tokens', 'devices', 'faults', 'other']) changed(topic);
   notice('anew', h('span', {}, 'The emulator was started anew. What was here before belonged to the run before, and is no longer shown.'),
     button('Dismiss', () => notice('anew')));

@@ -2,7 +2,7 @@
 import { refusalOf } from './format.js';
 
 export const store = {
-  info: null, notifications: new Map(), tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, phone: null, loading: null, isStale: false, isListKnown: false, listError: null, hasBegun: false,
+  info: null, notifications: new Map(), tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, phone: null, loading: null, isStale: false, list: 'loading', hasBegun: false,
   /* Whether somebody looks at the devices. Their list is long: watching must not slow the work. */
   wantsDevices: () => false,
   /* Never more than the server keeps, nor more than a person looks through. */

@@ -20,7 +20,7 @@ extension Gateway {
     let expected: Phrase = "a token of \(topic) in \(provider.environment.name)"
     guard let token = notification.token.flatMap({ DeviceToken($0) }), let row = broker.registry.find(token)
     else {
-      return (expected, MagicToken.neverIssued(Array(notification.token ?? .init(start: nil, count: 0))))
+      return (expected, MagicToken.neverIssued(notification.token.map { Array($0) } ?? []))
     }
     let registration = broker.registry[row]
     let label = broker.registry[registration.topic].label

@@ -38,8 +38,9 @@ public struct PayloadLint: Sendable {
 
   private mutating func checkContent(_ payload: [UInt8], _ type: PushType) {
     guard let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) else {
-      let problem = JSONReader.problem(of: payload, maximumDepth: JSONText.maximumDepth) ?? "something else"
-      return add(.notJSON, "", "not JSON: \(problem); Apple takes it, an app gets nothing")
+      let problem = JSONReader.problem(of: payload, maximumDepth: JSONText.maximumDepth)
+      let why = problem.map { "\($0)" } ?? "expected JSON, got something else"
+      return add(.notJSON, "", "not JSON: \(why); Apple takes it, an app gets nothing")
     }
     guard case .object(let members) = document else {
       return add(.notObject, "", "expected a JSON object, got \(document.shortText)")

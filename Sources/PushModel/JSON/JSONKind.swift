@@ -34,12 +34,12 @@ public struct JSONKind<Value>: Sendable {
     words: [String] = []
   ) -> JSONKind {
     JSONKind(expected, schema) { value, place in
-      guard case .string(let text) = value, let taken = take(text) else {
-        let error = DocumentError(place, expected: expected, got: value)
-        guard case .string(let text) = value else { throw error }
-        throw DocumentError(error.description + Suggestion.question(text, among: words))
+      guard case .string(let text) = value else {
+        throw DocumentError(place, expected: expected, got: value)
       }
-      return taken
+      if let taken = take(text) { return taken }
+      let asked = DocumentError(place, expected: expected, got: value)
+      throw DocumentError(asked.description + Suggestion.question(text, among: words))
     } write: {
       .string(write($0))
     }

@@ -1,36 +1,38 @@
 /// Where the values of a JSON text stand in it: for what is said of a file.
 public struct JSONPlaces: Sendable {
-  /// Counted from 1; the column in bytes.
+  /// Counted from 1; the column in characters, as editors do.
   public struct Place: Sendable, Equatable, CustomStringConvertible {
     public let line: Int
     public let column: Int
 
     public var description: String { "\(line):\(column)" }
+
+    init(of offset: Int, in text: [UInt8]) {
+      let before = text.prefix(offset)
+      let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+      line = before.count { $0 == UInt8(ascii: "\n") } + 1
+      column = String(decoding: before[start...], as: UTF8.self).count + 1
+    }
   }
 
   private let text: [UInt8]
   /// Where each value begins, by its path: `steps[2].expect`.
   private var offsets: [String: Int] = [:]
-  /// Where the text stops being JSON, and what was expected there; nil if it is.
-  public private(set) var problem: (place: Place, expected: String, found: String)?
+  /// Where the text stops being JSON; nil if it is.
+  public let problem: JSONProblem?
 
   /// Of values at most `depth` deep in each other.
   public init(_ text: [UInt8], depth: Int = JSONText.maximumDepth) {
     self.text = text
+    problem = JSONReader.problem(of: text, maximumDepth: depth)
+    guard problem == nil else { return }
     var offsets: [String: Int] = [:]
-    let surprise = text.withUnsafeBytes { bytes -> (JSONSurprise, String)? in
+    text.withUnsafeBytes { bytes in
       var cursor = JSONCursor(bytes)
-      do throws(JSONSurprise) {
-        try cursor.note("", depth, &offsets)
-        cursor.skipBlanks()
-        guard cursor.isAtEnd else { throw cursor.unexpected("the end") }
-        return nil
-      } catch {
-        return (error, cursor.found(at: error.position) ?? "the end")
-      }
+      // One level is for what is not in another.
+      try? cursor.note("", depth + 1, &offsets)
     }
     self.offsets = offsets
-    problem = surprise.map { (place(at: $0.0.position), $0.0.expected, $0.1) }
   }
 
   /// Of a value by its path, or of the nearest one around it.
@@ -39,7 +41,7 @@ public struct JSONPlaces: Sendable {
     while offsets[String(path)] == nil, let mark = path.lastIndex(where: { $0 == "." || $0 == "[" }) {
       path = path[..<mark]
     }
-    return place(at: offsets[String(path)] ?? 0)
+    return Place(of: offsets[String(path)] ?? 0, in: text)
   }
 
   /// Whether an object stands there.
@@ -52,11 +54,32 @@ public struct JSONPlaces: Sendable {
     let text = error.description
     return self[String(text.prefix(upTo: text.firstRange(of: ": ")?.lowerBound ?? text.startIndex))]
   }
+}
 
-  private func place(at offset: Int) -> Place {
-    let before = text.prefix(offset)
-    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    return Place(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: offset - start + 1)
+/// Where a text stops being JSON, what was expected there, and what came.
+public struct JSONProblem: Sendable, CustomStringConvertible {
+  public let place: JSONPlaces.Place
+  public let expected: String
+  /// As it came, shortened; `the end` where nothing did.
+  public let found: String
+  /// Whether `found` is of the text, and not a word of ours.
+  private let isExcerpt: Bool
+
+  init(_ surprise: JSONSurprise, in text: [UInt8], _ maximumDepth: Int) {
+    place = JSONPlaces.Place(of: surprise.position, in: text)
+    let excerpt = text.withUnsafeBytes { JSONCursor($0).found(at: surprise.position) }
+    isExcerpt = surprise.kind == .syntax && excerpt != nil
+    (expected, found) =
+      switch surprise.kind {
+      case .syntax: (surprise.expected, excerpt ?? "the end")
+      case .depth: ("at most \(maximumDepth) levels of nesting", "more")
+      case .encoding: ("UTF-8", "the byte \(Hex.encode([text[surprise.position]]))")
+      }
+  }
+
+  /// `line 1, column 4: expected a value, got the end`
+  public var description: String {
+    "line \(place.line), column \(place.column): expected \(expected), got \(isExcerpt ? "\"\(found)\"" : found)"
   }
 }
 

@@ -9,27 +9,10 @@ public enum JSONReader {
     try? whole(text, maximumDepth).get()
   }
 
-  /// Where and why `text` stops being the JSON that `read` takes; nil if it is. Lines and columns are counted from 1, columns in
-  /// characters.
-  ///
-  ///     JSONReader.problem(of: Array("[1,".utf8))  // line 1, column 4: expected a value, got the end
-  public static func problem(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> String? {
+  /// Where and why `text` stops being the JSON that `read` takes; nil if it is.
+  public static func problem(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> JSONProblem? {
     guard case .failure(let surprise) = whole(text, maximumDepth) else { return nil }
-    let before = text.prefix(surprise.position)
-    let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-    let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    let column = String(decoding: before[lineStart...], as: UTF8.self).count + 1
-    let what =
-      switch surprise.kind {
-      case .syntax: "expected \(surprise.expected), got \(found(text, surprise.position))"
-      case .depth: "expected at most \(maximumDepth) levels of nesting, got more"
-      case .encoding: "expected UTF-8, got the byte \(Hex.encode([text[surprise.position]]))"
-      }
-    return "line \(line), column \(column): \(what)"
-  }
-
-  private static func found(_ text: [UInt8], _ position: Int) -> String {
-    text.withUnsafeBytes { JSONCursor($0).found(at: position).map { "\"\($0)\"" } ?? "the end" }
+    return JSONProblem(surprise, in: text, maximumDepth)
   }
 
   /// How many values there are in `text`, those in others included, up to where it stops being the JSON that `read` takes. Builds
@@ -46,9 +29,7 @@ public enum JSONReader {
     text.withUnsafeBytes { bytes in
       var cursor = JSONCursor(bytes)
       do throws(JSONSurprise) {
-        if let place = UTF8Text.firstInvalid(bytes) {
-          throw JSONSurprise(expected: "UTF-8", position: place, kind: .encoding)
-        }
+        try checkEncoding(text)
         let value = try cursor.value(depth: maximumDepth + 1)
         cursor.skipBlanks()
         return cursor.isAtEnd ? .success(value) : .failure(cursor.unexpected("the end"))
@@ -56,6 +37,14 @@ public enum JSONReader {
         return .failure(error)
       }
     }
+  }
+
+  /// JSON is UTF-8 (RFC 8259, 8.1).
+  private static func checkEncoding(_ text: [UInt8]) throws(JSONSurprise) {
+    guard String(validating: text, as: UTF8.self) == nil else { return }
+    var (decoder, rest, place) = (UTF8(), text.makeIterator(), 0)
+    while case .scalarValue(let scalar) = decoder.decode(&rest) { place += UTF8.width(scalar) }
+    throw JSONSurprise(expected: "UTF-8", position: place, kind: .encoding)
   }
 }
 

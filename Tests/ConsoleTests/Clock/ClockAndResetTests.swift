@@ -64,6 +64,18 @@ import Transport
     #expect(abs(second.clock.now.nanoseconds - first.clock.now.nanoseconds) < 1_000)
   }
 
+  @Test("The orders of earlier versions, which a log may keep, name a moment")
+  func earlierOrders() throws {
+    let lab = ConsoleLab()
+    let order = { (body: String) in
+      _ = try lab.console.moveClockAtOnce(request(lab, Array(body.utf8)))
+    }
+    try order(#"{"set":"2030-01-01T00:00:00.000Z","freeze":true}"#)
+    #expect(lab.clock.frozenAt?.rfc3339 == "2030-01-01T00:00:00.000Z")
+    try order(#"{"set":"2031-01-01T00:00:00.000Z","freeze":false}"#)
+    #expect(lab.clock.frozenAt == nil && lab.clock.now.rfc3339 == "2031-01-01T00:00:00.000Z")
+  }
+
   @Test("Moving the clock ends what is over at once")
   func expiry() throws {
     let lab = ConsoleLab()
