@@ -100,7 +100,7 @@ public final class Emulator {
     logger = try Self.makeLogger(options, clock)
     certs = CertsFolder(path: options.certs)
     try certs.prepare(serverNames: options.allowedHosts, now: clock.now())
-    let cluster = try options.cluster.map { try EmulatorNode.join($0, loop) }
+    let cluster = try options.cluster.map { [logger] in try EmulatorNode.join($0, loop, logger) }
     derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
     broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.brokerOptions)
     if let cluster {

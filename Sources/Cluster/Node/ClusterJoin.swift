@@ -9,6 +9,8 @@ enum ClusterJoin {
   static let stream = "APNS_CLUSTER"
   static let subject = "apns.cluster"
   private static let step: Int64 = 50_000_000
+  /// How long an engine that lives may take, in nanoseconds: after that people are told what is waited for.
+  private static let quiet: Int64 = 1_000_000_000
 
   private static let madeWith =
     "the cluster was made with --cluster-secret: this node needs the same file as the others"
@@ -20,19 +22,25 @@ enum ClusterJoin {
   /// Why a node can't join.
   struct Refusal: Error, CustomStringConvertible { let description: String }
 
-  /// Turns the loop until it has joined, or `patience` nanoseconds are over.
+  /// Turns the loop until it has joined, or `patience` nanoseconds are over. `tell` hears what it waits for, if that is long.
   static func run(
     _ client: NATSClient, _ log: LogStream, loop: EventLoop, node: String, zones: ZoneMap?,
     seal: ClusterSeal?,
-    patience: Int64
+    patience: Int64, tell: (_ trouble: String) -> Void
   ) throws -> ClusterMembership {
     let joining = Joining(client, log, node: node, zones: zones, seal: seal)
-    let deadline = SystemClock.now().adding(nanoseconds: patience)
+    let begun = SystemClock.now()
+    var hasTold = false
     // Ends a turn in which nothing happens.
     let wakeUp = LoopEvent(timerOn: loop) {}
     joining.begin()
     while joining.result == nil {
-      guard SystemClock.now() < deadline else { throw Refusal(description: joining.trouble) }
+      let waited = SystemClock.now().nanoseconds(since: begun)
+      guard waited < patience else { throw Refusal(description: joining.trouble) }
+      if waited >= quiet, !hasTold {
+        tell(joining.trouble)
+        hasTold = true
+      }
       wakeUp.start(afterNanoseconds: step)
       loop.runTurn()
     }
@@ -117,8 +125,7 @@ enum ClusterJoin {
     }
 
     private func sayThatWeAreHere() {
-      let joined: JSONValue = ["kind": "joined", "node": .string(node)]
-      log.appendAtEnd(joined.encoded, behind: max(1, last)) { [weak self] in
+      log.appendAtEnd(ClusterMembers.joined(node).encoded, behind: max(1, last)) { [weak self] in
         guard let self, let birth else { return }
         switch $0 {
         case .success(let ordinal) where ordinal < ClusterMembership.ordinalLimit:

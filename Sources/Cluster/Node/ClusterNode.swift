@@ -65,10 +65,11 @@ public final class ClusterNode {
   /// New beginnings that were carried out, and the zones whose logs have not told of the last one.
   private var startsOver = StartsOver()
 
-  /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
+  /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence. `tell` hears why
+  /// that takes long.
   public init(
     loop: EventLoop, engine: NATSClient.Settings, name: String, zones: ZoneMap?, replicas: Int = 1,
-    seal: ClusterSeal? = nil
+    seal: ClusterSeal? = nil, tell: (_ trouble: String) -> Void = { _ in }
   ) throws {
     (self.loop, self.name, self.replicas, self.seal) = (loop, name, replicas, seal)
     client = NATSClient(loop: loop, settings: engine) { _ in }
@@ -79,7 +80,8 @@ public final class ClusterNode {
     client.start()
     do {
       membership = try ClusterJoin.run(
-        client, log, loop: loop, node: name, zones: zones, seal: seal, patience: Self.joinPatience)
+        client, log, loop: loop, node: name, zones: zones, seal: seal, patience: Self.joinPatience,
+        tell: tell)
     } catch {
       client.close()
       throw error
@@ -175,6 +177,18 @@ public final class ClusterNode {
   /// The nodes that live, this one among them, by name.
   public var nodes: [NodeAnnouncement] { presence.all }
 
+  /// Nodes that have joined, do not live, and have neither left in order nor been forgotten, by name.
+  public var missing: [String] {
+    guard orders.hasRead else { return [] }
+    return orders.members.names.filter { $0 != name && presence[$0] == nil }
+  }
+
+  /// Whether a node has left in order: it ends in a moment, if it has not.
+  public func hasLeft(_ node: String) -> Bool {
+    guard let ordinal = presence[node]?.ordinal else { return false }
+    return orders.last >= ordinal && orders.members[node] == nil
+  }
+
   // MARK: What others should know
 
   /// Where the other nodes reach this one.
@@ -207,7 +221,7 @@ public final class ClusterNode {
     if now.nanoseconds(since: startedAt) >= Self.calm { move(targets) }
     if let whenEmpty, mayEnd {
       self.whenEmpty = nil
-      whenEmpty()
+      leave(then: whenEmpty)
     }
   }
 
@@ -295,6 +309,20 @@ public final class ClusterNode {
   public func drain(done: @escaping () -> Void) {
     whenEmpty = done
     presence.drain()
+  }
+
+  /// Has the others not miss this node, if the engine takes that.
+  private func leave(then: @escaping () -> Void) {
+    guard client.awayBecause == nil else { return then() }
+    orders.order(ClusterMembers.left(name, ordinal: ordinal)) { _ in then() }
+  }
+
+  /// Has all nodes not miss one any more that will not come back. `done` is told when this one knows, or why it may not come to that.
+  public func forget(_ node: String, done: @escaping (_ failure: String?) -> Void) {
+    guard missing.contains(node), let ordinal = orders.members[node] else { return done("it is not away") }
+    orders.order(ClusterMembers.left(node, ordinal: ordinal)) {
+      if case .failure(let failure) = $0 { done("\(failure)") } else { done(nil) }
+    }
   }
 
   private var mayEnd: Bool {

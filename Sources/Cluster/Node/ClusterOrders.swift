@@ -22,6 +22,8 @@ final class ClusterOrders {
   /// Who waits until so many were.
   private var watchers: [(number: UInt64, then: () -> Void)] = []
   private(set) var hasRead = false
+  /// As far as the log was read.
+  private(set) var members = ClusterMembers()
   /// Something was passed over that nobody of the cluster has written.
   var onAlien: () -> Void = {}
 
@@ -47,10 +49,12 @@ final class ClusterOrders {
   private func read(_ record: JetStreamRecord, _ carryOut: (UInt64, [UInt8]) -> Void) {
     last = record.sequence
     defer { tellWatchers() }
-    guard case .object(let members)? = JSONReader.read(record.payload, maximumDepth: JSONObject.bodyDepth),
-      case .string("order")? = JSONObject(members: members)["kind"]
-    else { return }
-    carryOut(record.sequence, record.payload)
+    guard let document = JSONReader.read(record.payload, maximumDepth: JSONObject.bodyDepth) else { return }
+    if document.string("kind") == "order" {
+      carryOut(record.sequence, record.payload)
+    } else {
+      members.read(document, at: record.sequence)
+    }
     waiting.removeValue(forKey: record.sequence)?(.success(record.sequence))
   }
 

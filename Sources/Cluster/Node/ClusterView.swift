@@ -34,6 +34,10 @@ public protocol ClusterView: AnyObject {
   var isSettled: Bool { get }
   /// The other nodes that live.
   var peers: [NodePeer] { get }
+  /// Nodes that have joined, do not live, and have not left in order, by name.
+  var missing: [String] { get }
+  /// Whether a node has left in order: it ends in a moment, if it has not.
+  func hasLeft(_ node: String) -> Bool
   /// What nodes of this cluster know and nobody else.
   var secret: [UInt8] { get }
   /// This node's name.

@@ -10,7 +10,7 @@ enum ClusterCommand {
   ]
   static let flags: [any FlagDescription] = [CommonFlags.access, CommonFlags.portsFile]
   private static let node = Argument(ValueKind<String>.node, "a node, as cluster status names it")
-  static let drainArguments = [node]
+  static let nodeArguments = [node]
   static let moveArguments = [
     Argument(
       ValueKind<Int>.number("ZONE", 0...ZoneMap.counts.upperBound - 1), "a zone, as cluster status numbers it"
@@ -26,7 +26,7 @@ enum ClusterCommand {
     }
     let lines = settings.isOn(CommonFlags.json) ? [cluster.text] : ClusterTable.lines(cluster)
     for line in lines { try Output.line(line) }
-    return cluster.says("ready") ? .success : .failure
+    return cluster.says("ready") && cluster.list("missing").isEmpty ? .success : .failure
   }
 
   static func move(_ settings: Settings) throws -> ExitStatus {
@@ -41,6 +41,13 @@ enum ClusterCommand {
     let node = settings.arguments.first ?? ""
     _ = try order("nodes/\(node)/drain", [:], settings)
     try Output.line("\(node) hands its zones over, and ends then")
+    return .success
+  }
+
+  static func forget(_ settings: Settings) throws -> ExitStatus {
+    let node = settings.arguments.first ?? ""
+    _ = try order("nodes/\(node)/forget", [:], settings)
+    try Output.line("\(node) is missed no more")
     return .success
   }
 
@@ -80,8 +87,9 @@ enum ClusterTable {
       ]
     }
     let living = Set(cluster.list("nodes").compactMap { $0["name"]?.string })
-    for owner in Set(owners.keys.compactMap { $0 }).subtracting(living).sorted() {
-      rows.append([owner, numbers(owners[owner] ?? []), "", "–", "gone"])
+    let missing = cluster.list("missing").compactMap(\.string)
+    for name in Set(owners.keys.compactMap { $0 } + missing).subtracting(living).sorted() {
+      rows.append([name, numbers(owners[name] ?? []), "", "–", "gone"])
     }
     return TextTable.lines([["NODE", "ZONES", "DEVICES", "CONSOLE", "STATE"]] + rows)
   }
@@ -111,6 +119,9 @@ enum ClusterTable {
     if let because = cluster["because"]?.string { sentences.append("not ready: \(because)") }
     let waiting = cluster["engine"]?["waitingMs"]?.integer ?? 0
     if waiting >= longWait { sentences.append("the engine has let \(name) wait for \(waiting) ms") }
+    sentences += cluster.list("missing").compactMap(\.string).map {
+      "\($0) is away: start it again, or, if it will not come back, `cluster forget \($0)`"
+    }
     let nowhere = zones.filter { $0["seat"]?.string == "nowhere" && !$0.says("moving") }
       .compactMap { $0["zone"]?.integer }
     if !nowhere.isEmpty { sentences.append("without an owner now: \(ranges(nowhere))") }

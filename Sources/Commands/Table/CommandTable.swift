@@ -74,7 +74,10 @@ package enum CommandTable {
       flags: ClusterCommand.flags, arguments: ClusterCommand.moveArguments, run: ClusterCommand.move),
     CommandDescription(
       "cluster drain", "have a node hand its zones over and end", flags: ClusterCommand.flags,
-      arguments: ClusterCommand.drainArguments, run: ClusterCommand.drain),
+      arguments: ClusterCommand.nodeArguments, run: ClusterCommand.drain),
+    CommandDescription(
+      "cluster forget", "have nobody miss a node that will not come back", flags: ClusterCommand.flags,
+      arguments: ClusterCommand.nodeArguments, run: ClusterCommand.forget),
     CommandDescription(
       "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
     CommandDescription(

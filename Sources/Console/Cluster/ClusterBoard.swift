@@ -10,6 +10,8 @@ public protocol ClusterBoard: AnyObject {
   func drain()
   /// Ends this process as `kill -9` does, as soon as the answer that says so has left.
   func kill()
+  /// Has all nodes not miss one any more that is away; tells why that may not have come about, nil if it has.
+  func forget(_ node: String, done: @escaping (_ failure: String?) -> Void)
   /// Has the console of another node answer; `refuse` makes the answer of a sentence, when that can't be reached. False while
   /// nobody knows where it is.
   func pass(
@@ -87,10 +89,15 @@ public struct ClusterReport: Equatable, Sendable {
   public var because: String?
   public var engine: Engine
   public var nodes: [Node]
+  /// Nodes that belong to the cluster and are away, by name.
+  public var missing: [String]
   /// By their numbers, from 0.
   public var zones: [Zone]
 
-  public init(name: String, because: String?, engine: Engine, nodes: [Node], zones: [Zone]) {
-    (self.name, self.because, self.engine, self.nodes, self.zones) = (name, because, engine, nodes, zones)
+  public init(
+    name: String, because: String?, engine: Engine, nodes: [Node], missing: [String], zones: [Zone]
+  ) {
+    (self.name, self.because, self.engine) = (name, because, engine)
+    (self.nodes, self.missing, self.zones) = (nodes, missing, zones)
   }
 }

@@ -7,6 +7,7 @@ extension ClusterReport {
       "name": .string(name), "ready": .bool(because == nil), "because": .optional(because),
       "engine": engine.document, "zoneCount": .integer(Int64(zones.count)),
       "nodes": .array(nodes.map { $0.document(isThis: $0.name == name) }),
+      "missing": .array(missing.map(JSONValue.string)),
       "zones": .array(zones.map(\.document)),
     ]
   }
@@ -57,7 +58,7 @@ extension APISchemas {
         "Cluster",
         object([
           ("name", text), ("ready", flag), ("because", nullable("string")), ("engine", engine),
-          ("zoneCount", whole), ("nodes", list(.schema("ClusterNode"))),
+          ("zoneCount", whole), ("nodes", list(.schema("ClusterNode"))), ("missing", list(text)),
           ("zones", list(.schema("ClusterZone"))),
         ])
       ),
@@ -78,7 +79,7 @@ extension APISchemas {
         ])
       ),
       ("ZoneMove", ZoneMove.form.schema),
-      ("NodeOrder", object([("node", text), ("does", .words(["drain", "kill"]))])),
+      ("NodeOrder", object([("node", text), ("does", .words(["drain", "kill", "forget"]))])),
     ]
   }
 

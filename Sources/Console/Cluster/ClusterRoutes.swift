@@ -44,6 +44,27 @@ extension Console {
     try order("kill", request, exchange) { $0.kill() }
   }
 
+  /// `POST /api/v1/cluster/nodes/{missing}/forget`: nobody misses it any more.
+  func forgetNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    try request.query().finish()
+    let board = try clusterBoard
+    let (report, name) = (board.report, request.part("missing"))
+    _ = try request.object(allowing: [])
+    guard !report.nodes.contains(where: { $0.name == name }) else {
+      throw ConsoleError.conflict("\(name) lives: `cluster drain \(name)` has it leave in order")
+    }
+    guard report.missing.contains(name) else {
+      let missing = report.missing.isEmpty ? "none is" : report.missing.joined(separator: ", ")
+      throw ConsoleError.notFound(
+        "expected a node that is away (\(missing)), got \(DocumentError.quoted(name))")
+    }
+    board.forget(name) { [unowned self] failure in
+      let done = HTTPResponse(json: ["node": .string(name), "does": "forget"])
+      exchange.respond(
+        finished(failure.map { ConsoleError.busy("it may not be done: \($0)").response } ?? done))
+    }
+  }
+
   private func order(
     _ word: String, _ request: ConsoleRequest, _ exchange: HTTPExchange, _ work: (any ClusterBoard) -> Void
   ) throws {

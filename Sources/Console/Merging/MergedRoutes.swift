@@ -7,6 +7,8 @@ extension Console {
   /// How long another node may say nothing before it is left out, in nanoseconds: a node that lives answers in milliseconds, and who
   /// asks waits for it.
   static let otherPatience: Int64 = 2_000_000_000
+  /// How long the others have for what they have found when a wait ends, in nanoseconds: who waits has said how long he will.
+  static let waitGrace: Int64 = 500_000_000
 
   /// `GET /api/v1/notifications`
   func mergeNotifications(
@@ -21,7 +23,8 @@ extension Console {
       OtherHistory(name, after: position(request.http, others, name, search))
     }
     let merged = MergedHistory(
-      search.begin(broker), histories, broker, limit: search.limit, isNewestFirst: search.isNewestFirst)
+      search.begin(broker), histories, broker, limit: search.limit, isNewestFirst: search.isNewestFirst,
+      lost: Set(others.missing))
     for history in histories {
       var part = ordered(request.http.part { others.home(of: $0) == .at(history.node) })
       part.method = "GET"

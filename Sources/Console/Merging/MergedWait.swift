@@ -20,6 +20,9 @@ final class MergedWait {
   private var ownFound: [HistoryMark] = []
   private var isOverdue = false
   private var isOver = false
+  /// Others have had no time to begin an answer.
+  private var isEarly = true
+  private var earlyTimer: AnyObject?
   /// Until nodes are looked for that have come since, then until those are left out that do not answer.
   private var timer: AnyObject?
 
@@ -33,6 +36,7 @@ final class MergedWait {
       look()
     }
     own.onConcluded = { [unowned self] in if !$0 { overdue() } }
+    earlyTimer = makeTimer(Console.waitGrace) { [unowned self] in isEarly = false }
   }
 
   deinit { for wait in waits.values { wait.giveUp() } }
@@ -51,15 +55,19 @@ final class MergedWait {
     wait.ask(node, others, request.partOfBody { [others] in others.home(of: $0) == .at(node) })
   }
 
-  /// The time is over: what others have found until now still counts, and what came near.
+  /// The time is over: what others have found until now still counts, and what came near. Who has not begun to answer in all that
+  /// time is not waited for.
   private func overdue() {
     isOverdue = true
-    timer = makeTimer(Console.otherPatience) { [unowned self] in
+    for wait in waits.values where isSilent(wait) { wait.giveUp() }
+    timer = makeTimer(Console.waitGrace) { [unowned self] in
       for wait in waits.values { wait.giveUp() }
       look()
     }
     look()
   }
+
+  private func isSilent(_ wait: OtherWait) -> Bool { !isEarly && !wait.hasBegun }
 
   private func look() {
     guard !isOver else { return }
@@ -77,8 +85,10 @@ final class MergedWait {
   var matched: [HistoryMark] { Array(found.sorted().prefix(own.count)) }
   /// Near misses of other nodes.
   var misses: [[UInt8]] { waits.values.flatMap(\.misses) }
-  /// Nodes that have not said all.
-  var lost: Set<String> { Set(waits.filter { !$0.value.hasEnded }.keys) }
+  /// Nodes that have not said all that was asked of them: of a wait that has found enough, those that have not begun to.
+  var lost: Set<String> {
+    Set(waits.filter { isFulfilled ? isSilent($0.value) : !$0.value.hasEnded }.keys)
+  }
 
   /// Nobody waits any more.
   func giveUp() {

@@ -23,17 +23,20 @@ extension Console {
     _ wait: MergedWait, _ exchange: HTTPExchange, _ request: HTTPRequest, _ others: any OtherConsoles
   ) {
     drop(wait.own)
-    let matched = wait.matched
-    let histories = others.names.map { OtherHistory($0, after: nil) }
+    let (matched, lost) = (wait.matched, wait.lost)
+    let finders = matched.map { others.home(of: $0.id) }
+    // Who did not answer in time would not now.
+    let asked = others.names.filter { !lost.contains($0) || finders.contains(.at($0)) }
+    let histories = asked.map { OtherHistory($0, after: nil) }
     let shown = ShownNotifications(
       matched.map(\.id).filter { others.home(of: $0) == .here },
       before: matched.last.flatMap { Timestamp(rfc3339: $0.receivedAt) }, broker)
     let merged = MergedHistory(
-      shown, histories, broker, limit: wait.own.count, lost: wait.isFulfilled ? [] : wait.lost)
+      shown, histories, broker, limit: wait.own.count, lost: lost.union(others.missing))
     for history in histories {
       let ids = matched.map(\.id).filter { others.home(of: $0) == .at(history.node) }
       history.ask(
-        others, request.asking(for: ids, before: matched.last?.receivedAt), patience: Self.otherPatience)
+        others, request.asking(for: ids, before: matched.last?.receivedAt), patience: Self.waitGrace)
     }
     let document =
       wait.isFulfilled

@@ -9,6 +9,8 @@ final class OtherWait: AnswerReader {
   private(set) var found: [HistoryMark] = []
   /// Its near misses, when its time was over.
   private(set) var misses: [[UInt8]] = []
+  /// It has begun to answer.
+  private(set) var hasBegun = false
   /// It has said all that it has to say.
   private(set) var hasEnded = false
   /// It has not answered, or not to the end.
@@ -31,7 +33,7 @@ final class OtherWait: AnswerReader {
     question = nil
   }
 
-  func answered(status: Int) { if status != 200 { giveUp() } }
+  func answered(status: Int) { if status == 200 { hasBegun = true } else { giveUp() } }
 
   func received(_ piece: [UInt8]) {
     guard !hasFailed else { return }

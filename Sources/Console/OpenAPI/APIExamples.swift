@@ -24,6 +24,7 @@ enum APIExamples {
     case "verb": "settings"
     case "zone": 3
     case "node": "node-2"
+    case "missing": "node-3"
     case "limit": 10
     case "apns-push-type": "alert"
     case "apns-priority": "10"
@@ -198,7 +199,7 @@ enum APIExamples {
       "name": "node-1", "ready": true, "because": nil,
       "engine": [
         "servers": ["nats://127.0.0.1:4222"], "connected": true, "because": nil, "waitingMs": 0,
-      ], "zoneCount": 64, "nodes": [clusterNode], "zones": [clusterZone],
+      ], "zoneCount": 64, "nodes": [clusterNode], "missing": ["node-3"], "zones": [clusterZone],
     ],
     "ClusterNode": clusterNode, "ClusterZone": clusterZone, "ZoneMove": ["node": "node-2"],
     "NodeOrder": ["node": "node-2", "does": "drain"],

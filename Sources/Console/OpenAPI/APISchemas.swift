@@ -20,7 +20,7 @@ enum APISchemas {
     case "sha256": hex
     case "keyId": JSONKind.name.schema
     case "zone": .integers(0...1023)
-    case "node": JSONKind.name.schema
+    case "node", "missing": JSONKind.name.schema
     case "verb": .words(PhoneVerb.all.map(\.name))
     case "name": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
     default: ["type": "string", "minLength": 1]

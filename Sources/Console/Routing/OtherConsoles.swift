@@ -18,6 +18,8 @@ public protocol OtherConsoles: AnyObject {
     _ request: HTTPRequest, patience: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void)
   /// The other nodes that live, by name.
   var names: [String] { get }
+  /// Nodes that belong to the cluster and are away, by name: what came in by them nobody can tell.
+  var missing: [String] { get }
   /// Where the node is that gave a notification its id.
   func home(of notification: UInt64) -> NotificationHome
   /// Asks one of them; `reader` hears what it answers, and how that ends. `patience` as above.

@@ -311,6 +311,12 @@ extension Console {
         action: .exchange { try $0.killNode($1, $2) }
       )
       .takes(.emptyObject).answers(202, "It ends", .schema("NodeOrder")),
+      Route(
+        "POST", "/api/v1/cluster/nodes/{missing}/forget",
+        "Has nobody miss a node any more that is away and will not come back; any node may be asked",
+        action: .exchange { try $0.forgetNode($1, $2) }
+      )
+      .takes(.emptyObject).refuses(409).answers(200, "It is missed no more", .schema("NodeOrder")),
     ]
   }
 

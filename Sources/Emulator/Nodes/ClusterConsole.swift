@@ -23,11 +23,15 @@ final class ClusterConsole: ClusterBoard {
       engine: ClusterReport.Engine(
         servers: emulator.options.cluster?.engines.map(\.description) ?? [], trouble: cluster.engineTrouble,
         waitingMs: cluster.waitingTime / 1_000_000),
-      nodes: cluster.nodes.map { ClusterReport.Node($0) },
+      nodes: cluster.nodes.map { ClusterReport.Node($0) }, missing: cluster.missing,
       zones: cluster.zoneReports.map { ClusterReport.Zone($0) })
   }
 
   func move(_ zone: Int, to node: String) -> String? { cluster.move(ZoneNumber(zone), to: node) }
+
+  func forget(_ node: String, done: @escaping (_ failure: String?) -> Void) {
+    cluster.forget(node, done: done)
+  }
 
   func drain() { after(Self.farewell) { [unowned emulator] in emulator.stop() } }
 

@@ -16,6 +16,9 @@ enum ClusterMetrics {
         "apns_emulator_cluster_nodes", .gauge, "Nodes that live, this one among them.",
         value: cluster.nodes.count),
       MetricFamily(
+        "apns_emulator_cluster_missing_nodes", .gauge,
+        "Nodes that belong to the cluster and are away.", value: cluster.missing.count),
+      MetricFamily(
         "apns_emulator_commit_wait_seconds", .gauge,
         "How long the commit that is under way has waited for the engine.",
         [.init(Double(cluster.waitingTime) / 1_000_000_000)]),

@@ -65,7 +65,9 @@ final class ConsoleRelay: OtherConsoles {
     spreading.begin { _ = begin($0, $1, patience: patience, $2) }
   }
 
-  var names: [String] { cluster.peers.map(\.name) }
+  var names: [String] { cluster.peers.map(\.name).filter { !cluster.hasLeft($0) } }
+
+  var missing: [String] { cluster.missing }
 
   func home(of notification: UInt64) -> NotificationHome {
     let ordinal = ClusterMembership.ordinal(of: notification)

@@ -37,13 +37,18 @@ final class EmulatorNode {
   private var ownConsole: Console?
 
   /// Joins the cluster of the engine; throws the sentence why it can't.
-  static func join(_ options: ClusterOptions, _ loop: EventLoop) throws -> ClusterNode {
+  static func join(_ options: ClusterOptions, _ loop: EventLoop, _ logger: Logger) throws -> ClusterNode {
     let seal: ClusterSeal?
     do { seal = try options.seal() } catch { throw EmulatorError(.failed, "--cluster-secret: \(error)") }
     do {
       return try ClusterNode(
         loop: loop, engine: options.engineSettings(software: EmulatorVersion.current), name: options.node,
-        zones: options.zones, replicas: options.replicas, seal: seal)
+        zones: options.zones, replicas: options.replicas, seal: seal
+      ) {
+        logger.log(.warning, "waiting for the NATS server", [("because", .string($0))])
+        // No turn of the emulator's ends yet.
+        logger.flush()
+      }
     } catch {
       throw EmulatorError(.failed, "--nats: \(error)")
     }

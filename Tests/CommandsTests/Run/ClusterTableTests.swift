@@ -52,6 +52,17 @@ import Testing
       ])
   }
 
+  @Test("a node that is away is told, and what to do")
+  func away() {
+    var members = cluster([zone(0, "node-1")])
+    guard case .object(let known) = members else { return }
+    members = .object(known + [("missing", ["node-3"])])
+    let lines = ClusterTable.lines(members)
+    #expect(lines.contains { $0.hasPrefix("node-3  none") && $0.hasSuffix("gone") })
+    #expect(
+      lines.last == "node-3 is away: start it again, or, if it will not come back, `cluster forget node-3`")
+  }
+
   @Test("numbers are written as ranges", arguments: [([], ""), ([7], "7"), ([3, 1, 2, 9, 8], "1-3 8-9")])
   func ranges(_ numbers: [Int64], _ text: String) { #expect(ClusterTable.ranges(numbers) == text) }
 }

@@ -25,7 +25,7 @@ import Transport
   func alone() throws {
     let lab = ConsoleLab()
     #expect(try lab.refusal("GET", "/api/v1/cluster", 404).contains("serve --nats"))
-    for target in ["zones/3", "nodes/node-1/drain", "nodes/node-1/kill"] {
+    for target in ["zones/3", "nodes/node-1/drain", "nodes/node-1/kill", "nodes/node-1/forget"] {
       _ = try lab.refusal("POST", "/api/v1/cluster/\(target)", 404, json: #"{"node": "node-1"}"#)
     }
   }
@@ -107,5 +107,16 @@ import Transport
     let page = HTTPField("Origin", "https://evil.example")
     #expect(try lab.ask("POST", "/api/v1/cluster/nodes/node-1/kill", fields: [page]).status == 403)
     #expect(cluster.asked.count == 4)
+  }
+
+  @Test("a node that is away is forgotten, one that lives or nobody knows is not")
+  func forgotten() throws {
+    #expect(try lab.get("/api/v1/cluster")["missing"].elements.map(\.string) == ["node-3"])
+    #expect(try lab.ask("POST", "/api/v1/cluster/nodes/node-3/forget").status == 200)
+    #expect(cluster.asked == ["forget node-3"])
+    #expect(try refusal("nodes/node-2/forget", 409).contains("cluster drain node-2"))
+    #expect(try refusal("nodes/node-9/forget", 404).contains("(node-3)"))
+    cluster.refusal = "the engine does not answer"
+    #expect(try refusal("nodes/node-3/forget", 503).contains("the engine does not answer"))
   }
 }

@@ -4,39 +4,6 @@ import Transport
 
 import Console
 
-private final class NoQuestion: OpenQuestion {
-  func setPaused(_ isPaused: Bool) {}
-  func hold(_ bytes: Int) {}
-  func giveUp() {}
-}
-
-/// Another node that has some devices and answers nothing but what it was asked.
-private final class FakeConsoles: OtherConsoles {
-  var isSettled: Bool { true }
-  func spread(_ request: HTTPRequest, patience: Int64?, done: @escaping ([OtherAnswer]) -> Void) { done([]) }
-  var names: [String] { [] }
-  func home(of notification: UInt64) -> NotificationHome { .here }
-  func ask(_ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader)
-    -> any OpenQuestion
-  { NoQuestion() }
-  func pass(_ exchange: HTTPExchange, to node: String, refuse: @escaping (String) -> HTTPResponse) {
-    exchange.respond(refuse(node))
-  }
-  var places: [String: ConsolePlace] = [:]
-  private(set) var asked: [String] = []
-  private(set) var endless: [Bool] = []
-
-  func place(of udid: UDID) -> ConsolePlace { places[udid.text] ?? .here }
-
-  func pass(
-    _ exchange: HTTPExchange, for udid: UDID, endless: Bool, refuse: @escaping (String) -> HTTPResponse
-  ) {
-    asked.append("\(exchange.request.method) \(exchange.request.path)")
-    self.endless.append(endless)
-    exchange.respond(HTTPResponse(status: 200, text: "elsewhere"))
-  }
-}
-
 @Suite("Requests for devices of other nodes") struct OtherConsolesTests {
   private let others = FakeConsoles()
   private let lab: ConsoleLab

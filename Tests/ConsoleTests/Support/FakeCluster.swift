@@ -11,12 +11,14 @@ final class FakeCluster: ClusterBoard, @unchecked Sendable {
   var refusal: String?
   var because: String?
   var waitingBytes = 0
+  var missing = ["node-3"]
 
   var report: ClusterReport {
     let engine = ClusterReport.Engine(servers: ["nats://127.0.0.1:4222"], trouble: because, waitingMs: 0)
     return ClusterReport(
       name: "node-1", because: because, engine: engine,
       nodes: [node("node-1", console: "127.0.0.1:8790"), node("node-2", console: "127.0.0.1:8890")],
+      missing: missing,
       zones: [
         zone(0, "node-1", .here), zone(1, "node-2", .elsewhere), zone(2, nil, .nowhere),
         zone(3, "node-1", .here),
@@ -38,6 +40,10 @@ final class FakeCluster: ClusterBoard, @unchecked Sendable {
   func move(_ zone: Int, to node: String) -> String? {
     if refusal == nil { asked.append("move \(zone) to \(node)") }
     return refusal
+  }
+  func forget(_ node: String, done: @escaping (String?) -> Void) {
+    asked.append("forget \(node)")
+    done(refusal)
   }
   func drain() { asked.append("drain") }
   func kill() { asked.append("kill") }

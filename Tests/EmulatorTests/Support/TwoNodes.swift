@@ -26,6 +26,8 @@ final class TwoNodes {
     var believes: [Int: ZoneSeat] = [:]
     var isSettled: Bool { true }
     var peers: [NodePeer] { table.peers.values.filter { $0.name != name } }
+    var missing: [String] { [] }
+    func hasLeft(_ node: String) -> Bool { false }
     private let table: Table
 
     init(_ name: String, _ ordinal: UInt64, _ table: Table) {
@@ -89,6 +91,8 @@ final class TestEdge {
     var owner: NodePeer?
     var isSettled: Bool { true }
     var peers: [NodePeer] { [] }
+    var missing: [String] { [] }
+    func hasLeft(_ node: String) -> Bool { false }
 
     init(_ name: String) { self.name = name }
     func zone(of udid: UDID) -> ZoneNumber { ZoneNumber(0) }

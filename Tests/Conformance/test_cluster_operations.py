@@ -1,0 +1,131 @@
+"""What an operator does to a cluster and sees of it: nodes that are away, a node that starts later, an engine that is missing."""
+
+import json
+import signal
+import threading
+import urllib.error
+
+import pytest
+
+from harness import PATIENCE, eventually
+from nodes import NATS
+
+pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
+
+
+def missing(node):
+    return node.api("GET", "/api/v1/notifications?limit=1")["missing"]
+
+
+def waited(node, milliseconds):
+    """What a wait says that nothing fulfils."""
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        node.api("POST", "/api/v1/notifications/wait", {"match": {"q": "nobody says that"}, "timeoutMs": milliseconds})
+    assert caught.value.code == 408
+    return json.load(caught.value)
+
+
+def sees(node, *others):
+    names = sorted(other.name for other in (node, *others))
+    return lambda: sorted(each["name"] for each in node.api("GET", "/api/v1/cluster")["nodes"]) == names
+
+
+def owned(node, name):
+    """Zones that a node owns, or did last."""
+    return [zone["zone"] for zone in node.api("GET", "/api/v1/cluster")["zones"] if zone["owner"] == name]
+
+
+def clocks(nodes):
+    return [{key: node.api("GET", "/api/v1/clock")[key] for key in ("frozen", "offset")} for node in nodes]
+
+
+def test_all_nodes_agree_on_the_clock_whenever_they_start(cluster):
+    """To the millisecond, which is how the offset is told: orders are carried out when they are read, seconds later by who starts later."""
+    first, second, third = cluster.nodes
+    third.stop()
+    second.api("PUT", "/api/v1/clock", {"advance": "61m"})
+    first.api("PUT", "/api/v1/clock", {"set": "2027-01-02T03:04:05Z"})
+    second.api("PUT", "/api/v1/clock", {"advance": "-90s"})
+    told = first.api("GET", "/api/v1/clock")
+    third.start()
+    cluster.ready()
+    seen = clocks(cluster.nodes)
+    assert seen == [{"frozen": False, "offset": told["offset"]}] * 3 and told["offset"] != 0
+    first.api("PUT", "/api/v1/clock", {"freeze": True, "advance": "1h"})
+    second.stop()
+    second.start()
+    cluster.ready()
+    stands = [node.api("GET", "/api/v1/clock")["now"] for node in cluster.nodes]
+    assert len(set(stands)) == 1
+    third.api("POST", "/api/v1/reset", {"what": ["clock"]})
+    for node in cluster.nodes:
+        eventually(lambda node=node: clocks([node]) == [{"frozen": False, "offset": 0}], "all follow the system's clock again")
+
+
+def test_a_node_that_is_away_is_missing_until_it_is_back_or_forgotten(cluster):
+    first, second, third = cluster.nodes
+    second.kill()
+    # While it counts as living, asking it fails; later nobody asks it. A node that is started again knows of it, too.
+    assert missing(first) == ["node-2"]
+    eventually(sees(first, third), "the others know that it is gone")
+    third.stop()
+    third.start()
+    for node in (first, third):
+        assert missing(node) == ["node-2"] and waited(node, 1)["missing"] == ["node-2"]
+        assert node.metric("apns_emulator_cluster_missing_nodes") == 1
+    status = first.run("cluster", "status", check=False)
+    assert status.returncode == 1 and "cluster forget node-2" in status.stdout
+    assert "cluster drain node-3" in first.run("cluster", "forget", "node-3", check=False).stderr
+    assert "node-2" in first.run("cluster", "forget", "node-2").stdout
+    for node in (first, third):
+        eventually(lambda node=node: missing(node) == [], "nobody misses it")
+    second.start()
+    cluster.ready()
+    second.kill()
+    eventually(sees(first, third), "the others know that it is gone")
+    assert missing(first) == ["node-2"], "it was back, and is away again"
+    second.start()
+    cluster.ready()
+    assert [missing(node) for node in cluster.nodes] == [[], [], []]
+
+
+def test_a_node_that_left_in_order_is_not_missed(cluster):
+    first, second, third = cluster.nodes
+    assert second.stop() == 0
+    assert missing(first) == [] and waited(third, 1)["missing"] == []
+    second.start()
+    cluster.ready()
+
+
+def test_a_node_that_hangs_is_named(cluster):
+    """Neither a list nor a wait waits for it longer than it says."""
+    first, second, third = cluster.nodes
+    second.process.send_signal(signal.SIGSTOP)
+    try:
+        assert waited(first, 1000)["missing"] == ["node-2"]
+        eventually(sees(first, third), "the others know that it is gone")
+        assert missing(first) == ["node-2"]
+        eventually(lambda: not owned(first, "node-2"), "its zones are taken over")
+    finally:
+        second.process.send_signal(signal.SIGCONT)
+    # What it writes is refused, and it ends.
+    assert second.process.wait(PATIENCE) == 4
+    second.start()
+    cluster.ready()
+
+
+def test_a_node_says_that_it_waits_for_its_engine(cluster):
+    """Last: it stops the engine. A node that starts without one says so before it gives up, and goes on when there is one."""
+    for node in cluster.nodes:
+        node.kill()
+    cluster.engine.kill()
+    first = cluster.nodes[0]
+    starting = threading.Thread(target=first.start)
+    starting.start()
+    try:
+        told = first.told("waiting for the NATS server")
+    finally:
+        cluster.engine.start()
+        starting.join()
+    assert f"127.0.0.1:{cluster.engine.port}" in told
+    eventually(lambda: first.unreadiness() == "", "the node is ready")
