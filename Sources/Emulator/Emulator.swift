@@ -100,7 +100,9 @@ public final class Emulator {
     logger = try Self.makeLogger(options, clock)
     certs = CertsFolder(path: options.certs)
     try certs.prepare(serverNames: options.allowedHosts, now: clock.now())
-    let cluster = try options.cluster.map { [logger] in try EmulatorNode.join($0, loop, logger) }
+    let cluster = try options.cluster.map { [certs, logger] in
+      try EmulatorNode.join($0, loop, options, certs, logger)
+    }
     derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
     broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.brokerOptions)
     if let cluster {

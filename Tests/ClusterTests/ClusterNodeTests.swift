@@ -19,13 +19,11 @@ private final class Nodes {
     var parted: [ZoneNumber] = []
     var told: [String] = []
 
-    init(_ loop: EventLoop, _ server: NATSServer, _ name: String, zones: Int?, secret: String?) throws {
+    init(_ loop: EventLoop, _ server: NATSServer, _ own: NodeSettings) throws {
       let settings = NATSClient.Settings(servers: [EngineAddress(server.address)]) { _ in
-        NATSIntroduction(name: name, software: "1")
+        NATSIntroduction(name: own.name, software: "1")
       }
-      cluster = try ClusterNode(
-        loop: loop, engine: settings, name: name, zones: zones.flatMap { ZoneMap(count: $0) },
-        seal: try secret.map { try ClusterSeal(secret: Array($0.utf8)) })
+      cluster = try ClusterNode(loop: loop, engine: settings, own)
       let map = cluster.map
       broker.countIds(from: cluster.membership.idBase)
       broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
@@ -66,7 +64,13 @@ private final class Nodes {
   deinit { for node in nodes { node.cluster.close() } }
 
   func start(_ name: String, zones: Int? = 8, secret: String? = nil) throws -> Node {
-    let node = try Node(loop, server, name, zones: zones, secret: secret)
+    var own = NodeSettings(name: name, zones: zones.flatMap { ZoneMap(count: $0) })
+    own.seal = try secret.map { try ClusterSeal(secret: Array($0.utf8)) }
+    return try start(own)
+  }
+
+  func start(_ own: NodeSettings) throws -> Node {
+    let node = try Node(loop, server, own)
     nodes.append(node)
     return node
   }
@@ -244,13 +248,74 @@ extension Broker {
     #expect(first.failure?.contains("another node has taken it over") == true, "\(first.failure ?? "")")
   }
 
-  @Test func namesakesAreTold() throws {
+  @Test(arguments: [nil, Self.secret]) func aLivingNamesakeIsRefusedAndNobodyIsEnded(secret: String?) throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a", secret: secret)
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start("a", secret: secret) }
+    #expect(
+      "\(try #require(error))"
+        == "a node with the name a lives at 127.0.0.1:1: give this one another --node, or a cluster of its own (--cluster)"
+    )
+    #expect(first.failure == nil && first.cluster.ownedCount == 8)
+    // Once it is dead its name is free, at once: nobody waits for its last word to be old.
+    nodes.kill(first)
+    let second = try nodes.start("a", secret: secret)
+    try nodes.wait(until: "all zones are its") { second.cluster.ownedCount == 8 }
+  }
+
+  @Test func aNamesakeThatHangsIsReplacedAndGoes() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
     try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
-    _ = try nodes.start("a")
-    try nodes.wait(until: "the first has heard of it") { first.failure != nil }
-    #expect(first.failure == "another node has been started with the name a: give each a --node of its own")
+    // The first is on a loop that nobody turns.
+    let others = try Nodes(beside: nodes)
+    let second = try others.start("a")
+    try others.wait(until: "all zones are its") { second.cluster.ownedCount == 8 }
+    try nodes.wait(until: "the first has found out") { first.failure != nil }
+    #expect(second.failure == nil)
+  }
+
+  @Test func clustersOfOneEngineHaveNothingInCommon() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a")
+    let second = try nodes.start(
+      NodeSettings(name: "a", names: ClusterNames("blue"), zones: ZoneMap(count: 4)))
+    try nodes.wait(until: "each has its zones") {
+      first.cluster.ownedCount == 8 && second.cluster.ownedCount == 4
+    }
+    _ = try first.broker.registerPhone("phone-1")
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    #expect(first.cluster.nodes.count == 1 && second.cluster.nodes.count == 1)
+    #expect(first.cluster.secret != second.cluster.secret && second.broker.registry.deviceCount == 0)
+    // Who comes next to the second finds it, and not the first.
+    let third = try nodes.start(NodeSettings(name: "b", names: ClusterNames("blue")))
+    try nodes.wait(until: "zones lie evenly") {
+      second.cluster.ownedCount == 2 && third.cluster.ownedCount == 2
+    }
+    #expect(first.failure == nil && second.failure == nil && third.broker.registry.deviceCount == 0)
+  }
+
+  @Test(
+    "a node whose credentials differ from those of one that lives is refused",
+    arguments: [
+      (
+        NodeCredentials(authority: [2], deviceAuthority: [1], tokenSeed: nil),
+        "ca.pem of a has the fingerprint 01"
+      ),
+      (NodeCredentials(authority: [1], deviceAuthority: [2], tokenSeed: nil), "device-ca.pem of a"),
+      (NodeCredentials(authority: [1], deviceAuthority: [1], tokenSeed: "s3cr3t"), "--token-seed"),
+    ])
+  func credentials(of later: NodeCredentials, sentence: String) throws {
+    let nodes = try Nodes()
+    var (first, second) = (NodeSettings(name: "a"), NodeSettings(name: "b"))
+    (first.credentials, second.credentials) = (
+      NodeCredentials(authority: [1], deviceAuthority: [1], tokenSeed: nil), later
+    )
+    _ = try nodes.start(first)
+    let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start(second) }
+    let told = "\(try #require(error))"
+    #expect(told.contains(sentence) && !told.contains("s3cr3t"), "\(told)")
   }
 
   // MARK: With a secret
@@ -270,13 +335,9 @@ extension Broker {
     let first = try nodes.start("a", secret: Self.secret)
     try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
     let namesake = NodeAnnouncement(name: "a", ordinal: 1_000_000)
-    try say(NodeAnnouncement.subject, namesake.encoded, to: nodes)
+    try say("apns.nodes", namesake.encoded, to: nodes)
     try nodes.wait(until: "it is told of") { !first.told.isEmpty }
     #expect(first.told.count == 1 && first.told[0].contains("apns.nodes") && first.failure == nil)
-    // A node that knows it is believed.
-    _ = try nodes.start("a", secret: Self.secret)
-    try nodes.wait(until: "the first has heard of it") { first.failure != nil }
-    #expect(first.failure?.contains("another node has been started with the name a") == true)
   }
 
   @Test func whatNobodyOfTheClusterHasWrittenCountsForNothing() throws {

@@ -72,11 +72,14 @@ public final class LogStream {
 
   // MARK: Opening
 
-  /// Makes the stream if it is not there, and checks that it is one of ours. Waits for an engine that is away; `done` is called once.
-  public func open(done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void) {
+  /// Makes the stream if it is not there, unless `isMade` is false, and checks that it is one of ours. Waits for an engine that is
+  /// away; `done` is called once.
+  public func open(
+    isMade: Bool = true, done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
+  ) {
     opening?.end()
     let opening = LogOpening(
-      client, loop, configuration, within: patience.request,
+      client, loop, configuration, isMade: isMade, within: patience.request,
       room: largestRecord + Self.headerLimit + (seal == nil ? 0 : ClusterSeal.byteCount)
     ) { [weak self] result in
       guard let self else { return }
@@ -252,6 +255,8 @@ extension NATSAnswer {
 final class LogOpening {
   private let client: NATSClient
   private let configuration: JetStreamConfiguration
+  /// Whether one that is not there is made.
+  private let isMade: Bool
   private let patience: Int64
   /// Largest message that will be sent, in bytes.
   private let room: Int
@@ -268,11 +273,11 @@ final class LogOpening {
   private(set) var trouble: JetStreamFailure?
 
   init(
-    _ client: NATSClient, _ loop: EventLoop, _ configuration: JetStreamConfiguration, within patience: Int64,
-    room: Int, done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
+    _ client: NATSClient, _ loop: EventLoop, _ configuration: JetStreamConfiguration, isMade: Bool,
+    within patience: Int64, room: Int, done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
   ) {
     (self.client, self.configuration, self.patience) = (client, configuration, patience)
-    (self.room, self.done) = (room, done)
+    (self.isMade, self.room, self.done) = (isMade, room, done)
     timer = LoopEvent(timerOn: loop) { [unowned self] in look() }
   }
 
@@ -299,8 +304,8 @@ final class LogOpening {
     guard info.maximumPayload >= room else {
       return finish(.failure(.tooLarge(room, limit: info.maximumPayload)))
     }
-    ask(.information(stream: configuration.name)) { [configuration] failure in
-      if case .refused(JetStreamFailure.streamNotFoundCode, _) = failure {
+    ask(.information(stream: configuration.name)) { [configuration, isMade] failure in
+      if case .refused(JetStreamFailure.streamNotFoundCode, _) = failure, isMade {
         .create(configuration)
       } else {
         nil

@@ -1,3 +1,4 @@
+import Credentials
 import NATSWire
 import Platform
 import PushModel
@@ -20,6 +21,14 @@ public struct ClusterBirth: Equatable, Sendable {
     self.zones = zones
     let random = (0..<Self.secretBytes).map { _ in UInt8.random(in: .min ... .max) }
     (secret, salt) = seal.map { ($0.secret(salt: random), random) } ?? (random, nil)
+  }
+
+  private static let identityBytes = 16
+
+  /// Tells this cluster from all others, and nothing of its secret.
+  func identity() throws -> String {
+    let code = try MessageAuthenticator(key: secret).code(over: Array("apns-emulator cluster identity".utf8))
+    return Hex.encode(code.prefix(Self.identityBytes))
   }
 
   var encoded: [UInt8] {
@@ -48,6 +57,8 @@ public struct ClusterMembership: Equatable, Sendable {
   public var birth: ClusterBirth
   /// Counts the nodes that have joined so far, and their lives: the place of this one's joining in the cluster's log.
   public var ordinal: UInt64
+  /// What the others compare of this node's credentials; nil where it has said none.
+  var fingerprints: NodeFingerprints?
 
   /// Bits of a notification's id below the ordinal of the node that numbered it.
   static let idBits = 36

@@ -6,29 +6,26 @@ import Zones
 
 /// How a node comes into a cluster, before anything else of it is there: it makes the cluster if it is the first, and gets its number.
 enum ClusterJoin {
-  static let stream = "APNS_CLUSTER"
-  static let subject = "apns.cluster"
-  private static let step: Int64 = 50_000_000
+  fileprivate static let step: Int64 = 50_000_000
   /// How long an engine that lives may take, in nanoseconds: after that people are told what is waited for.
   private static let quiet: Int64 = 1_000_000_000
 
-  private static let madeWith =
+  fileprivate static let madeWith =
     "the cluster was made with --cluster-secret: this node needs the same file as the others"
-  private static let madeWithout =
-    "the cluster was made without --cluster-secret: start this node without it too, or make the cluster anew"
-  private static let otherSecret =
+  fileprivate static let madeWithout =
+    "the cluster was made without --cluster-secret: start this node without it too, make the cluster anew, or give this node one of its own (--cluster)"
+  fileprivate static let otherSecret =
     "the cluster was made with another secret than that of --cluster-secret: all nodes need the same file"
 
   /// Why a node can't join.
   struct Refusal: Error, CustomStringConvertible { let description: String }
 
-  /// Turns the loop until it has joined, or `patience` nanoseconds are over. `tell` hears what it waits for, if that is long.
+  /// Turns the loop until it has joined, or `patience` nanoseconds are over.
   static func run(
-    _ client: NATSClient, _ log: LogStream, loop: EventLoop, node: String, zones: ZoneMap?,
-    seal: ClusterSeal?,
-    patience: Int64, tell: (_ trouble: String) -> Void
+    _ client: NATSClient, _ log: LogStream, loop: EventLoop, _ settings: NodeSettings, patience: Int64
   ) throws -> ClusterMembership {
-    let joining = Joining(client, log, node: node, zones: zones, seal: seal)
+    let known = try settings.folder.flatMap { try KnownCluster.read(in: $0) }
+    let joining = Joining(client, log, settings, known)
     let begun = SystemClock.now()
     var hasTold = false
     // Ends a turn in which nothing happens.
@@ -38,115 +35,199 @@ enum ClusterJoin {
       let waited = SystemClock.now().nanoseconds(since: begun)
       guard waited < patience else { throw Refusal(description: joining.trouble) }
       if waited >= quiet, !hasTold {
-        tell(joining.trouble)
+        settings.tell("waiting for \(joining.awaited)", joining.trouble)
         hasTold = true
       }
       wakeUp.start(afterNanoseconds: step)
       loop.runTurn()
     }
     guard let membership = try joining.result?.get() else { throw Refusal(description: joining.trouble) }
-    if let zones, zones != membership.birth.zones {
-      throw Refusal(
-        description:
-          "expected a cluster of \(zones.count) zones (--zones), got one that was made with \(membership.birth.zones.count)"
-      )
-    }
+    if known == nil, let folder = settings.folder { remember(joining, in: folder, settings) }
     return membership
   }
 
-  /// Open the log → read its first message, or be the first to write it → say that we are here.
-  private final class Joining {
-    private let client: NATSClient
-    private let log: LogStream
-    private let node: String
-    private let zones: ZoneMap?
-    private let seal: ClusterSeal?
-    /// Where the log was when it was opened.
-    private var last: UInt64 = 0
-    private var birth: ClusterBirth?
-    private(set) var result: Result<ClusterMembership, any Error>?
-    private var failure: JetStreamFailure?
-
-    init(_ client: NATSClient, _ log: LogStream, node: String, zones: ZoneMap?, seal: ClusterSeal?) {
-      (self.client, self.log, self.node, self.zones, self.seal) = (client, log, node, zones, seal)
+  /// A folder that can't be written is no reason to stay away: nothing else of a node is in it.
+  private static func remember(_ joining: Joining, in folder: String, _ settings: NodeSettings) {
+    do { try joining.found?.write(in: folder) } catch {
+      settings.tell("the data folder can't remember which cluster this node is in", "\(error)")
     }
+  }
+}
 
-    /// Why it has not joined so far.
-    var trouble: String {
-      client.awayBecause ?? (failure ?? log.trouble).map { "\($0)" } ?? "the engine does not answer"
+/// Open the log → read its first message, or be the first to write it → look who lives → say that we are here.
+private final class Joining {
+  private let client: NATSClient
+  private let log: LogStream
+  private let settings: NodeSettings
+  /// The cluster that this node was in.
+  private let known: KnownCluster?
+  /// The one that the engine has.
+  private(set) var found: KnownCluster?
+  /// Where the log was when it was opened.
+  private var last: UInt64 = 0
+  private var birth: ClusterBirth?
+  /// Of this node's credentials.
+  private var fingerprints: NodeFingerprints?
+  private(set) var result: Result<ClusterMembership, any Error>?
+  private var failure: JetStreamFailure?
+  /// Questions who lives that were not answered.
+  private var openCalls = 0
+  private var retry: LoopEvent?
+
+  init(_ client: NATSClient, _ log: LogStream, _ settings: NodeSettings, _ known: KnownCluster?) {
+    (self.client, self.log, self.settings, self.known) = (client, log, settings, known)
+  }
+
+  private var stream: String { log.configuration.name }
+
+  /// What it waits for.
+  var awaited: String { openCalls > 0 ? "a node that does not answer" : "the NATS server" }
+
+  /// Why it has not joined so far.
+  var trouble: String {
+    if openCalls > 0 {
+      return "it has this node's name, or is the only one that could say what all have in common"
     }
+    return client.awayBecause ?? (failure ?? log.trouble).map { "\($0)" } ?? "the engine does not answer"
+  }
 
-    func begin() {
-      log.open { [weak self] in
-        switch $0 {
-        case .success(let state) where state.differences.isEmpty:
-          self?.last = state.lastSequence
-          self?.readBirth()
-        case .success(let state):
-          self?.refuse(
-            "the stream \(stream) of the engine is not ours: \(state.differences.joined(separator: "; "))")
-        case .failure(let failure): self?.refuse("\(failure)")
-        }
+  func begin() {
+    // Whoever misses its cluster makes no other, which would be in the way of putting back the old.
+    log.open(isMade: known == nil) { [weak self] in
+      switch $0 {
+      case .success(let state) where state.differences.isEmpty:
+        self?.last = state.lastSequence
+        self?.readBirth()
+      case .success(let state):
+        self?.refuse(
+          "the stream \(self?.stream ?? "") of the engine is not ours: \(state.differences.joined(separator: "; "))"
+        )
+      case .failure(.refused(JetStreamFailure.streamNotFoundCode, _)): self?.giveBirth()
+      case .failure(let failure): self?.refuse("\(failure)")
       }
     }
+  }
 
-    private func refuse(_ sentence: String) { result = .failure(Refusal(description: sentence)) }
+  private func refuse(_ sentence: String) {
+    if result == nil { result = .failure(ClusterJoin.Refusal(description: sentence)) }
+  }
 
-    private func readBirth() {
-      log.readBack(1) { [weak self] in
-        switch $0 {
-        case .success(let record): self?.take(record)
-        case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): self?.giveBirth()
-        case .failure(.alien(let isSealed)):
-          self?.refuse(isSealed ? ClusterJoin.otherSecret : ClusterJoin.madeWithout)
-        case .failure(let failure): self?.again(failure) { $0.readBirth() }
-        }
+  // MARK: The cluster
+
+  private func readBirth() {
+    log.readBack(1) { [weak self] in
+      switch $0 {
+      case .success(let record): self?.take(record)
+      case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): self?.giveBirth()
+      case .failure(.alien(let isSealed)):
+        self?.refuse(isSealed ? ClusterJoin.otherSecret : ClusterJoin.madeWithout)
+      case .failure(let failure): self?.again(failure) { $0.readBirth() }
       }
     }
+  }
 
-    private func take(_ record: JetStreamRecord) {
-      guard seal != nil || !ClusterSeal.isSealed(record.payload) else { return refuse(ClusterJoin.madeWith) }
-      guard let birth = ClusterBirth(record.payload, seal: seal) else {
-        return refuse("the stream \(stream) does not begin as a cluster's does")
-      }
-      self.birth = birth
-      sayThatWeAreHere()
+  private func take(_ record: JetStreamRecord) {
+    guard settings.seal != nil || !ClusterSeal.isSealed(record.payload) else {
+      return refuse(ClusterJoin.madeWith)
     }
-
-    private func giveBirth() {
-      let birth = ClusterBirth(zones: zones ?? ZoneMap.usual, seal: seal)
-      log.append(birth.encoded, behind: 0) { [weak self] in
-        switch $0 {
-        // Somebody may have been first.
-        case .success, .failure(.wrongLastSequence): self?.readBirth()
-        case .failure(let failure): self?.again(failure) { $0.giveBirth() }
-        }
-      }
+    guard let birth = ClusterBirth(record.payload, seal: settings.seal) else {
+      return refuse("the stream \(stream) does not begin as a cluster's does")
     }
+    do {
+      let found = KnownCluster(identity: try birth.identity(), made: log.created ?? "")
+      if isOther(found) { return }
+      if let zones = settings.zones, zones != birth.zones {
+        return refuse(
+          "expected a cluster of \(zones.count) zones (--zones), got one that was made with \(birth.zones.count)"
+        )
+      }
+      fingerprints = try settings.credentials?.fingerprints(secret: birth.secret)
+      (self.birth, self.found) = (birth, found)
+    } catch { return refuse("\(error)") }
+    lookWhoLives()
+  }
 
-    private func sayThatWeAreHere() {
-      log.appendAtEnd(ClusterMembers.joined(node).encoded, behind: max(1, last)) { [weak self] in
-        guard let self, let birth else { return }
-        switch $0 {
-        case .success(let ordinal) where ordinal < ClusterMembership.ordinalLimit:
-          result = .success(ClusterMembership(birth: birth, ordinal: ordinal))
-        case .success(let ordinal):
-          refuse(
-            "expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it anew"
-          )
-        // Having joined twice is no harm.
-        case .failure(let failure): again(failure) { $0.sayThatWeAreHere() }
-        }
+  private func giveBirth() {
+    if isOther(nil) { return }
+    let birth = ClusterBirth(zones: settings.zones ?? ZoneMap.usual, seal: settings.seal)
+    log.append(birth.encoded, behind: 0) { [weak self] in
+      switch $0 {
+      // Somebody may have been first.
+      case .success, .failure(.wrongLastSequence): self?.readBirth()
+      case .failure(let failure): self?.again(failure) { $0.giveBirth() }
       }
     }
+  }
 
-    /// The engine may come yet; who waits has set a limit.
-    private func again(_ failure: JetStreamFailure, _ step: @escaping (Joining) -> Void) {
-      self.failure = failure
-      retry?.cancel()
-      retry = log.after(ClusterJoin.step) { [weak self] in if let self { step(self) } }
+  /// Refuses if the engine has not the cluster that this node was in.
+  private func isOther(_ found: KnownCluster?) -> Bool {
+    guard let refusal = known?.refusal(of: found, in: settings.folder ?? "") else { return false }
+    refuse(refusal)
+    return true
+  }
+
+  // MARK: The others
+
+  /// Asks for a namesake, and for anybody whose credentials could be compared.
+  private func lookWhoLives() {
+    let names = settings.names
+    openCalls = 2
+    call(names.calls(of: settings.name)) { [settings] in
+      guard $0.name == settings.name else { return nil }
+      let place = $0.address.map { " at \($0)" } ?? ""
+      return
+        "a node with the name \($0.name) lives\(place): give this one another --node, or a cluster of its own (--cluster)"
     }
+    call(names.calls) { [settings, fingerprints] in
+      guard let others = $0.fingerprints else { return nil }
+      return fingerprints?.refusal(of: settings.name, beside: others, of: $0.name)
+    }
+  }
 
-    private var retry: LoopEvent?
+  /// Asks who listens to a subject; `refusal` says why there can be no other node beside the one that answers first.
+  private func call(_ subject: String, refusal: @escaping (NodeAnnouncement) -> String?) {
+    let call = NodeCall()
+    let place = ClusterSeal.Place(name: settings.names.calls, created: log.created ?? "")
+    client.request(subject, call.question, within: NodeCall.patience) { [weak self] answer in
+      guard let self, result == nil else { return }
+      // What is no answer is as good as none: it is not of a node.
+      if case .message(let message) = answer,
+        let node = call.answerer(message.payload, settings.seal, at: place),
+        let sentence = refusal(node)
+      {
+        return refuse(sentence)
+      }
+      openCalls -= 1
+      if openCalls == 0 { lookedWhoLives() }
+    }
+  }
+
+  private func lookedWhoLives() {
+    // Without an engine nobody was asked.
+    guard client.info != nil else { return again(.late) { $0.lookWhoLives() } }
+    sayThatWeAreHere()
+  }
+
+  private func sayThatWeAreHere() {
+    log.appendAtEnd(ClusterMembers.joined(settings.name).encoded, behind: max(1, last)) { [weak self] in
+      guard let self, let birth else { return }
+      switch $0 {
+      case .success(let ordinal) where ordinal < ClusterMembership.ordinalLimit:
+        result = .success(ClusterMembership(birth: birth, ordinal: ordinal, fingerprints: fingerprints))
+      case .success(let ordinal):
+        refuse(
+          "expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it anew"
+        )
+      // Having joined twice is no harm.
+      case .failure(let failure): again(failure) { $0.sayThatWeAreHere() }
+      }
+    }
+  }
+
+  /// The engine may come yet; who waits has set a limit.
+  private func again(_ failure: JetStreamFailure, _ step: @escaping (Joining) -> Void) {
+    self.failure = failure
+    retry?.cancel()
+    retry = log.after(ClusterJoin.step) { [weak self] in if let self { step(self) } }
   }
 }

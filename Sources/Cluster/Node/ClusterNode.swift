@@ -38,16 +38,13 @@ public final class ClusterNode {
   private static let joinPatience: Int64 = 10_000_000_000
 
   public let membership: ClusterMembership
-  public let name: String
+  private let settings: NodeSettings
   public var callbacks = Callbacks()
   public private(set) lazy var store = ClusterStore(map, now: { SystemClock.now() }) { [unowned self] in
     driver($0).add($1)
   }
   let loop: EventLoop
   let client: NATSClient
-  private let replicas: Int
-  /// Of all that this node writes into the engine; nil without `--cluster-secret`.
-  private let seal: ClusterSeal?
   private let orders: ClusterOrders
   private var drivers: [ZoneDriver] = []
   private var broker: Broker?
@@ -65,37 +62,34 @@ public final class ClusterNode {
   /// New beginnings that were carried out, and the zones whose logs have not told of the last one.
   private var startsOver = StartsOver()
 
-  /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence. `tell` hears why
-  /// that takes long.
-  public init(
-    loop: EventLoop, engine: NATSClient.Settings, name: String, zones: ZoneMap?, replicas: Int = 1,
-    seal: ClusterSeal? = nil, tell: (_ trouble: String) -> Void = { _ in }
-  ) throws {
-    (self.loop, self.name, self.replicas, self.seal) = (loop, name, replicas, seal)
+  /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
+  public init(loop: EventLoop, engine: NATSClient.Settings, _ settings: NodeSettings) throws {
+    (self.loop, self.settings) = (loop, settings)
     client = NATSClient(loop: loop, settings: engine) { _ in }
     let log = LogStream(
-      client: client, loop: loop,
-      configuration: JetStreamConfiguration(
-        name: ClusterJoin.stream, subject: ClusterJoin.subject, replicas: replicas), seal: seal)
+      client: client, loop: loop, configuration: settings.names.orders(replicas: settings.replicas),
+      seal: settings.seal)
     client.start()
     do {
-      membership = try ClusterJoin.run(
-        client, log, loop: loop, node: name, zones: zones, seal: seal, patience: Self.joinPatience,
-        tell: tell)
+      membership = try ClusterJoin.run(client, log, loop: loop, settings, patience: Self.joinPatience)
     } catch {
       client.close()
       throw error
     }
     orders = ClusterOrders(log)
     presence = NodePresence(
-      client, name: name, ordinal: membership.ordinal, seal: seal, of: log.created ?? "")
+      client, settings.names, name: settings.name, ordinal: membership.ordinal, seal: settings.seal,
+      of: log.created ?? "")
     seats = [ZoneSeat](repeating: .nowhere, count: membership.birth.zones.count)
   }
 
   public var map: ZoneMap { membership.birth.zones }
+  public var name: String { settings.name }
+  /// nil for the cluster that has no name.
+  public var clusterName: String? { settings.names.cluster }
 
   /// Whether nothing counts here but what nodes of the cluster have written.
-  public var isSealed: Bool { seal != nil }
+  public var isSealed: Bool { settings.seal != nil }
 
   private func driver(_ zone: ZoneNumber) -> ZoneDriver { drivers[zone.number] }
 
@@ -106,21 +100,17 @@ public final class ClusterNode {
     startsOver = StartsOver(zones: map.count)
     broker.ownedZones = [Bool](repeating: false, count: map.count)
     broker.channels.tellsBroadcasts = true
-    drivers = map.zones.map {
-      ZoneDriver($0, client, loop, replicas: replicas, seal: seal, node: name, owner: self)
-    }
+    drivers = map.zones.map { ZoneDriver($0, client, loop, settings, owner: self) }
     presence.countOwned = { [unowned self] in ownedCount }
     presence.countSeen = { [unowned self] in orders.last }
-    presence.onAlien = { [unowned self] in passedOver(NodeAnnouncement.subject) }
-    orders.onAlien = { [unowned self] in passedOver(ClusterJoin.stream) }
+    presence.onAlien = { [unowned self] in passedOver(settings.names.announcements) }
+    orders.onAlien = { [unowned self] in passedOver(orders.stream) }
     presence.onChange = { [unowned self] in
       refreshSeats()
       callbacks.nodesChanged()
     }
-    presence.onNamesake = { [unowned self] in
-      fail("another node has been started with the name \(name): give each a --node of its own")
-    }
-    presence.start()
+    presence.onRefusal = { [unowned self] in fail($0) }
+    presence.start(membership.fingerprints)
     startedAt = SystemClock.now()
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     for driver in drivers { driver.open() }

@@ -11,7 +11,9 @@ public struct ClusterOptions: Equatable, Sendable {
 
   /// Servers of the engine, tried in turn.
   public var engines: [EngineAddress]
-  /// By which the others know this node; no two have the same.
+  /// What its streams and subjects are called in the engine.
+  public var names = ClusterNames()
+  /// By which the others know this node; no two of a cluster have the same.
   public var node: String
   /// What the token map is cut into. A cluster that exists has its number for good, and is refused if this is another; nil takes
   /// what there is.
@@ -50,7 +52,14 @@ public struct ClusterOptions: Equatable, Sendable {
   }
 
   /// Made of the secret; nil without one. Throws a sentence for a file that can't be used.
-  public func seal() throws -> ClusterSeal? { try secret.map { try ClusterSeal(path: $0) } }
+  private func seal() throws -> ClusterSeal? { try secret.map { try ClusterSeal(path: $0) } }
+
+  /// What the node brings with it when it joins. Throws a sentence for a secret that can't be used.
+  public func nodeSettings() throws -> NodeSettings {
+    var settings = NodeSettings(name: node, names: names, zones: zones)
+    (settings.replicas, settings.seal) = (replicas, try seal())
+    return settings
+  }
 
   /// How the engine is reached. Throws a sentence for a file that can't be used.
   public func engineSettings(software: String) throws -> NATSClient.Settings {

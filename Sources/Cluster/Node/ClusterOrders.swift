@@ -29,6 +29,9 @@ final class ClusterOrders {
 
   init(_ log: LogStream) { self.log = log }
 
+  /// The name of its stream.
+  var stream: String { log.configuration.name }
+
   /// Begins to read, from the first order that there was.
   func follow(
     carryOut: @escaping (UInt64, [UInt8]) -> Void, failed: @escaping (String) -> Void

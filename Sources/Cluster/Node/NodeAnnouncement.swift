@@ -3,9 +3,6 @@ import PushModel
 
 /// What a node tells the others of itself each second.
 public struct NodeAnnouncement: Equatable, Sendable {
-  /// Where announcements go.
-  static let subject = "apns.nodes"
-
   public var name: String
   /// Tells two nodes apart that were given the same name, and the same node's lives: the number of its joining.
   public var ordinal: UInt64
@@ -23,24 +20,32 @@ public struct NodeAnnouncement: Equatable, Sendable {
   var number: UInt64 = 0
   /// How far it has read the cluster's log.
   var seen: UInt64 = 0
+  /// Of its credentials; nil from a node of a version that does not say.
+  var fingerprints: NodeFingerprints?
 
   public init(name: String, ordinal: UInt64) { (self.name, self.ordinal) = (name, ordinal) }
 
-  var encoded: [UInt8] {
-    let document: JSONValue = [
+  var encoded: [UInt8] { document.encoded }
+
+  var document: JSONValue {
+    [
       "name": .string(name), "ordinal": .integer(Int64(clamping: ordinal)),
       "address": .optional(address?.description), "console": .optional(console?.description),
       "draining": .bool(isDraining), "owned": .integer(Int64(owned)), "devices": .integer(Int64(devices)),
       "number": .integer(Int64(clamping: number)), "seen": .integer(Int64(clamping: seen)),
+      "ca": .optional(fingerprints?.authority), "deviceCA": .optional(fingerprints?.deviceAuthority),
+      "tokens": .optional(fingerprints?.tokens),
     ]
-    return document.encoded
   }
 
   /// nil for what no node has said.
   init?(_ bytes: [UInt8]) {
-    guard case .object(let members)? = JSONReader.read(bytes),
-      case let document = JSONObject(members: members),
-      case .string(let name)? = document["name"], case .integer(let ordinal)? = document["ordinal"],
+    guard case .object(let members)? = JSONReader.read(bytes) else { return nil }
+    self.init(JSONObject(members: members))
+  }
+
+  init?(_ document: JSONObject) {
+    guard case .string(let name)? = document["name"], case .integer(let ordinal)? = document["ordinal"],
       ordinal > 0,
       case .bool(let isDraining)? = document["draining"]
     else { return nil }
@@ -51,6 +56,11 @@ public struct NodeAnnouncement: Equatable, Sendable {
     if case .integer(let count)? = document["devices"] { devices = Int(count) }
     if case .integer(let count)? = document["number"] { number = UInt64(clamping: count) }
     if case .integer(let count)? = document["seen"] { seen = UInt64(clamping: count) }
+    if case .string(let authority)? = document["ca"], case .string(let devices)? = document["deviceCA"],
+      case .string(let tokens)? = document["tokens"]
+    {
+      fingerprints = NodeFingerprints(authority: authority, deviceAuthority: devices, tokens: tokens)
+    }
   }
 }
 

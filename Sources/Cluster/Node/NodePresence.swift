@@ -8,8 +8,10 @@ final class NodePresence {
   private static let announcementInterval: Int64 = 1_000_000_000
 
   private let client: NATSClient
+  private let names: ClusterNames
   private let seal: ClusterSeal?
   private let place: ClusterSeal.Place
+  private let callPlace: ClusterSeal.Place
   private var fresh: FreshAnnouncements
   private var board = NodeBoard()
   /// What the others are told of this node.
@@ -23,20 +25,34 @@ final class NodePresence {
   var countSeen: () -> UInt64 = { 0 }
   /// Something was said that no node of the cluster has said, or has said now.
   var onAlien: () -> Void = {}
-  /// Another node has this one's name, and came later.
-  var onNamesake: () -> Void = {}
+  /// This node can't be in the cluster any more: another has its name and came later, or has other credentials and came earlier.
+  var onRefusal: (_ sentence: String) -> Void = { _ in }
 
   /// `created` says when the cluster's log was made.
-  init(_ client: NATSClient, name: String, ordinal: UInt64, seal: ClusterSeal?, of created: String) {
-    (self.client, self.seal) = (client, seal)
-    place = ClusterSeal.Place(name: NodeAnnouncement.subject, created: created)
+  init(
+    _ client: NATSClient, _ names: ClusterNames, name: String, ordinal: UInt64, seal: ClusterSeal?,
+    of created: String
+  ) {
+    (self.client, self.names, self.seal) = (client, names, seal)
+    place = ClusterSeal.Place(name: names.announcements, created: created)
+    callPlace = ClusterSeal.Place(name: names.calls, created: created)
     fresh = FreshAnnouncements(ordinal: ordinal)
     own = NodeAnnouncement(name: name, ordinal: ordinal)
   }
 
-  /// Begins to hear of others.
-  func start() {
-    _ = client.subscribe(NodeAnnouncement.subject) { [weak self] in self?.hear($0.payload) }
+  /// Begins to hear of others, and to answer those who ask whether this node lives.
+  func start(_ fingerprints: NodeFingerprints?) {
+    own.fingerprints = fingerprints
+    _ = client.subscribe(names.announcements) { [weak self] in self?.hear($0.payload) }
+    for subject in [names.calls, names.calls(of: own.name)] {
+      _ = client.subscribe(subject) { [weak self] in self?.answer($0) }
+    }
+  }
+
+  private func answer(_ question: NATSMessage) {
+    guard let reply = question.reply, NATSCommand.isSubject(reply), let call = NodeCall(question.payload)
+    else { return }
+    client.publish(reply, call.answer(own, seal, at: callPlace))
   }
 
   /// To be called some ten times a second.
@@ -70,15 +86,26 @@ final class NodePresence {
 
   private func hear(_ bytes: [UInt8]) {
     guard let heard = announcement(bytes) else { return }
-    guard heard.name != own.name else {
-      // The later one stays: it may be this node, started again.
-      return heard.ordinal > own.ordinal ? onNamesake() : ()
-    }
+    if let refusal = refusal(by: heard) { return onRefusal(refusal) }
+    guard heard.name != own.name else { return }
     let before = board[heard.name]
     board.hear(heard, now: SystemClock.now())
     guard before?.address != heard.address || before?.isDraining != heard.isDraining else { return }
     if before == nil { announce(SystemClock.now()) }
     onChange()
+  }
+
+  /// Of two that can't both be there, the one that joined last before they heard of each other goes, for different credentials; of
+  /// two with one name the first, as that has not answered for too long when the other joined: its zones are the other's.
+  private func refusal(by other: NodeAnnouncement) -> String? {
+    guard other.name != own.name else {
+      guard other.ordinal > own.ordinal else { return nil }
+      return
+        "another node has been started with the name \(own.name), as this one did not answer, or was started at the same time:"
+        + " give each a --node of its own"
+    }
+    guard other.ordinal < own.ordinal, let theirs = other.fingerprints else { return nil }
+    return own.fingerprints?.refusal(of: own.name, beside: theirs, of: other.name)
   }
 
   /// What was said, if it counts.
@@ -111,6 +138,6 @@ final class NodePresence {
     own.number += 1
     // This node's joining it has not read, but written.
     own.seen = max(own.ordinal, countSeen())
-    client.publish(NodeAnnouncement.subject, seal?.sealed(own.encoded, at: place) ?? own.encoded)
+    client.publish(names.announcements, seal?.sealed(own.encoded, at: place) ?? own.encoded)
   }
 }

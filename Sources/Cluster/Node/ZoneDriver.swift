@@ -49,19 +49,17 @@ final class ZoneDriver {
   private(set) var snapshotCount = 0
 
   init(
-    _ zone: ZoneNumber, _ client: NATSClient, _ loop: EventLoop, replicas: Int, seal: ClusterSeal?,
-    node: String,
+    _ zone: ZoneNumber, _ client: NATSClient, _ loop: EventLoop, _ settings: NodeSettings,
     owner: any ZoneDriverOwner
   ) {
-    (self.zone, self.client, self.node, self.owner) = (zone, client, node, owner)
+    (self.zone, self.client, self.node, self.owner) = (zone, client, settings.name, owner)
+    let (names, replicas) = (settings.names, settings.replicas)
     log = LogStream(
-      client: client, loop: loop,
-      configuration: JetStreamConfiguration(
-        name: "APNS_Z\(zone)", subject: "apns.log.\(zone)", replicas: replicas), seal: seal)
+      client: client, loop: loop, configuration: names.log(of: zone, replicas: replicas),
+      seal: settings.seal)
     snapshots = LogStream(
-      client: client, loop: loop,
-      configuration: JetStreamConfiguration(
-        name: "APNS_S\(zone)", subject: "apns.snapshot.\(zone)", replicas: replicas), seal: seal)
+      client: client, loop: loop, configuration: names.snapshots(of: zone, replicas: replicas),
+      seal: settings.seal)
   }
 
   func open() {

@@ -159,6 +159,10 @@ extension ValueKind where Value == String {
   package static let node = ValueKind(
     "NAME", expects: "1 to \(ClusterOptions.nodeLimit) letters, digits, dots, dashes or underscores"
   ) { ClusterOptions.isNode($0) ? $0 : nil }
+
+  package static let cluster = ValueKind(
+    "NAME", expects: "1 to \(ClusterNames.limit) letters, digits, dashes or underscores"
+  ) { ClusterNames.isName($0) ? $0 : nil }
 }
 
 extension ValueKind where Value == HookTarget {

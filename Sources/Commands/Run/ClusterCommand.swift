@@ -70,7 +70,8 @@ enum ClusterTable {
   static func lines(_ cluster: JSONValue) -> [String] {
     let name = cluster["name"]?.string ?? ""
     let servers = cluster["engine"]?.list("servers").compactMap(\.string).joined(separator: ", ") ?? ""
-    let head = "\(name) sees \(cluster["zoneCount"]?.text ?? "0") zones, engine \(servers)"
+    let place = cluster["cluster"]?.string.map { "\(name) of \($0)" } ?? name
+    let head = "\(place) sees \(cluster["zoneCount"]?.text ?? "0") zones, engine \(servers)"
     let troubles = troubles(cluster)
     return [head, ""] + nodes(cluster) + [""] + (troubles.isEmpty ? ["ready"] : troubles)
   }

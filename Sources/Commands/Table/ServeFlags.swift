@@ -195,6 +195,9 @@ enum ServeFlags {
   static let nats = Flag(
     "nats", .engines, "be one of several nodes, on JetStream of these NATS servers"
   ).setting.secret
+  static let cluster = Flag(
+    "cluster", .cluster, "the cluster's name, where an engine has several; part of all that it has there"
+  ).setting
   static let node = Flag("node", .node, "this node's name, which no other has (else the host's)").setting
   static let nodePort = Flag(
     "node-port", ValueKind<UInt16>.number("PORT", 0...UInt16.max), default: "0",
@@ -245,7 +248,7 @@ enum ServeFlags {
   ]
 
   static let clusterGroup = FlagGroup(
-    "Several nodes", [nats, node, nodePort, zones, natsCreds, natsCA, natsReplicas, clusterSecret])
+    "Several nodes", [nats, cluster, node, nodePort, zones, natsCreds, natsCA, natsReplicas, clusterSecret])
 
   static let all: [any FlagDescription] = groups.flatMap(\.flags)
 

@@ -80,6 +80,7 @@ extension EmulatorOptions {
   private mutating func readCluster(_ settings: Settings) {
     guard let engines = settings[ServeFlags.nats] else { return }
     var options = ClusterOptions(engines: engines)
+    options.names = ClusterNames(settings[ServeFlags.cluster])
     options.node = settings[ServeFlags.node] ?? options.node
     options.nodePort = settings[ServeFlags.nodePort] ?? options.nodePort
     if settings.source(ServeFlags.zones.name) != .standard {

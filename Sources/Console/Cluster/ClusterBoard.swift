@@ -85,6 +85,8 @@ public struct ClusterReport: Equatable, Sendable {
 
   /// The node that says all this.
   public var name: String
+  /// The cluster's name; nil for the one of the engine that has none.
+  public var cluster: String?
   /// Why it is not ready; nil if it is.
   public var because: String?
   public var engine: Engine
@@ -95,9 +97,10 @@ public struct ClusterReport: Equatable, Sendable {
   public var zones: [Zone]
 
   public init(
-    name: String, because: String?, engine: Engine, nodes: [Node], missing: [String], zones: [Zone]
+    name: String, cluster: String? = nil, because: String?, engine: Engine, nodes: [Node], missing: [String],
+    zones: [Zone]
   ) {
-    (self.name, self.because, self.engine) = (name, because, engine)
+    (self.name, self.cluster, self.because, self.engine) = (name, cluster, because, engine)
     (self.nodes, self.missing, self.zones) = (nodes, missing, zones)
   }
 }

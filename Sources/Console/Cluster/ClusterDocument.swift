@@ -4,7 +4,8 @@ import PushModel
 extension ClusterReport {
   var document: JSONValue {
     [
-      "name": .string(name), "ready": .bool(because == nil), "because": .optional(because),
+      "name": .string(name), "cluster": .optional(cluster), "ready": .bool(because == nil),
+      "because": .optional(because),
       "engine": engine.document, "zoneCount": .integer(Int64(zones.count)),
       "nodes": .array(nodes.map { $0.document(isThis: $0.name == name) }),
       "missing": .array(missing.map(JSONValue.string)),
@@ -57,8 +58,9 @@ extension APISchemas {
       (
         "Cluster",
         object([
-          ("name", text), ("ready", flag), ("because", nullable("string")), ("engine", engine),
-          ("zoneCount", whole), ("nodes", list(.schema("ClusterNode"))), ("missing", list(text)),
+          ("name", text), ("cluster", nullable("string")), ("ready", flag), ("because", nullable("string")),
+          ("engine", engine), ("zoneCount", whole), ("nodes", list(.schema("ClusterNode"))),
+          ("missing", list(text)),
           ("zones", list(.schema("ClusterZone"))),
         ])
       ),

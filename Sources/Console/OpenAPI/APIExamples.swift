@@ -196,7 +196,7 @@ enum APIExamples {
       ],
     ],
     "Cluster": [
-      "name": "node-1", "ready": true, "because": nil,
+      "name": "node-1", "cluster": nil, "ready": true, "because": nil,
       "engine": [
         "servers": ["nats://127.0.0.1:4222"], "connected": true, "because": nil, "waitingMs": 0,
       ], "zoneCount": 64, "nodes": [clusterNode], "missing": ["node-3"], "zones": [clusterZone],

@@ -195,6 +195,12 @@ extension CertsFolder {
     ).pem()
   }
 
+  /// SHA-256 of the certificates of our root and our device authority, in DER.
+  public func authorityFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
+    let (root, devices) = (try FileSystem.read(caCertificate), try FileSystem.read(deviceCACertificate))
+    return (Self.digest(pem: root), Self.digest(pem: devices))
+  }
+
   /// The certificate of our root, in PEM.
   public func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(caCertificate) }
 

@@ -19,7 +19,7 @@ final class ClusterConsole: ClusterBoard {
 
   var report: ClusterReport {
     ClusterReport(
-      name: cluster.name, because: cluster.whyNotReady,
+      name: cluster.name, cluster: cluster.clusterName, because: cluster.whyNotReady,
       engine: ClusterReport.Engine(
         servers: emulator.options.cluster?.engines.map(\.description) ?? [], trouble: cluster.engineTrouble,
         waitingMs: cluster.waitingTime / 1_000_000),

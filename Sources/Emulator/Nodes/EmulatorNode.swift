@@ -37,18 +37,26 @@ final class EmulatorNode {
   private var ownConsole: Console?
 
   /// Joins the cluster of the engine; throws the sentence why it can't.
-  static func join(_ options: ClusterOptions, _ loop: EventLoop, _ logger: Logger) throws -> ClusterNode {
-    let seal: ClusterSeal?
-    do { seal = try options.seal() } catch { throw EmulatorError(.failed, "--cluster-secret: \(error)") }
+  static func join(
+    _ cluster: ClusterOptions, _ loop: EventLoop, _ options: EmulatorOptions, _ certs: CertsFolder,
+    _ logger: Logger
+  ) throws -> ClusterNode {
+    var settings: NodeSettings
+    do { settings = try cluster.nodeSettings() } catch {
+      throw EmulatorError(.failed, "--cluster-secret: \(error)")
+    }
+    let authorities = try certs.authorityFingerprints()
+    settings.credentials = NodeCredentials(
+      authority: authorities.root, deviceAuthority: authorities.devices, tokenSeed: options.tokenSeed)
+    settings.folder = options.isEphemeral ? nil : options.data
+    settings.tell = { [logger] in
+      logger.log(.warning, $0, [("because", .string($1))])
+      // No turn of the emulator's ends yet.
+      logger.flush()
+    }
     do {
       return try ClusterNode(
-        loop: loop, engine: options.engineSettings(software: EmulatorVersion.current), name: options.node,
-        zones: options.zones, replicas: options.replicas, seal: seal
-      ) {
-        logger.log(.warning, "waiting for the NATS server", [("because", .string($0))])
-        // No turn of the emulator's ends yet.
-        logger.flush()
-      }
+        loop: loop, engine: cluster.engineSettings(software: EmulatorVersion.current), settings)
     } catch {
       throw EmulatorError(.failed, "--nats: \(error)")
     }

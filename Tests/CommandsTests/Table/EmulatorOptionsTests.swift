@@ -109,10 +109,11 @@ struct EmulatorOptionsTests {
     let told = try #require(
       Self.options(
         "--nats", "nats://h", "--node", "n-1", "--zones", "64", "--node-port", "7", "--nats-creds", "c",
-        "--nats-ca", "ca", "--nats-replicas", "3", "--cluster-secret", "s"
+        "--nats-ca", "ca", "--nats-replicas", "3", "--cluster-secret", "s", "--cluster", "blue"
       ).cluster)
     var expected = ClusterOptions(engines: [EngineAddress(SocketAddress(host: "h", port: 4222))], node: "n-1")
     (expected.zones, expected.nodePort, expected.replicas) = (ZoneMap.usual, 7, 3)
+    expected.names = ClusterNames("blue")
     (expected.credentials, expected.ca, expected.secret) = ("c", "ca", "s")
     #expect(told == expected)
   }
@@ -122,6 +123,7 @@ struct EmulatorOptionsTests {
     arguments: [
       ["--nats", "localhost:4222"], ["--nats", "nats://h,"], ["--nats", "nats://u:s3cr3t@h/x"],
       ["--nats", "nats://h", "--node", "a b"], ["--nats", "nats://h", "--zones", "0"],
+      ["--nats", "nats://h", "--cluster", "a.b"], ["--nats", "nats://h", "--cluster", ""],
       ["--nats", "nats://h", "--zones", "1025"], ["--nats", "nats://h", "--node-port", "65536"],
       ["--nats", "nats://h", "--nats-replicas", "6"],
     ])

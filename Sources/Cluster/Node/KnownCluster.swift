@@ -1,0 +1,50 @@
+import Platform
+import PushModel
+
+/// What a node's data folder remembers of the cluster that it is in, so that another in its place, such as the empty one of an engine
+/// that has lost all, is not taken for it without a word.
+public struct KnownCluster: Equatable, Sendable {
+  /// Name of the file in the data folder.
+  public static let fileName = "cluster.json"
+  /// Most that is read of it, in bytes: it has some hundred.
+  private static let fileLimit = 4096
+
+  /// Of the cluster's birth (`ClusterBirth.identity`).
+  var identity: String
+  /// When its own log was made, in the engine's words.
+  var made: String
+
+  init(identity: String, made: String) { (self.identity, self.made) = (identity, made) }
+
+  private static func path(in folder: String) -> String { "\(folder)/\(fileName)" }
+
+  /// What a folder remembers; nil if that is nothing yet. Throws a sentence for a file that is none of ours.
+  static func read(in folder: String) throws -> KnownCluster? {
+    let path = path(in: folder)
+    guard access(path, F_OK) == 0 else { return nil }
+    guard case .object(let members)? = JSONReader.read(try TextFile.readPlain(path, limit: fileLimit)),
+      case let document = JSONObject(members: members), case .integer(1)? = document["version"],
+      case .string(let identity)? = document["identity"], case .string(let made)? = document["made"]
+    else {
+      throw ClusterJoin.Refusal(
+        description: "expected \(path) as a node writes it, got something else: remove it, or restore it")
+    }
+    return KnownCluster(identity: identity, made: made)
+  }
+
+  /// Has a folder remember it; makes the folder if need be.
+  func write(in folder: String) throws {
+    mkdir(folder, 0o700)
+    let document: JSONValue = ["version": 1, "identity": .string(identity), "made": .string(made)]
+    try TextFile.write(Self.path(in: folder), document.encoded + [0x0a])
+  }
+
+  /// Why a node that remembers this can't be in the cluster that the engine has, if it has one; nil if it can.
+  func refusal(of found: KnownCluster?, in folder: String) -> String? {
+    guard found?.identity != identity else { return nil }
+    let there = found.map { "another, made at \($0.made)" } ?? "none: has it lost its data?"
+    return "\(Self.path(in: folder)) is of a cluster made at \(made), and the NATS server has \(there)"
+      + " Restore the server's data to go on with that cluster; to go without it, with other tokens, start with another --data,"
+      + " or remove that file"
+  }
+}
