@@ -147,7 +147,8 @@ class SimulatedDevice:
             env=emulator.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True)
         self.lines = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self):
         for line in self.process.stdout:
@@ -184,5 +185,6 @@ class SimulatedDevice:
         if self.process.poll() is None:
             self.process.terminate()
         self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
         self.process.stdout.close()
         self.process.stderr.close()

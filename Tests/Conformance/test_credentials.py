@@ -4,11 +4,14 @@ import base64
 import json
 import shutil
 import subprocess
+import time
 import urllib.request
 
+import httpx
+import jwt
 import pytest
 
-from harness import TOPIC
+from harness import PATIENCE, TOPIC
 
 PUSH = ["-H", "apns-push-type: alert", "-H", f"apns-topic: {TOPIC}", "-d", '{"aps":{"alert":"Hi"}}']
 
@@ -67,6 +70,23 @@ def test_a_key_signs_tokens_at_once_and_is_never_answered_again(emulator, folder
     assert json.loads(sent.stdout)["status"] == 200
     lists = json.dumps([emulator.api("GET", f"/api/v1/{name}") for name in ("keys", "certificates")])
     assert made["keyId"] in lists and "PRIVATE" not in lists
+
+
+def test_keys_are_known_and_revoked_at_once_however_fast_they_come(emulator):
+    """As a fast suite does it that makes a key for each test."""
+    token = emulator.api("POST", f"/api/v1/devices/phone-1/apps/{TOPIC}/install")["token"]
+    url = "http://{}:{}/3/device/{}".format(*emulator.address("console"), token)
+    fields = {"apns-topic": TOPIC, "apns-push-type": "alert"}
+    statuses = []
+    with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
+        for _ in range(25):
+            key = emulator.api("POST", "/api/v1/keys", {"team": "TEAM123456"})
+            bearer = jwt.encode({"iss": "TEAM123456", "iat": int(time.time())}, key["p8"], "ES256", {"kid": key["keyId"]})
+            headers = fields | {"authorization": f"bearer {bearer}"}
+            statuses.append(client.post(url, headers=headers, content=b'{"aps":{"alert":"Hi"}}').status_code)
+            emulator.api("DELETE", f"/api/v1/keys/{key['keyId']}")
+            statuses.append(client.post(url, headers=headers, content=b'{"aps":{"alert":"Hi"}}').status_code)
+    assert statuses == [200, 403] * 25
 
 
 def openssl(folder, *words):

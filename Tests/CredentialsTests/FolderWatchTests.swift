@@ -86,4 +86,17 @@ struct FolderWatchTests {
     try setModified(Date(timeIntervalSinceNow: 2e9))
     #expect(watch.hasChanged)
   }
+
+  @Test("a change that is known to have been made is read however often the folder was read just before")
+  func expected() throws {
+    try setModified(Date(timeIntervalSinceNow: -1e6))
+    var watch = watch()
+    for step in 0..<3 * FolderWatch.readingsPerSecond {
+      try setModified(Date(timeIntervalSinceNow: -1e6 + Double(step)))
+      watch.expectChange()
+      #expect(watch.hasChanged)
+      watch.willRead()
+      #expect(!watch.hasChanged)
+    }
+  }
 }

@@ -45,6 +45,9 @@ package struct FolderWatch {
     return readings.count { now.nanoseconds(since: $0) < Self.second } < limit
   }
 
+  /// Call it when a change is known to have been made: it is read at the next look, however often the folder was read just now.
+  package mutating func expectChange() { (seen, readings) = (nil, []) }
+
   /// Call it before reading the folder: what comes in meanwhile is then seen as a change.
   package mutating func willRead() {
     let (now, present) = (clock(), FileStamp(path))

@@ -72,6 +72,12 @@ public final class Revocations {
     generation += 1
   }
 
+  /// Call it when something was revoked: it is refused from now on, however much was revoked just before.
+  public func expectChange() {
+    watch.expectChange()
+    lookedAt = .min / 2
+  }
+
   /// For how long a look into the folder counts for those who ask for each piece of input, in nanoseconds: nobody can revoke, hear
   /// that it is done and send the next push in less. A client that streams is read every 20 µs.
   static let lookCounts: Int64 = 200_000

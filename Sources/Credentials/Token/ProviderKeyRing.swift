@@ -29,6 +29,9 @@ final class ProviderKeyRing {
     if watch.hasChanged { reload() }
   }
 
+  /// Call it when a key was added: the next look finds it, however many were added just before.
+  func expectChange() { watch.expectChange() }
+
   /// The key with this id if its files have changed since it was loaded.
   func replacement(of key: ProviderKey) -> ProviderKey? {
     guard key.files.haveChanged, watch.mayBeRead else { return nil }

@@ -40,6 +40,13 @@ public final class ProviderTokenVerifier {
     revocations.pickUpChanges()
   }
 
+  /// Call it when keys of the folder were added or revoked by this process: the next token is judged by what is there then.
+  /// Without it, changes that come faster than `FolderWatch.readingsPerSecond` are seen a second later.
+  public func expectChange() {
+    ring.expectChange()
+    revocations.expectChange()
+  }
+
   /// Who signed this token (what follows `bearer `), or why it is refused. The signature is checked once per token, its
   /// age every time.
   public func verify(

@@ -24,7 +24,7 @@ enum ConsoleService {
     let background = BackgroundWork(emulator.loop)
     context.background = background
     context.credentials = FolderCredentials(
-      emulator.certs, background: background,
+      emulator.certs, verifier: emulator.tokenVerifier, background: background,
       now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
     let topics = IssuedTopics(emulator.certs)
     context.info = { [unowned emulator] in info(emulator, topics.all()) }

@@ -12,10 +12,14 @@ final class FolderCredentials: CredentialIssuer {
   private let folder: CertsFolder
   private let now: () -> Timestamp
   private let background: BackgroundWork?
+  private let verifier: ProviderTokenVerifier
 
-  /// `now` begins the time of what is issued; keys are made in the `background`.
-  init(_ folder: CertsFolder, background: BackgroundWork?, now: @escaping () -> Timestamp) {
-    (self.folder, self.background, self.now) = (folder, background, now)
+  /// `now` begins the time of what is issued; keys are made in the `background`. The `verifier` hears of each change.
+  init(
+    _ folder: CertsFolder, verifier: ProviderTokenVerifier, background: BackgroundWork?,
+    now: @escaping () -> Timestamp
+  ) {
+    (self.folder, self.verifier, self.background, self.now) = (folder, verifier, background, now)
   }
 
   func authority() throws -> [UInt8] { try folder.readRoot() }
@@ -45,7 +49,10 @@ final class FolderCredentials: CredentialIssuer {
   private func inBackground<Made: Sendable>(
     _ work: @escaping @Sendable () throws -> Made, _ then: @escaping (Result<Made, any Error>) -> Void
   ) -> Bool {
-    background?.run({ Result { try work() } }, then: then) ?? false
+    background?.run({ Result { try work() } }) { [verifier] (made: Result<Made, any Error>) in
+      verifier.expectChange()
+      then(made)
+    } ?? false
   }
 
   private static func make(_ order: CertificateOrder, in folder: CertsFolder, _ now: Timestamp) throws
