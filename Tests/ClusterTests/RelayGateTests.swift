@@ -34,6 +34,25 @@ import Testing
     #expect(admits(2))
   }
 
+  @Test func aPushOfALinkThatHasEndedIsNotDone() {
+    var gate = gate
+    gate.hasEnded = true
+    let isDone = gate.admits(RelaySending(heard: 100), in: 1, isMine: true, at(101))
+    #expect(!isDone)
+  }
+
+  @Test func whatWasSaidWhileItsOwnerSleptIsToBeSaidAgain() {
+    var gate = gate
+    gate.awakeSince = at(103)
+    func admits(heard: UInt64, _ attempt: UInt32) -> Bool {
+      gate.admits(RelaySending(heard: heard, attempt: attempt), in: 1, isMine: true, at(104))
+    }
+    #expect(!admits(heard: 102, 0))
+    // It comes behind one that was refused, by an edge that does not know that yet.
+    #expect(!admits(heard: 103, 0))
+    #expect(admits(heard: 103, 1))
+  }
+
   @Test func aMessageIsMarkedWhenItGoesOut() throws {
     let sending = RelaySending(heard: 7, age: 8, attempt: 9)
     var message = RelayFrame.bytes(of: RelayedCommand(number: 1, zone: 2, .feedbackRead([])))

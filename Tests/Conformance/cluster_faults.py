@@ -85,8 +85,18 @@ def silence_a_node_and_kill_another(cluster, chance):
     wait(chance)
 
 
+def stop_a_node_and_kill_another(cluster, chance):
+    """What the one that is gone had passed on is found by the other when it wakes, with what came by the third meanwhile."""
+    node, other = chance.sample(cluster.nodes, 2)
+    node.process.send_signal(signal.SIGSTOP)
+    time.sleep(chance.choice((0.1, 0.5)))
+    other.kill()
+    time.sleep(chance.choice((0.3, 1, 1.8)))
+    node.process.send_signal(signal.SIGCONT)
+
+
 KILLS = [kill_a_node, kill_the_engine, drain_a_node]
-STOPS = [stop_a_node_for_a_while, stop_the_engine_for_a_while]
+STOPS = [stop_a_node_for_a_while, stop_the_engine_for_a_while, stop_a_node_and_kill_another]
 CUTS = [
     silence_a_node, cut_a_node_off, silence_between_two_nodes, part_two_nodes, isolate_a_node, slow_down_nodes,
     silence_a_node_and_kill_another]

@@ -71,6 +71,8 @@ class Node(Emulator):
         os.symlink(cluster.certs, os.path.join(folder, "certs"))
         super().__init__(folder)
         self.cluster, self.name = cluster, f"node-{number}"
+        # For each of its starts.
+        self.flags = ()
         # Where the engine is for this node.
         self.engine = cluster.engine
 
@@ -78,7 +80,8 @@ class Node(Emulator):
         if self.cluster.secret:
             flags = ("--cluster-secret", self.cluster.secret, *flags)
         return super().start(
-            "--nats", f"nats://127.0.0.1:{self.engine.port}", "--node", self.name, "--zones", str(self.cluster.zones), *flags, **options)
+            "--nats", f"nats://127.0.0.1:{self.engine.port}", "--node", self.name, "--zones", str(self.cluster.zones), *self.flags, *flags,
+            **options)
 
     def unreadiness(self):
         """What keeps the node from being ready; nothing if it is."""

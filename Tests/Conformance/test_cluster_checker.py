@@ -3,7 +3,6 @@ and all nodes know the same in the end. `CLUSTER_ROUNDS=200 CLUSTER_SEED=…` fo
 with that in their names."""
 
 import collections
-import json
 import os
 import random
 import threading
@@ -13,6 +12,7 @@ import httpx
 import pytest
 
 from cluster_faults import CUTS, KILLS, STOPS
+from cluster_order import UNANSWERED, Fates, Listener, number_of, pass_on_and_die, payload
 from courier import Device
 from harness import PATIENCE, TOPIC, eventually
 from legacy import Provider, framed
@@ -50,8 +50,7 @@ class Sender(threading.Thread):
         super().__init__(daemon=True)
         self.cluster, self.pair, self.tokens, self.numbers = cluster, pair, tokens, numbers
         self.random = random.Random(seed)
-        self.accepted, self.attempted = {}, {}
-        self.counts = collections.Counter()
+        self.accepted, self.fates = {}, Fates()
         self.stops = threading.Event()
 
     def run(self):
@@ -62,15 +61,12 @@ class Sender(threading.Thread):
                 time.sleep(0.02)
 
     def next_push(self):
-        token, number = self.random.choice(self.tokens), self.numbers.next()
-        self.attempted[token] = number
-        self.counts["pushes"] += 1
-        return token, number
+        return self.random.choice(self.tokens), self.numbers.next()
 
-    def note(self, pushes, verdict):
-        """Pushes in the order of sending that were accepted, or not."""
-        self.counts[verdict] += len(pushes)
-        if verdict == "accepted":
+    def note(self, pushes, fate):
+        """Pushes in the order of sending, and what became of them."""
+        self.fates.note([number for _, number in pushes], fate)
+        if fate == "accepted":
             self.accepted.update(pushes)
 
 
@@ -79,10 +75,13 @@ class LegacySender(Sender):
 
     def connection(self, node):
         with Provider(node, *self.pair, patience=PROVIDER_PATIENCE) as provider:
-            pushes = [self.next_push() for _ in range(self.random.randint(1, 40))]
-            provider.send(b"".join(framed(number, token, payload(number)) for token, number in pushes))
-            answer = provider.flush()
-            if answer[:2] == REFUSED:
+            # Now and then so many that what reads them has to come back for the rest.
+            most = self.random.choice((40, 40, 40, 800))
+            pushes = [self.next_push() for _ in range(self.random.randint(1, most))]
+            answer = self.answer(provider, pushes)
+            if answer is None:
+                self.note(pushes, "given up")
+            elif answer[:2] == REFUSED:
                 # The packet that refuses the next frame says that all of these were accepted.
                 self.note(pushes, "accepted")
             elif answer[:2] == SHUTDOWN:
@@ -91,7 +90,18 @@ class LegacySender(Sender):
                 self.note([push for push in pushes if push[1] <= last], "accepted")
                 self.note([push for push in pushes if push[1] > last], "refused")
             else:
-                self.note(pushes, "unanswered")
+                self.note(pushes, "cut")
+
+    @staticmethod
+    def answer(provider, pushes):
+        """What the service says to these: nothing if it ends the connection, None if the provider waits in vain."""
+        try:
+            provider.send(b"".join(framed(number, token, payload(number)) for token, number in pushes))
+            return provider.flush()
+        except TimeoutError:
+            return None
+        except OSError:
+            return b""
 
 
 class HTTPSender(Sender):
@@ -104,17 +114,21 @@ class HTTPSender(Sender):
                 if self.stops.is_set():
                     return
                 token, number = self.next_push()
-                status, body = provider.push(token.hex(), {"number": number})
-                assert status in (200, 503), body
-                self.note([(token, number)], "accepted" if status == 200 else "refused")
+                fate = self.fate(provider, token, number)
+                self.note([(token, number)], fate)
+                if fate in UNANSWERED:
+                    return
 
-
-def payload(number):
-    return json.dumps({"number": number}).encode()
-
-
-def number_of(message):
-    return json.loads(message[3])["number"]
+    @staticmethod
+    def fate(provider, token, number):
+        try:
+            status, body = provider.push(token.hex(), {"number": number})
+        except httpx.TimeoutException:
+            return "given up"
+        except httpx.HTTPError:
+            return "cut"
+        assert status in (200, 503), body
+        return "accepted" if status == 200 else "refused"
 
 
 class Books:
@@ -223,12 +237,18 @@ class Run:
     def start(self):
         first = self.cluster.nodes[0]
         self.pair = first.push_certificate()
-        self.devices = {}
-        for number in range(6):
-            device = Device(first, *first.device_certificate(f"phone-{number}"), TOPIC)
+        self.visitors, self.listeners = self.three_devices("visitor"), self.three_devices("listener")
+        self.devices = self.visitors | self.listeners
+
+    def three_devices(self, name):
+        """By their tokens: one for each provider."""
+        first, devices = self.cluster.nodes[0], {}
+        for number in range(3):
+            device = Device(first, *first.device_certificate(f"{name}-{number}"), TOPIC)
             device.patience = DEVICE_PATIENCE
             token = eventually(lambda device=device: registered(device), "the device has a token")
-            self.devices[token] = device
+            devices[token] = device
+        return devices
 
     def round(self, number):
         fault = FEW[number % len(FEW)] if ROUNDS < 20 and FEW[0] in FAULTS else self.chance.choice(FAULTS)
@@ -239,25 +259,40 @@ class Run:
         senders = [
             kind(self.cluster, self.pair, tokens[part::3], self.numbers, f"{seed}/{part}")
             for part, kind in enumerate(kinds)]
-        visitor = Visitor(self.cluster, self.devices, self.books, where, f"{seed}/visitor")
-        for each in (*senders, visitor):
+        visitor = Visitor(self.cluster, self.visitors, self.books, where, f"{seed}/visitor")
+        listeners = [
+            Listener(self.cluster, token, device, self.books.seen, f"{seed}/{token.hex()}")
+            for token, device in self.listeners.items()]
+        everybody = (*listeners, *senders, visitor)
+        for each in everybody:
             each.start()
         time.sleep(self.chance.random() * 0.7)
         fault(self.cluster, self.chance)
         self.faults[fault.__name__] += 1
         self.cluster.ways.heal()
         time.sleep(self.chance.random() * 0.7)
-        for each in (*senders, visitor):
+        for each in (visitor, *senders, *listeners):
             each.stops.set()
-        for each in (*senders, visitor):
             each.join(PATIENCE)
             assert not each.is_alive(), f"{where}: {each} does not end"
         assert not visitor.violation, visitor.violation
         self.counts["visits"] += visitor.visits
         for sender in senders:
-            self.counts += sender.counts
+            self.counts += sender.fates.counts
             self.books.note(sender)
+        self.check_order(listeners, senders, where)
         self.look(where)
+
+    def check_order(self, listeners, senders, where):
+        """Nothing older comes behind something newer. Only who has given up waiting, and then sends by another connection, has said
+        nothing of an order."""
+        fates = {number: fate for sender in senders for number, fate in sender.fates.of.items()}
+        for listener in listeners:
+            self.counts["heard"] += listener.heard
+            for token, newer, older in listener.inversions:
+                told = f"{older} ({fates.get(older)}) came behind {newer} ({fates.get(newer)}): {where}, token {token.hex()}"
+                assert fates.get(older) == "given up", told
+                self.counts["late"] += 1
 
     def until(self, condition, what):
         """A node that has lost a zone ends, which may be some time after the fault, and whoever runs it starts it again."""
@@ -310,6 +345,7 @@ def test_no_fault_loses_or_doubles_a_message(tmp_path, issued):
         issue_key(cluster.nodes[0])
         cluster.start()
         run.start()
+        assert not pass_on_and_die(cluster, run.pair, run.devices, run.numbers).inversions
         for number in range(ROUNDS):
             run.round(number)
         end = "violations 0"

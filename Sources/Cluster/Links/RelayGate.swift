@@ -45,6 +45,12 @@ public struct RelaySending: Equatable, Sendable {
 public struct RelayGate {
   /// For how long an edge waits, in nanoseconds.
   private let patience: Int64
+  /// The link has ended, and what comes now was said before: its edge is gone or has given all of it up, and its providers may have
+  /// sent something newer by another node.
+  public var hasEnded = false
+  /// When the owner looked again after it had not for a while. What an edge said before it had heard of that is to be said again:
+  /// one that has died meanwhile says nothing more, however much of it the owner has yet to read.
+  public var awakeSince = Instant.distantPast
   /// The least attempt, zone by zone.
   private var required: [UInt16: UInt32] = [:]
 
@@ -60,11 +66,16 @@ public struct RelayGate {
     return !isNever && !isTooLong && whole < UInt64(clamping: patience)
   }
 
+  /// Whether its edge is there, as far as can be known, and so its provider has sent nothing newer by another node.
+  func isCurrent(_ sending: RelaySending) -> Bool {
+    !hasEnded && sending.heard >= Self.time(awakeSince)
+  }
+
   /// Whether a push may be done; `isMine` says whether its zone may be changed here.
   public mutating func admits(_ sending: RelaySending, in zone: UInt16, isMine: Bool, _ now: Instant) -> Bool
   {
     guard sending.attempt >= required[zone] ?? 0 else { return false }
-    if isMine, isAwaited(sending, now) { return true }
+    if isMine, isCurrent(sending), isAwaited(sending, now) { return true }
     required[zone] = sending.attempt &+ 1
     return false
   }

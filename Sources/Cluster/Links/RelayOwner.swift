@@ -31,7 +31,9 @@ public struct RelayOwner {
   public func carryOut(
     _ command: RelayedCommand, _ gate: RelayGate, at instant: Instant
   ) -> RelayedCommand.Outcome {
-    isMine(command.zone) && gate.isAwaited(command.sending, instant)
-      ? commands.carryOut(command.action) : .notMine
+    guard isMine(command.zone), gate.isAwaited(command.sending, instant) else { return .notMine }
+    // Of the others it does not matter when they are done.
+    if case .broadcast = command.action, !gate.isCurrent(command.sending) { return .notMine }
+    return commands.carryOut(command.action)
   }
 }

@@ -12,10 +12,20 @@ final class RelayGuests {
   fileprivate let owner: RelayOwner
   /// Between what the others are told of the time, in nanoseconds: what they send on an older word is taken for so much older.
   private static let timeInterval: Int64 = 500_000_000
+  /// Between looks at whether this node has slept, in nanoseconds.
+  private static let lookInterval: Int64 = 100_000_000
+  /// Who has not looked for so long has slept, in nanoseconds.
+  private static let sleepLimit: Int64 = 250_000_000
+  /// Between one sleep and the next, in nanoseconds: who has too much to do would have the others say everything again, each turn.
+  private static let sleepInterval: Int64 = 2_000_000_000
 
   /// By the ordinal of the node whose link it is.
   private var guests: [UInt64: RelayGuest] = [:]
   private var timer: LoopEvent?
+  private var lookedAt = SystemClock.now()
+  private var toldAt = SystemClock.now()
+  /// When this node was awake again.
+  fileprivate var awakeSince = Instant.distantPast
   /// Pushes of other nodes that were decided here, as a count.
   fileprivate(set) var decided: UInt64 = 0
 
@@ -27,12 +37,23 @@ final class RelayGuests {
     broker.tellElsewhere { [unowned self] id, state, time in
       guests[ClusterMembership.ordinal(of: id)]?.reply(.step(RelayedStep(id: id, state: state, at: time)))
     }
-    timer = LoopEvent(timerOn: loop) { [unowned self] in tellTime() }
-    timer?.start(afterNanoseconds: Self.timeInterval)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in
+      timer?.start(afterNanoseconds: Self.lookInterval)
+      look()
+    }
+    timer?.start(afterNanoseconds: Self.lookInterval)
   }
 
-  private func tellTime() {
-    timer?.start(afterNanoseconds: Self.timeInterval)
+  /// Notes whether this node has slept, as it was stopped, or had no processor; tells the others the time when it is due.
+  fileprivate func look() {
+    let now = SystemClock.now()
+    let hasSlept =
+      now.nanoseconds(since: lookedAt) > Self.sleepLimit
+      && now.nanoseconds(since: awakeSince) > Self.sleepInterval
+    lookedAt = now
+    if hasSlept { awakeSince = now }
+    guard hasSlept || now.nanoseconds(since: toldAt) >= Self.timeInterval else { return }
+    toldAt = now
     for guest in guests.values { guest.tellTime() }
   }
 
@@ -69,6 +90,8 @@ private final class RelayGuest: ConnectionHandler {
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     let now = guests.clock.now()
     guests.broker.noteRead()
+    guests.look()
+    (gate.hasEnded, gate.awakeSince) = (connection.peerIsGone, guests.awakeSince)
     do {
       try decoder.requests(in: bytes) { take($0, now) }
       connection.hold(decoder.heldBytes)

@@ -252,6 +252,10 @@ public final class SocketConnection: LoopClient {
   /// The peer has ended its side.
   package var peerHasEnded: Bool { input == .ended }
 
+  /// Whether the peer has ended its side, also if what it sent before was not read yet. A system call; where the system has none for
+  /// that, an end is seen only behind what came before it.
+  public var peerIsGone: Bool { SocketCalls.peerIsGone(descriptor) }
+
   /// Stops (or goes on) reading; the peer feels it through TCP.
   public func setPaused(_ paused: Bool) {
     guard paused != isPaused, !peerHasEnded, isOpen else { return }
@@ -452,7 +456,7 @@ public final class SocketConnection: LoopClient {
       case .closed: break
       }
     }
-    if isStalled, SocketCalls.peerIsGone(descriptor) { abort("peer closed the connection") }
+    if isStalled, peerIsGone { abort("peer closed the connection") }
   }
 
   private func putOff(by time: Int64) { deadline = SystemClock.monotonicNanoseconds() + time }
