@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import Commands
@@ -73,23 +72,6 @@ struct ReadmeTests {
     ] {
       #expect(text.contains("`--\(flag.name)` \(flag.defaultText ?? "")"), "\(flag.name)")
     }
-  }
-
-  @Test("the README's test script passes as it stands", .timeLimit(.minutes(15)))
-  func script() throws {
-    let text = readme
-    let start = try #require(text.range(of: "```sh\n"))
-    let end = try #require(text[start.upperBound...].range(of: "```"))
-    let shell = try #require(ForeignProgram.find("sh"))
-    let folder = ScratchFolder()
-    let products = try BuiltProgram.products()
-    let search = products + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
-    let result = try ForeignProgram.run(
-      "\(products)/apns-emulator",
-      ["exec", "--", shell, "-c", String(text[start.upperBound..<end.lowerBound])],
-      environment: ["PATH": search], folder: URL(filePath: folder.path))
-    #expect(result.status == 0, "\(result.output)")
-    #expect(result.output.contains("Your order has shipped"))
   }
 
   /// What follows `apns-emulator` in blocks of code, up to what the shell would take for itself.

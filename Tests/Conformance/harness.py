@@ -18,10 +18,10 @@ FREE_PORTS = [f"--{listener}-port=0" for listener in (
 
 
 def eventually(condition, what, patience=PATIENCE):
-    """Waits until the condition holds; answers its value."""
+    """Waits until the condition holds; answers its value. `what` is a text, or a function that makes it in the end."""
     deadline = time.monotonic() + patience
     while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        assert time.monotonic() < deadline, f"waited in vain until {what() if callable(what) else what}"
         time.sleep(0.01)
     return value
 

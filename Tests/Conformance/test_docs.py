@@ -205,3 +205,10 @@ def test_the_page_on_metrics_names_each(emulator):
     assert len(said) > 20 and said <= named
     assert {name.split("_")[0] for name in named - said} <= {
         "capture", "forward", "forwarded", "hook", "cluster", "zone", "commit", "relay", "relayed", "unplaced"}
+
+
+def test_the_page_on_the_api_names_each_filter(emulator):
+    parameters = emulator.api("GET", "/api/v1/openapi.json")["paths"]["/api/v1/notifications"]["get"]["parameters"]
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "console-api.md")) as file:
+        [row] = [line for line in file if line.startswith("| `GET`, `DELETE /api/v1/notifications`")]
+    assert {each["name"] for each in parameters} <= set(row.split("`")[1::2])

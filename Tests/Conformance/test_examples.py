@@ -1,15 +1,14 @@
 """The projects of Examples/, each by the command that its README tells. That in Swift is built and tested by Tests/Consumer."""
 
-import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from harness import BINARY, PATIENCE
+from harness import PATIENCE
+from player import installed
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLES = ROOT / "Examples"
@@ -22,16 +21,7 @@ def command(readme):
 
 @pytest.fixture
 def environment(tmp_path):
-    """As if the emulator were installed, and its package for Python with it."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "apns-emulator").symlink_to(BINARY)
-    (programs / "pytest").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pytest -p no:cacheprovider "$@"\n')
-    (programs / "pytest").chmod(0o755)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("APNS_EMULATOR")}
-    return inherited | {
-        "PATH": f"{programs}:{inherited['PATH']}", "APNS_EMULATOR_BINARY": BINARY,
-        "PYTHONPATH": str(ROOT / ".packaging" / "python" / "src"), "PYTEST_PLUGINS": "apns_emulator.pytest_plugin"}
+    return installed(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +49,3 @@ def test_the_index_names_every_example():
     assert sorted(name for name, _, _ in rows) == sorted(each.name for each in EXAMPLES.iterdir() if each.is_dir())
     told = {name: line for name, _, line in rows if name != "Scenarios"}
     assert told == {name: command(EXAMPLES / name / "README.md") for name in told}
-
-
-def test_the_readmes_own_test_passes(tmp_path, environment, issued):
-    shutil.copytree(issued, tmp_path / "certs")
-    [code] = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
-    (tmp_path / "test_readme.py").write_text(code)
-    done = subprocess.run(
-        ["pytest", "-q"], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=2 * PATIENCE)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr

@@ -6,14 +6,13 @@ import os
 import socket
 import ssl
 import struct
-import subprocess
 import threading
 import time
 
 import pytest
 
 from courier import MESSAGE
-from harness import BINARY, PATIENCE, TOPIC, eventually
+from harness import PATIENCE, TOPIC, eventually
 from legacy import HalfClosingProvider, SERVER_NAME, Provider, enhanced, framed, simple
 from magic import Rules, magic
 from phone import Phone
@@ -390,23 +389,6 @@ def test_garbage_by_a_magic_token_breaks_the_tls_of_its_reader(connect):
     provider.send(enhanced(1, magic("garbage=64"), alert(1)))
     with pytest.raises(ssl.SSLError):
         provider.socket.recv(6)
-
-
-# As the documentation has it
-
-
-def test_the_documented_commands_work_as_printed(emulator):
-    with open(os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "faults.md")) as file:
-        script = "\n".join(line.strip() for line in file if line.startswith("    "))
-    assert "curl -i" in script
-    emulator.push_certificate()
-    result = subprocess.run(
-        ["sh"], input=script.replace("127.0.0.1:8790", "%s:%s" % emulator.address("console")), cwd=emulator.folder,
-        env=emulator.environment | {"PATH": f"{os.path.dirname(BINARY)}:{os.environ['PATH']}"}, capture_output=True,
-        text=True, timeout=PATIENCE)
-    assert "429 Too Many Requests" in result.stdout and '{"reason":"TooManyRequests"}' in result.stdout
-    assert '"status":7' in result.stdout and '"enabled":true' in result.stdout, result.stdout + result.stderr
-    assert result.returncode == 0, result.stderr
 
 
 # New connections

@@ -64,7 +64,7 @@ def serving(answers={}, tls=None):
 def script(folder, name):
     """The path of a script, as the article has it."""
     with open(ARTICLE) as file:
-        text = re.search(rf"```sh\n(# {re.escape(name)}\n.*?)```", file.read(), re.DOTALL)[1]
+        text = re.search(rf"```sh.*\n(# {re.escape(name)}\n.*?)```", file.read(), re.DOTALL)[1]
     path = folder / name
     path.write_text(text)
     return f"sh '{path}'"
