@@ -1,16 +1,18 @@
 """The examples of Documentation/cluster: what Kubernetes and Compose say of them, and whether their parts fit together."""
 
+import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import urllib.request
 
 import kubernetes_validate
 import pytest
 import yaml
 
-from harness import BINARY, PATIENCE
+from harness import BINARY, PATIENCE, eventually
 
 FOLDER = pathlib.Path(__file__).parents[2] / "Documentation" / "cluster"
 CONTAINERFILE = FOLDER.parents[1] / ".packaging" / "image" / "Containerfile"
@@ -163,6 +165,46 @@ def test_the_engine_takes_its_configuration(tmp_path):
     file.write_text(compose()["configs"][mounted["source"]]["content"].replace("/data", str(tmp_path)))
     done = subprocess.run([SERVER, "-t", "--config", file], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(SERVER is None or not shutil.which("wget"), reason="nats-server or wget is not installed")
+@pytest.mark.parametrize("which", ["compose", "kubernetes"])
+def test_what_looks_after_the_engine_finds_it_healthy(tmp_path, which):
+    """And not without an engine. The server is run by the example's own configuration, on ports that are free."""
+    if which == "compose":
+        text = compose()["configs"][compose()["services"]["nats"]["configs"][0]["source"]]["content"]
+        command = compose()["services"]["nats"]["healthcheck"]["test"]
+        assert command[0] == "CMD" and all(
+            each["depends_on"]["nats"] == {"condition": "service_healthy"}
+            for name, each in compose()["services"].items() if name not in ("nats", "secret"))
+        paths = [command[-1].removeprefix("http://127.0.0.1:8222")]
+    else:
+        text = kubernetes("ConfigMap", "apns-engine")["data"]["nats.conf"]
+        [container] = pod("apns-engine")["containers"]
+        paths = [container[each]["httpGet"]["path"] for each in container if each.endswith("Probe")]
+        assert len(paths) == 3
+    assert text.count("8222") == 1
+    file = tmp_path / "nats.conf"
+    file.write_text(re.sub(r"http(_port)?: \S+", "http: 127.0.0.1:-1", text.replace("/data", str(tmp_path / "data"))).replace(
+        "port: 4222", "port: -1\nhost: 127.0.0.1", 1))
+    server = subprocess.Popen(
+        [SERVER, "--config", file, "--ports_file_dir", tmp_path], env=variables("apns-engine"), stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        told = tmp_path / f"nats-server_{server.pid}.ports"
+        eventually(lambda: told.exists() and told.read_text().endswith("}"), "nats-server listens")
+        monitor = json.loads(told.read_text())["monitoring"][0]
+        for path in paths:
+            if which == "compose":
+                assert subprocess.run([*command[1:-1], monitor + path], timeout=PATIENCE).returncode == 0
+            else:
+                with urllib.request.urlopen(monitor + path, timeout=PATIENCE) as answer:
+                    assert (answer.status, json.load(answer)) == (200, {"status": "ok"})
+    finally:
+        server.terminate()
+        server.wait(PATIENCE)
+    if which == "compose":
+        assert subprocess.run([*command[1:-1], monitor + paths[0]], timeout=PATIENCE).returncode != 0
 
 
 def test_compose_makes_a_secret_once(tmp_path):

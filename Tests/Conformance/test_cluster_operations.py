@@ -1,9 +1,12 @@
 """What an operator does to a cluster and sees of it: nodes that are away, a node that starts later, an engine that is missing."""
 
 import json
+import pathlib
+import re
 import signal
 import threading
 import urllib.error
+import urllib.request
 
 import pytest
 
@@ -60,6 +63,15 @@ def test_all_nodes_agree_on_the_clock_whenever_they_start(cluster):
     third.api("POST", "/api/v1/reset", {"what": ["clock"]})
     for node in cluster.nodes:
         eventually(lambda node=node: clocks([node]) == [{"frozen": False, "offset": 0}], "all follow the system's clock again")
+
+
+def test_alarms_are_of_metrics_that_there_are(cluster):
+    page = pathlib.Path(__file__).parents[2] / "Documentation" / "cluster-operations.md"
+    alarms = set(re.findall(r"\bapns_emulator_\w+", "".join(
+        line for line in page.read_text().splitlines() if line.startswith("| `"))))
+    with urllib.request.urlopen("http://%s:%s/metrics" % cluster.nodes[0].address("console"), timeout=PATIENCE) as answer:
+        there = set(re.findall(r"^# HELP (\w+)", answer.read().decode(), re.M))
+    assert len(alarms) > 5 and alarms <= there
 
 
 def test_a_node_that_is_away_is_missing_until_it_is_back_or_forgotten(cluster):

@@ -5,8 +5,13 @@ import Zones
 /// `cluster`: what the nodes of a cluster are and have, and moving that about. Any node is asked, and passes on what only another
 /// one can do.
 enum ClusterCommand {
+  private static let waitUntilWell = Waiting.flag("wait until nothing is wrong")
+  private static let waitUntilGone = Waiting.flag("wait until it has ended")
   static let statusFlags: [any FlagDescription] = [
-    CommonFlags.json, CommonFlags.access, CommonFlags.portsFile,
+    CommonFlags.json, waitUntilWell, Waiting.timeout, CommonFlags.access, CommonFlags.portsFile,
+  ]
+  static let drainFlags: [any FlagDescription] = [
+    waitUntilGone, Waiting.timeout, CommonFlags.access, CommonFlags.portsFile,
   ]
   static let flags: [any FlagDescription] = [CommonFlags.access, CommonFlags.portsFile]
   private static let node = Argument(ValueKind<String>.node, "a node, as cluster status names it")
@@ -20,13 +25,22 @@ enum ClusterCommand {
 
   /// Prints it; a failure if something is not right, for scripts.
   static func status(_ settings: Settings) throws -> ExitStatus {
+    var cluster = JSONValue.null
+    let isWell = try Waiting.until(settings, waitUntilWell) {
+      cluster = try look(settings)
+      return cluster.says("ready") && cluster.list("missing").isEmpty
+    }
+    let lines = settings.isOn(CommonFlags.json) ? [cluster.text] : ClusterTable.lines(cluster)
+    for line in lines { try Output.line(line) }
+    return isWell ? .success : .failure
+  }
+
+  private static func look(_ settings: Settings) throws -> JSONValue {
     let answer = try RunningEmulator(settings).ask("GET", "/api/v1/cluster")
     guard answer.status == 200, let cluster = JSONReader.read(answer.body) else {
       throw RunningEmulator.refused(answer)
     }
-    let lines = settings.isOn(CommonFlags.json) ? [cluster.text] : ClusterTable.lines(cluster)
-    for line in lines { try Output.line(line) }
-    return cluster.says("ready") && cluster.list("missing").isEmpty ? .success : .failure
+    return cluster
   }
 
   static func move(_ settings: Settings) throws -> ExitStatus {
@@ -40,7 +54,17 @@ enum ClusterCommand {
   static func drain(_ settings: Settings) throws -> ExitStatus {
     let node = settings.arguments.first ?? ""
     _ = try order("nodes/\(node)/drain", [:], settings)
-    try Output.line("\(node) hands its zones over, and ends then")
+    guard settings.isOn(waitUntilGone) else {
+      try Output.line("\(node) hands its zones over, and ends then")
+      return .success
+    }
+    // Who ends itself answers no more.
+    let isGone = Waiting.until(settings, waitUntilGone) {
+      guard let cluster = try? look(settings) else { return true }
+      return !cluster.list("nodes").contains { $0["name"]?.string == node }
+    }
+    guard isGone else { throw CommandFailure("\(node) has not ended yet") }
+    try Output.line("\(node) has handed its zones over, and ended")
     return .success
   }
 

@@ -73,7 +73,7 @@ package enum CommandTable {
       "cluster move", "move a zone to another node", about: CommandHelp.clusterMove,
       flags: ClusterCommand.flags, arguments: ClusterCommand.moveArguments, run: ClusterCommand.move),
     CommandDescription(
-      "cluster drain", "have a node hand its zones over and end", flags: ClusterCommand.flags,
+      "cluster drain", "have a node hand its zones over and end", flags: ClusterCommand.drainFlags,
       arguments: ClusterCommand.nodeArguments, run: ClusterCommand.drain),
     CommandDescription(
       "cluster forget", "have nobody miss a node that will not come back", flags: ClusterCommand.flags,
