@@ -35,7 +35,7 @@ public struct ZoneReader: Sendable {
   public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
     guard record.sequence > last else { throw ZoneLogDamage(record.sequence, "it comes behind \(last)") }
     guard let read = ZoneRecord(record.payload) else {
-      throw ZoneLogDamage(record.sequence, "it is no record of a zone")
+      throw ZoneLogDamage(record.sequence, ZoneRecord.problem(of: record.payload))
     }
     guard read.stream == stream else {
       throw ZoneLogDamage(

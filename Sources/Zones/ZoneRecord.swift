@@ -85,6 +85,18 @@ public struct ZoneRecord: Equatable, Sendable {
     }
   }
 
+  /// Why bytes can't be read. A version of a record is a byte of its own for good, and the first of it.
+  static func problem(of bytes: [UInt8]) -> String {
+    guard let first = bytes.first, (version + 1...maximalVersion).contains(first) else {
+      return "it is no record of a zone"
+    }
+    return
+      "it may be of a newer version of apns-emulator: expected a record of version \(version), got \(first)"
+  }
+
+  /// No version of a record will be higher than this: what begins with a higher byte is none.
+  private static let maximalVersion: UInt8 = 31
+
   private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -318,6 +318,26 @@ extension Broker {
     #expect(told.contains(sentence) && !told.contains("s3cr3t"), "\(told)")
   }
 
+  @Test("a node of a version that the others don't talk to is refused, whether it asks or hears of them")
+  func otherVersion() throws {
+    let nodes = try Nodes()
+    _ = try nodes.start(NodeSettings(name: "a"))
+    var later = NodeSettings(name: "b")
+    later.speaks = NodeHello.version + 1
+    let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start(later) }
+    #expect(
+      "\(try #require(error))".contains("a speaks version 1 of what they say to each other, b version 2"))
+    // One of the first version answers no question, and does not say what it speaks.
+    var announcement = NodeAnnouncement(name: "c", ordinal: 2)
+    let document = announcement.document
+    guard case .object(let members) = document else { return }
+    announcement.speaks = 7
+    #expect(announcement.refusal(of: "b", speaking: 7) == nil)
+    let first = NodeAnnouncement(JSONValue.object(members.filter { $0.0 != "speaks" }).encoded)
+    #expect(first?.refusal(of: "b", speaking: 2)?.contains("c speaks version 1") == true)
+    #expect(NodeAnnouncement(announcement.encoded) == announcement)
+  }
+
   // MARK: With a secret
 
   private static let secret = "the secret of these nodes"

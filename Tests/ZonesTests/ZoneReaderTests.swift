@@ -34,6 +34,18 @@ func record(
         == [1, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 2, 0x61, 0x62, 1, 0x63, 0xff])
   }
 
+  /// A version to come says so in its first byte; what is none of ours is told apart from it.
+  @Test(arguments: [
+    ([2, 3], "newer version of apns-emulator"), ([0x7b, 0x22], "no record"), ([], "no record"),
+  ])
+  func saysWhatItCantRead(payload: [UInt8], problem: String) {
+    var reader = ZoneReader(stream: madeAt)
+    let damage = #expect(throws: ZoneLogDamage.self) {
+      try reader.take(JetStreamRecord(sequence: 1, payload: payload))
+    }
+    #expect(damage?.problem.contains(problem) == true, "\(damage?.problem ?? "")")
+  }
+
   /// Whoever reads counts on from them.
   @Test(arguments: [.max, .max - 1, 1 << 62 + 1] as [UInt64])
   func refusesNumbersThatNoLogHasComeTo(number: UInt64) {

@@ -131,7 +131,9 @@ private final class Joining {
       return refuse(ClusterJoin.madeWith)
     }
     guard let birth = ClusterBirth(record.payload, seal: settings.seal) else {
-      return refuse("the stream \(stream) does not begin as a cluster's does")
+      return refuse(
+        "the stream \(stream) does not begin as a cluster's does, or was begun by another version of apns-emulator"
+      )
     }
     do {
       let found = KnownCluster(identity: try birth.identity(), made: log.created ?? "")
@@ -168,7 +170,7 @@ private final class Joining {
 
   // MARK: The others
 
-  /// Asks for a namesake, and for anybody whose credentials could be compared.
+  /// Asks for a namesake, and for anybody whose version and credentials could be compared.
   private func lookWhoLives() {
     let names = settings.names
     openCalls = 2
@@ -179,6 +181,7 @@ private final class Joining {
         "a node with the name \($0.name) lives\(place): give this one another --node, or a cluster of its own (--cluster)"
     }
     call(names.calls) { [settings, fingerprints] in
+      if let refusal = $0.refusal(of: settings.name, speaking: settings.speaks) { return refusal }
       guard let others = $0.fingerprints else { return nil }
       return fingerprints?.refusal(of: settings.name, beside: others, of: $0.name)
     }

@@ -110,7 +110,7 @@ public final class ClusterNode {
       callbacks.nodesChanged()
     }
     presence.onRefusal = { [unowned self] in fail($0) }
-    presence.start(membership.fingerprints)
+    presence.start(membership.fingerprints, speaks: settings.speaks)
     startedAt = SystemClock.now()
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     for driver in drivers { driver.open() }

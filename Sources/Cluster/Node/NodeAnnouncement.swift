@@ -23,6 +23,9 @@ public struct NodeAnnouncement: Equatable, Sendable {
   /// Of its credentials; nil from a node of a version that does not say.
   var fingerprints: NodeFingerprints?
 
+  /// The version of what it says to other nodes (`NodeHello.version`); of the first version, which does not say, 1.
+  var speaks = 1
+
   public init(name: String, ordinal: UInt64) { (self.name, self.ordinal) = (name, ordinal) }
 
   var encoded: [UInt8] { document.encoded }
@@ -34,8 +37,16 @@ public struct NodeAnnouncement: Equatable, Sendable {
       "draining": .bool(isDraining), "owned": .integer(Int64(owned)), "devices": .integer(Int64(devices)),
       "number": .integer(Int64(clamping: number)), "seen": .integer(Int64(clamping: seen)),
       "ca": .optional(fingerprints?.authority), "deviceCA": .optional(fingerprints?.deviceAuthority),
-      "tokens": .optional(fingerprints?.tokens),
+      "tokens": .optional(fingerprints?.tokens), "speaks": .integer(Int64(speaks)),
     ]
+  }
+
+  /// Why a node that speaks a version can't be in a cluster with this one; nil if it can.
+  func refusal(of node: String, speaking version: Int) -> String? {
+    guard version != speaks else { return nil }
+    return
+      "nodes of different versions don't talk: \(name) speaks version \(speaks) of what they say to each other, \(node) version "
+      + "\(version): stop all nodes, then start all with the same apns-emulator; what they know stays in the engine"
   }
 
   /// nil for what no node has said.
@@ -56,6 +67,7 @@ public struct NodeAnnouncement: Equatable, Sendable {
     if case .integer(let count)? = document["devices"] { devices = Int(count) }
     if case .integer(let count)? = document["number"] { number = UInt64(clamping: count) }
     if case .integer(let count)? = document["seen"] { seen = UInt64(clamping: count) }
+    if case .integer(let version)? = document["speaks"] { speaks = Int(clamping: version) }
     if case .string(let authority)? = document["ca"], case .string(let devices)? = document["deviceCA"],
       case .string(let tokens)? = document["tokens"]
     {

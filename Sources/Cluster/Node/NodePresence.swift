@@ -25,7 +25,7 @@ final class NodePresence {
   var countSeen: () -> UInt64 = { 0 }
   /// Something was said that no node of the cluster has said, or has said now.
   var onAlien: () -> Void = {}
-  /// This node can't be in the cluster any more: another has its name and came later, or has other credentials and came earlier.
+  /// This node can't be in the cluster any more: another has its name and came later, or has other credentials or another version and came earlier.
   var onRefusal: (_ sentence: String) -> Void = { _ in }
 
   /// `created` says when the cluster's log was made.
@@ -41,8 +41,8 @@ final class NodePresence {
   }
 
   /// Begins to hear of others, and to answer those who ask whether this node lives.
-  func start(_ fingerprints: NodeFingerprints?) {
-    own.fingerprints = fingerprints
+  func start(_ fingerprints: NodeFingerprints?, speaks: Int) {
+    (own.fingerprints, own.speaks) = (fingerprints, speaks)
     _ = client.subscribe(names.announcements) { [weak self] in self?.hear($0.payload) }
     for subject in [names.calls, names.calls(of: own.name)] {
       _ = client.subscribe(subject) { [weak self] in self?.answer($0) }
@@ -95,7 +95,7 @@ final class NodePresence {
     onChange()
   }
 
-  /// Of two that can't both be there, the one that joined last before they heard of each other goes, for different credentials; of
+  /// Of two that can't both be there, the one that joined last before they heard of each other goes, for different credentials or versions; of
   /// two with one name the first, as that has not answered for too long when the other joined: its zones are the other's.
   private func refusal(by other: NodeAnnouncement) -> String? {
     guard other.name != own.name else {
@@ -104,7 +104,9 @@ final class NodePresence {
         "another node has been started with the name \(own.name), as this one did not answer, or was started at the same time:"
         + " give each a --node of its own"
     }
-    guard other.ordinal < own.ordinal, let theirs = other.fingerprints else { return nil }
+    guard other.ordinal < own.ordinal else { return nil }
+    if let refusal = other.refusal(of: own.name, speaking: own.speaks) { return refusal }
+    guard let theirs = other.fingerprints else { return nil }
     return own.fingerprints?.refusal(of: own.name, beside: theirs, of: other.name)
   }
 

@@ -15,6 +15,8 @@ public struct NodeSettings {
   public var credentials: NodeCredentials?
   /// The data folder, which remembers the cluster; nil for nowhere.
   public var folder: String?
+  /// The version of what nodes say to each other. Variable so that a test can have another.
+  var speaks = NodeHello.version
   /// Something that people should know of the joining.
   public var tell: (_ sentence: String, _ because: String) -> Void = { _, _ in }
 

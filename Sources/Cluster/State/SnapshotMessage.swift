@@ -46,8 +46,11 @@ struct SnapshotMessage: Equatable {
   }
 
   private init(_ cursor: inout StateCursor, _ count: Int) throws(StateCursor.Damage) {
-    guard try cursor.integer(UInt8.self) == Self.version else {
-      throw StateCursor.Damage(description: "a snapshot of another version")
+    let version = try cursor.integer(UInt8.self)
+    guard version == Self.version else {
+      throw StateCursor.Damage(
+        description:
+          "it may be of another version of apns-emulator: expected version \(Self.version), got \(version)")
     }
     let kind = try cursor.integer(UInt8.self)
     (snapshot, previousEnd) = (try cursor.integer(), try cursor.integer())

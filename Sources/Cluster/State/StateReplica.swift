@@ -26,7 +26,9 @@ final class StateReplica {
     var skips = skips
     while !cursor.isAtEnd {
       let number = try cursor.integer(UInt8.self)
-      let kind = try cursor.value(StateEntry.Kind(rawValue: number), "a kind of change, not \(number)")
+      let kind = try cursor.value(
+        StateEntry.Kind(rawValue: number),
+        "a kind of change that this version of apns-emulator knows, not \(number)")
       if kind == .startsOver {
         skips = startOver(try cursor.countedNumber("a new beginning"))
       } else {
