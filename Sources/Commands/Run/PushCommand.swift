@@ -57,7 +57,9 @@ enum PushCommand {
   ) throws -> JSONValue {
     let rows = try phone.installed(by: emulator)
     guard let context else {
-      return try PushTarget.row(among: rows, for: content.payload) ?? phone.install(by: emulator)
+      let contexts = rows.map { $0["context"]?.string.flatMap(TokenContext.init) }
+      let place = NamedPush.place(among: contexts, for: content.payload)
+      return try place.map { rows[$0] } ?? phone.install(by: emulator)
     }
     guard let row = rows.last(where: { $0["context"]?.string == context.text }) else {
       let known = rows.compactMap { $0["context"]?.string }.joined(separator: ", ")
@@ -90,15 +92,14 @@ enum PushCommand {
   private static func asSend(_ content: SimulatorPayload, _ row: JSONValue, _ settings: Settings) -> Settings
   {
     var push = settings
-    let type = PushType(forwarding: content.payload, to: content.topic.name)
     push.say(SendCommand.topic, content.topic.name)
     push.say(SendCommand.token, row["token"]?.string ?? "")
     push.say(CommonFlags.environment, row["environment"]?.string ?? Environment.sandbox.name)
     guard settings[SendCommand.pushType] == nil else { return push }
-    push.say(SendCommand.pushType, type.name)
-    // Apple refuses a background push that asks for more.
-    if type == .background, settings[SendCommand.priority] == nil {
-      push.say(SendCommand.priority, "\(Priority.conserving.rawValue)")
+    let manner = NamedPush.manner(of: content.payload, to: content.topic)
+    push.say(SendCommand.pushType, manner.type.name)
+    if let priority = manner.priority, settings[SendCommand.priority] == nil {
+      push.say(SendCommand.priority, "\(priority.rawValue)")
     }
     return push
   }
@@ -144,24 +145,6 @@ package struct SimulatorPayload: Equatable {
       return
     }
     payload = JSONValue.object(members.filter { $0.0 != Self.target }).encoded
-  }
-}
-
-/// Which of an app's tokens a push is meant for, where nobody says.
-package enum PushTarget {
-  /// A start of a Live Activity goes to the token for its type of attributes, an update or end to that of the activity that was
-  /// started last; what there is no such token for, and anything else, to the token of the whole topic. nil for none.
-  package static func row(among rows: [JSONValue], for payload: [UInt8]) -> JSONValue? {
-    let whole = rows.last { $0["context"]?.string == nil }
-    let aps = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth)?.member("aps")
-    let meant = rows.last { row in
-      switch (row["context"]?.string.flatMap(TokenContext.init), aps?.string("event")) {
-      case (.start(let type)?, "start"?): type == aps?.string("attributes-type")
-      case (.activity?, "update"?), (.activity?, "end"?): true
-      default: false
-      }
-    }
-    return meant ?? whole
   }
 }
 

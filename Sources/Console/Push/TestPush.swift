@@ -15,6 +15,8 @@ public struct TestPush: JSONDocument {
   public var form = Form.http2
   /// As presented; may have any length up to 100 bytes.
   public var token: [UInt8]
+  /// Whose it is, where that is said in the token's place.
+  var udid: UDID?
   public var topic: Topic
   public var environment: Environment
   /// JSON, or bytes that need not be JSON.
@@ -40,7 +42,8 @@ public struct TestPush: JSONDocument {
   public static let form: JSONForm<TestPush> = JSONForm(
     [
       JSONField("protocol", .word(expected: "http2 or legacy"), \.form),
-      JSONField("token", tokens, \.token).needed, JSONField("topic", .topic, \.topic).needed,
+      JSONField("token", tokens, \.token), JSONField("udid", .udid, \.udid),
+      JSONField("topic", .topic, \.topic).needed,
       JSONField("environment", .environment, \.environment),
       JSONField("payload", .any, get: { .verbatim($0.payload) }, set: { $0.payload = $1.encoded }),
       JSONField("payloadBase64", .base64, get: { _ in nil }, set: { $0.payload = $1 }),
@@ -49,7 +52,11 @@ public struct TestPush: JSONDocument {
       JSONField("apnsId", .text, \.apnsID), JSONField("command", .whole(0...2), \.command),
       JSONField("identifier", .whole, \.identifier),
       JSONField("credential", PushCredential.kind, get: { _ in nil }, set: { $0.credential = $1 }),
-    ], rules: [("not", ["required": ["payload", "payloadBase64"]])])
+    ],
+    rules: [
+      ("not", ["required": ["payload", "payloadBase64"]]),
+      ("oneOf", [["required": ["token"]], ["required": ["udid"]]]),
+    ])
 
   public init(token: [UInt8], topic: Topic, environment: Environment) {
     (self.token, self.topic, self.environment) = (token, topic, environment)
@@ -57,8 +64,11 @@ public struct TestPush: JSONDocument {
 
   /// Reads what `POST /api/v1/push` takes; `environment` is meant where it does not say.
   init(_ body: JSONObject, environment: Environment) throws {
-    (token, topic) = (try body.required("token", Self.tokens), try body.required("topic", .topic))
-    self.environment = environment
+    guard (body["token"] == nil) != (body["udid"] == nil) else {
+      let came = body["token"] == nil ? "nothing" : "both"
+      throw DocumentError("token: expected \(Self.tokens.expected), or udid in its place, got \(came)")
+    }
+    (token, topic, self.environment) = ([], try body.required("topic", .topic), environment)
     try Self.form.read(body, into: &self)
     try SavedPayload.check(body)
   }
@@ -69,25 +79,45 @@ extension Console {
   /// struck it.
   func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
-    let push = try TestPush(request.object(), environment: context.environment)
+    var push = try TestPush(request.object(), environment: context.environment)
+    if let udid = push.udid { try address(&push, to: udid, now: request.now) }
     guard let send = context.sendTest else {
       throw ConsoleError.unavailable("test pushes are not part of this run")
     }
     let answer: (UInt64?) -> Void = { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
     guard let credential = push.credential else { return send(push, answer) }
+    let asked = push
     guard let prove = context.prove else {
       throw ConsoleError.unavailable("certificates and keys are not part of this run")
     }
-    let isTaken = prove(push, credential) { [unowned self] result in
+    let isTaken = prove(asked, credential) { [unowned self] result in
       switch result {
       case .failure(let error): exchange.respond(finished(ConsoleError.conflict("\(error)").response))
       case .success(let proof):
-        var push = push
+        var push = asked
         (push.credential, push.proof) = (nil, proof)
         send(push, answer)
       }
     }
     guard isTaken else { throw ConsoleError.busy("too many certificates and keys are being looked at") }
+  }
+
+  /// Has it go to the app on the phone, which are made if they are not there; type and priority are the payload's unless said.
+  private func address(_ push: inout TestPush, to udid: UDID, now: Timestamp) throws {
+    let row = try meantRow(push, udid) ?? install(push.topic, on: udid, push.environment, now: now)
+    push.token = broker.registry[row].token.bytes
+    guard push.form == .http2, push.pushType == nil else { return }
+    let manner = NamedPush.manner(of: push.payload, to: push.topic)
+    (push.pushType, push.priority) = (manner.type, push.priority ?? manner.priority?.rawValue)
+  }
+
+  private func meantRow(_ push: TestPush, _ udid: UDID) -> RegistrationID? {
+    guard let device = broker.registry.knownDevice(udid) else { return nil }
+    let topic = broker.registry.knownTopic(named: push.topic)
+    let rows = broker.registry.installed(on: device).filter {
+      broker.registry[$0].topic == topic && broker.registry[$0].environment == push.environment
+    }
+    return NamedPush.place(among: rows.map(broker.registry.context), for: push.payload).map { rows[$0] }
   }
 
   private func sentTestPush(_ id: UInt64?) -> HTTPResponse {

@@ -28,21 +28,32 @@ extension Console {
   func changeApp(_ request: ConsoleRequest, _ change: AppChange) throws -> HTTPResponse {
     let environment = try actionEnvironment(request)
     let (udid, topicName) = (try request.udid(), try request.topic())
-    let device = change == .install ? try newOrKnownDevice(udid, request.now) : try knownDevice(request)
-    guard let topic = broker.registry.topic(named: topicName) else {
-      throw ConsoleError.full("topics", limit: Registry.topicLimit)
+    if change == .install {
+      return shown(try install(topicName, on: udid, environment, now: request.now))
     }
+    let device = try knownDevice(request)
+    let topic = try newOrKnownTopic(topicName)
     let installed = broker.registry.installed(device, topic, environment)
-    guard change == .install || change == .reinstall || installed != nil else {
+    guard change == .reinstall || installed != nil else {
       throw ConsoleError.notFound("\(topicName) is not installed on \(udid) in \(environment.name)")
     }
     let token = broker.change(
       change, device: device, topic: topic, environment: environment, now: request.now)
-    let row = change == .remove ? installed : token.flatMap(broker.registry.find)
-    guard let row else {
+    guard let row = change == .remove ? installed : token.flatMap(broker.registry.find) else {
       throw noRoom(device, udid)
     }
-    return HTTPResponse(json: RegistryDocument(broker: broker).token(row))
+    return shown(row)
+  }
+
+  /// Installs the app, and makes the phone known, unless they are there; answers its row of the token map.
+  func install(_ topicName: Topic, on udid: UDID, _ environment: Environment, now: Timestamp) throws
+    -> RegistrationID
+  {
+    let device = try newOrKnownDevice(udid, now)
+    let topic = try newOrKnownTopic(topicName)
+    let token = broker.change(.install, device: device, topic: topic, environment: environment, now: now)
+    guard let row = token.flatMap(broker.registry.find) else { throw noRoom(device, udid) }
+    return row
   }
 
   /// `POST /api/v1/devices/{udid}/erase`
@@ -79,11 +90,18 @@ extension Console {
     return device
   }
 
-  private func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> DeviceID {
+  func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> DeviceID {
     guard let device = broker.registry.device(udid, now: now) else {
       throw ConsoleError.full("devices", limit: Registry.rowLimit)
     }
     return device
+  }
+
+  func newOrKnownTopic(_ name: Topic) throws -> TopicID {
+    guard let topic = broker.registry.topic(named: name) else {
+      throw ConsoleError.full("topics", limit: Registry.topicLimit)
+    }
+    return topic
   }
 
   func noRoom(_ device: DeviceID, _ udid: UDID) -> ConsoleError {

@@ -38,17 +38,13 @@ extension Console {
     try request.query().finish()
     let token = try namedToken(request)
     let claim = try TokenClaim(request.object(), environment: context.environment)
-    guard let device = broker.registry.device(claim.udid, now: request.now) else {
-      throw ConsoleError.full("devices", limit: Registry.rowLimit)
-    }
-    guard let topic = broker.registry.topic(named: claim.topic) else {
-      throw ConsoleError.full("topics", limit: Registry.topicLimit)
-    }
+    let device = try newOrKnownDevice(claim.udid, request.now)
+    let topic = try newOrKnownTopic(claim.topic)
     let outcome = broker.adopt(
       token, device: device, topic: topic, environment: claim.environment, now: request.now)
     switch outcome {
     case .registered(let row): return shown(row, status: 201)
-    case .same(let row): return shown(row, status: 200)
+    case .same(let row): return shown(row)
     case .taken(let row):
       let owner = broker.registry[row]
       throw ConsoleError.conflict(
@@ -60,7 +56,7 @@ extension Console {
     }
   }
 
-  private func shown(_ row: RegistrationID, status: Int) -> HTTPResponse {
+  func shown(_ row: RegistrationID, status: Int = 200) -> HTTPResponse {
     HTTPResponse(status: status, json: RegistryDocument(broker: broker).token(row))
   }
 

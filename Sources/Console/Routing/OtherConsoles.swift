@@ -85,9 +85,11 @@ struct RouteOwner {
     RouteOwner { _, request in request.document?.string("udid").flatMap { UDID($0) } }
   }
 
-  /// The body names a token of it.
-  static var tokenOfBody: RouteOwner {
-    RouteOwner { console, request in console.device(withToken: request.document?.string("token")) }
+  /// The body names it, or a token of it.
+  static var tokenOrUDIDOfBody: RouteOwner {
+    RouteOwner { console, request in
+      console.device(withToken: request.document?.string("token")) ?? udidOfBody.device(console, request)
+    }
   }
 
   /// A token of Fleet's names it; one that is nobody's yet is a device of that name.

@@ -240,7 +240,7 @@ extension Console {
       )
       // The answer tells what became of it, which its device's node knows. A provider's `/3/device/` hears a verdict alone, and goes
       // the way of all pushes.
-      .owned(by: .tokenOfBody).needs(.schema("TestPush")).takes(upTo: .large).refuses(409).answers(
+      .owned(by: .tokenOrUDIDOfBody).needs(.schema("TestPush")).takes(upTo: .large).refuses(409).answers(
         200, "What became of it", .schema("NotificationDetail")),
       Route(
         "POST", "/api/v1/reset", "Forgets the parts named, or everything",

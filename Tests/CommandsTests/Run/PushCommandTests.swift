@@ -98,20 +98,4 @@ struct PushCommandTests {
     defer { program.remove() }
     return try program.exec(script: script)
   }
-
-  @Test(
-    "a push of a Live Activity goes to the token that its event is for, and anything else to the topic's own",
-    arguments: [
-      (#"{"aps":{"event":"start","attributes-type":"Ride"}}"#, "2"),
-      (#"{"aps":{"event":"start","attributes-type":"Walk"}}"#, "1"), (#"{"aps":{"event":"update"}}"#, "4"),
-      (#"{"aps":{"event":"end"}}"#, "4"), (#"{"aps":{"alert":"Hi"}}"#, "1"), ("[", "1"),
-    ])
-  func meantToken(payload: String, expected: String) {
-    let contexts: [JSONValue] = [nil, "start:Ride", "activity:activity-1", "activity:activity-2"]
-    let rows = contexts.enumerated().map { number, context -> JSONValue in
-      ["token": .string("\(number + 1)"), "context": context]
-    }
-    #expect(PushTarget.row(among: rows, for: Array(payload.utf8))?.string("token") == expected)
-    #expect(PushTarget.row(among: [], for: Array(payload.utf8)) == nil)
-  }
 }

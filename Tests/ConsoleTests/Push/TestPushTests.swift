@@ -74,8 +74,30 @@ import Console
   }
 
   @Test(
+    "A push names phone and app in the token's place: they are made, and type and priority are the payload's")
+  func named() throws {
+    let (lab, sent) = makeLab()
+    let push = { (members: String) in
+      try lab.ask("POST", "/api/v1/push", json: #"{"udid":"new","topic":"com.example.app",\#(members)}"#)
+    }
+    let response = try push(#""payload":{"aps":{"alert":"Hi"}}"#)
+    #expect(response.status == 200 && JSONReader.read(response.body)?["udid"].string == "new")
+    #expect(try push(#""payload":{"aps":{"content-available":1}}"#).status == 200)
+    #expect(try push(#""environment":"production","pushType":"voip","payload":{}"#).status == 200)
+    let listed = try lab.get("/api/v1/tokens?udid=new")["tokens"]
+    let tokens = [listed[0]["token"].string, listed[1]["token"].string]
+    #expect(listed[2]["token"].string == nil)
+    #expect(sent.pushes.map { Hex.encode($0.token) } == [tokens[0], tokens[0], tokens[1]])
+    #expect(sent.pushes.map(\.pushType) == [.alert, .background, .voip])
+    #expect(sent.pushes.map(\.priority) == [nil, 5, nil])
+  }
+
+  @Test(
     "A bad push says what was expected",
     arguments: [
+      (#"{"topic":"a"}"#, "or udid in its place, got nothing"),
+      (#"{"token":"ab","udid":"x","topic":"a"}"#, "or udid in its place, got both"),
+      (#"{"udid":"a b","topic":"a"}"#, "udid"),
       (#"{}"#, "token"), (#"{"token":"x","topic":"a"}"#, "hexadecimal"), (#"{"token":"ab"}"#, "bundle id"),
       (#"{"token":"ab","topic":"a","protocol":"smtp"}"#, "http2 or legacy"),
       (#"{"token":"ab","topic":"a","pushType":"loud"}"#, "background"),

@@ -58,6 +58,7 @@ import Console
     _ = try lab.install("near")
     let requests = [
       ("POST", "/api/v1/push", #"{"token":"\#(token.hex)","topic":"a.b"}"#),
+      ("POST", "/api/v1/push", #"{"udid":"far","topic":"a.b"}"#),
       ("PUT", "/api/v1/tokens/abcd", #"{"udid":"far","topic":"a.b"}"#),
     ]
     for (method, target, body) in requests {

@@ -1,7 +1,9 @@
 import Console
 import Faults
+import Foundation
 import Platform
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -164,12 +166,24 @@ extension LiveTests {
       #expect(client.hasEnded && client.bytes.isEmpty)
     }
 
-    @Test("a second emulator leaves the usual port to the first, one that was told a port does not")
+    @Test(
+      "a second emulator leaves the usual port to the first, and logs both; one that was told a port does not"
+    )
     func takenPort() throws {
+      let folder = ScratchFolder()
+      let log = folder.path + "/log"
       let first = try harness()
       let port = try first.address("proxy").port
-      let second = try harness { $0.proxyPort = .preferred(port) }
-      #expect(try second.address("proxy").port != port)
+      let second = try harness {
+        ($0.proxyPort, $0.logFile, $0.logLevel) = (.preferred(port), log, .info)
+      }
+      let other = try second.address("proxy").port
+      #expect(other != port)
+      second.stop()
+      let told = try String(contentsOfFile: log, encoding: .utf8)
+      #expect(
+        told.contains("the proxy's usual port is taken, so it is on another taken=\(port) port=\(other)\n"),
+        "\(told)")
       let failure = #expect(throws: EmulatorError.self) { try self.harness { $0.proxyPort = .number(port) } }
       #expect(failure?.status == .portInUse)
     }
