@@ -4,7 +4,7 @@ import Transport
 
 /// What `POST /api/v1/explain` takes: a push that nobody sends.
 struct ExplainRequest: JSONDocument {
-  /// Its payload as text, which need not be JSON: it may be written at this moment.
+  /// Its payload as text, which need not be JSON: it may be written at this moment; or as the bytes that came, which need not be text.
   var payload: [UInt8] = []
   /// nil where the provider would say none; likewise `priority`.
   var pushType: PushType?
@@ -26,13 +26,22 @@ struct ExplainRequest: JSONDocument {
   private static let strictness = JSONKind<Bool>.flag.described(
     as: ["type": "boolean", "description": "As `--strict-push-type`; left out, as the emulator was started."])
 
-  static let form = JSONForm<ExplainRequest>([
-    JSONField("payload", texts, \.payload).needed,
-    JSONField(nullable: "pushType", .pushType, \.pushType),
-    JSONField(nullable: "priority", .priority, \.priority),
-    JSONField("appState", .word, \.state), JSONField("ios", .iosVersion, \.version),
-    JSONField("strictPushType", strictness, \.isStrict),
-  ])
+  static let form = JSONForm<ExplainRequest>(
+    [
+      JSONField("payload", texts, \.payload),
+      JSONField(
+        "payloadBase64", .base64(upTo: longestPayload), get: { _ in nil }, set: { $0.payload = $1 }),
+      JSONField(nullable: "pushType", .pushType, \.pushType),
+      JSONField(nullable: "priority", .priority, \.priority),
+      JSONField("appState", .word, \.state), JSONField("ios", .iosVersion, \.version),
+      JSONField("strictPushType", strictness, \.isStrict),
+    ], rules: [("oneOf", [["required": ["payload"]], ["required": ["payloadBase64"]]])])
+
+  init(_ body: JSONObject) throws {
+    try Self.form.read(body, into: &self)
+    try SavedPayload.check(body)
+    if body["payloadBase64"] == nil { payload = try body.required("payload", Self.texts) }
+  }
 }
 
 extension Console {
@@ -50,8 +59,7 @@ extension Console {
   /// `POST /api/v1/explain`: as `explain --json` answers.
   func explain(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    var push = ExplainRequest()
-    try ExplainRequest.form.read(request.object(), into: &push)
+    let push = try ExplainRequest(request.object())
     let explanation = PushExplanation(
       payload: push.payload, type: push.pushType, priority: push.priority, state: push.state,
       version: push.version, isStrict: push.isStrict ?? context.isPushTypeStrict)

@@ -64,9 +64,20 @@ import Testing
     #expect(try explained(#"{"payload":""}"#)["findings"].elements.first?["rule"].string == "empty")
   }
 
+  @Test("bytes that came are looked at as they came, though no text has them")
+  func bytes() throws {
+    let payload = Array(#"{"aps":{"alert":"caf"#.utf8) + [0xe9] + Array(#""}}"#.utf8)
+    let answer = try explained(#"{"payloadBase64":"\#(Base64.encode(payload))","pushType":"alert"}"#)
+    #expect(answer.text == PushExplanation(payload: payload, type: .alert).json.text)
+    #expect(answer["findings"].elements.map { $0["rule"].string } == ["not-json"])
+    #expect(answer["onArrival"].elements.isEmpty && answer["note"].isNull)
+  }
+
   @Test(
     "what it can't take it says",
     arguments: [
+      (#"{"payload":"","payloadBase64":"e30="}"#, "expected no payloadBase64 beside it, got both"),
+      (#"{"payloadBase64":"e"}"#, "Base64 of 1 to 15360 bytes"),
       ("{}", "payload: expected a string of at most 15360 bytes, got nothing"),
       (#"{"payload":{}}"#, "payload"), (#"{"payload":"","pushType":"loud"}"#, "alert"),
       (#"{"payload":"","priority":7}"#, "1, 5 or 10"), (#"{"payload":"","ios":"6"}"#, "from 7 on"),
