@@ -103,7 +103,7 @@ def test_search_and_keyboard(page, emulator):
     page.script("document.getElementById('list').focus()")
     page.press("j")
     page.shows("Edit and replay")
-    assert page.script("location.hash") == "#notifications/3"
+    assert page.script("location.hash") == "#notifications/3?q=%22message+2%22"
 
 
 def test_replay(page, emulator):
@@ -321,6 +321,43 @@ def test_a_toast_is_a_line_and_closes(page):
     assert page.script("document.querySelectorAll('.toast').length") == 0
 
 
+def test_what_fails_is_told_where_it_was_asked_for(page, emulator):
+    token = install(emulator)
+    sent = push(emulator, token, {"aps": {"alert": "to be replayed"}})
+    page.shows("to be replayed")
+    page.script("""window.kept = window.fetch; window.fetch = (path, options) => options?.method === 'GET' ? kept(path, options)
+        : Promise.resolve(new Response('{"error": {"code": "conflict", "message": "out of order"}}', {status: 409}))""")
+
+    def fails(place, shown, parent, *clicks):
+        """The problem stands in that parent, once, and none is a toast."""
+        page.script(f"location.hash = '#{place}'")
+        page.until(shown)
+        for words, selector in clicks:
+            page.click(words, selector)
+        told = "[...document.querySelectorAll('.problem:not([hidden])')]"
+        page.until(f"{told}.length === 1")
+        assert page.script(f"{told}[0].innerText === 'Out of order' && Boolean({told}[0].closest({parent!r}))"), (place, clicks)
+        assert page.script("document.querySelectorAll('.toast').length") == 0
+        # Another pane, and it is forgotten.
+        page.script("document.querySelector('dialog')?.close(); location.hash = '#connections'")
+        page.until("document.querySelector('nav [aria-current]').hash === '#connections'")
+
+    detail = f"notifications/{sent['id']}"
+    fails(detail, "document.querySelector('.detail-head h2')", ".detail-head", ("Replay", "button"))
+    fails("notifications", "document.getElementById('list')", ".filters", ("Clear", "button"), ("Forget", "dialog button"))
+    fails("clock", "document.getElementById('clock-now')", ".card", ("+1m", "button"))
+    fails("clock", "document.getElementById('clock-now')", "form", ("Set", "button"))
+    fails("devices", "document.querySelector('section.card')", "section.card", ("Erase", "section button"), ("Erase", "dialog button"))
+    fails("devices", "document.querySelector('section.card')", "td", ("Update", "td button"))
+    fails(f"tokens/{token}", "document.querySelector('.derive')", "section.card", ("Remove", "section button"))
+    page.script("location.hash = '#tokens'")
+    page.until("document.querySelector('form.bar')")
+    page.script("for (const [index, value] of ['udid', 'a.b'].entries()) document.querySelectorAll('form.bar input')[index].value = value")
+    fails("tokens", "document.querySelector('form.bar')", "form", ("Install", "form button"))
+    page.script("resetDialog(() => {})")
+    fails("connections", "document.querySelector('dialog')", "dialog", ("Reset", "dialog button"))
+
+
 def test_send_a_push(page, emulator):
     install(emulator)
     page.until("store.tokens.length === 1")
@@ -365,48 +402,6 @@ def test_a_push_is_sent_with_the_certificate_or_key_that_was_chosen(page, emulat
     page.shows("Accepted, stored")
     log = emulator.log()
     assert "pass-of-the-file" not in log and "PRIVATE" not in log
-
-
-def push_plainly(emulator):
-    """The status of a push in plain HTTP, without credentials."""
-    url = "http://%s:%s/3/device/%s" % (*emulator.address("console"), "ab" * 32)
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, b"{}", method="POST")) as response:
-            return response.status
-    except urllib.error.HTTPError as error:
-        return error.code
-
-
-def test_a_fault_is_added_counted_and_switched_off(page, emulator):
-    page.script("location.hash = '#faults'")
-    page.shows("All is well")
-    page.click("outage")
-    page.shows("0 of 0")
-    assert push_plainly(emulator) == 503
-    page.shows("1 of 1", patience=5)
-    shot(page, "faults")
-    page.script("document.querySelector('table input[type=checkbox]').click()")
-    page.until("!document.querySelector('table input[type=checkbox]').checked")
-    assert emulator.api("GET", "/api/v1/faults/outage")["enabled"] is False
-    assert push_plainly(emulator) == 403
-    page.click("Delete")
-    page.shows("All is well")
-
-
-def test_a_rule_that_is_being_written_stays_as_it_is(page, emulator):
-    page.script("location.hash = '#faults'")
-    page.shows("All is well")
-    page.click("outage")
-    page.shows("0 of 0")
-    page.script("document.querySelector('textarea').focus()")
-    page.script(
-        "document.activeElement.value = '{\"preset\": \"flaky\"}';"
-        "document.activeElement.dispatchEvent(new Event('input'))")
-    assert push_plainly(emulator) == 503
-    page.click("Add")
-    page.shows("flaky")
-    page.shows("1 of 1")
-    assert [rule["name"] for rule in emulator.api("GET", "/api/v1/faults")["faults"]] == ["outage", "flaky"]
 
 
 def test_token_map_after_reinstall(page, emulator):
@@ -474,12 +469,23 @@ def test_it_comes_back_after_a_restart(page, emulator, stopped_emulator):
     port = emulator.address("console")[1]
     token = install(emulator)
     page.until("store.tokens.length === 1")
+    emulator.api("POST", "/api/v1/faults", {"name": "of-before", "effect": {"reset": True}, "enabled": False})
+    emulator.api("PUT", "/api/v1/clock", {"advance": "3d"})
+    page.script("location.hash = '#faults'")
+    page.shows("of-before")
     emulator.stop()
     page.until("document.getElementById('live').textContent !== 'live'")
     emulator.start("--console-port", str(port))
     page.until("document.getElementById('live').textContent === 'live'")
+    page.shows("All is well")
+    page.shows("History, fault rules and clock began anew")
+    page.shows("devices, tokens and what is stored for offline phones were kept")
+    page.script("location.hash = '#clock'")
+    page.shows("none, it is the system’s time")
+    page.script("location.hash = '#notifications'")
     push(emulator, token, {"aps": {"alert": "after the restart"}})
     page.shows("after the restart")
+    page.until("store.tokens.length === 1")
     # The browser itself notes that nobody listened meanwhile.
     page.complaints.clear()
 

@@ -78,7 +78,7 @@ def test_a_broadcast_is_not_replayed_to_a_device(page, emulator):
             .find(each => each.innerText === '{label}'))""")
     page.script("document.getElementById('list').focus()")
     page.press("r")
-    page.until("document.querySelector('.toast')?.innerText.includes('A broadcast goes to a channel')")
+    page.until("document.querySelector('#detail .problem:not([hidden])')?.innerText.includes('A broadcast goes to a channel')")
     # Nor is there a draft of it, which would want a phone's token.
     page.script(f"api('GET', '/api/v1/notifications/{first['id']}').then(editAndReplay).then(() => {{ window.isTried = true }})")
     page.until("window.isTried")

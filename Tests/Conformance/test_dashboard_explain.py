@@ -1,5 +1,6 @@
 """The pane that explains a payload as it is written, and the preview, which goes by the same rules."""
 
+import base64
 import json
 
 from test_dashboard import install, open_detail, page, push  # noqa: F401
@@ -99,6 +100,22 @@ def test_the_preview_knows_a_silent_push(page, emulator):
     page.click("Explain", "#panel a")
     page.until(f"location.hash === '#explain/{seen['id']}' && document.querySelector('.outcome .happening')")
     assert json.loads(page.script("document.getElementById('explain-payload').value")) == {"aps": {"alert": "Hello"}}
+
+
+def test_bytes_that_are_no_text_are_no_json_anywhere(page, emulator):
+    """Bytes in Latin-1: where they go wrong is said on each page, and no phone shows them."""
+    sent = push(emulator, install(emulator), None, payloadBase64=base64.b64encode(b'{"aps":{"alert":"caf\xe9"}}').decode())
+    open_detail(page, sent)
+    where = "line 1, column 21: expected UTF-8, got the byte e9"
+    page.until(f"document.getElementById('panel').innerText.includes('{where}')")
+    assert page.script("document.querySelector('#panel .handset .note')") is None
+    page.click("Payload", "[role=tab]")
+    page.until(f"document.getElementById('panel').innerText.includes('{where}')")
+    page.script(f"location.hash = '#explain/{sent['id']}'")
+    page.until(f"{RULES}.join() === 'not-json'")
+    # What is written from there on is a text.
+    write(page, '{"aps":{"alert":"café"}}')
+    page.until(f"{RULES}.length === 0")
 
 
 def test_what_cannot_be_explained_is_said(page):

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import test from 'node:test';
-import { commandFor, commandProblem, pushOf, replayProblem } from '../../Sources/Dashboard/Web/resend.js';
+import { commandFor, commandProblem, editProblem, pushOf, replayProblem } from '../../Sources/Dashboard/Web/resend.js';
 import { quote } from '../../Sources/Dashboard/Web/shell.js';
 import { store } from '../../Sources/Dashboard/Web/store.js';
 
@@ -75,6 +75,13 @@ test('what can not be sent again says why', () => {
   assert.match(commandProblem(broadcast()), /no push certificate for com.example.app/);
   delete store.info.listeners.provider;
   assert.match(commandProblem(broadcast()), /provider port is off/);
+});
+
+test('bytes that are no text are replayed as they came, and not edited', () => {
+  const bytes = pushed({ payloadBase64: 'AP8n' });
+  assert.match(editProblem(bytes), /not UTF-8/);
+  assert.deepEqual([replayProblem(bytes), editProblem(pushed()), editProblem(pushed({ payloadBase64: '' }))], [null, null, null]);
+  assert.match(editProblem(pushed({ token: '' })), /without a device token/);
 });
 
 test('a replay says what was said before', () => {

@@ -3,7 +3,7 @@ import { api, path } from './api.js';
 import { button, h } from './dom.js';
 import { dateTime } from './format.js';
 import { loadTokens } from './loading.js';
-import { attempt } from './notices.js';
+import { attempt, problemAt } from './notices.js';
 
 /* All installs of an app on a device, or all tokens of one context of its topic; oldest first. */
 export async function installsOf({ udid, topic, environment, context }) {
@@ -20,13 +20,14 @@ function appPath(row, action) { return path('devices', row.udid, 'apps', row.top
 
 /* What a person can do to the app, if this is its newest install; `then` gets the row of the token that it has afterwards. */
 export function appActions(row, installs, then) {
-  const act = (action, done) => () => attempt(async () => {
+  const place = `app ${row.udid} ${row.topic} ${row.environment}`;
+  const act = (action, done) => () => attempt(place, async () => {
     const after = await api('POST', appPath(row, action));
     await loadTokens();
     if (then) then(after);
   }, done);
   if (row.context || installs.some(other => other.install > row.install)) return null;
-  if (!row.installed) return button('Install again', act('install', 'Installed: another token'));
+  if (!row.installed) return [button('Install again', act('install', 'Installed: another token')), problemAt(place)];
   return [button('Update', act('update', 'Updated: the token stays')), button('Reinstall', act('reinstall', 'Reinstalled: another token')),
-    button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' })];
+    button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' }), problemAt(place)];
 }

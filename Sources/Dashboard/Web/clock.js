@@ -3,25 +3,33 @@ import { api } from './api.js';
 import { button, facts, h, show } from './dom.js';
 import { duration } from './format.js';
 import { loadClock } from './loading.js';
-import { attempt } from './notices.js';
-import { emulatorNow, store } from './store.js';
+import { attempt, problemAt } from './notices.js';
+import { emulatorNow, on, store } from './store.js';
 
 export const preciseTime = () => new Date(emulatorNow()).toISOString().replace('T', ' ').replace('Z', ' UTC');
 
+/* What is shown of the clock, and how it is drawn; somebody else may set it. */
+const view = { area: null, shown: '', draw: null };
+const stateOf = ({ frozen, offset }) => `${frozen} ${offset}`;
+
 export function clockPane(main) {
-  const put = (change, done) => attempt(async () => { await api('PUT', '/api/v1/clock', change); await loadClock(); draw(); }, done);
+  const put = (change, done, place = 'clock') => attempt(place, async () => { await api('PUT', '/api/v1/clock', change); await loadClock(); draw(); }, done);
   const area = h('div', { class: 'pane' });
   const draw = () => {
     const { frozen, offset } = store.clock;
+    view.shown = stateOf(store.clock);
     const moment = h('input', { type: 'datetime-local', step: 1, 'aria-label': 'Set the clock', value: new Date(emulatorNow()).toISOString().slice(0, 19) });
     show(area, h('div', { class: 'card' },
       facts([['Now', h('strong', { id: 'clock-now' }, preciseTime())], ['Offset', offset ? `${duration(offset * 1000)} from the system’s clock` : 'none, it is the system’s time'], ['Runs', frozen ? 'no, it is frozen' : 'yes']]),
       h('div', { class: 'row' }, ['1m', '61m', '1d', '30d'].map(step => button(`+${step}`, () => put({ advance: step }, `Advanced by ${step}`))),
         button(frozen ? 'Let it run' : 'Freeze', () => put({ freeze: !frozen })),
-        button('Back to the system’s time', () => attempt(async () => { await api('POST', '/api/v1/reset', { what: ['clock'] }); await loadClock(); draw(); }))),
-      h('form', { class: 'bar', onsubmit: event => { event.preventDefault(); put({ set: `${moment.value.length === 16 ? moment.value + ':00' : moment.value}Z` }, 'Set'); } }, h('span', {}, 'UTC'), moment, h('button', {}, 'Set'))),
+        button('Back to the system’s time', () => attempt('clock', async () => { await api('POST', '/api/v1/reset', { what: ['clock'] }); await loadClock(); draw(); })), problemAt('clock')),
+      h('form', { class: 'bar', onsubmit: event => { event.preventDefault(); put({ set: `${moment.value.length === 16 ? moment.value + ':00' : moment.value}Z` }, 'Set', 'clock set'); } }, h('span', {}, 'UTC'), moment, h('button', {}, 'Set'), problemAt('clock set'))),
     h('p', { class: 'faint small' }, 'One clock drives every expiry: kept messages, provider tokens (one hour), certificates, and the times shown here.'));
   };
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Clock')), area);
+  Object.assign(view, { area, draw });
   draw();
 }
+
+on('other', () => { if (view.area?.isConnected && view.shown !== stateOf(store.clock) && !view.area.contains(document.activeElement)) view.draw(); });

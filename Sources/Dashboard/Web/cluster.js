@@ -3,7 +3,7 @@ import { api, path, Unreachable } from './api.js';
 import { changesBetween, ranges, troubles, zonesByOwner, zoneWords } from './clusterwords.js';
 import { button, facts, h, redraw, show } from './dom.js';
 import { clockTime, sentence } from './format.js';
-import { attempt, confirmed } from './notices.js';
+import { attempt, confirmed, problemAt } from './notices.js';
 import { store } from './store.js';
 
 /* Times in milliseconds; colours of zones, and lines of what is wrong and of what has happened, as counts. */
@@ -76,7 +76,7 @@ function draw(parts) {
   show(parts.happened, view.happened.length ? view.happened.map(([at, text]) => h('li', {}, h('code', { class: 'faint' }, at), ' ', text)) : h('li', { class: 'faint' }, 'Nothing since this page was opened'));
 }
 
-const order = (name, word, done) => attempt(() => api('POST', path('cluster', 'nodes', name, word)), done);
+const order = (name, word, done) => attempt(`node ${name}`, () => api('POST', path('cluster', 'nodes', name, word)), done);
 
 function nodeCard(node, zones) {
   const { name } = node;
@@ -87,7 +87,7 @@ function nodeCard(node, zones) {
       ['Console', node.console ? h('a', { href: `http://${node.console}/#cluster`, 'data-key': `console ${name}` }, node.console) : 'not known']]),
     h('div', { class: 'row' },
       button('Drain', () => confirmed(`Drain ${name}? It hands its zones to the others and ends; no push is refused.`, 'Drain', () => order(name, 'drain', `${name} hands its zones over`)), { 'data-key': `drain ${name}`, 'aria-label': `Drain ${name}`, disabled: node.draining }),
-      button('Kill', () => confirmed(`Kill ${name}, as kill -9 does? Pushes for its zones wait, or are refused, until the others have taken them over.`, 'Kill', () => order(name, 'kill', `${name} is killed`)), { class: 'danger', 'data-key': `kill ${name}`, 'aria-label': `Kill ${name}` })));
+      button('Kill', () => confirmed(`Kill ${name}, as kill -9 does? Pushes for its zones wait, or are refused, until the others have taken them over.`, 'Kill', () => order(name, 'kill', `${name} is killed`)), { class: 'danger', 'data-key': `kill ${name}`, 'aria-label': `Kill ${name}` })), problemAt(`node ${name}`));
 }
 
 /* There are as many as when the cluster was made: each keeps its button. */
@@ -116,12 +116,12 @@ function drawZone(parts) {
   const zone = cluster.zones[view.zone];
   parts.zone.hidden = !zone;
   if (!zone) return show(parts.zone);
-  const move = name => attempt(() => api('POST', path('cluster', 'zones', String(zone.zone)), { node: name }), `Zone ${zone.zone} moves to ${name}`);
+  const move = name => attempt('zone', () => api('POST', path('cluster', 'zones', String(zone.zone)), { node: name }), `Zone ${zone.zone} moves to ${name}`);
   const others = cluster.nodes.filter(node => node.name !== zone.owner && !node.draining);
   show(parts.zone, h('strong', {}, `Zone ${zone.zone}`),
     facts([['Owner', zone.owner || 'nobody'], ['State', zone.moving ? 'moving' : { here: 'served here', elsewhere: 'served there', nowhere: 'nobody serves it now' }[zone.seat]],
       ['Epoch', `${zone.epoch}: how often it has changed its owner`], ['Record', `${zone.sequence}: the last of its log that this node knows`],
       ['Waiting', zone.waitingBytes ? `${zone.waitingBytes} bytes for the engine` : 'nothing'], zone.trouble ? ['Trouble', h('span', { class: 'bad' }, zone.trouble)] : null]),
-    h('div', { class: 'row' }, others.length ? others.map(node => button(`Move to ${node.name}`, () => move(node.name), { 'data-key': `move ${node.name}` })) : h('span', { class: 'faint' }, 'There is no other node to move it to.')));
+    h('div', { class: 'row' }, others.length ? others.map(node => button(`Move to ${node.name}`, () => move(node.name), { 'data-key': `move ${node.name}` })) : h('span', { class: 'faint' }, 'There is no other node to move it to.')), problemAt('zone'));
   return undefined;
 }

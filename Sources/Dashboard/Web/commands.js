@@ -31,6 +31,9 @@ const access = () => store.info?.needsAccess ? ' --access "$ACCESS"' : '';
 export const deviceCommand = (udid = 'my-phone') => `${preparation()}apns-emulator device --udid ${word(udid)} --topic com.example.app${reach()}`;
 export const pushCommand = () => `${preparation()}apns-emulator push my-phone com.example.app '{"aps":{"alert":"Hello"}}'${reach()}${access()}`;
 
+/* A request to the API from a shell. */
+export const postCommand = (path, body) => `curl -sS -H 'Content-Type: application/json'${store.info?.needsAccess ? ' -H "Authorization: Bearer $ACCESS"' : ''} --data-raw ${quote(JSON.stringify(body))} ${quote(location.origin + path)}`;
+
 export function commandBlock(text) {
   return h('div', { class: 'command' }, h('pre', { tabindex: 0, role: 'group', 'aria-label': 'Command' }, text), button('Copy', () => copy(text, 'Command')),
     text.includes('$ACCESS') ? h('p', { class: 'small' }, 'ACCESS is what serve printed behind “access=”.') : null);

@@ -1,13 +1,14 @@
 /* Devices: what is connected, what they want, what waits for them. */
+import { noteAddress } from './address.js';
 import { api, path } from './api.js';
 import { appActions, subjectOf } from './apps.js';
 import { commandBlock, deviceCommand } from './commands.js';
-import { button, cells, empty, h, show, table } from './dom.js';
+import { $, button, cells, empty, h, show, table } from './dom.js';
 import { dateTime } from './format.js';
 import { loadDevices } from './loading.js';
 import { onlineDot, tokenText } from './marks.js';
 import { moreRow } from './more.js';
-import { attempt, confirmed, failed } from './notices.js';
+import { attempt, confirmed, failed, problemAt } from './notices.js';
 import { on, store } from './store.js';
 import { installForm } from './tokens.js';
 
@@ -16,11 +17,27 @@ export const deviceView = { area: null, text: '', most: 100, step: 100 };
 const devicesAreShown = () => deviceView.area?.isConnected;
 store.wantsDevices = devicesAreShown;
 
-export function devicesPane(main) {
+/* Shows what the address says; what is there stays. */
+export function devicesPane(main, _, { q = '' }) {
+  deviceView.text = q.trim().toLowerCase();
+  noteAddress('devices', null, { q: deviceView.text });
+  if (devicesAreShown()) {
+    if ($('search').value.trim().toLowerCase() !== deviceView.text) $('search').value = deviceView.text;
+    drawDevices();
+  } else build(main);
+}
+
+function find(event) {
+  const isBegun = deviceView.text === '';
+  deviceView.text = event.target.value.trim().toLowerCase();
+  drawDevices();
+  noteAddress('devices', null, { q: deviceView.text }, {}, isBegun && deviceView.text !== '');
+}
+
+function build(main) {
   deviceView.area = h('div', { class: 'pane' });
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Devices'),
-    h('input', { type: 'search', id: 'search', placeholder: 'UDID or topic', 'aria-label': 'Search devices', value: deviceView.text,
-      oninput: event => { deviceView.text = event.target.value.trim().toLowerCase(); drawDevices(); } })), deviceView.area);
+    h('input', { type: 'search', id: 'search', placeholder: 'UDID or topic', 'aria-label': 'Search devices', value: deviceView.text, oninput: find })), deviceView.area);
   /* What was an empty list may have changed since. */
   if (store.devices && !store.devices.length) store.devices = null;
   drawDevices();
@@ -41,7 +58,8 @@ export function drawDevices() {
 }
 
 function deviceCard(device) {
-  const act = (action, done) => attempt(async () => { await api('POST', path('devices', device.udid, action)); await loadDevices(); }, done);
+  const place = `device ${device.udid}`;
+  const act = (action, done) => attempt(place, async () => { await api('POST', path('devices', device.udid, action)); await loadDevices(); }, done);
   return h('section', { class: 'card', 'aria-label': `Device ${device.udid}` },
     h('div', { class: 'row' }, h('h2', {}, device.udid), onlineDot(device.online),
       h('span', { class: 'faint small' }, device.connections.map(each => `${each.environment} since ${dateTime(each.connectedAt)}`).join(', ') || `last seen ${dateTime(device.lastSeenAt)}`),
@@ -49,7 +67,7 @@ function deviceCard(device) {
       h('a', { class: 'button', href: `#phone/${device.udid}` }, 'Phone'),
       button('Take offline', () => act('disconnect', 'Disconnected; a real client comes back by itself'), { disabled: !device.online }),
       button('Restore', () => confirmed(`Restore ${device.udid} onto another phone? Its apps stay, and all its tokens are others.`, 'Restore', () => act('restore', 'Restored')), { class: 'danger' }),
-      button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })),
+      button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })), problemAt(place),
     device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', 'Actions'], device.topics.map(app => appRow(device, app)))
       : h('p', { class: 'faint' }, 'No app has registered.'),
     device.keptMessages.length ? [h('h3', {}, 'Kept until it returns, or sent and not acknowledged'), table(['Notification', 'Topic', 'Received', 'Expires', 'Payload'], device.keptMessages.map(keptRow))] : null);

@@ -1,7 +1,7 @@
 /* The page that shows the API and lets one try it: made from the description, so that the two can't differ. */
 import { api } from './api.js';
 import { $, button, empty, h, show } from './dom.js';
-import { attempt, copy } from './notices.js';
+import { attempt, copy, problemAt } from './notices.js';
 import { quote } from './shell.js';
 
 /* Longest answer that is shown, in characters: more would stop the browser. */
@@ -152,7 +152,7 @@ async function begin() {
   show($('main'), search,
     h('p', { class: 'small faint' },
       'Requests go to this emulator, and do what they say. The examples are about a phone that may not be there yet: ',
-      button('Make it', () => attempt(() => api('POST', '/api/v1/import', example), 'phone and app are there'))),
+      button('Make it', () => attempt('make-it', () => api('POST', '/api/v1/import', example), 'phone and app are there')), problemAt('make-it')),
     all);
   const wanted = document.getElementById(location.hash.slice(1));
   if (wanted) wanted.open = true;

@@ -5,7 +5,7 @@ import { button, empty, h, show } from './dom.js';
 import { bytesOf, pushTypes, sentence, textOf } from './format.js';
 import { appName, handset, hours, lockClock, noteContent } from './handset.js';
 import { evidence, happening, legend } from './happenings.js';
-import { attempt, failed, toast } from './notices.js';
+import { failed, problem, problemAt } from './notices.js';
 import { activityCard, callHead } from './phonescenes.js';
 import { partProblem } from './resend.js';
 import { emulatorNow } from './store.js';
@@ -24,45 +24,48 @@ const versions = ['26.4', '26', '18', '17', '16', '15', '14', '13', '12', '11', 
 const states = ['foreground', 'background', 'suspended', 'terminated', 'force-quit', 'never-launched'];
 
 /* Stays as it was when somebody comes back. */
-const draft = { text: JSON.stringify(examples.Alert[0], null, 2), pushType: 'alert', priority: '', appState: 'suspended', ios: '26' };
+const draft = { text: JSON.stringify(examples.Alert[0], null, 2), payloadBase64: null, pushType: 'alert', priority: '', appState: 'suspended', ios: '26' };
 
-/* What the emulator says of a push that nobody sends. */
-export const explained = ({ text, pushType, priority, appState, ios }) =>
-  api('POST', '/api/v1/explain', { payload: text, pushType: pushType || null, priority: priority ? Number(priority) : null, appState, ios });
+/* What the emulator says of a push that nobody sends: of its text, or of the bytes that came. */
+export const explained = ({ text, payloadBase64, pushType, priority, appState, ios }) =>
+  api('POST', '/api/v1/explain', { ...(payloadBase64 ? { payloadBase64 } : { payload: text }), pushType: pushType || null, priority: priority ? Number(priority) : null, appState, ios });
 
 export async function explainPane(main, argument) {
   const view = { outcome: h('div', { class: 'outcome' }), findings: h('div', { 'aria-live': 'polite' }), ask: questions(), timer: null };
   if (argument) {
     show(main, h('p', { class: 'pane faint' }, 'Loading…'));
-    const given = await attempt(() => api('GET', path('notifications', argument)));
+    const given = await api('GET', path('notifications', argument)).catch(error => error);
     if (location.hash !== `#explain/${argument}`) return;
-    if (given?.truncated) toast(partProblem(given));
-    else if (given) Object.assign(draft, draftOf(given));
+    if (given instanceof Error || given.truncated) problem('explain', given.truncated ? partProblem(given) : given);
+    else Object.assign(draft, draftOf(given));
   }
-  const editor = h('textarea', { id: 'explain-payload', class: 'editor', rows: 14, spellcheck: 'false', 'aria-label': 'Payload', value: draft.text, oninput: event => { draft.text = event.target.value; later(); } });
+  const editor = h('textarea', { id: 'explain-payload', class: 'editor', rows: 14, spellcheck: 'false', 'aria-label': 'Payload', value: draft.text, oninput: event => { Object.assign(draft, { text: event.target.value, payloadBase64: null }); later(); } });
   const ask = () => refresh(view, editor);
   const later = () => { clearTimeout(view.timer); view.timer = setTimeout(ask, 120); };
   const settings = h('div', { class: 'row settings' });
   const fill = () => show(settings, choices(draft, ['pushType', 'priority', 'appState', 'ios'], ask));
   const take = ([payload, pushType, priority]) => {
-    Object.assign(draft, { text: JSON.stringify(payload, null, 2), pushType, priority });
+    Object.assign(draft, { text: JSON.stringify(payload, null, 2), payloadBase64: null, pushType, priority });
     editor.value = draft.text;
     fill();
     ask();
   };
   fill();
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Explain a payload')), h('div', { class: 'pane explain' },
-    h('section', { 'aria-label': 'Payload' }, h('p', { class: 'faint small' }, 'Nothing is sent. Write, and see what is wrong with it and what a phone would do.'),
+    h('section', { 'aria-label': 'Payload' }, h('p', { class: 'faint small' }, 'Nothing is sent. Write, and see what is wrong with it and what a phone would do.'), problemAt('explain'),
       h('div', { class: 'row' }, Object.entries(examples).map(([name, example]) => button(name, () => take(example)))), settings, editor, view.findings),
     view.outcome));
   ask();
 }
 
+/* Where and why a payload is not JSON, in the emulator's words; undefined if it is. */
+export const notJSON = ({ findings }) => findings.filter(each => each.rule === 'not-json').map(each => sentence(each.reason))[0];
+
 /* What the provider said itself: the binary protocol has no push type, a request may leave it out. */
 export function draftOf(notification) {
   const says = name => notification.interface === 'console' || notification.headers.some(each => each.name === name);
   return {
-    text: textOf(bytesOf(notification.payloadBase64)), pushType: says('apns-push-type') ? notification.pushType : '',
+    text: textOf(bytesOf(notification.payloadBase64)), payloadBase64: notification.payloadBase64, pushType: says('apns-push-type') ? notification.pushType : '',
     priority: notification.interface === 'gateway' || says('apns-priority') ? String(notification.priority) : '',
   };
 }

@@ -1,8 +1,10 @@
 /* What goes wrong on purpose. */
 import { api, path } from './api.js';
-import { button, cells, empty, h, table } from './dom.js';
-import { attempt } from './notices.js';
-import { listPane } from './panes.js';
+import { button, cells, empty, h, redraw, show, table } from './dom.js';
+import { faultEditor } from './faulteditor.js';
+import { formOf } from './faultform.js';
+import { attempt, failed, problemAt, toast } from './notices.js';
+import { on } from './store.js';
 
 /* What a rule does, as a person would say it. */
 export function inWords({ when, effect }) {
@@ -14,19 +16,80 @@ export function inWords({ when, effect }) {
   return `${strikes}: ${what.join(', ')}`;
 }
 
-let faultDraft = '{\n  "name": "mine",\n  "match": {"interface": "provider"},\n  "when": {"next": 2},\n  "effect": {"reason": "ServiceUnavailable"}\n}';
+/* The parts of the pane, the rules that there are, and the API's description, which does not change while the emulator runs. */
+const view = { rules: null, presets: null, form: null, editor: null, known: [], description: null };
 
-export const faultsPane = listPane('Faults', 'What goes wrong on purpose. Rules are looked at in this order, and the first that strikes is the only one. Magic tokens need no rule: the ASCII of !BadDeviceToken, !delay=500 or !reset, filled up with zeros to 32 bytes.',
-  () => api('GET', '/api/v1/faults'), ({ faults, presets }, refresh) => {
-    const act = (work, done) => attempt(async () => { await work(); await refresh(); }, done);
-    const editor = h('textarea', { rows: 6, 'aria-label': 'Rule', spellcheck: 'false', value: faultDraft, oninput: event => { faultDraft = event.target.value; } });
-    return [
-      faults.length ? table(['Name', 'Match', 'When', 'Effect', 'Hits', 'Actions'], faults.map(rule => h('tr', {},
-        cells(rule.name, h('code', {}, JSON.stringify(rule.match)), h('code', {}, rule.when ? JSON.stringify(rule.when) : 'always'), h('code', {}, JSON.stringify(rule.effect)), `${rule.hits} of ${rule.seen}`),
-        h('td', {}, h('div', { class: 'row' }, h('label', { class: 'inline' }, h('input', { type: 'checkbox', checked: rule.enabled, onchange: event => act(() => api('POST', '/api/v1/faults', { name: rule.name, enabled: event.target.checked })) }), ' on'),
-          button('Delete', () => act(() => api('DELETE', path('faults', rule.name))), { class: 'danger' }))))))
-        : empty('All is well', 'Add a rule below and see how your provider takes it.'),
-      h('h3', {}, 'Add a common one'), h('div', { class: 'presets' }, presets.map(rule => h('div', {},
-        button(rule.name, () => act(() => api('POST', '/api/v1/faults', { preset: rule.name }), `${rule.name} added`), { 'aria-describedby': `preset-${rule.name}` }), h('small', { id: `preset-${rule.name}` }, inWords(rule))))),
-      h('h3', {}, 'Or your own'), editor, h('div', { class: 'row' }, button('Add', () => act(() => api('POST', '/api/v1/faults', JSON.parse(editor.value)), 'Added'), { class: 'primary' }))];
-  }, null, 'faults');
+const hint = 'What goes wrong on purpose. Rules are looked at in this order, and the first that strikes is the only one. Magic tokens need no rule: the ASCII of !BadDeviceToken, !delay=500 or !reset, filled up with zeros to 32 bytes.';
+
+export function faultsPane(main) {
+  const loading = () => h('p', { class: 'faint' }, 'Loading…');
+  Object.assign(view, { rules: h('div', { tabindex: -1 }, loading()), presets: h('div', {}), form: h('div', {}, loading()), editor: null });
+  show(main, h('div', { class: 'bar' }, h('h2', {}, 'Faults'), h('span', { class: 'space' }), button('Refresh', refresh)),
+    h('div', { class: 'pane' }, h('p', { class: 'faint small' }, hint), view.rules, h('h3', { id: 'new-rule' }, 'A new rule'), view.presets, view.form));
+  refresh();
+  begin();
+}
+
+/* The editor begins as soon as it is known what a rule may have. */
+async function begin() {
+  const { form } = view;
+  try {
+    view.description ??= await api('GET', '/api/v1/openapi.json');
+    if (view.form !== form) return;
+    view.editor = faultEditor(formOf(view.description), { add, names: () => view.known });
+    show(form, view.editor.element);
+    view.editor.look();
+  } catch (error) {
+    if (view.form === form) show(form, failed('No form', error, begin));
+  }
+}
+
+async function add(rule) {
+  const made = await api('POST', '/api/v1/faults', rule);
+  toast(`${made.name} ${view.known.includes(made.name) ? 'replaced' : 'added'}`);
+  await refresh();
+}
+
+async function refresh() {
+  const { rules } = view;
+  if (!rules?.isConnected) return;
+  try {
+    const { faults, presets } = await api('GET', '/api/v1/faults');
+    if (view.rules !== rules) return;
+    view.known = faults.map(rule => rule.name);
+    redraw(rules, () => show(rules, ruleList(faults)));
+    if (!view.presets.firstChild) show(view.presets, presetRow(presets));
+    view.editor?.look();
+  } catch (error) {
+    if (view.rules === rules) show(rules, failed('Not here', error, refresh));
+  }
+}
+
+function presetRow(presets) {
+  return [h('p', { class: 'faint small' }, 'Begin with a common one, or with the fields below:'), h('div', { class: 'presets' }, presets.map(rule => h('div', {},
+    button(rule.name, () => fill(rule), { 'aria-describedby': `preset-${rule.name}` }), h('small', { id: `preset-${rule.name}` }, inWords(rule)))))];
+}
+
+function fill(rule) {
+  if (!view.editor) return;
+  view.editor.fill(rule);
+  view.editor.submit.focus({ preventScroll: true });
+}
+
+function ruleList(rules) {
+  if (!rules.length) return empty('All is well', 'Add a rule below and see how your provider takes it.');
+  const json = part => h('code', { class: 'break' }, JSON.stringify(part));
+  return table(['Name', 'Match', 'When', 'Effect', 'Hits', 'Actions'], rules.map(rule => h('tr', {},
+    cells(rule.name, Object.keys(rule.match).length ? json(rule.match) : 'anything', rule.when ? json(rule.when) : 'always', json(rule.effect), h('span', { class: 'oneline' }, `${rule.hits} of ${rule.seen}`)), h('td', {}, ruleActions(rule)))));
+}
+
+function ruleActions(rule) {
+  const place = `fault ${rule.name}`;
+  const act = async work => { await attempt(place, work); await refresh(); };
+  return [h('div', { class: 'row tight' },
+    h('label', { class: 'inline' }, h('input', { type: 'checkbox', checked: rule.enabled, 'data-key': `on ${rule.name}`, onchange: event => act(() => api('POST', '/api/v1/faults', { name: rule.name, enabled: event.target.checked })) }), ' on'),
+    button('Edit', () => { fill(rule); view.form.scrollIntoView({ block: 'nearest' }); }, { 'data-key': `edit ${rule.name}` }),
+    button('Delete', () => act(() => api('DELETE', path('faults', rule.name))), { class: 'danger', 'data-key': `delete ${rule.name}` })), problemAt(place)];
+}
+
+on('faults', refresh);

@@ -40,6 +40,9 @@ export function base64Of(bytes) {
 
 export const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
 export const textOf = bytes => new TextDecoder().decode(bytes);
+
+/* Whether bytes are a text, so that they are the same again after somebody has looked at it. */
+export const isText = bytes => hexOf(new TextEncoder().encode(textOf(bytes))) === hexOf(bytes);
 export const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rejected: 'bad', expired: 'warn', replaced: 'warn', discarded: 'warn' };
 
 /* Why it was not taken: the reason that the provider was told, or the fault that left it without one. */

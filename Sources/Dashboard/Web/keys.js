@@ -1,4 +1,5 @@
 /* The keyboard. */
+import { lastAddress } from './address.js';
 import { api, path } from './api.js';
 import { isNode } from './cluster.js';
 import { $, cells, h, table } from './dom.js';
@@ -25,21 +26,21 @@ export function key(event) {
   if (event.key === 'Escape' && !event.target.closest('dialog')) {
     if (isTyping) event.target.blur();
     else if (document.body.classList.contains('presenting')) location.hash = '#tokens';
-    else if (view.element?.isConnected) { select(null); view.element.focus(); }
+    else if (view.element?.isConnected) { select(null, true); view.element.focus(); }
     return;
   }
   if (isTyping) return;
   if (pendingGo) {
     pendingGo = false;
     const name = places[event.key];
-    if (name && (name !== 'cluster' || isNode())) { location.hash = `#${name}`; return; }
+    if (name && (name !== 'cluster' || isNode())) { location.hash = lastAddress(name); return; }
   }
   const inList = view.element?.isConnected;
   if (event.key === 'g') pendingGo = true;
   else if (event.key === '?') helpDialog();
   else if (event.key === 'p' && tokenView.selected && tokenView.area && tokenView.area.isConnected) location.hash = `#present/${tokenView.selected}`;
   else if (event.key === '/' && $('search')) { event.preventDefault(); $('search').focus(); }
-  else if (event.key === 'r' && inList && view.selected !== null) attempt(async () => replay(await api('GET', path('notifications', String(view.selected)))));
+  else if (event.key === 'r' && inList && view.selected !== null) attempt('replay', async () => replay(await api('GET', path('notifications', String(view.selected)))));
   /* Enter presses what has the focus; letters press nothing. */
   else if (inList && event.target !== view.element && (['j', 'k'].includes(event.key) || event.key === 'Enter' && !event.target.closest('button, a, [role=tabpanel]'))) listKey(event);
 }

@@ -1,17 +1,18 @@
 /* The list of notifications: only the rows in view exist, so that ten thousand scroll as ten. */
+import { noteAddress } from './address.js';
 import { api } from './api.js';
 import { commandBlock, deviceCommand, pushCommand } from './commands.js';
-import { showDetail } from './detail.js';
+import { firstTab, showDetail, tabNamed } from './detail.js';
 import { $, button, empty, h, show } from './dom.js';
 import { clockTime, headline, interfaceName, refusalOf, short, stateClass } from './format.js';
 import { loadAll } from './loading.js';
 import { stateBadge } from './marks.js';
-import { attempt, confirmed, failed } from './notices.js';
+import { attempt, confirmed, failed, problem, problemAt } from './notices.js';
 import { newestFirst, on, soon, store } from './store.js';
 
 const rowHeight = 62;
 export const filters = { text: '', state: '', interface: '', verdict: '' };
-export const view = { ids: [], first: null, selected: null, seen: null, element: null, canvas: null, count: null, split: null, detail: null };
+export const view = { ids: [], first: null, selected: null, tab: firstTab, seen: null, element: null, canvas: null, count: null, split: null, detail: null };
 
 /* Words that must all be there; in quotes, a phrase. */
 export const searchWords = text => (text.toLowerCase().match(/"[^"]*"?|\S+/g) || []).map(word => word.replaceAll('"', ''));
@@ -21,6 +22,12 @@ export function wanted(notification) {
     && (!filters.interface || notification.interface === filters.interface)
     && (!filters.verdict || notification.verdict.accepted === (filters.verdict === 'accepted'))
     && searchWords(filters.text).every(word => notification.haystack.includes(word));
+}
+
+/* The address of what is shown. */
+function note(isStep) {
+  const { text, ...rest } = filters;
+  noteAddress('notifications', view.selected === null ? null : String(view.selected), { q: text, ...rest }, { tab: view.selected === null || view.tab === firstTab ? '' : view.tab.toLowerCase() }, isStep);
 }
 
 export function refilter() {
@@ -63,7 +70,7 @@ function listRow(notification, index) {
   const row = h('div', {
     class: `item ${isNew ? 'new' : ''}`, role: 'option', id: `n${notification.id}`,
     'aria-selected': String(notification.id === view.selected), 'aria-posinset': index + 1, 'aria-setsize': view.ids.length,
-    onclick: () => select(notification.id),
+    onclick: () => select(notification.id, true),
   },
     h('span', { class: 'title' }, headline(notification)), notification.verdict.accepted ? stateBadge(notification.state) : h('span', { class: 'badge bad' }, refusalOf(notification)),
     h('span', { class: 'under small faint' }, `${notification.topic || 'no topic'} → ${notification.udid || (notification.channelId ? `channel ${notification.channelId}` : short(notification.token)) || 'no token'}`),
@@ -81,7 +88,10 @@ function emptyList() {
     commandBlock(deviceCommand()), h('p', {}, 'No terminal at hand? ', h('a', { href: '#send' }, 'Send a test push'), ' from this page.'));
 }
 
-export function select(id, focusDetail) {
+/* `isStep` where somebody chose it, rather than passed over it. */
+export function select(id, isStep) {
+  const isOpened = view.selected === null && id !== null;
+  if (view.selected !== id) problem('replay');
   view.selected = id;
   view.split.classList.toggle('open', id !== null);
   const index = view.ids.indexOf(id);
@@ -92,14 +102,13 @@ export function select(id, focusDetail) {
     if (top + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight - element.clientHeight;
   }
   drawList();
-  history.replaceState(null, '', id === null ? '#notifications' : `#notifications/${id}`);
+  note(isStep || isOpened);
   showSelected();
-  if (focusDetail) view.detail.focus();
 }
 
 function showSelected() {
   const id = view.selected;
-  return showDetail(view.detail, id, () => view.selected === id, () => select(null));
+  return showDetail(view.detail, id, { isWanted: () => view.selected === id, back: () => select(null, true), tab: view.tab, chose: (tab, isStep) => { view.tab = tab; note(isStep); } });
 }
 
 function move(step) {
@@ -109,11 +118,29 @@ function move(step) {
 }
 
 function choice(label, name, options) {
-  return h('select', { 'aria-label': label, onchange: event => { filters[name] = event.target.value; refilter(); }, value: filters[name] },
-    h('option', { value: '' }, label), options.map(([value, text]) => h('option', { value, selected: filters[name] === value }, text || value)));
+  return h('select', { 'aria-label': label, name, onchange: event => { filters[name] = event.target.value; note(true); refilter(); } },
+    h('option', { value: '' }, label), options.map(([value, text]) => h('option', { value }, text || value)));
 }
 
-export function notificationsPane(main, argument) {
+const choices = {
+  state: ['Any state', Object.keys(stateClass).map(state => [state])], interface: ['Any interface', Object.entries(interfaceName)],
+  verdict: ['Any verdict', [['accepted'], ['rejected']]],
+};
+
+/* Shows what the address says; what is there stays, so that the list does not move. */
+export function notificationsPane(main, argument, { q = '', tab, ...words }) {
+  if (!view.split?.isConnected) build(main);
+  filters.text = q.trim();
+  for (const [name, [, options]] of Object.entries(choices)) filters[name] = options.some(([value]) => value === words[name]) ? words[name] : '';
+  if ($('search').value.trim() !== filters.text) $('search').value = filters.text;
+  for (const menu of view.split.querySelectorAll('.filters select')) menu.value = filters[menu.name];
+  if (argument) view.tab = tabNamed(tab);
+  view.selected = argument ? Number(argument) : null;
+  refilter();
+  select(view.selected);
+}
+
+function build(main) {
   view.count = h('span', { class: 'faint small', role: 'status' });
   view.canvas = h('div', { class: 'canvas' });
   view.element = h('div', { id: 'list', role: 'listbox', tabindex: 0, 'aria-label': 'Notifications', onscroll: drawList, onkeydown: listKey }, view.canvas);
@@ -121,25 +148,21 @@ export function notificationsPane(main, argument) {
   view.split = h('div', { class: 'split' },
     h('section', {},
       h('div', { class: 'bar filters' },
-        h('input', { type: 'search', id: 'search', placeholder: 'Search; "quoted phrases"', 'aria-label': 'Search', value: filters.text,
-          oninput: event => { filters.text = event.target.value.trim(); refilter(); } }),
-        button('Clear', () => confirmed('Forget all notifications?', 'Forget', () => attempt(async () => {
-          await api('DELETE', '/api/v1/notifications'); store.notifications.clear(); select(null); refilter(); }))),
-        choice('Any state', 'state', Object.keys(stateClass).map(state => [state])),
-        choice('Any interface', 'interface', Object.entries(interfaceName)),
-        choice('Any verdict', 'verdict', [['accepted'], ['rejected']]), view.count),
+        h('input', { type: 'search', id: 'search', placeholder: 'Search; "quoted phrases"', 'aria-label': 'Search',
+          oninput: event => { const isBegun = filters.text === ''; filters.text = event.target.value.trim(); refilter(); note(isBegun && filters.text !== ''); } }),
+        button('Clear', () => confirmed('Forget all notifications?', 'Forget', () => attempt('clear', async () => {
+          await api('DELETE', '/api/v1/notifications'); store.notifications.clear(); select(null, true); refilter(); }))),
+        Object.entries(choices).map(([name, [label, options]]) => choice(label, name, options)), view.count, problemAt('clear')),
       view.element),
     view.detail);
   show(main, view.split);
-  refilter();
-  select(argument ? Number(argument) : null);
 }
 
 export function listKey(event) {
   const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10, Home: -1e9, End: 1e9 };
   if (event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.key in steps) { event.preventDefault(); move(steps[event.key]); }
-  if (event.key === 'Enter' && view.selected !== null) select(view.selected, true);
+  if (event.key === 'Enter' && view.selected !== null) view.detail.focus();
 }
 
 on('notifications', refilter);

@@ -2,8 +2,8 @@
 import { api, limits, Unreachable } from './api.js';
 import { $, button, h } from './dom.js';
 import { sentence } from './format.js';
-import { notice } from './notices.js';
-import { changed, keep, keepToken, noteDevice, soon, store, trim } from './store.js';
+import { notice, notices } from './notices.js';
+import { changed, keep, keepToken, noteDevice, on, soon, store, trim } from './store.js';
 
 export async function loadInfo() {
   store.info = await api('GET', '/api/v1/info');
@@ -121,10 +121,22 @@ export function startedAnew() {
   store.notifications.clear();
   Object.assign(store, { list: 'loading', tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, info: null });
   for (const topic of ['notifications', 'tokens', 'devices', 'faults', 'other']) changed(topic);
-  notice('anew', h('span', {}, 'The emulator was started anew. What was here before belonged to the run before, and is no longer shown.'),
-    button('Dismiss', () => notice('anew')));
+  tellOfStart();
   changed('anew', true);
 }
+
+/* What begins anew with a start, which depends on what the emulator keeps. */
+export function startWords({ node, ephemeral }) {
+  if (node) return 'The history of this node began anew; fault rules and clock are those of the cluster.';
+  if (ephemeral) return 'Everything began anew, but for what --seed-data brings: --ephemeral keeps nothing.';
+  return 'History, fault rules and clock began anew, but for what --seed-data brings; devices, tokens and what is stored for offline phones were kept.';
+}
+
+function tellOfStart() {
+  notice('anew', h('span', {}, 'The emulator was started anew. ', store.info ? startWords(store.info) : 'What was here before is no longer shown.'), button('Dismiss', () => notice('anew')));
+}
+
+on('loaded', () => { if (notices.has('anew')) tellOfStart(); });
 
 /* Of the one that is looked at: there may be thousands. */
 function phoneHappened({ udid, notificationId }) {

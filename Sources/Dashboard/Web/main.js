@@ -45,11 +45,12 @@ function begin() {
   /* Empty lists name the ports and folders of this emulator. */
   for (const draw of [drawList, drawTokens, drawDevices]) on('loaded', draw);
   route();
+  firstPlace = location.hash;
   watch();
 }
 
 /* What was drawn before anything was known: a selection, or a form with suggestions. */
-let firstPlace = location.hash;
+let firstPlace = null;
 
 function drawAnew() {
   if (firstPlace === location.hash && !/^(#notifications)?$/.test(firstPlace)) route();

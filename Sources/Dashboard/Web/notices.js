@@ -19,25 +19,59 @@ export function notice(subject, ...content) {
   show($('notices'), Array.from(notices.values()));
 }
 
+const wordsOf = error => sentence(String(error.message || error));
+
 /* What a part of the page shows when it can't be had. */
 export function failed(title, error, again) {
-  return empty(error instanceof Unreachable ? 'No answer' : title, sentence(String(error.message || error)), h('p', {}, button('Try again', again)));
+  return empty(error instanceof Unreachable ? 'No answer' : title, wordsOf(error), h('p', {}, button('Try again', again)));
 }
 
-/* Does something for a button; what goes wrong is told. */
-export async function attempt(work, done) {
+/* What went wrong, by the place where it stands: beside a field, or below a form or a row of buttons. What is drawn anew says it again;
+   the next attempt there ends it, and so does another pane. */
+const problems = new Map();
+
+export function problemAt(place) {
+  return h('p', { class: 'problem', id: `problem-${place.replaceAll(' ', '-')}`, 'data-problem': place, hidden: !problems.has(place) }, problems.get(place));
+}
+
+/* Says at its place what went wrong, or with nothing to say that all is well; answers whether somebody can see it. */
+export function problem(place, error) {
+  if (error === undefined) problems.delete(place); else problems.set(place, wordsOf(error));
+  const shown = document.querySelectorAll(`[data-problem="${CSS.escape(place)}"]`);
+  for (const each of shown) {
+    /* Read out when it comes, but not each time that its part is drawn anew. */
+    each.setAttribute('role', 'alert');
+    each.hidden = error === undefined;
+    each.textContent = problems.get(place) ?? '';
+  }
+  return shown.length > 0;
+}
+
+export const forgetProblems = () => problems.clear();
+
+/* Does something for a button; what goes wrong is told at its place, or in passing if that is no longer there. */
+export async function attempt(place, work, done) {
+  problem(place);
   try {
     const result = await work();
     if (done) toast(done);
     return result;
   } catch (error) {
-    toast(String(error.message || error));
+    if (!problem(place, error)) { problem(place); toast(wordsOf(error)); }
     return undefined;
   }
 }
 
+/* Where a page may not write to the clipboard, as without TLS beyond loopback, a person copies by hand. */
 export async function copy(text, what) {
-  await attempt(() => navigator.clipboard.writeText(text), `${what} copied`);
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`${what} copied`);
+  } catch {
+    const area = h('textarea', { rows: 8, readonly: true, 'aria-label': what, value: text });
+    dialog(`${what}: to be copied by hand`, [h('p', { class: 'small' }, 'The browser keeps its clipboard from this page.'), area]);
+    area.select();
+  }
 }
 
 export function dialog(title, content, actions) {

@@ -1,5 +1,6 @@
 /* The payload as a tree, and how much of the limit it takes. */
 import { button, h } from './dom.js';
+import { draftOf, explained, notJSON } from './explain.js';
 import { bytesOf, textOf } from './format.js';
 import { copy } from './notices.js';
 import { isBroadcast, partProblem } from './resend.js';
@@ -18,9 +19,17 @@ export function payloadPanel(notification) {
     h('span', { class: count > limit ? 'bad' : '' }, ` ${count} of ${limit} bytes`));
   const text = textOf(bytes);
   return [size,
-    notification.payload === null ? h('p', { class: 'bad' }, partProblem(notification) || (bytes.length ? 'This is not JSON.' : 'The payload is empty.')) : h('div', { class: 'tree' }, treeNode(null, notification.payload)),
+    notification.payload === null ? whyNot(notification) : h('div', { class: 'tree' }, treeNode(null, notification.payload)),
     h('h3', {}, 'As it came'), h('pre', { class: 'break' }, text),
     h('div', { class: 'row' }, button('Copy payload', () => copy(text, 'Payload')))];
+}
+
+/* Why there is no tree of it; where it stops being JSON the emulator says. */
+function whyNot(notification) {
+  const problem = partProblem(notification) || (notification.payloadBase64 ? null : 'The payload is empty.');
+  const why = h('p', { class: 'bad' }, problem || 'This is not JSON.');
+  if (!problem) explained(draftOf(notification)).then(answer => { why.textContent = notJSON(answer) || why.textContent; }, () => { /* It is said without the place. */ });
+  return why;
 }
 
 function treeNode(name, value) {

@@ -6,7 +6,7 @@ import { button, empty, h, redraw, show } from './dom.js';
 import { sentence } from './format.js';
 import { eventName } from './happenings.js';
 import { onlineDot } from './marks.js';
-import { failed } from './notices.js';
+import { failed, problem } from './notices.js';
 import { phoneLog } from './phonelog.js';
 import { phoneKey, phoneScreen } from './phonescreen.js';
 import { phoneSettings } from './phonesettings.js';
@@ -80,22 +80,27 @@ function drawPart(name, about, content) {
 }
 
 const hands = {
-  /* Something that a person does to the phone; what it brings is told, a refusal stands above the screen. */
-  async order(verb, body) {
+  /* Something that a person does to the phone; what it brings is told, a refusal stands at the place of what asked for it, else above the
+     screen. Answers whether it was done. */
+  async order(verb, body, place) {
     const { udid } = view;
+    let isDone = false;
+    if (place) problem(place);
     try {
       const answer = await api('POST', path('devices', udid, 'phone', verb), body || {});
-      if (view.udid !== udid) return;
+      if (view.udid !== udid) return false;
       show(view.trouble, answer.queued ? h('p', { class: 'notice' }, 'It is away: this is kept for it until it is back.') : null);
       view.said.textContent = (answer.events || []).map(each => `${eventName(each)} ${each.detail}`).join('. ');
+      isDone = true;
     } catch (error) {
-      if (view.udid !== udid) return;
-      show(view.trouble, h('div', { class: 'notice trouble' }, h('span', {}, sentence(String(error.message || error))), button('Dismiss', () => show(view.trouble))));
+      if (view.udid !== udid) return false;
+      if (!place || !problem(place, error)) show(view.trouble, h('div', { class: 'notice trouble' }, h('span', {}, sentence(String(error.message || error))), button('Dismiss', () => show(view.trouble))));
       view.drawn.settings = null;
     }
     await refresh();
+    return isDone;
   },
-  set: change => hands.order('settings', change),
+  set: (change, place) => hands.order('settings', change, place),
   /* Something that concerns this page only. */
   look(change) {
     Object.assign(view, change);

@@ -3,7 +3,7 @@ import { button, h } from './dom.js';
 import { dateTime } from './format.js';
 import { appName } from './handset.js';
 import { shortToken } from './marks.js';
-import { copy, toast } from './notices.js';
+import { copy, problem, problemAt } from './notices.js';
 
 const versions = ['26.4', '26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
 const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'pt', 'zh-Hans'];
@@ -13,11 +13,14 @@ const statuses = ['not-determined', 'denied', 'authorized', 'provisional', 'ephe
 const switches = { alert: 'Alerts', sound: 'Sounds', badge: 'Badges', banner: 'Banners', lockScreen: 'Lock screen', list: 'List', timeSensitive: 'Time-sensitive', liveActivities: 'Live Activities', moreFrequentUpdates: 'More frequent updates' };
 const callbacks = { M1: 'didReceiveRemoteNotification', M2: 'didReceiveLocalNotification', M3: '…fetchCompletionHandler', M4: 'willPresent', M5: 'didReceive(response)', M6: 'openSettings' };
 
+/* Hands whose refusals stand at that place. */
+const handsAt = (hands, place) => ({ ...hands, order: (verb, body) => hands.order(verb, body, place), set: change => hands.set(change, place) });
+
 export function phoneSettings(view, hands) {
   const { phone, topic } = view, app = topic === null ? null : phone.apps[topic];
-  return [h('div', { class: 'card' }, h('h3', {}, 'The phone'), phoneCard(phone, hands)),
+  return [h('div', { class: 'card' }, h('h3', {}, 'The phone'), phoneCard(phone, handsAt(hands, 'phone settings')), problemAt('phone settings')),
     app ? h('div', { class: 'card' }, h('div', { class: 'row' }, h('h3', {}, 'The app'), Object.keys(phone.apps).length > 1
-      ? menu('App', 'topic', Object.keys(phone.apps), topic, value => hands.look({ topic: value }), appName) : h('span', {}, appName(topic))), appCard(view, topic, app, hands)) : null];
+      ? menu('App', 'topic', Object.keys(phone.apps), topic, value => hands.look({ topic: value }), appName) : h('span', {}, appName(topic))), appCard(view, topic, app, handsAt(hands, 'app settings'))) : null];
 }
 
 /* A current value that is none of the usual is offered too. */
@@ -75,7 +78,7 @@ function appCard(view, topic, app, hands) {
     budget ? h('div', { class: 'setting' }, h('span', {}, 'Silent pushes'), h('span', { class: 'budget' }, Array.from({ length: budget.of }, (_, index) => h('span', { class: `coin ${index < budget.left ? 'on' : ''}`, 'aria-hidden': 'true' })),
       ` ${budget.left} of ${budget.of}${budget.leftToday === undefined ? '' : `, ${budget.leftToday} today`}${budget.held ? ', one is held' : ''}`, budget.next ? h('span', { class: 'faint small' }, `, next ${dateTime(budget.next).slice(11)}`) : null)) : null,
     app.pending?.length ? h('div', { class: 'setting' }, h('span', {}, 'Planned'), h('span', { class: 'small' }, app.pending.map(each => `${each.title || each.body || each.identifier}${each.next ? ` at ${dateTime(each.next).slice(11)}` : ''}${each.repeats ? ', again and again' : ''}`).join('; '))) : null,
-    tokens(topic, app.deviceTokens || []), localForm(topic, hands), everything(view, topic, app, hands)];
+    problemAt('app settings'), tokens(topic, app.deviceTokens || []), localForm(topic, handsAt(hands, 'local notification')), everything(view, topic, app, handsAt(hands, 'all settings'))];
 }
 
 /* What a push to a token is for: the app itself, pushes of a type, a Live Activity or the start of some. */
@@ -97,14 +100,17 @@ const told = ['badge', 'silentBudget', 'budgets', 'pending', 'deviceTokens'];
 /* Whatever else there is to be set, as the API takes it: actions, extensions, entitlements, words. What is being written stays. */
 function everything(view, topic, app, hands) {
   const text = view.drafts.get(topic) ?? JSON.stringify(Object.fromEntries(Object.entries(app).filter(([name]) => !told.includes(name))), null, 2);
-  const set = () => {
+  const set = async () => {
     let change;
-    try { change = JSON.parse(view.drafts.get(topic) ?? text); } catch (error) { toast(`This is not JSON: ${error.message}`); return; }
+    try { change = JSON.parse(view.drafts.get(topic) ?? text); } catch (error) { problem('all settings', `This is not JSON: ${error.message}`); return; }
+    const written = view.drafts.get(topic);
     view.drafts.delete(topic);
-    hands.set({ apps: { [topic]: change } });
+    if (await hands.set({ apps: { [topic]: change } }) || written === undefined) return;
+    view.drafts.set(topic, written);
+    hands.look({});
   };
   return h('details', { open: view.isAllOpen, ontoggle: event => { view.isAllOpen = event.target.open; } }, h('summary', { 'data-key': 'all' }, 'All settings as JSON'),
-    h('textarea', { rows: 12, spellcheck: 'false', 'aria-label': 'Settings of the app', 'data-key': 'all-text', value: text, oninput: event => view.drafts.set(topic, event.target.value) }),
+    h('textarea', { rows: 12, spellcheck: 'false', 'aria-label': 'Settings of the app', 'data-key': 'all-text', value: text, oninput: event => view.drafts.set(topic, event.target.value) }), problemAt('all settings'),
     button('Set', set, { 'data-key': 'all-set' }));
 }
 
@@ -114,5 +120,5 @@ function localForm(topic, hands) {
     event.preventDefault();
     const { title, after } = event.target.elements;
     hands.order('local', { topic, identifier: `dashboard-${title.value}`, content: { title: title.value }, trigger: { after: after.value } });
-  } }, h('span', { class: 'small' }, 'Local notification'), field('title', { 'aria-label': 'Title of a local notification', value: 'Tea is ready', required: true }), field('after', { 'aria-label': 'After', value: '5s', size: 4, required: true, pattern: '([0-9]+(ms|s|m|h|d))+' }), h('button', { 'data-key': 'local-add' }, 'Plan'));
+  } }, h('span', { class: 'small' }, 'Local notification'), field('title', { 'aria-label': 'Title of a local notification', value: 'Tea is ready', required: true }), field('after', { 'aria-label': 'After', value: '5s', size: 4, required: true, pattern: '([0-9]+(ms|s|m|h|d))+' }), h('button', { 'data-key': 'local-add' }, 'Plan'), problemAt('local notification'));
 }

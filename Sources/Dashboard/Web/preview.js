@@ -1,7 +1,7 @@
 /* What a phone would do with a push that came in: as the emulator explains it. */
 import { questions } from './api.js';
 import { empty, h, show } from './dom.js';
-import { choices, draftOf, explained, nothingToExplain, outcome } from './explain.js';
+import { choices, draftOf, explained, notJSON, nothingToExplain, outcome } from './explain.js';
 import { failed } from './notices.js';
 import { partProblem } from './resend.js';
 
@@ -18,7 +18,7 @@ export function previewPanel(notification) {
     const isNewest = ask();
     try {
       const answer = await explained({ ...draft, ...phone });
-      if (isNewest()) show(area, outcome(answer, notification.topic || 'app'));
+      if (isNewest()) show(area, notJSON(answer) ? h('p', { class: 'bad' }, notJSON(answer)) : null, outcome(answer, notification.topic || 'app'));
     } catch (error) {
       if (isNewest()) show(area, failed('No preview', error, draw));
     }

@@ -1,15 +1,15 @@
 /* Sends a notification again. */
 import { api, limits } from './api.js';
 import { bytesOf, refusalOf, textOf } from './format.js';
-import { attempt, toast } from './notices.js';
-import { pushOf, replayProblem } from './resend.js';
+import { attempt, problem, toast } from './notices.js';
+import { editProblem, pushOf, replayProblem } from './resend.js';
 import { drafts } from './send.js';
 import { changed, keep } from './store.js';
 
 export async function replay(notification) {
-  const problem = replayProblem(notification);
-  if (problem) return toast(problem);
-  const again = await attempt(() => api('POST', '/api/v1/push', pushOf(notification), limits.push));
+  const why = replayProblem(notification);
+  if (why) { problem('replay', why); return undefined; }
+  const again = await attempt('replay', () => api('POST', '/api/v1/push', pushOf(notification), limits.push));
   if (!again) return undefined;
   keep(again);
   changed('notifications');
@@ -18,8 +18,8 @@ export async function replay(notification) {
 }
 
 export function editAndReplay(notification) {
-  const problem = replayProblem(notification);
-  if (problem) { toast(problem); return; }
+  const why = editProblem(notification);
+  if (why) { problem('replay', why); return; }
   drafts.push = { ...pushOf(notification), text: textOf(bytesOf(notification.payloadBase64)) };
   location.hash = '#send';
 }

@@ -1,5 +1,6 @@
 /* How a notification is sent again: as a command for a shell, or as a test push. */
-import { bytesOf, hexOf, textOf } from './format.js';
+import { postCommand } from './commands.js';
+import { bytesOf, isText, textOf } from './format.js';
 import { octal, quote } from './shell.js';
 import { store } from './store.js';
 
@@ -23,6 +24,11 @@ export function replayProblem(notification) {
   return null;
 }
 
+/* Why it can't be edited before it is sent again; null if it can. */
+export function editProblem(notification) {
+  return replayProblem(notification) || (isText(bytesOf(notification.payloadBase64)) ? null : 'Its payload is not UTF-8, so it can’t be edited as text; Replay sends it as it came.');
+}
+
 /* Why there is no command that sends it; null if there is. */
 export function commandProblem(notification) {
   if (notification.truncated) return partProblem(notification);
@@ -37,8 +43,7 @@ export function commandProblem(notification) {
 export function commandFor(notification) {
   if (isFrameCommand(notification)) return opensslCommand(notification);
   if (isRequestCommand(notification)) return curlCommand(notification);
-  const url = `${location.origin}/api/v1/push`;
-  return `curl -sS -H 'Content-Type: application/json' --data-raw ${quote(JSON.stringify(pushOf(notification)))} ${quote(url)}`;
+  return postCommand('/api/v1/push', pushOf(notification));
 }
 
 const identityOf = topic => [`${store.info.certs}/push/${topic}.pem`, `${store.info.certs}/push/${topic}.key`].map(quote);
@@ -57,14 +62,14 @@ function curlCommand(notification) {
   const { listeners: ports, ca, environment } = store.info;
   const [certificate, key] = identityOf(notification.topic);
   const bytes = bytesOf(notification.payloadBase64);
-  const isText = hexOf(new TextEncoder().encode(textOf(bytes))) === hexOf(bytes);
+  const isPlain = isText(bytes);
   const fields = notification.headers.filter(({ name }) => !name.startsWith(':') && !['authorization', 'content-length'].includes(name))
     .map(({ name, value }) => `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`);
   const way = isBroadcast(notification) ? fieldOf(notification, ':path') : `/3/device/${notification.token}`;
   const target = notification.environment === environment ? [quote(`https://localhost:${ports.provider.port}${way}`)]
     : [`--connect-to ::localhost:${ports.provider.port}`, quote(`https://${appleName('api', notification.environment)}${way}`)];
-  return (isText ? '' : `printf '${octal(bytes)}' | `) + ['curl -sS --http2 -i', `--cacert ${quote(ca)}`, `--cert ${certificate}`, `--key ${key}`, ...fields,
-    isText ? `--data-raw ${quote(textOf(bytes))}` : '--data-binary @-', ...target].join(' \\\n  ');
+  return (isPlain ? '' : `printf '${octal(bytes)}' | `) + ['curl -sS --http2 -i', `--cacert ${quote(ca)}`, `--cert ${certificate}`, `--key ${key}`, ...fields,
+    isPlain ? `--data-raw ${quote(textOf(bytes))}` : '--data-binary @-', ...target].join(' \\\n  ');
 }
 
 export function pushOf(notification) {

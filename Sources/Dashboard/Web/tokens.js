@@ -1,29 +1,54 @@
 /* The token map. */
+import { addressOf, noteAddress } from './address.js';
 import { api, path } from './api.js';
 import { appActions, installsOf, standing, stateOf, subjectOf } from './apps.js';
 import { commandBlock, deviceCommand } from './commands.js';
 import { derivation } from './derivation.js';
-import { button, cells, empty, h, show, table } from './dom.js';
+import { $, button, cells, empty, h, show, table } from './dom.js';
 import { loadTokens } from './loading.js';
 import { onlineDot, tokenText } from './marks.js';
 import { moreRow } from './more.js';
-import { attempt, confirmed, copy, failed } from './notices.js';
+import { attempt, confirmed, copy, failed, problemAt } from './notices.js';
 import { on, store } from './store.js';
 
 export const tokenView = { most: 300, step: 300, text: '', selected: null, area: null, table: null, detail: null };
 
-export function tokensPane(main, argument) {
+/* The address of what is shown. */
+const note = isStep => noteAddress('tokens', tokenView.selected, { q: tokenView.text }, {}, isStep);
+
+/* Another token is looked at, or none. */
+function choose(token) {
+  tokenView.selected = token;
+  note(true);
+  if (token) explain(token); else show(tokenView.detail);
+  drawTokens();
+}
+
+function find(event) {
+  const isBegun = tokenView.text === '';
+  tokenView.text = event.target.value.trim().toLowerCase();
+  drawTokens();
+  note(isBegun && tokenView.text !== '');
+}
+
+/* Shows what the address says; what is there stays, so that the list does not move. */
+export function tokensPane(main, argument, { q = '' }) {
+  Object.assign(tokenView, { text: q.trim().toLowerCase(), selected: argument || null });
+  if (!tokenView.area?.isConnected) build(main);
+  if ($('search').value.trim().toLowerCase() !== tokenView.text) $('search').value = tokenView.text;
+  note();
+  drawTokens();
+  if (tokenView.selected) explain(tokenView.selected); else show(tokenView.detail);
+}
+
+function build(main) {
   tokenView.area = h('div', {});
   tokenView.detail = h('div', {});
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Token map'),
-    h('input', { type: 'search', id: 'search', placeholder: 'UDID, topic or token', 'aria-label': 'Search tokens', value: tokenView.text,
-      oninput: event => { tokenView.text = event.target.value.trim().toLowerCase(); drawTokens(); } })),
+    h('input', { type: 'search', id: 'search', placeholder: 'UDID, topic or token', 'aria-label': 'Search tokens', oninput: find })),
   h('div', { class: 'pane' },
     h('p', { class: 'faint small' }, 'UDID + bundle id → token. A token belongs to one app on one device in one environment, for one install; providers know only the token. Choose a row to see how it is made.'),
     tokenView.detail, tokenView.area));
-  if (argument) tokenView.selected = argument;
-  drawTokens();
-  if (tokenView.selected) explain(tokenView.selected);
 }
 
 export function drawTokens() {
@@ -40,7 +65,7 @@ export function drawTokens() {
 }
 
 function tokenRow(row) {
-  const open = () => { tokenView.selected = row.token; explain(row.token); drawTokens(); };
+  const open = () => choose(row.token);
   return h('tr', { class: `pick ${row.token === tokenView.selected ? 'chosen' : ''}`, onclick: open },
     cells([h('span', { class: 'break device' }, row.udid), ' ', onlineDot(row.online)], h('span', { class: 'break device', title: row.topic }, subjectOf(row)), row.environment, String(row.install)),
     h('td', {}, h('button', { type: 'button', class: 'plain', title: 'How it is made', onclick: event => { event.stopPropagation(); open(); } }, tokenText(row.token))),
@@ -61,11 +86,11 @@ async function explain(token) {
 }
 
 function explainActions(row, installs) {
-  const follow = then => { if (tokenView.selected === row.token) tokenView.selected = then.token; if (tokenView.selected) explain(tokenView.selected); };
-  const erase = () => attempt(async () => { await api('POST', path('devices', row.udid, 'erase')); await loadTokens(); explain(row.token); }, 'Erased: install the app again for another token');
+  const follow = then => { if (tokenView.selected === row.token) choose(then.token); else if (tokenView.selected) explain(tokenView.selected); };
+  const erase = () => attempt(`erase ${row.udid}`, async () => { await api('POST', path('devices', row.udid, 'erase')); await loadTokens(); explain(row.token); }, 'Erased: install the app again for another token');
   return [h('a', { class: 'button', href: `#present/${row.token}` }, 'Present'), appActions(row, installs, follow),
-    row.installed ? button('Erase phone', () => confirmed(`Erase ${row.udid}? Every app is gone, and all its tokens.`, 'Erase', erase), { class: 'danger' }) : null,
-    button('Close', () => { tokenView.selected = null; show(tokenView.detail); drawTokens(); })];
+    row.installed ? button('Erase phone', () => confirmed(`Erase ${row.udid}? Every app is gone, and all its tokens.`, 'Erase', erase), { class: 'danger' }) : null, problemAt(`erase ${row.udid}`),
+    button('Close', () => choose(null))];
 }
 
 export function installForm() {
@@ -73,14 +98,12 @@ export function installForm() {
   const topic = h('input', { 'aria-label': 'Topic', placeholder: 'com.example.app', required: true });
   return h('form', { class: 'bar', onsubmit: event => {
     event.preventDefault();
-    attempt(async () => {
+    attempt('install', async () => {
       const row = await api('POST', path('devices', udid.value, 'apps', topic.value, 'install'));
       await loadTokens();
-      tokenView.selected = row.token;
-      location.hash = '#tokens';
-      if (tokenView.detail?.isConnected) explain(row.token);
+      if (tokenView.area?.isConnected) choose(row.token); else location.hash = addressOf('tokens', row.token);
     }, 'Installed');
-  } }, h('strong', {}, 'Install an app'), udid, topic, h('button', { class: 'primary' }, 'Install'));
+  } }, h('strong', {}, 'Install an app'), udid, topic, h('button', { class: 'primary' }, 'Install'), problemAt('install'));
 }
 
 on('tokens', () => { drawTokens(); if (tokenView.selected && tokenView.detail && tokenView.detail.isConnected) explain(tokenView.selected); });

@@ -1,0 +1,202 @@
+/* A fault rule as a form. Which fields there are, and what may stand in them, the API's description says; the tables below say how a
+   person calls them. No elements. */
+
+/* Name, what it does or how it is counted, and what is expected where a pattern says it. A field that is not here goes by its name in the
+   API. */
+const words = {
+  name: ['Name', 'A rule of the same name is replaced; left empty, the emulator finds one', '1 to 64 of A-Z a-z 0-9 . _ -'],
+  enabled: ['Switched on', ''],
+  'match.interface': ['Interface', 'The port that it came to'],
+  'match.topic': ['Topic', 'A bundle id, whole'],
+  'match.token': ['Device token', 'Hexadecimal digits, whole', 'hexadecimal digits, two for each byte'],
+  'match.priority': ['Priority', ''],
+  'match.connection': ['Connection', 'The client’s host:port, as Connections lists it'],
+  'when.next': ['How many', 'The next so many, then never again'],
+  'when.every': ['Each', 'At 3: the third, the sixth, …'],
+  'when.probability': ['Probability', 'From 0 to 1, drawn from --seed'],
+  'when.from': ['From', 'UTC, by the emulator’s clock'],
+  'when.to': ['Until', 'UTC; empty for no end'],
+  'effect.reason': ['Reason', 'Refused with this reason and its status'],
+  'effect.delayMs': ['Delay', 'Milliseconds until it is taken and answered'],
+  'effect.jitterMs': ['Jitter', 'At most so many milliseconds more, drawn from --seed'],
+  'effect.dribble': ['Dribble', 'The answer comes in small pieces'],
+  'effect.dribble.bytes': ['Bytes of a piece', 'Empty for 1'],
+  'effect.dribble.everyMs': ['Milliseconds between', 'Empty for 100'],
+  'effect.legacy': ['Error packet', 'Of the binary gateway; over HTTP/2 the reason for its status'],
+  'effect.legacy.status': ['Status', '0 to 255; 8 is an invalid token'],
+  'effect.legacy.identifier': ['Identifier', 'Empty for that of the notification'],
+  'effect.reset': ['TCP reset', 'The connection ends with RST, without an answer'],
+  'effect.rstStream': ['RST_STREAM', 'Error code, as 7 for REFUSED_STREAM; without streams a TCP reset'],
+  'effect.garbage': ['Garbage', 'So many bytes that mean nothing, instead of an answer'],
+  'effect.goaway': ['GOAWAY', 'Follows the answer; the connection ends'],
+  'effect.goaway.reason': ['Its reason', 'As Shutdown; empty for none'],
+  'effect.halfClose': ['Half close', 'Our side ends in order, after the answer if there is one'],
+  'effect.stall': ['Stall', 'The connection stays open, and nothing moves'],
+  'effect.tlsAlert': ['TLS alert', 'Its number, as 44 for certificate_revoked, then the end'],
+  'effect.refuse': ['Refuse', 'Closed at once with a TCP reset'],
+  'effect.courier': ['Device’s connection', 'drop: it is reset; stall: it hears nothing more. The message is kept'],
+};
+
+const ways = { always: 'always', next: 'the next few', every: 'every so many', probability: 'by chance', from: 'for some time' };
+
+/* The moments at which something goes wrong; a rule is about one of them. What is not named here goes wrong at a push. */
+export const moments = { push: 'A push, or a channel management request', connection: 'A new connection', delivery: 'A delivery to a device' };
+const otherMoments = { tlsAlert: 'connection', refuse: 'connection', courier: 'delivery' };
+
+const titled = path => { const [title, hint, expected] = words[path] || [path.split('.').at(-1), '']; return { path, title, hint, expected }; };
+
+function fieldOf(path, schema, isNeeded) {
+  const { type, minimum, maximum, pattern, format } = schema;
+  const kind = schema.enum ? 'words' : format === 'date-time' ? 'time' : { integer: 'whole', number: 'number', boolean: 'flag' }[type] || 'text';
+  return { ...titled(path), kind, words: schema.enum, minimum, maximum, pattern, isNeeded };
+}
+
+const fieldsOf = (path, { properties, required = [] }) =>
+  Object.entries(properties || {}).map(([name, schema]) => fieldOf(`${path}.${name}`, schema, required.includes(name)));
+
+function effectOf(name, schema) {
+  const path = `effect.${name}`;
+  const isFlag = schema.type === 'boolean', isObject = schema.type === 'object';
+  return { ...titled(path), name, moment: otherMoments[name] || 'push', isFlag, isObject, fields: isFlag ? [] : isObject ? fieldsOf(path, schema) : [fieldOf(path, schema, true)] };
+}
+
+/* The form that the API's description asks for. */
+export function formOf(description) {
+  const { name, match, when, effect } = description.components.schemas.FaultRequest.properties;
+  const spans = when.oneOf.filter(each => each.properties).map(each => ({ fields: fieldsOf('when', each), isAnyNeeded: each.minProperties > 0 }));
+  return {
+    name: fieldOf('name', name, false), isOn: titled('enabled'), match: fieldsOf('match', match),
+    when: [{ name: 'always', fields: [] }, ...spans.map(span => ({ name: nameOf(span.fields[0]), ...span }))].map(each => ({ ...each, title: ways[each.name] || each.name })),
+    effects: Object.entries(effect.properties).map(([each, schema]) => effectOf(each, schema)),
+  };
+}
+
+const nameOf = ({ path }) => path.slice(path.lastIndexOf('.') + 1);
+
+/* What is in the form where nothing was written: texts by the paths of fields, the way to say when, and names of effects. */
+export const blank = () => ({ values: {}, isOn: true, way: 'always', chosen: [] });
+
+const spell = value => JSON.stringify(value);
+const wanted = {
+  words: field => `one of ${field.words.join(', ')}`, whole: field => `a number from ${field.minimum} to ${field.maximum}`,
+  number: field => `a number from ${field.minimum} to ${field.maximum}`, time: () => 'a time', text: field => field.expected || 'a text',
+};
+
+/* The value that a field's text stands for, undefined for none; throws what is wrong with it, as the API would say it. */
+function valueIn(field, text = '') {
+  if (text === '') {
+    if (field.isNeeded) throw new Error(`expected ${wanted[field.kind](field)}, got nothing`);
+    return undefined;
+  }
+  const value = readers[field.kind](field, text);
+  if (value === undefined) throw new Error(`expected ${wanted[field.kind](field)}, got ${spell(text)}`);
+  return value;
+}
+
+const within = ({ minimum, maximum }, value) => value >= minimum && value <= maximum ? value : undefined;
+const readers = {
+  words: (field, text) => field.words.find(word => String(word) === text),
+  whole: (field, text) => /^[+-]?\d+$/.test(text) ? within(field, Number(text)) : undefined,
+  number: (field, text) => text.trim() === '' ? undefined : within(field, Number(text)),
+  text: (field, text) => !field.pattern || new RegExp(field.pattern).test(text) ? text : undefined,
+  time: (_, text) => { const time = new Date(`${text}Z`); return Number.isNaN(time.getTime()) ? undefined : time.toISOString().replace('.000Z', 'Z'); },
+};
+
+/* A value as it stands in a field: times as an input for local times has them. */
+const textOf = (field, value) => {
+  if (field.kind !== 'time') return String(value);
+  const time = new Date(value);
+  return Number.isNaN(time.getTime()) ? String(value) : time.toISOString().replace(/(\.000)?Z$/, '');
+};
+
+/* The rule that the form describes, as a request writes it, and what is wrong, by the paths of fields. What is wrong is not in the rule. */
+export function ruleOf(form, state) {
+  const problems = {};
+  const put = (target, fields) => {
+    for (const field of fields) {
+      try {
+        const value = valueIn(field, state.values[field.path]);
+        if (value !== undefined) target[nameOf(field)] = value;
+      } catch (error) { problems[field.path] = error.message; }
+    }
+    return target;
+  };
+  const rule = put({}, [form.name]);
+  const match = put({}, form.match);
+  if (Object.keys(match).length) rule.match = match;
+  const way = form.when.find(each => each.name === state.way);
+  if (way.fields.length) rule.when = put({}, way.fields);
+  if (way.isAnyNeeded && !Object.keys(rule.when).length && !way.fields.some(({ path }) => path in problems)) problems[way.fields[0].path] = 'expected from, to or both, got neither';
+  rule.effect = effectsOf(form, state, put, problems);
+  if (!state.isOn) rule.enabled = false;
+  return { rule, problems };
+}
+
+function effectsOf(form, { chosen }, put, problems) {
+  const effect = {};
+  const all = form.effects.filter(({ name }) => chosen.includes(name));
+  for (const { name, isFlag, isObject, fields } of all) {
+    if (isFlag) effect[name] = true; else if (isObject) effect[name] = put({}, fields); else put(effect, fields);
+  }
+  const of = Array.from(new Set(all.map(({ moment }) => moment)));
+  if (!all.length) problems.effect = 'choose one effect or several';
+  else if (of.length > 1) problems.effect = `expected effects of one moment, got ${all.map(({ title }) => title).join(', ')}; make a rule for each moment`;
+  return effect;
+}
+
+/* The form that describes a rule, or the path of what no field has room for. */
+export function stateOf(form, rule) {
+  const state = blank();
+  if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return { misfit: 'the whole of it' };
+  const take = (source, fields) => { for (const field of fields) if (source?.[nameOf(field)] !== undefined) state.values[field.path] = textOf(field, source[nameOf(field)]); };
+  take(rule, [form.name]);
+  take(rule.match, form.match);
+  const way = form.when.find(({ fields }) => fields.some(field => rule.when?.[nameOf(field)] !== undefined));
+  if (way) { state.way = way.name; take(rule.when, way.fields); }
+  for (const { name, isFlag, isObject, fields } of form.effects) {
+    const value = rule.effect?.[name];
+    if (value === undefined || (isFlag && value !== true)) continue;
+    state.chosen.push(name);
+    if (isObject) take(value, fields); else if (!isFlag) take(rule.effect, fields);
+  }
+  state.isOn = rule.enabled !== false;
+  /* What the form would make of it says whether all of it is there. */
+  const misfit = lost(settingOf(rule), ruleOf(form, state).rule, '');
+  return misfit === null ? { state } : { misfit };
+}
+
+/* A rule as it is written, from one as the API tells it: without its counts, and what goes without saying. */
+export function settingOf({ hits, seen, ...rule }) {
+  if (rule.enabled === true) delete rule.enabled;
+  if (rule.when === null) delete rule.when;
+  if (rule.match && spell(rule.match) === '{}') delete rule.match;
+  return rule;
+}
+
+/* The path of the first value that is missing in a copy, or another there; null if there is none. */
+function lost(value, copy, path) {
+  const isObject = each => typeof each === 'object' && each !== null && !Array.isArray(each);
+  if (!isObject(value) || !isObject(copy)) return sameValue(value, copy) ? null : path;
+  for (const [name, part] of Object.entries(value)) {
+    const found = lost(part, copy[name], path ? `${path}.${name}` : name);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/* Times are the same in any zone and precision. */
+const sameValue = (one, other) => spell(one) === spell(other) || (typeof other === 'string' && /^\d{4}-.*Z$/.test(other) && Date.parse(one) === Date.parse(other));
+
+/* As a person writes it: a line for each part. */
+export function textOfRule(rule) {
+  return `{\n${Object.entries(rule).map(([name, value]) => `  ${spell(name)}: ${spell(value)}`).join(',\n')}\n}`;
+}
+
+/* What the API says is wrong, as the path of the field that it is about, or of the part that has it, and the rest of the sentence; without a
+   path where it is about no part. */
+export function problemOf(form, message) {
+  const [, path, text] = /^([A-Za-z.]+): (.*)$/s.exec(message) || [];
+  const all = [form.name, ...form.match, ...form.when.flatMap(({ fields }) => fields), ...form.effects, ...form.effects.flatMap(({ fields }) => fields)].map(each => each.path);
+  for (let part = path; part; part = part.slice(0, Math.max(0, part.lastIndexOf('.')))) if (part === 'effect' || all.includes(part)) return { path: part, text };
+  return { text: message };
+}
