@@ -148,7 +148,7 @@ public final class DeviceDriver: ConnectionHandler {
         handler: self)
     } catch {
       leaveGate()
-      tell(.transportClosed(reason: "\(error)"))
+      tell(.transportClosed(reason: "\(error)", isUnreachable: true))
     }
   }
 
@@ -187,7 +187,7 @@ public final class DeviceDriver: ConnectionHandler {
     guard connection === self.connection else { return }
     self.connection = nil
     leaveGate()
-    tell(.transportClosed(reason: reason))
+    tell(.transportClosed(reason: reason, isUnreachable: !connection.hasConnected))
   }
 
   private struct NoKeyError: Error, CustomStringConvertible {

@@ -11,6 +11,9 @@ public enum SystemClock {
   /// The same as an instant: for patience, pauses and deadlines.
   public static func now() -> Instant { Instant(nanoseconds: monotonicNanoseconds()) }
 
+  /// What the calling thread has had of the processor, in nanoseconds. A system call.
+  public static func processorNanoseconds() -> Int64 { read(CLOCK_THREAD_CPUTIME_ID) }
+
   private static func read(_ id: clockid_t) -> Int64 {
     var value = timespec()
     clock_gettime(id, &value)

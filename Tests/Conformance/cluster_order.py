@@ -47,7 +47,7 @@ class Listener(threading.Thread):
         super().__init__(daemon=True)
         self.cluster, self.token, self.device, self.seen = cluster, token, device, seen
         self.random = random.Random(seed)
-        self.heard, self.inversions = 0, []
+        self.heard, self.newest, self.inversions = 0, 0, []
         self.stops = threading.Event()
 
     def run(self):
@@ -72,7 +72,7 @@ class Listener(threading.Thread):
 
     def take(self, message):
         number, newest = number_of(message), self.seen.get(self.token, 0)
-        self.heard += 1
+        self.heard, self.newest = self.heard + 1, max(number, self.newest)
         if number < newest:
             self.inversions.append(Inversion(self.token, newest, number))
         self.seen[self.token] = max(number, newest)

@@ -13,6 +13,7 @@ import pytest
 
 from cluster_faults import CUTS, KILLS, STOPS
 from cluster_order import UNANSWERED, Fates, Listener, number_of, pass_on_and_die, payload
+from cluster_phones import Phones
 from courier import Device
 from harness import PATIENCE, TOPIC, eventually
 from legacy import Provider, framed
@@ -170,6 +171,11 @@ class Books:
         else:
             self.owed[token] = found[0]
 
+    def heard(self, listener):
+        """What a device had online, and acknowledged, is not owed to it any more."""
+        if listener.newest >= self.owed.get(listener.token, 0):
+            self.owed.pop(listener.token, None)
+
     def note(self, sender):
         """What was accepted for certain, unless the device has had it, or something newer, meanwhile."""
         for token, number in sender.accepted.items():
@@ -228,7 +234,8 @@ def owners(node):
 class Run:
     """The rounds."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, phones=None):
+        self.phones = phones
         self.cluster, self.chance, self.numbers = cluster, random.Random(SEED), Numbers()
         self.counts, self.faults = collections.Counter(), collections.Counter()
         self.books = Books(self.chance)
@@ -277,11 +284,13 @@ class Run:
             assert not each.is_alive(), f"{where}: {each} does not end"
         assert not visitor.violation, visitor.violation
         self.counts["visits"] += visitor.visits
+        self.check_order(listeners, senders, where)
         for sender in senders:
             self.counts += sender.fates.counts
             self.books.note(sender)
-        self.check_order(listeners, senders, where)
         self.look(where)
+        if self.phones:
+            self.phones.note(fault.__name__)
 
     def check_order(self, listeners, senders, where):
         """Nothing older comes behind something newer. Only who has given up waiting, and then sends by another connection, has said
@@ -289,6 +298,7 @@ class Run:
         fates = {number: fate for sender in senders for number, fate in sender.fates.of.items()}
         for listener in listeners:
             self.counts["heard"] += listener.heard
+            self.books.heard(listener)
             for token, newer, older in listener.inversions:
                 told = f"{older} ({fates.get(older)}) came behind {newer} ({fates.get(newer)}): {where}, token {token.hex()}"
                 assert fates.get(older) == "given up", told
@@ -316,7 +326,8 @@ class Run:
             place = f"{where}, token {list(self.devices).index(token)}"
             self.until(lambda: self.books.visit(device, token, place), f"the device is let in: {where}")
         states = self.until(lambda: alike([known(node) for node in nodes]), f"all nodes know the same: {where}")
-        assert set(states[0]) == {token.hex() for token in self.devices}, where
+        assert {token.hex() for token in self.devices} <= set(states[0]), where
+        assert len(states[0]) == len(self.devices) + (self.phones.count if self.phones else 0), where
         zones = self.until(lambda: alike([owners(node) for node in nodes]), f"all nodes know each zone's owner: {where}")
         epochs = [epoch for _, epoch in zones[0]]
         assert all(new >= old for new, old in zip(epochs, self.epochs)), f"an older epoch: {where}"
@@ -340,11 +351,15 @@ def registered(device):
 
 def test_no_fault_loses_or_doubles_a_message(tmp_path, issued):
     cluster = Cluster(tmp_path, issued).through_ways()
-    run, end = Run(cluster), "violations 1"
+    # Long runs tell how long phones were away, too.
+    phones = Phones(cluster) if ROUNDS >= 20 else None
+    run, end = Run(cluster, phones), "violations 1"
     try:
         issue_key(cluster.nodes[0])
         cluster.start()
         run.start()
+        if phones:
+            phones.start()
         assert not pass_on_and_die(cluster, run.pair, run.devices, run.numbers).inversions
         for number in range(ROUNDS):
             run.round(number)
@@ -352,4 +367,7 @@ def test_no_fault_loses_or_doubles_a_message(tmp_path, issued):
         assert run.books.checked >= ROUNDS, f"only {run.books.checked} messages were known to be accepted"
     finally:
         print(run.report(end))
+        if phones:
+            print(phones.report())
+            phones.stop()
         cluster.stop()

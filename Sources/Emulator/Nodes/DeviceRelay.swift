@@ -29,9 +29,10 @@ final class DeviceRelay {
     idle: CourierLimits.idleNanoseconds + 60_000_000_000,
     stall: CourierLimits.idleNanoseconds + 60_000_000_000, backlog: 64 << 10)
 
-  /// How long a device is held whose zone nobody has, in nanoseconds: as long as a takeover lasts. Variable so that a test need
-  /// not wait for it.
-  var patience: Int64 = 5_000_000_000
+  /// How long a device is held whose zone nobody has, in nanoseconds: nearly as long as it waits for its answer
+  /// (`CourierLimits.answerNanoseconds`), as it comes at once when there is an owner, and later when it has been sent away. Variable so
+  /// that a test need not wait for it.
+  var patience: Int64 = 12_000_000_000
   private let loop: EventLoop
   private let cluster: any ClusterView
   private let caller: NodeCaller

@@ -14,15 +14,18 @@ final class RelayGuests {
   private static let timeInterval: Int64 = 500_000_000
   /// Between looks at whether this node has slept, in nanoseconds.
   private static let lookInterval: Int64 = 100_000_000
-  /// Who has not looked for so long has slept, in nanoseconds.
+  /// Who has not looked for so long, and had nothing to do, has slept, in nanoseconds. One that has too much to do must not have the others
+  /// say everything again each turn.
   private static let sleepLimit: Int64 = 250_000_000
-  /// Between one sleep and the next, in nanoseconds: who has too much to do would have the others say everything again, each turn.
-  private static let sleepInterval: Int64 = 2_000_000_000
+  /// Between looks that count, in nanoseconds: the processor's time is a system call.
+  private static let lookPause: Int64 = 1_000_000
 
   /// By the ordinal of the node whose link it is.
   private var guests: [UInt64: RelayGuest] = [:]
   private var timer: LoopEvent?
   private var lookedAt = SystemClock.now()
+  /// What the thread had of the processor then, in nanoseconds.
+  private var busyThen = SystemClock.processorNanoseconds()
   private var toldAt = SystemClock.now()
   /// When this node was awake again.
   fileprivate var awakeSince = Instant.distantPast
@@ -47,10 +50,11 @@ final class RelayGuests {
   /// Notes whether this node has slept, as it was stopped, or had no processor; tells the others the time when it is due.
   fileprivate func look() {
     let now = SystemClock.now()
-    let hasSlept =
-      now.nanoseconds(since: lookedAt) > Self.sleepLimit
-      && now.nanoseconds(since: awakeSince) > Self.sleepInterval
-    lookedAt = now
+    let whole = now.nanoseconds(since: lookedAt)
+    guard whole >= Self.lookPause else { return }
+    let busy = SystemClock.processorNanoseconds()
+    let hasSlept = whole - (busy - busyThen) > Self.sleepLimit
+    (lookedAt, busyThen) = (now, busy)
     if hasSlept { awakeSince = now }
     guard hasSlept || now.nanoseconds(since: toldAt) >= Self.timeInterval else { return }
     toldAt = now

@@ -34,8 +34,14 @@ public struct SimulatedDevice: ~Copyable {
   private static let firstWaitNanoseconds: Int64 = 1_000_000_000
   /// The longest wait, in nanoseconds. A person who has restarted the emulator should not wait longer than this.
   private static let longestWaitNanoseconds: Int64 = 60 * 1_000_000_000
-  /// A connection that has lasted so long was a success, in nanoseconds; what ends sooner counts as another failure.
+  /// A connection that has lasted so long will last, in nanoseconds.
   private static let stableNanoseconds: Int64 = 10 * 1_000_000_000
+  /// Connections in a row that the service took, and that ended sooner, as a count, before another counts as a failure: a service of several
+  /// nodes ends them when it moves a device, and two devices with one identity end each other's for ever.
+  private static let briefConnections = 3
+  /// Where nobody takes connections, no more failures are counted than these: the wait is up to 4 s. An attempt costs next to nothing there,
+  /// and whoever comes back is found soon.
+  private static let unreachableFailures = 3
   /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
   public static let maximumApps = 1000
   /// Names of topics told in connect, as a count: the frame has to stay below the limit for strangers. The others are
@@ -57,6 +63,8 @@ public struct SimulatedDevice: ~Copyable {
   private var backoff: Backoff
   /// Attempts in a row that came to nothing.
   private var failures = 0
+  /// Connections in a row that the service took, and that did not last.
+  private var briefConnections = 0
   private var random: SeededChoices
   private let keepAliveNanoseconds: Int64
   private let hasPhone: Bool
@@ -106,7 +114,8 @@ public struct SimulatedDevice: ~Copyable {
     case .activationFailed(let reason): activationFailed(reason, now, &actions)
     case .transportOpening: if case .connecting = phase { connecting(now) }
     case .transportOpened(let date): transportOpened(date, &actions)
-    case .transportClosed(let reason): transportClosed(reason, now, &actions)
+    case .transportClosed(let reason, let isUnreachable):
+      transportClosed(reason, isUnreachable, now, &actions)
     case .signed(let certificate, let signature): signed(certificate, signature, now, &actions)
     case .networkLost: networkLost(&actions)
     case .networkFound: if phase == .offline { proceed(now, &actions) }
@@ -188,9 +197,11 @@ public struct SimulatedDevice: ~Copyable {
     actions.append(.send(session.connect(request, at: now)))
   }
 
-  private mutating func transportClosed(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
+  private mutating func transportClosed(
+    _ reason: String, _ isUnreachable: Bool, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
     switch phase {
-    case .connecting, .signing, .online: retryLater(reason, now, &actions)
+    case .connecting, .signing, .online: retryLater(reason, isUnreachable: isUnreachable, now, &actions)
     case .idle, .activating, .waiting, .offline, .stopped: break
     }
   }
@@ -232,11 +243,16 @@ public struct SimulatedDevice: ~Copyable {
   }
 
   /// Tells why there is no connection, and waits.
-  private mutating func retryLater(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
-    if let connectedSince, now >= connectedSince.adding(nanoseconds: Self.stableNanoseconds) {
-      failures = 0
+  private mutating func retryLater(
+    _ reason: String, isUnreachable: Bool = false, _ now: Instant, _ actions: inout [DeviceAction]
+  ) {
+    if let connectedSince {
+      let hasLasted = now >= connectedSince.adding(nanoseconds: Self.stableNanoseconds)
+      briefConnections = hasLasted ? 0 : briefConnections + 1
+      failures = max(0, briefConnections - Self.briefConnections)
     }
     failures += 1
+    if isUnreachable { failures = min(failures, Self.unreachableFailures) }
     endSession()
     actions.append(.emit(.disconnected(reason: reason)))
     phase = .waiting(until: now.adding(nanoseconds: backoff.wait(after: failures)))
@@ -252,7 +268,7 @@ public struct SimulatedDevice: ~Copyable {
   private mutating func networkLost(_ actions: inout [DeviceAction]) {
     guard phase != .idle, phase != .offline else { return }
     leave(for: .offline, reason: "the network is gone", &actions)
-    failures = 0
+    (failures, briefConnections) = (0, 0)
   }
 
   private mutating func stop(_ actions: inout [DeviceAction]) {

@@ -35,6 +35,8 @@ public final class SocketConnection: LoopClient {
   /// Runs while the TLS close waits for its time.
   private var settleTimer: LoopEvent?
   private var wantsDrainedCall = false
+  /// Whether somebody was there to connect to.
+  public private(set) var hasConnected: Bool
   /// What the owner hears when the peer is done.
   private var endReason = "closed"
   /// What leaves past the TLS layer behind the output, if it ends so.
@@ -54,6 +56,7 @@ public final class SocketConnection: LoopClient {
   /// A connection on a layer whose descriptor it will close.
   init(loop: EventLoop, _ layer: consuming SocketLayer) {
     let now = SystemClock.monotonicNanoseconds()
+    hasConnected = layer.isServer
     phase = !layer.isServer ? .connecting : layer.hasTLS ? .handshaking : .open
     if layer.hasTLS { deadline = now + Self.handshakeLimit }
     idleMark = IdleMark(now: now)
@@ -237,6 +240,7 @@ public final class SocketConnection: LoopClient {
   private func connected() {
     let error = SocketCalls.pendingError(descriptor)
     guard error == 0 else { return abort("can't connect: \(SocketCalls.sentence(error))") }
+    hasConnected = true
     guard layer.hasTLS else { return opened() }
     phase = .handshaking
     handshake()

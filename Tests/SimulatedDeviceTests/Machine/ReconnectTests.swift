@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reconnecting")
 struct ReconnectTests {
-  /// The waits between attempts at an unreachable courier, in milliseconds.
+  /// The waits between attempts at a courier that takes no connection, in milliseconds.
   private func waits(seed: UInt64, count: Int) throws -> [Int64] {
     let world = try World(seed: seed)
     world.isReachable = false
@@ -18,6 +18,40 @@ struct ReconnectTests {
     for (wait, full) in zip(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]) {
       #expect(wait >= Int64(full) * 500 && wait <= Int64(full) * 1000 + 1)
     }
+  }
+
+  @Test("looks every few seconds where nobody takes connections, however long, and then begins anew")
+  func nobodyThere() throws {
+    let world = try World()
+    (world.isReachable, world.isNobodyThere) = (false, true)
+    world.give(.start)
+    for full in [1, 2] + Array(repeating: 4, count: 30) as [Int64] {
+      let wait = world.advanceToWake()
+      #expect(wait >= full * 500 && wait <= full * 1000 + 1)
+    }
+    world.isReachable = true
+    #expect(world.advanceToWake() <= 4000)
+    #expect(world.isConnected)
+    world.breakConnection()
+    #expect(world.advanceToWake() <= 1000)
+  }
+
+  @Test("takes what a service that moves it ends for no failure, three times in a row, whatever was before")
+  func moved() throws {
+    let world = try World()
+    world.isReachable = false
+    world.give(.start)
+    for _ in 0..<6 { _ = world.advanceToWake() }
+    world.isReachable = true
+    _ = world.advanceToWake()
+    for _ in 0..<3 {
+      #expect(world.isConnected)
+      world.advance(seconds: 2)
+      world.breakConnection()
+      #expect(world.advanceToWake() <= 1000)
+    }
+    world.breakConnection()
+    #expect(world.advanceToWake() >= 1000)
   }
 
   @Test("waits the same with the same seed, and differently with another")

@@ -23,6 +23,8 @@ final class World {
   private(set) var connects = 0
   /// How the world behaves.
   var isReachable = true
+  /// Where it is not reachable, nobody takes connections.
+  var isNobodyThere = false
   var activationFailure: String?
   /// Bytes arrive in pieces of this size.
   var pieceSize = Int.max
@@ -148,7 +150,8 @@ final class World {
   private func connect() {
     connects += 1
     guard isReachable else {
-      return happenings.append(.input(.transportClosed(reason: "connection refused")))
+      return happenings.append(
+        .input(.transportClosed(reason: "connection refused", isUnreachable: isNobodyThere)))
     }
     isTransportOpen = true
     courier.accept(at: now)
