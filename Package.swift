@@ -55,8 +55,9 @@ let package = Package(
     system("CExpat", pkgConfig: "expat", apt: "libexpat1-dev", brew: "expat"),
     system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
     .systemLibrary(name: "CProcessor"),
+    .target(name: "CArguments"),
 
-    library("Platform", ["PushModel", "CProcessor"]),
+    library("Platform", ["PushModel", "CArguments", "CProcessor"]),
     .target(
       name: "PushModel", dependencies: ["CProcessor"], swiftSettings: optimised,
       // Rounding; elsewhere it comes with Foundation, which not all tests have.

@@ -1,3 +1,13 @@
+import CArguments
+
+/// The words that this process was started with.
+public enum ProcessArguments {
+  /// Without the program's name. `CommandLine` reads them from `/proc`, which a container or a jail may be without.
+  public static var words: [String] {
+    (1..<max(1, started_with_count())).compactMap { started_with($0).map { String(cString: $0) } }
+  }
+}
+
 /// The variables that this process was started with.
 public enum ProcessEnvironment {
   public static var variables: [String: String] {

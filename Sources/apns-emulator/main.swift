@@ -1,4 +1,4 @@
 import Commands
 import Platform
 
-exit(Program.run(Array(CommandLine.arguments.dropFirst())))
+exit(Program.run(ProcessArguments.words))
