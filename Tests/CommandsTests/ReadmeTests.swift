@@ -31,7 +31,8 @@ struct ReadmeTests {
     #expect(commands(readme).count > 4)
     let lines = ([readme] + pages.values).flatMap(commands)
     #expect(lines.count > 24)
-    let parser = CommandLineParser(commands: CommandTable.commands, environment: [:], readFile: { _ in [] })
+    let parser = CommandLineParser(
+      commands: CommandTable.commands, environment: [:], readFile: { _ in Array("{}".utf8) })
     for line in lines {
       #expect(throws: Never.self, "\(line)") { _ = try parser.parse(words(line)) }
     }
