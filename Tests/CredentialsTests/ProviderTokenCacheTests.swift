@@ -33,6 +33,8 @@ struct ProviderTokenCacheTests {
     cache.insert(Array("forgotten".utf8), token)
     for number in 0..<(3 * ProviderTokenCache.generationCapacity) {
       cache.insert(Array("token \(number)".utf8), token)
+      // What was found last is at hand whatever else is remembered.
+      #expect(find("token \(number)", in: &cache) == "x")
       #expect(find("kept", in: &cache) == "x")
     }
     #expect(find("forgotten", in: &cache) == nil)

@@ -99,7 +99,7 @@ struct MessageLog {
 
   /// Has an open segment with room for an entry, or an empty one.
   private mutating func makeRoom(_ count: Int) throws(StoreError) {
-    if buffer.count > 0, buffer.count + count > Self.segmentByteCount { try close() }
+    if buffer.count + count > Self.segmentByteCount { try close() }
     guard buffer.count == 0 else { return }
     segments.append(Segment(number: nextNumber))
     nextNumber += 1
