@@ -176,12 +176,17 @@ public final class Console {
 
 extension Console {
   /// `GET /livez`
-  func live(_ request: ConsoleRequest) -> HTTPResponse { HTTPResponse(json: ["status": "live"]) }
+  func live(_ request: ConsoleRequest) -> HTTPResponse {
+    HTTPResponse(json: ["status": "live"]).claimingNothing
+  }
 
   /// `GET /readyz`
   func ready(_ request: ConsoleRequest) -> HTTPResponse {
-    guard let reason = context.unreadiness() else { return HTTPResponse(json: ["status": "ready"]) }
-    return HTTPResponse(status: 503, error: "notReady", reason)
+    let reason = context.unreadiness()
+    let answer =
+      reason.map { HTTPResponse(status: 503, error: "notReady", $0) }
+      ?? HTTPResponse(json: ["status": "ready"])
+    return answer.claimingNothing
   }
 
   /// `GET /api/v1/info`

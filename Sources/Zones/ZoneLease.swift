@@ -129,6 +129,9 @@ public struct ZoneLease: Sendable {
   /// Changes that wait for their append, in bytes.
   public var waitingBytes: Int { queue.bytes.count + (outstanding?.record.count ?? 0) }
 
+  /// How long the append that is under way has waited for the engine, in nanoseconds; nil while there is none.
+  public func appendWait(_ now: Instant) -> Int64? { outstanding.map { now.nanoseconds(since: $0.sentAt) } }
+
   /// How long nothing was heard of the zone's owner, in nanoseconds, by another node.
   public func silence(_ now: Instant) -> Int64 {
     role == .following ? now.nanoseconds(since: silentSince) : 0

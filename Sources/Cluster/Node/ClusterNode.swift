@@ -26,6 +26,8 @@ public final class ClusterNode {
     public var failed: (String) -> Void = { _ in }
     /// Something that people should know.
     public var tell: (_ sentence: String, _ because: String?) -> Void = { _, _ in }
+    /// What keeps the engine from being of use, once each time; nil once that is over.
+    public var engineTrouble: (_ trouble: ClusterTrouble?) -> Void = { _ in }
 
     public init() {}
   }
@@ -61,6 +63,7 @@ public final class ClusterNode {
   private var told: Set<String> = []
   /// New beginnings that were carried out, and the zones whose logs have not told of the last one.
   private var startsOver = StartsOver()
+  private var news = TroubleNews()
 
   /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
   public init(loop: EventLoop, engine: NATSClient.Settings, _ settings: NodeSettings) throws {
@@ -134,15 +137,29 @@ public final class ClusterNode {
   public var isReady: Bool { whyNotReady == nil }
 
   /// nil if it is ready.
-  public var whyNotReady: String? {
-    if let because = client.awayBecause { return "the engine is not there: \(because)" }
-    guard hasRead else { return "the logs of the zones are being read" }
-    let nowhere = seats.count { $0 == .nowhere }
-    return nowhere == 0 ? nil : "\(nowhere) of \(seats.count) zones have no owner at the moment"
+  public var whyNotReady: String? { trouble.map { "\($0)" } }
+
+  /// nil if it is ready.
+  public var trouble: ClusterTrouble? {
+    let now = SystemClock.now()
+    var facts = ClusterTrouble.Facts(engineAway: client.awayBecause, hasRead: hasRead)
+    facts.isEngineSilent = presence.isEngineSilent(now)
+    facts.appends = drivers.compactMap { driver in
+      driver.lease?.appendWait(now).map { (failure: driver.lease?.trouble, waited: $0) }
+    }
+    facts.silent = presence.silent(now)
+    facts.owners = seats.map {
+      switch $0 {
+      case .here: name
+      case .at(let peer): peer.name
+      case .nowhere: nil
+      }
+    }
+    return ClusterTrouble(facts)
   }
 
-  /// Why the engine is not there; nil while it is.
-  public var engineTrouble: String? { client.awayBecause }
+  /// Whether there is a connection to the engine.
+  public var isConnected: Bool { client.awayBecause == nil }
 
   /// This host, as the engine sees it; nil while that is not there.
   public var ownHost: String? { client.ownHost }
@@ -201,6 +218,7 @@ public final class ClusterNode {
     guard !hasFailed else { return }
     let now = SystemClock.now()
     presence.tick(now)
+    tellOfEngine(now)
     let targets = self.targets
     for driver in drivers {
       let isWanted = targets.isEmpty || targets[driver.zone.number] == name
@@ -212,6 +230,14 @@ public final class ClusterNode {
     if let whenEmpty, mayEnd {
       self.whenEmpty = nil
       leave(then: whenEmpty)
+    }
+  }
+
+  private func tellOfEngine(_ now: Instant) {
+    switch news.take(trouble, now: now) {
+    case .trouble(let trouble): callbacks.engineTrouble(trouble)
+    case .over: callbacks.engineTrouble(nil)
+    case nil: break
     }
   }
 

@@ -22,6 +22,8 @@ public struct NodeAnnouncement: Equatable, Sendable {
   var seen: UInt64 = 0
   /// Of its credentials; nil from a node of a version that does not say.
   var fingerprints: NodeFingerprints?
+  /// How often the node says so, in milliseconds; every second where it does not say how often.
+  var everyMs: Int64 = 1000
 
   /// The version of what it says to other nodes (`NodeHello.version`); of the first version, which does not say, 1.
   var speaks = 1
@@ -38,6 +40,7 @@ public struct NodeAnnouncement: Equatable, Sendable {
       "number": .integer(Int64(clamping: number)), "seen": .integer(Int64(clamping: seen)),
       "ca": .optional(fingerprints?.authority), "deviceCA": .optional(fingerprints?.deviceAuthority),
       "tokens": .optional(fingerprints?.tokens), "speaks": .integer(Int64(speaks)),
+      "everyMs": .integer(everyMs),
     ]
   }
 
@@ -68,6 +71,7 @@ public struct NodeAnnouncement: Equatable, Sendable {
     if case .integer(let count)? = document["number"] { number = UInt64(clamping: count) }
     if case .integer(let count)? = document["seen"] { seen = UInt64(clamping: count) }
     if case .integer(let version)? = document["speaks"] { speaks = Int(clamping: version) }
+    if case .integer(let interval)? = document["everyMs"] { everyMs = min(max(interval, 1), 1000) }
     if case .string(let authority)? = document["ca"], case .string(let devices)? = document["deviceCA"],
       case .string(let tokens)? = document["tokens"]
     {
@@ -91,6 +95,13 @@ struct NodeBoard {
       nodes[announcement.name] != nil || nodes.count < Self.limit
     else { return }
     nodes[announcement.name] = (announcement, now)
+  }
+
+  /// Those who have missed two announcements, by name; `listening` says since when what they say would have been heard.
+  func silent(_ now: Instant, listening: Instant) -> [String] {
+    nodes.filter { _, node in
+      now.nanoseconds(since: max(node.heardAt, listening)) >= 2 * node.announcement.everyMs * 1_000_000
+    }.keys.sorted()
   }
 
   /// Forgets who is gone; answers their names.

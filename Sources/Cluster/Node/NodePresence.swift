@@ -5,7 +5,9 @@ import Transport
 
 /// Which nodes live: says that this one does, hears of the others, and forgets those that have been silent for too long.
 final class NodePresence {
-  private static let announcementInterval: Int64 = 1_000_000_000
+  private static let announcementInterval: Int64 = 500_000_000
+  /// Who is ticked later than so has not listened meanwhile, in nanoseconds.
+  private static let lapse: Int64 = 300_000_000
 
   private let client: NATSClient
   private let names: ClusterNames
@@ -17,6 +19,11 @@ final class NodePresence {
   /// What the others are told of this node.
   private(set) var own: NodeAnnouncement
   private var announcedAt = Instant.distantPast
+  private var tickedAt = Instant.distantPast
+  /// Since when what is said would have been heard.
+  private var listeningSince = Instant.distantPast
+  /// When this node's own announcement came back from the engine.
+  private var echoedAt = Instant.distantPast
   /// Zones that this node owns, as a count.
   var countOwned: () -> Int = { 0 }
   /// A node has come, gone or changed.
@@ -38,6 +45,7 @@ final class NodePresence {
     callPlace = ClusterSeal.Place(name: names.calls, created: created)
     fresh = FreshAnnouncements(ordinal: ordinal)
     own = NodeAnnouncement(name: name, ordinal: ordinal)
+    own.everyMs = Self.announcementInterval / 1_000_000
   }
 
   /// Begins to hear of others, and to answer those who ask whether this node lives.
@@ -57,6 +65,8 @@ final class NodePresence {
 
   /// To be called some ten times a second.
   func tick(_ now: Instant) {
+    if client.info == nil || now.nanoseconds(since: tickedAt) >= Self.lapse { listeningSince = now }
+    tickedAt = now
     if now.nanoseconds(since: announcedAt) >= Self.announcementInterval { announce(now) }
     if !board.forgetSilent(now).isEmpty { onChange() }
   }
@@ -84,8 +94,17 @@ final class NodePresence {
     onChange()
   }
 
+  /// Whether the engine has not told this node for a while what it says itself, twice a second.
+  func isEngineSilent(_ now: Instant) -> Bool {
+    now.nanoseconds(since: max(echoedAt, listeningSince)) >= 2 * Self.announcementInterval
+  }
+
+  /// Nodes that should have been heard of, by name.
+  func silent(_ now: Instant) -> [String] { board.silent(now, listening: listeningSince) }
+
   private func hear(_ bytes: [UInt8]) {
     guard let heard = announcement(bytes) else { return }
+    if heard.name == own.name, heard.ordinal == own.ordinal { echoedAt = SystemClock.now() }
     if let refusal = refusal(by: heard) { return onRefusal(refusal) }
     guard heard.name != own.name else { return }
     let before = board[heard.name]

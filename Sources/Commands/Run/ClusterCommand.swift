@@ -142,6 +142,8 @@ enum ClusterTable {
     let (zones, name) = (cluster.list("zones"), cluster["name"]?.string ?? "")
     var sentences: [String] = []
     if let because = cluster["because"]?.string { sentences.append("not ready: \(because)") }
+    // All else follows of that.
+    guard cluster["engine"]?["because"]?.string == nil else { return sentences }
     let waiting = cluster["engine"]?["waitingMs"]?.integer ?? 0
     if waiting >= longWait { sentences.append("the engine has let \(name) wait for \(waiting) ms") }
     sentences += cluster.list("missing").compactMap(\.string).map {
@@ -152,11 +154,15 @@ enum ClusterTable {
     if !nowhere.isEmpty { sentences.append("without an owner now: \(ranges(nowhere))") }
     let moving = zones.filter { $0.says("moving") }.compactMap { $0["zone"]?.integer }
     if !moving.isEmpty { sentences.append("moving: \(ranges(moving))") }
-    for zone in zones {
-      guard let trouble = zone["trouble"]?.string else { continue }
-      sentences.append("zone \(zone["zone"]?.text ?? ""): \(trouble)")
+    return sentences + zoneTroubles(zones)
+  }
+
+  /// Zones that have the same trouble are one line.
+  private static func zoneTroubles(_ zones: [JSONValue]) -> [String] {
+    let troubled = Dictionary(grouping: zones) { $0["trouble"]?.string }
+    return troubled.sorted { $0.key ?? "" < $1.key ?? "" }.compactMap { trouble, zones in
+      trouble.map { "zone \(ranges(zones.compactMap { $0["zone"]?.integer })): \($0)" }
     }
-    return sentences
   }
 }
 

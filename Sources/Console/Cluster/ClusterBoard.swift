@@ -25,13 +25,15 @@ public struct ClusterReport: Equatable, Sendable {
   public struct Engine: Equatable, Sendable {
     /// Its servers as they were given, without what logs in.
     public var servers: [String]
-    /// Why it is not there; nil while it is.
+    public var isConnected: Bool
+    /// Why it is of no use, whether it is there or not; nil while all is well.
     public var trouble: String?
     /// How long it has let this node wait for what it is to keep, in milliseconds.
     public var waitingMs: Int64
 
-    public init(servers: [String], trouble: String?, waitingMs: Int64) {
-      (self.servers, self.trouble, self.waitingMs) = (servers, trouble, waitingMs)
+    public init(servers: [String], isConnected: Bool, trouble: String?, waitingMs: Int64) {
+      (self.servers, self.isConnected) = (servers, isConnected)
+      (self.trouble, self.waitingMs) = (trouble, waitingMs)
     }
   }
 

@@ -17,7 +17,7 @@ extension ClusterReport {
 extension ClusterReport.Engine {
   fileprivate var document: JSONValue {
     [
-      "servers": .array(servers.map { .string($0) }), "connected": .bool(trouble == nil),
+      "servers": .array(servers.map { .string($0) }), "connected": .bool(isConnected),
       "because": .optional(trouble), "waitingMs": .integer(waitingMs),
     ]
   }

@@ -6,7 +6,7 @@ extension Console {
   /// `GET /api/v1/cluster`
   func showCluster(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    return HTTPResponse(json: try clusterBoard.report.document)
+    return HTTPResponse(json: try clusterBoard.report.document).claimingNothing
   }
 
   /// `POST /api/v1/cluster/zones/{zone}`: moves a zone; only its owner can.

@@ -18,11 +18,13 @@ final class ClusterConsole: ClusterBoard {
   private var cluster: ClusterNode { node.cluster }
 
   var report: ClusterReport {
-    ClusterReport(
-      name: cluster.name, cluster: cluster.clusterName, because: cluster.whyNotReady,
+    let trouble = cluster.trouble
+    return ClusterReport(
+      name: cluster.name, cluster: cluster.clusterName, because: trouble.map { "\($0)" },
       engine: ClusterReport.Engine(
-        servers: emulator.options.cluster?.engines.map(\.description) ?? [], trouble: cluster.engineTrouble,
-        waitingMs: cluster.waitingTime / 1_000_000),
+        servers: emulator.options.cluster?.engines.map(\.description) ?? [], isConnected: cluster.isConnected,
+        trouble: trouble.flatMap { $0.isOfEngine ? "\($0)" : nil }, waitingMs: cluster.waitingTime / 1_000_000
+      ),
       nodes: cluster.nodes.map { ClusterReport.Node($0) }, missing: cluster.missing,
       zones: cluster.zoneReports.map { ClusterReport.Zone($0) })
   }

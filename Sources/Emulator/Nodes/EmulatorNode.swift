@@ -107,6 +107,11 @@ final class EmulatorNode {
     cluster.callbacks.tell = { [logger] sentence, because in
       logger.log(.warning, sentence, because.map { [("because", .string($0))] } ?? [])
     }
+    cluster.callbacks.engineTrouble = { [logger] trouble in
+      guard let trouble else { return logger.log(.info, "the engine is of use again") }
+      logger.log(
+        .error, "nothing is kept, and pushes are refused", [("because", .string("\(trouble)"))])
+    }
     if !cluster.isSealed {
       logger.log(
         .warning, "without --cluster-secret, whoever may write to the NATS server may change everything", [])

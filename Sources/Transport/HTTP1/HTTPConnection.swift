@@ -155,6 +155,7 @@ public final class HTTPConnection {
     // While an earlier answer waits to be read, its deadline stays.
     if queuedBytes == 0 { connection.deadline = .max }
     requestCount += 1
+    connection.waitsForCommits = true
     let exchange = HTTPExchange(request, outlet: self, isOnReserve: isReserve)
     state = .answering(exchange, .whole)
     handler(exchange)
@@ -322,6 +323,7 @@ extension HTTPConnection: HTTPExchangeOutlet {
     guard exchange === self.exchange else { return }
     let keeps = keepsConnection(exchange) && !response.endsConnection
     let isHead = exchange.request.method == "HEAD"
+    if response.claimsNothing, connection.queuedBytes == 0 { connection.waitsForCommits = false }
     queue(
       HTTPFraming.head(
         response, isHead ? .headOnly(keepsConnection: keeps) : .whole(keepsConnection: keeps)))

@@ -7,6 +7,8 @@ public struct HTTPResponse: Sendable {
   public var body: [UInt8]
   /// The connection ends after this answer.
   public var endsConnection = false
+  /// Says nothing of what is not committed yet, and so need not wait for that (`EventLoop.holdOutput`).
+  public var claimsNothing = false
 
   public init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
     (self.status, self.fields, self.body) = (status, fields, body)
@@ -29,6 +31,13 @@ public struct HTTPResponse: Sendable {
     self.init(
       status: status, fields: [HTTPField("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8)
     )
+  }
+
+  /// The same, which says nothing of what is not committed yet.
+  public var claimingNothing: HTTPResponse {
+    var response = self
+    response.claimsNothing = true
+    return response
   }
 
   /// The value of the first field of this name, compared without case.

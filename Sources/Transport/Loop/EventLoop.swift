@@ -209,7 +209,12 @@ public class LoopClient {
   fileprivate(set) final var isQueuedForReading = false
 
   /// What it says must not leave before its turn is committed: so it is for a server. A client may be who carries the commit.
-  public final var waitsForCommits = true { didSet { if !waitsForCommits { stoppedWaiting() } } }
+  public final var waitsForCommits = true {
+    didSet {
+      guard waitsForCommits != oldValue else { return }
+      if waitsForCommits { beganWaiting() } else { stoppedWaiting() }
+    }
+  }
 
   init(loop: EventLoop) { self.loop = loop }
 
@@ -239,6 +244,8 @@ public class LoopClient {
   func release() {}
   /// What is queued waits for no commit any more.
   func stoppedWaiting() {}
+  /// What is queued from here on waits, and nothing before.
+  func beganWaiting() {}
   /// Reads on.
   func readOn() {}
 }

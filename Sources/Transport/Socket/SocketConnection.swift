@@ -177,6 +177,9 @@ public final class SocketConnection: LoopClient {
   override func release() {
     if waitsForCommits { output.uncover(hasMore: isQueuedForFlush) }
   }
+  override func beganWaiting() {
+    if isQueuedForFlush, loop.holdsOutput { output.hold() }
+  }
   override func stoppedWaiting() {
     guard output.isGated else { return }
     output.openGate()

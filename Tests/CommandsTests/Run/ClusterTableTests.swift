@@ -63,6 +63,23 @@ import Testing
       lines.last == "node-3 is away: start it again, or, if it will not come back, `cluster forget node-3`")
   }
 
+  @Test("one cause is one line: the engine's, or that of several zones")
+  func causes() {
+    let zones = (3...6).map { number -> JSONValue in
+      [
+        "zone": .integer(number), "owner": "node-1", "seat": "nowhere", "moving": false,
+        "trouble": number == 6 ? "full" : "late",
+      ]
+    }
+    #expect(ClusterTable.lines(cluster(zones)).suffix(2) == ["zone 6: full", "zone 3-5: late"])
+    guard case .object(let members) = cluster(zones, because: "the engine is not there", waiting: 9000) else {
+      return
+    }
+    let away = JSONValue.object(
+      members + [("engine", ["servers": [], "because": "the engine is not there"])])
+    #expect(ClusterTable.lines(away).suffix(2) == ["", "not ready: the engine is not there"])
+  }
+
   @Test("numbers are written as ranges", arguments: [([], ""), ([7], "7"), ([3, 1, 2, 9, 8], "1-3 8-9")])
   func ranges(_ numbers: [Int64], _ text: String) { #expect(ClusterTable.ranges(numbers) == text) }
 }

@@ -14,7 +14,8 @@ final class FakeCluster: ClusterBoard, @unchecked Sendable {
   var missing = ["node-3"]
 
   var report: ClusterReport {
-    let engine = ClusterReport.Engine(servers: ["nats://127.0.0.1:4222"], trouble: because, waitingMs: 0)
+    let engine = ClusterReport.Engine(
+      servers: ["nats://127.0.0.1:4222"], isConnected: because == nil, trouble: because, waitingMs: 0)
     return ClusterReport(
       name: "node-1", because: because, engine: engine,
       nodes: [node("node-1", console: "127.0.0.1:8790"), node("node-2", console: "127.0.0.1:8890")],

@@ -61,6 +61,35 @@ extension LiveTests {
       #expect(spy.commits == commits + 2)
     }
 
+    @Test("whether it is ready waits for no commit, and lets nothing out that does")
+    func readiness() throws {
+      let harness = try EmulatorHarness(data: folder.path) { $0.consolePort = .number(0) }
+      let (spy, token) = (try harness.spyOnStore(), try harness.offlineToken())
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      slowDown(spy, harness)
+      client.send(.push(token.hex))
+      harness.turn(until: "the commit is under way") { spy.isUnderWay }
+      #expect(try harness.ask("GET", "/readyz").contains("200 OK"))
+      let socket = try RawSocket(try harness.address("console"))
+      var heard: [UInt8] = []
+      func answers() -> Int {
+        heard += socket.read()
+        return String(decoding: heard, as: UTF8.self).ranges(of: "HTTP/1.1 200 OK").count
+      }
+      let requests = ["/readyz", "/api/v1/info", "/readyz"].map {
+        "GET \($0) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      }
+      socket.send(Array(requests.joined().utf8))
+      harness.turn(until: "the first is answered") { answers() > 0 }
+      harness.settle()
+      // What tells of the push waits, and so does what comes behind it.
+      #expect(answers() == 1 && spy.isUnderWay)
+      spy.complete()
+      harness.turn(until: "all are answered") { answers() == 3 }
+      #expect(client.answers.values.allSatisfy { $0.status == 200 })
+    }
+
     @Test("an error packet waits for the commit of what came before it, and so does the end")
     func errorPacket() throws {
       let (harness, spy, token) = try start()
