@@ -89,6 +89,7 @@ def test_a_full_engine_is_no_place_to_push_to_until_there_is_room(cluster):
     for each in pushes:
         each.start()
     for each in cluster.nodes:
+        assert each.metric("apns_emulator_cluster_ready") == 0
         code, lines = status(each)
         assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the engine takes nothing more: JetStream refuses: "), lines
         assert "Make room" in lines[0]

@@ -12,7 +12,8 @@ extension Console {
       .map(\.text).joined()
     return HTTPResponse(
       status: 200, fields: [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
-      body: Array(text.utf8))
+      body: Array(text.utf8)
+    ).claimingNothing
   }
 
   private var brokerMetrics: [MetricFamily] {

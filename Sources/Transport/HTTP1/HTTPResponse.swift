@@ -7,7 +7,7 @@ public struct HTTPResponse: Sendable {
   public var body: [UInt8]
   /// The connection ends after this answer.
   public var endsConnection = false
-  /// Says nothing of what is not committed yet, and so need not wait for that (`EventLoop.holdOutput`).
+  /// Promises nothing of what is not committed yet, and so need not wait for that (`EventLoop.holdOutput`): it says how this process is.
   public var claimsNothing = false
 
   public init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
@@ -33,7 +33,7 @@ public struct HTTPResponse: Sendable {
     )
   }
 
-  /// The same, which says nothing of what is not committed yet.
+  /// The same, which promises nothing of what is not committed yet.
   public var claimingNothing: HTTPResponse {
     var response = self
     response.claimsNothing = true
