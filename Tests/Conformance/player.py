@@ -2,23 +2,19 @@
 has: the repository, with the program built and certificates that save time. Ports are the default ones."""
 
 import contextlib
-import fcntl
 import json
 import os
 import pathlib
 import re
 import shutil
-import socket
-import struct
 import subprocess
 import sys
 
 from harness import BINARY, PATIENCE, eventually
+from namespaces import switch_loopback_on
 from pages import ROOT, Slip, blocks, check_diagram, pattern
 from terminals import Terminal
 
-# Of `ioctl` and its `ifreq` (netdevice(7)).
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 SCRIPT = '#!/bin/sh\nexec PROGRAM {} "$@"\n'
 # To curl by itself a refusal is an answer like any other; and it prints its progress where there is no terminal.
 CURL = """#!/bin/bash
@@ -175,18 +171,8 @@ def differences(told, found, place):
         yield f"{place} is told as {told!r} and is {found!r}"
 
 
-def switch_loopback_on():
-    """A new network has it switched off."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        request = fcntl.ioctl(any_socket, SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0))
-        flags, = struct.unpack_from("h", request, 16)
-        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | IFF_UP))
-
-
 def main(name, folder):
-    if sys.platform == "linux":
-        with contextlib.suppress(PermissionError):
-            switch_loopback_on()
+    switch_loopback_on()
     with contextlib.closing(Player(name, pathlib.Path(folder))) as player:
         try:
             player.play()

@@ -3,13 +3,13 @@
 import json
 import os
 import pty
-import shutil
 import subprocess
 import threading
 
 import pytest
 
 from harness import BINARY, PATIENCE, TOPIC, Emulator
+from namespaces import own
 
 
 @pytest.fixture
@@ -173,13 +173,12 @@ def test_tail_is_coloured_on_a_terminal_that_wants_it(emulator, environment, col
 @pytest.mark.parametrize("words", [("nonsense",), ("explain", "no JSON")])
 def test_words_arrive_without_proc(words):
     """As in a container or a jail that has none."""
-    own = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m"]
-    hide = "mount -t tmpfs none /proc"
-    if not shutil.which("unshare") or subprocess.run([*own, "sh", "-c", hide], capture_output=True).returncode != 0:
+    before, hide = own("-m"), "mount -t tmpfs none /proc"
+    if before is None or subprocess.run([*before, "sh", "-c", hide], capture_output=True).returncode != 0:
         pytest.skip("nothing may be mounted here in place of /proc")
     command = [BINARY, *words]
     without, usual = (
         subprocess.run(each, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
-        for each in ([*own, "sh", "-c", hide + ' && exec "$@"', "sh", *command], command))
+        for each in ([*before, "sh", "-c", hide + ' && exec "$@"', "sh", *command], command))
     assert (without.returncode, without.stdout, without.stderr) == (usual.returncode, usual.stdout, usual.stderr)
     assert usual.returncode != 0

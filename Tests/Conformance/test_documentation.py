@@ -14,25 +14,17 @@ import pytest
 
 import pages
 from harness import PATIENCE
+from namespaces import own
 from pages import Slip, blocks, pattern
 from player import Player
 
 DEFAULT_PORTS = [2195, 2196, 2197, 5223, 8790, 8791]
-# A network of one's own, for root and, where that is allowed, for others.
-OWN_NETWORKS = [["unshare", "-n"], ["unshare", "-r", "-n"]]
-
-
-def own_network():
-    """The command by which another gets one; None where there is none to be had."""
-    if not shutil.which("unshare"):
-        return None
-    return next((each for each in OWN_NETWORKS if subprocess.run([*each, "true"], capture_output=True).returncode == 0), None)
 
 
 @contextlib.contextmanager
 def default_ports(tmp_path_factory):
     """What to put before a command that uses them. Without a network of one's own, one after the other has them."""
-    if (command := own_network()) is not None:
+    if (command := own("-n")) is not None:
         yield command
         return
     common = tmp_path_factory.getbasetemp()

@@ -4,6 +4,8 @@ somewhere else."""
 import collections
 import json
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,6 +15,8 @@ import pytest
 from harness import BINARY, PATIENCE, TOPIC, Emulator, SimulatedDevice, eventually
 from identity import bearer
 from legacy import Provider, framed
+from namespaces import own
+from pages import ROOT
 from programs import Run, client, tool
 from wire import connect
 
@@ -103,6 +107,16 @@ const socket = require("tls").connect({ host, port, servername: "localhost", ALP
 """
 
 
+# Node's http2 heeds no proxy.
+HEEDLESS_NODE = """
+const [url, topic, cert, key] = process.argv.slice(2), target = new URL(url), fs = require("fs");
+const session = require("http2").connect(target.origin, { cert: fs.readFileSync(cert), key: fs.readFileSync(key) });
+const stream = session.request({ ":method": "POST", ":path": target.pathname, "apns-topic": topic });
+stream.on("response", (headers) => { console.log(headers[":status"]); session.close(); });
+stream.end('{"aps":{"alert":"Hello"}}');
+"""
+
+
 class ProxiedProvider(Provider):
     """A provider of the binary interface that has been taught about proxies."""
 
@@ -141,28 +155,54 @@ def test_the_name_that_was_asked_for_says_the_environment(lab, name, environment
 class TestExec:
     """`exec --proxy`, in which every program finds us."""
 
-    SCRIPT = (
-        'set -e; {emulator} certs push --topic {topic} > /dev/null\n'
-        'curl -sf -X POST http://$APNS_EMULATOR_CONSOLE/api/v1/devices/phone-1/apps/{topic}/install > /dev/null\n'
-        'token=$({emulator} tokens --udid phone-1 --bare)\n'
-        'curl -s --http2 --cert certs/push/{topic}.pem --key certs/push/{topic}.key'
-        ' -H "apns-topic: {topic}" -d \'{{"aps":{{"alert":"Hello"}}}}\' -w "%{{http_code}}\\n"'
-        ' https://{apple}/3/device/$token\n'
+    # A phone with an app, and a certificate for that.
+    READY = (
+        f'set -e; {BINARY} certs push --topic {TOPIC} > /dev/null\n'
+        f'curl -sf -X POST http://$APNS_EMULATOR_CONSOLE/api/v1/devices/phone-1/apps/{TOPIC}/install > /dev/null\n'
+        f'push=https://{APPLE}/3/device/$({BINARY} tokens --udid phone-1 --bare)\n'
+        f'cert=certs/push/{TOPIC}.pem key=certs/push/{TOPIC}.key\n')
+    CURL = (
+        f'curl -s --http2 --cert $cert --key $key -H "apns-topic: {TOPIC}" -d \'{{"aps":{{"alert":"Hello"}}}}\''
+        ' -w "%{http_code}\\n" $push\n'
         'test "$HTTPS_PROXY" = "http://$APNS_EMULATOR_PROXY" && echo "$https_proxy $NO_PROXY $no_proxy"\n')
 
-    def test_sets_what_programs_heed(self, tmp_path):
-        script = self.SCRIPT.format(emulator=BINARY, topic=TOPIC, apple=APPLE)
-        environment = Emulator(tmp_path).environment
+    def proxied(self, folder, script, patience=PATIENCE, before=(), flags=("--proxy",), **variables):
+        """What a script prints in a shell that trusts somebody else."""
+        environment = Emulator(folder).environment | ELSEWHERE | variables
         del environment["APNS_EMULATOR_PORTS_FILE"]
-        environment.update(ELSEWHERE)
         result = subprocess.run(
-            [BINARY, "exec", "--proxy", "--", "sh", "-c", script], cwd=tmp_path, env=environment,
-            capture_output=True, text=True, timeout=PATIENCE)
+            [*before, BINARY, "exec", *flags, "--", "sh", "-c", self.READY + script], cwd=folder, env=environment,
+            capture_output=True, text=True, timeout=patience)
         assert result.returncode == 0, result.stderr
-        status, variables = result.stdout.splitlines()
+        return result.stdout
+
+    def test_sets_what_programs_heed(self, tmp_path):
+        status, variables = self.proxied(tmp_path, self.CURL).splitlines()
         assert status == "200"
         local = "localhost,127.0.0.1,::1"
         assert variables.split() == [variables.split()[0], local, local]
+
+    def test_leads_gos_own_client(self, tmp_path):
+        if not (go := shutil.which("go")):
+            pytest.skip("Go is not installed (Debian: golang-go, 460 MB)")
+        # What it has compiled once; it is not to look for anything elsewhere.
+        cache = subprocess.run([go, "env", "GOCACHE"], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout.strip()
+        script = f'{go} run "{client("push.go")}" $push {TOPIC} $cert $key\n'
+        printed = self.proxied(tmp_path, script, 4 * PATIENCE, GOCACHE=cache, GOPROXY="off", GOTOOLCHAIN="local", GOFLAGS="")
+        assert printed == "200 HTTP/2.0\n"
+
+    def test_the_hosts_file_leads_those_that_heed_no_proxy(self, tmp_path):
+        """The line of Documentation/clients.md, and the port that Apple's name stands for."""
+        if (before := own("-m", "-n")) is None:
+            pytest.skip("there is no network of one's own to be had")
+        [line] = re.findall(r"`(127\.0\.0\.1 api\.push.*?)`", (ROOT / "Documentation" / "clients.md").read_text())
+        (tmp_path / "hosts").write_text(f"127.0.0.1 localhost\n{line}\n")
+        (tmp_path / "push.js").write_text(HEEDLESS_NODE)
+        ready = f'"{sys.executable}" "{ROOT}/Tests/Conformance/namespaces.py" && mount --bind hosts /etc/hosts && exec "$@"'
+        printed = self.proxied(
+            tmp_path, f'{tool("node")} push.js $push {TOPIC} $cert $key\n', flags=("--provider-port", "443"),
+            before=[*before, "sh", "-c", ready, "sh"])
+        assert printed == "200\n"
 
     @pytest.mark.parametrize("program", [
         [sys.executable, "-c", TRUSTING_PYTHON], ["node", "-e", TRUSTING_NODE]],
