@@ -7,7 +7,7 @@ fails                     a command of the block must fail
 second terminal           typed in that terminal, whose program gets Ctrl-C before, and goes on beside all that follows
 second terminal, once it says TEXT
                           what follows waits for that
-emulator                  the same in the emulator's terminal, once it says `ready`. Without such a block there is one on all pages
+emulator                  the same in the emulator's terminal, once it says `ready`. A page that does not begin with one has one
 each in a terminal        the same of each line in a terminal of its own, after Ctrl-C in all others
 ```text                   all that the block before has printed; … is anything within a line, and alone any lines
 text, second terminal     lines that come there, in this order, with others between them

@@ -78,7 +78,7 @@ class Player:
 
     def play(self):
         tags = [each.tag for each in self.blocks if each.language == "sh"]
-        if tags and not any(tag.startswith(("emulator", "each")) for tag in tags):
+        if tags and not tags[0].startswith(("emulator", "each")):
             self._go_on("emulator", "apns-emulator serve --ports-file ports.json", "the start", "ready")
         for number, block in enumerate(self.blocks):
             if not write_file(block, self.folder):
@@ -128,7 +128,7 @@ class Player:
             for line in block.text.splitlines():
                 if line != "…":
                     self.terminals[block.tag or self.last].shows(pattern(line))
-        elif not re.fullmatch(pattern(block.text), self.printed):
+        elif not re.fullmatch(pattern(block.text), self.printed.removesuffix("\n") + "\n"):
             raise Slip(f"{block.place}: expected\n{block.text}\ngot\n{self.printed}")
 
     def _parse(self, block, _):
