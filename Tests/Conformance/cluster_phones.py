@@ -23,6 +23,8 @@ class Phone:
 
     def __init__(self, node, udid):
         self.node, self.is_online, self.gone, self.away = node, False, None, []
+        # What it has told last, and when.
+        self.last = ()
         self.process = subprocess.Popen(
             [BINARY, "device", "--udid", udid, "--topic", TOPIC, "--json"], cwd=node.folder, env=node.environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -31,6 +33,7 @@ class Phone:
     def _read(self):
         for line in self.process.stdout:
             event, now = json.loads(line)["event"], time.monotonic()
+            self.last = (*self.last[-9:], (now, line.strip()))
             if event == "disconnected" and self.is_online:
                 self.is_online, self.gone = False, now
             elif event == "connected" and not self.is_online:
@@ -76,7 +79,12 @@ class Phones:
 
     def wait(self):
         """Until all are there again."""
-        eventually(lambda: all(phone.is_online for phone in self.phones), "all phones are back")
+        eventually(lambda: all(phone.is_online for phone in self.phones), self._missing)
+
+    def _missing(self):
+        return "\n".join(["all phones are back", *(
+            f"{phone.node.name}, {time.monotonic() - at:.1f} s ago: {line}"
+            for phone in self.phones if not phone.is_online for at, line in phone.last)])
 
     def note(self, fault):
         """What has happened since the last time was the fault's doing."""

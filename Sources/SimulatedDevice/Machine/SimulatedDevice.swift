@@ -34,10 +34,10 @@ public struct SimulatedDevice: ~Copyable {
   private static let firstWaitNanoseconds: Int64 = 1_000_000_000
   /// The longest wait, in nanoseconds. A person who has restarted the emulator should not wait longer than this.
   private static let longestWaitNanoseconds: Int64 = 60 * 1_000_000_000
-  /// A connection that has lasted so long will last, in nanoseconds.
-  private static let stableNanoseconds: Int64 = 10 * 1_000_000_000
-  /// Connections in a row that the service took, and that ended sooner, as a count, before another counts as a failure: a service of several
-  /// nodes ends them when it moves a device, and two devices with one identity end each other's for ever.
+  /// A connection that has lasted so long was a success, in nanoseconds: whatever ends it then, the next is tried at once. A service of
+  /// several nodes ends connections when it moves devices; two devices with one identity, which end each other's, take turns.
+  private static let stableNanoseconds: Int64 = 2 * 1_000_000_000
+  /// Connections in a row that ended sooner, as a count, before the next one counts as a failure: devices may be moved more than once.
   private static let briefConnections = 3
   /// Where nobody takes connections, no more failures are counted than these: the wait is up to 4 s. An attempt costs next to nothing there,
   /// and whoever comes back is found soon.

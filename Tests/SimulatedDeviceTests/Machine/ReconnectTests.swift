@@ -46,7 +46,7 @@ struct ReconnectTests {
     _ = world.advanceToWake()
     for _ in 0..<3 {
       #expect(world.isConnected)
-      world.advance(seconds: 2)
+      world.advance(seconds: 1)
       world.breakConnection()
       #expect(world.advanceToWake() <= 1000)
     }
@@ -69,10 +69,10 @@ struct ReconnectTests {
       world.breakConnection()
       _ = world.advanceToWake()
     }
-    world.advance(seconds: 9)
+    world.advance(seconds: 1)
     world.breakConnection()
     #expect(world.advanceToWake() > 1000)
-    world.advance(seconds: 10)
+    world.advance(seconds: 2)
     world.breakConnection()
     #expect(world.advanceToWake() <= 1000)
   }
