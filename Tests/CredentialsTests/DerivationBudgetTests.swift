@@ -90,6 +90,44 @@ struct DerivationBudgetTests {
     }
   }
 
+  // MARK: Bags
+
+  private func der(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
+    let content = parts.flatMap { $0 }
+    return [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xff)] + content
+  }
+
+  /// Of type data (RFC 2315, 8).
+  private func data(_ content: [UInt8]) -> [UInt8] {
+    let type: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01]
+    return der(0x30, type, der(0xa0, der(0x04, content)))
+  }
+
+  /// A bag (RFC 7292, 4.2) of the last number of its type.
+  private func bag(_ number: UInt8, _ value: [UInt8]) -> [UInt8] {
+    let type: [UInt8] = [0x06, 0x0b, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x0c, 0x0a, 0x01, number]
+    return der(0x30, type, der(0xa0, value))
+  }
+
+  /// A file with a certificate and its key in bags that lie so deep.
+  private func nested(_ depth: Int) throws -> [UInt8] {
+    let x509: [UInt8] = [0x06, 0x0a, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x16, 0x01]
+    let pair = try TestCertificate.issued(environments: .both)
+    let lines = String(decoding: try pair.key.pem(), as: UTF8.self).split(separator: "\n")
+    let key = try #require(Data(base64Encoded: lines.dropFirst().dropLast().joined()))
+    let certificate = der(0x30, x509, der(0xa0, der(0x04, pair.certificate.der)))
+    var bags = der(0x30, bag(3, certificate), bag(1, Array(key)))
+    for _ in 1..<depth { bags = der(0x30, bag(6, bags)) }
+    return try recoded(der(0x30, [0x02, 0x01, 0x03], data(der(0x30, data(bags)))))
+  }
+
+  @Test("bags may lie four deep, and no deeper")
+  func deepBags() throws {
+    #expect(try read(nested(4)).certificatesDER.count == 1)
+    let error = #expect(throws: CredentialsError.self) { try read(nested(5)) }
+    #expect(error?.message.contains("expected bags at most 4 deep") == true)
+  }
+
   private func encryptedKey(_ make: (OpaquePointer) throws -> OpaquePointer?) throws -> [UInt8] {
     let key = try handle(try PrivateKey.generateP256().pem())
     defer { EVP_PKEY_free(key) }

@@ -67,7 +67,10 @@ struct PKCS12Reader {
   }
 
   private mutating func read(bags: OpaquePointer, depth: Int) throws(CredentialsError) {
-    guard depth <= Self.deepest else { throw unreadable }
+    guard depth <= Self.deepest else {
+      throw CredentialsError(
+        .unsuitable, "\(file): expected bags at most \(Self.deepest) deep, got bags within bags beyond that")
+    }
     for index in 0..<max(0, OPENSSL_sk_num(bags)) {
       guard let bag = OPENSSL_sk_value(bags, index).map({ OpaquePointer($0) }) else { continue }
       switch PKCS12_SAFEBAG_get_nid(bag) {
