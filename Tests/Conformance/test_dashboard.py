@@ -241,7 +241,8 @@ def test_an_empty_payload_is_replayed_as_it_was(page, emulator):
     # What became of it is gone as soon as the next is sent, and what is wrong stands at the form.
     page.script("document.querySelector('#push-topic').value = 'a b'")
     page.click("Send")
-    page.shows("Not sent: topic: expected a bundle id")
+    page.until("document.getElementById('problem-push-topic').innerText.startsWith('Expected a bundle id')")
+    assert page.script("document.activeElement.id") == "push-topic"
     assert "PayloadEmpty" not in page.text() and page.script("document.querySelectorAll('.toast').length") == 0
     page.complaints.clear()
 

@@ -107,7 +107,7 @@ def test_the_form_has_a_field_for_all_that_a_rule_may_have(editor, emulator):
     schema = emulator.api("GET", "/api/v1/openapi.json")["components"]["schemas"]["FaultRequest"]
     flags = {f"effect.{name}" for name, part in schema["properties"]["effect"]["properties"].items() if part["type"] == "boolean"}
     wanted = leaves(schema) - flags - {"enabled", "preset", "hits", "seen"}
-    fields = page.script("[...document.querySelectorAll('.fault-editor [id$=-value]')].map(each => each.id.slice(6, -6))")
+    fields = page.script("[...document.querySelectorAll('.fault-editor [id^=fault-][id$=-value]')].map(each => each.id.slice(6, -6))")
     assert set(fields) == wanted and len(fields) == len(wanted)
     effects = page.script("[...document.querySelectorAll('.effect > label input')].map(each => each.id.slice(13))")
     assert set(effects) == set(schema["properties"]["effect"]["properties"])

@@ -314,6 +314,25 @@ def test_what_is_refused_says_why_in_place(page):  # noqa: F811
     page.until("document.querySelector('.pane [role=alert]').innerText === ''")
 
 
+def test_what_a_setting_is_refused_for_stands_beside_it(page):  # noqa: F811
+    scene(page, "lock")
+    page.script("fake.refusal = [409, 'out of order']")
+    def said(of):
+        return page.until(f"document.querySelector({of!r})?.innerText === 'Out of order'")
+    page.script("document.querySelector('[data-key=set-power]').click()")
+    said(".phone-settings .card:first-child .problem:not([hidden])")
+    page.script("document.querySelector('[data-key=local-add]').click()")
+    said("form.local .problem:not([hidden])")
+    # What was written stays to be mended, whatever is wrong with it.
+    page.script("document.querySelector('[data-key=all]').click()")
+    for text, words in (('{"language": ', "This is not JSON"), ('{"language": "xx"}', "Out of order")):
+        page.script(f"""(area => {{ area.value = {json.dumps(text)}; area.dispatchEvent(new Event('input')) }})(document.querySelector('[data-key=all-text]'));
+            document.querySelector('[data-key=all-set]').click()""")
+        page.until(f"document.querySelector('[data-key=all-text] + .problem:not([hidden])')?.innerText.startsWith({words!r})")
+        page.until(f"document.querySelector('[data-key=all-text]').value === {json.dumps(text)}")
+    assert page.script("document.querySelectorAll('.toast').length") == 0
+
+
 def test_settings_of_a_phone_that_is_away_wait(page):  # noqa: F811
     scene(page, "away")
     page.shows("offline")

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { asciiOf } from '../../Sources/Dashboard/Web/derivation.js';
 import { inWords } from '../../Sources/Dashboard/Web/faults.js';
 import { filters, searchWords, wanted } from '../../Sources/Dashboard/Web/list.js';
+import { startWords } from '../../Sources/Dashboard/Web/loading.js';
 import { payloadLimit } from '../../Sources/Dashboard/Web/payload.js';
 import { moral, pairOf } from '../../Sources/Dashboard/Web/present.js';
 import { draftOf, rangeOf } from '../../Sources/Dashboard/Web/explain.js';
@@ -88,4 +89,10 @@ test('a Live Activity is told in words', () => {
   assert.equal(activityWords({ contentState: { stops: 3, arrival: '15:40' } }), '15:40');
   assert.equal(activityWords({ contentState: { stops: 3 } }), '3');
   assert.equal(activityWords({ contentState: {}, attributesType: 'Delivery' }), 'Delivery');
+});
+
+test('a restart names what began anew, by what the emulator keeps', () => {
+  assert.match(startWords({ ephemeral: false }), /^History, fault rules and clock began anew.*tokens.*were kept\.$/);
+  assert.match(startWords({ ephemeral: true }), /^Everything began anew/);
+  assert.match(startWords({ ephemeral: false, node: 'node-1' }), /^The history of this node began anew; fault rules and clock are those of the cluster\.$/);
 });

@@ -11,21 +11,21 @@ const draft = { text: textOfRule({ name: 'mine', match: { interface: 'provider' 
 const idOf = path => `fault-${path}`;
 const jsonId = idOf('json');
 
-/* The editor; `add` takes a rule to the emulator, and `names` says which there are. */
+/* The editor: its element, which is to be shown before it `begin`s; `add` takes a rule to the emulator, and `names` says which there are. */
 export function faultEditor(form, { add, names }) {
   const view = { form, add, names, inputs: new Map(), rows: [], touched: new Set(), misfit: null };
   view.json = h('textarea', { id: jsonId, rows: 8, spellcheck: 'false', 'aria-label': 'Rule as JSON', 'aria-describedby': `problem-${jsonId}`, value: draft.text, oninput: () => { draft.text = view.json.value; takeText(view); } });
-  view.curl = h('div', { class: 'same' });
+  view.curl = h('div', {});
   view.apart = h('p', { class: 'warn small', role: 'status', hidden: true });
   view.isOn = h('input', { id: idOf('enabled'), type: 'checkbox', oninput: () => takeForm(view, null) });
   view.submit = h('button', { class: 'primary' }, 'Add');
   view.element = h('form', { class: 'fault-editor', 'aria-label': 'Rule', novalidate: true, onsubmit: event => { event.preventDefault(); submit(view); } },
     h('div', {}, formPart(view)),
     h('div', { class: 'same' }, h('div', { class: 'row' }, h('h4', {}, 'As JSON'), h('span', { class: 'space' }), button('Copy', () => copy(view.json.value, 'Rule'), { 'aria-label': 'Copy the JSON' })),
-      view.json, problemAt(jsonId), view.apart, h('h4', {}, 'As a command'), view.curl),
-    h('div', { class: 'wide' }, h('div', { class: 'row' }, view.submit, h('label', { class: 'inline' }, view.isOn, ` ${form.isOn.title}`)), problemAt(idOf('rule'))));
-  takeText(view);
+      view.json, problemAt(jsonId), view.apart, h('h4', {}, 'As a command'), view.curl,
+      h('div', { class: 'row add' }, view.submit, h('label', { class: 'inline' }, view.isOn, ` ${form.isOn.title}`)), problemAt(idOf('rule'))));
   view.fill = rule => { draft.text = view.json.value = textOfRule(settingOf(rule)); view.touched.clear(); takeText(view); };
+  view.begin = () => takeText(view);
   view.look = () => { view.submit.textContent = names().includes(nameIn(draft.text)) ? 'Replace' : 'Add'; };
   return view;
 }
@@ -38,7 +38,7 @@ function formPart(view) {
   view.way = way;
   return [
     h('fieldset', {}, h('legend', {}, 'What it matches'), h('p', { class: 'faint small' }, 'All that is filled in must fit; left empty, anything does.'), h('div', { class: 'entries' }, form.match.map(field => entry(view, field)))),
-    h('fieldset', {}, h('legend', {}, 'When'), h('div', { class: 'entries' }, h('div', { class: 'entry' }, h('label', { for: idOf('when') }, 'It strikes'), way),
+    h('fieldset', {}, h('legend', {}, 'When'), h('div', { class: 'entries' }, h('div', { class: 'entry' }, h('label', { for: idOf('when') }, 'It applies'), way),
       form.when.flatMap(each => each.fields.map(field => entry(view, field, () => way.value === each.name))))),
     h('fieldset', {}, h('legend', {}, 'What happens'), h('p', { class: 'faint small' }, 'One or several at once.'), problemAt(idOf('effect')),
       Object.entries(moments).map(([moment, title]) => [h('h4', {}, title), h('div', { class: 'effects' }, form.effects.filter(each => each.moment === moment).map(each => effectPart(view, each)))])),
@@ -60,10 +60,10 @@ function effectPart(view, effect) {
 function entry(view, field, isShown = () => true) {
   const { path, title, hint, kind } = field;
   const id = `${idOf(path)}-value`;
-  const shared = { id, 'aria-label': field.spoken, 'aria-describedby': `problem-${idOf(path)}`, oninput: () => takeForm(view, path) };
+  const shared = { id, 'aria-label': field.spoken, 'aria-describedby': `hint-${id} problem-${idOf(path)}`, oninput: () => takeForm(view, path) };
   const input = kind === 'words' ? h('select', shared, h('option', { value: '' }, field.isNeeded ? 'choose…' : 'any'), field.words.map(word => h('option', { value: String(word) }, String(word))))
     : h('input', { ...shared, autocomplete: 'off', spellcheck: 'false', ...{ time: { type: 'datetime-local', step: 1 }, whole: { inputmode: 'numeric' }, number: { inputmode: 'decimal' } }[kind] });
-  const element = h('div', { class: 'entry' }, title ? h('label', { for: id }, title) : null, input, hint ? h('span', { class: 'faint small hint' }, hint) : null, problemAt(idOf(path)));
+  const element = h('div', { class: 'entry' }, title ? h('label', { for: id }, title) : null, input, h('span', { class: 'faint small hint', id: `hint-${id}` }, hint), problemAt(idOf(path)));
   view.inputs.set(path, input);
   view.rows.push({ field, isShown, element });
   return element;
@@ -104,19 +104,13 @@ function tell(view) {
   for (const { field, isShown, element } of view.rows) {
     element.hidden = !isShown();
     const text = view.misfit === null && isShown() && view.touched.has(field.path) ? problems[field.path] : undefined;
-    told(view, field.path, text);
+    problem(idOf(field.path), text);
   }
-  told(view, 'effect', view.misfit === null && (view.touched.has('effect') || view.state.chosen.length) ? problems.effect : undefined);
+  problem(idOf('effect'), view.misfit === null && (view.touched.has('effect') || view.state.chosen.length) ? problems.effect : undefined);
   view.apart.hidden = view.misfit === null;
   view.apart.textContent = view.misfit === null ? '' : `The form has no field for ${view.misfit} of the JSON. It is added as it is written there; a change here replaces it.`;
   show(view.curl, commandBlock(postCommand('/api/v1/faults', JSON.parse(draft.text))));
   view.look?.();
-}
-
-function told(view, path, text) {
-  problem(idOf(path), text);
-  const input = view.inputs.get(path);
-  if (input) { if (text === undefined) input.removeAttribute('aria-invalid'); else input.setAttribute('aria-invalid', 'true'); }
 }
 
 async function submit(view) {
@@ -141,5 +135,5 @@ function point(view, problems) {
 function refused(view, error) {
   const { path, text } = problemOf(view.form, String(error.message || error));
   if (view.misfit !== null) problem(jsonId, error);
-  else if (path) { told(view, path, text); view.inputs.get(path)?.focus(); } else problem(idOf('rule'), error);
+  else if (path) { problem(idOf(path), text); view.inputs.get(path)?.focus(); } else problem(idOf('rule'), error);
 }

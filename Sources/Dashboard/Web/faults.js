@@ -38,7 +38,7 @@ async function begin() {
     if (view.form !== form) return;
     view.editor = faultEditor(formOf(view.description), { add, names: () => view.known });
     show(form, view.editor.element);
-    view.editor.look();
+    view.editor.begin();
   } catch (error) {
     if (view.form === form) show(form, failed('No form', error, begin));
   }

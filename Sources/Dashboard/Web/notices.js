@@ -30,8 +30,11 @@ export function failed(title, error, again) {
    the next attempt there ends it, and so does another pane. */
 const problems = new Map();
 
+const idOf = place => `problem-${place.replaceAll(' ', '-')}`;
+
+/* Where that stands. A field that is described by it, by its id, is marked as wrong with it. */
 export function problemAt(place) {
-  return h('p', { class: 'problem', id: `problem-${place.replaceAll(' ', '-')}`, 'data-problem': place, hidden: !problems.has(place) }, problems.get(place));
+  return h('p', { class: 'problem', id: idOf(place), 'data-problem': place, hidden: !problems.has(place) }, problems.get(place));
 }
 
 /* Says at its place what went wrong, or with nothing to say that all is well; answers whether somebody can see it. */
@@ -43,6 +46,9 @@ export function problem(place, error) {
     each.setAttribute('role', 'alert');
     each.hidden = error === undefined;
     each.textContent = problems.get(place) ?? '';
+  }
+  for (const field of document.querySelectorAll(`[aria-describedby~="${CSS.escape(idOf(place))}"]`)) {
+    if (error === undefined) field.removeAttribute('aria-invalid'); else field.setAttribute('aria-invalid', 'true');
   }
   return shown.length > 0;
 }

@@ -13,8 +13,8 @@ const statuses = ['not-determined', 'denied', 'authorized', 'provisional', 'ephe
 const switches = { alert: 'Alerts', sound: 'Sounds', badge: 'Badges', banner: 'Banners', lockScreen: 'Lock screen', list: 'List', timeSensitive: 'Time-sensitive', liveActivities: 'Live Activities', moreFrequentUpdates: 'More frequent updates' };
 const callbacks = { M1: 'didReceiveRemoteNotification', M2: 'didReceiveLocalNotification', M3: '…fetchCompletionHandler', M4: 'willPresent', M5: 'didReceive(response)', M6: 'openSettings' };
 
-/* Hands whose refusals stand at that place. */
-const handsAt = (hands, place) => ({ ...hands, order: (verb, body) => hands.order(verb, body, place), set: change => hands.set(change, place) });
+/* Hands whose refusals stand at that place, unless a part has one of its own. */
+const handsAt = (hands, place) => ({ ...hands, order: (verb, body, own = place) => hands.order(verb, body, own), set: (change, own = place) => hands.set(change, own) });
 
 export function phoneSettings(view, hands) {
   const { phone, topic } = view, app = topic === null ? null : phone.apps[topic];

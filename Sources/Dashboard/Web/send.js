@@ -3,6 +3,7 @@ import { api, limits } from './api.js';
 import { credentialFields, credentialOf, forgetCredential } from './credential.js';
 import { button, h, show } from './dom.js';
 import { base64Of, outcomeOf, pushTypes } from './format.js';
+import { problem, problemAt } from './notices.js';
 import { changed, keep, store } from './store.js';
 
 export const drafts = { push: null };
@@ -17,8 +18,8 @@ const templates = {
 
 export function sendPane(main) {
   const draft = drafts.push || {};
-  const input = (name, attributes) => h('input', { id: `push-${name}`, name, value: draft[name] === undefined ? '' : String(draft[name]), ...attributes });
-  const field = (name, label, element) => [h('label', { for: `push-${name}` }, label), element];
+  const input = (name, attributes) => h('input', { id: `push-${name}`, name, 'aria-describedby': `problem-push-${name}`, value: draft[name] === undefined ? '' : String(draft[name]), ...attributes });
+  const field = (name, label, element) => [h('label', { for: `push-${name}` }, label), element, problemAt(`push-${name}`)];
   const known = store.tokens.filter(row => row.state === 'active').reverse();
   const token = input('token', { list: 'known-tokens', required: true, class: 'mono', autocomplete: 'off', spellcheck: 'false', value: drafts.push ? draft.token : known[0] ? known[0].token : '' });
   const topic = input('topic', { required: true, value: drafts.push ? draft.topic : known[0] ? known[0].topic : '', list: 'known-topics' });
@@ -87,11 +88,12 @@ async function submitPush(form, outcome) {
   drafts.push = { ...push, text: form.elements.payload.value };
   /* What became of the push before is no answer to this one. */
   show(outcome);
+  for (const { name } of form.elements) problem(`push-${name}`);
   let sent;
   try {
     sent = await api('POST', '/api/v1/push', { ...push, credential: await credentialOf(form) }, limits.push);
   } catch (error) {
-    show(outcome, h('div', { class: 'card' }, h('p', { class: 'bad' }, h('strong', {}, 'Not sent: '), String(error.message || error))));
+    notSent(form, outcome, String(error.message || error));
     return;
   }
   forgetCredential(form);
@@ -99,4 +101,11 @@ async function submitPush(form, outcome) {
   changed('notifications');
   show(outcome, h('div', { class: 'card' }, h('p', { class: sent.verdict.accepted ? 'good' : 'bad' }, h('strong', {}, sent.verdict.accepted ? `Accepted, ${sent.state}` : outcomeOf(sent))),
     sent.verdict.explanation ? h('p', {}, sent.verdict.explanation) : null, h('a', { href: `#notifications/${sent.id}` }, `Follow #${sent.id}`)));
+}
+
+/* At the field that the emulator names, else below the form. */
+function notSent(form, outcome, message) {
+  const [, name, text] = /^(\w+): (.*)$/s.exec(message) || [];
+  if (name in form.elements && problem(`push-${name}`, text)) { form.elements[name].focus(); return; }
+  show(outcome, h('div', { class: 'card' }, h('p', { class: 'bad' }, h('strong', {}, 'Not sent: '), message)));
 }
