@@ -159,13 +159,16 @@ extension FaultEngine.Decision {
 /// Frames as faults see them.
 extension FaultService {
   /// What strikes a frame for `topic`, if anything; `connection` is where it came from.
-  func decide(_ notification: LegacyNotification, topic: String?, connection: SocketAddress?) -> FaultEngine
-    .Decision?
-  {
+  func decide(
+    _ notification: LegacyNotification, topic: @autoclosure () -> String?,
+    connection: @autoclosure () -> SocketAddress?
+  ) -> FaultEngine.Decision? {
     guard mayStrike(notification.token) else { return nil }
     var point = FaultPoint(.push, at: .gateway)
     if let token = notification.token { point.token = token }
-    (point.topic, point.priority, point.connection) = (topic, notification.priority, connection?.description)
+    (point.topic, point.priority, point.connection) = (
+      topic(), notification.priority, connection()?.description
+    )
     return decide(point)
   }
 }

@@ -406,8 +406,9 @@ extension GatewayConnection {
       self.fault = nil
       return carryOut(fault.plan, fault.decision, notification, provider, now: now)
     }
-    let topic = provider.topic.map { gateway.broker.registry[$0].label }
-    let decision = gateway.faults.decide(notification, topic: topic, connection: connection?.remoteAddress)
+    let decision = gateway.faults.decide(
+      notification, topic: provider.topic.map { gateway.broker.registry[$0].label },
+      connection: connection?.remoteAddress)
     guard let decision else { return nil }
     let plan = gateway.faults.plan(decision, on: .frames)
     guard let hold = plan.hold else {

@@ -80,6 +80,7 @@ final class PushRelay: PushSink {
   func submit(
     _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
+    let desk = desk
     let place = desk.place(of: push)
     guard place.isHere else {
       let id = desk.relay(push, detail, at: place, for: ticket, now: now, since: SystemClock.now())

@@ -16,7 +16,9 @@ final class RelayLinks {
   var onLost: (_ peer: String, _ wasOpen: Bool) -> Void = { _, _ in }
   private let caller: NodeCaller
   private let ordinal: UInt64
-  private var links: [String: RelayLink] = [:]
+  private var links: [String: RelayLink] = [:] { didSet { latest = nil } }
+  /// The one that was sent on last: most of what is sent goes where the one before went.
+  private var latest: RelayLink?
 
   init(_ caller: NodeCaller, ordinal: UInt64) { (self.caller, self.ordinal) = (caller, ordinal) }
 
@@ -28,7 +30,11 @@ final class RelayLinks {
     _ message: [UInt8], since: Instant, attempt: UInt32 = 0, to peer: String, _ cluster: ClusterNode
   ) {
     let request = RelayLink.Request(message: message, since: since, attempt: attempt)
-    if let link = links[peer] { return link.send(request) }
+    if let latest, latest.peer == peer { return latest.send(request) }
+    if let link = links[peer] {
+      latest = link
+      return link.send(request)
+    }
     guard let address = cluster.address(of: peer) else { return onLost(peer, false) }
     let link = RelayLink(peer, self, ordinal: ordinal)
     links[peer] = link
@@ -75,6 +81,8 @@ private final class RelayLink: ConnectionHandler {
   private var decoder = RelayDecoder()
   /// What is to be said once it is open.
   private var early: [Request] = []
+  /// A message as it goes out; its room stays.
+  private var outgoing: [UInt8] = []
   /// What the other's clock said last; nil until it is open.
   private var heard: UInt64?
   /// When anything was heard last.
@@ -90,9 +98,10 @@ private final class RelayLink: ConnectionHandler {
   func send(_ request: Request) {
     guard let connection, let heard else { return early.append(request) }
     let age = SystemClock.now().nanoseconds(since: request.since)
-    var message = request.message
-    RelaySending(heard: heard, age: UInt64(clamping: age), attempt: request.attempt).mark(&message)
-    connection.send(message)
+    outgoing.removeAll(keepingCapacity: true)
+    outgoing += request.message
+    RelaySending(heard: heard, age: UInt64(clamping: age), attempt: request.attempt).mark(&outgoing)
+    connection.send(outgoing)
   }
 
   private func hear(_ time: UInt64) {
@@ -115,6 +124,8 @@ private final class RelayLink: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     heardAt = SystemClock.now()
+    // Held once for all that was read.
+    let links = links
     do {
       try decoder.replies(in: bytes) {
         if case .time(let time) = $0 { hear(time) } else { links?.onReply($0, peer) }

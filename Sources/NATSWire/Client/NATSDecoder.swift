@@ -110,7 +110,10 @@ public struct NATSDecoder: ~Copyable {
   private static func split(_ line: [UInt8]) -> (String, ArraySlice<UInt8>) {
     let end = line.firstIndex(where: isBlank) ?? line.endIndex
     let rest = line[end...].drop(while: isBlank)
-    return (String(decoding: line[..<end], as: UTF8.self).uppercased(), rest)
+    let word = String(decoding: line[..<end], as: UTF8.self)
+    // Servers say it in capitals.
+    let isUpper = line[..<end].allSatisfy { $0 < UInt8(ascii: "a") }
+    return (isUpper ? word : word.uppercased(), rest)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool {
@@ -127,16 +130,23 @@ public struct NATSDecoder: ~Copyable {
 
   /// `MSG subject sid [reply] count`, `HMSG subject sid [reply] headers count`.
   private func delivery(_ rest: ArraySlice<UInt8>, hasHeaders: Bool) throws(NATSFailure) -> Delivery {
-    let words = rest.split(whereSeparator: Self.isBlank).map { String(decoding: $0, as: UTF8.self) }
+    let words = rest.split(whereSeparator: Self.isBlank)
     let numbers = hasHeaders ? 2 : 1
     guard words.count == numbers + 2 || words.count == numbers + 3,
-      let subscription = UInt64(words[1]), let count = Int(words[words.count - 1]), count >= 0,
-      let headerCount = hasHeaders ? Int(words[words.count - 2]) : 0, (0...count).contains(headerCount)
+      let subscription: UInt64 = Self.number(words[1]),
+      let count: Int = Self.number(words[words.count - 1]), count >= 0,
+      let headerCount = hasHeaders ? Self.number(words[words.count - 2]) : 0,
+      (0...count).contains(headerCount)
     else { throw .malformed("the line of a message") }
     guard count <= payloadLimit else { throw .messageTooLarge(count, limit: payloadLimit) }
     return Delivery(
-      subject: words[0], subscription: subscription, reply: words.count == numbers + 3 ? words[2] : nil,
+      subject: String(decoding: words[0], as: UTF8.self), subscription: subscription,
+      reply: words.count == numbers + 3 ? String(decoding: words[2], as: UTF8.self) : nil,
       headerCount: headerCount, count: count)
+  }
+
+  private static func number<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>) -> Number? {
+    Number(String(decoding: digits, as: UTF8.self))
   }
 
   private mutating func payload(of delivery: Delivery) throws(NATSFailure) -> NATSEvent? {

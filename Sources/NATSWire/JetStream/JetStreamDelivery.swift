@@ -48,11 +48,12 @@ public struct JetStreamDelivery: Sendable {
     var sequence, delivery, pending: UInt64
 
     init(_ reply: String?) throws(JetStreamFailure) {
-      let words = (reply ?? "").split(separator: ".")
-      guard words.count == 9, words[0] == "$JS", words[1] == "ACK",
-        let sequence = UInt64(words[5]), sequence <= JetStreamRecord.sequenceLimit,
-        let delivery = UInt64(words[6]), delivery <= JetStreamRecord.sequenceLimit,
-        let pending = UInt64(words[8])
+      // By bytes: each record of each log comes by here, and characters cost a twentieth of what a node reads.
+      let words = (reply ?? "").utf8.split(separator: UInt8(ascii: "."))
+      guard words.count == 9, words[0].elementsEqual("$JS".utf8), words[1].elementsEqual("ACK".utf8),
+        let sequence = UInt64(Substring(words[5])), sequence <= JetStreamRecord.sequenceLimit,
+        let delivery = UInt64(Substring(words[6])), delivery <= JetStreamRecord.sequenceLimit,
+        let pending = UInt64(Substring(words[8]))
       else { throw .malformed("a message that does not say where it stands") }
       (self.sequence, self.delivery, self.pending) = (sequence, delivery, pending)
     }
