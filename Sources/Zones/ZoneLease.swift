@@ -42,6 +42,10 @@ public struct ZoneLease: Sendable {
     /// The zone is not ours any more, though we did not leave it: what is known here may be wrong.
     case drop
     case stop(String)
+    /// The log has a record that can't be there: what it is, and its sequence.
+    case damaged(String, UInt64)
+    /// This message of the log is none that a node has written, and counts for nothing.
+    case passedOver(UInt64)
   }
 
   /// Changes that wait for their append, and those on their way.
@@ -89,6 +93,8 @@ public struct ZoneLease: Sendable {
   private let node: String
   private let stream: String
   private let terms: Terms
+  /// Records that count for nothing, as an operator has said.
+  private let aside: Set<UInt64>
   /// The last record that we have in the log.
   private var written = ZonePlace()
   private var outstanding: Outstanding?
@@ -105,10 +111,11 @@ public struct ZoneLease: Sendable {
   public private(set) var isCaughtUp = false
 
   public init(
-    node: String, stream: String, terms: Terms = Terms(), behind place: ZonePlace = ZonePlace(), now: Instant
+    node: String, stream: String, terms: Terms = Terms(), behind place: ZonePlace = ZonePlace(),
+    aside: Set<UInt64> = [], now: Instant
   ) {
-    (self.node, self.stream, self.terms) = (node, stream, terms)
-    (reader, silentSince) = (ZoneReader(stream: stream, behind: place), now)
+    (self.node, self.stream, self.terms, self.aside) = (node, stream, terms, aside)
+    (reader, silentSince) = (ZoneReader(stream: stream, behind: place, aside: aside), now)
   }
 
   /// Whether what is known here may be told without another append: others can't own the zone before this ends.
@@ -145,10 +152,15 @@ public struct ZoneLease: Sendable {
   /// A record that the engine has delivered.
   public mutating func see(_ record: JetStreamRecord, now: Instant) -> [Action] {
     guard role == .following || role == .claiming, record.sequence > reader.last else { return [] }
-    silentSince = now
     do throws(ZoneLogDamage) {
-      return try reader.take(record).map { [.apply($0)] } ?? []
-    } catch { return stop("\(error)") }
+      let changes = try reader.take(record)
+      silentSince = now
+      return changes.map { [.apply($0)] } ?? []
+    } catch {
+      guard error.isForeign else { return stop(error) }
+      reader.passOver(record.sequence)
+      return [.passedOver(record.sequence)]
+    }
   }
 
   /// The same of one that nobody of the cluster has written: it says nothing, and its writer does not own the zone.
@@ -287,12 +299,30 @@ public struct ZoneLease: Sendable {
     switch answer {
     case .success(let record) where record.payload == waiting.record:
       return isWritten(waiting, record.sequence, now)
-    case .success: return lose(now)
+    case .success(let record): return somebodyElse(has: record, waiting, now)
     case .failure(.alien): return appendBehindAlien(waiting)
     // Purged already: then it was read, and snapshotted, by somebody else.
     case .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): return lose(now)
     case .failure(.unsuitable(let why)): return stop(why)
     case .failure(let failure): return retryLater(failure, now)
+    }
+  }
+
+  /// Who has taken the zone over, or was first, writes what can be next; else it is damage.
+  private mutating func somebodyElse(
+    has record: JetStreamRecord, _ waiting: Outstanding, _ now: Instant
+  ) -> [Action] {
+    var log = writes ? ZoneReader(stream: stream, behind: written, aside: aside) : reader
+    let isForeign = ZoneRecord.isForeign(record.payload)
+    // What was delivered meanwhile has been looked at.
+    if record.sequence <= log.last { return isForeign ? appendBehindAlien(waiting) : lose(now) }
+    do throws(ZoneLogDamage) {
+      _ = try log.take(record)
+      guard !aside.contains(record.sequence) else { return appendBehindAlien(waiting) }
+      return lose(now)
+    } catch {
+      guard isForeign else { return stop(error) }
+      return [.passedOver(record.sequence)] + appendBehindAlien(waiting)
     }
   }
 
@@ -331,7 +361,7 @@ public struct ZoneLease: Sendable {
   /// The zone is the other's; should that not take it, silence counts from here.
   private mutating func leave(to node: String, _ now: Instant) -> [Action] {
     written.successor = node
-    reader = ZoneReader(stream: stream, behind: written)
+    reader = ZoneReader(stream: stream, behind: written, aside: aside)
     (role, provenAt, silentSince, isCaughtUp) = (.following, nil, now, false)
     return [.left(to: node)]
   }
@@ -347,7 +377,16 @@ public struct ZoneLease: Sendable {
   }
 
   private mutating func stop(_ why: String) -> [Action] {
-    (role, outstanding, queue, pieces, provenAt) = (.stopped(why), nil, Batch(), [], nil)
+    halt(why)
     return [.stop(why)]
+  }
+
+  private mutating func stop(_ damage: ZoneLogDamage) -> [Action] {
+    halt("\(damage)")
+    return [.damaged(damage.problem, damage.sequence)]
+  }
+
+  private mutating func halt(_ why: String) {
+    (role, outstanding, queue, pieces, provenAt) = (.stopped(why), nil, Batch(), [], nil)
   }
 }

@@ -17,10 +17,14 @@ public struct ZoneReader: Sendable {
   /// Pieces of changes whose last one has not come.
   private var pieces: [UInt8] = []
   private let stream: String
+  /// Records that count for nothing, as an operator has said.
+  private let aside: Set<UInt64>
+  /// One of them was the last: what was between it and the next is given up.
+  private var mayHaveGap = false
 
   /// Begins behind a snapshot, or with a new log.
-  public init(stream: String, behind place: ZonePlace = ZonePlace()) {
-    (self.stream, last, epoch) = (stream, place.sequence, place.epoch)
+  public init(stream: String, behind place: ZonePlace = ZonePlace(), aside: Set<UInt64> = []) {
+    (self.stream, self.aside, last, epoch) = (stream, aside, place.sequence, place.epoch)
     (number, owner, successor) = (place.number, place.owner, place.successor)
   }
 
@@ -34,8 +38,14 @@ public struct ZoneReader: Sendable {
   /// Takes the next record; answers what it changes, nil if that is nothing.
   public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
     guard record.sequence > last else { throw ZoneLogDamage(record.sequence, "it comes behind \(last)") }
+    guard !aside.contains(record.sequence) else {
+      (last, mayHaveGap, pieces) = (record.sequence, true, [])
+      return nil
+    }
     guard let read = ZoneRecord(record.payload) else {
-      throw ZoneLogDamage(record.sequence, ZoneRecord.problem(of: record.payload))
+      throw ZoneLogDamage(
+        record.sequence, ZoneRecord.problem(of: record.payload),
+        isForeign: ZoneRecord.isForeign(record.payload))
     }
     guard read.stream == stream else {
       throw ZoneLogDamage(
@@ -44,7 +54,8 @@ public struct ZoneReader: Sendable {
     let isNext =
       read.body == .epoch
       ? read.epoch == epoch + 1 && read.number == 0
-      : read.epoch == epoch && read.number == number + 1 && read.node == owner && successor == nil
+      : read.epoch == epoch && (read.number == number + 1 || mayHaveGap && read.number > number)
+        && read.node == owner && successor == nil
     guard isNext else {
       throw ZoneLogDamage(
         record.sequence,
@@ -52,6 +63,7 @@ public struct ZoneReader: Sendable {
           + " of epoch \(read.epoch) by \(read.node)")
     }
     (last, epoch, number, owner) = (record.sequence, read.epoch, read.number, read.node)
+    mayHaveGap = false
     return changes(read.body)
   }
 
@@ -98,8 +110,12 @@ public struct ZonePlace: Equatable, Sendable {
 public struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertible {
   public let sequence: UInt64
   public let problem: String
+  /// No node of any version has written it, so nothing is lost without it.
+  public let isForeign: Bool
 
-  init(_ sequence: UInt64, _ problem: String) { (self.sequence, self.problem) = (sequence, problem) }
+  init(_ sequence: UInt64, _ problem: String, isForeign: Bool = false) {
+    (self.sequence, self.problem, self.isForeign) = (sequence, problem, isForeign)
+  }
 
   public var description: String { "record \(sequence) of the zone's log: \(problem)" }
 }

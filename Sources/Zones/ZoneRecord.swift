@@ -85,6 +85,11 @@ public struct ZoneRecord: Equatable, Sendable {
     }
   }
 
+  /// Whether bytes are nothing that a node of any version has written.
+  static func isForeign(_ bytes: [UInt8]) -> Bool {
+    bytes.first.map { !(version...maximalVersion).contains($0) } ?? true
+  }
+
   /// Why bytes can't be read. A version of a record is a byte of its own for good, and the first of it.
   static func problem(of bytes: [UInt8]) -> String {
     guard let first = bytes.first, (version + 1...maximalVersion).contains(first) else {

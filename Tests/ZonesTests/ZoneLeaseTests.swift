@@ -74,6 +74,39 @@ private struct Rig {
     #expect(rig.appended(.success(4)) == [.begin(epoch: 2)])
   }
 
+  /// Without a secret the engine gives it like any other.
+  @Test func whatIsNoRecordIsPassedOverAndNamed() {
+    var rig = Rig()
+    let garbage = { JetStreamRecord(sequence: $0, payload: Array("hello".utf8)) }
+    #expect(rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now) == [])
+    #expect(rig.wait(2) == [])
+    // No sign of the owner, who is silent for three seconds in all.
+    #expect(rig.lease.see(garbage(2), now: rig.now) == [.passedOver(2)])
+    #expect(rig.wait(1) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
+    #expect(rig.appended(.failure(.wrongLastSequence(3))) == [.readBack(3)])
+    #expect(
+      rig.readBack(.success(garbage(3))) == [.passedOver(3), Rig.append(0, .epoch, epoch: 2, behind: 3)])
+    #expect(rig.appended(.success(4)) == [.begin(epoch: 2)])
+  }
+
+  @Test func aRecordThatCantBeThereIsNamedNotTakenForANewOwner() {
+    var rig = Rig()
+    #expect(rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now) == [])
+    let stale = record(2, epoch: 1, 0, by: "b", .epoch)
+    guard case .damaged(_, 2)? = rig.lease.see(stale, now: rig.now).first else {
+      Issue.record("the record was taken")
+      return
+    }
+    // One of a version to come is no garbage.
+    var other = Rig()
+    let newer = JetStreamRecord(sequence: 1, payload: [2, 3])
+    guard case .damaged(let why, 1)? = other.lease.see(newer, now: other.now).first else {
+      Issue.record("the record was taken")
+      return
+    }
+    #expect(why.contains("newer version"))
+  }
+
   // MARK: Following
 
   @Test func takesAZoneWhoseOwnerIsSilent() {
@@ -107,7 +140,7 @@ private struct Rig {
   @Test func stopsAtADamagedLog() {
     var rig = Rig()
     let actions = rig.lease.see(record(1, epoch: 5, 0, by: "b", .epoch), now: rig.now)
-    guard case .stop? = actions.first, case .stopped = rig.lease.role else {
+    guard case .damaged(_, 1)? = actions.first, case .stopped = rig.lease.role else {
       Issue.record("\(actions)")
       return
     }

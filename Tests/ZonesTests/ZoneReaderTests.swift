@@ -15,6 +15,20 @@ func record(
     payload: ZoneRecord(epoch: epoch, number: number, node: node, stream: stream, body: body).encoded)
 }
 
+@Suite struct SetAsideRecordTests {
+  /// A record that was set aside counts for nothing, and what was lost with it is given up; a second gap is damage.
+  @Test func readingGoesOnBehindIt() throws {
+    var reader = ZoneReader(stream: madeAt, aside: [3])
+    _ = try reader.take(record(1, epoch: 1, 0, .epoch))
+    _ = try reader.take(record(2, epoch: 1, 1, .piece([1])))
+    #expect(try reader.take(record(3, epoch: 1, 1, .changes([9]))) == nil)
+    // The piece before belongs to what was lost.
+    #expect(try reader.take(record(4, epoch: 1, 4, .changes([2]))) == [2])
+    #expect(throws: ZoneLogDamage.self) { try reader.take(record(5, epoch: 1, 6, .changes([3]))) }
+    #expect(try reader.take(record(6, epoch: 1, 5, .changes([4]))) == [4])
+  }
+}
+
 @Suite struct ZoneRecordTests {
   @Test(
     arguments: [.epoch, .heartbeat, .changes([1, 2, 3]), .changes([]), .piece([9])] as [ZoneRecord.Body])

@@ -231,6 +231,8 @@ struct ZoneSimulation {
         }
       case .drop: nodes[index] = restarted(index)
       case .stop(let why): throw Violation(description: why)
+      case .damaged(let why, let sequence): throw Violation(description: "\(sequence): \(why)")
+      case .passedOver: break
       }
     }
   }

@@ -59,6 +59,8 @@ public struct ClusterMembership: Equatable, Sendable {
   public var ordinal: UInt64
   /// What the others compare of this node's credentials; nil where it has said none.
   var fingerprints: NodeFingerprints?
+  /// Records of logs that count for nothing.
+  var asides = SetAside()
 
   /// Bits of a notification's id below the ordinal of the node that numbered it.
   static let idBits = 36

@@ -25,7 +25,10 @@ enum ClusterJoin {
     _ client: NATSClient, _ log: LogStream, loop: EventLoop, _ settings: NodeSettings, patience: Int64
   ) throws -> ClusterMembership {
     let known = try settings.folder.flatMap { try KnownCluster.read(in: $0) }
-    let joining = Joining(client, log, settings, known)
+    let repairs = LogStream(
+      client: client, loop: loop, configuration: settings.names.repairs(replicas: settings.replicas),
+      seal: settings.seal)
+    let joining = Joining(client, log, repairs, settings, known)
     let begun = SystemClock.now()
     var hasTold = false
     // Ends a turn in which nothing happens.
@@ -70,11 +73,17 @@ private final class Joining {
   private var fingerprints: NodeFingerprints?
   private(set) var result: Result<ClusterMembership, any Error>?
   private var failure: JetStreamFailure?
+  private let repairs: LogStream
+  private var asides = SetAside()
   /// Questions who lives that were not answered.
   private var openCalls = 0
   private var retry: LoopEvent?
 
-  init(_ client: NATSClient, _ log: LogStream, _ settings: NodeSettings, _ known: KnownCluster?) {
+  init(
+    _ client: NATSClient, _ log: LogStream, _ repairs: LogStream, _ settings: NodeSettings,
+    _ known: KnownCluster?
+  ) {
+    self.repairs = repairs
     (self.client, self.log, self.settings, self.known) = (client, log, settings, known)
   }
 
@@ -146,7 +155,19 @@ private final class Joining {
       fingerprints = try settings.credentials?.fingerprints(secret: birth.secret)
       (self.birth, self.found) = (birth, found)
     } catch { return refuse("\(error)") }
-    lookWhoLives()
+    readRepairs()
+  }
+
+  private func readRepairs() {
+    SetAside.read(repairs) { [weak self] in
+      switch $0 {
+      case .success(let asides):
+        self?.asides = asides
+        self?.lookWhoLives()
+      case .failure(let failure) where failure.isPassing: self?.again(failure) { $0.readRepairs() }
+      case .failure(let failure): self?.refuse("\(failure)")
+      }
+    }
   }
 
   private func giveBirth() {
@@ -216,7 +237,9 @@ private final class Joining {
       guard let self, let birth else { return }
       switch $0 {
       case .success(let ordinal) where ordinal < ClusterMembership.ordinalLimit:
-        result = .success(ClusterMembership(birth: birth, ordinal: ordinal, fingerprints: fingerprints))
+        result = .success(
+          ClusterMembership(
+            birth: birth, ordinal: ordinal, fingerprints: fingerprints, asides: asides))
       case .success(let ordinal):
         refuse(
           "expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it anew"

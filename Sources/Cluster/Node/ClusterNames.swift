@@ -37,6 +37,11 @@ public struct ClusterNames: Equatable, Sendable {
     JetStreamConfiguration(name: stream("S\(zone)"), subject: subject("snapshot.\(zone)"), replicas: replicas)
   }
 
+  /// Of what `cluster repair` has said.
+  func repairs(replicas: Int) -> JetStreamConfiguration {
+    JetStreamConfiguration(name: stream("REPAIRS"), subject: subject("repairs"), replicas: replicas)
+  }
+
   /// Where nodes say that they live.
   var announcements: String { subject("nodes") }
 

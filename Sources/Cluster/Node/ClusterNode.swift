@@ -103,7 +103,7 @@ public final class ClusterNode {
     startsOver = StartsOver(zones: map.count)
     broker.ownedZones = [Bool](repeating: false, count: map.count)
     broker.channels.tellsBroadcasts = true
-    drivers = map.zones.map { ZoneDriver($0, client, loop, settings, owner: self) }
+    drivers = map.zones.map { ZoneDriver($0, client, loop, settings, asides: membership.asides, owner: self) }
     presence.countOwned = { [unowned self] in ownedCount }
     presence.countSeen = { [unowned self] in orders.last }
     presence.onAlien = { [unowned self] in passedOver(settings.names.announcements) }
@@ -481,7 +481,12 @@ extension ClusterNode: ZoneDriverOwner {
       isSettled: { [unowned self] in !store.isCommitting }, done: done)
   }
 
-  func zonePassedOver(_ stream: String) { passedOver(stream) }
+  func zonePassedOver(_ stream: String, _ sequence: UInt64?) {
+    guard let sequence else { return passedOver(stream) }
+    guard told.insert(stream).inserted else { return }
+    callbacks.tell(
+      "message \(sequence) of the stream \(stream) in NATS is none of a node: it is passed over", nil)
+  }
 
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String) { fail("zone \(zone): \(sentence)") }
 }

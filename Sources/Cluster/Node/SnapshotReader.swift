@@ -71,6 +71,7 @@ final class SnapshotReader {
       guard let self else { return }
       if case .failure(.alien) = $0 { return look(at: sequence - 1, aliens: aliens + 1) }
       guard case .success(let record) = $0 else { return again() }
+      if SnapshotMessage.isForeign(record.payload) { return look(at: sequence - 1, aliens: aliens + 1) }
       do {
         let message = try SnapshotMessage(record.payload)
         switch message.body {

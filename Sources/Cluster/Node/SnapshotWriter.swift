@@ -59,7 +59,13 @@ final class SnapshotWriter {
   private func findPreviousEnd(at sequence: UInt64) {
     log.readBack(sequence) { [weak self] in
       guard let self else { return }
-      if case .failure(.alien) = $0, sequence > 1, last - sequence < SnapshotReader.alienLimit {
+      let isForeign: Bool =
+        switch $0 {
+        case .success(let record): SnapshotMessage.isForeign(record.payload)
+        case .failure(.alien): true
+        case .failure: false
+        }
+      if isForeign, sequence > 1, last - sequence < SnapshotReader.alienLimit {
         return findPreviousEnd(at: sequence - 1)
       }
       if case .success(let record) = $0, let message = try? SnapshotMessage(record.payload) {

@@ -20,8 +20,8 @@ protocol ZoneDriverOwner: AnyObject {
     _ zone: ZoneNumber, _ log: LogStream, at place: ZonePlace, of stream: String,
     done: @escaping (SnapshotWriter.Outcome) -> Void
   ) -> SnapshotWriter?
-  /// A stream has something that nobody of the cluster has written: it counts for nothing.
-  func zonePassedOver(_ stream: String)
+  /// A stream has something that nobody of the cluster has written, there or somewhere: it counts for nothing.
+  func zonePassedOver(_ stream: String, _ sequence: UInt64?)
   /// This node can't go on: it was away too long, or the log is not what it must be.
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String)
 }
@@ -38,6 +38,7 @@ final class ZoneDriver {
   private let snapshots: LogStream
   private let client: NATSClient
   private let node: String
+  private let asides: SetAside
   private weak var owner: (any ZoneDriverOwner)?
   /// nil until the log is open.
   private(set) var lease: ZoneLease?
@@ -50,9 +51,10 @@ final class ZoneDriver {
 
   init(
     _ zone: ZoneNumber, _ client: NATSClient, _ loop: EventLoop, _ settings: NodeSettings,
-    owner: any ZoneDriverOwner
+    asides: SetAside, owner: any ZoneDriverOwner
   ) {
     (self.zone, self.client, self.node, self.owner) = (zone, client, settings.name, owner)
+    self.asides = asides
     let (names, replicas) = (settings.names, settings.replicas)
     log = LogStream(
       client: client, loop: loop, configuration: names.log(of: zone, replicas: replicas),
@@ -101,7 +103,8 @@ final class ZoneDriver {
         return
       }
       lease = ZoneLease(
-        node: node, stream: state.created, behind: end?.place ?? ZonePlace(), now: SystemClock.now())
+        node: node, stream: state.created, behind: end?.place ?? ZonePlace(),
+        aside: asides.sequences(of: zone, madeAt: state.created), now: SystemClock.now())
       follow()
     }
   }
@@ -123,7 +126,7 @@ final class ZoneDriver {
       if ownerName != before { owner?.zoneWasRead(zone) }
     case .alien(let sequence):
       lease?.passOver(sequence)
-      owner?.zonePassedOver(log.configuration.name)
+      owner?.zonePassedOver(log.configuration.name, nil)
     case .gap: lease?.noteGap(now: now)
     case .caughtUp:
       lease?.noteCaughtUp()
@@ -219,6 +222,12 @@ final class ZoneDriver {
     case .drop:
       owner?.zoneFailed(zone, "another node has taken it over, as nothing was heard of this one for too long")
     case .stop(let why): owner?.zoneFailed(zone, why)
+    case .passedOver(let sequence): owner?.zonePassedOver(log.configuration.name, sequence)
+    case .damaged(let problem, let sequence):
+      let cure =
+        "restore the NATS server's data, or stop all nodes and give up what it says: apns-emulator cluster repair \(zone) \(sequence)"
+      owner?.zoneFailed(
+        zone, "message \(sequence) of the stream \(log.configuration.name): \(problem). To go on \(cure)")
     }
   }
 
@@ -228,7 +237,7 @@ final class ZoneDriver {
   }
 
   private func read(_ answer: Result<JetStreamRecord, JetStreamFailure>) {
-    if case .failure(.alien) = answer { owner?.zonePassedOver(log.configuration.name) }
+    if case .failure(.alien) = answer { owner?.zonePassedOver(log.configuration.name, nil) }
     perform(lease?.readBack(answer, now: SystemClock.now()))
     perform(lease?.flush(SystemClock.now()))
   }

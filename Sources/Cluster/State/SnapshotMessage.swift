@@ -37,6 +37,12 @@ struct SnapshotMessage: Equatable {
     (self.snapshot, self.previousEnd, self.body) = (snapshot, previousEnd, body)
   }
 
+  /// Whether bytes are nothing that a node of any version has written; as for records of zones, no version will be higher than 31.
+  static func isForeign(_ bytes: [UInt8]) -> Bool {
+    bytes.first.map { !(version...maximalVersion).contains($0) } ?? true
+  }
+  private static let maximalVersion: UInt8 = 31
+
   init(_ bytes: [UInt8]) throws(StateCursor.Damage) {
     let result = bytes.withUnsafeBytes { bytes in
       var cursor = StateCursor(bytes)

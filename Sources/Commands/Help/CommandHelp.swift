@@ -98,6 +98,13 @@ enum CommandHelp {
       apns-emulator cluster move 3 node-2
     """
 
+  static let clusterRepair = """
+    For a zone's log that has what no node can have written: nodes end there, and say which message it is. From then on they pass
+    over it, and over what is missing up to the next. Stop all nodes first.
+
+      apns-emulator cluster repair 3 17 --nats nats://127.0.0.1:4222
+    """
+
   static let man = """
     For a reader of manual pages, which is what to pipe it into. Packages have them all installed.
 

@@ -1,3 +1,5 @@
+import Cluster
+import Emulator
 import PushModel
 import Transport
 import Zones
@@ -22,6 +24,39 @@ enum ClusterCommand {
     ),
     node,
   ]
+
+  static let repairFlags: [any FlagDescription] = [
+    ServeFlags.nats, ServeFlags.cluster, ServeFlags.natsCreds, ServeFlags.natsCA, ServeFlags.natsReplicas,
+    ServeFlags.clusterSecret,
+  ]
+  static let repairArguments = [
+    moveArguments[0],
+    Argument(
+      ValueKind<UInt64>.number("MESSAGE", 1...UInt64(Int64.max)),
+      "the message of the zone's log, as the node has named it"),
+  ]
+
+  /// Asks no node, as none may be left.
+  static func repair(_ settings: Settings) throws -> ExitStatus {
+    guard let engines = settings[ServeFlags.nats] else {
+      throw UsageError("expected --nats URL, where the cluster is", command: "cluster repair")
+    }
+    guard let loop = EventLoop(), let zone = settings.arguments.first.flatMap({ Int($0) }),
+      let message = settings.arguments.last.flatMap({ UInt64($0) })
+    else { return .failure }
+    var options = ClusterOptions(engines: engines)
+    options.names = ClusterNames(settings[ServeFlags.cluster])
+    (options.credentials, options.ca) = (settings[ServeFlags.natsCreds], settings[ServeFlags.natsCA])
+    (options.secret, options.replicas) = (
+      settings[ServeFlags.clusterSecret], settings[ServeFlags.natsReplicas] ?? options.replicas
+    )
+    let told = try ClusterRepair.run(
+      loop: loop, engine: options.engineSettings(software: EmulatorVersion.current), options.nodeSettings(),
+      zone: zone, sequence: message)
+    try Output.line(told)
+    try Output.line("start the nodes now: they pass over it")
+    return .success
+  }
 
   /// Prints it; a failure if something is not right, for scripts.
   static func status(_ settings: Settings) throws -> ExitStatus {

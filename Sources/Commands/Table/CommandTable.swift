@@ -79,6 +79,10 @@ package enum CommandTable {
       "cluster forget", "have nobody miss a node that will not come back", flags: ClusterCommand.flags,
       arguments: ClusterCommand.nodeArguments, run: ClusterCommand.forget),
     CommandDescription(
+      "cluster repair", "set a message aside at which nodes end", about: CommandHelp.clusterRepair,
+      flags: ClusterCommand.repairFlags, arguments: ClusterCommand.repairArguments, run: ClusterCommand.repair
+    ),
+    CommandDescription(
       "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
     CommandDescription(
       "config", "print each setting of serve and where it came from", groups: ServeFlags.groups,

@@ -138,7 +138,8 @@ final class ClusterMember {
       case .confirm(let turns): store.confirmed(ZoneNumber(zone), turns)
       case .left: broker.ownedZones?[zone] = false
       case .drop: throw ModelViolation("\(name) has lost zone \(zone)")
-      case .stop(let why): throw ModelViolation("\(name), zone \(zone): \(why)")
+      case .stop(let why), .damaged(let why, _): throw ModelViolation("\(name), zone \(zone): \(why)")
+      case .passedOver: break
       }
     }
   }

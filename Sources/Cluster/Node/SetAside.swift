@@ -1,0 +1,70 @@
+import NATSWire
+import PushModel
+import Zones
+
+/// Records of zones' logs that count for nothing, because an operator has said so (`ClusterRepair`): a stream of the engine has them, one
+/// a message, which nodes read when they join.
+///
+///     {"kind": "aside", "zone": 3, "made": "2026-01-02T03:04:05Z", "sequence": 17}
+struct SetAside: Equatable, Sendable {
+  /// Most that are read, as a count: who has more makes the cluster anew.
+  static let limit: UInt64 = 1000
+
+  private struct Log: Hashable, Sendable {
+    var zone: Int
+    /// When its stream was made.
+    var made: String
+  }
+
+  private var sequences: [Log: Set<UInt64>] = [:]
+
+  func sequences(of zone: ZoneNumber, madeAt made: String) -> Set<UInt64> {
+    sequences[Log(zone: zone.number, made: made)] ?? []
+  }
+
+  static func document(_ zone: ZoneNumber, madeAt made: String, _ sequence: UInt64) -> JSONValue {
+    [
+      "kind": "aside", "zone": .integer(Int64(zone.number)), "made": .string(made),
+      "sequence": .integer(Int64(clamping: sequence)),
+    ]
+  }
+
+  /// Takes a message; one that says nothing of the kind is passed over.
+  mutating func read(_ message: [UInt8]) {
+    guard let document = JSONReader.read(message), document.string("kind") == "aside",
+      case .integer(let zone)? = document.member("zone"), let made = document.string("made"),
+      case .integer(let sequence)? = document.member("sequence"), sequence > 0
+    else { return }
+    sequences[Log(zone: Int(clamping: zone), made: made), default: []].insert(UInt64(sequence))
+  }
+
+  /// Reads them all; nil of a log that is not there, as there are none then.
+  static func read(
+    _ log: LogStream, done: @escaping (Result<SetAside, JetStreamFailure>) -> Void
+  ) {
+    log.open(isMade: false) {
+      switch $0 {
+      case .success(let state): next(1, of: min(state.lastSequence, limit), SetAside(), log, done)
+      case .failure(.refused(JetStreamFailure.streamNotFoundCode, _)): done(.success(SetAside()))
+      case .failure(let failure): done(.failure(failure))
+      }
+    }
+  }
+
+  private static func next(
+    _ sequence: UInt64, of last: UInt64, _ found: SetAside, _ log: LogStream,
+    _ done: @escaping (Result<SetAside, JetStreamFailure>) -> Void
+  ) {
+    guard sequence <= last else { return done(.success(found)) }
+    log.readBack(sequence) {
+      var found = found
+      switch $0 {
+      case .success(let record): found.read(record.payload)
+      // Nobody of the cluster has said it.
+      case .failure(.alien): break
+      case .failure(let failure): return done(.failure(failure))
+      }
+      next(sequence + 1, of: last, found, log, done)
+    }
+  }
+}
