@@ -46,6 +46,8 @@ def installed(folder):
 def checked_out(folder):
     """Makes a folder look like the repository after a build, to a reader of its README; answers his environment."""
     environment = installed(folder) | {"HOME": str(folder)}
+    # Where Debian puts nats-server.
+    environment["PATH"] += ":/usr/sbin"
     program(folder, "python3", sys.executable, SCRIPT.format(""))
     program(folder, "make", shutil.which("make"), SCRIPT.format("-o build"))
     program(folder, "curl", shutil.which("curl"), CURL)
