@@ -56,7 +56,8 @@ class Listener(threading.Thread):
                 self.device.emulator = self.random.choice([node for node in self.cluster.nodes if node.is_alive])
                 self.listen(self.device.connect())
             except (OSError, EOFError, IndexError):
-                time.sleep(0.02)
+                # Each attempt costs both sides a handshake.
+                time.sleep(0.1)
             finally:
                 self.device.close()
 
@@ -98,6 +99,12 @@ class Alone:
         self.nodes = [node]
 
 
+def passed_on(node):
+    """Pushes that wait for another node's answer. All metrics are written for that, so it is not asked all the time."""
+    time.sleep(0.05)
+    return node.metric("apns_emulator_relay_waiting")
+
+
 def pass_on_and_die(cluster, pair, devices, numbers):
     """A node passes pushes on to an owner that is stopped, and is killed; its provider sends a newer one by the third node, and the
     owner goes on. Answers the listener that has heard it all."""
@@ -120,14 +127,14 @@ def pass_on_and_die(cluster, pair, devices, numbers):
     eventually(lambda: listener.seen.get(token) == number, "the device hears what is sent")
     owner.process.send_signal(signal.SIGSTOP)
     stopped = time.monotonic()
-    # The owner will look at the other's link first. Far more than it takes in without looking, so that it can't see the end.
-    providers = [push(other, another), push(edge, token, 2000)]
-    eventually(lambda: edge.metric("apns_emulator_relay_waiting") >= 2000, "all are on their way to the owner")
+    # The owner will look at the other's link first. More than it takes in without looking, so that it can't see the end.
+    providers = [push(other, another), push(edge, token, 500)]
+    eventually(lambda: passed_on(edge) >= 500, "all are on their way to the owner")
     edge.kill()
     newest, number = push(other, token)
     # It sleeps for so long that it notices.
     time.sleep(max(0, stopped + 0.5 - time.monotonic()))
-    eventually(lambda: other.metric("apns_emulator_relay_waiting") >= 2, "the newer one is, too")
+    eventually(lambda: passed_on(other) >= 2, "the newer one is, too")
     owner.process.send_signal(signal.SIGCONT)
     newest.flush()
     eventually(lambda: listener.seen[token] == number, "the device has the newest")
