@@ -25,6 +25,8 @@ pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not install
 ROUNDS = int(os.environ.get("CLUSTER_ROUNDS", "5"))
 # More than a test of every day has time for.
 IS_LONG = ROUNDS >= 20
+# Between a provider's connections, in seconds.
+PAUSE = 0 if IS_LONG else 0.05
 SEED = int(os.environ.get("CLUSTER_SEED", "1"))
 FAULTS = [fault for fault in KILLS + STOPS + CUTS if os.environ.get("CLUSTER_FAULTS", "") in fault.__name__]
 # Few rounds have one of each kind after the other.
@@ -57,7 +59,7 @@ class Sender(threading.Thread):
         self.stops = threading.Event()
 
     def run(self):
-        while not self.stops.is_set():
+        while not self.stops.wait(PAUSE):
             try:
                 self.connection(self.random.choice([node for node in self.cluster.nodes if node.is_alive]))
             except (OSError, IndexError, httpx.HTTPError):
