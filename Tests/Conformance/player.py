@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -174,6 +175,8 @@ def differences(told, found, place):
 
 
 def main(name, folder):
+    # Ctrl-C is typed, too. Who starts tests in the background may have had it ignored, and shells would pass that on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     switch_loopback_on()
     with contextlib.closing(Player(name, pathlib.Path(folder))) as player:
         try:
