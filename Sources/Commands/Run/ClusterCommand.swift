@@ -60,11 +60,12 @@ enum ClusterCommand {
 
   /// Prints it; a failure if something is not right, for scripts.
   static func status(_ settings: Settings) throws -> ExitStatus {
-    var cluster = JSONValue.null
-    let isWell = try Waiting.until(settings, waitUntilWell) {
-      cluster = try look(settings)
-      return cluster.says("ready") && cluster.list("missing").isEmpty
+    var seen: Result<JSONValue, any Error>?
+    let isWell = Waiting.until(settings, waitUntilWell) {
+      seen = Result { try look(settings) }
+      return (try? seen?.get()).map(ClusterTable.isWell) ?? false
     }
+    guard let cluster = try seen?.get() else { return .failure }
     let lines = settings.isOn(CommonFlags.json) ? [cluster.text] : ClusterTable.lines(cluster)
     for line in lines { try Output.line(line) }
     return isWell ? .success : .failure
@@ -88,14 +89,19 @@ enum ClusterCommand {
 
   static func drain(_ settings: Settings) throws -> ExitStatus {
     let node = settings.arguments.first ?? ""
-    _ = try order("nodes/\(node)/drain", [:], settings)
     guard settings.isOn(waitUntilGone) else {
+      _ = try order("nodes/\(node)/drain", [:], settings)
       try Output.line("\(node) hands its zones over, and ends then")
       return .success
     }
-    // Who ends itself answers no more.
-    let isGone = Waiting.until(settings, waitUntilGone) {
-      guard let cluster = try? look(settings) else { return true }
+    let isAsked = try look(settings)["name"]?.string == node
+    _ = try order("nodes/\(node)/drain", [:], settings)
+    let isGone = try Waiting.until(settings, waitUntilGone) {
+      // Who ends itself answers no more; another that does not answer may do so again.
+      guard let cluster = try? look(settings) else { return isAsked }
+      guard !cluster.list("missing").contains(where: { $0.string == node }) else {
+        throw CommandFailure("\(node) has ended without handing its zones over: see cluster status")
+      }
       return !cluster.list("nodes").contains { $0["name"]?.string == node }
     }
     guard isGone else { throw CommandFailure("\(node) has not ended yet") }
@@ -134,6 +140,9 @@ enum ClusterTable {
     let troubles = troubles(cluster)
     return [head, ""] + nodes(cluster) + [""] + (troubles.isEmpty ? ["ready"] : troubles)
   }
+
+  /// Whether there is nothing to say of it.
+  static func isWell(_ cluster: JSONValue) -> Bool { cluster.says("ready") && troubles(cluster).isEmpty }
 
   private static func nodes(_ cluster: JSONValue) -> [String] {
     let zones = cluster.list("zones")

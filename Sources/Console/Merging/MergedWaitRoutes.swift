@@ -26,7 +26,7 @@ extension Console {
     let (matched, lost) = (wait.matched, wait.lost)
     let finders = matched.map { others.home(of: $0.id) }
     // Who did not answer in time would not now.
-    let asked = others.names.filter { !lost.contains($0) || finders.contains(.at($0)) }
+    let asked = others.names.filter { !lost.contains($0) || wait.isFulfilled && finders.contains(.at($0)) }
     let histories = asked.map { OtherHistory($0, after: nil) }
     let shown = ShownNotifications(
       matched.map(\.id).filter { others.home(of: $0) == .here },
@@ -36,7 +36,8 @@ extension Console {
     for history in histories {
       let ids = matched.map(\.id).filter { others.home(of: $0) == .at(history.node) }
       history.ask(
-        others, request.asking(for: ids, before: matched.last?.receivedAt), patience: Self.waitGrace)
+        others, request.asking(for: ids, before: matched.last?.receivedAt),
+        patience: wait.isFulfilled ? Self.otherPatience : Self.waitGrace)
     }
     let document =
       wait.isFulfilled

@@ -79,27 +79,30 @@ extension Console {
   /// struck it.
   func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
-    var push = try TestPush(request.object(), environment: context.environment)
-    if let udid = push.udid { try address(&push, to: udid, now: request.now) }
-    guard let send = context.sendTest else {
+    let asked = try TestPush(request.object(), environment: context.environment)
+    guard context.sendTest != nil else {
       throw ConsoleError.unavailable("test pushes are not part of this run")
     }
-    let answer: (UInt64?) -> Void = { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
-    guard let credential = push.credential else { return send(push, answer) }
-    let asked = push
+    guard let credential = asked.credential else { return try send(asked, now: request.now, exchange) }
     guard let prove = context.prove else {
       throw ConsoleError.unavailable("certificates and keys are not part of this run")
     }
     let isTaken = prove(asked, credential) { [unowned self] result in
-      switch result {
-      case .failure(let error): exchange.respond(finished(ConsoleError.conflict("\(error)").response))
-      case .success(let proof):
+      refusing(exchange) {
         var push = asked
-        (push.credential, push.proof) = (nil, proof)
-        send(push, answer)
+        push.credential = nil
+        do { push.proof = try result.get() } catch { throw ConsoleError.conflict("\(error)") }
+        try send(push, now: request.now, exchange)
       }
     }
     guard isTaken else { throw ConsoleError.busy("too many certificates and keys are being looked at") }
+  }
+
+  /// Behind the last check: a phone and an app that are named are made if they are not there.
+  private func send(_ push: TestPush, now: Timestamp, _ exchange: HTTPExchange) throws {
+    var push = push
+    if let udid = push.udid { try address(&push, to: udid, now: now) }
+    context.sendTest?(push) { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
   }
 
   /// Has it go to the app on the phone, which are made if they are not there; type and priority are the payload's unless said.

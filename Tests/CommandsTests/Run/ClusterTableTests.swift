@@ -35,6 +35,7 @@ import Testing
         "node-1  3: 0-1 3  5        127.0.0.1:8790  asked",
         "node-2  1: 2      0        –               hands over", "", "ready",
       ])
+    #expect(ClusterTable.isWell(cluster(zones)))
   }
 
   @Test("a node that is gone still has its zones, and what is wrong is said")
@@ -78,6 +79,14 @@ import Testing
     let away = JSONValue.object(
       members + [("engine", ["servers": [], "because": "the engine is not there"])])
     #expect(ClusterTable.lines(away).suffix(2) == ["", "not ready: the engine is not there"])
+  }
+
+  @Test("nothing is well of which something is said: zones that move, one with a trouble of its own")
+  func unwell() {
+    #expect(!ClusterTable.isWell(cluster([zone(0, "node-1"), zone(1, "node-2", "elsewhere", moving: true)])))
+    #expect(!ClusterTable.isWell(cluster([zone(4, "node-1")])))
+    #expect(!ClusterTable.isWell(cluster([zone(0, "node-1")], waiting: 1500)))
+    #expect(!ClusterTable.isWell(cluster([zone(0, "node-1")], because: "the logs are being read")))
   }
 
   @Test("numbers are written as ranges", arguments: [([], ""), ([7], "7"), ([3, 1, 2, 9, 8], "1-3 8-9")])

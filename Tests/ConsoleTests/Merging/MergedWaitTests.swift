@@ -84,6 +84,19 @@ import Testing
     #expect(try missing(answer, 200) == ["b"])
   }
 
+  @Test("A wait that is fulfilled gives the node that has found it as much time to show it as a list does")
+  func foundElsewhere() throws {
+    (others.names, others.homes) = (["b"], [7: .at("b")])
+    let answer = try wait("{}")
+    let mark = #"{"id":7,"receivedAt":"2026-01-02T03:04:05.678Z"}"#
+    try question("b").answer(#"{"found":[\#(mark)],"nearMisses":[]}"#)
+    let shown = try question("b", after: 1)
+    #expect(shown.patience == Console.otherPatience && answer.response == nil)
+    shown.answer(#"{"notifications":[\#(mark)],"next":8}"#)
+    pass(0)
+    #expect(try missing(answer, 200) == [])
+  }
+
   @Test("Nodes that are known to the cluster and away are named as long as they are")
   func away() throws {
     (others.names, others.missing) = ([], ["b"])

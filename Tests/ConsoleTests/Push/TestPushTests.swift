@@ -60,6 +60,15 @@ import Console
     let bare = #"{"token":"ab","topic":"a","credential":{"password":"p"}}"#
     #expect(try lab.refusal("POST", "/api/v1/push", 400, json: bare).contains("credential.file"))
     #expect(sent.pushes.count == 1)
+    // A phone and an app that are named are not made for a push that is refused.
+    let named = json.replacing(#""token":"\#(token.hex)""#, with: #""udid":"new-phone""#)
+    #expect(try lab.ask("POST", "/api/v1/push", json: named).status == 503)
+    (isBusy, outcome) = (false, .failure(DocumentError("the handshake would fail")))
+    #expect(try lab.refusal("POST", "/api/v1/push", 409, json: named) == "the handshake would fail")
+    #expect(try lab.get("/api/v1/devices")["devices"].elements.count == 1)
+    outcome = .success(Proof())
+    #expect(try lab.ask("POST", "/api/v1/push", json: named).status == 200)
+    #expect(try lab.get("/api/v1/devices")["devices"].elements.count == 2 && sent.pushes.count == 2)
   }
 
   @Test("Defaults are HTTP/2 in the emulator's environment; bytes need not be JSON")

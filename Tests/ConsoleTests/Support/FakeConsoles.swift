@@ -29,6 +29,7 @@ final class FakeConsoles: OtherConsoles {
   }
 
   var places: [String: ConsolePlace] = [:]
+  var homes: [UInt64: NotificationHome] = [:]
   var names: [String] = []
   var missing: [String] = []
   private(set) var questions: [Question] = []
@@ -37,7 +38,7 @@ final class FakeConsoles: OtherConsoles {
   var isSettled: Bool { true }
 
   func place(of udid: UDID) -> ConsolePlace { places[udid.text] ?? .here }
-  func home(of notification: UInt64) -> NotificationHome { .here }
+  func home(of notification: UInt64) -> NotificationHome { homes[notification] ?? .here }
 
   func spread(_ request: HTTPRequest, patience: Int64?, done: @escaping ([OtherAnswer]) -> Void) { done([]) }
 
