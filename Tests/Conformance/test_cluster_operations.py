@@ -1,10 +1,12 @@
 """What an operator does to a cluster and sees of it: nodes that are away, a node that starts later, an engine that is missing."""
 
+import datetime
 import json
 import pathlib
 import re
 import signal
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -28,6 +30,13 @@ def waited(node, milliseconds):
     return json.load(caught.value)
 
 
+def misses(node, *names):
+    """Waits until its lists and waits name just these. A node that has just started, or hears of another's end, has to read that first,
+    and a wait of a millisecond gives the others half a second."""
+    eventually(lambda: missing(node) == list(names), lambda: f"{node.name} misses {names}, not {missing(node)}")
+    eventually(lambda: waited(node, 1)["missing"] == list(names), f"a wait at {node.name} misses {names}")
+
+
 def sees(node, *others):
     names = sorted(other.name for other in (node, *others))
     return lambda: sorted(each["name"] for each in node.api("GET", "/api/v1/cluster")["nodes"]) == names
@@ -38,8 +47,8 @@ def owned(node, name):
     return [zone["zone"] for zone in node.api("GET", "/api/v1/cluster")["zones"] if zone["owner"] == name]
 
 
-def clocks(nodes):
-    return [{key: node.api("GET", "/api/v1/clock")[key] for key in ("frozen", "offset")} for node in nodes]
+def clock(node):
+    return {key: value for key, value in node.api("GET", "/api/v1/clock").items() if key != "now"}
 
 
 def test_all_nodes_agree_on_the_clock_whenever_they_start(cluster):
@@ -47,22 +56,26 @@ def test_all_nodes_agree_on_the_clock_whenever_they_start(cluster):
     first, second, third = cluster.nodes
     third.stop()
     second.api("PUT", "/api/v1/clock", {"advance": "61m"})
-    first.api("PUT", "/api/v1/clock", {"set": "2027-01-02T03:04:05Z"})
-    second.api("PUT", "/api/v1/clock", {"advance": "-90s"})
-    told = first.api("GET", "/api/v1/clock")
+    moment, before = datetime.datetime(2027, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc), time.time()
+    offset = first.api("PUT", "/api/v1/clock", {"set": moment.strftime("%Y-%m-%dT%H:%M:%SZ")})["offset"]
+    assert moment.timestamp() - time.time() - 0.001 <= offset <= moment.timestamp() - before + 0.001
+    # An order is answered when the node that was asked has carried it out.
+    eventually(lambda: clock(second) == {"frozen": False, "offset": offset}, "the second knows what to move on from")
+    told = second.api("PUT", "/api/v1/clock", {"advance": "-90s"})["offset"]
+    assert told == pytest.approx(offset - 90, abs=0.001)
     third.start()
     cluster.ready()
-    seen = clocks(cluster.nodes)
-    assert seen == [{"frozen": False, "offset": told["offset"]}] * 3 and told["offset"] != 0
-    first.api("PUT", "/api/v1/clock", {"freeze": True, "advance": "1h"})
+    for node in cluster.nodes:
+        eventually(lambda node=node: clock(node) == {"frozen": False, "offset": told}, "all have the same time")
+    stands = first.api("PUT", "/api/v1/clock", {"freeze": True, "advance": "1h"})["now"]
     second.stop()
     second.start()
     cluster.ready()
-    stands = [node.api("GET", "/api/v1/clock")["now"] for node in cluster.nodes]
-    assert len(set(stands)) == 1
+    for node in cluster.nodes:
+        eventually(lambda node=node: node.api("GET", "/api/v1/clock")["now"] == stands, "the time stands still at all")
     third.api("POST", "/api/v1/reset", {"what": ["clock"]})
     for node in cluster.nodes:
-        eventually(lambda node=node: clocks([node]) == [{"frozen": False, "offset": 0}], "all follow the system's clock again")
+        eventually(lambda node=node: clock(node) == {"frozen": False, "offset": 0}, "all follow the system's clock again")
 
 
 def test_alarms_are_of_metrics_that_there_are(cluster):
@@ -78,33 +91,36 @@ def test_a_node_that_is_away_is_missing_until_it_is_back_or_forgotten(cluster):
     first, second, third = cluster.nodes
     second.kill()
     # While it counts as living, asking it fails; later nobody asks it. A node that is started again knows of it, too.
-    assert missing(first) == ["node-2"]
+    eventually(lambda: missing(first) == ["node-2"], "its history is missed")
     eventually(sees(first, third), "the others know that it is gone")
     third.stop()
     third.start()
-    for node in (first, third):
-        assert missing(node) == ["node-2"] and waited(node, 1)["missing"] == ["node-2"]
+    for node, other in ((first, third), (third, first)):
+        eventually(sees(node, other), "they know of each other")
+        misses(node, "node-2")
         assert node.metric("apns_emulator_cluster_missing_nodes") == 1
     status = first.run("cluster", "status", check=False)
     assert status.returncode == 1 and "cluster forget node-2" in status.stdout
     assert "cluster drain node-3" in first.run("cluster", "forget", "node-3", check=False).stderr
     assert "node-2" in first.run("cluster", "forget", "node-2").stdout
     for node in (first, third):
-        eventually(lambda node=node: missing(node) == [], "nobody misses it")
+        misses(node)
     second.start()
     cluster.ready()
     second.kill()
     eventually(sees(first, third), "the others know that it is gone")
-    assert missing(first) == ["node-2"], "it was back, and is away again"
+    eventually(lambda: missing(first) == ["node-2"], "it was back, and is away again")
     second.start()
     cluster.ready()
-    assert [missing(node) for node in cluster.nodes] == [[], [], []]
+    for node in cluster.nodes:
+        misses(node)
 
 
 def test_a_node_that_left_in_order_is_not_missed(cluster):
     first, second, third = cluster.nodes
     assert second.stop() == 0
-    assert missing(first) == [] and waited(third, 1)["missing"] == []
+    for node in (first, third):
+        misses(node)
     second.start()
     cluster.ready()
 
@@ -114,9 +130,9 @@ def test_a_node_that_hangs_is_named(cluster):
     first, second, third = cluster.nodes
     second.process.send_signal(signal.SIGSTOP)
     try:
-        assert waited(first, 1000)["missing"] == ["node-2"]
+        eventually(lambda: waited(first, 1000)["missing"] == ["node-2"], "a wait misses what it has")
         eventually(sees(first, third), "the others know that it is gone")
-        assert missing(first) == ["node-2"]
+        eventually(lambda: missing(first) == ["node-2"], "a list misses it, too")
         eventually(lambda: not owned(first, "node-2"), "its zones are taken over")
     finally:
         second.process.send_signal(signal.SIGCONT)
