@@ -15,14 +15,21 @@ import pytest
 import pages
 from harness import PATIENCE
 from namespaces import own
+from nodes import NATS
 from pages import Slip, blocks, pattern
 from player import Player
 
 DEFAULT_PORTS = [2195, 2196, 2197, 5223, 8790, 8791]
+# Of engines, on the pages that start one.
+ENGINE_PORTS = [4222, 4223]
+
+
+def starts_engine(name):
+    return any(word in block.text for block in blocks(name) if block.reason is None for word in ("nats-server", "make cluster"))
 
 
 @contextlib.contextmanager
-def default_ports(tmp_path_factory):
+def free_ports(tmp_path_factory, ports):
     """What to put before a command that uses them. Without a network of one's own, one after the other has them."""
     if (command := own("-n")) is not None:
         yield command
@@ -30,7 +37,7 @@ def default_ports(tmp_path_factory):
     common = tmp_path_factory.getbasetemp()
     with open((common.parent if "PYTEST_XDIST_WORKER" in os.environ else common) / "default-ports.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for port in DEFAULT_PORTS:
+        for port in ports:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     pytest.skip(f"somebody listens on port {port} here, and there is no network of one's own to be had")
@@ -41,9 +48,11 @@ def default_ports(tmp_path_factory):
 def test_a_page_is_true(tmp_path, tmp_path_factory, issued, name):
     if all(block.reason for block in blocks(name)):
         return
+    if starts_engine(name) and NATS is None:
+        pytest.skip("nats-server is not installed")
     # What an earlier run has left, which saves the time that keys take.
     shutil.copytree(issued, tmp_path / "certs")
-    with default_ports(tmp_path_factory) as before:
+    with free_ports(tmp_path_factory, DEFAULT_PORTS + (ENGINE_PORTS if starts_engine(name) else [])) as before:
         done = subprocess.run(
             [*before, sys.executable, pathlib.Path(__file__).parent / "player.py", name, tmp_path], stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=8 * PATIENCE)
