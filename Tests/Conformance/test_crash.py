@@ -10,7 +10,7 @@ from courier import ACK, MESSAGE, Device
 from harness import PATIENCE, TOPIC
 from legacy import Provider, framed
 
-ROUNDS = int(os.environ.get("CRASH_ROUNDS", "20"))
+ROUNDS = int(os.environ.get("CRASH_ROUNDS", "15"))
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 DEVICES = 6
 
