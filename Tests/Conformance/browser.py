@@ -20,7 +20,13 @@ EXPOSE = """Promise.all(performance.getEntriesByType('resource').map(each => eac
         for (const module of modules) for (const name of Object.keys(module).filter(name => !Object.hasOwn(window, name)))
             Object.defineProperty(window, name, { get: () => module[name] });
     })"""
+# What Chromium says where the document of a script is gone, or the next one has not begun.
+GONE = ("Execution context was destroyed.", "Inspected target navigated or closed", "Cannot find default execution context")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Away(Exception):
+    """The document that a script was for has made way for another."""
 
 
 class Page:
@@ -41,6 +47,8 @@ class Page:
             if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
                 self.complaints.append(message["params"])
             if message.get("id") == self.count:
+                if message.get("error", {}).get("message") in GONE:
+                    raise Away(message)
                 assert "error" not in message, message
                 return message["result"]
 
@@ -52,12 +60,18 @@ class Page:
         return result["result"].get("value")
 
     def until(self, expression, patience=PATIENCE):
-        """Waits until an expression is true; answers how long that took, in seconds."""
+        """Waits until an expression is true, also in a document that comes meanwhile; answers how long that took, in seconds."""
         start = time.monotonic()
-        while not self.script(f"Boolean({expression})"):
+        while not self._holds(expression):
             assert time.monotonic() - start < patience, f"never: {expression}\n{self.text()[:2000]}"
             time.sleep(0.02)
         return time.monotonic() - start
+
+    def _holds(self, expression):
+        try:
+            return self.script(f"Boolean({expression})")
+        except Away:
+            return False
 
     def text(self):
         return self.script("document.body.innerText")
@@ -85,9 +99,18 @@ class Page:
     def open(self, url):
         result = self.command("Page.navigate", url=url)
         if "errorText" not in result:
-            self.until("document.readyState === 'complete'")
-            self.script(EXPOSE)
+            self._begin()
         return result
+
+    def reload(self):
+        """Answers once there is another document, so that nobody takes the old one for it."""
+        self.script("window.isOld = true")
+        self.command("Page.reload")
+        self._begin("!window.isOld && ")
+
+    def _begin(self, condition=""):
+        self.until(f"{condition}document.readyState === 'complete'")
+        self.script(EXPOSE)
 
     def back(self):
         """To the page before, as by the browser's button."""

@@ -36,7 +36,7 @@ def test_a_reload_finds_search_filters_selection_and_tab(page, three):  # noqa: 
     page.shows("Edit and replay")
     page.click("Payload", "[role=tab]")
     assert page.script("location.hash") == f"#notifications/{three[0]}?q=storm&verdict=accepted&tab=payload"
-    page.command("Page.reload")
+    page.reload()
     page.until("document.getElementById('live')?.textContent === 'live' && document.querySelector('.item')")
     items(page, 1)
     page.until(f"{TAB} === 'Payload'")
@@ -88,7 +88,7 @@ def test_the_token_map_keeps_search_and_token(page, emulator):  # noqa: F811
     page.script("document.querySelector('tr.pick').click()")
     page.shows("HMAC-SHA256")
     assert page.script("location.hash") == f"#tokens/{tokens[0]}?q=ada"
-    page.command("Page.reload")
+    page.reload()
     page.until("document.getElementById('live')?.textContent === 'live' && document.querySelector('tr.chosen')")
     page.shows("HMAC-SHA256")
     assert page.script("[document.getElementById('search').value, document.querySelectorAll('tr.pick').length].join()") == "ada,1"
