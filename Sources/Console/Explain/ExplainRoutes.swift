@@ -39,8 +39,7 @@ struct ExplainRequest: JSONDocument {
 
   init(_ body: JSONObject) throws {
     try Self.form.read(body, into: &self)
-    try SavedPayload.check(body)
-    if body["payloadBase64"] == nil { payload = try body.required("payload", Self.texts) }
+    try SavedPayload.check(body, needing: Self.texts.expected)
   }
 }
 

@@ -56,10 +56,7 @@ struct SavedMessage: Equatable, JSONDocument {
   init(_ object: JSONObject) throws {
     payload = []
     try Self.form.read(object, into: &self)
-    try SavedPayload.check(object)
-    guard object["payload"] != nil || object["payloadBase64"] != nil else {
-      throw DocumentError("\(object.path("payload")): expected JSON, got nothing")
-    }
+    try SavedPayload.check(object, needing: "JSON")
     guard payload.count <= Self.payloadLimit else {
       throw DocumentError(
         "\(object.path("payload")): expected at most \(Self.payloadLimit) bytes, got \(payload.count)")
@@ -84,10 +81,15 @@ enum SavedPayload {
     return ("payloadBase64", JSONKind.base64.write(payload))
   }
 
-  /// Throws where there are both.
-  static func check(_ object: JSONObject) throws(DocumentError) {
-    guard object["payload"] == nil || object["payloadBase64"] == nil else {
-      throw DocumentError("\(object.path("payload")): expected no payloadBase64 beside it, got both")
+  /// Throws where there are both or, if one is needed, neither; `expected` is then what `payload` may be.
+  static func check(_ object: JSONObject, needing expected: String? = nil) throws(DocumentError) {
+    let place = object.path("payload")
+    switch (object["payload"] != nil, object["payloadBase64"] != nil) {
+    case (true, true): throw DocumentError("\(place): expected no payloadBase64 beside it, got both")
+    case (false, false):
+      guard let expected else { return }
+      throw DocumentError("\(place): expected \(expected), or payloadBase64 in its place, got nothing")
+    default: return
     }
   }
 }

@@ -78,7 +78,7 @@ import Testing
     arguments: [
       (#"{"payload":"","payloadBase64":"e30="}"#, "expected no payloadBase64 beside it, got both"),
       (#"{"payloadBase64":"e"}"#, "Base64 of 1 to 15360 bytes"),
-      ("{}", "payload: expected a string of at most 15360 bytes, got nothing"),
+      ("{}", "payload: expected a string of at most 15360 bytes, or payloadBase64 in its place, got nothing"),
       (#"{"payload":{}}"#, "payload"), (#"{"payload":"","pushType":"loud"}"#, "alert"),
       (#"{"payload":"","priority":7}"#, "1, 5 or 10"), (#"{"payload":"","ios":"6"}"#, "from 7 on"),
       (#"{"payload":"","appState":"asleep"}"#, "force-quit"), (#"{"payload":"","to":"me"}"#, "appState"),
