@@ -102,6 +102,18 @@ def test_the_preview_knows_a_silent_push(page, emulator):
     assert json.loads(page.script("document.getElementById('explain-payload').value")) == {"aps": {"alert": "Hello"}}
 
 
+def test_an_address_with_more_or_of_nothing(page, emulator):
+    """What an address has behind its ? is not the number's; what went wrong at one is away at the next."""
+    sent = push(emulator, install(emulator), {"aps": {"alert": "Hello"}})
+    page.script(f"location.hash = '#explain/{sent['id']}?from=mail'")
+    page.until("document.getElementById('explain-payload')?.value.includes('Hello')")
+    page.script("location.hash = '#explain/999'")
+    page.until("document.getElementById('problem-explain')?.innerText.includes('999')")
+    page.script(f"location.hash = '#explain/{sent['id']}'")
+    page.until("document.getElementById('problem-explain')?.hidden")
+    page.complaints[:] = [each for each in page.complaints if "404" not in str(each)]
+
+
 def test_bytes_that_are_no_text_are_no_json_anywhere(page, emulator):
     """Bytes in Latin-1: where they go wrong is said on each page, and no phone shows them."""
     sent = push(emulator, install(emulator), None, payloadBase64=base64.b64encode(b'{"aps":{"alert":"caf\xe9"}}').decode())

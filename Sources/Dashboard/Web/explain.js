@@ -1,5 +1,6 @@
 /* A payload as it is written: what is wrong with it, and what a phone would do. The emulator goes by its rules; this page knows
    none of them. */
+import { readAddress } from './address.js';
 import { api, path, questions } from './api.js';
 import { button, empty, h, show } from './dom.js';
 import { bytesOf, pushTypes, sentence, textOf } from './format.js';
@@ -32,10 +33,12 @@ export const explained = ({ text, payloadBase64, pushType, priority, appState, i
 
 export async function explainPane(main, argument) {
   const view = { outcome: h('div', { class: 'outcome' }), findings: h('div', { 'aria-live': 'polite' }), ask: questions(), timer: null };
+  problem('explain');
   if (argument) {
     show(main, h('p', { class: 'pane faint' }, 'Loading…'));
     const given = await api('GET', path('notifications', argument)).catch(error => error);
-    if (location.hash !== `#explain/${argument}`) return;
+    const here = readAddress(location.hash);
+    if (here?.pane !== 'explain' || here.argument !== argument) return;
     if (given instanceof Error || given.truncated) problem('explain', given.truncated ? partProblem(given) : given);
     else Object.assign(draft, draftOf(given));
   }
