@@ -148,6 +148,53 @@ def test_form_json_and_command_make_the_same_rule(editor, emulator):
     assert "legacy" not in rules(emulator)[0]["effect"]
 
 
+def come_back(page):  # noqa: F811
+    """From another pane."""
+    page.script("location.hash = '#clock'")
+    page.until("document.getElementById('clock-now')")
+    page.script("location.hash = '#faults'")
+    page.until("document.querySelector('.fault-editor')")
+
+
+def test_no_rule_is_shown_while_something_is_wrong(editor, emulator):
+    """Without the token the rule would match every push: it is not to be copied."""
+    page = editor  # noqa: F811
+    shown = "[document.getElementById('fault-json').value, document.querySelectorAll('.same pre').length, document.querySelector('[aria-label=\"Copy the JSON\"]').disabled]"
+    assert page.script(shown)[1:] == [1, False]
+    write(page, match__token="abc")
+    assert page.script(shown) == ["", 0, True] and "mend what is marked" in page.text()
+    come_back(page)
+    assert page.script(shown) == ["", 0, True] and said(page, "match.token").endswith('got "abc"')
+    page.click("Add")
+    assert page.script("document.activeElement.id") == "fault-match.token-value" and rules(emulator) == []
+    write(page, match__token="ab")
+    assert written(page)["match"] == {"interface": "provider", "token": "ab"} and page.script(shown)[1:] == [1, False]
+    # A rule that is written as JSON and lacks something stays as it is, but makes no command.
+    write(page, json='{"effect": {"legacy": {}}}')
+    assert page.script(shown) == ['{"effect": {"legacy": {}}}', 0, False]
+
+
+def test_broken_json_stays_until_it_is_mended_or_given_up(editor):
+    page = editor  # noqa: F811
+    fields = "[...document.querySelectorAll('.entry')].filter(each => !each.hidden).map(each => each.querySelector('input, select').id)"
+    before, rule, broken = page.script(fields), written(page), '{"effect": {"reset": true}, '
+    write(page, json=broken)
+    for back in (False, True):
+        if back:
+            come_back(page)
+        choose(page, "refuse")
+        assert page.script("document.getElementById('fault-json').value") == broken
+        assert said(page, "json").startswith("This is not JSON") and "The form waits" in page.text()
+        assert page.script(fields) == before and not page.script("document.querySelector('.same pre')")
+    shot(page, "faults-broken")
+    page.click("Go by the form")
+    assert written(page) == rule and said(page, "json") == "" and page.script("document.activeElement.id") == "fault-json"
+    write(page, json=broken)
+    write(page, json='{"effect": {"reset": true}}')
+    choose(page, "goaway")
+    assert written(page) == {"effect": {"reset": True, "goaway": {}}}
+
+
 def test_what_is_wrong_stands_beside_its_field(editor, emulator):
     page = editor  # noqa: F811
     choose(page, "rstStream")

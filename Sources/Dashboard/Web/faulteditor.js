@@ -5,32 +5,38 @@ import { $, button, h, show } from './dom.js';
 import { blank, moments, problemOf, ruleOf, settingOf, stateOf, textOfRule } from './faultform.js';
 import { copy, problem, problemAt } from './notices.js';
 
-/* Stays as it is when somebody comes back. */
-const draft = { text: textOfRule({ name: 'mine', match: { interface: 'provider' }, when: { next: 2 }, effect: { reason: 'ServiceUnavailable' } }) };
+/* Stays as it is when somebody comes back: the JSON, null while the form has no rule; what is in the form, and the fields that may say what
+   is wrong. */
+const draft = {
+  text: textOfRule({ name: 'mine', match: { interface: 'provider' }, when: { next: 2 }, effect: { reason: 'ServiceUnavailable' } }), state: blank(), touched: new Set(),
+};
 
 const idOf = path => `fault-${path}`;
 const jsonId = idOf('json');
 
+const noRule = 'There is none yet: fill in what is missing, mend what is marked.';
+
 /* The editor: its element, which is to be shown before it `begin`s; `add` takes a rule to the emulator, and `names` says which there are. */
 export function faultEditor(form, { add, names }) {
-  const view = { form, add, names, inputs: new Map(), rows: [], touched: new Set(), misfit: null };
-  view.json = h('textarea', { id: jsonId, rows: 8, spellcheck: 'false', 'aria-label': 'Rule as JSON', 'aria-describedby': `problem-${jsonId}`, value: draft.text, oninput: () => { draft.text = view.json.value; takeText(view); } });
+  /* `rule` is what is added, undefined while there is none. */
+  const view = { form, add, names, inputs: new Map(), rows: [], rule: undefined, misfit: null, isBroken: false };
+  view.json = h('textarea', { id: jsonId, rows: 8, spellcheck: 'false', 'aria-label': 'Rule as JSON', 'aria-describedby': `problem-${jsonId}`, placeholder: noRule, value: draft.text ?? '', oninput: () => { draft.text = view.json.value; takeText(view); } });
+  view.copy = button('Copy', () => copy(view.json.value, 'Rule'), { 'aria-label': 'Copy the JSON' });
   view.curl = h('div', {});
   view.apart = h('p', { class: 'warn small', role: 'status', hidden: true });
+  view.giveUp = button('Go by the form', () => { takeForm(view, null); view.json.focus(); }, { hidden: true });
   view.isOn = h('input', { id: idOf('enabled'), type: 'checkbox', oninput: () => takeForm(view, null) });
   view.submit = h('button', { class: 'primary' }, 'Add');
   view.element = h('form', { class: 'fault-editor', 'aria-label': 'Rule', novalidate: true, onsubmit: event => { event.preventDefault(); submit(view); } },
     h('div', {}, formPart(view)),
-    h('div', { class: 'same' }, h('div', { class: 'row' }, h('h4', {}, 'As JSON'), h('span', { class: 'space' }), button('Copy', () => copy(view.json.value, 'Rule'), { 'aria-label': 'Copy the JSON' })),
-      view.json, problemAt(jsonId), view.apart, h('h4', {}, 'As a command'), view.curl,
+    h('div', { class: 'same' }, h('div', { class: 'row' }, h('h4', {}, 'As JSON'), h('span', { class: 'space' }), view.copy),
+      view.json, problemAt(jsonId), view.apart, view.giveUp, h('h4', {}, 'As a command'), view.curl,
       h('div', { class: 'row add' }, view.submit, h('label', { class: 'inline' }, view.isOn, ` ${form.isOn.title}`)), problemAt(idOf('rule'))));
-  view.fill = rule => { draft.text = view.json.value = textOfRule(settingOf(rule)); view.touched.clear(); takeText(view); };
-  view.begin = () => takeText(view);
-  view.look = () => { view.submit.textContent = names().includes(nameIn(draft.text)) ? 'Replace' : 'Add'; };
+  view.fill = rule => { draft.text = view.json.value = textOfRule(settingOf(rule)); draft.touched.clear(); takeText(view); };
+  view.begin = () => { fillForm(view); if (draft.text === null) takeForm(view, null); else takeText(view); };
+  view.look = () => { view.submit.textContent = names().includes(view.rule ? view.rule.name : draft.state.values.name) ? 'Replace' : 'Add'; };
   return view;
 }
-
-const nameIn = text => { try { return JSON.parse(text)?.name; } catch { return undefined; } };
 
 function formPart(view) {
   const { form } = view;
@@ -69,64 +75,77 @@ function entry(view, field, isShown = () => true) {
   return element;
 }
 
-/* What is in the form is written as JSON. `path` is of the field that somebody is at: that one may say what is wrong. */
+/* What is in the form is written as JSON, once nothing is wrong with it: the rule without that would match more than was meant. `path` is of
+   the field that somebody is at: that one may say what is wrong. */
 function takeForm(view, path) {
-  if (path) view.touched.add(path);
+  if (path) draft.touched.add(path);
   const values = Object.fromEntries(view.rows.map(({ field }) => [field.path, view.inputs.get(field.path).value]));
   const chosen = view.form.effects.map(({ name }) => name).filter(name => view.inputs.get(name).checked);
-  view.state = { values, way: view.way.value, chosen, isOn: view.isOn.checked };
-  view.misfit = null;
-  draft.text = view.json.value = textOfRule(ruleOf(view.form, view.state).rule);
+  draft.state = { values, way: view.way.value, chosen, isOn: view.isOn.checked };
+  const { rule, problems } = ruleOf(view.form, draft.state);
+  Object.assign(view, { misfit: null, isBroken: false, rule: Object.keys(problems).length ? undefined : rule });
+  draft.text = view.rule ? textOfRule(rule) : null;
+  view.json.value = draft.text ?? '';
   problem(jsonId);
-  problem(idOf('rule'));
-  tell(view);
+  tell(view, problems);
 }
 
-/* What is written as JSON is shown in the form, as far as it fits. */
+/* What is written as JSON is shown in the form, as far as it fits. While it is no JSON the form waits, lest a click there replaces it. */
 function takeText(view) {
   let rule;
+  try { rule = JSON.parse(draft.text); } catch (error) {
+    Object.assign(view, { misfit: null, isBroken: true, rule: undefined });
+    problem(jsonId, `This is not JSON: ${error.message}`);
+    return tell(view, {});
+  }
+  const { state = blank(), misfit = null } = stateOf(view.form, rule);
+  draft.state = state;
+  fillForm(view);
+  const problems = misfit === null ? ruleOf(view.form, state).problems : {};
+  Object.assign(view, { misfit, isBroken: false, rule: Object.keys(problems).length ? undefined : rule });
   problem(jsonId);
-  problem(idOf('rule'));
-  try { rule = JSON.parse(draft.text); } catch (error) { problem(jsonId, `This is not JSON: ${error.message}`); show(view.curl); return; }
-  const { state, misfit = null } = stateOf(view.form, rule);
-  view.misfit = misfit;
-  view.state = state || blank();
-  for (const { field } of view.rows) view.inputs.get(field.path).value = view.state.values[field.path] ?? '';
-  for (const { name } of view.form.effects) view.inputs.get(name).checked = view.state.chosen.includes(name);
-  view.way.value = view.state.way;
-  view.isOn.checked = view.state.isOn;
-  tell(view);
+  return tell(view, problems);
+}
+
+function fillForm(view) {
+  const { values, chosen, way, isOn } = draft.state;
+  for (const { field } of view.rows) view.inputs.get(field.path).value = values[field.path] ?? '';
+  for (const { name } of view.form.effects) view.inputs.get(name).checked = chosen.includes(name);
+  view.way.value = way;
+  view.isOn.checked = isOn;
 }
 
 /* Everything beside the fields: what is wrong, what is there to be filled in, the command. */
-function tell(view) {
-  const { problems } = ruleOf(view.form, view.state);
+function tell(view, problems) {
   for (const { field, isShown, element } of view.rows) {
     element.hidden = !isShown();
-    const text = view.misfit === null && isShown() && view.touched.has(field.path) ? problems[field.path] : undefined;
-    problem(idOf(field.path), text);
+    problem(idOf(field.path), isShown() && draft.touched.has(field.path) ? problems[field.path] : undefined);
   }
-  problem(idOf('effect'), view.misfit === null && (view.touched.has('effect') || view.state.chosen.length) ? problems.effect : undefined);
-  view.apart.hidden = view.misfit === null;
-  view.apart.textContent = view.misfit === null ? '' : `The form has no field for ${view.misfit} of the JSON. It is added as it is written there; a change here replaces it.`;
-  show(view.curl, commandBlock(postCommand('/api/v1/faults', JSON.parse(draft.text))));
-  view.look?.();
+  problem(idOf('effect'), draft.touched.has('effect') || draft.state.chosen.length ? problems.effect : undefined);
+  problem(idOf('rule'));
+  for (const input of [...view.inputs.values(), view.way, view.isOn]) input.disabled = view.isBroken;
+  view.apart.textContent = view.isBroken ? 'The form waits until this is mended.'
+    : view.misfit !== null ? `The form has no field for ${view.misfit} of the JSON. It is added as it is written there; a change here replaces it.` : '';
+  view.apart.hidden = view.apart.textContent === '';
+  view.giveUp.hidden = !view.isBroken;
+  view.copy.disabled = view.json.value === '';
+  show(view.curl, view.rule === undefined ? h('p', { class: 'faint small' }, noRule) : commandBlock(postCommand('/api/v1/faults', view.rule)));
+  view.look();
 }
 
 async function submit(view) {
-  let rule;
-  try { rule = JSON.parse(draft.text); } catch { view.json.focus(); return; }
-  const { problems } = ruleOf(view.form, view.state);
-  if (view.misfit === null && Object.keys(problems).length) return point(view, problems);
+  if (view.isBroken) return view.json.focus();
+  if (view.rule === undefined) return point(view);
   problem(idOf('rule'));
-  try { await view.add(rule); } catch (error) { refused(view, error); }
+  try { await view.add(view.rule); } catch (error) { refused(view, error); }
   return undefined;
 }
 
 /* Says beside each field what is wrong with it, and goes to the first. */
-function point(view, problems) {
-  for (const path of Object.keys(problems)) view.touched.add(path);
-  tell(view);
+function point(view) {
+  const { problems } = ruleOf(view.form, draft.state);
+  for (const path of Object.keys(problems)) draft.touched.add(path);
+  tell(view, problems);
   const first = view.rows.find(({ field }) => field.path in problems);
   (first ? view.inputs.get(first.field.path) : $(idOf(view.form.effects[0].path))).focus();
 }
