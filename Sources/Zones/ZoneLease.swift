@@ -262,7 +262,7 @@ public struct ZoneLease: Sendable {
       epoch: written.epoch, number: written.number &+ 1, node: node, stream: stream, body: body)
     var fresh = Outstanding(record: record.encoded, behind: written.sequence, turns: turns, sentAt: now)
     if case .handover = body { fresh.isHandover = true }
-    outstanding = fresh
+    (outstanding, trouble) = (fresh, nil)
     return .append(fresh.record, behind: fresh.behind)
   }
 
@@ -308,7 +308,7 @@ public struct ZoneLease: Sendable {
     }
   }
 
-  /// Who has taken the zone over, or was first, writes what can be next; else it is damage.
+  /// Who has taken the zone over, or was first, writes what can be next, in an epoch of its own; else it is damage.
   private mutating func somebodyElse(
     has record: JetStreamRecord, _ waiting: Outstanding, _ now: Instant
   ) -> [Action] {
@@ -319,6 +319,10 @@ public struct ZoneLease: Sendable {
     do throws(ZoneLogDamage) {
       _ = try log.take(record)
       guard !aside.contains(record.sequence) else { return appendBehindAlien(waiting) }
+      guard !writes || log.epoch > written.epoch else {
+        return stop(
+          ZoneLogDamage(record.sequence, "it is in this node's name, and this one has not written it"))
+      }
       return lose(now)
     } catch {
       guard isForeign else { return stop(error) }
@@ -368,6 +372,7 @@ public struct ZoneLease: Sendable {
 
   /// Somebody else writes the log.
   private mutating func lose(_ now: Instant) -> [Action] {
+    trouble = nil
     guard writes else {
       (role, outstanding, silentSince) = (.following, nil, now)
       return []

@@ -107,6 +107,22 @@ private struct Rig {
     #expect(why.contains("newer version"))
   }
 
+  /// A number that can be next, in the owner's own name: nobody has taken the zone over.
+  @Test(arguments: [true, false])
+  func aRecordInItsNameIsDamageNotAnotherOwner(isLeaving: Bool) {
+    var rig = Rig.owning()
+    _ = rig.lease.add([7])
+    if isLeaving { rig.lease.handOver(to: "b") }
+    _ = rig.flush()
+    _ = rig.appended(.failure(.wrongLastSequence(2)))
+    let actions = rig.readBack(.success(record(2, epoch: 1, 1, .changes([0xff]))))
+    guard case .damaged(let why, 2)? = actions.first, case .stopped = rig.lease.role else {
+      Issue.record("\(actions)")
+      return
+    }
+    #expect(why.contains("in this node's name"))
+  }
+
   // MARK: Following
 
   @Test func takesAZoneWhoseOwnerIsSilent() {
@@ -167,6 +183,18 @@ private struct Rig {
     #expect(rig.wait(0.02) == actions)
     #expect(rig.appended(.failure(.wrongLastSequence(1))) == [.readBack(1)])
     #expect(rig.readBack(.success(record(1, epoch: 1, 0, .epoch))) == [.begin(epoch: 1)])
+  }
+
+  /// Why an append was not taken says nothing of what follows it.
+  @Test func troubleEndsWithALostClaim() {
+    var rig = Rig()
+    _ = rig.wait(3)
+    _ = rig.appended(.failure(.nobodyListens))
+    #expect(rig.lease.trouble == .nobodyListens)
+    _ = rig.wait(1)
+    _ = rig.appended(.failure(.wrongLastSequence(1)))
+    #expect(rig.readBack(.success(record(1, epoch: 1, 0, by: "b", .epoch))) == [])
+    #expect(rig.lease.role == .following && rig.lease.trouble == nil)
   }
 
   // MARK: Owning

@@ -93,7 +93,11 @@ final class ZoneDriver {
   private func heard(_ event: SnapshotReader.Event, of state: JetStreamState) {
     switch event {
     case .begins(let end): owner?.zone(zone, hasStartedOver: end.startsOver)
-    case .piece(let changes): apply(changes)
+    case .piece(let changes):
+      apply(changes) {
+        let name = snapshots.configuration.name
+        owner?.zoneFailed(zone, "its snapshot, in the stream \(name): \($0). Restore the NATS server's data")
+      }
     case .failed(let sentence): owner?.zoneFailed(zone, sentence)
     case .done(let end):
       reader = nil
@@ -109,8 +113,9 @@ final class ZoneDriver {
     }
   }
 
-  private func apply(_ changes: [UInt8]) {
-    do { try owner?.zone(zone, apply: changes) } catch { owner?.zoneFailed(zone, "\(error)") }
+  /// `failed` says what can't go on with changes that can't be read, with what is wrong.
+  private func apply(_ changes: [UInt8], failed: (String) -> Void) {
+    do { try owner?.zone(zone, apply: changes) } catch { failed("\(error)") }
   }
 
   private func follow() {
@@ -209,7 +214,7 @@ final class ZoneDriver {
       grown = (grown.records + 1, grown.bytes + record.count)
       log.append(record, behind: behind) { [weak self] in self?.appended($0) }
     case .readBack(let sequence): log.readBack(sequence) { [weak self] in self?.read($0) }
-    case .apply(let changes): apply(changes)
+    case .apply(let changes): apply(changes) { damaged($0, lease?.reader.last ?? 0) }
     case .begin(let epoch):
       // What we write ourselves need not be read.
       log.stopFollowing()
@@ -223,12 +228,15 @@ final class ZoneDriver {
       owner?.zoneFailed(zone, "another node has taken it over, as nothing was heard of this one for too long")
     case .stop(let why): owner?.zoneFailed(zone, why)
     case .passedOver(let sequence): owner?.zonePassedOver(log.configuration.name, sequence)
-    case .damaged(let problem, let sequence):
-      let cure =
-        "restore the NATS server's data, or stop all nodes and give up what it says: apns-emulator cluster repair \(zone) \(sequence)"
-      owner?.zoneFailed(
-        zone, "message \(sequence) of the stream \(log.configuration.name): \(problem). To go on \(cure)")
+    case .damaged(let problem, let sequence): damaged(problem, sequence)
     }
+  }
+
+  private func damaged(_ problem: String, _ sequence: UInt64) {
+    let cure =
+      "restore the NATS server's data, or stop all nodes and give up what it says: apns-emulator cluster repair \(zone) \(sequence)"
+    owner?.zoneFailed(
+      zone, "message \(sequence) of the stream \(log.configuration.name): \(problem). To go on \(cure)")
   }
 
   private func appended(_ answer: Result<UInt64, JetStreamFailure>) {
