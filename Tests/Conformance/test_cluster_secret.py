@@ -55,6 +55,21 @@ def test_who_does_not_know_the_secret_ends_no_node_and_writes_nothing(cluster):
     cluster.ready().settled()
 
 
+def test_a_node_answers_at_nothing_but_an_inbox(cluster):
+    cluster.engine.start()
+    node = cluster.nodes[0]
+    node.start()
+    subject, question = "apns.call." + node.name.encode().hex(), b'{"nonce":"1"}'
+    # One node on one connection: what it answers comes in the order of the questions.
+    replies = ("elsewhere", "apns.log.0", "_INBOX.1")
+    with socket.create_connection(("127.0.0.1", cluster.engine.port), timeout=PATIENCE) as connection:
+        asked = "".join(f"PUB {subject} {reply} {len(question)}\r\n{question.decode()}\r\n" for reply in replies)
+        connection.sendall(f"CONNECT {{}}\r\nSUB elsewhere 1\r\nSUB _INBOX.1 2\r\n{asked}".encode())
+        answers = (line.split()[1] for line in connection.makefile("rb") if line.startswith(b"MSG "))
+        assert next(answers) == b"_INBOX.1"
+    assert node.is_alive
+
+
 def test_a_node_with_another_secret_or_none_is_of_another_cluster(tmp_path, issued, cluster):
     cluster.engine.start()
     node = cluster.nodes[0]

@@ -57,8 +57,10 @@ final class NodePresence {
     }
   }
 
+  /// Whoever may ask can name any subject: at none but an inbox does this node speak for others.
   private func answer(_ question: NATSMessage) {
-    guard let reply = question.reply, NATSCommand.isSubject(reply), let call = NodeCall(question.payload)
+    guard let reply = question.reply, reply.hasPrefix(NATSClientSession.inboxes),
+      NATSCommand.isSubject(reply), let call = NodeCall(question.payload)
     else { return }
     client.publish(reply, call.answer(own, seal, at: callPlace))
   }

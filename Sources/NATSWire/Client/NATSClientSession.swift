@@ -39,6 +39,8 @@ public struct NATSClientSession: ~Copyable {
   private let wantsTLS: Bool
   /// Where answers come: a subject that nobody else has.
   private let inbox: String
+  /// What subjects begin with that only whoever asks hears, by convention of all NATS clients.
+  public static let inboxes = "_INBOX."
   private var decoder: NATSDecoder
   private var state = State.awaitingInfo
   /// Said before the server has let us in.
@@ -62,7 +64,7 @@ public struct NATSClientSession: ~Copyable {
     introduction: @escaping (_ nonce: String?) -> NATSIntroduction
   ) {
     (self.introduction, self.wantsTLS, heardAt) = (introduction, wantsTLS, now)
-    inbox = "_INBOX.\(Hex.encode(unique))."
+    inbox = "\(Self.inboxes)\(Hex.encode(unique))."
     decoder = NATSDecoder(payloadLimit: payloadLimit)
   }
 
