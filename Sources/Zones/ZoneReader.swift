@@ -51,20 +51,24 @@ public struct ZoneReader: Sendable {
       throw ZoneLogDamage(
         record.sequence, "it was written for a stream made at \(read.stream), not \(stream)")
     }
-    let isNext =
-      read.body == .epoch
-      ? read.epoch == epoch + 1 && read.number == 0
-      : read.epoch == epoch && (read.number == number + 1 || mayHaveGap && read.number > number)
-        && read.node == owner && successor == nil
-    guard isNext else {
+    guard isNext(read) else {
       throw ZoneLogDamage(
         record.sequence,
         "expected number \(number + 1) of epoch \(epoch) by \(owner ?? "nobody"), or the next epoch; got number \(read.number)"
           + " of epoch \(read.epoch) by \(read.node)")
     }
+    if read.epoch > epoch { (pieces, successor) = ([], nil) }
     (last, epoch, number, owner) = (record.sequence, read.epoch, read.number, read.node)
     mayHaveGap = false
     return changes(read.body)
+  }
+
+  /// Behind a record that was set aside the next may be of any later place: that one may have begun an epoch.
+  private func isNext(_ read: ZoneRecord) -> Bool {
+    if mayHaveGap, read.epoch > epoch { return (read.body == .epoch) == (read.number == 0) }
+    guard read.body != .epoch else { return read.epoch == epoch + 1 && read.number == 0 }
+    return read.epoch == epoch && (read.number == number + 1 || mayHaveGap && read.number > number)
+      && read.node == owner && successor == nil
   }
 
   /// The next record is one that nobody of the cluster has written: as if it was not there.
@@ -72,13 +76,10 @@ public struct ZoneReader: Sendable {
 
   private mutating func changes(_ body: ZoneRecord.Body) -> [UInt8]? {
     switch body {
-    case .epoch:
-      (pieces, successor) = ([], nil)
-      return nil
     case .handover(let node):
       successor = node
       return nil
-    case .heartbeat: return nil
+    case .epoch, .heartbeat: return nil
     case .piece(let piece):
       pieces += piece
       return nil

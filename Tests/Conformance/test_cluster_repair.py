@@ -13,24 +13,46 @@ from nodes import NATS, Cluster
 from test_cluster_engine import start_in_vain
 from test_cluster_secret import read, say
 
+# The kind of record that has changes (Sources/Zones/ZoneRecord.swift).
+CHANGES = 3
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
+
+
+def asked(port, request, **fields):
+    """What the engine answers."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        body = json.dumps(fields).encode()
+        connection.sendall(b"CONNECT {}\r\nSUB answer 1\r\nPUB $JS.API.%s answer %d\r\n%s\r\n" % (
+            request.encode(), len(body), body))
+        for line in (heard := connection.makefile("rb")):
+            if line.startswith(b"MSG answer"):
+                return json.loads(heard.read(int(line.split()[-1])))
+    raise AssertionError("the engine has ended")
 
 
 def message(port, stream, sequence):
     """What the engine has at a sequence."""
+    return base64.b64decode(asked(port, f"STREAM.MSG.GET.{stream}", seq=sequence)["message"]["data"])
+
+
+def fill(port, subject, count):
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
-        body = json.dumps({"seq": sequence}).encode()
-        connection.sendall(b"CONNECT {}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.MSG.GET.%s answer %d\r\n%s\r\n" % (
-            stream.encode(), len(body), body))
-        for line in (heard := connection.makefile("rb")):
-            if line.startswith(b"MSG answer"):
-                return base64.b64decode(json.loads(heard.read(int(line.split()[-1])))["message"]["data"])
-    raise AssertionError("the engine has ended")
+        connection.sendall(b"CONNECT {}\r\n" + count * f"PUB {subject} 1\r\n-\r\n".encode() + b"PING\r\n")
+        assert any(line == b"PONG\r\n" for line in connection.makefile("rb"))
+
+
+def next_record(port, stream, contents):
+    """Changes in the name of whoever has written the stream's last record."""
+    last = message(port, stream, asked(port, f"STREAM.INFO.{stream}")["state"]["last_seq"])
+    number = int.from_bytes(last[10:18], "big") + 1
+    node = 19 + last[18]
+    end = node + 1 + last[node]
+    return bytes((last[0], CHANGES)) + last[2:10] + number.to_bytes(8, "big") + last[18:end] + contents
 
 
 def test_garbage_is_passed_over_and_a_stale_record_set_aside(tmp_path, issued):
     cluster = Cluster(tmp_path, issued, nodes=2, zones=1)
-    cluster.secret = None
+    secret, cluster.secret = cluster.secret, None
     first, second = cluster.nodes
     log = first.path("log")
     try:
@@ -53,21 +75,48 @@ def test_garbage_is_passed_over_and_a_stale_record_set_aside(tmp_path, issued):
         # A record of the log once more: nobody can have written that.
         say(port, "apns.log.0", message(port, "APNS_Z0", 1))
         assert {first.process.wait(PATIENCE), second.process.wait(PATIENCE)} == {4}
-        flags = ("--node", "node-2", "--data", "other")
-        said = last_words_of_4(start_in_vain(second.folder, cluster.certs, cluster.engine.url, *flags))
-        number = said.rsplit(" ", 1)[1]
-        assert f"zone 0: message {number} of the stream APNS_Z0: expected number " in said, said
+        number = number_said(cluster, second, "expected number ")
         assert "another node has taken it over" not in read(log)
-        assert said.endswith(f"apns-emulator cluster repair 0 {number}"), said
-        told = first.run("cluster", "repair", "0", number, "--nats", cluster.engine.url).stdout
+        repair = ("cluster", "repair", "0", number, "--nats", cluster.engine.url)
+        # What the nodes would not believe is not written.
+        said = first.run(*repair, "--cluster-secret", secret, check=False)
+        assert said.returncode == 1 and "the cluster was made without --cluster-secret" in said.stderr, said.stderr
+        told = first.run(*repair).stdout
         assert told.startswith(f"message {number} of APNS_Z0 is set aside, "), told
         for node in cluster.nodes:
             node.start()
         cluster.ready()
         with ModernProvider(second) as provider:
             assert provider.push(token, {"aps": {"alert": "repaired"}}, topic=TOPIC)[0] == 200
+        said = first.run(*repair, check=False)
+        assert said.returncode == 1 and " runs: stop all nodes" in said.stderr, said.stderr
+        # One that can be there by its numbers, but can't be read.
+        for node in cluster.nodes:
+            node.kill()
+        say(port, "apns.log.0", next_record(port, "APNS_Z0", b"\xff"))
+        unreadable = number_said(cluster, second, "expected a kind of change ")
+        # However much somebody else has said, there is room for what an operator says.
+        fill(port, "apns.repairs", 1001)
+        for each in (number, unreadable):
+            first.run("cluster", "repair", "0", each, "--nats", cluster.engine.url)
+        first.start()
+        eventually(lambda: not first.unreadiness(), "the first node is ready")
+        first.kill()
+        # An operator may take it back.
+        asked(port, "STREAM.PURGE.APNS_REPAIRS", keep=1)
+        assert number_said(cluster, second, "expected number ") == number
     finally:
         cluster.stop()
+
+
+def number_said(cluster, node, problem):
+    """The message of the log at which nodes end, as they say it."""
+    flags = ("--node", "node-3", "--data", "other")
+    said = last_words_of_4(start_in_vain(node.folder, cluster.certs, cluster.engine.url, *flags))
+    number = said.rsplit(" ", 1)[1]
+    assert f"zone 0: message {number} of the stream APNS_Z0: {problem}" in said, said
+    assert said.endswith(f"apns-emulator cluster repair 0 {number}"), said
+    return number
 
 
 def last_words_of_4(process):

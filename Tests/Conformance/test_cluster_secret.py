@@ -80,6 +80,9 @@ def test_a_node_with_another_secret_or_none_is_of_another_cluster(tmp_path, issu
     assert said == "--nats: the cluster was made with --cluster-secret: this node needs the same file as the others", said
     said = refusal(others, issued, cluster.engine.url, "--cluster-secret", secret_file(others))
     assert said.startswith("--nats: the cluster was made with another secret than that of --cluster-secret"), said
+    # Its nodes would not believe what is set aside without it.
+    told = node.run("cluster", "repair", "0", "1", "--nats", cluster.engine.url, check=False)
+    assert told.returncode == 1 and "was made with --cluster-secret: give the file" in told.stderr, told
 
 
 def test_a_cluster_without_a_secret_says_so_once_and_has_no_nodes_with_one(tmp_path, issued, cluster):

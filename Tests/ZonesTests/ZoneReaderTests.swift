@@ -27,6 +27,20 @@ func record(
     #expect(throws: ZoneLogDamage.self) { try reader.take(record(5, epoch: 1, 6, .changes([3]))) }
     #expect(try reader.take(record(6, epoch: 1, 5, .changes([4]))) == [4])
   }
+
+  /// What follows it tells whose the zone is, though nothing was left to that node.
+  @Test func anEpochMayHaveBegunWithIt() throws {
+    var reader = ZoneReader(stream: madeAt, aside: [4])
+    _ = try reader.take(record(1, epoch: 1, 0, .epoch))
+    _ = try reader.take(record(2, epoch: 1, 1, .piece([1])))
+    _ = try reader.take(record(3, epoch: 1, 2, .handover(to: "b")))
+    #expect(try reader.take(record(4, epoch: 2, 0, by: "b", .epoch)) == nil)
+    #expect(throws: ZoneLogDamage.self) { try reader.take(record(5, epoch: 2, 0, by: "b", .heartbeat)) }
+    #expect(try reader.take(record(6, epoch: 2, 1, by: "b", .changes([2]))) == [2])
+    #expect(reader.place == ZonePlace(sequence: 6, epoch: 2, number: 1, owner: "b"))
+    #expect(throws: ZoneLogDamage.self) { try reader.take(record(7, epoch: 4, 0, by: "c", .epoch)) }
+    #expect(try reader.take(record(8, epoch: 3, 0, by: "c", .epoch)) == nil)
+  }
 }
 
 @Suite struct ZoneRecordTests {

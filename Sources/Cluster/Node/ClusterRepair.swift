@@ -6,10 +6,18 @@ import Zones
 
 /// Sets one message of a zone's log aside, at the engine itself, as no node may be left to ask: nodes that join from then on pass over it,
 /// and over what is missing up to the next record. The message stays where it is.
-public enum ClusterRepair {
+public final class ClusterRepair {
   private static let patience: Int64 = 10_000_000_000
   private static let step: Int64 = 50_000_000
   private static let shownBytes = 24
+
+  private let loop: EventLoop
+  private let client: NATSClient
+  private let settings: NodeSettings
+
+  private init(_ loop: EventLoop, _ client: NATSClient, _ settings: NodeSettings) {
+    (self.loop, self.client, self.settings) = (loop, client, settings)
+  }
 
   /// Turns the loop until it is done; answers what was set aside, as a sentence. Throws a sentence.
   public static func run(
@@ -18,41 +26,90 @@ public enum ClusterRepair {
     let client = NATSClient(loop: loop, settings: engine) { _ in }
     client.start()
     defer { client.close() }
-    func open(_ configuration: JetStreamConfiguration, isMade: Bool) throws -> LogStream {
-      let log = LogStream(client: client, loop: loop, configuration: configuration, seal: settings.seal)
-      _ = try wait(client, loop) { log.open(isMade: isMade, done: $0) }
-      return log
-    }
-    let zone = ZoneNumber(zone)
-    let log = try open(settings.names.log(of: zone, replicas: settings.replicas), isMade: false)
-    let found: JetStreamRecord = try wait(client, loop) { log.readBack(sequence, done: $0) }
-    let repairs = try open(settings.names.repairs(replicas: settings.replicas), isMade: true)
-    let document = SetAside.document(zone, madeAt: log.created ?? "", sequence)
-    let number = try wait(client, loop) { repairs.appendAtEnd(document.encoded, behind: 0, done: $0) }
-    guard number <= SetAside.limit else {
-      throw ClusterJoin.Refusal(
-        description: "\(SetAside.limit) messages are set aside already: make the cluster anew")
-    }
-    return "message \(sequence) of \(log.configuration.name) is set aside, \(found.payload.count) bytes: "
-      + Hex.encode(found.payload.prefix(shownBytes)) + (found.payload.count > shownBytes ? "…" : "")
+    let repair = ClusterRepair(loop, client, settings)
+    try repair.refuseWhileNodesLive(madeAt: try repair.openCluster())
+    return try repair.setAside(sequence, of: ZoneNumber(zone))
   }
 
-  private static func wait<Value>(
-    _ client: NATSClient, _ loop: EventLoop,
+  /// Answers when the cluster was made; refuses where what this writes would be nothing to its nodes.
+  private func openCluster() throws -> String {
+    let cluster = stream(settings.names.orders(replicas: settings.replicas))
+    do {
+      _ = try open(cluster, isMade: false)
+      let birth: JetStreamRecord = try wait { cluster.readBack(1, done: $0) }
+      guard settings.seal != nil || !ClusterSeal.isSealed(birth.payload) else {
+        throw Self.refusal("the cluster was made with --cluster-secret: give the file that its nodes have")
+      }
+      return cluster.created ?? ""
+    } catch JetStreamFailure.alien(let isSealed) {
+      throw Self.refusal(
+        isSealed
+          ? "the cluster was made with another secret than that of --cluster-secret: give the file that its nodes have"
+          : "the cluster was made without --cluster-secret: leave that out")
+    } catch JetStreamFailure.refused(JetStreamFailure.streamNotFoundCode, _) {
+      throw Self.refusal(
+        "the NATS server has no such cluster: give --nats and --cluster as its nodes have them")
+    }
+  }
+
+  /// A node that lives has read the log already, or is about to end at the message.
+  private func refuseWhileNodesLive(madeAt created: String) throws {
+    let (call, subject) = (NodeCall(), settings.names.calls)
+    let answer: NATSAnswer = try wait { done in
+      client.request(subject, call.question, within: NodeCall.patience) { done(.success($0)) }
+    }
+    let place = ClusterSeal.Place(name: subject, created: created)
+    guard case .message(let message) = answer,
+      let node = call.answerer(message.payload, settings.seal, at: place)
+    else { return }
+    throw Self.refusal("the node \(node.name) runs: stop all nodes, and set the message aside then")
+  }
+
+  private func setAside(_ sequence: UInt64, of zone: ZoneNumber) throws -> String {
+    let log = stream(settings.names.log(of: zone, replicas: settings.replicas))
+    _ = try open(log, isMade: false)
+    let found: JetStreamRecord = try wait { log.readBack(sequence, done: $0) }
+    let repairs = stream(settings.names.repairs(replicas: settings.replicas))
+    let asides: SetAside = try wait { SetAside.read(repairs, done: $0) }
+    guard asides.count < SetAside.limit else {
+      throw Self.refusal("\(SetAside.limit) messages are set aside already: make the cluster anew")
+    }
+    let last = try open(repairs, isMade: true).lastSequence
+    let document = SetAside.document(zone, madeAt: log.created ?? "", sequence)
+    _ = try wait { repairs.appendAtEnd(document.encoded, behind: last, done: $0) }
+    return "message \(sequence) of \(log.configuration.name) is set aside, \(found.payload.count) bytes: "
+      + Hex.encode(found.payload.prefix(Self.shownBytes)) + (found.payload.count > Self.shownBytes ? "…" : "")
+  }
+
+  // MARK: The engine
+
+  private func stream(_ configuration: JetStreamConfiguration) -> LogStream {
+    LogStream(client: client, loop: loop, configuration: configuration, seal: settings.seal)
+  }
+
+  private func open(_ log: LogStream, isMade: Bool) throws -> JetStreamState {
+    try wait { log.open(isMade: isMade, done: $0) }
+  }
+
+  private func wait<Value>(
     _ begin: (@escaping (Result<Value, JetStreamFailure>) -> Void) -> Void
   ) throws -> Value {
-    let deadline = SystemClock.now().adding(nanoseconds: patience)
+    let deadline = SystemClock.now().adding(nanoseconds: Self.patience)
     let wakeUp = LoopEvent(timerOn: loop) {}
     var result: Result<Value, JetStreamFailure>?
     begin { result = $0 }
     while result == nil {
       guard SystemClock.now() < deadline else {
-        throw ClusterJoin.Refusal(description: client.awayBecause ?? "the engine does not answer")
+        throw Self.refusal(client.awayBecause ?? "the engine does not answer")
       }
-      wakeUp.start(afterNanoseconds: step)
+      wakeUp.start(afterNanoseconds: Self.step)
       loop.runTurn()
     }
-    guard let result else { throw ClusterJoin.Refusal(description: "the engine does not answer") }
+    guard let result else { throw Self.refusal("the engine does not answer") }
     return try result.get()
+  }
+
+  private static func refusal(_ sentence: String) -> ClusterJoin.Refusal {
+    ClusterJoin.Refusal(description: sentence)
   }
 }

@@ -7,8 +7,9 @@ import Zones
 ///
 ///     {"kind": "aside", "zone": 3, "made": "2026-01-02T03:04:05Z", "sequence": 17}
 struct SetAside: Equatable, Sendable {
-  /// Most that are read, as a count: who has more makes the cluster anew.
-  static let limit: UInt64 = 1000
+  /// Most messages that are read, the newest, as a count: one after the other, in far less time than a node has for joining. Somebody else
+  /// may have written more.
+  static let limit: UInt64 = 256
 
   private struct Log: Hashable, Sendable {
     var zone: Int
@@ -17,6 +18,9 @@ struct SetAside: Equatable, Sendable {
   }
 
   private var sequences: [Log: Set<UInt64>] = [:]
+
+  /// How many there are, of all zones.
+  var count: Int { sequences.values.reduce(0) { $0 + $1.count } }
 
   func sequences(of zone: ZoneNumber, madeAt made: String) -> Set<UInt64> {
     sequences[Log(zone: zone.number, made: made)] ?? []
@@ -38,13 +42,15 @@ struct SetAside: Equatable, Sendable {
     sequences[Log(zone: Int(clamping: zone), made: made), default: []].insert(UInt64(sequence))
   }
 
-  /// Reads them all; nil of a log that is not there, as there are none then.
+  /// Reads them; none of a log that is not there. What an operator has removed from it counts no more.
   static func read(
     _ log: LogStream, done: @escaping (Result<SetAside, JetStreamFailure>) -> Void
   ) {
     log.open(isMade: false) {
       switch $0 {
-      case .success(let state): next(1, of: min(state.lastSequence, limit), SetAside(), log, done)
+      case .success(let state):
+        let newest = state.lastSequence < limit ? 1 : state.lastSequence - limit + 1
+        next(max(newest, state.firstSequence), of: state.lastSequence, SetAside(), log, done)
       case .failure(.refused(JetStreamFailure.streamNotFoundCode, _)): done(.success(SetAside()))
       case .failure(let failure): done(.failure(failure))
       }
@@ -60,8 +66,8 @@ struct SetAside: Equatable, Sendable {
       var found = found
       switch $0 {
       case .success(let record): found.read(record.payload)
-      // Nobody of the cluster has said it.
-      case .failure(.alien): break
+      // Nobody of the cluster has said it, or an operator has taken it back.
+      case .failure(.alien), .failure(.refused(JetStreamFailure.messageNotFoundCode, _)): break
       case .failure(let failure): return done(.failure(failure))
       }
       next(sequence + 1, of: last, found, log, done)

@@ -41,9 +41,12 @@ enum ClusterCommand {
     guard let engines = settings[ServeFlags.nats] else {
       throw UsageError("expected --nats URL, where the cluster is", command: "cluster repair")
     }
-    guard let loop = EventLoop(), let zone = settings.arguments.first.flatMap({ Int($0) }),
+    guard let zone = settings.arguments.first.flatMap({ Int($0) }),
       let message = settings.arguments.last.flatMap({ UInt64($0) })
-    else { return .failure }
+    else {
+      throw UsageError("expected ZONE and MESSAGE, as the node has named them", command: "cluster repair")
+    }
+    guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
     var options = ClusterOptions(engines: engines)
     options.names = ClusterNames(settings[ServeFlags.cluster])
     (options.credentials, options.ca) = (settings[ServeFlags.natsCreds], settings[ServeFlags.natsCA])
