@@ -14,21 +14,14 @@ final class RelayGuests {
   private static let timeInterval: Int64 = 500_000_000
   /// Between looks at whether this node has slept, in nanoseconds.
   private static let lookInterval: Int64 = 100_000_000
-  /// Who has not looked for so long, and had nothing to do, has slept, in nanoseconds. One that has too much to do must not have the others
-  /// say everything again each turn.
-  private static let sleepLimit: Int64 = 250_000_000
-  /// Between looks that count, in nanoseconds: the processor's time is a system call.
-  private static let lookPause: Int64 = 1_000_000
 
   /// By the ordinal of the node whose link it is.
   private var guests: [UInt64: RelayGuest] = [:]
   private var timer: LoopEvent?
-  private var lookedAt = SystemClock.now()
-  /// What the thread had of the processor then, in nanoseconds.
-  private var busyThen = SystemClock.processorNanoseconds()
+  private var sleep = SleepWatch(now: SystemClock.now(), busy: SystemClock.processorNanoseconds())
   private var toldAt = SystemClock.now()
   /// When this node was awake again.
-  fileprivate var awakeSince = Instant.distantPast
+  fileprivate var awakeSince: Instant { sleep.awakeSince }
   /// Pushes of other nodes that were decided here, as a count.
   fileprivate(set) var decided: UInt64 = 0
 
@@ -47,15 +40,10 @@ final class RelayGuests {
     timer?.start(afterNanoseconds: Self.lookInterval)
   }
 
-  /// Notes whether this node has slept, as it was stopped, or had no processor; tells the others the time when it is due.
+  /// Notes whether this node has slept; tells the others the time when it is due.
   fileprivate func look() {
     let now = SystemClock.now()
-    let whole = now.nanoseconds(since: lookedAt)
-    guard whole >= Self.lookPause else { return }
-    let busy = SystemClock.processorNanoseconds()
-    let hasSlept = whole - (busy - busyThen) > Self.sleepLimit
-    (lookedAt, busyThen) = (now, busy)
-    if hasSlept { awakeSince = now }
+    guard let hasSlept = sleep.look(now, busy: SystemClock.processorNanoseconds) else { return }
     guard hasSlept || now.nanoseconds(since: toldAt) >= Self.timeInterval else { return }
     toldAt = now
     for guest in guests.values { guest.tellTime() }
