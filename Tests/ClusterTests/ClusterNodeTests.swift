@@ -276,6 +276,21 @@ extension Broker {
     #expect(second.failure == nil)
   }
 
+  @Test func whoComesLateToTheQuestionsStillWaitsForTheirAnswers() throws {
+    let nodes = try Nodes()
+    let first = try nodes.start("a")
+    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    // The first is on a loop that nobody turns.
+    let line = try Line(to: nodes.server)
+    try line.waitUntilReady()
+    let settings = NodeSettings(name: "a")
+    let log = LogStream(
+      client: line.client, loop: line.loop, configuration: settings.names.orders(replicas: 1))
+    let membership = try ClusterJoin.run(
+      line.client, log, loop: line.loop, settings, patience: NodeCall.patience)
+    #expect(membership.ordinal > first.cluster.membership.ordinal)
+  }
+
   @Test func clustersOfOneEngineHaveNothingInCommon() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")

@@ -20,7 +20,8 @@ enum ClusterJoin {
   /// Why a node can't join.
   struct Refusal: Error, CustomStringConvertible { let description: String }
 
-  /// Turns the loop until it has joined, or `patience` nanoseconds are over.
+  /// Turns the loop until it has joined, or `patience` nanoseconds are over. A question that others have not answered by then keeps its
+  /// own time: whoever hangs is no obstacle after that.
   static func run(
     _ client: NATSClient, _ log: LogStream, loop: EventLoop, _ settings: NodeSettings, patience: Int64
   ) throws -> ClusterMembership {
@@ -31,18 +32,17 @@ enum ClusterJoin {
     let joining = Joining(client, log, repairs, settings, known)
     let begun = SystemClock.now()
     var hasTold = false
-    // Ends a turn in which nothing happens.
-    let wakeUp = LoopEvent(timerOn: loop) {}
-    joining.begin()
-    while joining.result == nil {
-      let waited = SystemClock.now().nanoseconds(since: begun)
-      guard waited < patience else { throw Refusal(description: joining.trouble) }
-      if waited >= quiet, !hasTold {
+    let isOver = {
+      guard joining.result == nil else { return true }
+      if !hasTold, SystemClock.now().nanoseconds(since: begun) >= quiet {
         settings.tell("waiting for \(joining.awaited)", joining.trouble)
         hasTold = true
       }
-      wakeUp.start(afterNanoseconds: step)
-      loop.runTurn()
+      return false
+    }
+    joining.begin()
+    if !loop.turn(until: isOver, within: patience), joining.isCalling {
+      _ = loop.turn(until: isOver, within: NodeCall.patience + quiet)
     }
     guard let membership = try joining.result?.get() else { throw Refusal(description: joining.trouble) }
     if known == nil, let folder = settings.folder { remember(joining, in: folder, settings) }
@@ -89,13 +89,17 @@ private final class Joining {
 
   private var stream: String { log.configuration.name }
 
-  /// What it waits for.
-  var awaited: String { openCalls > 0 ? "a node that does not answer" : "the NATS server" }
+  /// Other nodes were asked, and have not answered.
+  var isCalling: Bool { openCalls > 0 }
 
-  /// Why it has not joined so far.
+  /// What it waits for.
+  var awaited: String { isCalling ? "another node" : "the NATS server" }
+
+  /// Why it has not joined so far, as a whole sentence.
   var trouble: String {
-    if openCalls > 0 {
-      return "it has this node's name, or is the only one that could say what all have in common"
+    if isCalling {
+      return
+        "a node that has the name \(settings.name), or is the only one that could say what all have in common, does not answer"
     }
     return client.awayBecause ?? (failure ?? log.trouble).map { "\($0)" } ?? "the engine does not answer"
   }

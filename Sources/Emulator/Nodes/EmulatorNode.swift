@@ -16,7 +16,6 @@ final class EmulatorNode {
   private static let ownerPatience: Int64 = 12_000_000_000
   /// How long the orderly end waits for others to take the zones, in nanoseconds.
   private static let drainPatience: Int64 = 8_000_000_000
-  private static let step: Int64 = 50_000_000
   /// Answers to orders that are kept, as a count.
   private static let answerCount = 64
 
@@ -141,15 +140,14 @@ final class EmulatorNode {
   }
 
   private func turn(until isDone: () -> Bool, patience: Int64, _ emulator: Emulator) throws {
-    let deadline = SystemClock.now().adding(nanoseconds: patience)
-    let wakeUp = LoopEvent(timerOn: loop) {}
-    while !isDone() {
-      if let failure = emulator.failure { throw failure }
-      guard SystemClock.now() < deadline else {
-        throw EmulatorError(.failed, "--nats: \(cluster.whyNotReady ?? "it takes too long")")
-      }
-      wakeUp.start(afterNanoseconds: Self.step)
-      loop.runTurn()
+    let isInTime = try loop.turn(
+      until: {
+        if isDone() { return true }
+        if let failure = emulator.failure { throw failure }
+        return false
+      }, within: patience)
+    guard isInTime else {
+      throw EmulatorError(.failed, "--nats: \(cluster.whyNotReady ?? "it takes too long")")
     }
   }
 

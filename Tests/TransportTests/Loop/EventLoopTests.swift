@@ -28,6 +28,20 @@ struct EventLoopTests {
     #expect(fired == ["once", "last", "once"])
   }
 
+  @Test("a wait ends when it is so, though nothing happens, when that throws, and when its time is over")
+  func waits() throws {
+    struct Stop: Error {}
+    let loop = try #require(EventLoop())
+    var looks = 0
+    func isThird() -> Bool {
+      looks += 1
+      return looks == 3
+    }
+    #expect(loop.turn(until: isThird, within: 5_000_000_000) && looks == 3)
+    #expect(!loop.turn(until: { false }, within: 1_000_000))
+    #expect(throws: Stop.self) { try loop.turn(until: { throw Stop() }, within: 5_000_000_000) }
+  }
+
   @Test("a timer is never early, however long the turn that starts it takes")
   func neverEarly() throws {
     let loop = try #require(EventLoop())
