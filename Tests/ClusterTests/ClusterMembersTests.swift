@@ -26,6 +26,15 @@ import Testing
     #expect(names([joined, joined, ClusterMembers.left("b", ordinal: 3)]) == [])
   }
 
+  @Test("Whoever joined without saying that it will tell when it leaves is not missed")
+  func firstVersions() {
+    let unmarked: JSONValue = ["kind": "joined", "node": "b"]
+    #expect(names([unmarked, ClusterMembers.joined("a"), unmarked]) == ["a"])
+    #expect(names([ClusterMembers.joined("b"), unmarked]) == [])
+    #expect(names([unmarked, ClusterMembers.joined("b")]) == ["b"])
+    #expect(names([["kind": "joined", "node": "b", "leaves": false]]) == [])
+  }
+
   @Test("Orders and what is none of ours say nothing of nodes")
   func others() {
     #expect(

@@ -4,7 +4,9 @@ import PushModel
 /// Which nodes belong to the cluster, whether they live or not, by the cluster's log: who has joined, and has neither left in order
 /// nor was forgotten since.
 ///
-///     {"kind": "joined", "node": "b"}, {"kind": "left", "node": "b", "ordinal": 7}
+///     {"kind": "joined", "node": "b", "leaves": true}, {"kind": "left", "node": "b", "ordinal": 7}
+///
+/// The first versions wrote no `left`, nor `leaves`: who of them is away has ended, for all that is known, and nobody misses it.
 struct ClusterMembers {
   /// Most nodes that are remembered, as a count: as many as can live.
   static let limit = NodeBoard.limit
@@ -12,8 +14,10 @@ struct ClusterMembers {
   /// By name, the number of its joining.
   private var ordinals: [String: UInt64] = [:]
 
-  /// What a node writes that comes.
-  static func joined(_ node: String) -> JSONValue { ["kind": "joined", "node": .string(node)] }
+  /// What a node writes that comes, and will say when it leaves.
+  static func joined(_ node: String) -> JSONValue {
+    ["kind": "joined", "node": .string(node), "leaves": true]
+  }
 
   /// What a node writes that ends in order, or another one of a node that will not come back. The same node may have joined again:
   /// then that counts.
@@ -26,6 +30,7 @@ struct ClusterMembers {
     guard let node = record.string("node") else { return }
     switch record.string("kind") {
     case "joined":
+      guard case .bool(true)? = record.member("leaves") else { return ordinals[node] = nil }
       ordinals[node] = sequence
       // Who joined first is likeliest not to come back.
       if ordinals.count > Self.limit, let oldest = ordinals.min(by: { $0.value < $1.value }) {
