@@ -229,9 +229,15 @@ extension Broker {
     try nodes.wait(until: "zones lie evenly") {
       first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
     }
+    // Somebody has had it forgotten, and it lives: who lists what all nodes have asks it.
+    var isForgotten = false
+    second.cluster.order(ClusterMembers.left("a", ordinal: first.cluster.ordinal)) { _ in isForgotten = true }
+    try nodes.wait(until: "the second has read that") { isForgotten }
+    #expect(!second.cluster.hasLeft("a"))
     var isEmpty = false
     first.cluster.drain { isEmpty = true }
     try nodes.wait(until: "the first is empty") { isEmpty }
+    try nodes.wait(until: "the second knows that it has left") { second.cluster.hasLeft("a") }
     try nodes.wait(until: "the second has them all") { second.cluster.ownedCount == 8 }
     #expect(first.failure == nil && first.cluster.ownedCount == 0)
   }

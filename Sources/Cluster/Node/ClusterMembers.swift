@@ -45,6 +45,11 @@ struct ClusterMembers {
     }
   }
 
+  /// Whether a node that speaks has left in order, as far as the log was read up to `last`. One that was forgotten and lives has not.
+  func hasLeft(_ said: NodeAnnouncement, asOf last: UInt64) -> Bool {
+    said.isDraining && last >= said.ordinal && ordinals[said.name] == nil
+  }
+
   /// The number of its joining; nil for who does not belong to the cluster.
   subscript(node: String) -> UInt64? { ordinals[node] }
 

@@ -192,8 +192,7 @@ public final class ClusterNode {
 
   /// Whether a node has left in order: it ends in a moment, if it has not.
   public func hasLeft(_ node: String) -> Bool {
-    guard let ordinal = presence[node]?.ordinal else { return false }
-    return orders.last >= ordinal && orders.members[node] == nil
+    presence[node].map { orders.members.hasLeft($0, asOf: orders.last) } ?? false
   }
 
   // MARK: What others should know
