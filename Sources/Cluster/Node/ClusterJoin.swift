@@ -149,7 +149,8 @@ private final class Joining {
       )
     }
     do {
-      let found = KnownCluster(identity: try birth.identity(), made: log.created ?? "")
+      let found = KnownCluster(
+        settings.names.cluster, identity: try birth.identity(), made: log.created ?? "")
       if isOther(found) { return }
       if let zones = settings.zones, zones != birth.zones {
         return refuse(
@@ -188,7 +189,9 @@ private final class Joining {
 
   /// Refuses if the engine has not the cluster that this node was in.
   private func isOther(_ found: KnownCluster?) -> Bool {
-    guard let refusal = known?.refusal(of: found, in: settings.folder ?? "") else { return false }
+    guard let known, let folder = settings.folder,
+      let refusal = known.refusal(of: found, for: settings.names, in: folder)
+    else { return false }
     refuse(refusal)
     return true
   }

@@ -9,12 +9,16 @@ public struct KnownCluster: Equatable, Sendable {
   /// Most that is read of it, in bytes: it has some hundred.
   private static let fileLimit = 4096
 
+  /// Its name among those of its engine; nil for the one that has none.
+  var cluster: String?
   /// Of the cluster's birth (`ClusterBirth.identity`).
   var identity: String
   /// When its own log was made, in the engine's words.
   var made: String
 
-  init(identity: String, made: String) { (self.identity, self.made) = (identity, made) }
+  init(_ cluster: String?, identity: String, made: String) {
+    (self.cluster, self.identity, self.made) = (cluster, identity, made)
+  }
 
   private static func path(in folder: String) -> String { "\(folder)/\(fileName)" }
 
@@ -29,22 +33,35 @@ public struct KnownCluster: Equatable, Sendable {
       throw ClusterJoin.Refusal(
         description: "expected \(path) as a node writes it, got something else: remove it, or restore it")
     }
-    return KnownCluster(identity: identity, made: made)
+    return KnownCluster(JSONValue.object(members).string("cluster"), identity: identity, made: made)
   }
 
   /// Has a folder remember it; makes the folder if need be.
   func write(in folder: String) throws {
     mkdir(folder, 0o700)
-    let document: JSONValue = ["version": 1, "identity": .string(identity), "made": .string(made)]
-    try TextFile.write(Self.path(in: folder), document.encoded + [0x0a])
+    var members: [(String, JSONValue)] = [
+      ("version", 1), ("identity", .string(identity)), ("made", .string(made)),
+    ]
+    if let cluster { members.append(("cluster", .string(cluster))) }
+    try TextFile.write(Self.path(in: folder), JSONValue.object(members).encoded + [0x0a])
   }
 
-  /// Why a node that remembers this can't be in the cluster that the engine has, if it has one; nil if it can.
-  func refusal(of found: KnownCluster?, in folder: String) -> String? {
+  /// Why a node that remembers this can't be in the cluster that the engine has under the names that the node was given, if it has
+  /// one; nil if it can.
+  func refusal(of found: KnownCluster?, for names: ClusterNames, in folder: String) -> String? {
     guard found?.identity != identity else { return nil }
-    let there = found.map { "another, made at \($0.made)" } ?? "none: has it lost its data?"
+    guard cluster == names.cluster else {
+      return "\(Self.path(in: folder)) is of \(Self.called(cluster)), and this node was to be of"
+        + " \(Self.called(names.cluster)): start it with the --cluster of that folder, or with another --data"
+    }
+    let there = found.map { "another, made at \($0.made)." } ?? "none: has it lost its data?"
     return "\(Self.path(in: folder)) is of a cluster made at \(made), and the NATS server has \(there)"
       + " Restore the server's data to go on with that cluster; to go without it, with other tokens, start with another --data,"
       + " or remove that file"
+  }
+
+  /// A cluster as people give it.
+  private static func called(_ cluster: String?) -> String {
+    cluster.map { "the cluster \($0) (--cluster)" } ?? "the cluster without a name (no --cluster)"
   }
 }
