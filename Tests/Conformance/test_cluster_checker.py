@@ -282,6 +282,8 @@ class Run:
         self.faults[fault.__name__] += 1
         self.cluster.ways.heal()
         time.sleep(chance.random() * 0.7)
+        for each in (visitor, *senders):
+            each.stops.set()
         for each in (visitor, *senders, *listeners):
             each.stops.set()
             each.join(PATIENCE)
