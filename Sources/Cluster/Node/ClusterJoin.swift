@@ -20,8 +20,8 @@ enum ClusterJoin {
   /// Why a node can't join.
   struct Refusal: Error, CustomStringConvertible { let description: String }
 
-  /// Turns the loop until it has joined, or `patience` nanoseconds are over. A question that others have not answered by then keeps its
-  /// own time: whoever hangs is no obstacle after that.
+  /// Turns the loop until it has joined, or `patience` nanoseconds are over. The questions to others have time of their own beside that:
+  /// whoever hangs is no obstacle once it is over.
   static func run(
     _ client: NATSClient, _ log: LogStream, loop: EventLoop, _ settings: NodeSettings, patience: Int64
   ) throws -> ClusterMembership {
@@ -41,7 +41,7 @@ enum ClusterJoin {
       return false
     }
     joining.begin()
-    if !loop.turn(until: isOver, within: patience), joining.isCalling {
+    if !loop.turn(until: isOver, within: patience), joining.hasCalled {
       _ = loop.turn(until: isOver, within: NodeCall.patience + quiet)
     }
     guard let membership = try joining.result?.get() else { throw Refusal(description: joining.trouble) }
@@ -77,6 +77,8 @@ private final class Joining {
   private var asides = SetAside()
   /// Questions who lives that were not answered.
   private var openCalls = 0
+  /// Others were asked.
+  private(set) var hasCalled = false
   private var retry: LoopEvent?
 
   init(
@@ -90,7 +92,7 @@ private final class Joining {
   private var stream: String { log.configuration.name }
 
   /// Other nodes were asked, and have not answered.
-  var isCalling: Bool { openCalls > 0 }
+  private var isCalling: Bool { openCalls > 0 }
 
   /// What it waits for.
   var awaited: String { isCalling ? "another node" : "the NATS server" }
@@ -201,7 +203,7 @@ private final class Joining {
   /// Asks for a namesake, and for anybody whose version and credentials could be compared.
   private func lookWhoLives() {
     let names = settings.names
-    openCalls = 2
+    (openCalls, hasCalled) = (2, true)
     call(names.calls(of: settings.name)) { [settings] in
       guard $0.name == settings.name else { return nil }
       let place = $0.address.map { " at \($0)" } ?? ""

@@ -1,5 +1,4 @@
 import NATSWire
-import Platform
 import PushModel
 import Transport
 import Zones
@@ -8,7 +7,6 @@ import Zones
 /// and over what is missing up to the next record. The message stays where it is.
 public final class ClusterRepair {
   private static let patience: Int64 = 10_000_000_000
-  private static let step: Int64 = 50_000_000
   private static let shownBytes = 24
 
   private let loop: EventLoop
@@ -94,18 +92,10 @@ public final class ClusterRepair {
   private func wait<Value>(
     _ begin: (@escaping (Result<Value, JetStreamFailure>) -> Void) -> Void
   ) throws -> Value {
-    let deadline = SystemClock.now().adding(nanoseconds: Self.patience)
-    let wakeUp = LoopEvent(timerOn: loop) {}
     var result: Result<Value, JetStreamFailure>?
     begin { result = $0 }
-    while result == nil {
-      guard SystemClock.now() < deadline else {
-        throw Self.refusal(client.awayBecause ?? "the engine does not answer")
-      }
-      wakeUp.start(afterNanoseconds: Self.step)
-      loop.runTurn()
-    }
-    guard let result else { throw Self.refusal("the engine does not answer") }
+    _ = loop.turn(until: { result != nil }, within: Self.patience)
+    guard let result else { throw Self.refusal(client.awayBecause ?? "the engine does not answer") }
     return try result.get()
   }
 
