@@ -16,15 +16,20 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "api")
 EXAMPLES = os.environ.get("API_EXAMPLES", "5")
 SEED = os.environ.get("API_SEED", "1")
 
-# Parts that can run at the same time: what is about devices, about pushes, and about neither, which is everything together; and
-# sequences of requests. For each: what the command is told, and the fewest requests that it must have made, so that it can't pass by
-# doing nothing.
+# Parts that can run at the same time, by the paths of their operations; "others" is everything else, and "sequences" are requests of all
+# paths one after the other. For each: what the command is told, and the fewest requests that it must have made, so that it can't pass
+# by doing nothing.
 ONE_BY_ONE, SEQUENCES = ("--phases", "examples,coverage,fuzzing"), ("--phases", "stateful")
-DEVICES, PUSHES = "^/api/v1/devices", "^/api/v1/(notifications|push|explain|faults)|^/3/"
+KINDS = {
+    "phones": "^/api/v1/devices/.*/(phone|stream)",
+    "devices": "^/api/v1/devices(?!/.*/(phone|stream))",
+    "notifications": "^/api/v1/notifications$",
+    "notification": "^/api/v1/notifications/",
+    "pushes": "^/api/v1/(push|explain|faults)|^/3/",
+    "administration": "^/api/v1/(certificates|keys|cluster|import|export|reset)"}
 PARTS = {
-    "devices": ((*ONE_BY_ONE, "--include-path-regex", DEVICES), 500),
-    "pushes": ((*ONE_BY_ONE, "--include-path-regex", PUSHES), 500),
-    "others": ((*ONE_BY_ONE, "--exclude-path-regex", f"{DEVICES}|{PUSHES}"), 500),
+    **{name: ((*ONE_BY_ONE, "--include-path-regex", paths), 200) for name, paths in KINDS.items()},
+    "others": ((*ONE_BY_ONE, "--exclude-path-regex", "|".join(KINDS.values())), 200),
     "sequences": (SEQUENCES, 15)}
 
 
