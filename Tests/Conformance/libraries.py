@@ -6,10 +6,15 @@ import subprocess
 import sys
 import zlib
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+REQUIREMENTS = {
+    "api": "api/requirements.txt", "apns2": "provider/requirements-apns2.txt", "django": "provider/requirements-django.txt"}
 
-def libraries(requirements, name, tmp_path_factory):
+
+def libraries(name, tmp_path_factory=None):
     """The folder of what a file of requirements names. Kept beside the tests' environment, and made again with it, or when the
     requirements change; of several processes that want it one makes it."""
+    requirements = os.path.join(HERE, REQUIREMENTS[name])
     with open(requirements, "rb") as file:
         mark = f"{name}-{zlib.crc32(file.read()):08x}"
     in_environment = sys.prefix != sys.base_prefix
@@ -23,3 +28,9 @@ def libraries(requirements, name, tmp_path_factory):
                  "--target", making, "-r", requirements], check=True)
             os.rename(making, folder)
     return folder
+
+
+if __name__ == "__main__":
+    # Before the tests, so that none has to wait for it.
+    for each in REQUIREMENTS:
+        libraries(each)

@@ -36,10 +36,6 @@ class Run:
         return result.stdout
 
 
-def requirements(name):
-    return os.path.join(HERE, f"requirements-{name}.txt")
-
-
 def client(name):
     return os.path.join(HERE, "clients", name)
 

@@ -13,7 +13,7 @@ import pytest
 from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice
 from lab import KEY, TEAM
 from libraries import libraries
-from programs import client, requirements
+from programs import client
 
 NAMES = [f"api.{environment}push.apple.com" for environment in ("", "sandbox.", "development.")]
 # Puts the file given first in the place of the system's, for the rest of the words and what they start.
@@ -60,7 +60,7 @@ def test_django_push_notifications_reaches_a_phone(tmp_path, tmp_path_factory, i
         task = {"key": emulator.path("certs", "keys", f"AuthKey_{KEY}.p8"), "keyId": KEY, "team": TEAM,
                 "topic": TOPIC, "tokens": [token, unknown]}
         environment = emulator.environment | {
-            "SSL_CERT_FILE": emulator.ca, "PYTHONPATH": libraries(requirements("django"), "django", tmp_path_factory)}
+            "SSL_CERT_FILE": emulator.ca, "PYTHONPATH": libraries("django", tmp_path_factory)}
         result = subprocess.run(
             [*WITH_HOSTS, str(hosts), sys.executable, client("django_push.py")], env=environment,
             input=json.dumps(task), capture_output=True, text=True, timeout=4 * PATIENCE)

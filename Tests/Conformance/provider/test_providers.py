@@ -11,7 +11,7 @@ import pytest
 from harness import PATIENCE, TOPIC, SimulatedDevice
 from identity import bearer
 from libraries import libraries
-from programs import Run, client, requirements, tool
+from programs import Run, client, tool
 
 COUNT = 100
 APPLE = "api.sandbox.push.apple.com"
@@ -43,7 +43,7 @@ def device(lab):
 @pytest.fixture(scope="session")
 def apns2_folder(tmp_path_factory):
     """Where apns2 and its old relatives live."""
-    return libraries(requirements("apns2"), "apns2", tmp_path_factory)
+    return libraries("apns2", tmp_path_factory)
 
 
 def aioapns(run):
