@@ -240,6 +240,11 @@ extension Broker {
     try nodes.wait(until: "the second knows that it has left") { second.cluster.hasLeft("a") }
     try nodes.wait(until: "the second has them all") { second.cluster.ownedCount == 8 }
     #expect(first.failure == nil && first.cluster.ownedCount == 0)
+    // It is asked whether it is there, and is.
+    #expect(second.cluster.nodes.map(\.name) == ["a", "b"])
+    nodes.kill(first)
+    try nodes.wait(until: "the second lists it no more") { second.cluster.nodes.map(\.name) == ["b"] }
+    #expect(second.cluster.missing.isEmpty)
   }
 
   @Test func aNodeThatWasAwayTooLongFails() throws {

@@ -217,6 +217,7 @@ public final class ClusterNode {
     guard !hasFailed else { return }
     let now = SystemClock.now()
     presence.tick(now)
+    for node in presence.others where hasLeft(node.name) { presence.askWhetherGone(node.name) }
     tellOfEngine(now)
     let targets = self.targets
     for driver in drivers {

@@ -24,6 +24,8 @@ final class NodePresence {
   private var listeningSince = Instant.distantPast
   /// When this node's own announcement came back from the engine.
   private var echoedAt = Instant.distantPast
+  /// Those that are asked whether they are still there, by name.
+  private var asked: Set<String> = []
   /// Zones that this node owns, as a count.
   var countOwned: () -> Int = { 0 }
   /// A node has come, gone or changed.
@@ -94,6 +96,19 @@ final class NodePresence {
     guard board[name] != nil else { return }
     board.forget(name)
     onChange()
+  }
+
+  /// Asks a node that has left whether it is still there, and forgets it if not: nobody listens where one has ended, and the engine says so
+  /// at once. Its silence would tell that seconds later.
+  func askWhetherGone(_ name: String) {
+    guard let ordinal = board[name]?.ordinal, client.info != nil, asked.insert(name).inserted else { return }
+    client.request(names.calls(of: name), NodeCall().question, within: Self.announcementInterval) {
+      [weak self] answer in
+      guard let self else { return }
+      asked.remove(name)
+      // Without an engine nobody was asked; and the node may have begun another life meanwhile.
+      if answer == .nobodyListens, client.info != nil, board[name]?.ordinal == ordinal { forget(name) }
+    }
   }
 
   /// Whether the engine has not told this node for a while what it says itself, twice a second.
