@@ -127,7 +127,7 @@ let package = Package(
     tests("Benchmark", ["Benchmark", "Platform", "PushModel"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),
-    tests("Capture", ["Capture", "LegacyWire", "PushModel"]),
+    tests("Capture", ["Capture", "LegacyWire", "PushModel", "TestSupport"]),
     tests("Broker", ["Broker", "PushModel", "TestSupport"]),
     tests("Storage", ["Broker", "CSQLite", "Platform", "PushModel", "Storage", "TestSupport"]),
     tests("Credentials", ["COpenSSL", "Credentials", "PushModel", "TestSupport"]),

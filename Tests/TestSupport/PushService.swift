@@ -254,8 +254,10 @@ extension Broker {
     where isIncluded(registry[registry[row].device].udid) {
       let entry = registry[row]
       lines.insert(
-        "\(entry.token.hex) \(registry[entry.device].udid) \(registry[entry.topic].label) \(entry.install) \(entry.environment)"
-          + " \(entry.isAbandoned) \(entry.awaitsFeedback) \(waiting.contains(row)) \(entry.issuedAt.nanoseconds) \(entry.goneAt.nanoseconds)"
+        "\(registry.text(of: row)) \(registry[entry.device].udid) \(registry[entry.topic].label)"
+          + " \(registry.context(of: row)?.text ?? "-") \(entry.install) \(entry.environment)"
+          + " \(entry.isChosen ? "chosen" : "given") \(stateWord(entry, waits: waiting.contains(row)))"
+          + " \(entry.issuedAt.nanoseconds) \(entry.isActive ? "-" : "\(entry.goneAt.nanoseconds)")"
           + " \(messageLine(row, ids: ids))")
     }
     for key in channels.keys {
@@ -270,6 +272,14 @@ extension Broker {
       }
     }
     return lines
+  }
+
+  /// Whether it waits in the feedback service is said twice, by the row and by the queue.
+  private func stateWord(_ row: Registration, waits: Bool) -> String {
+    guard row.awaitsFeedback == waits else { return "half-waiting" }
+    let word = row.isActive ? (row.isAbandoned ? "removed" : "installed") : waits ? "waits" : "gone"
+    return word + (row.isActive && waits ? ", waits" : "")
+      + (row.isActive || row.isAbandoned ? "" : ", not removed")
   }
 
   private func messageLine(_ row: RegistrationID, ids: Bool) -> String {

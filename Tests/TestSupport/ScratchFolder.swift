@@ -43,6 +43,10 @@ public final class ScratchFolder: Sendable {
     try Data(text.utf8).write(to: URL(filePath: file(name)))
   }
 
+  public func write(_ bytes: [UInt8], to name: String) throws {
+    try Data(bytes).write(to: URL(filePath: file(name)))
+  }
+
   /// Permission bits of a file or folder in it; nil if it is not there.
   public func mode(of name: String) -> Int? {
     (try? FileManager.default.attributesOfItem(atPath: file(name)))?[.posixPermissions] as? Int
