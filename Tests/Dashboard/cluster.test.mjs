@@ -36,14 +36,14 @@ test('what is not right is said', () => {
   assert.deepEqual(troubles(cluster(['a'], ['a', 'a'])), []);
   const bad = cluster(['a'], ['a', null, null], { because: 'no engine', engine: { waitingMs: 2500 } });
   bad.zones[0].trouble = 'no answer';
-  assert.deepEqual(troubles(bad), ['a is not ready: no engine', 'the engine has let a wait for 2.5 s', 'nobody owns zones 1–2', 'zone 0: no answer']);
+  assert.deepEqual(troubles(bad), ['a is not ready: no engine', 'the NATS server has let a wait for 2.5 s', 'nobody leads zones 1–2', 'zone 0: no answer']);
   bad.zones[1].moving = true;
-  assert.ok(troubles(bad).includes('nobody owns zone 2'));
+  assert.ok(troubles(bad).includes('nobody leads zone 2'));
 });
 
 test('zones of a node, and a zone in words', () => {
   const now = cluster(['a', 'b'], ['a', 'b', 'a', null]);
   assert.deepEqual([...zonesByOwner(now)], [['a', [0, 2]], ['b', [1]]]);
   assert.equal(zoneWords({ ...now.zones[0], waitingBytes: 12 }), 'Zone 0, a, epoch 1, record 5, 12 bytes wait');
-  assert.equal(zoneWords(now.zones[3]), 'Zone 3, nobody’s, has no owner now, epoch 1, record 5');
+  assert.equal(zoneWords(now.zones[3]), 'Zone 3, nobody’s, has no leader now, epoch 1, record 5');
 });

@@ -118,11 +118,11 @@ export interface Message {
   expiration: string | null;
   payload: any;
   rawPayload: Uint8Array;
-  /** Whether it was kept while the phone was away. */
+  /** Whether it was stored while the phone was offline. */
   fromStore: boolean;
 }
 
-/** A phone with apps. It is away, and its newest push kept for it, unless it is connected. */
+/** A phone with apps. It is offline, and its newest notification stored for it, unless it is connected. */
 export interface Device {
   readonly udid: string;
   /** The token of its app, in hexadecimal; of the first one, if there are several. */

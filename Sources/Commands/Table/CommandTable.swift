@@ -58,12 +58,12 @@ package enum CommandTable {
     CommandDescription(
       "tail", "print what happens as it happens", flags: TailCommand.flags, run: TailCommand.run),
     CommandDescription(
-      "export", "write down what a running emulator knows, without private keys",
+      "export", "write what a running emulator knows to a file, without private keys",
       flags: TransferCommand.flags,
       arguments: [Argument(ValueKind<String>.file, "where to; standard output if absent").optional],
       run: TransferCommand.export),
     CommandDescription(
-      "import", "make a running emulator know what export wrote", flags: TransferCommand.flags,
+      "import", "load what export wrote into a running emulator", flags: TransferCommand.flags,
       arguments: [Argument(ValueKind<String>.file, "what export wrote; - is standard input")],
       run: TransferCommand.import),
     CommandDescription(
@@ -104,9 +104,9 @@ package enum CommandTable {
       "bench capture", "measure what watching costs, and how fast a capture is replayed",
       flags: BenchCommand.captureFlags, run: BenchCommand.capture),
     CommandDescription(
-      "bench cluster", "measure two nodes and an engine beside a single node without one",
+      "bench cluster", "measure two nodes and a NATS server beside a single node without one",
       flags: BenchCommand.clusterFlags, run: BenchCommand.cluster),
     CommandDescription(
-      "bench", "measure all that needs no engine", flags: BenchCommand.flags, run: BenchCommand.all),
+      "bench", "measure all that needs no NATS server", flags: BenchCommand.flags, run: BenchCommand.all),
   ]
 }

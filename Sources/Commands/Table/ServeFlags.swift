@@ -85,7 +85,7 @@ enum ServeFlags {
   static let logFormat = Flag("log-format", ValueKind<LogFormat>.word, default: "text", "how log lines look")
     .setting
   static let logLevel = Flag(
-    "log-level", ValueKind<LogLevel>.word, default: "info", "least level that is logged"
+    "log-level", ValueKind<LogLevel>.word, default: "info", "minimum level that is logged"
   ).setting
   static let logFile = Flag(
     "log-file", .file, "log lines are appended there instead of standard error; SIGHUP opens it again"
@@ -188,7 +188,8 @@ enum ServeFlags {
 
   // What is told of what happens. Commands and URLs often hold a secret.
   static let onDelivery = Flag(
-    "on-delivery", .hook, "told of each delivered push: a shell command on standard input, or a URL by POST"
+    "on-delivery", .hook,
+    "notified of each delivered push: a shell command on standard input, or a URL by POST"
   ).repeatable.setting.secret
 
   // One emulator of several processes. A URL may hold a password.
@@ -196,7 +197,7 @@ enum ServeFlags {
     "nats", .engines, "be one of several nodes, on JetStream of these NATS servers"
   ).setting.secret
   static let cluster = Flag(
-    "cluster", .cluster, "the cluster's name, where an engine has several; part of all that it has there"
+    "cluster", .cluster, "the cluster's name, where a NATS server has several; part of all that it has there"
   ).setting
   static let node = Flag("node", .node, "this node's name, which no other has (else the host's)").setting
   static let nodePort = Flag(
@@ -229,7 +230,7 @@ enum ServeFlags {
       ]),
     FlagGroup("Files", [config, certs, data, ephemeral, portsFile, seedData, dashboard]),
     FlagGroup("Credentials and seeds", [activation, environment, lenient, tokenSeed, seed]),
-    FlagGroup("Simulators with tokens of their own", [adoptTokens, fleetEvents]),
+    FlagGroup("Custom device tokens", [adoptTokens, fleetEvents]),
     FlagGroup("Log and inspection", [logFormat, logLevel, logFile, history, noExplain]),
     FlagGroup("Hooks", [onDelivery]),
     FlagGroup("Recording", [capture, captureRotate, captureKeep]),

@@ -9,8 +9,8 @@ export const limits = { answer: 10000, push: 300000, reader: 2000, again: 3000, 
 export class Unreachable extends Error {}
 
 /* A request to the API; an error answer is thrown with the server's own sentence. */
-export async function api(method, path, body, patience = limits.answer) {
-  const options = { method, signal: AbortSignal.timeout(patience) };
+export async function api(method, path, body, timeout = limits.answer) {
+  const options = { method, signal: AbortSignal.timeout(timeout) };
   if (body !== undefined) {
     options.headers = { 'Content-Type': 'application/json' };
     options.body = JSON.stringify(body);
@@ -20,7 +20,7 @@ export async function api(method, path, body, patience = limits.answer) {
     response = await fetch(path, options);
     text = await response.text();
   } catch (error) {
-    throw new Unreachable(error.name === 'TimeoutError' ? `The emulator did not answer within ${duration(patience)}.` : 'The emulator can’t be reached.');
+    throw new Unreachable(error.name === 'TimeoutError' ? `The emulator did not answer within ${duration(timeout)}.` : 'The emulator can’t be reached.');
   }
   let document = null;
   try { document = JSON.parse(text); } catch { /* not every answer has a body */ }

@@ -25,7 +25,7 @@ export function clockPane(main) {
         button(frozen ? 'Let it run' : 'Freeze', () => put({ freeze: !frozen })),
         button('Back to the system’s time', () => attempt('clock', async () => { await api('POST', '/api/v1/reset', { what: ['clock'] }); await loadClock(); draw(); })), problemAt('clock')),
       h('form', { class: 'bar', onsubmit: event => { event.preventDefault(); put({ set: `${moment.value.length === 16 ? moment.value + ':00' : moment.value}Z` }, 'Set', 'clock set'); } }, h('span', {}, 'UTC'), moment, h('button', {}, 'Set'), problemAt('clock set'))),
-    h('p', { class: 'faint small' }, 'One clock drives every expiry: kept messages, provider tokens (one hour), certificates, and the times shown here.'));
+    h('p', { class: 'faint small' }, 'One clock drives every expiry: stored notifications, provider tokens (one hour), certificates, and the times shown here.'));
   };
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Clock')), area);
   Object.assign(view, { area, draw });

@@ -1,4 +1,4 @@
-/* The cluster: its nodes, who owns which zone, and what people do to them. */
+/* The cluster: its nodes, which node leads which zone, and what people do to them. */
 import { api, path, Unreachable } from './api.js';
 import { changesBetween, ranges, troubles, zonesByOwner, zoneWords } from './clusterwords.js';
 import { button, facts, h, redraw, show } from './dom.js';
@@ -22,7 +22,7 @@ export function clusterPane(main) {
     zone: h('div', { class: 'card', tabindex: -1 }), happened: h('ul', { class: 'facts' }), cells: [], shown: '' };
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Cluster'), h('span', { class: 'space' })),
     h('div', { class: 'pane' }, parts.state, h('h3', {}, 'Nodes'), parts.nodes,
-      h('h3', {}, 'Zones'), h('p', { class: 'faint small' }, 'A device, with all that it has, is in one zone; the node that owns the zone serves it, whatever node it has connected to. Choose a zone to move it.'),
+      h('h3', {}, 'Zones'), h('p', { class: 'faint small' }, 'A device, with all that it has, is in one zone; its leader serves it, whatever node it has connected to. Choose a zone to move it.'),
       parts.grid, parts.zone, h('h3', {}, 'What has happened'), parts.happened));
   if (view.cluster) draw(parts);
   look(parts);
@@ -65,7 +65,7 @@ function draw(parts) {
   for (const { name } of cluster.nodes) colourOf(name);
   const wrong = troubles(cluster);
   show(parts.state, wrong.length ? h('ul', { class: 'facts bad' }, wrong.slice(0, limits.wrong).map(text => h('li', {}, text)))
-    : h('span', {}, h('strong', { class: 'good' }, 'Ready'), ` as ${cluster.name} sees it: ${cluster.nodes.length} nodes, ${cluster.zoneCount} zones, engine ${cluster.engine.servers.join(', ')}`));
+    : h('span', {}, h('strong', { class: 'good' }, 'Ready'), ` as ${cluster.name} sees it: ${cluster.nodes.length} nodes, ${cluster.zoneCount} zones, NATS server ${cluster.engine.servers.join(', ')}`));
   drawZones(parts);
   const owned = zonesByOwner(cluster);
   const shown = JSON.stringify([cluster.nodes, [...owned], cluster.zones[view.zone], view.happened]);
@@ -119,9 +119,9 @@ function drawZone(parts) {
   const move = name => attempt('zone', () => api('POST', path('cluster', 'zones', String(zone.zone)), { node: name }), `Zone ${zone.zone} moves to ${name}`);
   const others = cluster.nodes.filter(node => node.name !== zone.owner && !node.draining);
   show(parts.zone, h('strong', {}, `Zone ${zone.zone}`),
-    facts([['Owner', zone.owner || 'nobody'], ['State', zone.moving ? 'moving' : { here: 'served here', elsewhere: 'served there', nowhere: 'nobody serves it now' }[zone.seat]],
-      ['Epoch', `${zone.epoch}: how often it has changed its owner`], ['Record', `${zone.sequence}: the last of its log that this node knows`],
-      ['Waiting', zone.waitingBytes ? `${zone.waitingBytes} bytes for the engine` : 'nothing'], zone.trouble ? ['Trouble', h('span', { class: 'bad' }, zone.trouble)] : null]),
+    facts([['Leader', zone.owner || 'nobody'], ['State', zone.moving ? 'moving' : { here: 'served here', elsewhere: 'served there', nowhere: 'nobody serves it now' }[zone.seat]],
+      ['Epoch', `${zone.epoch}: how often it has changed its leader`], ['Record', `${zone.sequence}: the last of its log that this node knows`],
+      ['Waiting', zone.waitingBytes ? `${zone.waitingBytes} bytes for the NATS server` : 'nothing'], zone.trouble ? ['Trouble', h('span', { class: 'bad' }, zone.trouble)] : null]),
     h('div', { class: 'row' }, others.length ? others.map(node => button(`Move to ${node.name}`, () => move(node.name), { 'data-key': `move ${node.name}` })) : h('span', { class: 'faint' }, 'There is no other node to move it to.')), problemAt('zone'));
   return undefined;
 }

@@ -26,15 +26,15 @@ export function changesBetween(before, after) {
   for (const node of after.nodes) if (node.draining && !draining.has(node.name)) sentences.push(`${node.name} hands its zones over`);
   const moved = new Map();
   for (const zone of after.zones) {
-    const owner = before.zones[zone.zone]?.owner;
-    if (!zone.owner || owner === zone.owner) continue;
-    const way = owner ? [zone.owner, owner] : [zone.owner];
+    const leader = before.zones[zone.zone]?.owner;
+    if (!zone.owner || leader === zone.owner) continue;
+    const way = leader ? [zone.owner, leader] : [zone.owner];
     const key = JSON.stringify(way);
     moved.set(key, [...moved.get(key) || [], zone.zone]);
   }
   for (const [key, zones] of moved) {
-    const [owner, former] = JSON.parse(key);
-    sentences.push(`${owner} has ${named(zones)}${former ? ` of ${former}` : ''} now`);
+    const [leader, former] = JSON.parse(key);
+    sentences.push(`${leader} has ${named(zones)}${former ? ` of ${former}` : ''} now`);
   }
   return sentences;
 }
@@ -43,9 +43,9 @@ export function changesBetween(before, after) {
 export function troubles(cluster) {
   const sentences = [];
   if (cluster.because) sentences.push(`${cluster.name} is not ready: ${cluster.because}`);
-  if (cluster.engine.waitingMs >= 1000) sentences.push(`the engine has let ${cluster.name} wait for ${(cluster.engine.waitingMs / 1000).toFixed(1)} s`);
+  if (cluster.engine.waitingMs >= 1000) sentences.push(`the NATS server has let ${cluster.name} wait for ${(cluster.engine.waitingMs / 1000).toFixed(1)} s`);
   const nowhere = cluster.zones.filter(zone => zone.seat === 'nowhere' && !zone.moving).map(zone => zone.zone);
-  if (nowhere.length) sentences.push(`nobody owns ${named(nowhere)}`);
+  if (nowhere.length) sentences.push(`nobody leads ${named(nowhere)}`);
   for (const zone of cluster.zones) if (zone.trouble) sentences.push(`zone ${zone.zone}: ${zone.trouble}`);
   return sentences;
 }
@@ -58,5 +58,5 @@ export function zonesByOwner(cluster) {
 }
 
 /* A zone in a few words, for where the mouse rests and for who hears it. */
-export const zoneWords = zone => [`Zone ${zone.zone}`, zone.owner || 'nobody’s', zone.moving ? 'moving' : zone.seat === 'nowhere' ? 'has no owner now' : null,
+export const zoneWords = zone => [`Zone ${zone.zone}`, zone.owner || 'nobody’s', zone.moving ? 'moving' : zone.seat === 'nowhere' ? 'has no leader now' : null,
   `epoch ${zone.epoch}`, `record ${zone.sequence}`, zone.waitingBytes ? `${zone.waitingBytes} bytes wait` : null, zone.trouble].filter(Boolean).join(', ');

@@ -8,18 +8,18 @@ import { on } from './store.js';
 
 /* What a rule does, as a person would say it. */
 export function inWords({ when, effect }) {
-  const strikes = !when ? 'always' : when.next ? `the next ${when.next === 1 ? 'one' : when.next}` : when.every ? `every ${when.every}` : when.probability ? `${when.probability * 100} % of them` : 'for some time';
+  const moments = !when ? 'always' : when.next ? `the next ${when.next === 1 ? 'one' : when.next}` : when.every ? `every ${when.every}` : when.probability ? `${when.probability * 100} % of them` : 'for some time';
   const what = Object.entries(effect).map(([name, value]) => ({
     reason: value, delayMs: `${value} ms late`, jitterMs: `up to ${value} ms more`, goaway: `GOAWAY${value.reason ? ` ${value.reason}` : ''}`, reset: 'TCP reset',
     refuse: 'new connections are refused', courier: value === 'drop' ? 'the device is lost at delivery' : 'the device stalls',
   })[name] || name);
-  return `${strikes}: ${what.join(', ')}`;
+  return `${moments}: ${what.join(', ')}`;
 }
 
 /* The parts of the pane, the rules that there are, and the API's description, which does not change while the emulator runs. */
 const view = { rules: null, presets: null, form: null, editor: null, known: [], description: null };
 
-const hint = 'What goes wrong on purpose. Rules are looked at in this order, and the first that strikes is the only one. Magic tokens need no rule: the ASCII of !BadDeviceToken, !delay=500 or !reset, filled up with zeros to 32 bytes.';
+const hint = 'What goes wrong on purpose. Rules are looked at in this order, and the first that matches is the only one. Magic tokens need no rule: the ASCII of !BadDeviceToken, !delay=500 or !reset, filled up with zeros to 32 bytes.';
 
 export function faultsPane(main) {
   const loading = () => h('p', { class: 'faint' }, 'Loading…');

@@ -13,7 +13,7 @@ import { phoneSettings } from './phonesettings.js';
 import { on, store } from './store.js';
 
 /* How often what has no event of its own is looked at again, in milliseconds: “5m ago” and the clock of the lock screen. */
-const patience = 15000;
+const interval = 15000;
 
 /* What is open on the screen is the looker's own, not the phone's: an unfolded group, the notification centre, a text being written. */
 const fresh = udid => ({ udid, phone: null, drawn: {}, open: new Set(), seen: new Set(), isCentreOpen: false, reply: null, replyText: '', isAllOpen: false, drafts: new Map(), topic: null, filter: 'all', ask: questions() });
@@ -64,7 +64,7 @@ function draw(phone) {
   show(view.head, onlineDot(phone.online), h('span', { class: 'faint' }, `iOS ${phone.iosVersion}`), phone.remark ? h('span', { class: 'faint small' }, phone.remark) : null,
     phone.online ? null : h('span', { class: 'faint small' }, phone.queued && Object.keys(phone.queued).length ? `Kept until it is back: ${queuedWords(phone.queued)}` : 'Settings are kept until it is back; nobody can touch it.'));
   view.set.classList.toggle('away', !phone.online);
-  drawPart('set', [phone.screen, phone.settings, phone.apps, Math.floor(Date.now() / patience)], () => phoneScreen(view, hands));
+  drawPart('set', [phone.screen, phone.settings, phone.apps, Math.floor(Date.now() / interval)], () => phoneScreen(view, hands));
   drawPart('settings', [phone.settings, phone.iosVersion, phone.apps, view.topic], () => phoneSettings(view, hands));
   drawPart('log', [phone.log.at(-1), phone.log.length, view.filter], () => phoneLog(view, hands));
 }
@@ -89,7 +89,7 @@ const hands = {
     try {
       const answer = await api('POST', path('devices', udid, 'phone', verb), body || {});
       if (view.udid !== udid) return false;
-      show(view.trouble, answer.queued ? h('p', { class: 'notice' }, 'It is away: this is kept for it until it is back.') : null);
+      show(view.trouble, answer.queued ? h('p', { class: 'notice' }, 'It is offline: this waits until it is online.') : null);
       view.said.textContent = (answer.events || []).map(each => `${eventName(each)} ${each.detail}`).join('. ');
       isDone = true;
     } catch (error) {
@@ -110,4 +110,4 @@ const hands = {
 };
 
 on('phones', refresh);
-setInterval(() => { if (isShown() && view.phone && view.body.isConnected) draw(view.phone); }, patience);
+setInterval(() => { if (isShown() && view.phone && view.body.isConnected) draw(view.phone); }, interval);

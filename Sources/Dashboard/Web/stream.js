@@ -13,7 +13,7 @@ export const stream = {
   name: 'apns-emulator events',
   /* Browsers have them on loopback and over TLS. Elsewhere each tab reads for itself, while it is looked at. */
   isShared: 'locks' in navigator && 'BroadcastChannel' in window,
-  channel: null, source: null, reads: false, wish: null, release: null, patience: null,
+  channel: null, source: null, reads: false, attempt: null, release: null, timeout: null,
   /* The last event that this tab saw, and what it knows of the connection. */
   position: null, state: 'connecting',
 };
@@ -33,28 +33,28 @@ export function joinStream() {
 /* For a page that is left or frozen: a connection or a lock would keep others waiting, and it out of the browser's
    memory of pages. */
 export function leaveStream() {
-  clearTimeout(stream.patience);
-  const { wish, release, channel } = stream;
-  Object.assign(stream, { wish: null, release: null, channel: null });
+  clearTimeout(stream.timeout);
+  const { attempt, release, channel } = stream;
+  Object.assign(stream, { attempt: null, release: null, channel: null });
   stopReading();
-  if (wish) wish.abort();
+  if (attempt) attempt.abort();
   if (release) release();
   if (channel) channel.close();
 }
 
 /* Reads as soon as the lock is ours. `steal` takes it from a tab that does not answer. */
 function waitForTurn(steal) {
-  const wish = new AbortController();
-  if (stream.wish) stream.wish.abort();
-  stream.wish = wish;
+  const attempt = new AbortController();
+  if (stream.attempt) stream.attempt.abort();
+  stream.attempt = attempt;
   const hold = () => new Promise(release => {
-    if (stream.wish !== wish) return release();
+    if (stream.attempt !== attempt) return release();
     stream.release = release;
     readStream();
   });
-  navigator.locks.request(stream.name, steal ? { steal: true } : { signal: wish.signal }, hold).catch(() => {
+  navigator.locks.request(stream.name, steal ? { steal: true } : { signal: attempt.signal }, hold).catch(() => {
     /* Another tab took it, as this one did not answer; given up, it is not ours to wait for any more. */
-    if (stream.wish !== wish) return;
+    if (stream.attempt !== attempt) return;
     stopReading();
     waitForTurn();
   });
@@ -64,8 +64,8 @@ function waitForTurn(steal) {
 function askReader() {
   if (!stream.channel || stream.reads) return;
   stream.channel.postMessage({ ask: true });
-  clearTimeout(stream.patience);
-  stream.patience = setTimeout(() => { if (stream.channel && !stream.reads) waitForTurn(true); }, limits.reader);
+  clearTimeout(stream.timeout);
+  stream.timeout = setTimeout(() => { if (stream.channel && !stream.reads) waitForTurn(true); }, limits.reader);
 }
 
 function readStream() {
@@ -98,7 +98,7 @@ function hear({ ask, state, id, name, data }) {
     if (stream.reads) stream.channel.postMessage({ state: stream.state, id: idOf(stream.position) });
     return;
   }
-  clearTimeout(stream.patience);
+  clearTimeout(stream.timeout);
   const at = id ? positionOf(id) : null;
   if (name && name !== 'boot') return take(at, name, data);
   if (at) catchUp(at);

@@ -103,6 +103,6 @@ struct HelpTextTests {
     let text = try #require(HelpText.text(for: "exec", CommandTable.commands))
     #expect(text.components(separatedBy: "off: not opened) (default 0)").count == 7)
     #expect(!text.contains("2195") && !text.contains("(default .apns-emulator)"))
-    #expect(text.contains("least level that is logged (default warning)"))
+    #expect(text.contains("minimum level that is logged (default warning)"))
   }
 }

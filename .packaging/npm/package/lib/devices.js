@@ -11,7 +11,7 @@ const { NoPush } = require("./pushes.js");
 // Runs a command until the end of standard input, which comes when this process is killed, too.
 const guard = '"$@" < /dev/null & exec > /dev/null 2>&1; cat; kill $!; wait';
 
-/** A phone with apps. It is away, and its newest push kept for it, unless it is connected. */
+/** A phone with apps. It is offline, and its newest notification stored for it, unless it is connected. */
 class Device {
   #emulator;
   #connection;

@@ -37,7 +37,7 @@ class Message:
     """The JSON of the payload; a text if it is none."""
     raw_payload: bytes
     from_store: bool
-    """Whether it was kept while the phone was away."""
+    """Whether it was stored while the phone was offline."""
 
     @classmethod
     def told(cls, told: Mapping[str, Any]) -> Message:
@@ -48,7 +48,7 @@ class Message:
 
 
 class Device:
-    """A phone with apps. It is away, and its newest push kept for it, unless it is connected:
+    """A phone with apps. It is offline, and its newest notification stored for it, unless it is connected:
 
     >>> with emulator.device("phone-1", "com.example.app").connect() as phone:
     ...     # ... the code under test pushes to phone.token ...
