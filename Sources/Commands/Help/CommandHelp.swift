@@ -79,7 +79,7 @@ enum CommandHelp {
     """
 
   static let send = """
-    Over HTTP/2 with a token key or a push certificate, or over the binary gateway with --legacy. Prints the outcome as one
+    Over HTTP/2 with a token key or a push certificate, or by the binary protocol with --legacy. Prints the outcome as one
     JSON object; ends with 1 if the push was rejected.
 
       apns-emulator send --topic com.example.app --token "$(apns-emulator tokens --udid phone-1 --bare)"

@@ -22,7 +22,7 @@ const words = {
   'effect.dribble': ['Dribble', 'The answer comes in small pieces'],
   'effect.dribble.bytes': ['Bytes of a piece', 'Empty for 1'],
   'effect.dribble.everyMs': ['Milliseconds between', 'Empty for 100'],
-  'effect.legacy': ['Error packet', 'Of the binary gateway; over HTTP/2 the reason for its status'],
+  'effect.legacy': ['Error packet', 'By the binary protocol; over HTTP/2 the reason for its status'],
   'effect.legacy.status': ['Status', '0 to 255; 8 is an invalid token'],
   'effect.legacy.identifier': ['Identifier', 'Empty for that of the notification'],
   'effect.reset': ['TCP reset', 'The connection ends with RST, without an answer'],
