@@ -13,7 +13,7 @@ import Zones
 enum ServeFlags {
   static let config = Flag("config", .file, "a JSON file whose keys are these flags")
   static let bind = Flag("bind", .address, default: "127.0.0.1", "address of all listeners").setting
-  static let gatewayPort = port("gateway", "2195", "gateway for the binary protocol; ALPN h2: channel management")
+  static let gatewayPort = port("gateway", "2195", "binary protocol; ALPN h2: channel management")
   static let feedbackPort = port("feedback", "2196", "feedback service; ALPN h2: channel management")
   static let providerPort = port("provider", "2197", "HTTP/2 provider API")
   static let courierPort = port("courier", "5223", "device connections")
