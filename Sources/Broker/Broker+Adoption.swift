@@ -27,7 +27,7 @@ extension Broker {
       return .same(row)
     }
     guard let row = registry.install(token, on: device, topic, environment, now: now) else { return .full }
-    addSlot(for: row)
+    deliveries.add(row)
     history.noteToken(.issued, row, environment, now)
     finishAdoption(row, instead: earlier, now)
     return .registered(row)
@@ -50,7 +50,7 @@ extension Broker {
   private func finishAdoption(_ row: RegistrationID, instead earlier: RegistrationID?, _ now: Timestamp) {
     if let earlier { abandon(earlier, now) }
     let registration = registry[row]
-    slots.route(row, to: listener(of: row))
+    deliveries.reroute(row)
     registry.session(of: registration.device, in: registration.environment)?.outlet
       .appChanged(registry[registration.topic].hash, earlier == nil ? .install : .reinstall)
   }
@@ -94,10 +94,5 @@ extension Broker {
       if !topics.contains(hash) { topics.append(hash) }
     }
     return topics
-  }
-
-  /// Whether a connection can carry the messages of a row: iPhones know no tokens but those of 32 bytes.
-  func canCarry(_ row: RegistrationID, _ session: DeviceSession) -> Bool {
-    !registry.hasOtherLength(row) || session.outlet.way == .stream
   }
 }

@@ -37,7 +37,7 @@ extension Broker {
   public func endToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext, now: Timestamp
   ) {
-    guard deliveries.isLive(session), let topic = registry.knownTopic(hashed: hash),
+    guard session.isLive, let topic = registry.knownTopic(hashed: hash),
       let context = registry.knownContext(context),
       let row = registry.installed(session.device, topic, session.environment, context)
     else { return }
@@ -102,7 +102,7 @@ extension Broker {
     registry.update(row) { $0.isAbandoned = true }
     let registration = registry[row]
     history.noteToken(.removed, row, registration.environment, now)
-    slots.route(row, to: nil)
+    deliveries.route(row, to: nil)
     noteAbandoned(row)
     guard registration.context == nil else { return }
     leaveChannels(of: registration.device, topic: registration.topic, registration.environment)

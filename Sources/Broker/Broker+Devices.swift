@@ -41,10 +41,9 @@ extension Broker {
     }
   }
 
-  /// The connection of a session has ended: what it has not acknowledged is kept again, unless a newer one is there.
+  /// The connection of a session has ended: what it has not acknowledged is stored again, unless a newer one is there.
   public func disconnect(_ session: DeviceSession, now: Timestamp) {
-    guard deliveries.isLive(session) else { return }
-    deliveries.close(session)
+    guard session.isLive else { return }
     suspendChannels(session)
     history.noteDevice(.disconnected, session.device, session.environment, now)
     registry.update(session.device) { row in
@@ -54,27 +53,16 @@ extension Broker {
     if registry.session(of: session.device, in: session.environment) === session {
       registry.setSession(nil, of: session.device, in: session.environment)
     }
-    for row in registry.registrations(of: session.device) where slots[row].session == session.id {
-      slots.route(row, to: nil)
-    }
-    let belongs = { [registry] (row: RegistrationID) in
-      let registration = registry[row]
-      return registration.device == session.device && registration.environment == session.environment
-    }
-    let unacknowledged = session.link.window.takeAll(where: belongs)
-    session.link.expectStrays(unacknowledged.count)
-    for entry in unacknowledged { keepAgain(entry, now: now) }
-    for row in session.link.waiting where belongs(row) { _ = slots.setWaiting(row, false) }
-    session.link.waiting.removeAll(where: belongs)
+    deliveries.close(session, now: now)
   }
 
   /// The device says which topics it wants: the whole set, replacing the earlier one
-  /// (`Documentation/device-protocol.md#filter`). Kept messages of topics that are newly wanted go out; answers how
-  /// many there were.
+  /// (`Documentation/device-protocol.md#filter`). What is stored for topics that are newly wanted goes out; answers how
+  /// much there was.
   @discardableResult
   public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
     // What an ended session still had to say must not claim messages for whoever has its number now.
-    guard deliveries.isLive(session) else { return 0 }
+    guard session.isLive else { return 0 }
     let isFirst = !session.hasFilter
     guard isFirst || enabled != session.enabled || !session.abandoned.isEmpty else { return 0 }
     let (before, wanted) = (Set(session.enabled), Set(enabled))
@@ -82,10 +70,9 @@ extension Broker {
     for row in session.abandoned where registry[row].isAbandoned { reportIfPushed(row, now: now) }
     session.abandoned = []
     let fresh = isFirst ? routeAll(session, wanted, now) : reroute(session, from: before, to: wanted)
-    let kept = fresh.filter { keepsMessage($0, now) }.sorted { slots[$0].head.isOlder(than: slots[$1].head) }
-    for row in kept { sendOrWait(row, session, isLast: row == kept.last, now) }
+    let count = deliveries.sendStored(of: fresh, to: session, now: now)
     sendMissed(to: session, of: isFirst ? wanted : wanted.subtracting(before), now: now)
-    return kept.count
+    return count
   }
 
   /// The first filter of a session: looks at all rows of the device, and answers those whose messages go there from now on.
@@ -99,7 +86,8 @@ extension Broker {
       if registration.isAbandoned {
         reportIfPushed(row, now: now)
       } else {
-        route(row, session, isWanted: wanted.contains(registry[registration.topic].hash), &fresh)
+        let isWanted = wanted.contains(registry[registration.topic].hash)
+        if deliveries.route(row, to: isWanted ? session : nil) { fresh.append(row) }
       }
     }
     return fresh
@@ -118,33 +106,15 @@ extension Broker {
         guard registration.environment == session.environment, registration.isActive,
           !registration.isAbandoned
         else { continue }
-        route(row, session, isWanted: wanted.contains(hash), &fresh)
+        if deliveries.route(row, to: wanted.contains(hash) ? session : nil) { fresh.append(row) }
       }
     }
     return fresh
   }
 
-  /// Has the messages of a row go to the session if it wants them, else nowhere.
-  private func route(
-    _ row: RegistrationID, _ session: DeviceSession, isWanted: Bool, _ fresh: inout [RegistrationID]
-  ) {
-    guard isWanted, canCarry(row, session) else { return slots.route(row, to: nil) }
-    if slots[row].session != session.id { fresh.append(row) }
-    slots.route(row, to: session.id)
-  }
-
-  /// Whether a message is kept for the row; one whose time is over is dropped.
-  private func keepsMessage(_ row: RegistrationID, _ now: Timestamp) -> Bool {
-    guard slots[row].state == .kept else { return false }
-    guard slots[row].head.expiresAt <= now else { return true }
-    drop(row, .expired, now)
-    return false
-  }
-
-  /// An abandoned app is found out when a message is tried: the kept one counts as such a try.
+  /// An abandoned app is found out when a message is tried: the stored one counts as such a try.
   private func reportIfPushed(_ row: RegistrationID, now: Timestamp) {
-    guard slots[row].state != .empty else { return }
-    reportGone(row, now: now)
+    if deliveries.message(row) != nil { feedback.reportGone(row, now: now) }
   }
 
   /// The phone of a device tells what it has made of a notification. Of one that did not go there it says nothing.
@@ -160,9 +130,9 @@ extension Broker {
   public func appToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext? = nil, now: Timestamp
   ) -> DeviceToken? {
-    guard deliveries.isLive(session) else { return nil }
+    guard session.isLive else { return nil }
     if let row = installed(session, hash, context) {
-      return canCarry(row, session) ? registry[row].token : nil
+      return deliveries.canCarry(row, session) ? registry[row].token : nil
     }
     guard registry.hasRoom(for: session.device), registry.mayUse(hash, session.device),
       let topic = registry.topic(hashed: hash)
@@ -188,46 +158,30 @@ extension Broker {
   ) -> DeviceToken? {
     if let row = registry.installed(device, topic, environment, context) { return registry[row].token }
     guard let row = registry.install(device, topic, context, environment, now: now) else { return nil }
-    addSlot(for: row)
+    deliveries.add(row)
     history.noteToken(.issued, row, environment, now)
     return registry[row].token
-  }
-
-  func addSlot(for row: RegistrationID) { slots.add(listener(of: row)) }
-
-  /// The session that wants messages of a row, as its device has the app.
-  func listener(of row: RegistrationID) -> SessionID? {
-    let registration = registry[row]
-    guard registration.isActive, !registration.isAbandoned,
-      let session = registry.session(of: registration.device, in: registration.environment),
-      session.enabled.contains(registry[registration.topic].hash), canCarry(row, session)
-    else { return nil }
-    return session.id
   }
 }
 
 /// Starting over without a restart (`Documentation/console-api.md`). What other parts hold by id stays valid: topics
 /// are kept.
 extension Broker {
-  /// Drops every message that waits for a device, and the broadcasts that channels keep; those on their way stay.
-  public func dropKeptMessages(now: Timestamp) {
-    for row in slots.kept where owns(registry[row].zone) { drop(row, .discarded, now) }
+  /// Drops what is stored for devices, and the broadcasts that channels keep; what is on its way stays.
+  public func dropStored(now: Timestamp) {
+    _ = dropStored(from: 0, budget: .max, now: now)
     channels.dropBroadcasts()
   }
 
   /// The same of so many rows from one on, for who does it bit by bit. Answers the row to go on at; nil after the last.
-  public func dropKeptMessages(from start: Int, budget: Int, now: Timestamp) -> Int? {
-    let end = min(start + budget, slots.count)
-    guard start < end else { return nil }
-    for row in (start..<end).map({ RegistrationID($0) })
-    where slots.isKept(row) && owns(registry[row].zone) { drop(row, .discarded, now) }
-    return end < slots.count ? end : nil
+  public func dropStored(from start: Int, budget: Int, now: Timestamp) -> Int? {
+    deliveries.dropStored(from: start, budget: budget, now: now) { owns(registry[$0].zone) }
   }
 
   /// Ends those of so many connections of devices, by their places, from one place on, as `forgetDevices` does with all. Answers the
   /// place to go on at; nil after the last.
   public func endSessions(from start: Int, budget: Int, now: Timestamp) -> Int? {
-    let (sessions, next) = deliveries.live(from: start, budget: budget)
+    let (sessions, next) = deliveries.liveSessions(from: start, budget: budget)
     for session in sessions {
       disconnect(session, now: now)
       session.outlet.endSession(reason: "every device was reset")
@@ -240,12 +194,9 @@ extension Broker {
   public func forgetDevices(now: Timestamp) {
     var place: Int? = 0
     while let next = place { place = endSessions(from: next, budget: .max, now: now) }
-    for row in slots.rows { drop(row, .discarded, now) }
-    slots.removeAll()
-    deliveries.forgetTurn()
-    feedbackQueue.forget()
+    deliveries.forgetAll(now: now)
+    feedback.forgetAll()
     registry.forgetDevices()
-    foreignFeedback.remove(foreignFeedback.entries.map(\.id))
     channels.forgetSubscriptions()
     journal.forgetRegistrations()
     startsOver = true

@@ -29,12 +29,12 @@ extension Broker {
       $0.goneAt = told.goneAt ?? .never
     }
     switch (wasActive, told.goneAt == nil) {
-    case (true, false): feedbackQueue.add(row, in: registry)
-    case (false, true): feedbackQueue.remove([row], in: registry)
+    case (true, false): feedback.add(row)
+    case (false, true): feedback.clear([row])
     default: break
     }
-    if told.goneAt != nil { drop(row, .discarded, now) }
-    slots.route(row, to: listener(of: row))
+    if told.goneAt != nil { deliveries.drop(row, .discarded, now) }
+    deliveries.reroute(row)
     noteAbandoned(row)
     history.noteToken(told.goneAt == nil ? .issued : .gone, row, told.environment, now)
     return row
@@ -48,7 +48,7 @@ extension Broker {
       environment: told.environment, issuedAt: told.issuedAt ?? now)
     registration.isChosen = told.chosen != nil
     let row = registry.add(registration, told.chosen)
-    if let row { addSlot(for: row) }
+    if let row { deliveries.add(row) }
     return row
   }
 
@@ -72,7 +72,7 @@ extension Broker {
     init(_ row: Registration) { (topic, context, environment) = (row.topic, row.context, row.environment) }
   }
 
-  /// Keeps a message for a row, in the place of the one that is there; it goes out if the device is connected. It gets
+  /// Stores a message for a row, in the place of the one that is there; it goes out if the device is connected. It gets
   /// an entry in the history, as every message has.
   public func importMessage(
     _ submission: Submission, row: RegistrationID, receivedAt: Timestamp, expiresAt: Timestamp, now: Timestamp
@@ -80,8 +80,8 @@ extension Broker {
     let id = history.received(submission.plain, submission.detail, registration: row, now: receivedAt)
     history.counters.accepted += 1
     let head = MessageHead(submission.plain, id: id, expiresAt: expiresAt, now: receivedAt)
-    keep(head, submission.plain.content, in: row, now: receivedAt)
-    if let session = session(of: row) { sendOrWait(row, session, now) }
+    deliveries.store(head, submission.plain.content, in: row, now: receivedAt)
+    deliveries.sendStored(row, now: now)
   }
 }
 

@@ -34,22 +34,47 @@ extension Broker {
       id: id, rejection: nil, isCongested: route(submission, id: id, row: row, registration, now: now))
   }
 
+  /// Hands an accepted notification to its device, or stores it. Answers whether the device is behind.
+  @inline(__always)
+  func route(
+    _ submission: PlainSubmission, id: UInt64, row: RegistrationID, _ registration: Registration,
+    now: Timestamp
+  ) -> Bool {
+    guard registration.goneAt == .never else {
+      history.ended(id, .discarded, now)
+      return false
+    }
+    if registration.isAbandoned, isOnline(registration) {
+      feedback.reportGone(row, now: now)
+      history.ended(id, .discarded, now)
+      return false
+    }
+    return deliveries.take(submission, id: id, to: row, registration, now: now)
+  }
+
+  /// Whether the device is there for the environment that the token belongs to.
+  private func isOnline(_ registration: Registration) -> Bool {
+    registry.session(of: registration.device, in: registration.environment) != nil
+  }
+
+  /// The connection that a push to this token waits for, if its device is there.
+  public func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
+    lookUp(token).flatMap { deliveries.session(of: $0)?.link }
+  }
+
   /// Remembers a notification that was refused before its token was looked up.
   public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
-    reject(
-      submission.plain, submission.detail, rejection, registration: lookUp(submission.token), now: now
-    ).id
+    history.recordRejected(
+      submission.plain, submission.detail, rejection, registration: lookUp(submission.token), now: now)
   }
 
   /// A push for this token comes behind the next one: what belongs to a token is brought near in three steps (its place in
   /// the index; its row and slot; its device's link), so that nobody has to wait for memory. 32 bytes, lent for the call.
   @inline(__always)
-  public func expect(tokenAt start: UnsafeRawPointer) {
-    if let expected, slots.contains(expected), let session = slots[expected].session {
-      deliveries.expect(session)
-    }
-    expected = registry.expect(DeviceToken(loadingFrom: start))
-    if let expected { slots.expect(expected) }
+  public func prefetch(tokenAt start: UnsafeRawPointer) {
+    if let prefetched { deliveries.prefetchSession(of: prefetched) }
+    prefetched = registry.prefetch(DeviceToken(loadingFrom: start))
+    if let prefetched { deliveries.prefetch(prefetched) }
   }
 
   @inline(__always)
@@ -131,20 +156,12 @@ extension Broker {
     registration.goneAt.adding(nanoseconds: Timestamp(seconds: options.goneGraceSeconds).nanoseconds)
   }
 
-  /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
-  public func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
-    history.countAccepted(submission.interface)
-    return history.received(submission.plain, submission.detail, registration: nil, now: now)
-  }
-
-  @inline(never)
   private func reject(
     _ submission: PlainSubmission, _ detail: NotificationDetail?, _ rejection: Rejection,
     registration: RegistrationID?, now: Timestamp
   ) -> SubmissionResult {
-    history.countRejected(
-      rejection, isAnswered: detail?.fault?.isAnswered != false, submission.interface)
-    let id = history.received(submission, detail, registration: registration, rejection: rejection, now: now)
-    return SubmissionResult(id: id, rejection: rejection)
+    SubmissionResult(
+      id: history.recordRejected(submission, detail, rejection, registration: registration, now: now),
+      rejection: rejection)
   }
 }

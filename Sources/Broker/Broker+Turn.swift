@@ -7,7 +7,7 @@ extension Broker {
     let (rows, channels) = (registry.takeChanges(), self.channels.takeChanges())
     var changes = BrokerChanges(
       devices: rows.devices, topics: rows.topics, registrations: rows.registrations,
-      messages: slots.takeDirty(), foreignFeedback: foreignFeedback.takeChanges(),
+      messages: deliveries.takeChanges(), foreignFeedback: feedback.takeChanges(),
       pendingForwards: pendingForwards.takeChanges(), channels: channels.channels,
       subscriptions: channels.subscriptions, startsOver: startsOver)
     (changes.deletedChannels, changes.broadcasts) = (channels.deleted, channels.broadcasts)
@@ -15,27 +15,23 @@ extension Broker {
   }
 
   /// The message of a row, whether it waits or is on its way; nil if there is none.
-  public func keptMessage(_ row: RegistrationID) -> KeptMessage? { slots.message(row) }
+  public func keptMessage(_ row: RegistrationID) -> KeptMessage? { deliveries.message(row) }
 
   /// Call after the devices' connections were flushed, before providers hear anything: messages on their way to a device
   /// that would be lost with this process must be stored first. Answers whether there are any.
   public func storeUnsent() -> Bool {
-    for row in deliveries.takeAtRisk({ slots[$0].session }) { slots.store(row) }
-    return slots.isDirty
+    deliveries.storeUnsent()
   }
 
   /// A provider on the gateway is told in this turn how far it got.
   public func gatewayAnswers() { deliveries.gatewayAnswers() }
 
   /// Whether any device has messages that it has not acknowledged.
-  public var hasUnacknowledged: Bool { deliveries.live.contains { $0.link.window.count > 0 } }
+  public var hasUnacknowledged: Bool { deliveries.hasUnacknowledged }
 
-  /// Drops kept messages whose time is over, looking at `budget` rows and going on there next time.
+  /// Drops stored notifications whose time is over, looking at `budget` rows and going on there next time.
   public func dropExpired(now: Timestamp, budget: Int) {
-    var left = min(budget, slots.count)
-    while let row = slots.nextExpired(now, budget: &left) {
-      if owns(registry[row].zone) { drop(row, .expired, now) }
-    }
+    deliveries.dropExpired(now: now, budget: budget) { owns(registry[$0].zone) }
   }
 
   // MARK: Loading, before the first turn
@@ -68,16 +64,14 @@ extension Broker {
     guard registry.contains(row.device), registry.contains(row.topic),
       (row.context == nil) == (context == nil), let id = registry.add(row, chosen)
     else { return false }
-    addSlot(for: id)
-    if row.awaitsFeedback { feedbackQueue.restore(id) }
+    deliveries.add(id)
+    feedback.restore(id)
     _ = registry.takeChanges()
     return true
   }
 
   /// Puts back a kept message. Its history is gone, so its id only tells it apart on the wire.
   public func restore(_ message: KeptMessage) {
-    guard slots.contains(message.registration) else { return }
-    slots.restore(message)
-    journal.skip(past: message.head.id)
+    deliveries.restore(message)
   }
 }

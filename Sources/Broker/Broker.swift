@@ -7,28 +7,25 @@ import PushModel
 /// handed to the store by `takeChanges` before anything of it becomes visible to a peer
 /// (`Sources/ARCHITECTURE.md#promises` 1).
 public final class Broker {
-  public let registry: Registry
   public let options: BrokerOptions
+  /// Which device has which token.
+  public let registry: Registry
   /// What happened to notifications, in numbers and one by one.
-  let history: History
+  public let history: History
+  /// Who is connected, and the newest notification of each token.
+  public let deliveries: Deliveries
+  /// What providers are to hear of tokens that are gone.
+  public let feedback: Feedback
+  /// What the gateway has read and another service is to decide about.
+  public let pendingForwards = PendingForwards()
   /// Broadcast channels.
   public var channels: ChannelTable
   /// Broadcasts that have not come to all who listen.
   var broadcasts = BroadcastQueue()
   /// Told of each broadcast of the history that has, by its id.
   public var onBroadcastThrough: ((UInt64) -> Void)?
-  /// What providers are to hear of tokens that are gone.
-  var feedbackQueue = FeedbackQueue()
-  /// Tokens of another service that were found gone while forwarding.
-  public internal(set) var foreignFeedback: ForeignFeedback
-  /// What the gateway has read and another service is to decide about.
-  public var pendingForwards = PendingForwards()
-  /// The newest message of each token.
-  var slots = MessageSlots()
-  /// Who is connected, and what went there in this turn.
-  var deliveries = Deliveries()
-  /// The row that was expected last.
-  @exclusivity(unchecked) var expected: RegistrationID?
+  /// The row that was prefetched last.
+  @exclusivity(unchecked) var prefetched: RegistrationID?
   /// Tokens that were not registered at their first push because there are too many, as a count.
   public internal(set) var refusedAdoptions: UInt64 = 0
   /// Every device was forgotten in this turn.
@@ -42,8 +39,10 @@ public final class Broker {
 
   public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
     registry = Registry(derivation: derivation)
-    (channels, foreignFeedback) = (ChannelTable(registry), ForeignFeedback(registry))
     history = History(capacity: options.history, keptOfRefused: options.keptOfRefused)
+    deliveries = Deliveries(registry, history)
+    feedback = Feedback(registry, history, deliveries)
+    channels = ChannelTable(registry)
     self.options = options
   }
 

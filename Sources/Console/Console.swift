@@ -216,7 +216,7 @@ extension Console {
       "devices": .integer(Int64(registry.deviceCount)),
       "tokens": .integer(Int64(registry.registrationCount)),
       "topics": .integer(Int64(registry.topicCount)),
-      "feedback": .integer(Int64(broker.feedbackCount)),
+      "feedback": .integer(Int64(broker.feedback.count)),
       "history": count(broker.journal.nextId - broker.journal.firstId),
       "historyLimit": .integer(Int64(broker.journal.capacity)),
       "latestId": count(broker.journal.nextId - 1),

@@ -106,7 +106,7 @@ public final class Emulator {
     derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
     broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.brokerOptions)
     if let cluster {
-      broker.countIds(from: cluster.membership.idBase)
+      broker.history.countIds(from: cluster.membership.idBase)
       broker.nodeName = cluster.name
     }
     let store: (any BrokerStore)? = try cluster.map { $0.store } ?? Self.openStore(options, broker)

@@ -61,7 +61,7 @@ extension ForeignFeedback.Entry: StoredEntry {
   static var table: String { "foreign_feedback" }
   static var columnCount: Int { 6 }
 
-  static func find(_ id: Int64, in broker: Broker) -> Self? { broker.foreignFeedback[id] }
+  static func find(_ id: Int64, in broker: Broker) -> Self? { broker.feedback.foreign[id] }
 
   init?(_ row: Statement) {
     guard let topic = TopicID(row, 2), let environment = Environment(row, 3) else {
@@ -80,7 +80,7 @@ extension ForeignFeedback.Entry: StoredEntry {
     row.bind(5, goneAt.nanoseconds)
   }
 
-  func restore(to broker: Broker) -> Bool { broker.restoreForeignFeedback(self) }
+  func restore(to broker: Broker) -> Bool { broker.feedback.restore(self) }
 }
 
 /// Notifications that wait to be forwarded.

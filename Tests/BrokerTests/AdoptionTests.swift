@@ -117,10 +117,10 @@ struct AdoptionTests {
     let (device, topic) = (try lab.device(), try lab.topic())
     for isReported in [false, true] {
       _ = lab.broker.change(.remove, device: device, topic: topic, environment: .sandbox, now: lab.now)
-      if isReported { lab.broker.reportGone(row, now: lab.now) }
+      if isReported { lab.broker.feedback.reportGone(row, now: lab.now) }
       #expect(try adopt("abcd") == .same(row))
       #expect(lab.broker.registry.installed(device, topic, .sandbox) == row)
-      #expect(lab.broker.feedbackCount == 0)
+      #expect(lab.broker.feedback.count == 0)
     }
   }
 

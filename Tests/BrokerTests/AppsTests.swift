@@ -21,7 +21,7 @@ struct AppsTests {
     _ = try lab.connect(enabling: [Lab.app])
     #expect(change(.remove) == nil)
     #expect(goneAt(row) == .never)
-    #expect(lab.broker.allFeedback.isEmpty)
+    #expect(lab.broker.feedback.rows.isEmpty)
   }
 
   @Test("a push to a removed app on a phone that is there is accepted, dropped, and makes the token gone")
@@ -36,7 +36,7 @@ struct AppsTests {
     #expect(lab.state(result.id) == .discarded)
     #expect(phone.received.isEmpty)
     #expect(goneAt(row) == lab.now)
-    #expect(lab.broker.allFeedback == [row])
+    #expect(lab.broker.feedback.rows == [row])
   }
 
   @Test("a phone that is away reports when it comes back and was pushed to")
@@ -92,7 +92,7 @@ struct AppsTests {
     lab.pass(seconds: 5)
     lab.push(row, "2")
     #expect(goneAt(row) == first)
-    #expect(lab.broker.allFeedback == [row])
+    #expect(lab.broker.feedback.rows == [row])
   }
 
   @Test("a message in flight to an app that is removed then is discarded or delivered, never kept")
@@ -252,20 +252,21 @@ struct AppsTests {
     let (one, two) = (try lab.topic(), try lab.topic("a.two"))
     for row in [rows[2], rows[0], rows[3], rows[1]] {
       lab.pass(seconds: 1)
-      lab.broker.reportGone(row, now: lab.now)
+      lab.broker.feedback.reportGone(row, now: lab.now)
     }
-    #expect(lab.broker.allFeedback == [rows[2], rows[0], rows[3], rows[1]])
-    #expect(lab.broker.feedback(topics: [one], environment: .sandbox) == [rows[2], rows[0]])
-    #expect(lab.broker.feedback(topics: [one, two], environment: .sandbox) == [rows[2], rows[0], rows[1]])
-    #expect(lab.broker.feedback(topics: [one], environment: .production) == [rows[3]])
-    #expect(lab.broker.feedback(topics: [], environment: .sandbox).isEmpty)
-    lab.broker.clearFeedback([rows[2], rows[1]])
-    #expect(lab.broker.allFeedback == [rows[0], rows[3]])
+    #expect(lab.broker.feedback.rows == [rows[2], rows[0], rows[3], rows[1]])
+    #expect(lab.broker.feedback.rows(topics: [one], environment: .sandbox) == [rows[2], rows[0]])
+    #expect(
+      lab.broker.feedback.rows(topics: [one, two], environment: .sandbox) == [rows[2], rows[0], rows[1]])
+    #expect(lab.broker.feedback.rows(topics: [one], environment: .production) == [rows[3]])
+    #expect(lab.broker.feedback.rows(topics: [], environment: .sandbox).isEmpty)
+    lab.broker.feedback.clear([rows[2], rows[1]])
+    #expect(lab.broker.feedback.rows == [rows[0], rows[3]])
     #expect(lab.broker.registry[rows[0]].awaitsFeedback)
     #expect(!lab.broker.registry[rows[2]].awaitsFeedback)
     // Read entries do not come back by themselves.
     lab.push(rows[2], "again")
-    #expect(lab.broker.allFeedback == [rows[0], rows[3]])
+    #expect(lab.broker.feedback.rows == [rows[0], rows[3]])
   }
 
   // MARK: At the ends of numbers

@@ -89,7 +89,7 @@ struct ChannelsTests {
     #expect(lab.broker.channels.stored(1)?.newest?.payload == Array("kept".utf8))
     _ = lab.broker.channels.delete(key(2))
     #expect(lab.broker.takeChanges().channels == [2] && lab.broker.channels.stored(2) == nil)
-    lab.broker.dropKeptMessages(now: lab.now)
+    lab.broker.dropStored(now: lab.now)
     #expect(lab.broker.takeChanges().channels == [1] && lab.broker.channels.newest(key()) == nil)
   }
 

@@ -100,7 +100,7 @@ struct DevicesTests {
     try lab.enable([Lab.app], on: phone)
     lab.push(row, "kept")
     #expect(lab.kept(row) == "kept")
-    #expect(lab.slot(row).state == .kept)
+    #expect(lab.slot(row).state == .stored)
     #expect(phone.received.isEmpty)
     #expect(other.received.isEmpty)
   }
@@ -222,9 +222,9 @@ struct DevicesTests {
     #expect(ids.map { lab.state($0) } == [.delivered, .sent, .delivered])
     #expect(rows.map { lab.kept($0) } == [nil, "message", nil])
     #expect(lab.broker.counters.delivered == 2)
-    #expect(lab.broker.hasUnacknowledged)
+    #expect(lab.broker.deliveries.hasUnacknowledged)
     lab.acknowledge(phone, 1)
-    #expect(!lab.broker.hasUnacknowledged)
+    #expect(!lab.broker.deliveries.hasUnacknowledged)
   }
 
   @Test("a second acknowledgement is harmless and known as such")
@@ -233,9 +233,9 @@ struct DevicesTests {
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
     let id = phone.received[0].messageId
-    #expect(lab.broker.acknowledge(phone.link, messageId: id, status: 0, now: lab.now) == .taken)
-    #expect(lab.broker.acknowledge(phone.link, messageId: id, status: 0, now: lab.now) == .stray)
-    #expect(lab.broker.acknowledge(phone.link, messageId: id, status: 2, now: lab.now) == .stray)
+    #expect(lab.broker.deliveries.acknowledge(phone.link, messageId: id, status: 0, now: lab.now) == .taken)
+    #expect(lab.broker.deliveries.acknowledge(phone.link, messageId: id, status: 0, now: lab.now) == .stray)
+    #expect(lab.broker.deliveries.acknowledge(phone.link, messageId: id, status: 2, now: lab.now) == .stray)
     #expect(lab.broker.counters.delivered == 1)
     #expect(lab.kept(row) == nil)
   }
@@ -246,7 +246,7 @@ struct DevicesTests {
     let phone = try lab.connect(enabling: [Lab.app])
     let id = lab.push(row, "message")
     let other = try lab.connect("other")
-    let outcome = lab.broker.acknowledge(
+    let outcome = lab.broker.deliveries.acknowledge(
       other.link, messageId: phone.received[0].messageId, status: 0, now: lab.now)
     #expect(outcome == .stray)
     #expect(lab.state(id) == .sent)

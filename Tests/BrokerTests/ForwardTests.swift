@@ -15,7 +15,7 @@ struct ForwardTests {
         var submission = Submission(
           interface: .gateway, topic: try lab.topic(), environment: .sandbox, token: token, payload: payload)
         submission.detail = NotificationDetail(upstream: "api:443")
-        return lab.broker.beginForward(submission, now: lab.now)
+        return lab.broker.history.beginElsewhere(submission.plain, submission.detail, now: lab.now)
       }
     }
   }
@@ -25,11 +25,11 @@ struct ForwardTests {
     let id = try begin()
     #expect(lab.broker.journal[id]?.state == .stored)
     lab.pass(seconds: 1)
-    lab.broker.noteForwarded(id, now: lab.now)
+    lab.broker.history.noteForwarded(id, now: lab.now)
     #expect(lab.broker.journal[id]?.state == .sent)
     #expect(lab.broker.journal[id]?.sentAt == lab.now)
     lab.pass(seconds: 1)
-    lab.broker.endForward(id, .delivered, explanation: "200", now: lab.now)
+    lab.broker.history.endForward(id, .delivered, explanation: "200", now: lab.now)
     let record = try #require(lab.broker.journal[id])
     #expect(record.state == .delivered && record.endedAt == lab.now && record.rejection == nil)
     #expect(lab.broker.journal.detail(id)?.explanation == "200")
@@ -38,8 +38,8 @@ struct ForwardTests {
 
   @Test("each outcome has its state and is counted")
   func outcomes() throws {
-    for outcome in [.rejected(.badDeviceToken), .expired, .discarded] as [Broker.ForwardOutcome] {
-      lab.broker.endForward(try begin(), outcome, explanation: "", now: lab.now)
+    for outcome in [.rejected(.badDeviceToken), .expired, .discarded] as [ForwardOutcome] {
+      lab.broker.history.endForward(try begin(), outcome, explanation: "", now: lab.now)
     }
     let records = (1...3).compactMap { lab.broker.journal[$0] }
     #expect(records.map(\.state) == [.rejected, .expired, .discarded])
@@ -57,10 +57,10 @@ struct ForwardTests {
     let empty = UnsafeRawBufferPointer(start: nil, count: 0)
     let submission = Submission(
       interface: .gateway, topic: nil, environment: .sandbox, token: empty, payload: empty)
-    let id = broker.beginForward(submission, now: lab.now)
-    _ = broker.beginForward(submission, now: lab.now)
-    broker.noteForwarded(id, now: lab.now)
-    broker.endForward(id, .delivered, explanation: "200", now: lab.now)
+    let id = broker.history.beginElsewhere(submission.plain, submission.detail, now: lab.now)
+    _ = broker.history.beginElsewhere(submission.plain, submission.detail, now: lab.now)
+    broker.history.noteForwarded(id, now: lab.now)
+    broker.history.endForward(id, .delivered, explanation: "200", now: lab.now)
     #expect(broker.journal[id] == nil && broker.journal.detail(id) == nil)
     #expect(broker.journal[id + 1]?.state == .stored)
   }

@@ -10,7 +10,7 @@ import Broker
     let (away, online) = (try lab.row("away"), try lab.row("online"))
     let phone = try lab.connect("online", enabling: [Lab.app])
     let (first, second) = (lab.push(away, "kept"), lab.push(online, "sent"))
-    lab.broker.dropKeptMessages(now: lab.now)
+    lab.broker.dropStored(now: lab.now)
     #expect(lab.state(first) == .discarded && lab.kept(away) == nil)
     #expect(lab.state(second) == .sent)
     lab.acknowledge(phone, 0)
@@ -28,12 +28,12 @@ import Broker
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "finds the app gone")
     let id = lab.push(1, "on its way")
-    #expect(lab.broker.allFeedback == [row])
+    #expect(lab.broker.feedback.rows == [row])
 
     lab.broker.forgetDevices(now: lab.now)
     #expect(phone.endReasons.count == 1)
     #expect(lab.broker.registry.devices.isEmpty && lab.broker.registry.registrationCount == 0)
-    #expect(lab.broker.allFeedback.isEmpty && lab.broker.registry.find(token) == nil)
+    #expect(lab.broker.feedback.rows.isEmpty && lab.broker.registry.find(token) == nil)
     #expect(lab.state(id) == .discarded && lab.broker.journal[id]?.registration == nil)
     let changes = lab.broker.takeChanges()
     #expect(changes.startsOver && changes.topics == [topic] && changes.messages.isEmpty)
@@ -43,7 +43,7 @@ import Broker
     #expect(lab.broker.registry[again].token == token, "the first install again")
     lab.push(again, "new")
     #expect(lab.kept(again) == "new")
-    lab.broker.acknowledge(phone.link, messageId: 2, status: 0, now: lab.now)
+    lab.broker.deliveries.acknowledge(phone.link, messageId: 2, status: 0, now: lab.now)
   }
 
   @Test("An ended session can't ask for tokens any more")

@@ -54,7 +54,7 @@ struct SubmitTests {
   @Test("a gone token is 410 with its time over HTTP, and silently dropped on the gateway")
   func gone() throws {
     let row = try lab.row()
-    lab.broker.reportGone(row, now: lab.now)
+    lab.broker.feedback.reportGone(row, now: lab.now)
     let since = lab.now
     lab.pass(seconds: 100)
     let http = lab.submit(row, "{}", interface: .provider)
@@ -76,7 +76,7 @@ struct SubmitTests {
     options.goneGraceSeconds = 60
     let lab = Lab(options: options)
     let row = try lab.row()
-    lab.broker.reportGone(row, now: lab.now)
+    lab.broker.feedback.reportGone(row, now: lab.now)
     lab.pass(seconds: Int64(seconds))
     #expect(lab.submit(row, "{}", interface: .provider).rejection == expected)
     #expect(lab.kept(row) == nil)

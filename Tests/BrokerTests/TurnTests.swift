@@ -191,7 +191,7 @@ struct TurnTests {
     #expect(disk.messages.count == 2)
     lab.pass(seconds: 6)
     lab.broker.dropExpired(now: lab.now, budget: 10)
-    lab.broker.reportGone(going, now: lab.now)
+    lab.broker.feedback.reportGone(going, now: lab.now)
     disk.take(lab.broker.takeChanges(), lab.broker)
     #expect(disk.messages.isEmpty)
   }

@@ -25,7 +25,7 @@ private final class Nodes {
       }
       cluster = try ClusterNode(loop: loop, engine: settings, own)
       let map = cluster.map
-      broker.countIds(from: cluster.membership.idBase)
+      broker.history.countIds(from: cluster.membership.idBase)
       broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
       cluster.callbacks.failed = { [unowned self] in failure = $0 }
       cluster.callbacks.tell = { [unowned self] sentence, _ in told.append(sentence) }

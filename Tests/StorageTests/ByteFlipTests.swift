@@ -103,7 +103,7 @@ struct ByteFlipTests {
         receivedAt: fleet.now)
       committed.frames.insert(frame)
       let gone = [UInt8](repeating: UInt8(turn), count: 32)
-      fleet.broker.noteForeignGone(token: gone, topic: 0, environment: .sandbox, goneAt: fleet.now)
+      fleet.broker.feedback.reportForeignGone(token: gone, topic: 0, environment: .sandbox, goneAt: fleet.now)
       committed.foreign.insert(gone)
       try fleet.commit()
     }
@@ -124,7 +124,7 @@ struct ByteFlipTests {
       if let text = fleet.kept(row) { #expect(committed.messages[token]?.contains(text) == true, flips) }
     }
     #expect(fleet.broker.pendingForwards.all.allSatisfy { committed.frames.contains($0.frame) }, flips)
-    #expect(fleet.broker.foreignFeedback.entries.allSatisfy { committed.foreign.contains($0.token) }, flips)
+    #expect(fleet.broker.feedback.foreign.entries.allSatisfy { committed.foreign.contains($0.token) }, flips)
     // And it goes on, or says why not.
     if registry.registrationCount > 0 {
       fleet.push(0, "new")

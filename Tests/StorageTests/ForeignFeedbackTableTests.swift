@@ -10,7 +10,7 @@ struct ForeignFeedbackTableTests {
   var path: String { folder.file("store.db") }
 
   private func note(_ token: [UInt8], _ fleet: Fleet, at seconds: Int64) {
-    fleet.broker.noteForeignGone(
+    fleet.broker.feedback.reportForeignGone(
       token: token, topic: 0, environment: .production, goneAt: Timestamp(seconds: seconds))
   }
 
@@ -20,13 +20,13 @@ struct ForeignFeedbackTableTests {
     try fleet.register(1)
     for number in 1...3 { note([UInt8](repeating: UInt8(number), count: number), fleet, at: Int64(number)) }
     try fleet.commit()
-    fleet.broker.clearForeignFeedback([fleet.broker.foreignFeedback.entries[1].id])
+    fleet.broker.feedback.clearForeign([fleet.broker.feedback.foreign.entries[1].id])
     note([1], fleet, at: 9)
     try fleet.commit()
     note([7], fleet, at: 7)
-    let expected = fleet.broker.foreignFeedback.entries.dropLast()
+    let expected = fleet.broker.feedback.foreign.entries.dropLast()
     try fleet.restart()
-    #expect(fleet.broker.foreignFeedback.entries == Array(expected))
+    #expect(fleet.broker.feedback.foreign.entries == Array(expected))
     #expect(expected.map(\.token) == [[1], [3, 3, 3]])
     #expect(expected.first?.goneAt == Timestamp(seconds: 9))
   }
@@ -41,14 +41,14 @@ struct ForeignFeedbackTableTests {
     note([2], fleet, at: 2)
     try fleet.commit()
     try fleet.restart()
-    #expect(fleet.broker.foreignFeedback.entries.map(\.token) == [[1], [2]])
+    #expect(fleet.broker.feedback.foreign.entries.map(\.token) == [[1], [2]])
   }
 
   @Test("an entry of a topic that is not there makes the store a damaged one")
   func damaged() throws {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
-    fleet.broker.noteForeignGone(token: [1], topic: 99, environment: .sandbox, goneAt: fleet.now)
+    fleet.broker.feedback.reportForeignGone(token: [1], topic: 99, environment: .sandbox, goneAt: fleet.now)
     try fleet.commit()
     let error = #expect(throws: StoreError.self) { try fleet.restart() }
     #expect(error?.code == .damaged)

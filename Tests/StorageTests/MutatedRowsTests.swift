@@ -43,7 +43,7 @@ import Testing
     _ = broker.pendingForwards.add(
       frame: [0], topic: Fleet.topic, environment: .sandbox, messageID: MessageID(high: 1, low: 2),
       receivedAt: now)
-    broker.noteForeignGone(token: [1], topic: 0, environment: .sandbox, goneAt: now)
+    broker.feedback.reportForeignGone(token: [1], topic: 0, environment: .sandbox, goneAt: now)
     _ = broker.adopt(
       try #require(ChosenToken(bytes: [5, 6])), device: 0, topic: 0, environment: .production, now: now)
     let phone = Phone(connectedAt: now)
@@ -137,7 +137,7 @@ import Testing
     _ = broker.pendingForwards.add(
       frame: [0], topic: Fleet.topic, environment: .sandbox, messageID: MessageID(high: 1, low: 2),
       receivedAt: now)
-    broker.noteForeignGone(token: [2], topic: 0, environment: .sandbox, goneAt: now)
+    broker.feedback.reportForeignGone(token: [2], topic: 0, environment: .sandbox, goneAt: now)
     broker.dropExpired(now: now.adding(nanoseconds: 90 * 86_400_000_000_000), budget: .max)
     try fleet.commit()
   }

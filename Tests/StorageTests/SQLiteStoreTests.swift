@@ -195,11 +195,11 @@ struct SQLiteStoreTests {
     let row = fleet.broker.registry[0 as RegistrationID]
     #expect(row.goneAt == fleet.now)
     #expect(!row.isActive)
-    #expect(fleet.broker.feedback(topics: [0], environment: .sandbox) == [0])
-    fleet.broker.clearFeedback([0])
+    #expect(fleet.broker.feedback.rows(topics: [0], environment: .sandbox) == [0])
+    fleet.broker.feedback.clear([0])
     try fleet.commit()
     try fleet.restart()
-    #expect(fleet.broker.allFeedback.isEmpty)
+    #expect(fleet.broker.feedback.rows.isEmpty)
     #expect(fleet.broker.registry[0 as RegistrationID].goneAt == fleet.now)
   }
 

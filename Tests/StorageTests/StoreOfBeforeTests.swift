@@ -22,7 +22,7 @@ struct StoreOfBeforeTests {
     let (broker, _) = try loaded()
     let expected = try TreeBefore.lines(single: true)
     #expect(broker.stateLines(ids: false).symmetricDifference(expected).sorted() == [])
-    #expect(broker.allFeedback.map { broker.registry.text(of: $0) } == [String(repeating: "3", count: 64)])
+    #expect(broker.feedback.rows.map { broker.registry.text(of: $0) } == [String(repeating: "3", count: 64)])
     #expect(broker.takeChanges().isEmpty, "what was read is not news")
   }
 

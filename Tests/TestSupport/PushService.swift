@@ -115,7 +115,7 @@ extension PushService {
   public func acknowledge(_ udid: UDID, _ index: Int, status: UInt8 = 0) throws {
     guard let phone = phones[udid], phone.received.indices.contains(index) else { return }
     let id = phone.received[index].messageId
-    try owner(of: udid).acknowledge(phone.link, messageId: id, status: status, now: now)
+    try owner(of: udid).deliveries.acknowledge(phone.link, messageId: id, status: status, now: now)
     try endTurn()
   }
 
@@ -213,8 +213,8 @@ open class SoleBroker: PushService {
 
   public func readFeedback(_ topic: Topic) -> Set<DeviceToken> {
     guard let topic = broker.registry.topic(named: topic) else { return [] }
-    let rows = broker.feedback(topics: [topic], environment: .sandbox)
-    broker.clearFeedback(rows)
+    let rows = broker.feedback.rows(topics: [topic], environment: .sandbox)
+    broker.feedback.clear(rows)
     return Set(rows.map { broker.registry[$0].token })
   }
 
@@ -249,7 +249,7 @@ extension Broker {
         "\(device.udid) \(device.identity) \(device.keyFingerprint) \(device.firstSeenAt.nanoseconds) \(device.lastSeenAt.nanoseconds)"
       )
     }
-    let waiting = Set(allFeedback)
+    let waiting = Set(feedback.rows)
     for row in RegistrationID.rows(below: registry.registrationCount)
     where isIncluded(registry[registry[row].device].udid) {
       let entry = registry[row]

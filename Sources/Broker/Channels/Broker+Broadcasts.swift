@@ -60,7 +60,7 @@ extension Broker {
     guard let ended = broadcasts.endFirst(row), ended.isRecorded else { return }
     let broadcast = ended.broadcast
     let isStored = channels.channels[row]?.storesNewest == true
-    finishBroadcast(broadcast.id, count: ended.count, isStored: isStored, now: broadcast.sentAt)
+    history.endBroadcast(broadcast.id, count: ended.count, isStored: isStored, now: broadcast.sentAt)
     onBroadcastThrough?(broadcast.id)
   }
 

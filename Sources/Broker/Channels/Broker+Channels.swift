@@ -8,7 +8,7 @@ extension Broker {
   public func join(_ session: DeviceSession, _ key: ChannelTable.Key, seenUntil: Timestamp?, now: Timestamp)
     -> Bool
   {
-    guard deliveries.isLive(session), let row = channels.row(key) else { return false }
+    guard session.isLive, let row = channels.row(key) else { return false }
     let known = session.joined[row]
     if known == nil, session.joined.count >= ChannelTable.channelsPerSession {
       channels.forgetDeparted(session)
@@ -106,7 +106,7 @@ extension Broker {
   public func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, now: Timestamp
   ) -> UInt64 {
-    let id = recordAccepted(submission, now: now)
+    let id = history.recordAccepted(submission, now: now)
     broadcast(outgoing(submission, id: id, storageSeconds: storageSeconds, now: now), to: key)
     return id
   }
@@ -115,7 +115,7 @@ extension Broker {
   public func beginBroadcast(_ submission: Submission, storageSeconds: Int64, now: Timestamp)
     -> ChannelTable.Broadcast
   {
-    let id = beginRelay(submission.plain, submission.detail, nil, now: now)
+    let id = history.beginElsewhere(submission.plain, submission.detail, nil, now: now)
     return outgoing(submission, id: id, storageSeconds: storageSeconds, now: now)
   }
 
@@ -150,14 +150,6 @@ extension Broker {
     session.link.expectStrays(1)
     session.joined[row]?.sentUntil = broadcast.sentAt
     history.counters.sent += 1
-  }
-
-  func finishBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
-    let state: NotificationState = count > 0 ? .sent : isStored ? .stored : .discarded
-    history.note(.delivery, id, state, now)
-    guard let record = journal.pointer(id) else { return }
-    record.pointee.state = state
-    if count > 0 { record.pointee.sentAt = now } else if isStored { record.pointee.storedAt = now }
   }
 
   // MARK: Saved states
@@ -202,12 +194,12 @@ extension Broker {
     now: Timestamp
   ) {
     guard let row = channels.row(key), channels.channels[row]?.storesNewest == true else { return }
-    let id = recordAccepted(submission, now: sentAt)
+    let id = history.recordAccepted(submission, now: sentAt)
     let broadcast = ChannelTable.Broadcast(
       id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: sentAt,
       expiresAt: expiresAt, expiry: submission.expiration ?? 0)
     channels.keep(broadcast, in: row)
-    finishBroadcast(id, count: 0, isStored: true, now: sentAt)
+    history.endBroadcast(id, count: 0, isStored: true, now: sentAt)
     if expiresAt > now { begin(broadcast, in: row, isRepeated: true, isRecorded: false) }
   }
 }

@@ -100,26 +100,3 @@ public struct ForeignFeedback {
     return low < ordered.count && ordered[low].id == id ? low : nil
   }
 }
-
-extension Broker {
-  /// A push was forwarded to a service that says the token is gone: providers learn it from the feedback service
-  /// (`Documentation/binary-protocol.md#feedback`).
-  public func noteForeignGone(
-    token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp
-  ) {
-    foreignFeedback.add(token: token, topic: topic, environment: environment, goneAt: goneAt)
-  }
-
-  /// Entries on foreign tokens for these topics in this environment, oldest first.
-  public func foreignFeedback(topics: Set<TopicID>, environment: Environment) -> [ForeignFeedback.Entry] {
-    foreignFeedback.entries.filter { topics.contains($0.topic) && $0.environment == environment }
-  }
-
-  /// The entries were written whole to a provider.
-  public func clearForeignFeedback(_ ids: [Int64]) { foreignFeedback.remove(ids) }
-
-  /// Puts back an entry; ids must come in order, after the topics.
-  public func restoreForeignFeedback(_ entry: ForeignFeedback.Entry) -> Bool {
-    registry.contains(entry.topic) && foreignFeedback.restore(entry)
-  }
-}

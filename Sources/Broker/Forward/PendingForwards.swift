@@ -2,7 +2,7 @@ import PushModel
 
 /// Notifications of the gateway that another service is to decide about, from the moment that they were read until it has.
 /// Success is silent on the gateway, so their providers take them for accepted: a store keeps them.
-public struct PendingForwards {
+public final class PendingForwards {
   /// One notification.
   public struct Entry: Equatable, Sendable {
     /// Counts entries, for the store; a later one has a larger id.
@@ -43,7 +43,7 @@ public struct PendingForwards {
   public subscript(id: Int64) -> Entry? { entries[id] }
 
   /// A notification was read; answers its id.
-  public mutating func add(
+  public func add(
     frame: [UInt8], topic: String, environment: Environment, messageID: MessageID, receivedAt: Timestamp
   ) -> Int64 {
     let id = nextId
@@ -56,13 +56,13 @@ public struct PendingForwards {
   }
 
   /// What became of it is known. One that came and went within a turn is never written.
-  public mutating func remove(_ id: Int64) {
+  public func remove(_ id: Int64) {
     guard entries.removeValue(forKey: id) != nil else { return }
     if stored.contains(id) { changed.insert(id) } else { changed.remove(id) }
   }
 
   /// Puts back an entry, as the store does; false for an id that was given before.
-  public mutating func restore(_ entry: Entry) -> Bool {
+  public func restore(_ entry: Entry) -> Bool {
     guard entry.id >= nextId, entry.id <= CountedNumber.limit else { return false }
     entries[entry.id] = entry
     stored.insert(entry.id)
@@ -70,7 +70,7 @@ public struct PendingForwards {
     return true
   }
 
-  mutating func takeChanges() -> [Int64] {
+  func takeChanges() -> [Int64] {
     guard !changed.isEmpty else { return [] }
     for id in changed {
       if entries[id] == nil { stored.remove(id) } else { stored.insert(id) }

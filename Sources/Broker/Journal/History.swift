@@ -2,19 +2,22 @@ import PushModel
 
 /// What happened to notifications: one by one in the journal, as events for those who watch, and in numbers. Each step of
 /// a notification is one call here, so that the three agree.
-final class History {
-  let journal: Journal
-  let meter = PushMeter()
-  let events = EventLog()
-  @exclusivity(unchecked) var counters = BrokerCounters()
+public final class History {
+  /// The newest notifications.
+  public let journal: Journal
+  /// How it all went, in numbers.
+  public let meter = PushMeter()
+  /// What happened, once somebody watches.
+  public let events = EventLog()
+  @exclusivity(unchecked) public internal(set) var counters = BrokerCounters()
 
   /// Told of steps of notifications that are in another process's history; nil while there is none.
-  var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
+  private var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
 
   /// What is kept of notifications that were refused.
   private let keptOfRefused: KeptOfRefused
 
-  init(capacity: Int, keptOfRefused: KeptOfRefused = KeptOfRefused()) {
+  init(capacity: Int, keptOfRefused: KeptOfRefused) {
     journal = Journal(capacity: capacity)
     self.keptOfRefused = keptOfRefused
   }
@@ -46,18 +49,31 @@ final class History {
     meter.countAccepted(interface)
   }
 
-  func countRejected(_ rejection: Rejection, isAnswered: Bool, _ interface: Interface) {
+  private func countRejected(_ rejection: Rejection, isAnswered: Bool, _ interface: Interface) {
     counters.rejected += 1
     meter.count(rejection, isAnswered: isAnswered, interface)
   }
 
-  // MARK: What becomes of it
-
-  /// It waits for another service.
-  func waits(_ id: UInt64, _ now: Timestamp) {
-    note(.delivery, id, .stored, now)
-    journal.pointer(id)?.pointee.state = .stored
+  /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
+  public func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
+    countAccepted(submission.interface)
+    return received(submission.plain, submission.detail, registration: nil, now: now)
   }
+
+  /// Remembers a notification that is refused; answers its id.
+  @inline(never)
+  func recordRejected(
+    _ submission: PlainSubmission, _ detail: NotificationDetail?, _ rejection: Rejection,
+    registration: RegistrationID?, now: Timestamp
+  ) -> UInt64 {
+    countRejected(rejection, isAnswered: detail?.fault?.isAnswered != false, submission.interface)
+    return received(submission, detail, registration: registration, rejection: rejection, now: now)
+  }
+
+  /// Numbers notifications from here on, before the first comes: each process has a range of its own.
+  public func countIds(from id: UInt64) { journal.skip(past: id) }
+
+  // MARK: What becomes of it
 
   /// It is kept for its device.
   func stored(_ id: UInt64, _ now: Timestamp) {
@@ -108,6 +124,68 @@ final class History {
     note(.phone, id, record.state, now)
   }
 
+  /// Where a broadcast went.
+  func endBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
+    let state: NotificationState = count > 0 ? .sent : isStored ? .stored : .discarded
+    note(.delivery, id, state, now)
+    guard let record = journal.pointer(id) else { return }
+    record.pointee.state = state
+    if count > 0 { record.pointee.sentAt = now } else if isStored { record.pointee.storedAt = now }
+  }
+
+  // MARK: Notifications that somebody else decides about
+
+  /// Remembers a notification that another service, or another process, is asked about; answers its id.
+  public func beginElsewhere(
+    _ submission: PlainSubmission, _ detail: NotificationDetail?, _ row: RegistrationID? = nil, now: Timestamp
+  ) -> UInt64 {
+    let id = received(submission, detail, registration: row, now: now)
+    note(.delivery, id, .stored, now)
+    journal.pointer(id)?.pointee.state = .stored
+    return id
+  }
+
+  /// It is on its way to the other service.
+  public func noteForwarded(_ id: UInt64, now: Timestamp) { sent(id, .forwarded, now) }
+
+  /// The verdict of the process that owns the token; nil for accepted.
+  public func endRelay(_ id: UInt64, _ rejection: Rejection?, _ interface: Interface, now: Timestamp) {
+    guard let rejection else { return countAccepted(interface) }
+    countRejected(rejection, isAnswered: true, interface)
+    ended(id, .rejected, now)
+    journal.pointer(id)?.pointee.rejection = rejection
+  }
+
+  /// The end of what was forwarded; `explanation` says who answered what.
+  public func endForward(_ id: UInt64, _ outcome: ForwardOutcome, explanation: String, now: Timestamp) {
+    let (state, rejection) = outcome.entry
+    if let rejection {
+      countRejected(rejection, isAnswered: true, .gateway)
+    } else {
+      countAccepted(.gateway)
+    }
+    ended(id, state, by: .forwarded, now)
+    // An old one may have left the journal; attaching to it would never be undone.
+    guard let record = journal.pointer(id) else { return }
+    record.pointee.rejection = rejection
+    journal.detail(id)?.explanation = explanation
+  }
+
+  /// What the owner says became of a notification that it has accepted.
+  public func noteElsewhere(_ id: UInt64, _ state: NotificationState, at time: Timestamp) {
+    guard let record = journal[id] else { return }
+    switch state {
+    case .stored: stored(id, time)
+    case .sent: sent(id, record.state == .stored ? .kept : .direct, time)
+    default: ended(id, state, time)
+    }
+  }
+
+  /// Has steps of notifications told that are in the history of another process.
+  public func tellElsewhere(_ tell: @escaping (UInt64, NotificationState, Timestamp) -> Void) {
+    elsewhere = tell
+  }
+
   // MARK: Events
 
   @inline(__always)
@@ -152,4 +230,25 @@ public struct BrokerCounters: Sendable {
   public var replaced: UInt64 = 0
   public var expired: UInt64 = 0
   public var discarded: UInt64 = 0
+}
+
+/// What became of a forwarded notification.
+public enum ForwardOutcome: Sendable {
+  /// The other service took it.
+  case delivered
+  case rejected(Rejection)
+  /// Taken, as far as the provider is concerned, and given up: its time ran out.
+  case expired
+  /// Taken, as far as the provider is concerned, and of no use: the token is gone, or an error before it counts.
+  case discarded
+
+  /// What the journal says of it.
+  fileprivate var entry: (NotificationState, Rejection?) {
+    switch self {
+    case .delivered: (.delivered, nil)
+    case .rejected(let rejection): (.rejected, rejection)
+    case .expired: (.expired, nil)
+    case .discarded: (.discarded, nil)
+    }
+  }
 }

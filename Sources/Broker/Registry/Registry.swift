@@ -271,10 +271,10 @@ public final class Registry {
   /// Has the place of a token in the index brought near, and the row of the token that was expected before it; answers
   /// that row, if it seems to be known.
   @inline(__always)
-  func expect(_ token: DeviceToken) -> RegistrationID? {
+  func prefetch(_ token: DeviceToken) -> RegistrationID? {
     let row = index.likelyRow(expected)
-    expected = index.expect(token)
-    if let row { registrations.expect(row) }
+    expected = index.prefetch(token)
+    if let row { registrations.prefetch(row) }
     return row
   }
 

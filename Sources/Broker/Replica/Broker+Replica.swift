@@ -12,14 +12,11 @@ extension Broker {
 
   /// Ends the connections of a zone's devices.
   public func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
-    for session in Array(deliveries.live) where registry[session.device].zone == zone {
+    for session in deliveries.liveSessions where registry[session.device].zone == zone {
       disconnect(session, now: now)
       session.outlet.endSession(reason: reason)
     }
   }
-
-  /// Numbers notifications from here on, before the first comes: each process has a range of its own.
-  public func countIds(from id: UInt64) { journal.skip(past: id) }
 
   /// Whether a device's part of the token map is changed here.
   public func owns(_ udid: UDID) -> Bool { registry.zoneOf.map { owns($0(udid)) } ?? true }
@@ -55,7 +52,7 @@ extension Broker {
       ($0.isAbandoned, $0.awaitsFeedback) = (told.isAbandoned, told.awaitsFeedback)
       ($0.issuedAt, $0.goneAt, $0.install) = (told.issuedAt, told.goneAt, told.install)
     }
-    feedbackQueue.replicate(row, waits: told.awaitsFeedback, waited: waited)
+    feedback.restore(row, waited: waited)
     return true
   }
 
@@ -69,21 +66,21 @@ extension Broker {
       environment: told.environment, issuedAt: told.issuedAt)
     row.isChosen = told.chosen != nil
     guard let id = registry.add(row, told.chosen) else { return nil }
-    addSlot(for: id)
+    deliveries.add(id)
     return id
   }
 
   /// The message that is kept for a token now. False if nobody has the token.
   public func replicateMessage(_ token: DeviceToken, _ head: MessageHead, _ content: MessageContent) -> Bool {
     guard let row = registry.find(token) else { return false }
-    slots.restore(KeptMessage(registration: row, head: head, content: content))
+    deliveries.replicate(KeptMessage(registration: row, head: head, content: content), of: row)
     return true
   }
 
   /// No message is kept for a token any more. False if nobody has the token.
   public func replicateNoMessage(_ token: DeviceToken) -> Bool {
     guard let row = registry.find(token) else { return false }
-    _ = slots.restoreEmpty(row)
+    deliveries.replicate(nil, of: row)
     return true
   }
 }

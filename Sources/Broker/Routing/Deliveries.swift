@@ -1,151 +1,335 @@
-import CProcessor
 import PushModel
 
-/// Names a live session; the number goes to another one later.
-struct SessionID: RowID {
-  let number: Int32
-}
+/// Hands the newest notification of each token to its device, or stores it until the device is there. Owns who is connected
+/// (`LiveSessions`) and what is stored or on its way (`StoredNotifications`).
+public final class Deliveries {
+  private let registry: Registry
+  private let history: History
+  private var stored = StoredNotifications()
+  private var sessions = LiveSessions()
 
-/// The live sessions of devices, and what this turn handed to them.
-struct Deliveries: ~Copyable {
-  /// Most entries of a turn's lists whose memory is kept for the next turn, as a count.
-  private static let keptCapacity = 1 << 16
+  init(_ registry: Registry, _ history: History) { (self.registry, self.history) = (registry, history) }
 
-  /// Where a live session lies, and its link.
-  private struct Place {
-    var session: Unmanaged<DeviceSession>
-    /// Only to be brought near.
-    var link: UnsafeRawPointer
+  // MARK: A push
 
-    init(_ session: DeviceSession) {
-      self.session = .passUnretained(session)
-      link = UnsafeRawPointer(Unmanaged.passUnretained(session.link).toOpaque())
+  /// Hands a notification to the device of a row, or stores it. Answers whether the device is behind.
+  @inline(__always)
+  func take(
+    _ submission: PlainSubmission, id: UInt64, to row: RegistrationID, _ registration: Registration,
+    now: Timestamp
+  ) -> Bool {
+    guard let session = stored[row].session.flatMap({ sessions.lent($0) }) else {
+      store(MessageHead(submission, id: id, now: now), submission.content, in: row, now: now)
+      return false
+    }
+    return session._withUnsafeGuaranteedRef {
+      send(submission, id: id, to: row, registration, $0, now: now)
     }
   }
 
-  private var sessions: [DeviceSession?] = []
-  private var places: [Place?] = []
-  private var free: [SessionID] = []
-  /// Rows handed to a connection in this turn by providers that hear nothing of success.
-  private var untold: [RegistrationID] = []
-  /// Rows handed to a connection in this turn by providers that are told so at its end.
-  private var told: [RegistrationID] = []
-  /// The sessions that were handed any of those, each once, and the number of the turn.
-  private var used: [DeviceSession] = []
-  private var turn: UInt64 = 1
-  /// A provider on the gateway learns in this turn how far it got, earlier turns included.
-  private var tellsOfEarlier = false
+  /// Hands it to the device, or stores it until there is room. Answers whether the device is behind.
+  @inline(never)
+  private func send(
+    _ submission: PlainSubmission, id: UInt64, to row: RegistrationID, _ registration: Registration,
+    _ session: DeviceSession, now: Timestamp
+  ) -> Bool {
+    let head = MessageHead(submission, id: id, now: now)
+    guard session.link.hasRoom else {
+      if store(head, submission.content, in: row, now: now) { wait(row, on: session.link) }
+      return session.link.isBehind
+    }
+    sendNow(head, submission, to: row, registration, session, now: now)
+    return session.link.isBehind
+  }
+
+  @inline(__always)
+  private func sendNow(
+    _ head: MessageHead, _ submission: PlainSubmission, to row: RegistrationID, _ registration: Registration,
+    _ session: DeviceSession, now: Timestamp
+  ) {
+    sessions.use(session)
+    if head.expiresAt > now {
+      put(head, submission.content, in: row, as: .inFlight, now: now)
+      sessions.noteSent(row, from: submission.interface)
+    }
+    session.deliver(
+      OutgoingMessage(
+        token: registration.token, topic: registry[registration.topic].hash, content: submission.content,
+        head: head, origin: .fresh), of: row, isInSlot: head.expiresAt > now)
+    history.sent(head.id, .direct, now)
+  }
+
+  /// Stores a notification in the place of the one that is there; false if it is not worth that.
+  @inline(__always)
+  @discardableResult
+  func store(_ head: MessageHead, _ content: MessageContent, in row: RegistrationID, now: Timestamp)
+    -> Bool
+  {
+    guard head.expiresAt > now else {
+      history.ended(head.id, .discarded, now)
+      return false
+    }
+    put(head, content, in: row, as: .stored, now: now)
+    history.counters.stored += 1
+    history.stored(head.id, now)
+    return true
+  }
+
+  @inline(__always)
+  private func put(
+    _ head: MessageHead, _ content: MessageContent, in row: RegistrationID,
+    as state: NotificationSlot.State, now: Timestamp
+  ) {
+    guard let replaced = stored.put(head, content, in: row, as: state) else { return }
+    history.ended(replaced, .replaced, now)
+    history.counters.replaced += 1
+  }
+
+  /// What the next push to a row asks for first is brought near: its slot.
+  @inline(__always)
+  func prefetch(_ row: RegistrationID) { stored.prefetch(row) }
+
+  /// The same of a row whose slot has come: the session of its device.
+  @inline(__always)
+  func prefetchSession(of row: RegistrationID) {
+    if stored.contains(row), let session = stored[row].session { sessions.prefetch(session) }
+  }
+
+  // MARK: What is stored
+
+  /// The notification of a row, whether it waits or is on its way; nil if there is none.
+  public func message(_ row: RegistrationID) -> KeptMessage? { stored.message(row) }
+
+  /// The state of a row's notification, for tests.
+  func slot(_ row: RegistrationID) -> NotificationSlot { stored[row] }
+
+  /// Sends what is stored for these rows, whose device has just come, oldest first. Answers how many there were.
+  func sendStored(of rows: [RegistrationID], to session: DeviceSession, now: Timestamp) -> Int {
+    let waiting = rows.filter { isWorthSending($0, now) }
+      .sorted { stored[$0].head.isOlder(than: stored[$1].head) }
+    for row in waiting { sendOrWait(row, session, isLast: row == waiting.last, now) }
+    return waiting.count
+  }
+
+  /// The same of one row, if its device is there.
+  func sendStored(_ row: RegistrationID, now: Timestamp) {
+    if let session = session(of: row) { sendOrWait(row, session, now) }
+  }
+
+  /// Whether a notification is stored for the row; one whose time is over is dropped.
+  private func isWorthSending(_ row: RegistrationID, _ now: Timestamp) -> Bool {
+    guard stored[row].state == .stored else { return false }
+    guard stored[row].head.expiresAt <= now else { return true }
+    drop(row, .expired, now)
+    return false
+  }
+
+  private func sendOrWait(
+    _ row: RegistrationID, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp
+  ) {
+    guard session.link.hasRoom else { return wait(row, on: session.link) }
+    guard stored[row].state == .stored else { return }
+    guard stored[row].head.expiresAt > now else { return drop(row, .expired, now) }
+    stored.send(row)
+    let (slot, registration) = (stored[row], registry[row])
+    session.deliver(
+      OutgoingMessage(
+        token: registration.token, topic: registry[registration.topic].hash, content: slot.content,
+        head: slot.head, origin: slot.wasStored ? (isLast ? .lastStored : .stored) : .fresh),
+      of: row, isInSlot: true)
+    history.sent(slot.head.id, .kept, now)
+  }
+
+  /// The message of a row goes out when there is room on the connection.
+  private func wait(_ row: RegistrationID, on link: DeviceLink) {
+    if stored.setWaiting(row, true) { link.waiting.append(row) }
+  }
+
+  /// Empties a slot for good.
+  func drop(_ row: RegistrationID, _ state: NotificationState, _ now: Timestamp) {
+    if let id = stored.drop(row) { history.ended(id, state, now) }
+  }
+
+  /// Drops stored notifications whose time is over, of rows that are `mine`, looking at `budget` rows and going on there next time.
+  func dropExpired(now: Timestamp, budget: Int, mine: (RegistrationID) -> Bool) {
+    var left = min(budget, stored.count)
+    while let row = stored.nextExpired(now, budget: &left) {
+      if mine(row) { drop(row, .expired, now) }
+    }
+  }
+
+  /// Drops what waits for devices of so many rows from one on, as far as they are `mine`. Answers the row to go on at; nil after
+  /// the last.
+  func dropStored(from start: Int, budget: Int, now: Timestamp, mine: (RegistrationID) -> Bool) -> Int? {
+    let (rows, next) = stored.stored(from: start, budget: budget)
+    for row in rows where mine(row) { drop(row, .discarded, now) }
+    return next
+  }
+
+  /// The token map is emptied: so is this.
+  func forgetAll(now: Timestamp) {
+    for row in RegistrationID.rows(below: stored.count) { drop(row, .discarded, now) }
+    stored.removeAll()
+    sessions.forgetTurn()
+  }
+
+  // MARK: Where messages go
+
+  /// A row was added to the token map.
+  func add(_ row: RegistrationID) { stored.add(listener(of: row)) }
+
+  /// Messages of a row go to whoever wants them now.
+  func reroute(_ row: RegistrationID) { stored.route(row, to: listener(of: row)) }
+
+  /// Messages of a row go to the session from now on, or with nil nowhere. Answers whether that is news for the session.
+  @discardableResult
+  func route(_ row: RegistrationID, to session: DeviceSession?) -> Bool {
+    let session = session.flatMap { canCarry(row, $0) ? $0.id : nil }
+    defer { stored.route(row, to: session) }
+    return session != nil && stored[row].session != session
+  }
+
+  /// The session that messages of a row go to now.
+  @inline(__always)
+  func session(of row: RegistrationID) -> DeviceSession? { stored[row].session.flatMap { sessions[$0] } }
+
+  /// The session that wants messages of a row, as its device has the app.
+  private func listener(of row: RegistrationID) -> SessionID? {
+    let registration = registry[row]
+    guard registration.isActive, !registration.isAbandoned,
+      let session = registry.session(of: registration.device, in: registration.environment),
+      session.enabled.contains(registry[registration.topic].hash), canCarry(row, session)
+    else { return nil }
+    return session.id
+  }
+
+  /// Whether a connection can carry the messages of a row: iPhones know no tokens but those of 32 bytes.
+  func canCarry(_ row: RegistrationID, _ session: DeviceSession) -> Bool {
+    !registry.hasOtherLength(row) || session.outlet.way == .stream
+  }
 
   // MARK: Sessions
 
-  @inline(__always)
-  subscript(id: SessionID) -> DeviceSession? { sessions[id.index] }
-
-  /// The same for who is about to send on it, without a count of who holds it: this does until it ends, and from the first message
-  /// of a turn on until the turn is over. Counting was 17 % of the time of a push that is delivered.
-  @inline(__always)
-  func lent(_ id: SessionID) -> Unmanaged<DeviceSession>? { places[id.index]?.session }
-
-  /// Has what the next message of a session asks for first brought near: the session and its link, which take two lines of memory
-  /// each.
-  @inline(__always)
-  func expect(_ id: SessionID) {
-    guard let place = places[id.index] else { return }
-    let session = UnsafeRawPointer(place.session.toOpaque())
-    prefetch(session)
-    prefetch(session + 64)
-    prefetch(place.link)
-    prefetch(place.link + 64)
-  }
-
   /// All that are live.
-  var live: some Sequence<DeviceSession> { sessions.lazy.compactMap(\.self) }
+  var liveSessions: [DeviceSession] { Array(sessions.live) }
 
   /// Those of so many places from one on that are live, and the next place; nil after the last.
-  func live(from start: Int, budget: Int) -> ([DeviceSession], next: Int?) {
-    let end = start + min(budget, sessions.count - start)
-    guard start < end else { return ([], nil) }
-    return (sessions[start..<end].compactMap(\.self), end < sessions.count ? end : nil)
+  func liveSessions(from start: Int, budget: Int) -> ([DeviceSession], next: Int?) {
+    sessions.live(from: start, budget: budget)
   }
 
-  /// Whether a session has not ended; another one may have its number since.
-  func isLive(_ session: DeviceSession) -> Bool { sessions[session.id.index] === session }
-
-  mutating func open(_ device: DeviceID, _ environment: Environment, _ link: DeviceLink, at now: Timestamp)
+  func open(_ device: DeviceID, _ environment: Environment, _ link: DeviceLink, at now: Timestamp)
     -> DeviceSession
-  {
-    let id = free.popLast() ?? SessionID(sessions.count)
-    if id.index == sessions.count {
-      sessions.append(nil)
-      places.append(nil)
+  { sessions.open(device, environment, link, at: now) }
+
+  /// A session has ended: what its device has not acknowledged is stored again.
+  func close(_ session: DeviceSession, now: Timestamp) {
+    sessions.close(session)
+    for row in registry.registrations(of: session.device) where stored[row].session == session.id {
+      stored.route(row, to: nil)
     }
-    let session = DeviceSession(
-      id: id, device: device, environment: environment, link: link, connectedAt: now)
-    sessions[id.index] = session
-    places[id.index] = Place(session)
-    return session
+    let belongs = { [registry] (row: RegistrationID) in
+      let registration = registry[row]
+      return registration.device == session.device && registration.environment == session.environment
+    }
+    let unacknowledged = session.link.window.takeAll(where: belongs)
+    session.link.expectStrays(unacknowledged.count)
+    for entry in unacknowledged { storeAgain(entry, now: now) }
+    for row in session.link.waiting where belongs(row) { _ = stored.setWaiting(row, false) }
+    session.link.waiting.removeAll(where: belongs)
   }
 
-  mutating func close(_ session: DeviceSession) {
-    sessions[session.id.index] = nil
-    places[session.id.index] = nil
-    free.append(session.id)
+  // MARK: Acknowledgements
+
+  /// What an acknowledgement was worth.
+  public enum AcknowledgementOutcome: Sendable {
+    /// It was for a message of this connection.
+    case taken
+    /// It was for none, which is harmless: devices repeat themselves, and acknowledge broadcasts too.
+    case stray
+    /// There were too many of those: end the connection.
+    case tooManyStrays
   }
 
-  // MARK: The turn
-
-  /// A message is about to be handed to a connection.
-  @inline(__always)
-  mutating func use(_ session: DeviceSession) {
-    guard session.turn != turn else { return }
-    session.turn = turn
-    used.append(session)
+  /// The device has acknowledged a message. Status 0 means accepted; with any other it was not delivered and is stored
+  /// for the next connection (`Documentation/device-protocol.md#acknowledgement`, `#minimal-server`).
+  @discardableResult
+  public func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp)
+    -> AcknowledgementOutcome
+  {
+    guard let entry = link.takeAcknowledged(messageId) else {
+      return link.putsUpWithStray(messageId) ? .stray : .tooManyStrays
+    }
+    if status != 0 {
+      storeAgain(entry, now: now)
+    } else {
+      history.ended(entry.id, .delivered, now)
+      stored.acknowledge(entry.id, in: entry.registration)
+    }
+    if !link.waiting.isEmpty { roomMade(link, now: now) }
+    return .taken
   }
 
-  /// A row's message is in its slot, and on its way on a session that is in use.
-  @inline(__always)
-  mutating func noteSent(_ row: RegistrationID, from interface: Interface) {
-    if interface == .gateway { untold.append(row) } else { told.append(row) }
+  /// A message was on its way and did not arrive.
+  private func storeAgain(_ entry: SentWindow.Entry, now: Timestamp) {
+    let state = stored.storeAgain(entry)
+    if state == .stored { history.stored(entry.id, now) } else { history.ended(entry.id, state, now) }
   }
+
+  /// The device has caught up: what waited goes out, as far as there is room.
+  public func roomMade(_ link: DeviceLink, now: Timestamp) {
+    guard link.hasCaughtUp else { return }
+    let waiting = link.waiting
+    link.waiting = []
+    for row in waiting { _ = stored.setWaiting(row, false) }
+    for row in waiting {
+      guard let session = session(of: row), session.link === link else { continue }
+      sendOrWait(row, session, now)
+    }
+  }
+
+  /// Whether any device has messages that it has not acknowledged.
+  public var hasUnacknowledged: Bool { sessions.live.contains { $0.link.window.count > 0 } }
+
+  // MARK: The store
 
   /// A provider on the gateway is told in this turn how far it got.
-  mutating func gatewayAnswers() { tellsOfEarlier = true }
+  func gatewayAnswers() { sessions.gatewayAnswers() }
 
-  /// Ends the turn; answers the rows whose messages, as far as they are on their way, the death of this process would lose
-  /// although their providers take them for accepted. `route` answers where a row's messages go.
-  ///
-  /// Success is silent on the gateway, so what was sent from there may wait in the system's buffers until a provider
-  /// learns how far it got: writing every message to a busy device would cost a third of the throughput.
-  @inline(__always)
-  mutating func takeAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
-    var rows = mayLose ? rowsAtRisk(route) : []
-    if tellsOfEarlier {
-      for session in live where session.link.window.hasUnsettled && session.link.mayLoseOutput {
-        rows += session.link.window.takeUnsettled()
-      }
-    }
-    forgetTurn()
-    return rows
+  /// Has what is on its way, and would be lost with this process, stored at the end of the turn. Answers whether the store must hear
+  /// of anything.
+  func storeUnsent() -> Bool {
+    for row in sessions.takeAtRisk({ stored[$0].session }) { stored.persist(row) }
+    return stored.isDirty
   }
 
-  /// Whether any session that was used in this turn, and has not ended, has something at risk: seldom, as systems have room.
-  private var mayLose: Bool {
-    used.contains { session in
-      isLive(session) && (session.link.hasUnsent || !told.isEmpty && session.link.mayLoseOutput)
-    }
+  /// Rows whose stored notification has changed since the last call.
+  func takeChanges() -> [RegistrationID] { stored.takeDirty() }
+
+  /// Puts back what the store has, before the first turn. Its history is gone, so its id only tells it apart on the wire.
+  public func restore(_ message: KeptMessage) {
+    guard stored.contains(message.registration) else { return }
+    stored.restore(message)
+    history.journal.skip(past: message.head.id)
   }
 
-  private func rowsAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
-    func link(_ row: RegistrationID) -> DeviceLink? { route(row).flatMap { self[$0]?.link } }
-    return untold.filter { link($0)?.hasUnsent == true } + told.filter { link($0)?.mayLoseOutput == true }
+  /// What another process has stored for a row, or with nil that it has nothing.
+  func replicate(_ message: KeptMessage?, of row: RegistrationID) {
+    if let message { stored.restore(message) } else { stored.restoreEmpty(row) }
   }
 
-  /// Nothing has been handed over.
-  mutating func forgetTurn() {
-    turn &+= 1
-    used.removeAll(keepingCapacity: true)
-    untold.removeAll(keepingCapacity: untold.capacity < Self.keptCapacity)
-    told.removeAll(keepingCapacity: told.capacity < Self.keptCapacity)
-    tellsOfEarlier = false
+  // MARK: Memory
+
+  /// What empty slots hold for their next notification, in bytes.
+  public var spareBytes: Int { stored.spareBytes }
+
+  /// Most that empty slots may hold, in bytes.
+  public func limitSpare(to bytes: Int) { stored.spareLimit = bytes }
+
+  /// Has empty slots give back so many bytes, as far as `budget` rows have them. Answers how many they were.
+  func giveBackSpare(_ bytes: Int, budget: Int) -> Int {
+    let before = stored.spareBytes
+    stored.giveBackSpare(downTo: max(0, before - bytes), budget: budget)
+    return before - stored.spareBytes
   }
 }

@@ -119,3 +119,42 @@ public final class DeviceLink {
   /// The device will acknowledge so much that is not in the window: broadcasts, and what was taken out of it.
   func expectStrays(_ count: Int) { straysLeft += count }
 }
+
+/// A live connection to a device, as the broker sees it. Implemented by the courier listener.
+public protocol CourierOutlet: AnyObject {
+  /// Queues one message for the device; answers the bytes queued that the system has not taken.
+  func deliver(_ message: OutgoingMessage) -> Int
+  /// Queues one broadcast that came through a channel.
+  func deliver(_ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash)
+  /// Bytes queued that the system has not taken.
+  var unsentBytes: Int { get }
+  /// Bytes that the system has taken and not sent because the device's is full, as of the last flush: the death of this
+  /// process loses them.
+  var systemQueuedBytes: Int { get }
+  /// The device has connected elsewhere, or a person asked for it: end this session.
+  func endSession(reason: String)
+  /// A person did something to an app on the phone; only our own simulated device understands it.
+  func appChanged(_ topic: TopicHash, _ change: AppChange)
+  /// How the device is connected.
+  var way: DeviceWay { get }
+}
+
+extension CourierOutlet {
+  public var way: DeviceWay { .courier }
+}
+
+/// How a device is connected.
+public enum DeviceWay: String, Sendable, CaseIterable {
+  /// By the protocol that iPhones speak.
+  case courier
+  /// By a stream of the console (`Documentation/console-api.md#devices-without-a-device-client`).
+  case stream
+}
+
+/// What a person can do to an app on a phone, or to the phone.
+public enum AppChange: String, Sendable, CaseIterable {
+  case install, update, reinstall, remove, erase, restore
+
+  /// Whether it is done to the phone, and not to one of its apps.
+  public var isOfPhone: Bool { self == .erase || self == .restore }
+}

@@ -81,3 +81,32 @@ public struct KeptMessage {
 
   public var payload: UnsafeRawBufferPointer { content.payload }
 }
+
+/// What a device's connection needs to send one message. The payload is lent for the call.
+public struct OutgoingMessage {
+  public var token: DeviceToken
+  public var topic: TopicHash
+  public var content: MessageContent
+  public var head: MessageHead
+  public var origin: MessageOrigin
+
+  /// Tells it apart from other unacknowledged messages of the connection.
+  public var messageId: UInt32 { wireMessageID(head.id) }
+}
+
+/// What a notification is called on a device's connection: the low half of its id. Of several nodes, whose ids begin 2^36 apart, each
+/// begins elsewhere in that half: two that are on their way to one device at a time are called the same only if their counts differ by
+/// one of few numbers.
+@inline(__always)
+public func wireMessageID(_ id: UInt64) -> UInt32 {
+  UInt32(truncatingIfNeeded: id) &+ UInt32(truncatingIfNeeded: id >> 36) &* 0x9e37_79b1
+}
+
+/// Whether a message comes from storage, by the numbers of the device protocol
+/// (`Documentation/device-protocol.md#message`, `#tokens-and-sessions`).
+public enum MessageOrigin: UInt8, Sendable {
+  case fresh = 0
+  case stored = 1
+  /// From storage, and the last of what was there.
+  case lastStored = 3
+}

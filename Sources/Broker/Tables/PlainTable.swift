@@ -37,11 +37,11 @@ struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
 
   /// Has the first and the last bytes of an element brought near.
   @inline(__always)
-  func expect(_ id: ID) {
+  func prefetch(_ id: ID) {
     guard contains(id) else { return }
     let element = UnsafeRawPointer(base + id.index)
-    prefetch(element)
-    prefetch(element + MemoryLayout<Element>.size - 1)
+    CProcessor.prefetch(element)
+    CProcessor.prefetch(element + MemoryLayout<Element>.size - 1)
   }
 
   @inline(__always)

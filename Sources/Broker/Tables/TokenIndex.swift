@@ -42,9 +42,9 @@ package struct TokenIndex: ~Copyable {
 
   /// The token's hash, having the place where its entry should be brought near.
   @inline(__always)
-  package func expect(_ token: DeviceToken) -> UInt64 {
+  package func prefetch(_ token: DeviceToken) -> UInt64 {
     let hash = hash(token)
-    prefetch(entries + Int(truncatingIfNeeded: hash) & mask)
+    CProcessor.prefetch(entries + Int(truncatingIfNeeded: hash) & mask)
     return hash
   }
 

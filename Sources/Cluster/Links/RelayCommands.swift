@@ -11,7 +11,7 @@ public struct RelayCommands {
   public func carryOut(_ action: RelayedCommand.Action) -> RelayedCommand.Outcome {
     switch action {
     case .feedbackRead(let tokens):
-      broker.clearFeedback(tokens.compactMap { broker.registry.find($0) })
+      broker.feedback.clear(tokens.compactMap { broker.registry.find($0) })
       return .done
     case .createChannel(let topic, let environment, let id, let storesNewest):
       guard let key = key(topic, environment, id) else { return .noChannel }

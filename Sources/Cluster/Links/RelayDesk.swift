@@ -101,7 +101,7 @@ public final class RelayDesk<Ticket> {
     now: Timestamp, since instant: Instant
   ) -> UInt64? {
     guard queue.hasRoom else { return nil }
-    let id = broker.beginRelay(push, detail, place.row, now: now)
+    let id = broker.history.beginElsewhere(push, detail, place.row, now: now)
     surroundings.began(id)
     let topic = push.topic.flatMap { broker.registry[$0].name }
     let size = push.payload.count + push.token.count + 256
@@ -157,7 +157,7 @@ public final class RelayDesk<Ticket> {
   private func settle(
     _ pending: Pending, _ rejection: Rejection?, _ goneAt: Timestamp? = nil, now: Timestamp
   ) {
-    broker.endRelay(pending.id, rejection, pending.interface, now: now)
+    broker.history.endRelay(pending.id, rejection, pending.interface, now: now)
     surroundings.settled(
       pending, SubmissionResult(id: pending.id, rejection: rejection, goneAt: goneAt))
   }

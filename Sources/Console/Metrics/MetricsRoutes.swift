@@ -74,7 +74,7 @@ extension Console {
       MetricFamily("apns_emulator_topics", .gauge, "Topics that are known.", value: registry.topicCount),
       MetricFamily(
         "apns_emulator_feedback_entries", .gauge, "Entries that wait to be read from the feedback service.",
-        value: broker.feedbackCount),
+        value: broker.feedback.count),
       MetricFamily(
         "apns_emulator_history_notifications", .gauge, "Notifications in the history.",
         value: broker.journal.nextId - broker.journal.firstId),

@@ -107,7 +107,7 @@ extension Console {
     let (registry, document) = (broker.registry, RegistryDocument(broker: broker))
     let generation = registry.generation
     var (rows, foreign) = (
-      broker.allFeedback.makeIterator(), broker.foreignFeedback.entries.makeIterator()
+      broker.feedback.rows.makeIterator(), broker.feedback.foreign.entries.makeIterator()
     )
     let isWanted = { (id: TopicID) in topic == nil || registry[id].label == topic }
     return GrowingDocument([

@@ -52,9 +52,9 @@ extension Console {
     case .faults: context.faults?.removeAll()
     case .clock: context.clock?.reset()
     case .feedback:
-      broker.clearFeedback(broker.allFeedback.filter { broker.owns(broker.registry[$0].zone) })
-      broker.clearForeignFeedback(broker.foreignFeedback.entries.map(\.id))
-    case .store: broker.dropKeptMessages(now: now)
+      broker.feedback.clear(broker.feedback.rows.filter { broker.owns(broker.registry[$0].zone) })
+      broker.feedback.clearForeign(broker.feedback.foreign.entries.map(\.id))
+    case .store: broker.dropStored(now: now)
     case .channels: while broker.channels.deleteSome(ChannelTable.limit) {}
     case .devices:
       if let orders = context.orders { orders.forgetDevices() } else { broker.forgetDevices(now: now) }

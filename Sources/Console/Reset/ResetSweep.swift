@@ -37,20 +37,20 @@ final class ResetSweep: SlicedWork {
   /// Those that wait now.
   private func addFeedback() {
     let broker = broker
-    var rows = broker.allFeedback[...]
+    var rows = broker.feedback.rows[...]
     let generation = broker.registry.generation
     sweeps.append { slice in
       // Another reset has forgotten the devices, and their entries with them: the rows are gone, or somebody else's.
       guard broker.registry.generation == generation else { return false }
       slice.spend(Self.each * Self.atOnce)
-      broker.clearFeedback(rows.prefix(Self.atOnce).filter { broker.owns(broker.registry[$0].zone) })
+      broker.feedback.clear(rows.prefix(Self.atOnce).filter { broker.owns(broker.registry[$0].zone) })
       rows = rows.dropFirst(Self.atOnce)
       return !rows.isEmpty
     }
-    var foreign = broker.foreignFeedback.entries[...]
+    var foreign = broker.feedback.foreign.entries[...]
     sweeps.append { slice in
       slice.spend(Self.each * Self.atOnce)
-      broker.clearForeignFeedback(foreign.prefix(Self.atOnce).map(\.id))
+      broker.feedback.clearForeign(foreign.prefix(Self.atOnce).map(\.id))
       foreign = foreign.dropFirst(Self.atOnce)
       return !foreign.isEmpty
     }
@@ -59,7 +59,7 @@ final class ResetSweep: SlicedWork {
   private func addMessages() {
     var row: Int? = 0
     sweeps.append { [context] _ in
-      row = context.broker.dropKeptMessages(from: row ?? 0, budget: Slice.rowsSwept, now: context.now())
+      row = context.broker.dropStored(from: row ?? 0, budget: Slice.rowsSwept, now: context.now())
       return row != nil
     }
   }

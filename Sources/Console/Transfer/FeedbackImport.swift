@@ -30,7 +30,7 @@ struct FeedbackImport {
       if let row = next(entries) { place(row, broker) } else { (stage, index) = (.settling, 0) }
     case .settling:
       guard let row = next(taken) else { return false }
-      if !waiting.contains(row) { broker.settleFeedback(row) }
+      if !waiting.contains(row) { broker.feedback.settle(row) }
     }
     return true
   }
@@ -52,13 +52,13 @@ struct FeedbackImport {
   }
 
   private mutating func take(_ broker: Broker) {
-    taken = broker.takeFeedback(ofRows: told)
+    taken = broker.feedback.take(told)
     wasWaiting = Set(taken)
     (stage, index) = (.placing, 0)
   }
 
   /// It may have been reported gone meanwhile, and wait already.
   private func place(_ row: RegistrationID, _ broker: Broker) {
-    if wasWaiting.contains(row) || !broker.registry[row].awaitsFeedback { broker.importFeedback(row) }
+    if wasWaiting.contains(row) || !broker.registry[row].awaitsFeedback { broker.feedback.putBehind(row) }
   }
 }

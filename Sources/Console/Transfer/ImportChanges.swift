@@ -80,7 +80,7 @@ struct ImportChanges {
     try device?.known.check(token, row, registry)
     let id = try items.importRow(row, token, of: owner)
     // Those whose feedback is told are looked for in the queue.
-    slice.spend(broker.feedbackCount / Slice.bytesSearched)
+    slice.spend(broker.feedback.count / Slice.bytesSearched)
     rows[token] = id
     told.insert(id)
     device?.rows.insert(id)

@@ -116,7 +116,7 @@ struct StateExport {
   private func feedback(_ written: WrittenRows) -> GrowingDocument.Member {
     var rows: IndexingIterator<[RegistrationID]>?
     return .list("feedback") { _ in
-      if rows == nil { rows = broker.allFeedback.makeIterator() }
+      if rows == nil { rows = broker.feedback.rows.makeIterator() }
       guard let row = rows?.next() else { return .end }
       return written.gone.contains(row) ? .value(.string(registry.text(of: row))) : .nothing
     }

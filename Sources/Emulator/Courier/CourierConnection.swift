@@ -378,7 +378,8 @@ extension CourierConnection {
   private func acknowledge(
     _ receipt: Acknowledgement, to broker: Broker, _ link: DeviceLink, _ now: Timestamp
   ) {
-    switch broker.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now) {
+    switch broker.deliveries.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now)
+    {
     case .taken: service.devicesMadeProgress = true
     case .stray: break
     case .tooManyStrays: drop(.tooManyStrayAcknowledgements)

@@ -25,8 +25,8 @@ final class FeedbackConnection: ConnectionHandler {
       return connection.close()
     }
     let broker = feedback.broker
-    rows = broker.feedback(topics: provider.topics, environment: provider.environment)
-    let foreign = broker.foreignFeedback(topics: provider.topics, environment: provider.environment)
+    rows = broker.feedback.rows(topics: provider.topics, environment: provider.environment)
+    let foreign = broker.feedback.foreign(topics: provider.topics, environment: provider.environment)
     foreignIds = foreign.map(\.id)
     tuples = rows.map(tuple) + foreign.map { FeedbackTuple(goneAt: $0.goneAt, token: $0.token) }
     connection.hold(tuples.count * Self.tupleBytes)
@@ -43,7 +43,7 @@ final class FeedbackConnection: ConnectionHandler {
   func connectionDrained(_ connection: SocketConnection) {
     guard nextTuple < tuples.count else {
       if !rows.isEmpty { feedback.clear(rows) }
-      if !foreignIds.isEmpty { feedback.broker.clearForeignFeedback(foreignIds) }
+      if !foreignIds.isEmpty { feedback.broker.feedback.clearForeign(foreignIds) }
       return connection.close()
     }
     connection.send(nextRecord())
@@ -89,6 +89,6 @@ final class FeedbackService {
 
   fileprivate func clear(_ rows: [RegistrationID]) {
     onRead?(rows)
-    broker.clearFeedback(rows)
+    broker.feedback.clear(rows)
   }
 }

@@ -50,14 +50,14 @@ final class ForwardRecords {
 
   /// It waits to be forwarded, under the id that it gets here.
   func begin(_ push: inout ForwardPush, _ submission: Submission) {
-    push.record = broker.beginForward(submission, now: clock.now())
+    push.record = broker.history.beginElsewhere(submission.plain, submission.detail, now: clock.now())
     push.id = push.record
   }
 
   /// It is on its way to the other service.
   func sent(_ push: ForwardPush) {
     broker.noteRead()
-    broker.noteForwarded(push.record, now: clock.now())
+    broker.history.noteForwarded(push.record, now: clock.now())
   }
 
   /// It is to be sent again.
@@ -70,7 +70,7 @@ final class ForwardRecords {
   }
 
   /// The other service has decided; `text` is what it said.
-  func settled(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ text: String) {
+  func settled(_ push: ForwardPush, _ outcome: ForwardOutcome, _ text: String) {
     switch outcome {
     case .delivered: counters.delivered += 1
     case .rejected: counters.rejected += 1
@@ -106,13 +106,13 @@ final class ForwardRecords {
   func noteGone(_ push: ForwardPush, _ goneAt: Timestamp?) {
     // By its name: nothing is of the topic here, and its id may be nobody's by now.
     guard let topic = Topic(push.topicName).flatMap({ broker.registry.topic(named: $0) }) else { return }
-    broker.noteForeignGone(
+    broker.feedback.reportForeignGone(
       token: push.token, topic: topic, environment: push.environment, goneAt: goneAt ?? clock.now())
   }
 
-  private func end(_ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ explanation: String) {
+  private func end(_ push: ForwardPush, _ outcome: ForwardOutcome, _ explanation: String) {
     broker.noteRead()
-    broker.endForward(push.record, outcome, explanation: explanation, now: clock.now())
+    broker.history.endForward(push.record, outcome, explanation: explanation, now: clock.now())
     // What follows an error is sent again by the provider, and recorded then.
     if !push.isThrownAway { capture?.decided(push.record) }
     logger.log(
@@ -159,7 +159,7 @@ final class ForwardRecords {
   }
 }
 
-extension Broker.ForwardOutcome {
+extension ForwardOutcome {
   /// For the log.
   fileprivate var word: String {
     switch self {

@@ -174,7 +174,7 @@ final class ForwardService {
   }
 
   private func settle(
-    _ push: ForwardPush, _ outcome: Broker.ForwardOutcome, _ rejection: Rejection?, _ text: String
+    _ push: ForwardPush, _ outcome: ForwardOutcome, _ rejection: Rejection?, _ text: String
   ) {
     _ = queue.settle(push.id)
     records.settled(push, outcome, text)

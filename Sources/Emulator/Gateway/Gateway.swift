@@ -142,7 +142,7 @@ final class Gateway {
     if let early = refusal(of: notification, from: provider) {
       return refuse(notification, early, detail(early, notification, provider), from: provider, now: now)
     }
-    return SubmissionResult(id: broker.recordAccepted(provider.submission(notification), now: now))
+    return SubmissionResult(id: broker.history.recordAccepted(provider.submission(notification), now: now))
   }
 
   @inline(never)

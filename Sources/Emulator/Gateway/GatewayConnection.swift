@@ -107,7 +107,7 @@ final class GatewayConnection: ConnectionHandler {
     func takeNext(_ notification: LegacyNotification) -> LegacyDecoder.Next {
       take(notification, from: provider, now: now)
     }
-    let failure = decoder.receive(bytes, ahead: { broker.expect(tokenAt: $0) }, takeNext)
+    let failure = decoder.receive(bytes, ahead: { broker.prefetch(tokenAt: $0) }, takeNext)
     if let failure { take(failure, from: provider) }
     partialBytes = decoder.heldBytes
     if isClear { countMemory() } else { advance() }

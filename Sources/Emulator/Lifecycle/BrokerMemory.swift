@@ -19,7 +19,7 @@ final class BrokerMemory {
 
   init(_ broker: Broker, _ budget: MemoryBudget, limit: Int) {
     (self.broker, self.budget, self.limit) = (broker, budget, limit)
-    broker.limitSpareSlots(to: limit / Self.slotsPart)
+    broker.deliveries.limitSpare(to: limit / Self.slotsPart)
   }
 
   /// To be called behind each turn's commit, when the log has told what came.

@@ -68,7 +68,7 @@ final class Shutdown {
   /// Whether a device may still have something to acknowledge.
   private func mayAcknowledge(_ now: Int64) -> Bool {
     let isRelaying = emulator.nodes?.devices.isIdle == false
-    return emulator.broker.hasUnacknowledged || isRelaying && now < began + Self.relayPatience
+    return emulator.broker.deliveries.hasUnacknowledged || isRelaying && now < began + Self.relayPatience
   }
 
   private var nobodyWaits: Bool { emulator.waiters.isEmpty && emulator.forward?.isIdle ?? true }

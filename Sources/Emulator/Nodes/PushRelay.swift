@@ -120,7 +120,7 @@ final class PushRelay: PushSink {
   private func take(_ reply: RelayFrame.Reply, from peer: String) {
     switch reply {
     case .verdict(let verdict): desk.take(verdict, from: peer, now: clock.now())
-    case .step(let step): broker.noteElsewhere(step.id, step.state, at: step.at)
+    case .step(let step): broker.history.noteElsewhere(step.id, step.state, at: step.at)
     case .done(let number, let outcome): commands.answered(number, outcome)
     // Its link has heard that.
     case .time: break
@@ -181,7 +181,7 @@ extension PushRelay: BroadcastSink {
     commands.ask(.broadcast(topic: topic, key.environment, id: key.id, broadcast), in: zone) {
       [unowned self] in
       let rejection = Rejection(ofBroadcast: $0)
-      broker.endRelay(broadcast.id, rejection, .provider, now: clock.now())
+      broker.history.endRelay(broadcast.id, rejection, .provider, now: clock.now())
       waiters.settle(ticket, SubmissionResult(id: broadcast.id, rejection: rejection))
     }
     return .later(broadcast.id)

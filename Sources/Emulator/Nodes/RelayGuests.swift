@@ -30,7 +30,7 @@ final class RelayGuests {
     owner = RelayOwner(broker) { [unowned cluster] zone in
       cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < PushRelay.engineGrace
     }
-    broker.tellElsewhere { [unowned self] id, state, time in
+    broker.history.tellElsewhere { [unowned self] id, state, time in
       guests[ClusterMembership.ordinal(of: id)]?.reply(.step(RelayedStep(id: id, state: state, at: time)))
     }
     timer = LoopEvent(timerOn: loop) { [unowned self] in

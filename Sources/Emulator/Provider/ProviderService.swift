@@ -151,7 +151,7 @@ final class ProviderService {
     now: Timestamp, source: PushSource
   ) -> UInt64 {
     withSubmission(message, messageID, interface, environment, source) {
-      broker.recordAccepted($0, now: now)
+      broker.history.recordAccepted($0, now: now)
     }
   }
 

@@ -112,7 +112,7 @@ final class DeviceStream {
     guard session != nil else { return }
     link.unsentLimit = DeviceLink.unsentLimit
     acknowledgeWritten()
-    broker.roomMade(link, now: service.clock.now())
+    broker.deliveries.roomMade(link, now: service.clock.now())
   }
 
   private func acknowledgeWritten() {
@@ -122,7 +122,7 @@ final class DeviceStream {
     let ready = unwritten.prefix(count).map(\.id)
     unwritten.removeFirst(count)
     let now = service.clock.now()
-    for id in ready { broker.acknowledge(link, messageId: id, status: 0, now: now) }
+    for id in ready { broker.deliveries.acknowledge(link, messageId: id, status: 0, now: now) }
     service.deviceMadeProgress()
   }
 
@@ -130,7 +130,7 @@ final class DeviceStream {
   func acknowledge(_ ids: [UInt64]) -> Int {
     let now = service.clock.now()
     let taken = ids.count {
-      broker.acknowledge(link, messageId: wireMessageID($0), status: 0, now: now) == .taken
+      broker.deliveries.acknowledge(link, messageId: wireMessageID($0), status: 0, now: now) == .taken
     }
     if taken > 0 { service.deviceMadeProgress() }
     return taken

@@ -258,7 +258,7 @@ public final class ScenarioRunner {
   private func view(_ expectation: Expectation, _ before: [String: [Topic: DeviceToken]]) throws -> StageView
   {
     var view = StageView()
-    view.feedback = stage.emulator.broker.feedbackCount
+    view.feedback = stage.emulator.broker.feedback.count
     view.tokensLeft = expectation.alias.map { addressBook[$0]?.count ?? 0 }
     guard let phone = expectation.on != nil || stage.phones.count == 1 ? try phone(expectation.on) : nil
     else {

@@ -8,12 +8,12 @@ struct ForeignFeedbackTests {
   private let lab = Lab()
 
   private func note(_ token: [UInt8], topic: String = Lab.app, _ environment: Environment = .sandbox) throws {
-    lab.broker.noteForeignGone(
+    lab.broker.feedback.reportForeignGone(
       token: token, topic: try lab.topic(topic), environment: environment, goneAt: lab.now)
   }
 
   private func tokens(_ topic: String = Lab.app, _ environment: Environment = .sandbox) throws -> [[UInt8]] {
-    lab.broker.foreignFeedback(topics: [try lab.topic(topic)], environment: environment).map(\.token)
+    lab.broker.feedback.foreign(topics: [try lab.topic(topic)], environment: environment).map(\.token)
   }
 
   @Test("entries are told by topic and environment, oldest first, tokens of any length")
@@ -33,41 +33,41 @@ struct ForeignFeedbackTests {
     let first = lab.now
     lab.pass(seconds: 60)
     try note([1])
-    #expect(lab.broker.foreignFeedback.entries.map(\.goneAt) == [lab.now])
-    lab.broker.noteForeignGone(
+    #expect(lab.broker.feedback.foreign.entries.map(\.goneAt) == [lab.now])
+    lab.broker.feedback.reportForeignGone(
       token: [1], topic: try lab.topic(), environment: .sandbox, goneAt: first)
-    #expect(lab.broker.foreignFeedback.entries.map(\.goneAt) == [lab.now])
+    #expect(lab.broker.feedback.foreign.entries.map(\.goneAt) == [lab.now])
   }
 
   @Test("what was read is gone, and comes back when the token is found gone again")
   func cleared() throws {
     try note([1])
     try note([2])
-    let ids = lab.broker.foreignFeedback.entries.map(\.id)
-    lab.broker.clearForeignFeedback([ids[0]])
+    let ids = lab.broker.feedback.foreign.entries.map(\.id)
+    lab.broker.feedback.clearForeign([ids[0]])
     #expect(try tokens() == [[2]])
     try note([1])
     #expect(try tokens() == [[2], [1]])
-    #expect(lab.broker.foreignFeedback.entries.last?.id != ids[0])
+    #expect(lab.broker.feedback.foreign.entries.last?.id != ids[0])
   }
 
   @Test("the store hears of what came and what went, once")
   func changes() throws {
     try note([1])
-    let id = try #require(lab.broker.foreignFeedback.entries.first?.id)
+    let id = try #require(lab.broker.feedback.foreign.entries.first?.id)
     #expect(lab.broker.takeChanges().foreignFeedback == [id])
     #expect(lab.broker.takeChanges().foreignFeedback == [])
-    lab.broker.clearForeignFeedback([id])
+    lab.broker.feedback.clearForeign([id])
     let changes = lab.broker.takeChanges()
     #expect(changes.foreignFeedback == [id] && !changes.isEmpty)
-    #expect(lab.broker.foreignFeedback[id] == nil)
+    #expect(lab.broker.feedback.foreign[id] == nil)
   }
 
   @Test("forgetting all devices forgets it too")
   func reset() throws {
     try note([1])
     lab.broker.forgetDevices(now: lab.now)
-    #expect(lab.broker.foreignFeedback.entries.isEmpty)
+    #expect(lab.broker.feedback.foreign.entries.isEmpty)
   }
 
   @Test("the oldest make room for the newest")

@@ -120,10 +120,10 @@ struct JournalTests {
     arguments: [.max, .max - 1, 1 << 62 + 1] as [UInt64])
   func farIds(id: UInt64) throws {
     let lab = lab(history: 3)
-    lab.broker.countIds(from: id)
+    lab.broker.history.countIds(from: id)
     #expect(lab.push(try lab.row(), "first") == 1)
     let other = self.lab(history: 3)
-    other.broker.countIds(from: 1 << 62)
+    other.broker.history.countIds(from: 1 << 62)
     #expect(other.push(try other.row(), "first") == 1 << 62 + 1)
   }
 }

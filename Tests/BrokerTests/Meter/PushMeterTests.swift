@@ -102,14 +102,15 @@ struct PushMeterTests {
   func forwarded() throws {
     let topic = try lab.topic()
     let ids = lab.submission(to: [7], "{}", topic: topic) { submission in
-      (0..<2).map { _ in lab.broker.beginForward(submission, now: lab.now) }
+      (0..<2).map { _ in lab.broker.history.beginElsewhere(submission.plain, submission.detail, now: lab.now)
+      }
     }
     #expect(meter.outcomes(.gateway).map(\.count) == [0])
     meter.instant += 1_000_000
-    for id in ids { lab.broker.noteForwarded(id, now: lab.now) }
+    for id in ids { lab.broker.history.noteForwarded(id, now: lab.now) }
     meter.instant += 1_000_000
-    lab.broker.endForward(ids[0], .delivered, explanation: "", now: lab.now)
-    lab.broker.endForward(ids[1], .rejected(.badDeviceToken), explanation: "", now: lab.now)
+    lab.broker.history.endForward(ids[0], .delivered, explanation: "", now: lab.now)
+    lab.broker.history.endForward(ids[1], .rejected(.badDeviceToken), explanation: "", now: lab.now)
     #expect(meter.outcomes(.gateway).map(\.count) == [1, 1])
     #expect(meter.sent(.forwarded).sum == 2_000_000 && meter.acknowledged(.forwarded).sum == 2_000_000)
   }

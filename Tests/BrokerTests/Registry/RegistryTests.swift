@@ -97,12 +97,12 @@ struct RegistryTests {
     let key = ChannelTable.Key(topic: channel, environment: .sandbox, id: [1])
     lab.broker.channels.create(key, storesNewest: false)
     let feedback = try topic("feedback")
-    lab.broker.noteForeignGone(token: [1], topic: feedback, environment: .sandbox, goneAt: lab.now)
+    lab.broker.feedback.reportForeignGone(token: [1], topic: feedback, environment: .sandbox, goneAt: lab.now)
     for number in 0..<10 { _ = try topic("name.\(number)") }
     #expect(registry.contains(channel) && registry.isUsed(channel))
     #expect(registry.contains(feedback) && registry.isUsed(feedback))
     _ = lab.broker.channels.delete(key)
-    lab.broker.clearForeignFeedback(lab.broker.foreignFeedback.entries.map(\.id))
+    lab.broker.feedback.clearForeign(lab.broker.feedback.foreign.entries.map(\.id))
     for number in 10..<20 { _ = try topic("name.\(number)") }
     #expect(!registry.contains(channel) && !registry.contains(feedback) && registry.topicCount == 3)
   }

@@ -32,10 +32,10 @@ final class BackpressureTests {
     let phone = try lab.connect(enabling: [Lab.app])
     phone.unsentBytes = DeviceLink.unsentLimit
     lab.push(row, "waits")
-    lab.broker.roomMade(phone.link, now: lab.now)
+    lab.broker.deliveries.roomMade(phone.link, now: lab.now)
     #expect(phone.received.isEmpty)
     phone.unsentBytes = 0
-    lab.broker.roomMade(phone.link, now: lab.now)
+    lab.broker.deliveries.roomMade(phone.link, now: lab.now)
     #expect(phone.texts == ["waits"])
   }
 
@@ -51,7 +51,7 @@ final class BackpressureTests {
     #expect(late.map { lab.state($0) } == [.replaced, .stored])
     for (unsent, texts) in [(500, ["goes out"]), (499, ["goes out", "later"])] {
       phone.unsentBytes = unsent
-      lab.broker.roomMade(phone.link, now: lab.now)
+      lab.broker.deliveries.roomMade(phone.link, now: lab.now)
       #expect(phone.texts == texts)
     }
   }
@@ -82,7 +82,7 @@ final class BackpressureTests {
     }
     #expect(phone.link.waiting == [row])
     phone.unsentBytes = 0
-    lab.broker.roomMade(phone.link, now: lab.now)
+    lab.broker.deliveries.roomMade(phone.link, now: lab.now)
     #expect(phone.texts == ["waits too"])
   }
 
@@ -95,7 +95,7 @@ final class BackpressureTests {
     phone.unsentBytes = .max
     lab.push(row, "newer")
     phone.unsentBytes = 0
-    lab.broker.roomMade(phone.link, now: lab.now)
+    lab.broker.deliveries.roomMade(phone.link, now: lab.now)
     #expect(phone.texts == ["refused", "newer"])
   }
 
@@ -107,7 +107,7 @@ final class BackpressureTests {
     lab.push(row, "waits")
     try lab.enable([], on: phone)
     phone.unsentBytes = 0
-    lab.broker.roomMade(phone.link, now: lab.now)
+    lab.broker.deliveries.roomMade(phone.link, now: lab.now)
     #expect(phone.received.isEmpty)
     try lab.enable([Lab.app], on: phone)
     #expect(phone.texts == ["waits"])
@@ -126,7 +126,7 @@ final class BackpressureTests {
     let id = lab.push(row, "short", expiration: lab.time(in: 10))
     lab.pass(seconds: 10)
     phone.unsentBytes = 0
-    lab.broker.roomMade(phone.link, now: lab.now)
+    lab.broker.deliveries.roomMade(phone.link, now: lab.now)
     #expect(phone.received.isEmpty)
     #expect(lab.state(id) == .expired)
   }

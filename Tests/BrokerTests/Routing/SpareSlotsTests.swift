@@ -22,23 +22,23 @@ struct SpareSlotsTests {
   @Test("is counted while no message is in it")
   func counted() throws {
     let (phone, rows) = try acknowledged(3)
-    #expect(lab.broker.slots.spareBytes == 3 * 256)
+    #expect(lab.broker.deliveries.spareBytes == 3 * 256)
     lab.push(rows[0], "again")
-    #expect(lab.broker.slots.spareBytes == 2 * 256)
+    #expect(lab.broker.deliveries.spareBytes == 2 * 256)
     lab.acknowledge(phone, 3)
-    #expect(lab.broker.slots.spareBytes == 3 * 256)
+    #expect(lab.broker.deliveries.spareBytes == 3 * 256)
     lab.broker.forgetDevices(now: lab.now)
-    #expect(lab.broker.slots.spareBytes == 0)
+    #expect(lab.broker.deliveries.spareBytes == 0)
   }
 
   @Test("has a limit, beyond which it goes with the acknowledgement")
   func limited() throws {
-    lab.broker.limitSpareSlots(to: 1000)
+    lab.broker.deliveries.limitSpare(to: 1000)
     let (phone, rows) = try acknowledged(10)
-    #expect(lab.broker.slots.spareBytes == 3 * 256)
+    #expect(lab.broker.deliveries.spareBytes == 3 * 256)
     for row in rows { lab.push(row, "again") }
     #expect(phone.texts.suffix(10) == Array(repeating: "again", count: 10)[...])
-    #expect(lab.broker.slots.spareBytes == 0)
+    #expect(lab.broker.deliveries.spareBytes == 0)
   }
 
   @Test("goes when no message has come for a minute, and the next one finds new memory")
@@ -49,9 +49,9 @@ struct SpareSlotsTests {
     lab.acknowledge(phone, 3)
     lab.pass(seconds: 2)
     lab.broker.dropExpired(now: lab.now, budget: 100)
-    #expect(lab.broker.slots.spareBytes == 256)
+    #expect(lab.broker.deliveries.spareBytes == 256)
     lab.push(rows[0], "again")
-    #expect(phone.texts.last == "again" && lab.broker.slots.spareBytes == 256)
+    #expect(phone.texts.last == "again" && lab.broker.deliveries.spareBytes == 256)
   }
 
   @Test("is given back before history, of which as much stays as is wanted")
@@ -60,9 +60,9 @@ struct SpareSlotsTests {
     let history = lab.broker.journal.heldBytes
     #expect(lab.broker.spareBytes == history + 4 * 256)
     lab.broker.giveBack(300, keepingOfHistory: 0, budget: 100)
-    #expect(lab.broker.slots.spareBytes == 2 * 256 && lab.broker.journal.heldBytes == history)
+    #expect(lab.broker.deliveries.spareBytes == 2 * 256 && lab.broker.journal.heldBytes == history)
     lab.broker.giveBack(2 * 256 + 1, keepingOfHistory: 0, budget: 100)
-    #expect(lab.broker.slots.spareBytes == 0 && lab.broker.journal.heldBytes == history - 256)
+    #expect(lab.broker.deliveries.spareBytes == 0 && lab.broker.journal.heldBytes == history - 256)
     lab.broker.giveBack(.max, keepingOfHistory: 256, budget: 100)
     #expect(lab.broker.journal.heldBytes == 256)
     #expect(lab.push(rows[0], "still here") == 5 && lab.kept(rows[0]) == "still here")

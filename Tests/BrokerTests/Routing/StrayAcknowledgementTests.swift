@@ -8,8 +8,8 @@ import Broker
 struct StrayAcknowledgementTests {
   let lab = Lab()
 
-  private func acknowledge(_ phone: Phone, _ messageId: UInt32) -> Broker.AcknowledgementOutcome {
-    lab.broker.acknowledge(phone.link, messageId: messageId, status: 0, now: lab.now)
+  private func acknowledge(_ phone: Phone, _ messageId: UInt32) -> Deliveries.AcknowledgementOutcome {
+    lab.broker.deliveries.acknowledge(phone.link, messageId: messageId, status: 0, now: lab.now)
   }
 
   /// How many of so many strays were put up with.

@@ -76,7 +76,8 @@ final class Lab {
 
   /// Acknowledges a message by its place among those received.
   func acknowledge(_ phone: Phone, _ index: Int, status: UInt8 = 0) {
-    broker.acknowledge(phone.link, messageId: phone.received[index].messageId, status: status, now: now)
+    broker.deliveries.acknowledge(
+      phone.link, messageId: phone.received[index].messageId, status: status, now: now)
   }
 
   // MARK: Providers
@@ -115,7 +116,7 @@ final class Lab {
 
   // MARK: Looking
 
-  func slot(_ row: RegistrationID) -> MessageSlot { broker.slots[row] }
+  func slot(_ row: RegistrationID) -> NotificationSlot { broker.deliveries.slot(row) }
 
   func kept(_ row: RegistrationID) -> String? {
     broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }

@@ -35,7 +35,7 @@ final class ClusterMember {
     broker.zoneOfChannel = { UInt16(map.zone(ofChannel: $0).number) }
     broker.ownedZones = [Bool](repeating: false, count: map.count)
     broker.channels.tellsBroadcasts = true
-    broker.countIds(from: ClusterMembership(birth: ClusterBirth(zones: map), ordinal: ordinal).idBase)
+    broker.history.countIds(from: ClusterMembership(birth: ClusterBirth(zones: map), ordinal: ordinal).idBase)
     leases = map.zones.map { _ in ZoneLease(node: name, stream: MemoryEngine.stream, now: instant) }
   }
 

@@ -32,9 +32,11 @@ final class MemoryCluster: PushService {
     for member in members { member.now = { [unowned self] in now } }
     edges = members.map { RelayEdge($0, self) }
     for member in members {
-      member.broker.tellElsewhere { [unowned self] id, state, time in
+      member.broker.history.tellElsewhere { [unowned self] id, state, time in
         let place = Int(ClusterMembership.ordinal(of: id)) - 1
-        if members.indices.contains(place) { members[place].broker.noteElsewhere(id, state, at: time) }
+        if members.indices.contains(place) {
+          members[place].broker.history.noteElsewhere(id, state, at: time)
+        }
       }
     }
     for zone in 0..<zones { try members[zone % nodes].claim(zone) }
@@ -121,7 +123,7 @@ final class MemoryCluster: PushService {
     }
     let isDone = try ask(
       .broadcast(topic: name.topic, .sandbox, id: name.id, broadcast), in: zone(of: name))
-    edge.endRelay(broadcast.id, isDone ? nil : .channelNotRegistered, .provider, now: now)
+    edge.history.endRelay(broadcast.id, isDone ? nil : .channelNotRegistered, .provider, now: now)
     return isDone
   }
 
@@ -129,9 +131,9 @@ final class MemoryCluster: PushService {
     try readAll()
     let edge = members[anyNode()].broker
     guard let id = edge.registry.topic(named: topic) else { return [] }
-    let rows = edge.feedback(topics: [id], environment: .sandbox)
+    let rows = edge.feedback.rows(topics: [id], environment: .sandbox)
     let tokens = rows.map { edge.registry[$0].token }
-    edge.clearFeedback(rows)
+    edge.feedback.clear(rows)
     for (zone, tokens) in Dictionary(grouping: zip(rows, tokens), by: { edge.registry[$0.0].zone }) {
       try ask(.feedbackRead(tokens.map(\.1)), in: Int(zone))
     }

@@ -435,7 +435,8 @@ final class RelayNode {
     broker = Broker(derivation: StampedDerivation(Self.map), options: options)
     looked = [Int](repeating: 0, count: Self.zones)
     broker.registry.zoneOf = { UInt16(Self.map.zone(of: $0).number) }
-    broker.countIds(from: ClusterMembership(birth: ClusterBirth(zones: Self.map), ordinal: ordinal).idBase)
+    broker.history.countIds(
+      from: ClusterMembership(birth: ClusterBirth(zones: Self.map), ordinal: ordinal).idBase)
     for zone in 0..<Self.zones { try connect(zone) }
   }
 
@@ -475,7 +476,7 @@ final class RelayNode {
         let received = phone.received[looked[zone]]
         looked[zone] += 1
         numbers.append(Int(received.text) ?? -1)
-        broker.acknowledge(phone.link, messageId: received.messageId, status: 0, now: now)
+        broker.deliveries.acknowledge(phone.link, messageId: received.messageId, status: 0, now: now)
       }
     }
     return numbers

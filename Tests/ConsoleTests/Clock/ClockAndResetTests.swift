@@ -207,10 +207,11 @@ import Transport
         switch self {
         case .feedback:
           let row = lab.broker.registry.find(try lab.install("phone-\(number)"))
-          lab.broker.reportGone(try #require(row), now: lab.now)
+          lab.broker.feedback.reportGone(try #require(row), now: lab.now)
         case .foreign:
           let bytes = Array("\(number)".utf8)
-          lab.broker.noteForeignGone(token: bytes, topic: 0, environment: .sandbox, goneAt: lab.now)
+          lab.broker.feedback.reportForeignGone(
+            token: bytes, topic: 0, environment: .sandbox, goneAt: lab.now)
         case .channels:
           let id = Array("\(number)".utf8)
           lab.broker.channels.create(.init(topic: 0, environment: .sandbox, id: id), storesNewest: true)
@@ -221,7 +222,7 @@ import Transport
 
     func left(_ lab: ConsoleLab) -> Int {
       switch self {
-      case .feedback, .foreign: lab.broker.feedbackCount
+      case .feedback, .foreign: lab.broker.feedback.count
       case .channels: lab.broker.channels.count
       case .devices: lab.broker.registry.onlineCount
       }

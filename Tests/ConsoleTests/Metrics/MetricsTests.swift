@@ -60,7 +60,7 @@ import Console
     lab.broker.meter.instant = 5_000_000_000
     try lab.push(token.bytes, "{}")
     lab.broker.meter.instant += 250_000_000
-    lab.broker.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
+    lab.broker.deliveries.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
     let metrics = try metrics(lab)
     for family in ["apns_emulator_sent_seconds", "apns_emulator_acknowledged_seconds"] {
       for path in ["direct", "kept", "forwarded"] { try metrics.checkHistogram(family, ["path": path]) }

@@ -59,7 +59,7 @@ import Console
     lab.clock.pass(seconds: 1)
     let phone = try lab.connect()
     lab.clock.pass(seconds: 1)
-    lab.broker.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
+    lab.broker.deliveries.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
     let timeline = try lab.get("/api/v1/notifications/1")["timeline"].elements
     #expect(
       timeline.compactMap { $0["event"].string } == [

@@ -71,7 +71,8 @@ import Testing
     let topic = try #require(lab.broker.registry.topic(named: app))
     lab.broker.channels.create(
       ChannelTable.Key(topic: topic, environment: .sandbox, id: [1]), storesNewest: true)
-    lab.broker.noteForeignGone(token: [1, 2, 3], topic: topic, environment: .sandbox, goneAt: lab.now)
+    lab.broker.feedback.reportForeignGone(
+      token: [1, 2, 3], topic: topic, environment: .sandbox, goneAt: lab.now)
     let schemas = try document()["components"]["schemas"]
     let check = SchemaCheck(schemas: schemas)
     let samples: [(JSONValue, String)] = [

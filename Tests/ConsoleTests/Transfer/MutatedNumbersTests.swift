@@ -159,7 +159,7 @@ import Console
     for udid in ["phone", "tablet"] { try change(udid, lab, document) }
     lab.clock.pass(seconds: 90 * 86400)
     lab.broker.dropExpired(now: lab.now, budget: .max)
-    lab.broker.clearFeedback(lab.broker.allFeedback)
+    lab.broker.feedback.clear(lab.broker.feedback.rows)
     _ = lab.broker.takeChanges()
     for path in ["devices/phone", "tokens", "notifications", "feedback", "channels", "faults"] {
       #expect(try lab.ask("GET", "/api/v1/\(path)").status == 200, "\(path) of \(document)")
@@ -180,7 +180,7 @@ import Console
     let phone = try lab.connect(udid, enabling: [Self.topic, "com.example.other"])
     let session = try #require(phone.session)
     for (index, message) in phone.received.enumerated() {
-      lab.broker.acknowledge(
+      lab.broker.deliveries.acknowledge(
         phone.link, messageId: message.messageId, status: UInt8(index & 1), now: lab.now)
     }
     let hash = lab.broker.registry.hash(of: try #require(Topic(Self.topic)))

@@ -102,7 +102,7 @@ import Testing
       try lab.open("POST", path, json: #"{"match": {"state": "\#($0)"}}"#)
     }
     try lab.push(token.bytes, "{}")
-    lab.broker.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
+    lab.broker.deliveries.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
     lab.endTurn()
     #expect(answers.map { $0.response?.status } == [200, 200, nil])
   }

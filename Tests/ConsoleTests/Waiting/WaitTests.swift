@@ -97,7 +97,7 @@ import Transport
     let phone = try lab.connect()
     lab.endTurn()
     #expect(answer.response == nil)
-    lab.broker.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
+    lab.broker.deliveries.acknowledge(phone.link, messageId: phone.messageIds[0], status: 0, now: lab.now)
     lab.endTurn()
     #expect(try body(answer)["notifications"][0]["state"].string == "delivered")
   }

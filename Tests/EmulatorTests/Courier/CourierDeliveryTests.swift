@@ -247,7 +247,7 @@ extension LiveTests {
       let count = 10_000
       for id in 1...count { provider.send(Frames.full(token, id: UInt32(id), payload: Frames.text("\(id)"))) }
       device.acknowledgeAll(until: "all arrive") { $0.payload == Frames.text("\(count)") }
-      harness.turn(until: "the last is acknowledged") { !harness.broker.hasUnacknowledged }
+      harness.turn(until: "the last is acknowledged") { !harness.broker.deliveries.hasUnacknowledged }
       // Nothing overtook anything, and nothing came twice; what was replaced while it waited may be missing.
       let ids = device.messages.map(\.messageId)
       #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })

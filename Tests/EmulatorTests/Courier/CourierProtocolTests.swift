@@ -38,7 +38,7 @@ extension LiveTests {
       let count = 300
       provider.send((1...count).flatMap { Frames.full(token, id: UInt32($0), payload: Frames.text("\($0)")) })
       device.acknowledgeAll(until: "all arrive") { $0.payload == Frames.text("\(count)") }
-      harness.turn(until: "all are acknowledged") { !harness.broker.hasUnacknowledged }
+      harness.turn(until: "all are acknowledged") { !harness.broker.deliveries.hasUnacknowledged }
       #expect(device.messages.map(\.payload) == (1...count).map { Frames.text("\($0)") })
       #expect(device.messages.allSatisfy { $0.token == token && $0.priority == 10 && $0.expiry != nil })
       #expect(harness.broker.counters.delivered == UInt64(count))

@@ -21,10 +21,10 @@ extension LiveTests {
       device.filter([topic])
       device.roundTrip()
       try harness.remove(topic, from: udid)
-      let before = harness.broker.allFeedback.count
+      let before = harness.broker.feedback.rows.count
       let client = try harness.provider(certificate ?? .app(topic))
       client.send(Frames.full(token, id: 1))
-      harness.turn(until: "the device reports it") { harness.broker.allFeedback.count > before }
+      harness.turn(until: "the device reports it") { harness.broker.feedback.rows.count > before }
       client.connection.close()
       device.disconnect()
       #expect(device.messages.isEmpty)
@@ -132,7 +132,7 @@ extension LiveTests {
       #expect(received.count == 38 * count)
       #expect(chunks.allSatisfy { $0.isMultiple(of: 38) } && chunks.count > 1)
       #expect(FeedbackTuple.take(from: &received).map(\.token) == tokens.map(\.bytes))
-      #expect(harness.broker.allFeedback.isEmpty)
+      #expect(harness.broker.feedback.rows.isEmpty)
     }
 
     @Test("a reader that vanishes before all was written has cleared nothing", arguments: [false, true])
@@ -152,9 +152,9 @@ extension LiveTests {
       #expect(harness.connections("feedback").contains { $0.queuedBytes > 0 })
       client.connection.abort("the test vanishes", reset: reset)
       harness.turn(until: "the emulator notices") { harness.connections("feedback").isEmpty }
-      #expect(harness.broker.allFeedback.count == count)
+      #expect(harness.broker.feedback.rows.count == count)
       #expect(try harness.readFeedback().count == count)
-      #expect(harness.broker.allFeedback.isEmpty)
+      #expect(harness.broker.feedback.rows.isEmpty)
     }
 
     @Test("a reader that is slow gets all of it, and only then is the list cleared")
@@ -169,10 +169,10 @@ extension LiveTests {
         return client.recorder.hasOpened
       }
       harness.settle()
-      #expect(harness.broker.allFeedback.count == 4000)
+      #expect(harness.broker.feedback.rows.count == 4000)
       client.connection.setPaused(false)
       #expect(client.readToEnd().count == 38 * 4000)
-      #expect(harness.broker.allFeedback.isEmpty)
+      #expect(harness.broker.feedback.rows.isEmpty)
     }
 
     @Test("a reader that talks is not listened to")

@@ -55,7 +55,7 @@ extension LiveTests {
       #expect(harness.broker.counters.sent <= UInt64(DeviceLink.windowLimit))
       device.connection.setPaused(false)
       device.acknowledgeAll(until: "the newest arrives") { $0.payload == Frames.text("\(count)") }
-      harness.turn(until: "all is acknowledged") { !harness.broker.hasUnacknowledged }
+      harness.turn(until: "all is acknowledged") { !harness.broker.deliveries.hasUnacknowledged }
       let ids = device.messages.map(\.messageId)
       #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
     }

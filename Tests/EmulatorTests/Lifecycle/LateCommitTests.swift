@@ -125,7 +125,7 @@ extension LiveTests {
       _ = try client.answer(.push(token.hex))
       device.waitForMessages(1)
       device.acknowledge(device.messages[0])
-      harness.turn(until: "the first is acknowledged") { !harness.broker.hasUnacknowledged }
+      harness.turn(until: "the first is acknowledged") { !harness.broker.deliveries.hasUnacknowledged }
       slowDown(spy, harness)
       client.send(.push(token.hex))
       harness.turn(until: "the commit is under way") { spy.isUnderWay }

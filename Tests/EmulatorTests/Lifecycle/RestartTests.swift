@@ -34,7 +34,7 @@ extension LiveTests {
       try harness.remove("com.example.removed", from: "phone-1")
       let provider = try harness.provider(.app("com.example.removed"))
       provider.send(Frames.full(removed, id: 1))
-      harness.turn(until: "it is found out") { !harness.broker.allFeedback.isEmpty }
+      harness.turn(until: "it is found out") { !harness.broker.feedback.rows.isEmpty }
       let base = device.baseToken
       device.disconnect()
       let app = try harness.provider()

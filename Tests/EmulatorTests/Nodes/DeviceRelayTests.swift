@@ -56,9 +56,9 @@ extension LiveTests {
       let provider = try owner.provider(.app(), serverName: "gateway.push.apple.com")
       provider.send(Frames.full(token, id: 1))
       device.waitForMessages(1)
-      #expect(owner.broker.hasUnacknowledged)
+      #expect(owner.broker.deliveries.hasUnacknowledged)
       device.acknowledge(device.messages[0])
-      edge.turn(until: "its node knows") { !owner.broker.hasUnacknowledged }
+      edge.turn(until: "its node knows") { !owner.broker.deliveries.hasUnacknowledged }
       #expect(owner.broker.counters.delivered == 1)
       device.disconnect()
       untilBothForget()
@@ -155,7 +155,7 @@ extension LiveTests {
       #expect(try relayed().queuedBytes < 300_000)
       device.connection.setPaused(false)
       device.acknowledgeAll(until: "the newest arrives") { $0.payload == Frames.text("\(count)") }
-      edge.turn(until: "all is acknowledged") { !owner.broker.hasUnacknowledged }
+      edge.turn(until: "all is acknowledged") { !owner.broker.deliveries.hasUnacknowledged }
       let ids = device.messages.map(\.messageId)
       #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
     }

@@ -120,7 +120,7 @@ extension LiveTests {
       harness.turn(until: "it is dropped") { harness.emulator.streams.count == 0 }
       #expect(harness.emulator.streams.unreadCount == 1)
       #expect(state(of: harness.broker.journal.nextId - 1) == "stored")
-      #expect(!harness.broker.hasUnacknowledged)
+      #expect(!harness.broker.deliveries.hasUnacknowledged)
     }
 
     @Test(

@@ -37,7 +37,7 @@ final class TwoNodes {
     /// As a node does that joins the cluster of an engine.
     func join(_ emulator: Emulator) {
       _ = emulator.join(self)
-      emulator.broker.countIds(from: ClusterMembership.idBase(of: ordinal))
+      emulator.broker.history.countIds(from: ClusterMembership.idBase(of: ordinal))
       emulator.broker.nodeName = name
     }
 

@@ -1,27 +1,27 @@
 import PushModel
 
-/// The newest message of one token: kept for the device, or handed to it and not yet acknowledged.
+/// The newest notification of one token: stored for the device, or handed to it and not yet acknowledged.
 ///
-///     empty ─ accepted, device away ─→ kept ─ device enables the topic ─→ inFlight ─ acknowledged ─→ empty
-///       └──── accepted, device there ───────────────────────────────────────┘ └─ connection ends ─→ kept
+///     empty ─ accepted, device offline ─→ stored ─ device enables the topic ─→ inFlight ─ acknowledged ─→ empty
+///       └──── accepted, device online ─────────────────────────────────────────┘ └─ connection ends ─→ stored
 ///
-/// A newer message overwrites an older one in any state, which is all of the rule "one per token and topic"
+/// A newer one overwrites an older one in any state, which is all of the rule "one per token and topic"
 /// (`Sources/ARCHITECTURE.md#promises` 2; `Documentation/provider-api.md#storage-and-delivery`).
-package struct MessageSlot: BitwiseCopyable {
-  package enum State: UInt8, BitwiseCopyable { case empty, kept, inFlight }
+package struct NotificationSlot: BitwiseCopyable {
+  package enum State: UInt8, BitwiseCopyable { case empty, stored, inFlight }
 
   package fileprivate(set) var head = MessageHead(
     id: 0, receivedAt: Timestamp(nanoseconds: 0), expiresAt: .never)
   package fileprivate(set) var state = State.empty
   /// Came from storage (or was held back), so that the device is told so.
-  fileprivate(set) var wasKept = false
+  fileprivate(set) var wasStored = false
   /// Listed among the changes for the store.
   fileprivate var isDirty = false
   /// The store holds a row for this slot.
-  fileprivate var isStored = false
+  fileprivate var isPersisted = false
   /// Listed among those that wait for room on the device's connection.
   fileprivate(set) var isWaiting = false
-  /// Routes to the device; nil when it is away or has not enabled the topic.
+  /// Routes to the device; nil when it is offline or has not enabled the topic.
   @Packed fileprivate(set) var session: SessionID? = nil
   /// The payload, and the collapse id behind it.
   fileprivate var box = ByteBox()
@@ -37,7 +37,7 @@ package struct MessageSlot: BitwiseCopyable {
   }
 
   @inline(__always)
-  fileprivate mutating func keep(_ content: MessageContent) {
+  fileprivate mutating func hold(_ content: MessageContent) {
     collapseIdCount = UInt8(truncatingIfNeeded: content.collapseId.count)
     if collapseIdCount == 0 {
       box.assign(content.payload)
@@ -49,8 +49,8 @@ package struct MessageSlot: BitwiseCopyable {
 
 /// The slots of all tokens: every way in which one changes is a function here, which also sees to it that the store hears
 /// of what it must hear of.
-struct MessageSlots: ~Copyable {
-  private var table = PlainTable<RegistrationID, MessageSlot>()
+struct StoredNotifications: ~Copyable {
+  private var table = PlainTable<RegistrationID, NotificationSlot>()
   /// Rows whose message must be written or removed.
   private var dirty: [RegistrationID] = []
   /// Where the next look for expired messages begins.
@@ -59,7 +59,7 @@ struct MessageSlots: ~Copyable {
   private(set) var spareBytes = 0
   /// Most of those; beyond it a slot gives its memory back when its message is acknowledged. Variable, as it is a part of what the
   /// operator allows.
-  var spareLimit = MessageSlots.spareLimit
+  var spareLimit = StoredNotifications.spareLimit
 
   /// What it is unless told otherwise, in bytes.
   static let spareLimit = 64 << 20
@@ -69,21 +69,20 @@ struct MessageSlots: ~Copyable {
 
   deinit { for row in table.ids { table[row].box.free() } }
 
-  subscript(row: RegistrationID) -> MessageSlot {
+  subscript(row: RegistrationID) -> NotificationSlot {
     @inline(__always) unsafeAddress { table.address(row) }
   }
 
   func contains(_ row: RegistrationID) -> Bool { table.contains(row) }
 
-  /// Has the slot brought near.
   @inline(__always)
-  func expect(_ row: RegistrationID) { table.expect(row) }
+  func prefetch(_ row: RegistrationID) { table.prefetch(row) }
 
   var count: Int { table.count }
 
   /// Adds the slot of the row that was added to the token map.
   mutating func add(_ session: SessionID?) {
-    var slot = MessageSlot()
+    var slot = NotificationSlot()
     slot.session = session
     table.append(slot)
   }
@@ -101,34 +100,34 @@ struct MessageSlots: ~Copyable {
 
   // MARK: Transitions
 
-  /// Any state → kept or inFlight, with a newer message. Answers the id of a kept message whose place it takes.
+  /// Any state → stored or inFlight, with a newer notification. Answers the id of a stored one whose place it takes.
   @inline(__always)
   mutating func put(
-    _ head: MessageHead, _ content: MessageContent, in row: RegistrationID, as state: MessageSlot.State
+    _ head: MessageHead, _ content: MessageContent, in row: RegistrationID, as state: NotificationSlot.State
   ) -> UInt64? {
-    let replaced = table[row].state == .kept ? table[row].head.id : nil
+    let replaced = table[row].state == .stored ? table[row].head.id : nil
     if table[row].state == .empty { spareBytes &-= Int(table[row].box.capacity) }
     table[row].head = head
     table[row].state = state
-    table[row].wasKept = state == .kept
-    table[row].keep(content)
-    if state == .kept || table[row].isStored { markDirty(row) }
+    table[row].wasStored = state == .stored
+    table[row].hold(content)
+    if state == .stored || table[row].isPersisted { markDirty(row) }
     return replaced
   }
 
-  /// kept → inFlight.
+  /// stored → inFlight.
   @inline(__always)
   mutating func send(_ row: RegistrationID) { table[row].state = .inFlight }
 
-  /// inFlight → kept, if the slot is still this message's. Else answers what has become of the message.
-  mutating func keepAgain(_ entry: SentWindow.Entry) -> NotificationState {
+  /// inFlight → stored, if the slot is still this message's. Else answers what has become of the message.
+  mutating func storeAgain(_ entry: SentWindow.Entry) -> NotificationState {
     let row = entry.registration
     guard table[row].state == .inFlight, table[row].head.id == entry.id else {
-      // The slot remembers the newest message that was to be kept, also when that has been delivered.
+      // The slot remembers the newest message that was to be stored, also when that has been delivered.
       return entry.wasInSlot && table[row].head.id != entry.id ? .replaced : .discarded
     }
-    table[row].state = .kept
-    table[row].wasKept = true
+    table[row].state = .stored
+    table[row].wasStored = true
     markDirty(row)
     return .stored
   }
@@ -140,33 +139,32 @@ struct MessageSlots: ~Copyable {
     table[row].state = .empty
     spareBytes &+= Int(table[row].box.capacity)
     if spareBytes > spareLimit { freeSpare(row) }
-    if table[row].isStored { markDirty(row) }
+    if table[row].isPersisted { markDirty(row) }
   }
 
-  /// kept or inFlight → empty, for good; answers the message's id, nil if there is none.
+  /// stored or inFlight → empty, for good; answers the message's id, nil if there is none.
   mutating func drop(_ row: RegistrationID) -> UInt64? {
     guard table[row].state != .empty else { return nil }
     table[row].state = .empty
     table[row].box.free()
-    if table[row].isStored { markDirty(row) }
+    if table[row].isPersisted { markDirty(row) }
     return table[row].head.id
   }
 
-  /// empty → kept, as the store has it.
+  /// empty → stored, as the store has it.
   mutating func restore(_ message: KeptMessage) {
     let row = message.registration
     if table[row].state == .empty { spareBytes -= Int(table[row].box.capacity) }
     table[row].head = message.head
-    table[row].state = .kept
-    (table[row].isStored, table[row].wasKept) = (true, true)
-    table[row].keep(message.content)
+    table[row].state = .stored
+    (table[row].isPersisted, table[row].wasStored) = (true, true)
+    table[row].hold(message.content)
   }
 
-  /// Any state → empty, as the store has it. Answers whether there was a message.
-  mutating func restoreEmpty(_ row: RegistrationID) -> Bool {
-    defer { (table[row].state, table[row].isStored) = (.empty, false) }
+  /// Any state → empty, as the store has it.
+  mutating func restoreEmpty(_ row: RegistrationID) {
     if table[row].state == .empty { freeSpare(row) } else { table[row].box.free() }
-    return table[row].state != .empty
+    (table[row].state, table[row].isPersisted) = (.empty, false)
   }
 
   /// Forgets all slots; the store is told otherwise.
@@ -204,8 +202,8 @@ struct MessageSlots: ~Copyable {
   }
 
   /// Has the store write a message that is on its way, unless it has it: what is stored is marked when it changes.
-  mutating func store(_ row: RegistrationID) {
-    if table[row].state == .inFlight, !table[row].isStored { markDirty(row) }
+  mutating func persist(_ row: RegistrationID) {
+    if table[row].state == .inFlight, !table[row].isPersisted { markDirty(row) }
   }
 
   /// Whether the store must hear of anything.
@@ -215,7 +213,7 @@ struct MessageSlots: ~Copyable {
   mutating func takeDirty() -> [RegistrationID] {
     for row in dirty {
       table[row].isDirty = false
-      table[row].isStored = table[row].state != .empty
+      table[row].isPersisted = table[row].state != .empty
     }
     defer { dirty.removeAll(keepingCapacity: dirty.capacity < 1 << 16) }
     return dirty
@@ -230,16 +228,15 @@ struct MessageSlots: ~Copyable {
 
   // MARK: Looking through
 
-  /// Rows whose message is kept.
-  var kept: [RegistrationID] { table.ids.filter { table[$0].state == .kept } }
+  /// Those of so many rows from one on that have a stored notification, and the row to go on at; nil after the last.
+  func stored(from start: Int, budget: Int) -> (rows: [RegistrationID], next: Int?) {
+    let end = start + min(budget, table.count - start)
+    guard start < end else { return ([], nil) }
+    let rows = (start..<end).map { RegistrationID($0) }.filter { table[$0].state == .stored }
+    return (rows, end < table.count ? end : nil)
+  }
 
-  /// Whether a message waits for the row's device.
-  func isKept(_ row: RegistrationID) -> Bool { table[row].state == .kept }
-
-  /// All rows.
-  var rows: [RegistrationID] { Array(table.ids) }
-
-  /// The next row whose kept message's time is over, looking at no more than `budget` rows, which it counts down, and going
+  /// The next row whose stored notification's time is over, looking at no more than `budget` rows, which it counts down, and going
   /// on there next time. Empty slots that have not been used for a while give their memory back meanwhile.
   mutating func nextExpired(_ now: Timestamp, budget: inout Int) -> RegistrationID? {
     let idleSince = now.adding(nanoseconds: -Self.spareTime)
@@ -247,7 +244,7 @@ struct MessageSlots: ~Copyable {
       budget -= 1
       let row = nextRow()
       switch table[row].state {
-      case .kept: if table[row].head.expiresAt <= now { return row }
+      case .stored: if table[row].head.expiresAt <= now { return row }
       case .empty: if table[row].box.capacity > 0, table[row].head.receivedAt < idleSince { freeSpare(row) }
       case .inFlight: break
       }

@@ -6,7 +6,7 @@ import Broker
 
 /// Every state of a slot with every input. Message A is there first, with an hour to live.
 @Suite("The slot of a token")
-struct MessageSlotTests {
+struct NotificationSlotTests {
   enum Given: String, CaseIterable {
     /// No message; the device is away, or there with the topic enabled.
     case emptyAway, emptyHere
@@ -24,11 +24,11 @@ struct MessageSlotTests {
   }
 
   struct Outcome: Equatable {
-    var state: MessageSlot.State
+    var state: NotificationSlot.State
     var kept: String?
     var received: [String]
 
-    init(_ state: MessageSlot.State, _ kept: String?, _ received: [String]) {
+    init(_ state: NotificationSlot.State, _ kept: String?, _ received: [String]) {
       (self.state, self.kept, self.received) = (state, kept, received)
     }
   }
@@ -36,27 +36,27 @@ struct MessageSlotTests {
   static func expected(_ given: Given, _ input: Input) -> Outcome {
     switch (given, input) {
     // Away and nothing kept: only a message that may be kept changes that.
-    case (.emptyAway, .push): Outcome(.kept, "B", [])
+    case (.emptyAway, .push): Outcome(.stored, "B", [])
     case (.emptyAway, _): Outcome(.empty, nil, [])
 
     case (.emptyHere, .push): Outcome(.inFlight, "B", ["B"])
     case (.emptyHere, .pushOnce), (.emptyHere, .pushPast): Outcome(.empty, nil, ["B"])
     case (.emptyHere, _): Outcome(.empty, nil, [])
 
-    case (.keptAway, .push): Outcome(.kept, "B", [])
+    case (.keptAway, .push): Outcome(.stored, "B", [])
     case (.keptAway, .enable): Outcome(.inFlight, "A", ["A"])
     case (.keptAway, .expiryPassed), (.keptAway, .reportGone): Outcome(.empty, nil, [])
-    case (.keptAway, _): Outcome(.kept, "A", [])
+    case (.keptAway, _): Outcome(.stored, "A", [])
 
     case (.keptHere, .push): Outcome(.inFlight, "B", ["A", "B"])
-    case (.keptHere, .pushOnce), (.keptHere, .pushPast): Outcome(.kept, "A", ["A", "B"])
+    case (.keptHere, .pushOnce), (.keptHere, .pushPast): Outcome(.stored, "A", ["A", "B"])
     case (.keptHere, .expiryPassed), (.keptHere, .reportGone): Outcome(.empty, nil, ["A"])
-    case (.keptHere, _): Outcome(.kept, "A", ["A"])
+    case (.keptHere, _): Outcome(.stored, "A", ["A"])
 
     case (.inFlight, .push): Outcome(.inFlight, "B", ["A", "B"])
     case (.inFlight, .pushOnce), (.inFlight, .pushPast): Outcome(.inFlight, "A", ["A", "B"])
     case (.inFlight, .acknowledge), (.inFlight, .reportGone): Outcome(.empty, nil, ["A"])
-    case (.inFlight, .refuse), (.inFlight, .disconnect): Outcome(.kept, "A", ["A"])
+    case (.inFlight, .refuse), (.inFlight, .disconnect): Outcome(.stored, "A", ["A"])
     case (.inFlight, _): Outcome(.inFlight, "A", ["A"])
     }
   }
@@ -100,13 +100,14 @@ struct MessageSlotTests {
     case .disconnect: if phone.session != nil { try lab.disconnect(phone) }
     case .acknowledge, .refuse:
       let status: UInt8 = input == .refuse ? 2 : 0
-      lab.broker.acknowledge(phone.link, messageId: UInt32(id), status: status, now: lab.now)
+      lab.broker.deliveries.acknowledge(phone.link, messageId: UInt32(id), status: status, now: lab.now)
     case .acknowledgeUnknown:
-      #expect(lab.broker.acknowledge(phone.link, messageId: 999_999, status: 0, now: lab.now) == .stray)
+      #expect(
+        lab.broker.deliveries.acknowledge(phone.link, messageId: 999_999, status: 0, now: lab.now) == .stray)
     case .expiryNotYet, .expiryPassed:
       lab.pass(seconds: input == .expiryPassed ? 3600 : 3599)
       lab.broker.dropExpired(now: lab.now, budget: 10)
-    case .reportGone: lab.broker.reportGone(row, now: lab.now)
+    case .reportGone: lab.broker.feedback.reportGone(row, now: lab.now)
     }
   }
 }
