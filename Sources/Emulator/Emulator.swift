@@ -32,6 +32,8 @@ public final class Emulator {
   let faults: FaultService
   let gateway: Gateway
   let feedback: FeedbackService
+  /// Which devices have output in this turn, whatever connects them.
+  private let devices = TurnDevices()
   let courier: CourierService
   /// Devices that are streams of the console.
   let streams: StreamService
@@ -125,10 +127,11 @@ public final class Emulator {
     feedback = FeedbackService(broker: broker, identities: identities)
     phones = PhoneBoard(broker, now: { [clock] in clock.now() })
     courier = CourierService(
-      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, phones: phones,
-      defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
+      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices,
+      phones: phones, defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
-    streams = StreamService(loop: loop, broker: broker, clock: clock, logger: logger, faults: faults)
+    streams = StreamService(
+      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices)
     tokenVerifier = ProviderTokenVerifier(
       folder: certs, revocations: revocations, isLenient: options.isLenient,
       documentedOnly: options.provider.documentedTokens)
@@ -140,10 +143,8 @@ public final class Emulator {
     capture = try Self.makeCapture(options, broker, logger)
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: store,
-      flushDevices: { [courier, streams] in
-        courier.flushTouched()
-        streams.flushTouched()
-      }, pushLog: PushLog(broker: broker, logger: logger), capture: capture)
+      flushDevices: { [devices] in devices.flush() }, pushLog: PushLog(broker: broker, logger: logger),
+      capture: capture)
     connectServices()
     learnTopics()
     node = cluster.map { EmulatorNode($0, self) }
@@ -152,7 +153,6 @@ public final class Emulator {
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
     clock.onChange = { [unowned courier] in courier.clockChanged() }
-    streams.onProgress = { [unowned courier] in courier.devicesMadeProgress = true }
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.records.capture = capture
@@ -233,12 +233,12 @@ public final class Emulator {
 
   /// What happened in the turn is committed and shown; then its lines leave, and whoever was held back for a device goes on.
   private func endTurn() {
-    let (sendsMore, readsMore) = (deliverBroadcasts(), courier.readReports())
+    let (sendsMore, readsMore) = (deliverBroadcasts(), courier.reading.readMore())
     if sendsMore || readsMore { nextTurn.start(afterNanoseconds: 0) }
     if failure == nil { turnEnd.run() }
     logger.flush()
-    guard courier.devicesMadeProgress else { return }
-    courier.devicesMadeProgress = false
+    guard devices.madeProgress else { return }
+    devices.madeProgress = false
     gateway.resumeHeld()
   }
 

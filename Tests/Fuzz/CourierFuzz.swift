@@ -74,7 +74,6 @@ struct CourierFuzz: FuzzTarget {
       _ = session.identityAccepted(
         request, baseToken: request.baseToken ?? token, tokenWasKnown: request.baseToken != nil, at: now,
         date: Timestamp(seconds: 1_700_000_000))
-    case .provideToken(let request, _): _ = session.tokenProvided(token, for: request, at: now)
     default: break
     }
   }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The server's side of one device connection: who is on it, what may be sent, when to give up.
+/// The server's side of one device connection: who is on it, what a frame asks for, when to give up.
 ///
 /// ```
 ///                 connect              identityAccepted
@@ -16,13 +16,9 @@ import PushModel
 /// Keep-alive is answered in every state but `closed`.
 ///
 /// The owner does TLS, verification and routing. It calls `bytesReceived` once for each read, then `acknowledgement(in:)` and
-/// `frameReceived` for each frame, and does what the answers say.
+/// `frameReceived` for each frame, and does what the answers say. What it sends of its own accord waits for `QuietPause`.
 public struct CourierServerSession: ~Copyable {
   private var state: State
-  /// Until when nothing unsolicited may be written (`Documentation/device-protocol.md#quiet-after-an-answer`). A flat
-  /// time rather than "until the next frame": some client acknowledges from one task and pings from another, so that a
-  /// frame does not show it has read our answer.
-  public private(set) var holdUntil = Instant.distantPast
   /// A simulated device of ours is on the other side, which is told more than others.
   public private(set) var isSimulated = false
   /// And it has a phone, which takes orders and reports.
@@ -218,9 +214,6 @@ public struct CourierServerSession: ~Copyable {
       ?? state.established?.lastHeard.adding(nanoseconds: CourierLimits.idleNanoseconds)
   }
 
-  /// Whether something that the device did not ask for may be written now; if not, after `holdUntil`.
-  public func mayPush(at now: Instant) -> Bool { now >= holdUntil && isEstablished }
-
   // MARK: What happens besides frames
 
   /// The session has something to write and may be over.
@@ -258,7 +251,6 @@ public struct CourierServerSession: ~Copyable {
     case false?: return refusal(because: .tooManyIdentities, date)
     case nil: return .nothing
     }
-    keepQuiet(from: now)
     return .send(
       ConnectedResponse(status: 0, baseToken: tokenWasKnown ? nil : baseToken, at: date).encoded)
   }
@@ -270,9 +262,8 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// A further identity does not belong here, through no fault of its own: it is refused, and the others stay.
-  public mutating func identityDeclined(at now: Instant, date: Timestamp) -> VerdictAction {
+  public mutating func identityDeclined(date: Timestamp) -> VerdictAction {
     guard state.decline() else { return .nothing }
-    keepQuiet(from: now)
     return .send(
       ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date).encoded)
   }
@@ -282,44 +273,12 @@ public struct CourierServerSession: ~Copyable {
     return .sendAndClose(response.encoded, reason)
   }
 
-  /// The answer to `provideToken`, to be written; nil for `token` refuses with the status `refusal`. Empty when the
-  /// connection is over.
-  public mutating func tokenProvided(
-    _ token: DeviceToken?, for request: AppTokenRequest, refusal: UInt8 = AppTokenResponse.statusRefused,
-    at now: Instant
-  ) -> [UInt8] {
-    guard isEstablished else { return [] }
-    keepQuiet(from: now)
-    return AppTokenResponse(answering: request, with: token, refusal: refusal).encoded
-  }
-
-  /// The private command for a simulated device; nil for any other client, which must not see it. Unsolicited, so
-  /// `mayPush` applies.
-  public func appStateChanged(_ change: AppStateChange) -> [UInt8]? {
-    isEstablished && isSimulated ? change.encoded : nil
-  }
-
-  /// The private command for a phone; nil for any other client, which must not see it. Unsolicited, so `mayPush` applies.
-  public func phoneOrdered(_ order: PhoneOrderCommand) -> [UInt8]? {
-    isEstablished && hasPhone ? order.encoded : nil
-  }
-
-  /// An answer has been handed to the system. The owner may have held it back (a store's commit comes first), and the
-  /// pause behind it counts from when it leaves.
-  public mutating func answerLeft(at now: Instant) { keepQuiet(from: now) }
-
   /// The connection has ended, or the owner ends it.
   public mutating func connectionClosed() { state = .closed }
 
   private mutating func close(_ reason: CourierCloseReason) -> FrameAction {
     state = .closed
     return .close(reason)
-  }
-
-  /// An answer goes out now: what nobody asked for has to wait a moment
-  /// (`Documentation/device-protocol.md#quiet-after-an-answer`).
-  private mutating func keepQuiet(from now: Instant) {
-    holdUntil = now.adding(nanoseconds: CourierLimits.quietNanoseconds)
   }
 
   // MARK: Frames
@@ -333,7 +292,7 @@ public struct CourierServerSession: ~Copyable {
     case verify(ConnectRequest)
     /// The identity wants exactly these topics from now on.
     case replaceFilter(FilterUpdate, of: DeviceToken)
-    /// The identity wants the token of a topic; call `tokenProvided`.
+    /// The identity wants the token of a topic; answer with `AppTokenResponse`.
     case provideToken(AppTokenRequest, for: DeviceToken)
     case acknowledge(Acknowledgement)
     /// The identity joins or leaves channels; answer with `ChannelConfirmation`.
@@ -373,10 +332,10 @@ public struct CourierServerSession: ~Copyable {
     switch frame.command {
     case .connect: return connectReceived(try ConnectRequest(frame), at: now)
     case .filter: return filterReceived(try FilterUpdate(frame))
-    case .appTokenRequest: return tokenRequested(try AppTokenRequest(frame), at: now)
+    case .appTokenRequest: return tokenRequested(try AppTokenRequest(frame))
     case .message: return messageReceived(try UpstreamMessage(frame))
     case .acknowledgement: return isEstablished ? .acknowledge(try Acknowledgement.read(frame)) : .nothing
-    case .keepAlive: return keepAliveReceived(at: now)
+    case .keepAlive: return .send(KeepAliveAnswer().encoded)
     case .channels: return channelsReceived(try ChannelSubscription(frame))
     case .setState, .setActiveInterval, .flushAnswer, .flush: return .nothing
     case .phoneReport: return isEstablished && hasPhone ? .phoneReported(try PhoneReport(frame)) : .nothing
@@ -396,13 +355,11 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// A stranger's token gets a refusal rather than silence, for the device waits for the answer.
-  private mutating func tokenRequested(_ request: AppTokenRequest, at now: Instant) -> FrameAction {
+  private mutating func tokenRequested(_ request: AppTokenRequest) -> FrameAction {
     let refusal = AppTokenResponse(answering: request, with: nil)
-    let action = onBehalf(of: request.baseToken, .appTokenRequest, otherwise: .send(refusal.encoded)) {
+    return onBehalf(of: request.baseToken, .appTokenRequest, otherwise: .send(refusal.encoded)) {
       .provideToken(request, for: $0)
     }
-    if case .send = action { keepQuiet(from: now) }
-    return action
   }
 
   /// What a device sends upward is acknowledged and goes no further
@@ -419,11 +376,6 @@ public struct CourierServerSession: ~Copyable {
     return onBehalf(of: subscription.baseToken, .channels, otherwise: .send(refusal.encoded)) { _ in
       .subscribe(subscription)
     }
-  }
-
-  private mutating func keepAliveReceived(at now: Instant) -> FrameAction {
-    keepQuiet(from: now)
-    return .send(KeepAliveAnswer().encoded)
   }
 
   /// Lets `body` act for an identity of this connection; `otherwise` if the named one is not here. Without any identity the

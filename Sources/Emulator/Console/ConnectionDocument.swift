@@ -42,7 +42,7 @@ enum ConnectionDocument {
     case let http as HTTP2Connection: [("streams", .integer(Int64(http.openStreams)))]
     case let courier as CourierConnection:
       [("devices", .array(courier.udids.map { .string($0.text) }))]
-        + (courier.isRelayed ? [("relayedFor", .string(courier.remoteAddress.description))] : [])
+        + (courier.relayedFor.map { [("relayedFor", .string($0.description))] } ?? [])
     default: []
     }
   }

@@ -25,21 +25,21 @@ final class CourierService {
   let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   /// Leads devices of other nodes to these; nil without a cluster. To be set before anybody connects.
   var relay: DeviceRelay?
-  /// A device acknowledged something in this turn.
-  var devicesMadeProgress = false
+  /// Which of them have output in this turn.
+  let devices: TurnDevices
+  /// What phones have told and nobody has read.
+  let reading = ReportReading()
   private var connections: [ObjectIdentifier: CourierConnection] = [:]
-  private var touched: [CourierConnection] = []
   private var sweep: LoopEvent?
-  private var reading = ReportReading()
 
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
-    phones: PhoneBoard, defaultEnvironment: Environment, isPushTypeStrict: Bool,
+    devices: TurnDevices, phones: PhoneBoard, defaultEnvironment: Environment, isPushTypeStrict: Bool,
     verify:
       @escaping (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   ) {
     (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
-    (self.faults, self.phones) = (faults, phones)
+    (self.faults, self.devices, self.phones) = (faults, devices, phones)
     (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
     self.isPushTypeStrict = isPushTypeStrict
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
@@ -66,39 +66,15 @@ final class CourierService {
   /// Ends the connections of devices that are not of this node any more, in order: they come back.
   func end(_ reason: String, where isGone: (UDID) -> Bool) {
     for connection in Array(connections.values) where connection.udids.contains(where: isGone) {
-      connection.endSession(reason: reason)
+      connection.end(reason: reason)
     }
-  }
-
-  // MARK: Phones
-
-  /// A device has told of its phone, which is read now or in a later turn.
-  func read(_ connection: CourierConnection, _ weight: Int64) {
-    if reading.takes(weight) { connection.readReport() } else { reading.add(connection) }
-  }
-
-  /// To be called once a turn: reads more of what phones have told. Answers whether some of it is left.
-  func readReports() -> Bool {
-    reading.beginTurn()
-    while let connection = reading.next() { connection.readReport() }
-    return !reading.isEmpty
   }
 
   func forget(_ connection: CourierConnection) { connections[ObjectIdentifier(connection)] = nil }
 
-  /// The connection has output that should leave before providers hear of success.
-  func touch(_ connection: CourierConnection) { touched.append(connection) }
-
-  /// Hands queued messages to the system; runs at the end of a turn, after the commit.
-  func flushTouched() {
-    let list = touched
-    touched.removeAll(keepingCapacity: true)
-    for connection in list { connection.flush() }
-  }
-
   /// Phones live on the emulator's clock, which has been moved, stopped or started.
   func clockChanged() {
-    for connection in connections.values { connection.tellTime() }
+    for connection in connections.values { connection.clockChanged() }
   }
 
   private func endOverdue() {
@@ -109,6 +85,6 @@ final class CourierService {
 
   /// Ends every connection in order.
   func shutDown() {
-    for connection in connections.values { connection.endSession(reason: "the emulator is shutting down") }
+    for connection in connections.values { connection.end(reason: "the emulator is shutting down") }
   }
 }

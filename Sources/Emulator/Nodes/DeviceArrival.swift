@@ -1,5 +1,7 @@
+import Cluster
 import CourierWire
 import Credentials
+import Transport
 
 /// A device's connection in a cluster until its first identity is settled: what it has said, so that another node can be told.
 ///
@@ -20,17 +22,36 @@ final class DeviceArrival {
   /// What of it comes behind the connect that is to be settled.
   private(set) var unread: [UInt8] = []
   private(set) var pending: Identity?
+  private var stopWaiting: (() -> Void)?
 
   /// What is held, in bytes.
   var heldBytes: Int { said.capacity + unread.capacity }
 
   func heard(_ bytes: UnsafeRawBufferPointer) { said.append(contentsOf: bytes) }
 
-  /// An identity has to wait.
-  func wait(for identity: Identity) { pending = identity }
+  /// An identity has to wait until its place is known. `own` is its connection, if it may be led to another node.
+  func wait(
+    for identity: Identity, _ relay: DeviceRelay, _ own: SocketConnection?,
+    _ settle: @escaping (DeviceRelay.Place) -> Void
+  ) {
+    pending = identity
+    stopWaiting = relay.place(identity.device.udid, told: own.map(RelayedDevice.init), settle)
+  }
+
+  /// The device is gone.
+  func giveUp() { stopWaiting?() }
 
   /// What was not looked at, as an identity waits.
   func keep(_ rest: UnsafeRawBufferPointer) {
     if pending != nil { unread = Array(rest) }
+  }
+}
+
+extension RelayedDevice {
+  /// What another node is told of a device that has connected here.
+  fileprivate init(_ connection: SocketConnection) {
+    self.init(
+      requestedName: connection.requestedName, alpn: connection.alpn, remoteAddress: connection.remoteAddress,
+      certificate: connection.peerCertificate)
   }
 }

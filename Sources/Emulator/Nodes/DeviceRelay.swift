@@ -47,16 +47,18 @@ final class DeviceRelay {
 
   /// A device whose place is looked for.
   private final class Waiting {
-    let device: any ArrivingDevice
     let zone: ZoneNumber
+    /// What another node is told of it; nil if it may not be led to another.
+    let told: RelayedDevice?
     let deadline: Int64
+    let done: (Place) -> Void
     /// The call that is under way.
     var call: (peer: NodePeer, giveUp: () -> Void)?
     /// Why it still waits.
     var problem = "nobody has it"
 
-    init(_ device: any ArrivingDevice, _ zone: ZoneNumber, deadline: Int64) {
-      (self.device, self.zone, self.deadline) = (device, zone, deadline)
+    init(_ zone: ZoneNumber, _ told: RelayedDevice?, deadline: Int64, _ done: @escaping (Place) -> Void) {
+      (self.zone, self.told, self.deadline, self.done) = (zone, told, deadline, done)
     }
   }
 
@@ -83,19 +85,17 @@ final class DeviceRelay {
 
   // MARK: Arriving
 
-  /// Finds the place of a device whose zone is not here; it hears of that once, unless it is gone before.
-  func place(_ device: any ArrivingDevice, _ udid: UDID) {
-    let zone = cluster.zone(of: udid)
+  /// Finds the place of a device whose zone is not here; `done` hears of that once. What is answered ends that: the device is gone.
+  /// `told` is what another node is told of it; nil if it may not be led to another.
+  func place(_ udid: UDID, told: RelayedDevice?, _ done: @escaping (Place) -> Void) -> () -> Void {
     let deadline = SystemClock.monotonicNanoseconds() + patience
-    let waiting = Waiting(device, zone, deadline: deadline)
+    let waiting = Waiting(cluster.zone(of: udid), told, deadline: deadline, done)
     if self.waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
-    self.waiting[ObjectIdentifier(device)] = waiting
+    self.waiting[ObjectIdentifier(waiting)] = waiting
     look(waiting)
-  }
-
-  /// It is gone, and hears no more.
-  func forget(_ device: any ArrivingDevice) {
-    waiting.removeValue(forKey: ObjectIdentifier(device))?.call?.giveUp()
+    return { [weak self, unowned waiting] in
+      self?.waiting.removeValue(forKey: ObjectIdentifier(waiting))?.call?.giveUp()
+    }
   }
 
   /// Lets device and node hear each other. The device has `said` this, and has had `answered` bytes of what its node will answer
@@ -124,7 +124,7 @@ final class DeviceRelay {
       stopCalling(waiting)
       waiting.problem = "nobody has it"
     case .at(let peer):
-      guard let told = waiting.device.toldElsewhere else {
+      guard let told = waiting.told else {
         return settle(waiting, .nobody("it is at \(peer.name)"))
       }
       guard waiting.call?.peer != peer else { return }
@@ -156,12 +156,10 @@ final class DeviceRelay {
   }
 
   private func settle(_ waiting: Waiting, _ place: Place) {
-    let key = ObjectIdentifier(waiting.device)
-    guard self.waiting[key] === waiting else { return }
-    self.waiting[key] = nil
+    guard self.waiting.removeValue(forKey: ObjectIdentifier(waiting)) != nil else { return }
     stopCalling(waiting)
     if case .nobody = place { sentAwayCount += 1 }
-    waiting.device.settle(place)
+    waiting.done(place)
   }
 
   private func lookAtAll() {
@@ -204,11 +202,4 @@ final class DeviceRelay {
         "Device connections that were ended because no node could serve them.", value: sentAwayCount),
     ]
   }
-}
-
-/// A device's connection whose place in the cluster is looked for.
-protocol ArrivingDevice: AnyObject {
-  /// What another node is told of it; nil if it may not be led to another.
-  var toldElsewhere: RelayedDevice? { get }
-  func settle(_ place: DeviceRelay.Place)
 }

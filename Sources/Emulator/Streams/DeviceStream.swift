@@ -38,12 +38,9 @@ final class DeviceStream {
   /// nil when it has ended.
   private(set) var session: DeviceSession?
   private var unwritten: [Unwritten] = []
-  private var isTouched = false
-  private var faults: CourierFaults?
+  private var turn: DeviceTurn
   /// When the reader gets a sign of life, unless something else comes before.
   var nextBeat: Instant
-  /// As of the last flush.
-  private(set) var systemQueuedBytes = 0
 
   init(
     _ order: DeviceStreamOrder, _ form: StreamForm, _ service: StreamService, _ exchange: HTTPExchange,
@@ -51,6 +48,7 @@ final class DeviceStream {
   ) {
     (self.form, self.service, self.exchange, self.connection) = (form, service, exchange, connection)
     (isExplicit, hasAllTopics) = (order.isExplicit, order.topics.isEmpty)
+    turn = DeviceTurn(service.devices, service.faults)
     nextBeat = SystemClock.now().adding(nanoseconds: form.beatInterval)
   }
 
@@ -82,20 +80,14 @@ final class DeviceStream {
   private func send(_ bytes: [UInt8]) {
     exchange.send(bytes)
     link.noteUnsent(unsentBytes)
-    touch()
-  }
-
-  private func touch() {
-    guard !isTouched else { return }
-    isTouched = true
-    service.touch(self)
+    turn.touch(self)
   }
 
   /// Hands what is queued to the system; what has left whole is delivered.
   func flush() {
-    isTouched = false
+    let isSpared = turn.flushes()
     guard session != nil else { return }
-    guard faults?.isDoomed != true else {
+    guard isSpared else {
       exchange.end(by: .reset)
       return leave("dropped by a fault")
     }
@@ -104,7 +96,7 @@ final class DeviceStream {
     // Its reader may have gone while bytes were written.
     guard session != nil else { return }
     link.unsentLimit = exchange.queuedBytes > 0 ? Self.unreadLimit : DeviceLink.unsentLimit
-    systemQueuedBytes = isExplicit ? connection.systemQueuedBytes : 0
+    turn.systemQueuedBytes = isExplicit ? connection.systemQueuedBytes : 0
     acknowledgeWritten()
   }
 
@@ -123,7 +115,7 @@ final class DeviceStream {
     unwritten.removeFirst(count)
     let now = service.clock.now()
     for id in ready { broker.deliveries.acknowledge(link, messageId: id, status: 0, now: now) }
-    service.deviceMadeProgress()
+    service.devices.madeProgress = true
   }
 
   /// The reader says that it has these; answers how many it had not said that of.
@@ -132,7 +124,7 @@ final class DeviceStream {
     let taken = ids.count {
       broker.deliveries.acknowledge(link, messageId: wireMessageID($0), status: 0, now: now) == .taken
     }
-    if taken > 0 { service.deviceMadeProgress() }
+    if taken > 0 { service.devices.madeProgress = true }
     return taken
   }
 
@@ -153,20 +145,23 @@ final class DeviceStream {
 
   private func ended(_ reason: String) {
     unwritten = []
-    faults?.connectionClosed()
+    turn.ended()
     service.forget(self)
     service.logger.log(.debug, "device stream ended", [("because", .string(reason))])
   }
 }
 
 /// What the broker has for the device.
-extension DeviceStream: CourierOutlet {
+extension DeviceStream: CourierOutlet, DeviceOutput {
   var way: DeviceWay { .stream }
+  var systemQueuedBytes: Int { turn.systemQueuedBytes }
   var unsentBytes: Int { exchange.queuedBytes }
 
   func deliver(_ message: OutgoingMessage) -> Int {
-    if service.faults.engine.strikesDeliveries || faults != nil, isStruck(message) {
-      touch()
+    if turn.mayBeStruck,
+      turn.isStruck(message, on: connection, from: connection.remoteAddress, broker.registry)
+    {
+      turn.touch(self)
       return unsentBytes
     }
     send(form.bytes(message, document, now: service.clock.now()))
@@ -198,16 +193,6 @@ extension DeviceStream: CourierOutlet {
     if form == .console { exchange.send(document.end(reason, now: service.clock.now())) }
     exchange.endStream()
     ended(reason)
-  }
-
-  private func isStruck(_ message: OutgoingMessage) -> Bool {
-    let faults =
-      faults
-      ?? CourierFaults(
-        service.faults, connection, remoteAddress: connection.remoteAddress)
-    self.faults = faults
-    let topic = broker.registry.knownTopic(hashed: message.topic)
-    return faults.strike(message, topic: topic.map { broker.registry[$0].label })
   }
 }
 

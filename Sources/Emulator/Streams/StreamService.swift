@@ -23,10 +23,8 @@ final class StreamService {
   let clock: EmulatorClock
   let logger: Logger
   let faults: FaultService
-  /// A device acknowledged something.
-  var onProgress: () -> Void = {}
+  let devices: TurnDevices
   private var streams: [ObjectIdentifier: DeviceStream] = [:]
-  private var touched: [DeviceStream] = []
   private var sweep: LoopEvent?
   private var isSweeping = false
 
@@ -37,9 +35,12 @@ final class StreamService {
   private(set) var freshCount: UInt64 = 0
   private(set) var keptCount: UInt64 = 0
 
-  init(loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService) {
+  init(
+    loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
+    devices: TurnDevices
+  ) {
     (self.loop, self.broker, self.clock) = (loop, broker, clock)
-    (self.logger, self.faults) = (logger, faults)
+    (self.logger, self.faults, self.devices) = (logger, faults, devices)
     sweep = LoopEvent(timerOn: loop) { [unowned self] in beat() }
   }
 
@@ -103,24 +104,13 @@ final class StreamService {
 
   // MARK: For streams
 
-  func touch(_ stream: DeviceStream) { touched.append(stream) }
-
   func forget(_ stream: DeviceStream) { streams[stream.key] = nil }
-
-  func deviceMadeProgress() { onProgress() }
 
   func count(_ origin: MessageOrigin) {
     if origin == .fresh { freshCount += 1 } else { keptCount += 1 }
   }
 
   // MARK: Turns
-
-  /// Hands queued messages to the system; runs at the end of a turn, after the commit.
-  func flushTouched() {
-    let list = touched
-    touched.removeAll(keepingCapacity: list.count < 1 << 16)
-    for stream in list { stream.flush() }
-  }
 
   private func startSweeping() {
     guard !isSweeping else { return }

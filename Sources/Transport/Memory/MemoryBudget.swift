@@ -20,7 +20,7 @@ public final class MemoryBudget {
 
   /// What `serve` allows unless told otherwise, in bytes.
   public static let standardLimit = 512 << 20
-  /// The least that makes sense, in bytes: what one device that does not read may hold (`CourierConnection.outputLimit`).
+  /// The least that makes sense, in bytes: what one device that does not read may hold (`CourierOutput.limit`).
   public static let leastLimit = 8 << 20
   /// Who has moved nothing for so long is idle, in nanoseconds: longer than a busy client's pauses, and short against the
   /// time that it takes to fill memory.

@@ -50,7 +50,7 @@ struct CourierServerSessionFactsTests {
     for state in Table.State.allCases {
       var session = Table.session(in: state)
       let wasClosed = session.isClosed
-      let action = session.identityDeclined(at: start, date: date)
+      let action = session.identityDeclined(date: date)
       guard state == .verifyingAnother else {
         #expect(action == .nothing && session.isClosed == wasClosed)
         continue
@@ -159,73 +159,20 @@ struct CourierServerSessionFactsTests {
     #expect(Table.session(in: .established).frameLimit > 64 * 1024)
   }
 
-  @Test("nothing unsolicited for 20 ms after an answer to connect, app-token request and keep-alive")
-  func quiet() throws {
-    let topic = try topicHash("com.example.app")
-    let tokenRequest = AppTokenRequest(baseToken: token, topic: topic)
-    func expectQuiet(
-      _ answer: (inout Session, Instant) -> Void, at location: SourceLocation = #_sourceLocation
-    ) {
-      var session = Table.session(in: .verifyingAnother)
-      let now = start.adding(nanoseconds: 1_000_000_000)
-      #expect(session.mayPush(at: now) == true, sourceLocation: location)
-      answer(&session, now)
-      #expect(session.mayPush(at: now.adding(nanoseconds: 19_999_999)) == false, sourceLocation: location)
-      #expect(session.mayPush(at: now.adding(nanoseconds: 20_000_000)) == true, sourceLocation: location)
-      #expect(session.holdUntil == now.adding(nanoseconds: 20_000_000), sourceLocation: location)
-    }
-    expectQuiet {
-      _ = $0.identityAccepted(request, baseToken: other, tokenWasKnown: false, at: $1, date: date)
-    }
-    expectQuiet { _ = $0.tokenProvided(other, for: tokenRequest, at: $1) }
-    expectQuiet { _ = $0.receive(KeepAlive(), at: $1) }
-    expectQuiet { _ = $0.receive(AppTokenRequest(baseToken: DeviceToken(loading: 9), topic: topic), at: $1) }
-  }
-
-  @Test("nothing is pushed before connect or after the end")
-  func neverPush() {
-    for state in [Table.State.awaitingConnect, .verifying, .closed] {
-      #expect(Table.session(in: state).mayPush(at: start.adding(nanoseconds: .max)) == false)
-    }
-  }
-
-  @Test("only a connected client gets an app token, only a simulated device learns of its apps")
-  func answersByState() throws {
-    let tokenRequest = AppTokenRequest(baseToken: token, topic: try topicHash("com.example.app"))
-    let answer = AppTokenResponse(answering: tokenRequest, with: other).encoded
-    for state in Table.State.allCases {
-      var session = Table.session(in: state)
-      let isConnected = session.isEstablished
-      #expect(session.tokenProvided(other, for: tokenRequest, at: start) == (isConnected ? answer : []))
-      #expect(session.appStateChanged(AppStateChange(.erased)) == nil)
-    }
-    var ours = request
-    ours.simulatedDevice = 1
-    var session = Table.session(in: .verifying)
-    _ = session.identityAccepted(ours, baseToken: token, tokenWasKnown: true, at: start, date: date)
-    #expect(session.appStateChanged(AppStateChange(.erased)) == bytes("70 00000004 02 0001 05"))
-    session.connectionClosed()
-    #expect(session.appStateChanged(AppStateChange(.erased)) == nil)
-  }
-
-  @Test("only one with a phone gets orders, may report, and may do so at length")
+  @Test("only one with a phone may report, and may do so at length")
   func phones() {
-    let (order, report) = (PhoneOrderCommand(number: 1, order: [2]), PhoneReport(number: 1))
+    let report = PhoneReport(number: 1)
     for capability in [nil, ConnectRequest.withoutPhone, ConnectRequest.withPhone, 3] {
       var connect = request
       connect.simulatedDevice = capability
       var session = Table.session(in: .verifying)
-      #expect(session.phoneOrdered(order) == nil)
       #expect(session.receive(report, at: start) == .nothing)
       _ = session.identityAccepted(connect, baseToken: token, tokenWasKnown: true, at: start, date: date)
       let hasPhone = capability ?? 0 >= 2
       #expect(session.hasPhone == hasPhone && session.isSimulated == (capability != nil))
-      #expect(session.phoneOrdered(order) == (hasPhone ? order.encoded : nil))
       #expect(session.receive(report, at: start) == (hasPhone ? .phoneReported(report) : .nothing))
       #expect(
         session.frameLimit == (hasPhone ? CourierLimits.frameOfPhone : CourierLimits.frameAfterConnect))
-      session.connectionClosed()
-      #expect(session.phoneOrdered(order) == nil)
     }
   }
 

@@ -208,7 +208,7 @@ extension LiveTests {
         harness.loop.runTurn(wait: false)
         most = max(most, connection.queuedBytes)
       }
-      #expect(most <= CourierConnection.outputLimit + (1 << 20))
+      #expect(most <= CourierOutput.limit + (1 << 20))
       #expect(connection.isPaused, "the courier has stopped reading")
       device.connection.setPaused(false)
       harness.turn(until: "all are answered") { device.tokenAnswers.count == count }

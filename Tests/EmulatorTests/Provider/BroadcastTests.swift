@@ -250,7 +250,7 @@ extension LiveTests {
         harness.turn(until: "they are answered") { client.answers.count == before + 600 }
       }
       #expect(client.answers.values.allSatisfy { $0.status == 200 })
-      #expect(served.queuedBytes <= CourierConnection.outputLimit + 8192, "\(served.queuedBytes)")
+      #expect(served.queuedBytes <= CourierOutput.limit + 8192, "\(served.queuedBytes)")
     }
   }
 }

@@ -69,7 +69,7 @@ struct SimulatedDeviceTests {
     world.give(.start)
     world.settle()
     #expect(world.courier.requests.first?.simulatedDevice == 2)
-    world.send(world.courier.session.phoneOrdered(order) ?? [])
+    world.send(order.encoded)
     world.give(.phoneReported(report))
     #expect(world.orders == [order])
     #expect(world.courier.reports == [report], "what was told before it was connected is lost")

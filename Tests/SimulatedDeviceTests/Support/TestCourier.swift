@@ -4,6 +4,7 @@ import PushModel
 /// The courier in memory: the product's own server session with a broker of a few lines behind it.
 final class TestCourier {
   var session = CourierServerSession(acceptedAt: Instant(nanoseconds: 0))
+  private(set) var pause = QuietPause()
   private var decoder = CourierDecoder()
 
   /// What it has heard, in order.
@@ -32,7 +33,7 @@ final class TestCourier {
   private var nextId: UInt32 = 100
 
   func accept(at now: Instant) {
-    session = CourierServerSession(acceptedAt: now)
+    (session, pause) = (CourierServerSession(acceptedAt: now), QuietPause())
     decoder = CourierDecoder()
     (output, hasHungUp) = ([], false)
     filters = []
@@ -52,6 +53,7 @@ final class TestCourier {
         carryOut(session.decodingFailed(error), at: now)
       }
     }
+    if !output.isEmpty { pause.answerLeft(at: now) }
     return takeOutput(at: now)
   }
 
@@ -62,7 +64,7 @@ final class TestCourier {
     case .send(let bytes): output += bytes
     case .verify(let request): verify(request, at: now)
     case .replaceFilter(let update, _): filters.append(update.enabled)
-    case .provideToken(let request, _): provide(request, at: now)
+    case .provideToken(let request, _): provide(request)
     case .acknowledge(let acknowledgement):
       acknowledgements.append(acknowledgement)
       unacknowledged[acknowledgement.messageId] = nil
@@ -87,27 +89,29 @@ final class TestCourier {
     }
   }
 
-  private func provide(_ request: AppTokenRequest, at now: Instant) {
+  private func provide(_ request: AppTokenRequest) {
     tokenRequests.append(request)
-    if case .named(let context) = request.context { return provide(request, context, at: now) }
+    if case .named(let context) = request.context { return provide(request, context) }
     if tokenRefusal == nil, tokens[request.topic] == nil {
       installs += 1
       tokens[request.topic] = DeviceToken(loading: 1000 + installs)
     }
     let token = tokenRefusal == nil ? tokens[request.topic] : nil
-    output += session.tokenProvided(token, for: request, refusal: tokenRefusal ?? 1, at: now)
+    output += AppTokenResponse(answering: request, with: token, refusal: tokenRefusal ?? 1).encoded
   }
 
-  private func provide(_ request: AppTokenRequest, _ context: TokenContext, at now: Instant) {
+  private func provide(_ request: AppTokenRequest, _ context: TokenContext) {
     let isGiven = contextRefusal == nil && !request.isOver
     if isGiven, contextTokens[context] == nil {
       installs += 1
       contextTokens[context] = DeviceToken(loading: 1000 + installs)
     }
     if request.isOver { contextTokens[context] = nil }
-    output += session.tokenProvided(
-      isGiven ? contextTokens[context] : nil, for: request,
-      refusal: contextRefusal ?? AppTokenResponse.statusRemoved, at: now)
+    output +=
+      AppTokenResponse(
+        answering: request, with: isGiven ? contextTokens[context] : nil,
+        refusal: contextRefusal ?? AppTokenResponse.statusRemoved
+      ).encoded
   }
 
   private func subscribe(_ subscription: ChannelSubscription) {
@@ -128,7 +132,7 @@ final class TestCourier {
   /// What may go out now: answers, then messages whose topic is wanted.
   func takeOutput(at now: Instant) -> [UInt8] {
     guard !isStalled else { return [] }
-    if session.mayPush(at: now), let enabled = filters.last {
+    if session.isEstablished, pause.ends(by: now), let enabled = filters.last {
       for topic in enabled {
         guard let message = kept.removeValue(forKey: topic) else { continue }
         unacknowledged[message.messageId] = message
@@ -140,7 +144,7 @@ final class TestCourier {
   }
 
   /// The private command.
-  func tell(_ change: AppStateChange) -> [UInt8] { session.appStateChanged(change) ?? [] }
+  func tell(_ change: AppStateChange) -> [UInt8] { session.isSimulated ? change.encoded : [] }
 
   /// The connection is gone: what was not acknowledged waits again.
   func connectionLost() {

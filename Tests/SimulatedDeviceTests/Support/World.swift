@@ -73,7 +73,7 @@ final class World {
   func advance(by nanoseconds: Int64) {
     let end = now.adding(nanoseconds: nanoseconds)
     while true {
-      let moments = [wake, isTransportOpen ? courier.session.holdUntil : nil].compactMap(\.self)
+      let moments = [wake, isTransportOpen ? courier.pause.end : nil].compactMap(\.self)
       guard let next = moments.filter({ $0 > now && $0 <= end }).min() else { break }
       now = next
       tick()
