@@ -40,8 +40,8 @@ extension Emulator {
     let listener = try naming("node", port) {
       try nodes.listen(on: SocketAddress(host: options.bind, port: port))
     }
-    listeners.append((NodesListener.name, listener))
-    ports.listeners.append((NodesListener.name, listener.address))
+    listeners.append((NodesService.listenerName, listener))
+    ports.listeners.append((NodesService.listenerName, listener.address))
   }
 
   /// The console is plain HTTP/1.1 and has a server of its own.

@@ -7,7 +7,7 @@ import PushModel
 public struct NodeHello: Equatable, Sendable {
   /// Of what nodes say to each other, hello included. Nodes of different versions don't talk.
   public static let version = 1
-  /// Most bytes of a document: a certificate of `RelayedDevice.certificateLimit` in Base64, and the names.
+  /// Most bytes of a document: a certificate of `EdgeDevice.certificateLimit` in Base64, and the names.
   static let byteLimit = 24 << 10
   /// Most bytes of a node's name.
   static let nameLimit = 255
@@ -19,7 +19,7 @@ public struct NodeHello: Equatable, Sendable {
     /// Plain HTTP/1.1 for the other node's console.
     case console
     /// Bytes of the device protocol, from behind TLS.
-    case device(RelayedDevice)
+    case device(EdgeDevice)
 
     /// As it is called in the document and in logs.
     public var word: String {
@@ -54,7 +54,7 @@ public struct NodeHello: Equatable, Sendable {
     case "link": kind = .link
     case "console": kind = .console
     case "device":
-      guard let device = RelayedDevice(value) else { return nil }
+      guard let device = EdgeDevice(value) else { return nil }
       kind = .device(device)
     default: return nil
     }
@@ -62,7 +62,7 @@ public struct NodeHello: Equatable, Sendable {
 }
 
 /// What the node that a device has connected to knows of the connection, for the node that the device belongs to.
-public struct RelayedDevice: Equatable, Sendable {
+public struct EdgeDevice: Equatable, Sendable {
   /// Most bytes of a certificate. The identity of a device takes 1 KiB.
   public static let certificateLimit = 16 << 10
 

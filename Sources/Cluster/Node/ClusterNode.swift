@@ -204,9 +204,6 @@ public final class ClusterNode {
 
   public func count(devices: Int) { presence.count(devices: devices) }
 
-  /// Where another node's listener for nodes is; nil while it is not known to live.
-  public func address(of node: String) -> SocketAddress? { presence[node]?.address }
-
   /// The connection to a node is gone, and can't be made again: it need not be waited for.
   public func lost(_ node: String) { presence.forget(node) }
 

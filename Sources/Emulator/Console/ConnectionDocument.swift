@@ -22,7 +22,7 @@ enum ConnectionDocument {
   }
 
   private static func describe(
-    _ listener: String, _ connection: SocketConnection, _ relay: DeviceRelay?
+    _ listener: String, _ connection: SocketConnection, _ relay: EdgeTunnels?
   ) -> JSONValue {
     .object(
       [

@@ -25,7 +25,7 @@ final class CourierConnection: ConnectionHandler {
   /// The link back is cut when it closes, which may be amid any call to it that ends it.
   private let connection: SocketConnection
   /// What is known of the device by the node that it has connected to; nil if that is this one.
-  private let told: RelayedDevice?
+  private let told: EdgeDevice?
   private let output: CourierOutput
   /// In a cluster, until the first identity is settled.
   private var arrival: DeviceArrival?
@@ -37,7 +37,7 @@ final class CourierConnection: ConnectionHandler {
   /// That of the first device that has one; nil on nearly every connection.
   private var phone: CourierPhone?
 
-  init(_ service: CourierService, _ connection: SocketConnection, told: RelayedDevice? = nil) {
+  init(_ service: CourierService, _ connection: SocketConnection, told: EdgeDevice? = nil) {
     (self.service, self.connection, self.told) = (service, connection, told)
     output = CourierOutput(service, connection, told)
     if service.relay != nil { arrival = DeviceArrival() }
@@ -191,7 +191,7 @@ final class CourierConnection: ConnectionHandler {
 
   /// In a cluster: a device is connected to the node that its zone belongs to, with all others on its connection.
   private func place(
-    _ identity: DeviceArrival.Identity, _ relay: DeviceRelay, _ instant: Instant, _ now: Timestamp
+    _ identity: DeviceArrival.Identity, _ relay: EdgeTunnels, _ instant: Instant, _ now: Timestamp
   ) {
     let udid = identity.device.udid
     guard !relay.isHere(udid) else {
@@ -247,7 +247,7 @@ final class CourierConnection: ConnectionHandler {
   }
 
   /// It is known where the device that waits belongs.
-  private func settle(_ place: DeviceRelay.Place) {
+  private func settle(_ place: EdgeTunnels.Place) {
     guard let arrival, let identity = arrival.pending else { return }
     self.arrival = nil
     switch place {

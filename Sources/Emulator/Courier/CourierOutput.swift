@@ -23,7 +23,7 @@ final class CourierOutput {
 
   private let service: CourierService
   private let connection: SocketConnection
-  private let told: RelayedDevice?
+  private let told: EdgeDevice?
   private(set) lazy var link = DeviceLink(outlet: self)
   private var state = State.stranger
   private var turn: DeviceTurn
@@ -36,7 +36,7 @@ final class CourierOutput {
   /// What the connection holds of what the device has said, in bytes.
   private var heldInput = 0
 
-  init(_ service: CourierService, _ connection: SocketConnection, _ told: RelayedDevice?) {
+  init(_ service: CourierService, _ connection: SocketConnection, _ told: EdgeDevice?) {
     (self.service, self.connection, self.told) = (service, connection, told)
     turn = DeviceTurn(service.devices, service.faults)
   }

@@ -24,7 +24,7 @@ final class CourierService {
   /// Checks certificate, nonce and signature, or the certificate of the handshake; a sentence says why it refuses.
   let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   /// Leads devices of other nodes to these; nil without a cluster. To be set before anybody connects.
-  var relay: DeviceRelay?
+  var relay: EdgeTunnels?
   /// Which of them have output in this turn.
   let devices: TurnDevices
   /// What phones have told and nobody has read.
@@ -56,7 +56,7 @@ final class CourierService {
   }
 
   /// Takes a device that another node leads here.
-  func take(_ connection: SocketConnection, _ device: RelayedDevice) {
+  func take(_ connection: SocketConnection, _ device: EdgeDevice) {
     let courier = CourierConnection(self, connection, told: device)
     connections[ObjectIdentifier(courier)] = courier
     connection.handler = courier

@@ -39,7 +39,7 @@ enum ClusterMetrics {
     ]
   }
 
-  private static func of(_ relay: PushRelay) -> [MetricFamily] {
+  private static func of(_ relay: EdgeSink) -> [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_relay_waiting", .gauge,

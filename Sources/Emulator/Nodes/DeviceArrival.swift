@@ -31,11 +31,11 @@ final class DeviceArrival {
 
   /// An identity has to wait until its place is known. `own` is its connection, if it may be led to another node.
   func wait(
-    for identity: Identity, _ relay: DeviceRelay, _ own: SocketConnection?,
-    _ settle: @escaping (DeviceRelay.Place) -> Void
+    for identity: Identity, _ relay: EdgeTunnels, _ own: SocketConnection?,
+    _ settle: @escaping (EdgeTunnels.Place) -> Void
   ) {
     pending = identity
-    stopWaiting = relay.place(identity.device.udid, told: own.map(RelayedDevice.init), settle)
+    stopWaiting = relay.place(identity.device.udid, told: own.map(EdgeDevice.init), settle)
   }
 
   /// The device is gone.
@@ -47,7 +47,7 @@ final class DeviceArrival {
   }
 }
 
-extension RelayedDevice {
+extension EdgeDevice {
   /// What another node is told of a device that has connected here.
   fileprivate init(_ connection: SocketConnection) {
     self.init(

@@ -22,10 +22,10 @@ final class EmulatorNode {
   let cluster: ClusterNode
   private let loop: EventLoop
   private unowned let broker: Broker
-  let relay: PushRelay
-  private let links: RelayLinks
-  private let guests: RelayGuests
-  private let commands: CommandRelay
+  let relay: EdgeSink
+  private let links: EdgeLinks
+  private let edges: LeaderLinks
+  private let commands: EdgeCommands
   let service: NodesService
   private var drainTimer: LoopEvent?
   /// The order that is carried out, or was last, and what came of it.
@@ -69,13 +69,13 @@ final class EmulatorNode {
     broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
     broker.zoneOfChannel = { UInt16(map.zone(ofChannel: $0).number) }
     service = emulator.join(cluster)
-    links = RelayLinks(service.caller, ordinal: cluster.membership.ordinal)
-    commands = CommandRelay(loop: loop, cluster: cluster, links: links, broker: broker)
-    relay = PushRelay(
+    links = EdgeLinks(service.caller, ordinal: cluster.membership.ordinal)
+    commands = EdgeCommands(loop: loop, cluster: cluster, links: links, broker: broker)
+    relay = EdgeSink(
       loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
       commands: commands, broadcasts: emulator.provider.broadcasts, logger: emulator.logger)
-    guests = RelayGuests(loop: loop, broker, cluster, clock)
-    service.onLink = { [guests] in guests.take($0, $1) }
+    edges = LeaderLinks(loop: loop, broker, cluster, clock)
+    service.onLink = { [edges] in edges.take($0, $1) }
     attach(emulator)
   }
 
@@ -129,7 +129,7 @@ final class EmulatorNode {
 
   /// Tells the others where this node is, and turns the loop until each zone has an owner, or for a while.
   func announce(_ emulator: Emulator) throws {
-    guard let nodes = emulator.ports[NodesListener.name] else { return }
+    guard let nodes = emulator.ports[NodesService.listenerName] else { return }
     cluster.listens(
       at: advertised(nodes), console: emulator.ports["console"].map { advertised($0) })
     carryOutOrders(emulator)
@@ -189,7 +189,7 @@ final class EmulatorNode {
     _ key: ChannelTable.Key, storesNewest: Bool?, done: @escaping (Bool) -> Void
   ) -> Bool {
     guard !isHere(channel: key.id), let topic = broker.registry[key.topic].name else { return false }
-    let action: RelayedCommand.Action =
+    let action: LinkCommand.Action =
       storesNewest.map { .createChannel(topic: topic, key.environment, id: key.id, storesNewest: $0) }
       ?? .deleteChannel(topic: topic, key.environment, id: key.id)
     commands.ask(action, in: cluster.map.zone(ofChannel: key.id)) {

@@ -7,11 +7,13 @@ import Zones
 
 /// What a node and the others of its cluster have to do with each other: its listener for them, and its connections to them.
 ///
-///     other node ── link ────→ NodesListener ─→ `onLink`
-///                ── device ──→               ─→ the courier
-///                ── console ─→               ─→ the console's server
+///     other node ── link ────→ listener, NodeGuest ─→ `onLink`
+///                ── device ──→                     ─→ the courier
+///                ── console ─→                     ─→ the console's server
 ///     this node ─→ `caller` ── hello ─→ another node's listener
 final class NodesService {
+  static let listenerName = "nodes"
+
   let cluster: any ClusterView
   /// Makes connections to other nodes.
   let caller: NodeCaller
@@ -19,31 +21,37 @@ final class NodesService {
   /// (`waitsForCommits`, which is on). nil: nobody is taken.
   var onLink: ((_ peer: String, SocketConnection) -> Void)?
   /// Leads devices to their nodes.
-  let devices: DeviceRelay
+  let devices: EdgeTunnels
   /// Asks other consoles.
   let consoles: ConsoleRelay
   private unowned let emulator: Emulator
-  private var listener: NodesListener?
 
   init(_ emulator: Emulator, _ cluster: any ClusterView) {
     (self.emulator, self.cluster) = (emulator, cluster)
     caller = NodeCaller(loop: emulator.loop, cluster: cluster, logger: emulator.logger)
     consoles = ConsoleRelay(cluster: cluster, caller: caller)
-    devices = DeviceRelay(loop: emulator.loop, cluster: cluster, caller: caller, logger: emulator.logger)
+    devices = EdgeTunnels(loop: emulator.loop, cluster: cluster, caller: caller, logger: emulator.logger)
   }
 
-  /// Opens the listener for other nodes.
+  /// Opens the listener for other nodes; throws `SocketError` if the address can't be had.
   func listen(on address: SocketAddress) throws -> SocketListener {
-    var takers = NodesListener.Takers(
-      patience: { [caller] in caller.patience },
-      link: { [unowned self] in onLink?($0, $1) },
-      console: { [unowned emulator] in emulator.console?.adopt(node: $1) },
-      device: { [courier = emulator.courier] in courier.take($2, $1) })
-    takers.refusal = { [unowned self] in refusal($0) }
-    let listener = try NodesListener(
-      loop: emulator.loop, address: address, cluster: cluster, logger: emulator.logger, takers: takers)
-    self.listener = listener
-    return listener.listener
+    let hosts = NodeGuest.Hosts(
+      refusal: { [unowned self] in refusal($0) }, take: { [unowned self] in take($0, $1) })
+    let (loop, logger) = (emulator.loop, emulator.logger)
+    let listener = try SocketListener(loop: loop, address: address, context: nil) { [cluster, caller] in
+      NodeGuest(
+        $0, loop: loop, cluster: cluster, timeout: caller.patience, logger: logger, hosts: hosts)
+    }
+    listener.name = Self.listenerName
+    return listener
+  }
+
+  private func take(_ hello: NodeHello, _ connection: SocketConnection) {
+    switch hello.kind {
+    case .link: onLink?(hello.caller, connection)
+    case .console: emulator.console?.adopt(node: connection)
+    case .device(let device): emulator.courier.take(connection, device)
+    }
   }
 
   var metrics: [MetricFamily] { devices.metrics + consoles.metrics }

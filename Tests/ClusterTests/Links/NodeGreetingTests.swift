@@ -69,7 +69,7 @@ private struct Meeting {
 
 @Suite("How two nodes get to know each other")
 struct NodeGreetingTests {
-  private static let device = RelayedDevice(
+  private static let device = EdgeDevice(
     requestedName: "courier.push.apple.com", alpn: "apns-pack-v1",
     remoteAddress: SocketAddress(host: "192.0.2.7", port: 49152), certificate: [0x30, 0, 255])
 
@@ -78,7 +78,7 @@ struct NodeGreetingTests {
     arguments: [
       NodeHello.Kind.link, .console, .device(device),
       .device(
-        RelayedDevice(
+        EdgeDevice(
           requestedName: nil, alpn: nil, remoteAddress: SocketAddress(host: "::1", port: 1), certificate: nil)
       ),
     ])
@@ -203,11 +203,11 @@ struct NodeGreetingTests {
   @Test("a certificate of the greatest length fits, and more is not sent")
   func certificate() {
     var device = Self.device
-    device.certificate = [UInt8](repeating: 7, count: RelayedDevice.certificateLimit)
+    device.certificate = [UInt8](repeating: 7, count: EdgeDevice.certificateLimit)
     var meeting = Meeting(.device(device))
     meeting.talk()
     #expect(meeting.met?.kind == .device(device))
-    device.certificate = [UInt8](repeating: 7, count: 2 * RelayedDevice.certificateLimit)
+    device.certificate = [UInt8](repeating: 7, count: 2 * EdgeDevice.certificateLimit)
     var other = Meeting(.device(device))
     other.talk()
     #expect(other.met == nil && other.callerRefused != nil && other.acceptorRefused != nil)

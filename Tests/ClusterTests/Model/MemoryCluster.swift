@@ -1,4 +1,5 @@
 import Broker
+import Platform
 import PushModel
 import TestSupport
 import Zones
@@ -93,10 +94,10 @@ final class MemoryCluster: PushService {
 
   /// What may be done twice without harm, at the owner of its zone, and read by all. False if there is no such channel.
   @discardableResult
-  private func ask(_ action: RelayedCommand.Action, in zone: Int) throws -> Bool {
+  private func ask(_ action: LinkCommand.Action, in zone: Int) throws -> Bool {
     let owner = try owner(ofZone: zone)
-    let outcome = RelayOwner(owner.broker, isMine: { owner.owns(Int($0)) }).carryOut(
-      RelayedCommand(number: 0, zone: UInt16(zone), action), RelayGate(patience: .max), at: owner.instant)
+    let outcome = ZoneLeader(owner.broker, isMine: { owner.owns(Int($0)) }).obey(
+      LinkCommand(number: 0, zone: UInt16(zone), action), LeaderGate(patience: .max), at: owner.instant)
     guard outcome != .notMine else { throw ModelViolation("the owner of zone \(zone) has refused") }
     try endTurn()
     try readAll()
@@ -182,22 +183,22 @@ final class MemoryCluster: PushService {
 final class RelayEdge {
   private let member: ClusterMember
   private unowned let cluster: MemoryCluster
-  private(set) lazy var desk = RelayDesk<Int>(
+  private(set) lazy var desk = EdgePushes<Int>(
     member.broker, cluster.map, limit: 1 << 20, patience: .max,
     .init(
-      seat: { [unowned self] in seat(Int($0)) }, send: { [unowned self] in send($0, $2, to: $3) },
+      seat: { [unowned self] in seat(Int($0)) }, send: { [unowned self] in send($0, $2, to: $3.name) },
       settled: { [unowned self] in verdicts[$0.ticket] = .some($1.rejection) }))
   /// At the other ends of the links.
-  private var gates: [String: RelayGate] = [:]
+  private var gates: [String: LeaderGate] = [:]
   /// By the pushes' numbers.
   private(set) var verdicts: [Int: Rejection?] = [:]
 
   init(_ member: ClusterMember, _ cluster: MemoryCluster) { (self.member, self.cluster) = (member, cluster) }
 
-  private func seat(_ zone: Int) -> RelayDesk<Int>.Seat {
+  private func seat(_ zone: Int) -> ZoneSeat {
     switch member.owner(of: zone) {
     case member.name: member.owns(zone) ? .here : .nowhere
-    case let other?: .at(other)
+    case let other?: .at(NodePeer(name: other, address: SocketAddress(host: "127.0.0.1", port: 1)))
     case nil: .nowhere
     }
   }
@@ -223,14 +224,14 @@ final class RelayEdge {
     guard let owner = cluster.member(named: peer) else { return }
     let now = cluster.now
     var message = message
-    RelaySending(heard: RelayGate.time(owner.instant), attempt: attempt).mark(&message)
-    var gate = gates[peer] ?? RelayGate(patience: .max)
+    LinkStamp(heard: LeaderGate.time(owner.instant), attempt: attempt).mark(&message)
+    var gate = gates[peer] ?? LeaderGate(patience: .max)
     defer { gates[peer] = gate }
-    RelayFrame.withPush(in: message) { push in
+    LinkFrame.withPush(in: message) { push in
       guard let push else { return }
-      let outcome = RelayOwner(owner.broker, isMine: { owner.owns(Int($0)) }).decide(
+      let outcome = ZoneLeader(owner.broker, isMine: { owner.owns(Int($0)) }).decide(
         push, &gate, now: now, at: owner.instant)
-      desk.take(RelayedVerdict(number: push.number, outcome), from: peer, now: now)
+      desk.take(LinkVerdict(number: push.number, outcome), from: peer, now: now)
     }
   }
 }

@@ -1,4 +1,5 @@
 import Broker
+import Platform
 import PushModel
 import TestSupport
 import Zones
@@ -31,11 +32,11 @@ final class RelaySimulation {
     var early: [Request] = []
     /// What the owner's clock said last, as the edge knows.
     var heard: UInt64 = 0
-    var gate = RelayGate(patience: RelaySimulation.patience)
+    var gate = LeaderGate(patience: RelaySimulation.patience)
     var requests: [(at: Int, bytes: [UInt8])] = []
     var replies: [(at: Int, bytes: [UInt8])] = []
-    var requestDecoder = RelayDecoder()
-    var replyDecoder = RelayDecoder()
+    var requestDecoder = LinkDecoder()
+    var replyDecoder = LinkDecoder()
 
     init(edge: Int, owner: Int, opensAt: Int, isRefused: Bool) {
       (self.edge, self.owner, self.opensAt, self.isRefused) = (edge, owner, opensAt, isRefused)
@@ -206,20 +207,20 @@ final class RelaySimulation {
       node.owned[zone] = owners[zone] == index
       node.seen[zone] = owners[zone]
     }
-    node.desk = RelayDesk(
+    node.desk = EdgePushes(
       node.broker, RelayNode.map, limit: 1 << 20, patience: Self.patience,
       .init(
         seat: { [unowned self] in seat(Int($0), at: index) },
         send: { [unowned self] in
-          send(Request(message: $0, since: $1, attempt: $2), from: index, to: $3)
+          send(Request(message: $0, since: $1, attempt: $2), from: index, to: $3.name)
         },
         settled: { [unowned self] in if lives[index] == life { answer($0.ticket, $1.rejection) } }))
   }
 
-  private func seat(_ zone: Int, at index: Int) -> RelayDesk<Int>.Seat {
+  private func seat(_ zone: Int, at index: Int) -> ZoneSeat {
     if nodes[index].owned[zone] { return .here }
     guard let owner = nodes[index].seen[zone], owner != index else { return .nowhere }
-    return .at(nodes[owner].name)
+    return .at(nodes[owner].peer)
   }
 
   private func mayDecide(_ zone: Int, at index: Int) -> Bool {
@@ -278,7 +279,7 @@ final class RelaySimulation {
   // MARK: Links
 
   private func send(_ request: Request, from edge: Int, to peer: String) {
-    RelayFrame.withPush(in: request.message) { relayed in
+    LinkFrame.withPush(in: request.message) { relayed in
       guard let number = relayed.map({ Int(RelayNode.number(in: $0.push.payload)) }) else { return }
       if pushed[number].answer != nil { fail("push \(number) is sent, and its provider was answered") }
     }
@@ -296,7 +297,7 @@ final class RelaySimulation {
     guard !link.isCutAtOwner else { return }
     let age = UInt64(clamping: instant.nanoseconds(since: request.since))
     var message = request.message
-    RelaySending(heard: link.heard, age: age, attempt: request.attempt).mark(&message)
+    LinkStamp(heard: link.heard, age: age, attempt: request.attempt).mark(&message)
     link.requests.append((arrival(behind: link.requests.last?.at), message))
   }
 
@@ -304,14 +305,14 @@ final class RelaySimulation {
   private func tellTime() {
     guard time % 5 == 0 else { return }
     for link in links where link.isOpen && !link.isCutAtOwner {
-      reply(.time(RelayGate.time(instant)), on: link, after: 0)
+      reply(.time(LeaderGate.time(instant)), on: link, after: 0)
     }
   }
 
   /// It leaves when the engine has what is before it.
-  private func reply(_ reply: RelayFrame.Reply, on link: Link, after steps: Int) {
+  private func reply(_ reply: LinkFrame.Reply, on link: Link, after steps: Int) {
     let ready = max(outputs[link.owner].last?.at ?? 0, max(slowUntil[link.owner], time + steps))
-    outputs[link.owner].append((ready, link, RelayFrame.bytes(of: reply)))
+    outputs[link.owner].append((ready, link, LinkFrame.bytes(of: reply)))
   }
 
   /// In order, and at times only after everybody's patience has ended.
@@ -347,14 +348,14 @@ final class RelaySimulation {
 
   private func open(_ link: Link) {
     guard !link.isRefused else { return lose(link) }
-    (link.isOpen, link.heard) = (true, RelayGate.time(instant))
+    (link.isOpen, link.heard) = (true, LeaderGate.time(instant))
     for request in link.early { transmit(request, on: link) }
     link.early = []
   }
 
   private func receive(_ bytes: [UInt8], on link: Link) {
     let node = nodes[link.owner]
-    let owner = RelayOwner(node.broker) { [unowned self] in mayDecide(Int($0), at: link.owner) }
+    let owner = ZoneLeader(node.broker) { [unowned self] in mayDecide(Int($0), at: link.owner) }
     do {
       try bytes.withUnsafeBytes { bytes in
         try link.requestDecoder.requests(in: bytes) { request in
@@ -362,7 +363,7 @@ final class RelaySimulation {
           let outcome = owner.decide(relayed, &link.gate, now: now, at: instant)
           if outcome == .notMine { tried.refused += 1 }
           drain()
-          reply(.verdict(RelayedVerdict(number: relayed.number, outcome)), on: link, after: whole(2))
+          reply(.verdict(LinkVerdict(number: relayed.number, outcome)), on: link, after: whole(2))
         }
       }
     } catch { fail("\(error)") }
@@ -419,11 +420,12 @@ final class RelayNode {
   private static let topics = ["com.example.app", "com.example.other"].compactMap { Topic($0) }
 
   let name: String
+  var peer: NodePeer { NodePeer(name: name, address: SocketAddress(host: "127.0.0.1", port: 1)) }
   let broker: Broker
   /// Zones that it owns, and whom it takes for the owner of each.
   var owned = [Bool](repeating: false, count: zones)
   var seen = [Int?](repeating: nil, count: zones)
-  var desk: RelayDesk<Int>?
+  var desk: EdgePushes<Int>?
   private var phones: [Phone] = []
   private var tokens: [[UInt8]] = []
   private var looked: [Int]

@@ -33,7 +33,8 @@ final class TestCourier {
   private var nextId: UInt32 = 100
 
   func accept(at now: Instant) {
-    (session, pause) = (CourierServerSession(acceptedAt: now), QuietPause())
+    session = CourierServerSession(acceptedAt: now)
+    pause = QuietPause()
     decoder = CourierDecoder()
     (output, hasHungUp) = ([], false)
     filters = []

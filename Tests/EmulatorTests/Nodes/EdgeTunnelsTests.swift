@@ -13,7 +13,7 @@ import Zones
 extension LiveTests {
   /// Devices that connect to node A and belong to node B: `phone-1` does, `phone-2` is A's.
   @Suite("Devices of other nodes")
-  struct DeviceRelayTests {
+  struct EdgeTunnelsTests {
     private let nodes: TwoNodes
     private var edge: EmulatorHarness { nodes.a }
     private var owner: EmulatorHarness { nodes.b }

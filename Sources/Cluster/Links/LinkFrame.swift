@@ -7,7 +7,7 @@ import PushModel
 ///
 /// The side that made the link sends pushes and commands for zones of the other; that sends verdicts, and later what became of
 /// them. Integers are big endian.
-public enum RelayFrame {
+public enum LinkFrame {
   enum Kind: UInt8 { case introduction = 1, push, verdict, step, command, done, time }
 
   /// Largest message, in bytes: a push with a payload of 65,535 bytes (`--payload-limit`) and every other field at its limit, and room.
@@ -17,16 +17,16 @@ public enum RelayFrame {
   public enum Request {
     /// First of all: which life of which node this is.
     case introduction(ordinal: UInt64)
-    case push(RelayedPush)
-    case command(RelayedCommand)
+    case push(LinkPush)
+    case command(LinkCommand)
   }
 
   /// One message of the other side.
   public enum Reply: Equatable, Sendable {
-    case verdict(RelayedVerdict)
-    case step(RelayedStep)
+    case verdict(LinkVerdict)
+    case step(LinkStep)
     /// What became of the command of this number.
-    case done(number: UInt64, RelayedCommand.Outcome)
+    case done(number: UInt64, LinkCommand.Outcome)
     /// What its clock says, in nanoseconds: first of all, and some times a second.
     case time(UInt64)
   }
@@ -62,10 +62,10 @@ public enum RelayFrame {
   }
 
   /// One push, whole; its bytes are copied.
-  public static func bytes(of push: RelayedPush) -> [UInt8] { bytes(.push) { push.write(to: &$0) } }
+  public static func bytes(of push: LinkPush) -> [UInt8] { bytes(.push) { push.write(to: &$0) } }
 
   /// One command, whole.
-  public static func bytes(of command: RelayedCommand) -> [UInt8] {
+  public static func bytes(of command: LinkCommand) -> [UInt8] {
     bytes(.command) { command.write(to: &$0) }
   }
 
@@ -75,7 +75,7 @@ public enum RelayFrame {
   // MARK: Reading
 
   /// Lends the push of a message that `bytes(of:)` has made; nil if it is none.
-  public static func withPush(in message: [UInt8], _ body: (RelayedPush?) -> Void) {
+  public static func withPush(in message: [UInt8], _ body: (LinkPush?) -> Void) {
     message.withUnsafeBytes { bytes in
       var cursor = StateCursor(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4)))
       var topics = LastTopic()
@@ -90,20 +90,20 @@ public enum RelayFrame {
   ) throws(StateCursor.Damage) -> Request {
     switch try kind(&cursor) {
     case .introduction: .introduction(ordinal: try cursor.integer())
-    case .push: .push(try RelayedPush(&cursor, &topics))
-    case .command: .command(try RelayedCommand(&cursor))
+    case .push: .push(try LinkPush(&cursor, &topics))
+    case .command: .command(try LinkCommand(&cursor))
     case let other: throw StateCursor.Damage(description: "expected a request, got \(other)")
     }
   }
 
   static func reply(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> Reply {
     switch try kind(&cursor) {
-    case .verdict: .verdict(try RelayedVerdict(&cursor))
-    case .step: .step(try RelayedStep(&cursor))
+    case .verdict: .verdict(try LinkVerdict(&cursor))
+    case .step: .step(try LinkStep(&cursor))
     case .done:
       .done(
         number: try cursor.integer(),
-        try cursor.value(RelayedCommand.Outcome(rawValue: try cursor.integer()), "an outcome"))
+        try cursor.value(LinkCommand.Outcome(rawValue: try cursor.integer()), "an outcome"))
     case .time: .time(try cursor.integer())
     case let other: throw StateCursor.Damage(description: "expected a reply, got \(other)")
     }
@@ -116,7 +116,7 @@ public enum RelayFrame {
 }
 
 /// Cuts what comes on a link into messages.
-public struct RelayDecoder: ~Copyable {
+public struct LinkDecoder: ~Copyable {
   private var held = ByteBuffer()
   private var topics = LastTopic()
 
@@ -126,16 +126,16 @@ public struct RelayDecoder: ~Copyable {
   public var heldBytes: Int { held.capacity }
 
   /// Takes what came, and hands each whole request to `take`, which answers whether to go on. Throws a sentence for what no node sends.
-  public mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (RelayFrame.Request) -> Void) throws
+  public mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Request) -> Void) throws
   {
     var topics = topics
     defer { self.topics = topics }
-    try messages(in: bytes) { cursor in take(try RelayFrame.request(&cursor, &topics)) }
+    try messages(in: bytes) { cursor in take(try LinkFrame.request(&cursor, &topics)) }
   }
 
   /// The same of replies.
-  public mutating func replies(in bytes: UnsafeRawBufferPointer, _ take: (RelayFrame.Reply) -> Void) throws {
-    try messages(in: bytes) { cursor in take(try RelayFrame.reply(&cursor)) }
+  public mutating func replies(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Reply) -> Void) throws {
+    try messages(in: bytes) { cursor in take(try LinkFrame.reply(&cursor)) }
   }
 
   private mutating func messages(
@@ -146,9 +146,9 @@ public struct RelayDecoder: ~Copyable {
     let all = held.bytes
     while all.count - position >= 4 {
       let count = Int(UInt32(bigEndian: all.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
-      guard count <= RelayFrame.limit else {
+      guard count <= LinkFrame.limit else {
         throw StateCursor.Damage(
-          description: "expected a message of at most \(RelayFrame.limit) bytes, got \(count)")
+          description: "expected a message of at most \(LinkFrame.limit) bytes, got \(count)")
       }
       guard all.count - position - 4 >= count else { break }
       var cursor = StateCursor(UnsafeRawBufferPointer(rebasing: all[position + 4..<position + 4 + count]))

@@ -11,8 +11,8 @@ import Zones
 ///        ├──── zone is elsewhere ─→ link to its owner: the verdict comes later
 ///        └──── nobody owns it ────→ held until somebody does, for a bounded time, then 503
 ///
-/// What is held and sent, and what becomes of it, `RelayDesk` decides; here are its links, its clock and its providers.
-final class PushRelay: PushSink {
+/// What is held and sent, and what becomes of it, `EdgePushes` decides; here are its links, its clock and its providers.
+final class EdgeSink: PushSink {
   /// Held or under way for longer than this, a push is given up, in nanoseconds.
   static let patience: Int64 = 5_000_000_000
   /// The engine may let a commit wait for so long before providers wait too, in nanoseconds.
@@ -25,18 +25,18 @@ final class PushRelay: PushSink {
   private let cluster: ClusterNode
   private let clock: EmulatorClock
   private let waiters: PushWaiters
-  private let links: RelayLinks
-  private lazy var desk = RelayDesk<PushTicket>(
+  private let links: EdgeLinks
+  private lazy var desk = EdgePushes<PushTicket>(
     broker, cluster.map, limit: Self.limit, patience: Self.patience,
     .init(
-      seat: { [cluster] in .init(cluster.seat(of: ZoneNumber(Int($0)))) },
-      send: { [links, cluster] in links.send($0, since: $1, attempt: $2, to: $3, cluster) },
+      seat: { [cluster] in cluster.seat(of: ZoneNumber(Int($0))) },
+      send: { [links] in links.send($0, since: $1, attempt: $2, to: $3) },
       began: { [unowned self] in if capture != nil { awaited.insert($0) } },
       settled: { [unowned self] in settle($0, $1) }))
   /// Waiters whose push there was no room for, or no engine.
   private var busy: Set<Int> = []
   private var timer: LoopEvent?
-  private let commands: CommandRelay
+  private let commands: EdgeCommands
   /// For channels of this node's own zones.
   private let broadcasts: any BroadcastSink
   private let logger: Logger
@@ -51,7 +51,7 @@ final class PushRelay: PushSink {
 
   init(
     loop: EventLoop, broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
-    links: RelayLinks, commands: CommandRelay, broadcasts: any BroadcastSink, logger: Logger
+    links: EdgeLinks, commands: EdgeCommands, broadcasts: any BroadcastSink, logger: Logger
   ) {
     (self.broker, self.cluster, self.clock, self.waiters, self.links) = (
       broker, cluster, clock, waiters, links
@@ -117,7 +117,7 @@ final class PushRelay: PushSink {
 
   // MARK: What owners say
 
-  private func take(_ reply: RelayFrame.Reply, from peer: String) {
+  private func take(_ reply: LinkFrame.Reply, from peer: String) {
     switch reply {
     case .verdict(let verdict): desk.take(verdict, from: peer, now: clock.now())
     case .step(let step): broker.history.noteElsewhere(step.id, step.state, at: step.at)
@@ -127,7 +127,7 @@ final class PushRelay: PushSink {
     }
   }
 
-  private func settle(_ pending: RelayDesk<PushTicket>.Pending, _ result: SubmissionResult) {
+  private func settle(_ pending: EdgePushes<PushTicket>.Pending, _ result: SubmissionResult) {
     if let capture {
       awaited.remove(pending.id)
       capture.decided(pending.id)
@@ -166,7 +166,7 @@ final class PushRelay: PushSink {
   }
 }
 
-extension PushRelay: BroadcastSink {
+extension EdgeSink: BroadcastSink {
   /// It is in the log of its channel's zone before its provider hears of it.
   func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
@@ -188,19 +188,9 @@ extension PushRelay: BroadcastSink {
   }
 }
 
-extension RelayQueue.Seat {
-  fileprivate init(_ seat: ZoneSeat) {
-    switch seat {
-    case .here: self = .here
-    case .at(let peer): self = .at(peer.name)
-    case .nowhere: self = .nowhere
-    }
-  }
-}
-
 extension Rejection {
   /// What a provider hears of a broadcast that another node was asked for; nil for success.
-  fileprivate init?(ofBroadcast outcome: RelayedCommand.Outcome?) {
+  fileprivate init?(ofBroadcast outcome: LinkCommand.Outcome?) {
     switch outcome {
     case .done: return nil
     case .noChannel: self = .channelNotRegistered

@@ -7,9 +7,9 @@ import Zones
 
 /// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its owner has done it, or
 /// for a bounded time.
-final class CommandRelay {
+final class EdgeCommands {
   /// What the owner has said, or nil if it is not known whether it was done.
-  typealias Completion = (RelayedCommand.Outcome?) -> Void
+  typealias Completion = (LinkCommand.Outcome?) -> Void
 
   /// Nanoseconds until nobody asks any more.
   private static let patience: Int64 = 5_000_000_000
@@ -20,39 +20,38 @@ final class CommandRelay {
   private static let limit = 10_000
 
   private struct Pending {
-    var command: RelayedCommand
+    var command: LinkCommand
     var since: Instant
     var askedAt: Instant?
     var done: Completion
   }
 
   private let cluster: ClusterNode
-  private let links: RelayLinks
-  private let commands: RelayCommands
+  private let links: EdgeLinks
+  private let broker: Broker
   private var pending: [UInt64: Pending] = [:]
   private var nextNumber: UInt64 = 1
   private var timer: LoopEvent?
 
-  init(loop: EventLoop, cluster: ClusterNode, links: RelayLinks, broker: Broker) {
-    (self.cluster, self.links) = (cluster, links)
-    commands = RelayCommands(broker: broker)
+  init(loop: EventLoop, cluster: ClusterNode, links: EdgeLinks, broker: Broker) {
+    (self.cluster, self.links, self.broker) = (cluster, links, broker)
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     timer?.start(afterNanoseconds: Self.tickInterval)
   }
 
   /// Has it done; `done` hears what came of it, at once where the zone is here.
-  func ask(_ action: RelayedCommand.Action, in zone: ZoneNumber, done: @escaping Completion = { _ in }) {
-    guard cluster.seat(of: zone) != .here else { return done(commands.carryOut(action)) }
+  func ask(_ action: LinkCommand.Action, in zone: ZoneNumber, done: @escaping Completion = { _ in }) {
+    guard cluster.seat(of: zone) != .here else { return done(ZoneLeader.carryOut(action, by: broker)) }
     guard pending.count < Self.limit else { return done(nil) }
     let number = nextNumber
     nextNumber += 1
-    let command = RelayedCommand(number: number, zone: UInt16(zone.number), action)
+    let command = LinkCommand(number: number, zone: UInt16(zone.number), action)
     pending[number] = Pending(command: command, since: SystemClock.now(), done: done)
     send(number)
   }
 
   /// The owner's answer.
-  func answered(_ number: UInt64, _ outcome: RelayedCommand.Outcome) {
+  func answered(_ number: UInt64, _ outcome: LinkCommand.Outcome) {
     guard outcome != .notMine else { return _ = pending[number]?.askedAt = nil }
     pending.removeValue(forKey: number)?.done(outcome)
   }
@@ -63,10 +62,10 @@ final class CommandRelay {
     case .nowhere: break
     case .here:
       pending[number] = nil
-      waiting.done(commands.carryOut(waiting.command.action))
+      waiting.done(ZoneLeader.carryOut(waiting.command.action, by: broker))
     case .at(let peer):
       pending[number]?.askedAt = SystemClock.now()
-      links.send(RelayFrame.bytes(of: waiting.command), since: waiting.since, to: peer.name, cluster)
+      links.send(LinkFrame.bytes(of: waiting.command), since: waiting.since, to: peer)
     }
   }
 

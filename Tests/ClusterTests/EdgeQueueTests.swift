@@ -1,24 +1,27 @@
 import Broker
+import Platform
 import PushModel
 import Testing
 
 @testable import Cluster
 
-@Suite struct RelayQueueTests {
+@Suite struct EdgeQueueTests {
   private let now = Instant(nanoseconds: 0)
+  private let b = NodePeer(name: "b", address: SocketAddress(host: "127.0.0.1", port: 1))
+  private let c = NodePeer(name: "c", address: SocketAddress(host: "127.0.0.1", port: 2))
 
   private func add(
-    _ queue: inout RelayQueue<String>, _ zone: UInt16, _ seat: RelayQueue<String>.Seat, _ text: String,
+    _ queue: inout EdgeQueue<String>, _ zone: UInt16, _ seat: ZoneSeat, _ text: String,
     at seconds: Int64 = 0
-  ) -> RelayQueue<String>.Admission {
+  ) -> EdgeQueue<String>.Admission {
     queue.add(zone: zone, size: 10, seat: seat, now: Instant(nanoseconds: seconds * 1_000_000_000)) { _ in
       text
     }
   }
 
   @Test func goesToTheOwnerAndIsSettledOnce() {
-    var queue = RelayQueue<String>(limit: 100)
-    #expect(add(&queue, 1, .at("b"), "one") == .send("b", number: 1))
+    var queue = EdgeQueue<String>(limit: 100)
+    #expect(add(&queue, 1, .at(b), "one") == .send(b, number: 1))
     #expect(!queue.isClear(1) && queue.isClear(2))
     #expect(queue.settle(1, by: "c", isMine: true) == nil)
     #expect(queue.settle(1, by: "b", isMine: true) == "one")
@@ -27,11 +30,11 @@ import Testing
   }
 
   @Test func whatWasNotTakenGoesToTheNextOwnerInOrder() {
-    var queue = RelayQueue<String>(limit: 100)
-    _ = add(&queue, 1, .at("b"), "one")
-    _ = add(&queue, 1, .at("b"), "two")
+    var queue = EdgeQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at(b), "one")
+    _ = add(&queue, 1, .at(b), "two")
     // The zone is said to be at c: nothing overtakes what is at b.
-    #expect(add(&queue, 1, .at("c"), "three") == .held)
+    #expect(add(&queue, 1, .at(c), "three") == .held)
     #expect(queue.settle(1, by: "b", isMine: false) == nil)
     #expect(queue.release(1, to: "c") == [])
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
@@ -41,22 +44,22 @@ import Testing
   }
 
   @Test func whatIsUnderWayMayBePutBackBeforeWhatIsHeldGoesOn() {
-    var queue = RelayQueue<String>(limit: 100)
-    _ = add(&queue, 1, .at("b"), "one")
-    _ = add(&queue, 1, .at("b"), "two")
+    var queue = EdgeQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at(b), "one")
+    _ = add(&queue, 1, .at(b), "two")
     #expect(queue.settle(1, by: "b", isMine: false) == nil)
     #expect(queue.release(1, to: "b") == [] && queue.sending(2)?.attempt == 0)
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
     #expect(queue.release(1, to: "b") == [1, 2] && [1, 2].map { queue.sending($0)?.attempt } == [1, 1])
     #expect([1, 2].map { queue.settle($0, by: "b", isMine: true) } == ["one", "two"])
     // The owner that has refused the first attempt must not take it for new.
-    #expect(add(&queue, 1, .at("b"), "three") == .send("b", number: 3) && queue.sending(3)?.attempt == 1)
+    #expect(add(&queue, 1, .at(b), "three") == .send(b, number: 3) && queue.sending(3)?.attempt == 1)
   }
 
   /// With a cost that grows with what waits these are 10¹⁰ steps, which no machine takes in a minute.
   @Test(.timeLimit(.minutes(1))) func whatEachCostsDoesNotGrowWithWhatWaits() {
     let count: UInt64 = 100_000
-    var queue = RelayQueue<UInt64>(limit: .max)
+    var queue = EdgeQueue<UInt64>(limit: .max)
     func hold() {
       for number in 1...count {
         _ = queue.add(zone: 1, size: 1, seat: .nowhere, now: now) { _ in number }
@@ -75,9 +78,9 @@ import Testing
   }
 
   @Test func whatWasThrownAwayIsNotSaidAgain() {
-    var queue = RelayQueue<String>(limit: 100)
-    _ = add(&queue, 1, .at("b"), "under way")
-    _ = add(&queue, 1, .at("b"), "kept")
+    var queue = EdgeQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at(b), "under way")
+    _ = add(&queue, 1, .at(b), "kept")
     _ = add(&queue, 2, .nowhere, "held")
     _ = add(&queue, 2, .nowhere, "kept, too")
     #expect(queue.throwAway { !$0.hasPrefix("kept") } == ["held"])
@@ -90,9 +93,9 @@ import Testing
   }
 
   @Test func whatWasThrownAwayGoesWithALinkThatNeverWas() {
-    var queue = RelayQueue<String>(limit: 100)
-    _ = add(&queue, 1, .at("b"), "one")
-    _ = add(&queue, 1, .at("b"), "two")
+    var queue = EdgeQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at(b), "one")
+    _ = add(&queue, 1, .at(b), "two")
     #expect(queue.throwAway { $0 == "one" } == [])
     #expect(queue.lose("b", wasOpen: false) == ["one"])
     #expect(queue.release(1, to: "c") == [2])
@@ -100,20 +103,20 @@ import Testing
 
   /// Seed 546 of the simulation.
   @Test func nothingOvertakesWhatWillBeRefused() {
-    var queue = RelayQueue<String>(limit: 100)
-    _ = add(&queue, 1, .at("b"), "one")
-    _ = add(&queue, 1, .at("b"), "two", at: 5)
+    var queue = EdgeQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at(b), "one")
+    _ = add(&queue, 1, .at(b), "two", at: 5)
     #expect(queue.settle(1, by: "b", isMine: false) == nil)
     #expect(queue.takeOverdue(Instant(nanoseconds: 6_000_000_000), after: 5_000_000_000) == ["one"])
     // The owner refuses "two", as its edge has not heard of "one" before it was sent; it would take "three".
-    #expect(add(&queue, 1, .at("b"), "three", at: 6) == .held)
+    #expect(add(&queue, 1, .at(b), "three", at: 6) == .held)
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
     #expect(queue.release(1, to: "b") == [2, 3] && [2, 3].map { queue.sending($0)?.attempt } == [1, 1])
   }
 
   @Test func isTakenHereInOrderOnceNothingIsElsewhere() {
-    var queue = RelayQueue<String>(limit: 100)
-    _ = add(&queue, 1, .at("b"), "one")
+    var queue = EdgeQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at(b), "one")
     _ = add(&queue, 1, .here, "two")
     #expect(queue.takeFirst(1) == nil)
     _ = queue.settle(1, by: "b", isMine: false)
@@ -122,10 +125,10 @@ import Testing
   }
 
   @Test func neverSendsAgainWhatMayHaveBeenDone() {
-    var queue = RelayQueue<String>(limit: 100)
-    _ = add(&queue, 1, .at("b"), "one")
-    _ = add(&queue, 2, .at("b"), "two")
-    _ = add(&queue, 3, .at("c"), "three")
+    var queue = EdgeQueue<String>(limit: 100)
+    _ = add(&queue, 1, .at(b), "one")
+    _ = add(&queue, 2, .at(b), "two")
+    _ = add(&queue, 3, .at(c), "three")
     #expect(queue.lose("b", wasOpen: true) == ["one", "two"])
     #expect(queue.count == 1 && queue.waitingZones == [])
     // Nothing was said to c.
@@ -134,10 +137,10 @@ import Testing
   }
 
   @Test func givesUpWhatWaitsTooLong() {
-    var queue = RelayQueue<String>(limit: 100)
+    var queue = EdgeQueue<String>(limit: 100)
     _ = add(&queue, 1, .nowhere, "held")
-    _ = add(&queue, 2, .at("b"), "under way", at: 1)
-    _ = add(&queue, 2, .at("b"), "young", at: 5)
+    _ = add(&queue, 2, .at(b), "under way", at: 1)
+    _ = add(&queue, 2, .at(b), "young", at: 5)
     #expect(
       queue.takeOverdue(Instant(nanoseconds: 6_000_000_000), after: 5_000_000_000) == ["held", "under way"])
     #expect(queue.count == 1 && queue.isClear(1))
@@ -146,7 +149,7 @@ import Testing
   }
 
   @Test func takesNoMoreThanItHasRoomFor() {
-    var queue = RelayQueue<String>(limit: 15)
+    var queue = EdgeQueue<String>(limit: 15)
     #expect(add(&queue, 1, .nowhere, "one") == .held)
     #expect(add(&queue, 1, .nowhere, "two") == .held)
     #expect(add(&queue, 1, .nowhere, "three") == .full)
@@ -162,15 +165,15 @@ import Testing
         (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
         push.saysPriority = false
         push.messageID = MessageID(high: 1, low: 2)
-        output = RelayFrame.introduction(ordinal: 9)
+        output = LinkFrame.introduction(ordinal: 9)
         // Two of one topic, one of another and one of none.
         for topic in ["com.example.app", "com.example.app", "com.example.other", ""] {
-          output += RelayFrame.bytes(
-            of: RelayedPush(number: 4, id: 5, zone: 6, push: push, topic: Topic(topic)))
+          output += LinkFrame.bytes(
+            of: LinkPush(number: 4, id: 5, zone: 6, push: push, topic: Topic(topic)))
         }
       }
     }
-    var decoder = RelayDecoder()
+    var decoder = LinkDecoder()
     var seen: [String] = []
     // A byte at a time: messages may be cut anywhere.
     for byte in output {
@@ -205,12 +208,12 @@ import Testing
       payload.withUnsafeBytes { payload in
         let push = PlainSubmission(
           interface: .gateway, topic: nil, environment: .production, token: token, payload: payload)
-        return RelayFrame.bytes(
-          of: RelayedPush(
+        return LinkFrame.bytes(
+          of: LinkPush(
             number: 4, id: 5, zone: 6, push: push, topic: Topic(String(repeating: "a", count: 255))))
       }
     }
-    var decoder = RelayDecoder()
+    var decoder = LinkDecoder()
     var sizes: [Int] = []
     try output.withUnsafeBytes {
       try decoder.requests(in: $0) {
@@ -222,16 +225,16 @@ import Testing
 
   @Test(
     arguments: [
-      .verdict(RelayedVerdict(number: 1, .accepted)), .verdict(RelayedVerdict(number: 2, .notMine)),
-      .verdict(RelayedVerdict(number: 3, .rejected(.unregistered, goneAt: Timestamp(seconds: 5)))),
-      .verdict(RelayedVerdict(number: 3, .rejected(.badDeviceToken, goneAt: nil))),
-      .step(RelayedStep(id: 8, state: .delivered, at: Timestamp(seconds: 6))), .done(number: 9, .done),
+      .verdict(LinkVerdict(number: 1, .accepted)), .verdict(LinkVerdict(number: 2, .notMine)),
+      .verdict(LinkVerdict(number: 3, .rejected(.unregistered, goneAt: Timestamp(seconds: 5)))),
+      .verdict(LinkVerdict(number: 3, .rejected(.badDeviceToken, goneAt: nil))),
+      .step(LinkStep(id: 8, state: .delivered, at: Timestamp(seconds: 6))), .done(number: 9, .done),
       .done(number: 10, .noChannel), .done(number: 11, .notMine), .time(12),
-    ] as [RelayFrame.Reply])
-  func repliesAreReadAsTheyWereWritten(reply: RelayFrame.Reply) throws {
-    var decoder = RelayDecoder()
-    var read: [RelayFrame.Reply] = []
-    try RelayFrame.bytes(of: reply).withUnsafeBytes { try decoder.replies(in: $0) { read.append($0) } }
+    ] as [LinkFrame.Reply])
+  func repliesAreReadAsTheyWereWritten(reply: LinkFrame.Reply) throws {
+    var decoder = LinkDecoder()
+    var read: [LinkFrame.Reply] = []
+    try LinkFrame.bytes(of: reply).withUnsafeBytes { try decoder.replies(in: $0) { read.append($0) } }
     #expect(read == [reply])
   }
 
@@ -239,7 +242,7 @@ import Testing
     [0, 0, 0, 1, 77], [0, 1, 0x40, 1, 1], [0, 0, 0, 3, 3, 0, 0], [0, 0, 0, 10, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9],
   ])
   func refusesWhatNoNodeSends(bytes: [UInt8]) {
-    var decoder = RelayDecoder()
+    var decoder = LinkDecoder()
     #expect(throws: (any Error).self) { try bytes.withUnsafeBytes { try decoder.requests(in: $0) { _ in } } }
   }
 }

@@ -4,42 +4,24 @@ import Platform
 import PushModel
 import Transport
 
-/// Where other nodes of the cluster connect. No TLS: it belongs in a private network. Who has said hello and proven that it is
-/// of this cluster is handed to the part that the connection is for.
-final class NodesListener {
-  static let name = "nodes"
-
-  /// Takes the connections of one kind. The connection is open, quiet, and its handler is the taker's to set; the sentence says
-  /// why it is not taken.
-  struct Takers {
-    /// How long a hello may take, in nanoseconds.
-    var patience: () -> Int64
-    var link: (_ peer: String, SocketConnection) -> Void
-    var console: (_ peer: String, SocketConnection) -> Void
-    var device: (_ peer: String, RelayedDevice, SocketConnection) -> Void
+/// One connection that another node has made, until its hello is said. No TLS: it belongs in a private network. Who has proven that it
+/// is of this cluster is taken by the part that the connection is for.
+///
+///     greeting ─ hello, welcome ─→ met ─ the welcome has left ─→ somebody else's
+///         └─ no hello, a wrong one, nobody takes it ─→ refused
+final class NodeGuest: ConnectionHandler {
+  /// What becomes of those who have said hello.
+  struct Hosts {
     /// Why nobody of a kind is taken now.
-    var refusal: (NodeHello.Kind) -> String? = { _ in nil }
+    var refusal: (NodeHello.Kind) -> String?
+    /// The connection is open, quiet, and its handler is the taker's to set.
+    var take: (NodeHello, SocketConnection) -> Void
   }
 
-  let listener: SocketListener
-
-  /// Opens it; throws `SocketError` if the address can't be had.
-  init(
-    loop: EventLoop, address: SocketAddress, cluster: any ClusterView, logger: Logger, takers: Takers
-  ) throws {
-    listener = try SocketListener(loop: loop, address: address, context: nil) {
-      NodeGuest($0, loop: loop, cluster: cluster, logger: logger, takers: takers)
-    }
-    listener.name = Self.name
-  }
-}
-
-/// One connection of another node until its hello is said.
-private final class NodeGuest: ConnectionHandler {
   /// The link back is cut when the connection has another handler, or none.
   private let connection: SocketConnection
   private let logger: Logger
-  private let takers: NodesListener.Takers
+  private let hosts: Hosts
   private var session: NodeAcceptSession
   private var timer: LoopEvent?
   private var hello: NodeHello?
@@ -47,18 +29,17 @@ private final class NodeGuest: ConnectionHandler {
   private var isRefused = false
 
   init(
-    _ connection: SocketConnection, loop: EventLoop, cluster: any ClusterView, logger: Logger,
-    takers: NodesListener.Takers
+    _ connection: SocketConnection, loop: EventLoop, cluster: any ClusterView, timeout: Int64, logger: Logger,
+    hosts: Hosts
   ) {
-    (self.connection, self.logger, self.takers) = (connection, logger, takers)
+    (self.connection, self.logger, self.hosts) = (connection, logger, hosts)
     session = NodeAcceptSession(name: cluster.name, secret: cluster.secret, challenge: .nodeChallenge())
     // What is said before is no news that a commit could undo.
     connection.waitsForCommits = false
-    let patience = takers.patience()
     timer = LoopEvent(timerOn: loop) { [unowned self] in
-      refuse(NodeGreeting.Refusal("no hello within \(patience / 1_000_000) ms"))
+      refuse(NodeGreeting.Refusal("no hello within \(timeout / 1_000_000) ms"))
     }
-    timer?.start(afterNanoseconds: patience)
+    timer?.start(afterNanoseconds: timeout)
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
@@ -73,7 +54,7 @@ private final class NodeGuest: ConnectionHandler {
   }
 
   private func welcome(_ hello: NodeHello) {
-    if let sentence = takers.refusal(hello.kind) { return refuse(NodeGreeting.Refusal(sentence), hello) }
+    if let sentence = hosts.refusal(hello.kind) { return refuse(NodeGreeting.Refusal(sentence), hello) }
     self.hello = hello
     connection.send(NodeAcceptSession.welcome)
     connection.notifyWhenDrained()
@@ -86,11 +67,7 @@ private final class NodeGuest: ConnectionHandler {
     connection.waitsForCommits = true
     logger.log(
       .debug, "node connected", [("node", .string(hello.caller)), ("for", .string(hello.kind.word))])
-    switch hello.kind {
-    case .link: takers.link(hello.caller, connection)
-    case .console: takers.console(hello.caller, connection)
-    case .device(let device): takers.device(hello.caller, device, connection)
-    }
+    hosts.take(hello, connection)
   }
 
   private func refuse(_ refusal: NodeGreeting.Refusal, _ hello: NodeHello? = nil) {

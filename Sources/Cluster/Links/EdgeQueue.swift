@@ -7,16 +7,10 @@ import PushModel
 ///                   └─ too long, thrown away ─→ gone, not done                └─ link lost, too long ─→ gone, nobody knows
 ///
 /// What may have been done is never sent again.
-public struct RelayQueue<Item> {
-  public enum Seat: Equatable {
-    case here
-    case at(String)
-    case nowhere
-  }
-
+public struct EdgeQueue<Item> {
   public enum Admission: Equatable {
     /// Say it to this node, under this number.
-    case send(String, number: UInt64)
+    case send(NodePeer, number: UInt64)
     case held
     /// There is no room: nothing was done.
     case full
@@ -38,7 +32,7 @@ public struct RelayQueue<Item> {
   private let limit: Int
   private var entries: [UInt64: Entry] = [:]
   /// Changed in their place: a copy would cost what all that is held costs.
-  private var lines: [UInt16: RelayLine] = [:]
+  private var lines: [UInt16: ZoneLine] = [:]
   /// How often something of each zone was put back that had been said.
   private var attempts: [UInt16: UInt32] = [:]
   private var nextNumber: UInt64 = 1
@@ -57,18 +51,18 @@ public struct RelayQueue<Item> {
 
   /// Takes an item that `make` makes of its number.
   public mutating func add(
-    zone: UInt16, size: Int, seat: Seat, now: Instant, _ make: (UInt64) -> Item
+    zone: UInt16, size: Int, seat: ZoneSeat, now: Instant, _ make: (UInt64) -> Item
   ) -> Admission {
     guard hasRoom else { return .full }
     let number = nextNumber
     nextNumber += 1
     bytes += size
     let attempt = attempts[zone] ?? 0
-    let target: String? = if case .at(let peer) = seat { peer } else { nil }
-    let isSaid = lines[zone, default: RelayLine()].admit(number, to: target, attempt: attempt)
-    let peer = isSaid ? target : nil
+    let target: NodePeer? = if case .at(let peer) = seat { peer } else { nil }
+    let isSent = lines[zone, default: ZoneLine()].admit(number, to: target?.name, attempt: attempt)
+    let peer = isSent ? target : nil
     entries[number] = Entry(
-      zone: zone, size: size, since: now, peer: peer, attempt: isSaid ? attempt : 0, item: make(number))
+      zone: zone, size: size, since: now, peer: peer?.name, attempt: isSent ? attempt : 0, item: make(number))
     return peer.map { .send($0, number: number) } ?? .held
   }
 
@@ -127,7 +121,7 @@ public struct RelayQueue<Item> {
   /// What is held of a zone may go on: to a node, under the numbers that they have.
   public mutating func release(_ zone: UInt16, to peer: String) -> [UInt64] {
     let attempt = attempts[zone] ?? 0
-    let numbers = lines[zone]?.release(to: peer, attempt: attempt) ?? []
+    let numbers = (lines[zone]?.release(to: peer, attempt: attempt) ?? []).filter { entries[$0] != nil }
     for number in numbers {
       entries[number]?.peer = peer
       entries[number]?.attempt = attempt
@@ -137,7 +131,7 @@ public struct RelayQueue<Item> {
 
   /// The first that is held of a zone, to be done here; nil when there is none, or something of the zone is elsewhere.
   public mutating func takeFirst(_ zone: UInt16) -> Item? {
-    guard let number = lines[zone]?.first else { return nil }
+    guard let number = lines[zone]?.next else { return nil }
     defer { remove(number) }
     return entries[number]?.item
   }
@@ -158,7 +152,70 @@ public struct RelayQueue<Item> {
   private mutating func remove(_ number: UInt64) {
     guard let entry = entries.removeValue(forKey: number) else { return }
     bytes -= entry.size
-    lines[entry.zone]?.remove(number, isHeld: entry.peer == nil)
+    lines[entry.zone]?.remove(isHeld: entry.peer == nil)
+    lines[entry.zone]?.trim { [entries] in entries[$0] != nil }
     if lines[entry.zone]?.isEmpty == true { lines[entry.zone] = nil }
+  }
+}
+
+/// What waits of one zone, by number: sent to one node, or held. Each step costs the same however many wait.
+private struct ZoneLine {
+  /// Where what is under way was sent.
+  private var peer = ""
+  /// Sent to that node and not answered, as a count; all of it by the same attempt.
+  private var underWay = 0
+  private var attempt: UInt32 = 0
+  /// Held again after they were sent: they came before all that were not, and leaders answer in order. Some may have gone, of these
+  /// and of `fresh`, but not the first.
+  private var returned = FIFO<UInt64>()
+  /// Held since they came.
+  private var fresh = FIFO<UInt64>()
+  /// Those that are held and have not gone, as a count.
+  private var heldCount = 0
+
+  var hasHeld: Bool { heldCount > 0 }
+  var isEmpty: Bool { underWay == 0 && heldCount == 0 }
+
+  /// The oldest that is held, if nothing is elsewhere.
+  var next: UInt64? { underWay == 0 ? oldest : nil }
+  private var oldest: UInt64? { returned.first ?? fresh.first }
+
+  /// A new one, the highest number so far: whether it is to be sent to the node, which is nil where nobody is known.
+  mutating func admit(_ number: UInt64, to peer: String?, attempt: UInt32) -> Bool {
+    // What is under way by an earlier attempt will be refused, and goes first then.
+    guard let peer, !hasHeld, underWay == 0 || self.peer == peer && self.attempt == attempt else {
+      heldCount += 1
+      fresh.append(number)
+      return false
+    }
+    (self.peer, self.attempt) = (peer, attempt)
+    underWay += 1
+    return true
+  }
+
+  /// All that is held is sent to a node; answers it, oldest first, with some that have gone. What is under way may be refused yet, and
+  /// goes first then.
+  mutating func release(to peer: String, attempt: UInt32) -> [UInt64] {
+    guard underWay == 0, hasHeld else { return [] }
+    (self.peer, self.attempt, underWay, heldCount) = (peer, attempt, heldCount, 0)
+    defer { (returned, fresh) = (FIFO(), FIFO()) }
+    return [returned, fresh].flatMap { line in (0..<line.count).map { line[$0] } }
+  }
+
+  /// One that was sent is held again.
+  mutating func putBack(_ number: UInt64) {
+    underWay -= 1
+    heldCount += 1
+    returned.append(number)
+  }
+
+  /// One goes.
+  mutating func remove(isHeld: Bool) { if isHeld { heldCount -= 1 } else { underWay -= 1 } }
+
+  /// Lets go of those in front that have gone.
+  mutating func trim(_ isThere: (UInt64) -> Bool) {
+    while let oldest, !isThere(oldest) {
+      if returned.isEmpty { fresh.removeFirst() } else { returned.removeFirst() }
+    }
   }
 }

@@ -5,46 +5,38 @@ import Transport
 import Zones
 
 /// This node's links to the others: one to each that something was sent to, made when it is first needed.
-final class RelayLinks {
+final class EdgeLinks {
   /// The other says the time some times a second. Nanoseconds without a word until the link is given up: longer than any push
   /// waits.
   private static let silenceLimit: Int64 = 6_000_000_000
 
   /// A node's answers.
-  var onReply: (RelayFrame.Reply, _ peer: String) -> Void = { _, _ in }
+  var onReply: (LinkFrame.Reply, _ peer: String) -> Void = { _, _ in }
   /// A link is gone, or could not be made.
   var onLost: (_ peer: String, _ wasOpen: Bool) -> Void = { _, _ in }
   private let caller: NodeCaller
   private let ordinal: UInt64
-  private var links: [String: RelayLink] = [:] { didSet { latest = nil } }
+  private var links: [String: EdgeLink] = [:] { didSet { latest = nil } }
   /// The one that was sent on last: most of what is sent goes where the one before went.
-  private var latest: RelayLink?
+  private var latest: EdgeLink?
 
   init(_ caller: NodeCaller, ordinal: UInt64) { (self.caller, self.ordinal) = (caller, ordinal) }
 
-  /// Links that are open, as a count.
-  var openCount: Int { links.values.count { $0.isOpen } }
-
   /// Sends a whole request that this node has had since then, now or when the link is there.
-  func send(
-    _ message: [UInt8], since: Instant, attempt: UInt32 = 0, to peer: String, _ cluster: ClusterNode
-  ) {
-    let request = RelayLink.Request(message: message, since: since, attempt: attempt)
-    if let latest, latest.peer == peer { return latest.send(request) }
-    if let link = links[peer] {
+  func send(_ message: [UInt8], since: Instant, attempt: UInt32 = 0, to peer: NodePeer) {
+    let request = EdgeLink.Request(message: message, since: since, attempt: attempt)
+    if let latest, latest.peer == peer.name { return latest.send(request) }
+    if let link = links[peer.name] {
       latest = link
       return link.send(request)
     }
-    guard let address = cluster.address(of: peer) else { return onLost(peer, false) }
-    let link = RelayLink(peer, self, ordinal: ordinal)
-    links[peer] = link
+    let link = EdgeLink(peer.name, self, ordinal: ordinal)
+    links[peer.name] = link
     link.send(request)
-    link.cancel = caller.call(NodePeer(name: peer, address: address), for: .link) { [weak link] in
-      link?.called($0)
-    }
+    link.cancel = caller.call(peer, for: .link) { [weak link] in link?.called($0) }
   }
 
-  fileprivate func lost(_ link: RelayLink, wasOpen: Bool) {
+  fileprivate func lost(_ link: EdgeLink, wasOpen: Bool) {
     guard links[link.peer] === link else { return }
     links[link.peer] = nil
     onLost(link.peer, wasOpen)
@@ -66,7 +58,7 @@ final class RelayLinks {
 /// A link to one node.
 ///
 ///     calling ─(connected: says who this is)→ introduced ─(hears the time)→ open: what waited is said, and all that comes
-private final class RelayLink: ConnectionHandler {
+private final class EdgeLink: ConnectionHandler {
   /// A message, and what is told of it when it goes out.
   struct Request {
     var message: [UInt8]
@@ -76,9 +68,9 @@ private final class RelayLink: ConnectionHandler {
 
   let peer: String
   private let ordinal: UInt64
-  private weak var links: RelayLinks?
+  private weak var links: EdgeLinks?
   private var connection: SocketConnection?
-  private var decoder = RelayDecoder()
+  private var decoder = LinkDecoder()
   /// What is to be said once it is open.
   private var early: [Request] = []
   /// A message as it goes out; its room stays.
@@ -89,7 +81,7 @@ private final class RelayLink: ConnectionHandler {
   private var heardAt = Instant.distantPast
   var cancel: (() -> Void)?
 
-  init(_ peer: String, _ links: RelayLinks, ordinal: UInt64) {
+  init(_ peer: String, _ links: EdgeLinks, ordinal: UInt64) {
     (self.peer, self.links, self.ordinal) = (peer, links, ordinal)
   }
 
@@ -100,7 +92,7 @@ private final class RelayLink: ConnectionHandler {
     let age = SystemClock.now().nanoseconds(since: request.since)
     outgoing.removeAll(keepingCapacity: true)
     outgoing += request.message
-    RelaySending(heard: heard, age: UInt64(clamping: age), attempt: request.attempt).mark(&outgoing)
+    LinkStamp(heard: heard, age: UInt64(clamping: age), attempt: request.attempt).mark(&outgoing)
     connection.send(outgoing)
   }
 
@@ -119,7 +111,7 @@ private final class RelayLink: ConnectionHandler {
     (self.connection, heardAt) = (connection, SystemClock.now())
     connection.handler = self
     connection.setPaused(false)
-    connection.send(RelayFrame.introduction(ordinal: ordinal))
+    connection.send(LinkFrame.introduction(ordinal: ordinal))
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {

@@ -3,7 +3,7 @@ import PushModel
 import Zones
 
 /// The pushes that came by this node and are another's to decide: says what is to be sent to whom, and what becomes of each. No I/O, no
-/// clock; `RelayQueue` keeps the books.
+/// clock; `EdgeQueue` keeps the books.
 ///
 ///     relay ─→ sent to the zone's owner, or held ─┬─ its verdict ─────────────────→ settled
 ///                 ↑                               ├─ not mine, or no link came to be ─→ held, and so on
@@ -12,9 +12,7 @@ import Zones
 ///                                  └─ for too long, or the link was cut, or thrown away ─→ settled: it can't be taken now
 ///
 /// Each is settled once. What may have been done is never sent again: its provider hears that it was not taken, and sends it again itself.
-public final class RelayDesk<Ticket> {
-  public typealias Seat = RelayQueue<Pending>.Seat
-
+public final class EdgePushes<Ticket> {
   /// A push that its owner is asked about.
   public struct Pending {
     /// The message for the owner, whole.
@@ -28,15 +26,15 @@ public final class RelayDesk<Ticket> {
   /// What is known around it, and what it wants done. All at once, within the call that leads to it.
   public struct Surroundings {
     /// Where a zone is, as far as this node knows.
-    public var seat: (_ zone: UInt16) -> Seat
+    public var seat: (_ zone: UInt16) -> ZoneSeat
     /// Say this, which is here since then and was said so often before, to a node, by a link that is there or is made.
-    public var send: (_ message: [UInt8], _ since: Instant, _ attempt: UInt32, _ peer: String) -> Void
+    public var send: (_ message: [UInt8], _ since: Instant, _ attempt: UInt32, _ peer: NodePeer) -> Void
     /// A push has its id, and waits.
     public var began: (_ id: UInt64) -> Void
     public var settled: (Pending, SubmissionResult) -> Void
 
     public init(
-      seat: @escaping (UInt16) -> Seat, send: @escaping ([UInt8], Instant, UInt32, String) -> Void,
+      seat: @escaping (UInt16) -> ZoneSeat, send: @escaping ([UInt8], Instant, UInt32, NodePeer) -> Void,
       began: @escaping (UInt64) -> Void = { _ in }, settled: @escaping (Pending, SubmissionResult) -> Void
     ) {
       (self.seat, self.send, self.began, self.settled) = (seat, send, began, settled)
@@ -47,7 +45,7 @@ public final class RelayDesk<Ticket> {
   public struct Place {
     fileprivate let row: RegistrationID?
     fileprivate let zone: UInt16
-    fileprivate let seat: Seat
+    fileprivate let seat: ZoneSeat
     /// Here, and at once: nothing of its zone waits.
     public let isHere: Bool
   }
@@ -57,7 +55,7 @@ public final class RelayDesk<Ticket> {
   /// Held or under way for longer than this, a push is given up, in nanoseconds.
   private let patience: Int64
   private let surroundings: Surroundings
-  private var queue: RelayQueue<Pending>
+  private var queue: EdgeQueue<Pending>
   /// Pushes that other nodes have decided, as a count.
   public private(set) var decidedCount: UInt64 = 0
   /// Pushes of which nobody knows what became, or that nobody took, as a count.
@@ -68,7 +66,7 @@ public final class RelayDesk<Ticket> {
     _ broker: Broker, _ map: ZoneMap, limit: Int, patience: Int64, _ surroundings: Surroundings
   ) {
     (self.broker, self.map, self.patience, self.surroundings) = (broker, map, patience, surroundings)
-    queue = RelayQueue(limit: limit)
+    queue = EdgeQueue(limit: limit)
   }
 
   /// Pushes that wait, as a count.
@@ -106,15 +104,15 @@ public final class RelayDesk<Ticket> {
     let topic = push.topic.flatMap { broker.registry[$0].name }
     let size = push.payload.count + push.token.count + 256
     let admission = queue.add(zone: place.zone, size: size, seat: place.seat, now: instant) { number in
-      let relayed = RelayedPush(number: number, id: id, zone: place.zone, push: push, topic: topic)
+      let relayed = LinkPush(number: number, id: id, zone: place.zone, push: push, topic: topic)
       return Pending(
-        message: RelayFrame.bytes(of: relayed), ticket: ticket, id: id, interface: push.interface)
+        message: LinkFrame.bytes(of: relayed), ticket: ticket, id: id, interface: push.interface)
     }
     if case .send(let peer, let number) = admission { send(number, to: peer) }
     return id
   }
 
-  private func send(_ number: UInt64, to peer: String) {
+  private func send(_ number: UInt64, to peer: NodePeer) {
     guard let pending = queue[number], let (since, attempt) = queue.sending(number) else { return }
     surroundings.send(pending.message, since, attempt, peer)
   }
@@ -122,7 +120,7 @@ public final class RelayDesk<Ticket> {
   // MARK: What becomes of them
 
   /// What an owner says. An answer that nobody waits for any more is passed over.
-  public func take(_ verdict: RelayedVerdict, from peer: String, now: Timestamp) {
+  public func take(_ verdict: LinkVerdict, from peer: String, now: Timestamp) {
     let isMine = verdict.outcome != .notMine
     guard let pending = queue.settle(verdict.number, by: peer, isMine: isMine) else { return }
     guard isMine else { return giveUp(pending, now) }
@@ -170,14 +168,14 @@ public final class RelayDesk<Ticket> {
       switch surroundings.seat(zone) {
       case .nowhere: break
       case .here: while let pending = queue.takeFirst(zone) { decideHere(pending, now) }
-      case .at(let peer): for number in queue.release(zone, to: peer) { send(number, to: peer) }
+      case .at(let peer): for number in queue.release(zone, to: peer.name) { send(number, to: peer) }
       }
     }
   }
 
   /// One that was to go elsewhere is for this node's broker now.
   private func decideHere(_ pending: Pending, _ now: Timestamp) {
-    RelayFrame.withPush(in: pending.message) { relayed in
+    LinkFrame.withPush(in: pending.message) { relayed in
       guard let relayed else { return }
       var push = relayed.push
       push.topic = relayed.topic.flatMap { broker.registry.topic(named: $0) }

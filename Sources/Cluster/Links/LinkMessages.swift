@@ -2,9 +2,9 @@ import Broker
 import PushModel
 
 /// A push that an edge has judged as far as it can, on its way to the node that owns its token's zone. Bytes are lent.
-public struct RelayedPush {
+public struct LinkPush {
   /// Set when it goes out.
-  public var sending = RelaySending()
+  public var stamp = LinkStamp()
   /// Numbers what is sent on a link.
   public var number: UInt64
   /// In the edge's history.
@@ -20,7 +20,7 @@ public struct RelayedPush {
   }
 
   func write(to out: inout StateWriter) {
-    sending.write(to: &out)
+    stamp.write(to: &out)
     out.write(number)
     out.write(id)
     out.write(zone)
@@ -43,7 +43,7 @@ public struct RelayedPush {
   }
 
   init(_ cursor: inout StateCursor, _ topics: inout LastTopic) throws(StateCursor.Damage) {
-    sending = try RelaySending(&cursor)
+    stamp = try LinkStamp(&cursor)
     (number, id, zone) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     let interface = try cursor.value(Interface(rawValue: try cursor.integer()), "an interface")
@@ -83,7 +83,7 @@ struct LastTopic {
 }
 
 /// What the owner says of a push.
-public struct RelayedVerdict: Equatable, Sendable {
+public struct LinkVerdict: Equatable, Sendable {
   public enum Outcome: Equatable, Sendable {
     case accepted
     case rejected(Rejection, goneAt: Timestamp?)
@@ -121,7 +121,7 @@ public struct RelayedVerdict: Equatable, Sendable {
 }
 
 /// What became of an accepted push, for the history of the edge that it came by.
-public struct RelayedStep: Equatable, Sendable {
+public struct LinkStep: Equatable, Sendable {
   public var id: UInt64
   public var state: NotificationState
   public var at: Timestamp
@@ -144,7 +144,7 @@ public struct RelayedStep: Equatable, Sendable {
 }
 
 /// Something to be done in a zone of another node, which may be done twice without harm.
-public struct RelayedCommand {
+public struct LinkCommand {
   public enum Action {
     /// A provider has read these tokens from the feedback service.
     case feedbackRead([DeviceToken])
@@ -164,7 +164,7 @@ public struct RelayedCommand {
   }
 
   /// Set when it goes out.
-  public var sending = RelaySending()
+  public var stamp = LinkStamp()
   public var number: UInt64
   public var zone: UInt16
   public var action: Action
@@ -174,7 +174,7 @@ public struct RelayedCommand {
   }
 
   func write(to out: inout StateWriter) {
-    sending.write(to: &out)
+    stamp.write(to: &out)
     out.write(number)
     out.write(zone)
     switch action {
@@ -205,7 +205,7 @@ public struct RelayedCommand {
   }
 
   init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
-    sending = try RelaySending(&cursor)
+    stamp = try LinkStamp(&cursor)
     (number, zone) = (try cursor.integer(), try cursor.integer())
     let kind = try cursor.integer(UInt8.self)
     guard kind != 1 else {

@@ -1,7 +1,7 @@
 import PushModel
 
 /// How a request goes out on a link: by this the owner of its zone knows whether it may still be done, and done now.
-public struct RelaySending: Equatable, Sendable {
+public struct LinkStamp: Equatable, Sendable {
   /// What the owner's clock said last on this link, in nanoseconds.
   public var heard: UInt64
   /// For how long the edge had it before, in nanoseconds.
@@ -42,7 +42,7 @@ public struct RelaySending: Equatable, Sendable {
 /// A link may hold for long what was said on it. What its edge has given up meanwhile, so that its provider may have sent something
 /// newer by another node, is not done; and what comes behind a refused push of its zone is refused until the edge has heard
 /// of that, so that nothing is overtaken.
-public struct RelayGate {
+public struct LeaderGate {
   /// For how long an edge waits, in nanoseconds.
   private let patience: Int64
   /// The link has ended, and what comes now was said before: its edge is gone or has given all of it up, and its providers may have
@@ -60,23 +60,22 @@ public struct RelayGate {
   public static func time(_ now: Instant) -> UInt64 { UInt64(clamping: now.nanoseconds) }
 
   /// Whether its edge still waits for it.
-  public func isAwaited(_ sending: RelaySending, _ now: Instant) -> Bool {
-    let (waited, isNever) = Self.time(now).subtractingReportingOverflow(sending.heard)
-    let (whole, isTooLong) = waited.addingReportingOverflow(sending.age)
+  public func isAwaited(_ stamp: LinkStamp, _ now: Instant) -> Bool {
+    let (waited, isNever) = Self.time(now).subtractingReportingOverflow(stamp.heard)
+    let (whole, isTooLong) = waited.addingReportingOverflow(stamp.age)
     return !isNever && !isTooLong && whole < UInt64(clamping: patience)
   }
 
   /// Whether its edge is there, as far as can be known, and so its provider has sent nothing newer by another node.
-  func isCurrent(_ sending: RelaySending) -> Bool {
-    !hasEnded && sending.heard >= Self.time(awakeSince)
+  func isCurrent(_ stamp: LinkStamp) -> Bool {
+    !hasEnded && stamp.heard >= Self.time(awakeSince)
   }
 
   /// Whether a push may be done; `isMine` says whether its zone may be changed here.
-  public mutating func admits(_ sending: RelaySending, in zone: UInt16, isMine: Bool, _ now: Instant) -> Bool
-  {
-    guard sending.attempt >= required[zone] ?? 0 else { return false }
-    if isMine, isCurrent(sending), isAwaited(sending, now) { return true }
-    required[zone] = sending.attempt &+ 1
+  public mutating func admits(_ stamp: LinkStamp, in zone: UInt16, isMine: Bool, _ now: Instant) -> Bool {
+    guard stamp.attempt >= required[zone] ?? 0 else { return false }
+    if isMine, isCurrent(stamp), isAwaited(stamp, now) { return true }
+    required[zone] = stamp.attempt &+ 1
     return false
   }
 }

@@ -4,24 +4,24 @@ import Testing
 
 @testable import Cluster
 
-@Suite struct RelayGateTests {
-  private let gate = RelayGate(patience: 5)
+@Suite struct LeaderGateTests {
+  private let gate = LeaderGate(patience: 5)
 
   private func at(_ time: Int64) -> Instant { Instant(nanoseconds: time) }
 
   @Test func doesNothingThatItsEdgeHasGivenUp() {
-    #expect(gate.isAwaited(RelaySending(heard: 100), at(104)))
-    #expect(!gate.isAwaited(RelaySending(heard: 100), at(105)))
-    #expect(gate.isAwaited(RelaySending(heard: 100, age: 3), at(101)))
-    #expect(!gate.isAwaited(RelaySending(heard: 100, age: 4), at(101)))
-    #expect(!gate.isAwaited(RelaySending(heard: 101), at(100)))
-    #expect(!gate.isAwaited(RelaySending(heard: 100, age: .max), at(101)))
+    #expect(gate.isAwaited(LinkStamp(heard: 100), at(104)))
+    #expect(!gate.isAwaited(LinkStamp(heard: 100), at(105)))
+    #expect(gate.isAwaited(LinkStamp(heard: 100, age: 3), at(101)))
+    #expect(!gate.isAwaited(LinkStamp(heard: 100, age: 4), at(101)))
+    #expect(!gate.isAwaited(LinkStamp(heard: 101), at(100)))
+    #expect(!gate.isAwaited(LinkStamp(heard: 100, age: .max), at(101)))
   }
 
   @Test func whatComesBehindARefusedPushOfItsZoneIsRefusedToo() {
     var gate = gate
     func admits(_ attempt: UInt32, in zone: UInt16 = 1, isMine: Bool = true, at time: Int64 = 101) -> Bool {
-      gate.admits(RelaySending(heard: 100, attempt: attempt), in: zone, isMine: isMine, at(time))
+      gate.admits(LinkStamp(heard: 100, attempt: attempt), in: zone, isMine: isMine, at(time))
     }
     #expect(admits(0))
     #expect(!admits(0, isMine: false))
@@ -37,7 +37,7 @@ import Testing
   @Test func aPushOfALinkThatHasEndedIsNotDone() {
     var gate = gate
     gate.hasEnded = true
-    let isDone = gate.admits(RelaySending(heard: 100), in: 1, isMine: true, at(101))
+    let isDone = gate.admits(LinkStamp(heard: 100), in: 1, isMine: true, at(101))
     #expect(!isDone)
   }
 
@@ -45,7 +45,7 @@ import Testing
     var gate = gate
     gate.awakeSince = at(103)
     func admits(heard: UInt64, _ attempt: UInt32) -> Bool {
-      gate.admits(RelaySending(heard: heard, attempt: attempt), in: 1, isMine: true, at(104))
+      gate.admits(LinkStamp(heard: heard, attempt: attempt), in: 1, isMine: true, at(104))
     }
     #expect(!admits(heard: 102, 0))
     // It comes behind one that was refused, by an edge that does not know that yet.
@@ -54,14 +54,14 @@ import Testing
   }
 
   @Test func aMessageIsMarkedWhenItGoesOut() throws {
-    let sending = RelaySending(heard: 7, age: 8, attempt: 9)
-    var message = RelayFrame.bytes(of: RelayedCommand(number: 1, zone: 2, .feedbackRead([])))
-    sending.mark(&message)
-    var decoder = RelayDecoder()
-    var seen: [RelaySending] = []
+    let stamp = LinkStamp(heard: 7, age: 8, attempt: 9)
+    var message = LinkFrame.bytes(of: LinkCommand(number: 1, zone: 2, .feedbackRead([])))
+    stamp.mark(&message)
+    var decoder = LinkDecoder()
+    var seen: [LinkStamp] = []
     try message.withUnsafeBytes { bytes in
-      try decoder.requests(in: bytes) { if case .command(let command) = $0 { seen.append(command.sending) } }
+      try decoder.requests(in: bytes) { if case .command(let command) = $0 { seen.append(command.stamp) } }
     }
-    #expect(seen == [sending])
+    #expect(seen == [stamp])
   }
 }

@@ -11,7 +11,7 @@ import Zones
 ///     place ─→ the zone is here ───────────────────────────→ the courier goes on
 ///        ├───→ it is at another node ─ a connection to it ─→ a tunnel, until one side ends or the zone moves
 ///        └───→ it is nowhere, or its node can't be reached ─ it waits ─→ once more, or the end
-final class DeviceRelay {
+final class EdgeTunnels {
   /// What has come of a device that is not of this node.
   enum Place {
     /// It is by now.
@@ -49,7 +49,7 @@ final class DeviceRelay {
   private final class Waiting {
     let zone: ZoneNumber
     /// What another node is told of it; nil if it may not be led to another.
-    let told: RelayedDevice?
+    let told: EdgeDevice?
     let deadline: Int64
     let done: (Place) -> Void
     /// The call that is under way.
@@ -57,7 +57,7 @@ final class DeviceRelay {
     /// Why it still waits.
     var problem = "nobody has it"
 
-    init(_ zone: ZoneNumber, _ told: RelayedDevice?, deadline: Int64, _ done: @escaping (Place) -> Void) {
+    init(_ zone: ZoneNumber, _ told: EdgeDevice?, deadline: Int64, _ done: @escaping (Place) -> Void) {
       (self.zone, self.told, self.deadline, self.done) = (zone, told, deadline, done)
     }
   }
@@ -87,7 +87,7 @@ final class DeviceRelay {
 
   /// Finds the place of a device whose zone is not here; `done` hears of that once. What is answered ends that: the device is gone.
   /// `told` is what another node is told of it; nil if it may not be led to another.
-  func place(_ udid: UDID, told: RelayedDevice?, _ done: @escaping (Place) -> Void) -> () -> Void {
+  func place(_ udid: UDID, told: EdgeDevice?, _ done: @escaping (Place) -> Void) -> () -> Void {
     let deadline = SystemClock.monotonicNanoseconds() + patience
     let waiting = Waiting(cluster.zone(of: udid), told, deadline: deadline, done)
     if self.waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
@@ -137,7 +137,7 @@ final class DeviceRelay {
     }
   }
 
-  private func call(_ peer: NodePeer, _ told: RelayedDevice, _ waiting: Waiting) {
+  private func call(_ peer: NodePeer, _ told: EdgeDevice, _ waiting: Waiting) {
     var isOver = false
     let giveUp = caller.call(peer, for: .device(told)) { [weak self] result in
       isOver = true
