@@ -26,9 +26,9 @@ extension Broker {
       finishAdoption(row, instead: earlier, now)
       return .same(row)
     }
-    guard let row = registry.install(token, on: device, topic, environment, now: now) else { return .full }
-    deliveries.add(row)
-    history.noteToken(.issued, row, environment, now)
+    guard let fresh = registry.fresh(device, topic, environment, chosen: token),
+      let row = admit(fresh, of: device, topic, because: .issued, now: now)
+    else { return .full }
     finishAdoption(row, instead: earlier, now)
     return .registered(row)
   }
@@ -39,12 +39,9 @@ extension Broker {
 
   /// An app that was removed has its token again.
   private func putBack(_ row: RegistrationID, _ now: Timestamp) {
-    let registration = registry[row]
-    var told = ImportedRegistration(
-      token: registration.token, device: registration.device, topic: registration.topic,
-      install: registration.install, environment: registration.environment)
-    told.issuedAt = now
-    _ = importRegistration(told, now: now)
+    var told = registry.told(row)
+    (told.state, told.issuedAt) = (.installed, now)
+    _ = admit(told, of: registry[row].device, registry[row].topic, because: .imported, now: now)
   }
 
   private func finishAdoption(_ row: RegistrationID, instead earlier: RegistrationID?, _ now: Timestamp) {

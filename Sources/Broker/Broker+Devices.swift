@@ -157,9 +157,9 @@ extension Broker {
     now: Timestamp
   ) -> DeviceToken? {
     if let row = registry.installed(device, topic, environment, context) { return registry[row].token }
-    guard let row = registry.install(device, topic, context, environment, now: now) else { return nil }
-    deliveries.add(row)
-    history.noteToken(.issued, row, environment, now)
+    guard let fresh = registry.fresh(device, topic, environment, context),
+      let row = admit(fresh, of: device, topic, because: .issued, now: now)
+    else { return nil }
     return registry[row].token
   }
 }

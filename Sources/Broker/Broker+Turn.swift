@@ -41,35 +41,6 @@ extension Broker {
     registry.restoreTopic(hash, name)
   }
 
-  /// Puts back a device; ids must come in order.
-  public func restoreDevice(
-    udid: UDID, identity: Int32, keyFingerprint: [UInt8], firstSeenAt: Timestamp, lastSeenAt: Timestamp
-  ) {
-    guard let id = registry.device(udid, now: firstSeenAt) else { return }
-    registry.update(id) { device in
-      device.identity = identity
-      device.keyFingerprint = keyFingerprint
-      device.lastSeenAt = lastSeenAt
-    }
-    _ = registry.takeChanges()
-  }
-
-  /// Puts back a row of the token map; ids must come in order, after their devices and topics. False if it does not fit
-  /// to them.
-  public func restore(_ row: Registration, _ context: TokenContext? = nil, chosen: ChosenToken? = nil) -> Bool
-  {
-    var row = row
-    row.isChosen = chosen != nil
-    row.context = context.flatMap(registry.context)
-    guard registry.contains(row.device), registry.contains(row.topic),
-      (row.context == nil) == (context == nil), let id = registry.add(row, chosen)
-    else { return false }
-    deliveries.add(id)
-    feedback.restore(id)
-    _ = registry.takeChanges()
-    return true
-  }
-
   /// Puts back a kept message. Its history is gone, so its id only tells it apart on the wire.
   public func restore(_ message: KeptMessage) {
     deliveries.restore(message)

@@ -3,27 +3,49 @@ import PushModel
 
 /// Topics, devices and the token map on disk. A table's row id is the row's index in the registry.
 struct RegistryTables {
-  private let path: String
-  private let writeTopic, writeDevice, writeRegistration, writeContext, writeChosen: Statement
-  private let readTopics, readDevices, readRegistrations, readContexts, readChosen: Statement
+  /// A row of the token map with the rows that it is of.
+  private struct StoredToken {
+    var device = DeviceID(0)
+    var topic = TopicID(0)
+    var row = TokenRow()
+
+    static let fields =
+      [RowField<StoredToken>(nil, "device", .row, \.device), RowField(nil, "topic", .topicRow, \.topic)]
+      + TokenRow.form.fields.filter { $0.table == nil }.map { $0.of(\.row) }
+  }
+
+  /// What only some rows have, in a table of its own.
+  private struct Extra {
+    let field: RowField<TokenRow>
+    let table: RowTable<Numbered<TokenRow>>
+
+    /// Of the rows that have one, by their numbers.
+    func values() throws(StoreError) -> [Int64: RowValue] {
+      var values: [Int64: RowValue] = [:]
+      try table.forEach { numbered in
+        values[numbered.id] = field.write(numbered.row)
+        return true
+      }
+      return values
+    }
+  }
+
+  private let topics: RowTable<Numbered<TopicEntry>>
+  private let devices: RowTable<Numbered<DeviceRow>>
+  private let tokens: RowTable<Numbered<StoredToken>>
+  private let extras: [Extra]
 
   init(_ database: Database) throws(StoreError) {
-    path = database.path
-    writeTopic = try Statement(database, "INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", isChecked: true)
-    writeDevice = try Statement(
-      database, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?)", isChecked: true)
-    writeRegistration = try Statement(
-      database, "INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      isChecked: true)
-    writeContext = try Statement(
-      database, "INSERT OR REPLACE INTO token_context VALUES (?, ?, ?)", isChecked: true)
-    writeChosen = try Statement(
-      database, "INSERT OR REPLACE INTO chosen_token VALUES (?, ?, ?)", isChecked: true)
-    readTopics = try Statement(database, "SELECT * FROM topic ORDER BY id", isChecked: true)
-    readDevices = try Statement(database, "SELECT * FROM device ORDER BY id", isChecked: true)
-    readRegistrations = try Statement(database, "SELECT * FROM registration ORDER BY id", isChecked: true)
-    readContexts = try Statement(database, "SELECT * FROM token_context ORDER BY id", isChecked: true)
-    readChosen = try Statement(database, "SELECT * FROM chosen_token ORDER BY id", isChecked: true)
+    topics = try RowTable(database, "topic", numbering: TopicEntry.form.fields, blank: .blank)
+    devices = try RowTable(database, "device", numbering: DeviceRow.form.fields, blank: .blank)
+    tokens = try RowTable(database, "registration", numbering: StoredToken.fields, blank: StoredToken())
+    var extras: [Extra] = []
+    for field in TokenRow.form.fields {
+      guard let name = field.table else { continue }
+      let table = try RowTable(database, name, numbering: [field], blank: TokenRow())
+      extras.append(Extra(field: field, table: table))
+    }
+    self.extras = extras
   }
 
   // MARK: Writing
@@ -31,12 +53,29 @@ struct RegistryTables {
   /// Writes the rows that changed. Inside a transaction.
   func write(_ changes: BrokerChanges, of registry: Registry) throws(StoreError) {
     // One that has made room for another within the turn is there no more.
-    for id in Self.once(changes.topics) where registry.contains(id) { try write(id, registry[id]) }
-    for id in Self.once(changes.devices) { try write(id, registry[id]) }
-    for id in Self.once(changes.registrations) {
-      try write(id, registry[id])
-      if let context = registry.context(of: id) { try write(id, context) }
-      if registry[id].isChosen { try writeChosen(id, registry.bytes(of: id)) }
+    for id in Self.once(changes.topics) where registry.contains(id) {
+      try topics.write(Numbered(id: Int64(id.place), row: registry[id]))
+    }
+    for id in Self.once(changes.devices) {
+      try devices.write(Numbered(id: Int64(id.number), row: DeviceRow(registry[id])))
+    }
+    for id in Self.once(changes.registrations) { try write(id, registry) }
+  }
+
+  /// Inside a transaction.
+  func removeAll() throws(StoreError) {
+    try topics.removeAll()
+    try devices.removeAll()
+    try tokens.removeAll()
+    for extra in extras { try extra.table.removeAll() }
+  }
+
+  private func write(_ id: RegistrationID, _ registry: Registry) throws(StoreError) {
+    let (number, row) = (Int64(id.number), registry.told(id))
+    let stored = StoredToken(device: registry[id].device, topic: registry[id].topic, row: row)
+    try tokens.write(Numbered(id: number, row: stored))
+    for extra in extras where extra.field.write(row) != .none {
+      try extra.table.write(Numbered(id: number, row: row))
     }
   }
 
@@ -49,140 +88,32 @@ struct RegistryTables {
     return result
   }
 
-  private func write(_ id: TopicID, _ topic: TopicEntry) throws(StoreError) {
-    writeTopic.bind(1, id)
-    topic.hash.bytes.withUnsafeBytes { writeTopic.bind(2, $0) }
-    writeTopic.bind(3, topic.name?.name)
-    try writeTopic.run()
-  }
-
-  private func write(_ id: DeviceID, _ device: Device) throws(StoreError) {
-    writeDevice.bind(1, id)
-    writeDevice.bind(2, device.udid.text)
-    writeDevice.bind(3, Int64(device.identity))
-    device.keyFingerprint.withUnsafeBytes { writeDevice.bind(4, $0) }
-    writeDevice.bind(5, device.firstSeenAt.nanoseconds)
-    writeDevice.bind(6, device.lastSeenAt.nanoseconds)
-    try writeDevice.run()
-  }
-
-  private func write(_ id: RegistrationID, _ row: Registration) throws(StoreError) {
-    writeRegistration.bind(1, id)
-    row.token.withUnsafeBytes { writeRegistration.bind(2, $0) }
-    writeRegistration.bind(3, row.device)
-    writeRegistration.bind(4, row.topic)
-    writeRegistration.bind(5, Int64(row.install))
-    writeRegistration.bind(6, Int64(row.environment.rawValue))
-    writeRegistration.bind(7, row.isAbandoned ? 1 : 0)
-    writeRegistration.bind(8, row.awaitsFeedback ? 1 : 0)
-    writeRegistration.bind(9, row.issuedAt.nanoseconds)
-    writeRegistration.bind(10, row.goneAt.nanoseconds)
-    try writeRegistration.run()
-  }
-
-  private func write(_ id: RegistrationID, _ context: TokenContext) throws(StoreError) {
-    writeContext.bind(1, id)
-    writeContext.bind(2, context.text)
-    try writeContext.run()
-  }
-
-  private func writeChosen(_ id: RegistrationID, _ token: [UInt8]) throws(StoreError) {
-    writeChosen.bind(1, id)
-    token.withUnsafeBytes { writeChosen.bind(2, $0) }
-    try writeChosen.run()
-  }
-
   // MARK: Reading
 
   /// Gives an empty registry all rows in order.
   func load(into broker: Broker) throws(StoreError) {
-    var count: Int64 = 0
-    while try readTopics.step() {
-      guard loadTopic(count, broker) else { throw damaged("topic", count) }
-      count += 1
+    let registry = broker.registry
+    try topics.forEachInOrder { place, topic in
+      // The registry finds a named topic by the hash of its name.
+      if let name = topic.name, TopicHash(name) != topic.hash { return false }
+      broker.restoreTopic(hash: topic.hash, name: topic.name)
+      return registry.topicCount == place + 1
     }
-    count = 0
-    while try readDevices.step() {
-      guard loadDevice(count, broker) else { throw damaged("device", count) }
-      count += 1
+    try devices.forEachInOrder { number, device in
+      broker.admit(device, now: .never) != nil && registry.deviceCount == number + 1
     }
-    count = 0
-    var contexts = try loadContexts()
-    var chosen = try loadChosen()
-    while try readRegistrations.step() {
-      let (context, token) = (contexts.removeValue(forKey: count), chosen.removeValue(forKey: count))
-      guard loadRegistration(count, context, token, broker) else {
-        throw damaged("registration", count)
+    var values = try extras.map { (extra) throws(StoreError) in try extra.values() }
+    try tokens.forEachInOrder { number, stored in
+      var row = stored.row
+      for (index, extra) in extras.enumerated() {
+        if let value = values[index].removeValue(forKey: number) { _ = extra.field.read(value, &row) }
       }
-      count += 1
+      return broker.admit(row, of: stored.device, stored.topic, because: .stored, now: .never) != nil
     }
-    if let other = contexts.keys.min() { throw damaged("token_context", other) }
-    if let other = chosen.keys.min() { throw damaged("chosen_token", other) }
-  }
-
-  /// Of the rows that have one, by the number of the row.
-  private func loadChosen() throws(StoreError) -> [Int64: ChosenToken] {
-    var tokens: [Int64: ChosenToken] = [:]
-    while try readChosen.step() {
-      let row = readChosen.integer(0)
-      guard let token = ChosenToken(bytes: Array(readChosen.bytes(1))) else {
-        throw damaged("chosen_token", row)
-      }
-      tokens[row] = token
+    for (extra, values) in zip(extras, values) {
+      if let other = values.keys.min() { throw extra.table.damaged(other) }
     }
-    return tokens
-  }
-
-  /// Of the rows that have one, by the number of the row.
-  private func loadContexts() throws(StoreError) -> [Int64: TokenContext] {
-    var contexts: [Int64: TokenContext] = [:]
-    while try readContexts.step() {
-      let row = readContexts.integer(0)
-      guard let context = TokenContext(readContexts.text(1)) else { throw damaged("token_context", row) }
-      contexts[row] = context
-    }
-    return contexts
-  }
-
-  private func loadTopic(_ index: Int64, _ broker: Broker) -> Bool {
-    guard readTopics.integer(0) == index, let hash = TopicHash(readTopics.bytes(1)) else { return false }
-    let name = readTopics.isNull(2) ? nil : Topic(readTopics.text(2))
-    // The registry finds a named topic by the hash of its name.
-    if let name, TopicHash(name) != hash { return false }
-    broker.restoreTopic(hash: hash, name: name)
-    return broker.registry.topicCount == index + 1
-  }
-
-  private func loadDevice(_ index: Int64, _ broker: Broker) -> Bool {
-    guard readDevices.integer(0) == index, let udid = UDID(readDevices.text(1)),
-      let identity = Int32(exactly: readDevices.integer(2)), Device.identities.contains(identity)
-    else { return false }
-    broker.restoreDevice(
-      udid: udid, identity: identity, keyFingerprint: Array(readDevices.bytes(3)),
-      firstSeenAt: Timestamp(nanoseconds: readDevices.integer(4)),
-      lastSeenAt: Timestamp(nanoseconds: readDevices.integer(5)))
-    return broker.registry.deviceCount == index + 1
-  }
-
-  private func loadRegistration(
-    _ index: Int64, _ context: TokenContext?, _ chosen: ChosenToken?, _ broker: Broker
-  ) -> Bool {
-    let read = readRegistrations
-    guard read.integer(0) == index, let token = DeviceToken(read.bytes(1)),
-      let device = DeviceID(read, 2), let topic = TopicID(read, 3),
-      let install = Int32(exactly: read.integer(4)), Registration.installs.contains(install),
-      let environment = UInt8(exactly: read.integer(5)).flatMap(Environment.init(rawValue:))
-    else { return false }
-    var row = Registration(
-      token: token, device: device, topic: topic, install: install, environment: environment,
-      issuedAt: Timestamp(nanoseconds: read.integer(8)))
-    (row.isAbandoned, row.awaitsFeedback) = (read.integer(6) != 0, read.integer(7) != 0)
-    row.goneAt = Timestamp(nanoseconds: read.integer(9))
-    return broker.restore(row, context, chosen: chosen)
-  }
-
-  private func damaged(_ table: String, _ row: Int64) -> StoreError {
-    StoreError(
-      code: .damaged, sentence: "the store \(path) is damaged: \(table) \(row) is not as it was written")
+    // All of it is in the store.
+    _ = broker.takeChanges()
   }
 }

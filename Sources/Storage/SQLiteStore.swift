@@ -13,8 +13,8 @@ public final class SQLiteStore: BrokerStore {
   let database: Database
   var messages: MessageLog
   let registry: RegistryTables
-  let foreignFeedback: EntryTable<ForeignFeedback.Entry>
-  let pendingForwards: EntryTable<PendingForwards.Entry>
+  let foreignFeedback: RowTable<ForeignFeedback.Entry>
+  let pendingForwards: RowTable<PendingForwards.Entry>
   let channels: ChannelTables
   private let begin: Statement
   private let end: Statement
@@ -38,17 +38,19 @@ public final class SQLiteStore: BrokerStore {
     rollback = try Statement(database, "ROLLBACK")
     messages = try MessageLog(database)
     registry = try RegistryTables(database)
-    foreignFeedback = try EntryTable(database)
-    pendingForwards = try EntryTable(database)
+    foreignFeedback = try RowTable(
+      database, "foreign_feedback", ForeignFeedback.Entry.columns, blank: .blank)
+    pendingForwards = try RowTable(
+      database, "pending_forward", PendingForwards.Entry.columns, blank: .blank)
     channels = try ChannelTables(database)
   }
 
   /// Fills a new broker. Call once, before the first turn.
   public func load(into broker: Broker) throws(StoreError) {
     try registry.load(into: broker)
-    try foreignFeedback.load(into: broker)
+    try foreignFeedback.forEach { broker.feedback.restore($0) }
     try messages.load(into: broker, path: path)
-    try pendingForwards.load(into: broker)
+    try pendingForwards.forEach { broker.pendingForwards.restore($0) }
     try channels.load(into: broker)
   }
 
@@ -65,8 +67,8 @@ public final class SQLiteStore: BrokerStore {
       if changes.startsOver { try deleteDevices() }
       try registry.write(changes, of: broker.registry)
       try messages.write(changes.messages, of: broker)
-      try foreignFeedback.write(changes.foreignFeedback, of: broker)
-      try pendingForwards.write(changes.pendingForwards, of: broker)
+      try foreignFeedback.write(changes.foreignFeedback) { broker.feedback.foreign[$0] }
+      try pendingForwards.write(changes.pendingForwards) { broker.pendingForwards[$0] }
       try channels.write(changes, of: broker.channels)
     }
     (hasUncheckpointed, wasBusy) = (true, true)
@@ -74,13 +76,10 @@ public final class SQLiteStore: BrokerStore {
   }
 
   private func deleteDevices() throws(StoreError) {
-    try database.execute(
-      """
-      DELETE FROM foreign_feedback; DELETE FROM message_log; DELETE FROM registration; DELETE FROM device;
-      DELETE FROM topic; DELETE FROM subscription; DELETE FROM token_context;
-      DELETE FROM chosen_token
-      """)
-    messages.reset()
+    try registry.removeAll()
+    try foreignFeedback.removeAll()
+    try channels.removeSubscriptions()
+    try messages.removeAll()
   }
 
   /// Writes the log back into the file if nothing was committed since the last call. That waits for the disk, so call

@@ -274,9 +274,9 @@ struct AppsTests {
   @Test("behind the last identity comes the first again: an erase gives another base token all the same")
   func lastIdentity() throws {
     let device = try lab.device()
-    _ = lab.broker.importDevice(
-      try #require(UDID("phone")), identity: .max, keyFingerprint: nil, firstSeenAt: nil, lastSeenAt: nil,
-      now: lab.now)
+    var told = DeviceRow(try #require(UDID("phone")))
+    told.identity = .max
+    _ = lab.broker.admit(told, now: lab.now)
     let last = lab.broker.registry.baseToken(device, .sandbox)
     lab.broker.erase(device, now: lab.now)
     #expect(lab.broker.registry[device].identity == 1)
@@ -289,11 +289,10 @@ struct AppsTests {
   @Test("an app whose last install had the greatest number gets the lowest that is free")
   func lastInstall() throws {
     _ = try lab.row()
-    var told = ImportedRegistration(
-      token: try #require(DeviceToken(bytes: [UInt8](repeating: 9, count: 32))), device: 0, topic: 0,
-      install: .max, environment: .sandbox)
+    var told = TokenRow()
+    (told.token, told.install) = (DeviceToken(bytes: [UInt8](repeating: 9, count: 32)), .max)
     told.issuedAt = lab.now
-    _ = try #require(lab.broker.importRegistration(told, now: lab.now))
+    _ = try #require(lab.broker.admit(told, of: 0, 0, because: .imported, now: lab.now))
     let tokens = [change(.reinstall), change(.reinstall)]
     #expect(
       lab.broker.registry.registrations(of: 0).map { lab.broker.registry[$0].install } == [3, 2, .max, 1])

@@ -203,12 +203,15 @@ struct TurnTests {
     let token = lab.derivation.appToken(
       environment: .sandbox, udid: udid, topicHash: TopicHash(topic), install: 1)
     lab.broker.restoreTopic(hash: TopicHash(topic), name: topic)
-    lab.broker.restoreDevice(
-      udid: udid, identity: 1, keyFingerprint: [1], firstSeenAt: lab.now, lastSeenAt: lab.now)
-    #expect(
-      lab.broker.restore(
-        Registration(
-          token: token, device: 0, topic: 0, install: 1, environment: .sandbox, issuedAt: lab.now)))
+    var device = DeviceRow(udid)
+    (device.identity, device.keyFingerprint) = (1, [1])
+    #expect(lab.broker.admit(device, now: lab.now) == 0)
+    var row = TokenRow()
+    (row.token, row.issuedAt) = (token, lab.now)
+    #expect(lab.broker.admit(row, of: 0, 0, because: .stored, now: lab.now) == 0)
+    #expect(lab.broker.admit(row, of: 0, 0, because: .stored, now: lab.now) == nil, "it is there")
+    // The store has them.
+    _ = lab.broker.takeChanges()
     Array("back".utf8).withUnsafeBytes {
       let head = MessageHead(
         id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000), expiry: 7,
@@ -229,12 +232,8 @@ struct TurnTests {
 
   @Test("a row that points nowhere is not put back")
   func restoredNowhere() {
-    let token = DeviceToken(bytes: [UInt8](repeating: 1, count: 32))
-    #expect(
-      token.map {
-        lab.broker.restore(
-          Registration(
-            token: $0, device: 0, topic: 0, install: 1, environment: .sandbox, issuedAt: lab.now))
-      } == false)
+    var row = TokenRow()
+    row.token = DeviceToken(bytes: [UInt8](repeating: 1, count: 32))
+    #expect(lab.broker.admit(row, of: 0, 0, because: .stored, now: lab.now) == nil)
   }
 }

@@ -7,7 +7,7 @@ import PushModel
 /// device that comes back gets what it missed whether or not it says again what it listens to.
 public struct ChannelTable {
   /// Names a channel: an id means something only for its app and environment.
-  public struct Key: Hashable {
+  public struct Key: Hashable, Sendable {
     public var topic: TopicID
     public var environment: Environment
     public var id: [UInt8]
@@ -20,7 +20,7 @@ public struct ChannelTable {
   }
 
   /// A broadcast as devices get it.
-  public struct Broadcast {
+  public struct Broadcast: Sendable {
     public var id: UInt64
     public var payload: [UInt8]
     public var priority: Priority
@@ -36,6 +36,16 @@ public struct ChannelTable {
       (self.id, self.payload, self.priority) = (id, payload, priority)
       (self.sentAt, self.expiresAt, self.expiry) = (sentAt, expiresAt, expiry)
     }
+
+    public static let form = RowForm<Broadcast>([
+      RowField(1, "broadcast", .u64, \.id), RowField(2, "payload", .bytes, \.payload),
+      RowField(3, "priority", .word("a priority"), \.priority), RowField(4, "sentAt", .time, \.sentAt),
+      RowField(5, "expiresAt", .time, \.expiresAt), RowField(6, "expiry", .u32, \.expiry),
+    ])
+
+    /// What a row is read into.
+    public static let blank = Broadcast(
+      id: 0, payload: [], priority: .immediate, sentAt: .never, expiresAt: .never, expiry: 0)
   }
 
   struct App: Hashable {

@@ -1,7 +1,7 @@
 import PushModel
 
 /// A channel as the store writes and reads it.
-public struct StoredChannel {
+public struct StoredChannel: Sendable {
   /// Its number in the store.
   public var row: Int64
   public var key: ChannelTable.Key
@@ -11,10 +11,21 @@ public struct StoredChannel {
   public init(row: Int64, key: ChannelTable.Key, storesNewest: Bool, newest: ChannelTable.Broadcast?) {
     (self.row, self.key, self.storesNewest, self.newest) = (row, key, storesNewest, newest)
   }
+
+  public static let columns =
+    [
+      RowField<StoredChannel>(nil, "id", .i64, \.row), RowField(nil, "topic", .topicRow, \.key.topic),
+      RowField(nil, "environment", .environment, \.key.environment), RowField(nil, "name", .bytes, \.key.id),
+      RowField(nil, "stores", .flag, \.storesNewest),
+    ] + ChannelTable.Broadcast.form.columns(of: \.newest, blank: .blank)
+
+  /// What a row is read into.
+  public static let blank = StoredChannel(
+    row: 0, key: .init(topic: TopicID(0), environment: .sandbox, id: []), storesNewest: false, newest: nil)
 }
 
 /// Names a subscription in the store: a device by its index, a channel by its row.
-public struct StoredSubscription: Hashable {
+public struct StoredSubscription: Hashable, Sendable {
   public var device: DeviceID
   public var channel: Int64
 

@@ -345,26 +345,26 @@ public final class Registry {
     registrations.count + installs <= Self.rowLimit && !isFull(device, installs: installs)
   }
 
-  /// Adds the row of a fresh install; nil when there are too many, or the token exists (an HMAC collision).
-  func install(
-    _ device: DeviceID, _ topic: TopicID, _ context: TokenContextID?, _ environment: Environment,
-    now: Timestamp
-  ) -> RegistrationID? {
+  /// The row of a fresh install, with the token that the secret gives it or one that was chosen; nil when the device has too many.
+  func fresh(
+    _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil,
+    chosen: ChosenToken? = nil
+  ) -> TokenRow? {
     guard !isFull(device) else { return nil }
-    let install = nextInstall(device, .init(topic: topic, environment: environment, context: context))
-    let token = derivedToken(
-      self[device].udid, self[topic].hash, environment, install: install, context: context.map { self[$0] })
-    return add(
-      Registration(
-        token: token, device: device, topic: topic, context: context, install: install,
-        environment: environment, issuedAt: now))
+    var row = TokenRow()
+    row.install = nextInstall(device, .init(topic: topic, environment: environment, context: context))
+    (row.environment, row.chosen, row.context) = (environment, chosen, context.map { self[$0] })
+    guard chosen == nil else { return row }
+    row.token = derivedToken(
+      self[device].udid, self[topic].hash, environment, install: row.install, context: row.context)
+    return row
   }
 
   /// Adds a row, as the newest of its device; nil when there are too many, or one has the token. `chosen` is the token as its
-  /// chooser has it.
-  func add(_ registration: Registration, _ chosen: ChosenToken? = nil) -> RegistrationID? {
+  /// chooser has it, of which the row has the name.
+  func add(_ registration: Registration, _ chosen: ChosenToken?) -> RegistrationID? {
     var row = registration
-    if let chosen { row.token = name(of: chosen) }
+    row.isChosen = chosen != nil
     guard registrations.count < Self.rowLimit, chosen == nil || chosenCount < chosenLimit,
       contains(row.topic), find(row.token) == nil
     else { return nil }
@@ -426,19 +426,6 @@ public final class Registry {
   /// Finds the row of a token of another length than devices know.
   func find(otherLength token: UnsafeRawBufferPointer) -> RegistrationID? {
     ChosenToken(bytes: Array(token)).flatMap { find($0) }
-  }
-
-  /// Adds the row of an app whose token was chosen, as its next install; nil when there are too many.
-  func install(
-    _ token: ChosenToken, on device: DeviceID, _ topic: TopicID, _ environment: Environment, now: Timestamp
-  ) -> RegistrationID? {
-    guard !isFull(device) else { return nil }
-    var row = Registration(
-      token: name(of: token), device: device, topic: topic,
-      install: nextInstall(device, .init(topic: topic, environment: environment)),
-      environment: environment, issuedAt: now)
-    row.isChosen = true
-    return add(row, token)
   }
 
   private func noteChosen(_ token: ChosenToken, _ row: RegistrationID) {

@@ -1,7 +1,7 @@
 import PushModel
 
 /// What is known of a message beside its payload, wherever it lies: in its slot, on its way to a device, in the store.
-public struct MessageHead: BitwiseCopyable {
+public struct MessageHead: BitwiseCopyable, Sendable {
   /// The notification's id. Its low half tells the message apart on a device's connection.
   public var id: UInt64
   public var receivedAt: Timestamp
@@ -26,6 +26,28 @@ public struct MessageHead: BitwiseCopyable {
     (self.expiry, self.priority, self.pushType) = (expiry, priority, pushType)
     self.saysPriority = saysPriority
   }
+
+  public static let form = RowForm<MessageHead>([
+    RowField(1, "id", .u64, \.id), RowField(2, "receivedAt", .time, \.receivedAt),
+    RowField(3, "expiresAt", .time, \.expiresAt), RowField(4, "apnsId", .u64, \.apnsId.0),
+    RowField(5, "apnsId", .u64, \.apnsId.1), RowField(6, "expiry", .u32, \.expiry),
+    RowField(
+      7, "priority",
+      .ofInteger(
+        .u8, "a priority", { UInt8(exactly: $0).flatMap(Priority.read) }, { Int64($0.byte(isSaid: $1)) }),
+      get: { ($0.priority, $0.saysPriority) }, set: { ($0.priority, $0.saysPriority) = $1 }),
+    RowField(
+      8, "pushType",
+      .ofInteger(
+        .u8, "a push type",
+        { $0 == noType ? .some(nil) : UInt8(exactly: $0).flatMap(PushType.init).map(Optional.some) },
+        { $0.map { Int64($0.rawValue) } ?? noType }), \.pushType),
+  ])
+  /// In the place of a push type, where the provider said none.
+  private static let noType = Int64(UInt8.max)
+
+  /// What a row is read into.
+  public static let blank = MessageHead(id: 0, receivedAt: .never, expiresAt: .never)
 
   /// Whether it came before another. Ids tell only of those that came by one node.
   func isOlder(than other: MessageHead) -> Bool { (receivedAt, id) < (other.receivedAt, other.id) }

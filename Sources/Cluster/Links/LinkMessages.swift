@@ -192,7 +192,7 @@ public struct LinkCommand {
     case .broadcast(let topic, let environment, let id, let broadcast):
       out.write(4 as UInt8)
       Self.write(topic, environment, id, to: &out)
-      StateEntry.write(broadcast, to: &out)
+      out.write(broadcast, ChannelTable.Broadcast.form)
     }
   }
 
@@ -221,7 +221,8 @@ public struct LinkCommand {
     case 2: action = .createChannel(topic: topic, environment, id: id, storesNewest: try cursor.flag())
     case 3: action = .deleteChannel(topic: topic, environment, id: id)
     case 4:
-      action = .broadcast(topic: topic, environment, id: id, try StateEntry.broadcast(&cursor))
+      let broadcast = try cursor.row(ChannelTable.Broadcast.form, .blank)
+      action = .broadcast(topic: topic, environment, id: id, broadcast)
     default: throw StateCursor.Damage(description: "expected a command, got \(kind)")
     }
   }

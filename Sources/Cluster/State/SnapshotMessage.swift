@@ -1,3 +1,5 @@
+import Broker
+import PushModel
 import Zones
 
 /// One message of the stream that keeps a zone's snapshots: a piece of its state, or the end of one, which makes the pieces count.
@@ -28,7 +30,7 @@ struct SnapshotMessage: Equatable {
     out.write(previousEnd)
     switch body {
     case .piece(let bytes): return out.bytes + bytes
-    case .end(let end): end.write(to: &out)
+    case .end(let end): out.write(end, SnapshotEnd.form)
     }
     return out.bytes
   }
@@ -62,7 +64,7 @@ struct SnapshotMessage: Equatable {
     (snapshot, previousEnd) = (try cursor.integer(), try cursor.integer())
     switch kind {
     case 1: body = .piece(Array(try cursor.take(count - cursor.position)))
-    case 2: body = .end(try SnapshotEnd(&cursor))
+    case 2: body = .end(try cursor.row(SnapshotEnd.form, .blank))
     default: throw StateCursor.Damage(description: "expected a piece of a snapshot or its end, got \(kind)")
     }
   }
@@ -86,25 +88,25 @@ struct SnapshotEnd: Equatable {
     (self.stream, self.startsOver) = (stream, startsOver)
   }
 
-  func write(to out: inout StateWriter) {
-    out.write(first)
-    out.write(pieces)
-    out.write(place.sequence)
-    out.write(place.epoch)
-    out.write(place.number)
-    out.write(place.owner ?? "")
-    out.write(place.successor ?? "")
-    out.write(stream)
-    out.write(startsOver)
-  }
+  static let form = RowForm<SnapshotEnd>([
+    RowField(1, "", .counted("a first piece"), \.first), RowField(2, "", .u32, \.pieces),
+    RowField(3, "", .counted("a sequence"), \.place.sequence),
+    RowField(4, "", .counted("an epoch"), \.place.epoch),
+    RowField(5, "", .counted("a number"), \.place.number),
+    RowField(6, "", .optional(.text), \.place.owner), RowField(7, "", .optional(.text), \.place.successor),
+    RowField(8, "", .text, \.stream), RowField(9, "", .counted("a new beginning"), \.startsOver),
+  ])
 
-  init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
-    (first, pieces) = (try cursor.countedNumber("a first piece"), try cursor.integer())
-    place = ZonePlace(
-      sequence: try cursor.countedNumber("a sequence"), epoch: try cursor.countedNumber("an epoch"),
-      number: try cursor.countedNumber("a number"))
-    let (owner, successor) = (try cursor.text(), try cursor.text())
-    (place.owner, place.successor) = (owner.isEmpty ? nil : owner, successor.isEmpty ? nil : successor)
-    (stream, startsOver) = (try cursor.text(), try cursor.countedNumber("a new beginning"))
+  /// What is read into.
+  static let blank = SnapshotEnd(first: 0, pieces: 0, place: ZonePlace(), stream: "", startsOver: 0)
+}
+
+extension RowKind<UInt64> {
+  /// What a log has counted, and is counted on from.
+  fileprivate static func counted(_ what: String) -> RowKind {
+    let limit = CountedNumber.limit
+    return .ofInteger(
+      .i64, "\(what) from 0 to \(limit)", { (0...limit).contains($0) ? UInt64($0) : nil },
+      { Int64(clamping: $0) })
   }
 }

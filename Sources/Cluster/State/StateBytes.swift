@@ -24,7 +24,24 @@ struct StateWriter {
 
   mutating func write(_ text: String) { write(text.utf8) }
   mutating func write(_ token: DeviceToken) { token.withUnsafeBytes { bytes.append(contentsOf: $0) } }
-  mutating func write(_ hash: TopicHash) { bytes.append(contentsOf: hash.bytes) }
+
+  /// All that other nodes are told of a row.
+  mutating func write<Row>(_ row: Row, _ form: RowForm<Row>) {
+    for field in form.told { write(field.write(row), field.shape) }
+  }
+
+  private mutating func write(_ value: RowValue, _ shape: RowShape) {
+    switch (shape, value) {
+    case (.u8, .integer(let number)): write(UInt8(truncatingIfNeeded: number))
+    case (.u32, .integer(let number)), (.i32, .integer(let number)): write(UInt32(truncatingIfNeeded: number))
+    case (.i64, .integer(let number)): write(number)
+    case (.fixed, .bytes(let value)): bytes += value
+    case (.bytes, .bytes(let value)): write(value)
+    case (.text, .text(let value)): write(value)
+    // There is none.
+    default: write(0 as UInt16)
+    }
+  }
 }
 
 /// Reads what `StateWriter` has written.
@@ -54,22 +71,14 @@ struct StateCursor {
     Value(bigEndian: try take(MemoryLayout<Value>.size).loadUnaligned(as: Value.self))
   }
 
-  /// A number that must be one of these; `what` says of what.
-  mutating func integer<Value: FixedWidthInteger>(
-    in range: ClosedRange<Value>, _ what: String
-  ) throws(Damage) -> Value {
-    let read = try integer(Value.self)
-    guard range.contains(read) else {
-      throw Damage(
-        description:
-          "expected \(what) from \(range.lowerBound) to \(range.upperBound) before \(position), got \(read)")
-    }
-    return read
-  }
-
   /// A number that a log has counted, which is counted on from.
   mutating func countedNumber(_ what: String) throws(Damage) -> UInt64 {
-    try integer(in: 0...UInt64(CountedNumber.limit), what)
+    let read = try integer(UInt64.self)
+    guard read <= UInt64(CountedNumber.limit) else {
+      throw Damage(
+        description: "expected \(what) from 0 to \(CountedNumber.limit) before \(position), got \(read)")
+    }
+    return read
   }
 
   mutating func flag() throws(Damage) -> Bool {
@@ -97,8 +106,27 @@ struct StateCursor {
     DeviceToken(loadingFrom: try take(DeviceToken.byteCount).baseAddress.unsafelyUnwrapped)
   }
 
-  mutating func topicHash() throws(Damage) -> TopicHash {
-    try value(TopicHash(try take(TopicHash.byteCount)), "a topic's hash")
+  /// What `write` has told of a row, in the place of what is `blank`.
+  mutating func row<Row>(_ form: RowForm<Row>, _ blank: Row) throws(Damage) -> Row {
+    var row = blank
+    for field in form.told {
+      guard field.read(try value(field.shape), &row) else {
+        throw Damage(description: "expected \(field.expected) before \(position)")
+      }
+    }
+    return row
+  }
+
+  private mutating func value(_ shape: RowShape) throws(Damage) -> RowValue {
+    switch shape {
+    case .u8: .integer(Int64(try integer(UInt8.self)))
+    case .u32: .integer(Int64(try integer(UInt32.self)))
+    case .i32: .integer(Int64(try integer(Int32.self)))
+    case .i64: .integer(try integer())
+    case .fixed(let count): .bytes(Array(try take(count)))
+    case .bytes: .bytes(Array(try counted()))
+    case .text: .text(try text())
+    }
   }
 
   /// What a failable initializer made of what was read.

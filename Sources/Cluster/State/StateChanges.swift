@@ -101,7 +101,7 @@ final class StateChanges {
       StateEntry.write(channel.key, of: broker.registry, as: .channel, to: &$0)
       $0.write(channel.storesNewest)
       $0.write(channel.newest != nil)
-      if let newest = channel.newest { StateEntry.write(newest, to: &$0) }
+      if let newest = channel.newest { $0.write(newest, ChannelTable.Broadcast.form) }
     }
   }
 
@@ -109,7 +109,7 @@ final class StateChanges {
     guard let key = broker.channels.key(row) else { return }
     tell(zone(of: key)) {
       StateEntry.write(key, of: broker.registry, as: .broadcast, to: &$0)
-      StateEntry.write(broadcast, to: &$0)
+      $0.write(broadcast, ChannelTable.Broadcast.form)
     }
   }
 

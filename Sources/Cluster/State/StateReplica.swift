@@ -49,11 +49,11 @@ final class StateReplica {
       let topic = try cursor.value(Topic(try cursor.text()), "a topic")
       note(broker.registry.topic(named: topic) != nil)
     case .device:
-      let device = try StateEntry.device(&cursor)
-      if !skips { note(broker.replicateDevice(device) != nil) }
+      let device = try cursor.row(DeviceRow.form, .blank)
+      if !skips { note(broker.admit(device, now: now) != nil) }
     case .registration:
-      let row = try StateEntry.registration(&cursor)
-      if !skips { note(broker.replicate(row)) }
+      let token = try cursor.row(StateEntry.Token.form, .blank)
+      if !skips { note(admit(token, now)) }
     case .message: try applyMessage(&cursor, skips: skips)
     case .noMessage:
       let token = try cursor.token()
@@ -62,8 +62,15 @@ final class StateReplica {
     }
   }
 
+  /// False when there are too many, or its device is not known.
+  private func admit(_ token: StateEntry.Token, _ now: Timestamp) -> Bool {
+    guard let device = broker.registry.knownDevice(token.udid), let topic = broker.replicateTopic(token.topic)
+    else { return false }
+    return broker.admit(token.row, of: device, topic, because: .replicated, now: now) != nil
+  }
+
   private func applyMessage(_ cursor: inout StateCursor, skips: Bool) throws(StateCursor.Damage) {
-    let (token, head) = (try cursor.token(), try StateEntry.head(&cursor))
+    let (token, head) = (try cursor.token(), try cursor.row(MessageHead.form, .blank))
     let (collapseId, payload) = (try cursor.counted(), try cursor.counted())
     guard !skips else { return }
     note(broker.replicateMessage(token, head, MessageContent(payload, collapseId: collapseId)))
@@ -73,21 +80,21 @@ final class StateReplica {
   private func applyChannel(
     _ kind: StateEntry.Kind, _ cursor: inout StateCursor, _ now: Timestamp, skips: Bool
   ) throws(StateCursor.Damage) {
-    let name = try StateEntry.channel(&cursor)
-    let topic = broker.replicateTopic(name.topic, name.name)
+    let name = try cursor.row(StateEntry.ChannelName.form, .blank)
+    let topic = broker.replicateTopic(name.topic)
     let key = topic.map { ChannelTable.Key(topic: $0, environment: name.environment, id: name.id) }
     switch kind {
     case .channel:
       let (stores, hasNewest) = (try cursor.flag(), try cursor.flag())
-      let newest = hasNewest ? try StateEntry.broadcast(&cursor) : nil
+      let newest = hasNewest ? try cursor.row(ChannelTable.Broadcast.form, .blank) : nil
       note(key.map { broker.replicateChannel($0, storesNewest: stores, newest: newest, now: now) } == true)
       if let key { applyPending(name, key) }
     case .noChannel: if let key { broker.replicateNoChannel(key) }
     case .broadcast:
-      let broadcast = try StateEntry.broadcast(&cursor)
+      let broadcast = try cursor.row(ChannelTable.Broadcast.form, .blank)
       if let key { broker.replicateBroadcast(broadcast, to: key) }
     default:
-      let udid = try StateEntry.udid(&cursor)
+      let udid = try cursor.value(UDID(try cursor.text()), "a UDID")
       let seenUntil = kind == .subscription ? try cursor.time() : nil
       guard !skips, let key else { return }
       if !broker.replicateSubscription(udid, key, seenUntil: seenUntil) { wait(udid, name, seenUntil) }

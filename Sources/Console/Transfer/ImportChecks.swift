@@ -49,18 +49,17 @@ struct ImportChecks {
   }
 
   private mutating func check(_ row: SavedRow, of udid: UDID) throws -> DeviceToken {
-    let token = row.token.map(registry.name(of:)) ?? derived(row, udid)
+    let told = row.told
+    let token =
+      told.presented.map(registry.name(of:))
+      ?? registry.derivedToken(
+        udid, row.app.hash(registry), told.environment, install: told.install, context: told.context)
     guard owners.insert(token).inserted else {
       throw ConsoleError.bad(
-        "\(row.place).token", expected: "one that no earlier row has", got: row.token?.hex ?? token.hex)
+        "\(row.place).token", expected: "one that no earlier row has", got: told.presented?.hex ?? token.hex)
     }
     try known?.check(token, row, registry)
     return token
-  }
-
-  private func derived(_ row: SavedRow, _ udid: UDID) -> DeviceToken {
-    registry.derivedToken(
-      udid, row.app.hash(registry), row.environment, install: row.install, context: row.context)
   }
 
   private func checkFaults(_ faults: [FaultRule]) throws {
@@ -104,13 +103,15 @@ struct KnownInstalls {
 
   /// Throws where the row would have another token here, or the token another row.
   func check(_ token: DeviceToken, _ row: SavedRow, _ registry: Registry) throws {
+    let told = row.told
     let install = Install(
-      topic: row.app.hash(registry), environment: row.environment, install: row.install, context: row.context)
+      topic: row.app.hash(registry), environment: told.environment, install: told.install,
+      context: told.context)
     let same = rows[install]
     if let same, registry[same].token != token {
       throw ConsoleError.conflict(
-        "\(row.place).token: install \(row.install) has the token \(registry.text(of: same)) here, "
-          + "got \(row.token?.hex ?? token.hex); reset the devices first, or start with the same --token-seed"
+        "\(row.place).token: install \(told.install) has the token \(registry.text(of: same)) here, "
+          + "got \(told.presented?.hex ?? token.hex); reset the devices first, or start with the same --token-seed"
       )
     }
     if same == nil, let other = registry.find(token) {

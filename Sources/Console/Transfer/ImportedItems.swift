@@ -13,11 +13,10 @@ struct ImportedItems {
   init(_ context: ConsoleContext, _ now: Timestamp) { (self.context, self.now) = (context, now) }
 
   func importDevice(_ device: SavedDevice) throws -> DeviceID {
-    let index = broker.importDevice(
-      device.udid, identity: device.identity, keyFingerprint: device.keyFingerprint,
-      firstSeenAt: device.firstSeenAt, lastSeenAt: device.lastSeenAt, now: now)
-    guard let index else { throw ConsoleError.full("devices", limit: Registry.rowLimit) }
-    return index
+    guard let id = broker.admit(device.told, now: now) else {
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
+    }
+    return id
   }
 
   func importRow(_ row: SavedRow, _ token: DeviceToken, of device: DeviceID) throws -> RegistrationID {
@@ -27,14 +26,9 @@ struct ImportedItems {
       case .hashed(let hash): registry.topic(hashed: hash)
       }
     guard let topic else { throw ConsoleError.full("topics", limit: Registry.topicLimit) }
-    var told = ImportedRegistration(
-      token: token, device: device, topic: topic, install: row.install, environment: row.environment)
-    told.context = row.context
-    told.chosen = row.isChosen || row.token?.plain == nil ? row.token : nil
-    told.isAbandoned = row.state != .installed
-    told.issuedAt = row.issuedAt
-    told.goneAt = row.state == .gone ? row.goneAt ?? now : nil
-    guard let index = broker.importRegistration(told, now: now) else {
+    var told = row.told
+    told.token = token
+    guard let index = broker.admit(told, of: device, topic, because: .imported, now: now) else {
       guard told.chosen == nil || registry.chosenCount < broker.registry.chosenLimit else {
         throw ConsoleError.full("chosen tokens", limit: broker.registry.chosenLimit)
       }

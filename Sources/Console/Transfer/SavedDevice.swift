@@ -3,13 +3,7 @@ import PushModel
 
 /// A device of a saved state, with the rows of its token map.
 struct SavedDevice: Equatable, JSONDocument {
-  var udid: UDID
-  /// Counts the device's identities; its base token follows from it. nil for what it is.
-  var identity: Int32?
-  /// Names the key of the present identity; nil for what it is. Not a secret: a digest of a public key.
-  var keyFingerprint: [UInt8]?
-  var firstSeenAt: Timestamp?
-  var lastSeenAt: Timestamp?
+  var told: DeviceRow
   /// In the order in which they were issued.
   var rows: [SavedRow] = []
 
@@ -17,22 +11,15 @@ struct SavedDevice: Equatable, JSONDocument {
   /// Meant by rows that do not say.
   private var environment = Environment.sandbox
 
-  init(_ device: Device) {
-    (udid, identity) = (device.udid, device.identity)
-    keyFingerprint = device.keyFingerprint.isEmpty ? nil : device.keyFingerprint
-    (firstSeenAt, lastSeenAt) = (device.firstSeenAt, device.lastSeenAt)
-  }
+  var udid: UDID { told.udid }
+
+  init(_ device: Device) { told = DeviceRow(device) }
 
   /// What is written is without its rows, which may be many.
-  static let form = JSONForm<SavedDevice>([
-    JSONField("udid", .udid, \.udid).needed,
-    JSONField("identity", .whole(1...Int64(Device.identities.upperBound)), \.identity),
-    JSONField("keyFingerprint", .hex("2 to 64 hexadecimal digits", 1...32), \.keyFingerprint),
-    JSONField("firstSeenAt", .time, \.firstSeenAt), JSONField("lastSeenAt", .time, \.lastSeenAt),
-    JSONField(objects: "apps", "SavedRow") {
-      try $0.addRow($1)
-    },
-  ])
+  static let form = JSONForm<SavedDevice>(
+    DeviceRow.form.members.map { $0.of(\.told) } + [
+      JSONField(objects: "apps", "SavedRow") { try $0.addRow($1) }
+    ])
 
   private mutating func addRow(_ object: JSONObject) throws {
     guard rows.count < Registry.rowsPerDevice else {
@@ -45,7 +32,7 @@ struct SavedDevice: Equatable, JSONDocument {
   }
 
   init(_ object: JSONObject, environment: Environment) throws {
-    udid = try object.required("udid", .udid)
+    told = DeviceRow(try object.required("udid", .udid))
     self.environment = environment
     try Self.form.read(object, into: &self)
   }

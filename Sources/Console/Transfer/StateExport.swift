@@ -59,12 +59,9 @@ struct StateExport {
       guard let row = rows.next(), registry.contains(row) else { return .end }
       let registration = registry[row]
       if !registration.isActive { written.gone.insert(row) }
+      let message = broker.keptMessage(row).map(SavedMessage.init)
       return .value(
-        SavedRow(
-          registration, ChosenToken(bytes: registry.bytes(of: row)), app: app(registration.topic),
-          context: registry.context(of: row),
-          message: broker.keptMessage(row).map(SavedMessage.init)
-        ).document)
+        SavedRow(registry.told(row), app: app(registration.topic), message: message).document)
     }
     return head.map { .value($0.0, $0.1) } + [apps]
   }

@@ -155,6 +155,17 @@ public struct JSONField<Root>: Sendable {
     self.init(name, list, get: { _ in nil }, set: { for each in $1 { try take(&$0, each) } })
   }
 
+  /// The same of what holds it.
+  public func of<Outer>(_ path: WritableKeyPath<Outer, Root> & Sendable) -> JSONField<Outer> {
+    var field = JSONField<Outer>(name, schema, expected: expected) {
+      try read($0, $1, &$2[keyPath: path])
+    } write: {
+      write($0[keyPath: path])
+    }
+    field.required = required
+    return field
+  }
+
   /// Whether there is something to say of it.
   public func isWritten(_ root: Root) -> Bool { write(root) != nil }
 

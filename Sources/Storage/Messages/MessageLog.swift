@@ -155,8 +155,14 @@ struct MessageLog {
     }
   }
 
-  /// Forgets everything; the caller empties the table.
-  mutating func reset() {
+  /// Inside a transaction.
+  mutating func removeAll() throws(StoreError) {
+    delete.bind(1, Int64.max)
+    try delete.run()
+    reset()
+  }
+
+  private mutating func reset() {
     (segments, head, nextNumber, segmentOfRow) = ([], 0, 1, [])
     (entryCount, liveCount, deletedBelow) = (0, 0, 0)
     buffer.removeAll()

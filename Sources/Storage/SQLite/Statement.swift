@@ -31,11 +31,6 @@ final class Statement {
     sqlite3_bind_int64(handle, position, value)
   }
 
-  func bind(_ position: Int32, _ row: some RowID) { bind(position, Int64(row.number)) }
-
-  /// A topic's row is named after its place: there is one topic in it.
-  func bind(_ position: Int32, _ topic: TopicID) { bind(position, Int64(topic.place)) }
-
   func bind(_ position: Int32, lent value: UnsafeRawBufferPointer) {
     check.add(value)
     sqlite3_bind_blob64(handle, position, value.baseAddress, UInt64(value.count), nil)
@@ -59,6 +54,15 @@ final class Statement {
 
   /// `SQLITE_TRANSIENT`, which the importer leaves out because it is a cast: SQLite copies at once.
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+  func bind(_ position: Int32, _ value: RowValue) {
+    switch value {
+    case .integer(let number): bind(position, number)
+    case .bytes(let bytes): bytes.withUnsafeBytes { bind(position, $0) }
+    case .text(let text): bind(position, text)
+    case .none: bind(position, nil as String?)
+    }
+  }
 
   /// Goes to the next row; answers whether there is one. After the last the statement may be used again.
   func step() throws(StoreError) -> Bool {
@@ -102,6 +106,21 @@ final class Statement {
     }
   }
 
+  var columnNames: [String] {
+    (0..<sqlite3_column_count(handle)).map {
+      sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? ""
+    }
+  }
+
+  /// A column of the present row.
+  func value(_ column: Int32, _ shape: RowShape) -> RowValue {
+    switch shape {
+    case .u8, .u32, .i32, .i64: .integer(integer(column))
+    case .fixed, .bytes: .bytes(Array(bytes(column)))
+    case .text: isNull(column) ? .none : .text(text(column))
+    }
+  }
+
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
@@ -114,12 +133,4 @@ final class Statement {
 
   /// The text of a column; malformed UTF-8 is repaired.
   func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
-}
-
-extension RowID {
-  /// The row that a column of the present row names; nil if it is none.
-  init?(_ statement: Statement, _ column: Int32) {
-    guard let number = Int32(exactly: statement.integer(column)), number >= 0 else { return nil }
-    self.init(number: number)
-  }
 }

@@ -55,11 +55,10 @@ import Console
       ]
     }
     for number in 2...4096 {
-      var row = ImportedRegistration(
-        token: try #require(DeviceToken(bytes: token(number))), device: device, topic: 0,
-        install: Int32(number), environment: .sandbox)
+      var row = TokenRow()
+      (row.token, row.install) = (DeviceToken(bytes: token(number)), Int32(number))
       row.isAbandoned = true
-      #expect(lab.broker.importRegistration(row, now: lab.now) != nil)
+      #expect(lab.broker.admit(row, of: device, 0, because: .imported, now: lab.now) != nil)
     }
     for (app, action) in [("com.example.app", "reinstall"), ("com.example.other", "install")] {
       let sentence = try lab.refusal("POST", "/api/v1/devices/phone/apps/\(app)/\(action)", 409)

@@ -1,0 +1,81 @@
+import PushModel
+
+/// Who says that a row of the token map is so.
+public enum RowCause: Sendable {
+  /// The store, before the first turn: it tells of each once, in order.
+  case stored
+  /// The log of another process, whose row it is. Nothing happens here: neither history nor counters know of it.
+  case replicated
+  /// Somebody who has a saved state, or an app that has its token again. Doing it twice is the same as once.
+  case imported
+  /// It is given now.
+  case issued
+}
+
+/// The one way into the token map. What changes is for the store to hear.
+extension Broker {
+  /// The device's id, made or changed to be as told; nil when there are too many.
+  @discardableResult
+  public func admit(_ told: DeviceRow, now: Timestamp) -> DeviceID? {
+    guard let device = registry.device(told.udid, now: now) else { return nil }
+    registry.update(device) { row in
+      row.identity = told.identity ?? row.identity
+      row.keyFingerprint = told.keyFingerprint ?? row.keyFingerprint
+      row.firstSeenAt = told.firstSeenAt ?? row.firstSeenAt
+      row.lastSeenAt = told.lastSeenAt ?? row.lastSeenAt
+    }
+    return device
+  }
+
+  /// The id of the row with this token, made, or changed to be as told; nil when there are too many, or it doesn't fit to its device
+  /// and its topic. Whoever imports has checked that the token is no other row's.
+  public func admit(
+    _ told: TokenRow, of device: DeviceID, _ topic: TopicID, because cause: RowCause, now: Timestamp
+  ) -> RegistrationID? {
+    guard let token = told.chosen.map(registry.name(of:)) ?? told.token else { return nil }
+    let known = registry.find(token)
+    guard known == nil || cause == .replicated || cause == .imported,
+      let row = known ?? add(told, token, device, topic, now)
+    else { return nil }
+    let before = registry[row]
+    registry.update(row) {
+      ($0.isAbandoned, $0.install) = (told.isAbandoned, told.install)
+      $0.issuedAt = told.issuedAt ?? $0.issuedAt
+      $0.goneAt = told.isGone ? told.goneAt ?? now : .never
+      if cause != .imported { $0.awaitsFeedback = told.awaitsFeedback }
+    }
+    switch cause {
+    case .stored, .replicated:
+      feedback.restore(row, waited: before.awaitsFeedback)
+    case .imported: imported(row, wasActive: before.isActive, now)
+    case .issued: history.noteToken(.issued, row, told.environment, now)
+    }
+    return row
+  }
+
+  private func add(
+    _ told: TokenRow, _ token: DeviceToken, _ device: DeviceID, _ topic: TopicID, _ now: Timestamp
+  ) -> RegistrationID? {
+    let context = told.context.flatMap(registry.context)
+    guard registry.contains(device), (context == nil) == (told.context == nil) else { return nil }
+    let row = Registration(
+      token: token, device: device, topic: topic, context: context, install: told.install,
+      environment: told.environment, issuedAt: told.issuedAt ?? now)
+    let id = registry.add(row, told.chosen)
+    if let id { deliveries.add(id) }
+    return id
+  }
+
+  private func imported(_ row: RegistrationID, wasActive: Bool, _ now: Timestamp) {
+    let registration = registry[row]
+    switch (wasActive, registration.isActive) {
+    case (true, false): feedback.add(row)
+    case (false, true): feedback.clear([row])
+    default: break
+    }
+    if !registration.isActive { deliveries.drop(row, .discarded, now) }
+    deliveries.reroute(row)
+    noteAbandoned(row)
+    history.noteToken(registration.isActive ? .issued : .gone, row, registration.environment, now)
+  }
+}
