@@ -149,8 +149,6 @@ extension CourierMessage {
   /// Bytes of a message around its payload: frame header 5, token 35, topic 23, payload header 3, message id 7,
   /// expiry 7, timestamp 11, storage flags twice 4, priority 4.
   @inlinable static var envelopeByteCount: Int { 5 + 35 + 23 + 3 + 7 + 7 + 11 + 4 + 4 + 4 }
-  /// A base token as item 15.
-  @inlinable static var baseTokenByteCount: Int { 35 }
   /// An `apns-id` as item 21.
   @inlinable static var apnsIdByteCount: Int { 19 }
   /// A push type as item 28, and a collapse id's header.
@@ -171,11 +169,8 @@ extension CourierMessage {
 
   /// Bytes that `write` will put out.
   @inlinable
-  public static func encodedSize(payloadCount: Int, hasBaseToken: Bool = false, hasApnsId: Bool = false)
-    -> Int
-  {
-    envelopeByteCount + payloadCount + (hasBaseToken ? baseTokenByteCount : 0)
-      + (hasApnsId ? apnsIdByteCount : 0)
+  public static func encodedSize(payloadCount: Int, hasApnsId: Bool = false) -> Int {
+    envelopeByteCount + payloadCount + (hasApnsId ? apnsIdByteCount : 0)
   }
 
   /// Writes a whole frame to `output`, which must have room for `encodedSize` and `privateByteCount` bytes, and returns its size.
@@ -185,7 +180,7 @@ extension CourierMessage {
   public static func write(
     to output: UnsafeMutableRawPointer, token: DeviceToken, topic: TopicHash, payload: UnsafeRawBufferPointer,
     messageId: UInt32, expiry: UInt32, timestampNanoseconds: UInt64, storageFlags: UInt8, priority: UInt8,
-    baseToken: DeviceToken? = nil, apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil,
+    apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil,
     collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
     notificationId: UInt64? = nil
   ) -> Int {
@@ -204,10 +199,6 @@ extension CourierMessage {
     at.item(Item.storageFlags, storageFlags)
     at.item(Item.storageFlagsToo, storageFlags)
     at.item(Item.priority, priority)
-    if let baseToken {
-      at.item(Item.baseToken, 32)
-      at.put(baseToken)
-    }
     if let apnsId {
       at.item(Item.tracingIdentifier, 16)
       at.put(bigEndian: apnsId.0.bigEndian)

@@ -3,15 +3,14 @@ import PushModel
 /// The server's side of one device connection: who is on it, what a frame asks for, when to give up.
 ///
 /// ```
-///                 connect              identityAccepted
-///  awaitingConnect ──────→ verifying ─────────────────→ established ⟲ connect, filter, app token, ack, keep-alive
-///        │                     │                             │
-///        └──────────┬──────────┴──────────────┬──────────────┘
-///                   ↓ deadline, broken rule,  ↓ refused, idle, end of stream
-///                 closed
+///  stranger ─ connect ─ identityAccepted ─→ established ⟲ connect, filter, app token, ack, keep-alive
+///      │                                         │
+///      └────────────────────┬────────────────────┘
+///                           ↓ deadline, broken rule, refused, idle, end of stream
+///                        closed
 /// ```
 ///
-/// Where the diagram lies: an established connection may verify further identities meanwhile
+/// Beside that a connect waits for its verdict or none does. An established connection may have further identities verified
 /// (`Documentation/device-protocol.md#connect`: a Mac sends one connect per user), and the others go on undisturbed.
 /// Keep-alive is answered in every state but `closed`.
 ///
@@ -19,107 +18,66 @@ import PushModel
 /// `frameReceived` for each frame, and does what the answers say. What it sends of its own accord waits for `QuietPause`.
 public struct CourierServerSession: ~Copyable {
   private var state: State
+  /// A connect waits for its verdict.
+  private var isVerifying = false
   /// A simulated device of ours is on the other side, which is told more than others.
   public private(set) var isSimulated = false
   /// And it has a phone, which takes orders and reports.
   public private(set) var hasPhone = false
 
   public init(acceptedAt now: Instant) {
-    state = .awaitingConnect(
-      Stranger(deadline: now.adding(nanoseconds: CourierLimits.authenticationNanoseconds)))
+    state = .stranger(Stranger(deadline: now.adding(nanoseconds: CourierLimits.authenticationNanoseconds)))
   }
 
   /// Whoever takes the state puts the next one in its place, or it does not compile.
   private enum State: ~Copyable {
-    case awaitingConnect(Stranger)
-    case verifying(Stranger)
+    case stranger(Stranger)
     case established(Established)
-    /// Established, and a further identity is being verified.
-    case verifyingAnother(Established)
     case closed
 
     mutating func receive(_ count: Int, at now: Instant) -> CourierCloseReason? {
       switch consume self {
-      case .awaitingConnect(var stranger):
+      case .stranger(var stranger):
         let mayStay = stranger.takes(count)
-        self = mayStay ? .awaitingConnect(stranger) : .closed
-        return mayStay ? nil : .tooManyBytesBeforeConnect
-      case .verifying(var stranger):
-        let mayStay = stranger.takes(count)
-        self = mayStay ? .verifying(stranger) : .closed
+        self = mayStay ? .stranger(stranger) : .closed
         return mayStay ? nil : .tooManyBytesBeforeConnect
       case .established(var established):
         established.lastHeard = now
         self = .established(established)
-      case .verifyingAnother(var established):
-        established.lastHeard = now
-        self = .verifyingAnother(established)
       case .closed: self = .closed
       }
       return nil
     }
 
-    /// A connect has come: it is to be verified, or there is a reason to close.
-    mutating func connect(at now: Instant) -> CourierCloseReason? {
+    /// A connect has come: false, and closed, if it is one too many.
+    mutating func connect(at now: Instant) -> Bool {
       switch consume self {
-      case .awaitingConnect(let stranger): self = .verifying(stranger)
+      case .stranger(let stranger): self = .stranger(stranger)
       case .established(var established):
         let mayStay = established.takesConnect(at: now)
-        self = mayStay ? .verifyingAnother(established) : .closed
-        return mayStay ? nil : .tooManyConnects
-      case .verifying:
-        self = .closed
-        return .connectWhileVerifying
-      case .verifyingAnother:
-        self = .closed
-        return .connectWhileVerifying
+        self = mayStay ? .established(established) : .closed
+        return mayStay
       case .closed: self = .closed
       }
-      return nil
+      return true
     }
 
-    /// Nil if nobody waits for the verdict; false, and closed, if it is one identity too many.
-    mutating func accept(_ token: DeviceToken, at now: Instant) -> Bool? {
+    /// False, and closed, if it is one identity too many.
+    mutating func accept(_ token: DeviceToken, at now: Instant) -> Bool {
       switch consume self {
-      case .verifying: self = .established(Established(first: token, lastHeard: now))
-      case .verifyingAnother(var established):
+      case .stranger: self = .established(Established(first: token, lastHeard: now))
+      case .established(var established):
         let isWelcome = established.admits(token)
         self = isWelcome ? .established(established) : .closed
         return isWelcome
-      case let other:
-        self = other
-        return nil
-      }
-      return true
-    }
-
-    /// False if nobody waits for the verdict.
-    mutating func refuse() -> Bool {
-      switch consume self {
-      case .verifying: self = .closed
-      case .verifyingAnother: self = .closed
-      case let other:
-        self = other
-        return false
-      }
-      return true
-    }
-
-    /// False if nobody waits for the verdict on a further identity.
-    mutating func decline() -> Bool {
-      switch consume self {
-      case .verifyingAnother(let established): self = .established(established)
-      case let other:
-        self = other
-        return false
+      case .closed: self = .closed
       }
       return true
     }
 
     var stranger: Stranger? {
       switch self {
-      case .awaitingConnect(let stranger): stranger
-      case .verifying(let stranger): stranger
+      case .stranger(let stranger): stranger
       default: nil
       }
     }
@@ -127,7 +85,6 @@ public struct CourierServerSession: ~Copyable {
     var established: Established? {
       switch self {
       case .established(let established): established
-      case .verifyingAnother(let established): established
       default: nil
       }
     }
@@ -185,7 +142,6 @@ public struct CourierServerSession: ~Copyable {
   public var isEstablished: Bool {
     switch state {
     case .established: true
-    case .verifyingAnother: true
     default: false
     }
   }
@@ -244,13 +200,10 @@ public struct CourierServerSession: ~Copyable {
   public mutating func identityAccepted(
     _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {
-    switch state.accept(baseToken, at: now) {
-    case true?:
-      isSimulated = isSimulated || request.simulatedDevice != nil
-      hasPhone = hasPhone || request.simulatedDevice ?? 0 >= ConnectRequest.withPhone
-    case false?: return refusal(because: .tooManyIdentities, date)
-    case nil: return .nothing
-    }
+    guard takesVerdict() else { return .nothing }
+    guard state.accept(baseToken, at: now) else { return refusal(because: .tooManyIdentities, date) }
+    isSimulated = isSimulated || request.simulatedDevice != nil
+    hasPhone = hasPhone || request.simulatedDevice ?? 0 >= ConnectRequest.withPhone
     return .send(
       ConnectedResponse(status: 0, baseToken: tokenWasKnown ? nil : baseToken, at: date).encoded)
   }
@@ -258,17 +211,25 @@ public struct CourierServerSession: ~Copyable {
   /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple
   /// (`Documentation/device-protocol.md#connected`).
   public mutating func identityRefused(date: Timestamp) -> VerdictAction {
-    state.refuse() ? refusal(because: .identityRefused, date) : .nothing
+    guard takesVerdict() else { return .nothing }
+    return refusal(because: .identityRefused, date)
   }
 
   /// A further identity does not belong here, through no fault of its own: it is refused, and the others stay.
   public mutating func identityDeclined(date: Timestamp) -> VerdictAction {
-    guard state.decline() else { return .nothing }
+    guard isEstablished, takesVerdict() else { return .nothing }
     return .send(
       ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date).encoded)
   }
 
-  private func refusal(because reason: CourierCloseReason, _ date: Timestamp) -> VerdictAction {
+  /// Whether somebody waits for a verdict, and does not any more.
+  private mutating func takesVerdict() -> Bool {
+    defer { isVerifying = false }
+    return isVerifying && !isClosed
+  }
+
+  private mutating func refusal(because reason: CourierCloseReason, _ date: Timestamp) -> VerdictAction {
+    state = .closed
     let response = ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date)
     return .sendAndClose(response.encoded, reason)
   }
@@ -346,7 +307,10 @@ public struct CourierServerSession: ~Copyable {
 
   private mutating func connectReceived(_ request: ConnectRequest, at now: Instant) -> FrameAction {
     guard !isClosed else { return .nothing }
-    return state.connect(at: now).map { .close($0) } ?? .verify(request)
+    guard !isVerifying else { return close(.connectWhileVerifying) }
+    guard state.connect(at: now) else { return .close(.tooManyConnects) }
+    isVerifying = true
+    return .verify(request)
   }
 
   /// A filter for a token that is not connected here is a late one, for a token that has been replaced.

@@ -71,18 +71,10 @@ extension NodesService {
   /// Seats have changed: who waits for a zone is looked at, and whoever is served because of an owner that another has followed
   /// comes back. Who is served stays while a zone is nobody's, as when the engine is away.
   func seatsChanged() {
-    follow { [cluster] zone, old in
+    let hasMoved = { [cluster] (zone: ZoneNumber, old: ZoneSeat) in
       let new = cluster.seat(of: zone)
       return new != old && new != .nowhere
     }
-  }
-
-  /// A zone is not where it was, also if it is nobody's now: whoever is served because of its old owner comes back.
-  func zoneMoved(_ moved: ZoneNumber) {
-    follow { [cluster] zone, old in zone == moved && cluster.seat(of: zone) != old }
-  }
-
-  private func follow(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {
     devices.seatsChanged(hasMoved)
     consoles.seatsChanged(hasMoved)
     let reason = "the zone of the device has moved to another node"

@@ -158,13 +158,12 @@ struct CourierCommandTests {
 
   @Test("the message written without allocation equals the one built item by item")
   func hotWrite() throws {
-    for (hasBaseToken, hasApnsId) in [(false, false), (true, false), (false, true), (true, true)] {
+    for hasApnsId in [false, true] {
       for count in [0, 1, 22, 4096, 65535] {
         var message = CourierMessage(
           token: token, topic: topic, payload: [UInt8](repeating: 0x7b, count: count), messageId: 0xfffe_0001)
         (message.expiry, message.timestamp, message.priority) = (0x0102_0304, 1_700_000_000_000_000_001, 5)
         (message.storageFlags, message.storageFlagsToo) = (3, 3)
-        if hasBaseToken { message.baseToken = DeviceToken(loading: 2) }
         if hasApnsId { message.tracingIdentifier = Array(0..<16) }
         #expect(written(message) == message.encoded)
       }
@@ -214,7 +213,7 @@ struct CourierCommandTests {
     }
     let size =
       CourierMessage.encodedSize(
-        payloadCount: message.payload.count, hasBaseToken: message.baseToken != nil, hasApnsId: apnsId != nil)
+        payloadCount: message.payload.count, hasApnsId: apnsId != nil)
       + CourierMessage.privateByteCount(
         hasPushType: message.pushType != nil, collapseIdCount: message.collapseId?.utf8.count ?? 0)
     return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -226,7 +225,7 @@ struct CourierCommandTests {
             messageId: message.messageId,
             expiry: message.expiry ?? 0, timestampNanoseconds: message.timestamp ?? 0,
             storageFlags: message.storageFlags ?? 0, priority: message.priority ?? 0,
-            baseToken: message.baseToken, apnsId: apnsId, pushType: message.pushType, collapseId: collapseId)
+            apnsId: apnsId, pushType: message.pushType, collapseId: collapseId)
         }
       }
     }

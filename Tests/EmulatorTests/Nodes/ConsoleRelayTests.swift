@@ -151,7 +151,7 @@ extension LiveTests {
             .utf8))
       edge.turn(until: "it waits there") { owner.emulator.console?.openConnections.count == 1 }
       nodes.table.owners[1] = "node-a"
-      try nodes.nodesA.zoneMoved(ZoneNumber(1))
+      try nodes.nodesA.seatsChanged()
       var heard: [UInt8] = []
       edge.turn(until: "it is answered") { waiting.receive(into: &heard) }
       #expect(String(decoding: heard, as: UTF8.self).hasPrefix("HTTP/1.1 503"))
@@ -170,7 +170,7 @@ extension LiveTests {
     func moves() throws {
       let reader = try edge.stream()
       nodes.table.owners[1] = "node-a"
-      try nodes.nodesB.zoneMoved(ZoneNumber(1))
+      try nodes.nodesB.seatsChanged()
       reader.waitForEnd()
       #expect(reader.events.last?["because"]?.contains("moved") == true)
       let again = try edge.stream()

@@ -273,10 +273,8 @@ extension LiveTests {
       let (device, token, provider) = try online()
       let (mine, _) = try edge.listener("phone-2")
       (nodes.table.owners[1], nodes.table.owners[2]) = ("node-a", "node-b")
-      for zone in [ZoneNumber(1), ZoneNumber(2)] {
-        try nodes.nodesA.zoneMoved(zone)
-        try nodes.nodesB.zoneMoved(zone)
-      }
+      try nodes.nodesA.seatsChanged()
+      try nodes.nodesB.seatsChanged()
       waitForEnd(device)
       waitForEnd(mine)
       #expect(device.recorder.sawClose && mine.recorder.sawClose)
@@ -293,14 +291,12 @@ extension LiveTests {
     @Test("a zone whose owner is the same as before ends nobody's connection")
     func stays() throws {
       let (device, _, _) = try online()
-      for zone in [ZoneNumber(1), ZoneNumber(2)] {
-        try nodes.nodesA.zoneMoved(zone)
-        try nodes.nodesB.zoneMoved(zone)
-      }
+      try nodes.nodesA.seatsChanged()
+      try nodes.nodesB.seatsChanged()
       device.roundTrip()
     }
 
-    @Test("who is served stays while the zone is nobody's, unless that is said to be for good")
+    @Test("who is served stays while the zone is nobody's")
     func nobodysForAMoment() throws {
       let (device, _, _) = try online()
       let (mine, _) = try edge.listener("phone-2")
@@ -318,11 +314,6 @@ extension LiveTests {
       waitForEnd(device)
       waitForEnd(mine)
       untilBothForget()
-      nodes.table.owners = owners
-      let again = try edge.device("phone-1")
-      nodes.table.owners = [:]
-      try nodes.nodesB.zoneMoved(ZoneNumber(1))
-      waitForEnd(again)
     }
 
     @Test("a device that is led to a node that does not have its zone is sent away, and comes back")
