@@ -1,8 +1,12 @@
 import PushModel
 
 /// The server's answer to a channel subscription (`Documentation/device-protocol.md#channels`).
-public struct ChannelConfirmation: CourierCommandValue {
+public struct ChannelConfirmation: CourierFormed {
   public static let command = CourierCommand.channels
+  public static let form = CourierForm<ChannelConfirmation>([
+    CourierField(1, .integer, \.index), CourierField(3, .token, \.baseToken),
+    CourierField(4, .integer, \.status),
+  ])
 
   /// The subscription's counter.
   public var index: UInt32
@@ -19,28 +23,5 @@ public struct ChannelConfirmation: CourierCommandValue {
     self.status = status
   }
 
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var index: UInt32?
-    var status: UInt8?
-    var items = frame.items
-    while let item = try items.next() {
-      switch CourierItem.Channels(rawValue: item.id) {
-      case .index: index = try item.requireInteger()
-      case .baseToken: baseToken = try item.requireToken()
-      case .status: status = try item.requireInteger()
-      case .update, nil: continue
-      }
-    }
-    self.index = try Self.require(index, CourierItem.Channels.index)
-    self.status = try Self.require(status, CourierItem.Channels.status)
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.Channels
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.index, index)
-    writer.item(Item.baseToken, baseToken)
-    writer.item(Item.status, status)
-    return writer.finish()
-  }
+  public init() { self.init(index: 0, baseToken: nil) }
 }

@@ -2,8 +2,12 @@ import PushModel
 
 /// What a person did to an app, or to the whole phone: the console tells the simulated device with this private
 /// command (`CourierItem`).
-public struct AppStateChange: CourierCommandValue {
+public struct AppStateChange: CourierFormed {
   public static let command = CourierCommand.appState
+  public static let form = CourierForm<AppStateChange>([
+    CourierField(1, .topicHash, \.topic), CourierField(2, .action, \.action),
+    CourierField(3, .topicName, \.topicName),
+  ])
 
   /// What happened.
   @frozen
@@ -37,26 +41,13 @@ public struct AppStateChange: CourierCommandValue {
     self.topicName = topicName
   }
 
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var action: Action?
-    var items = frame.items
-    while let item = try items.next() {
-      switch CourierItem.AppState(rawValue: item.id) {
-      case .topic: topic = try item.requireTopicHash()
-      case .action: action = Action(rawValue: try item.requireInteger())
-      case .topicName: topicName = Topic(item.text)
-      case nil: continue
-      }
-    }
-    self.action = try Self.require(action, CourierItem.AppState.action)
-  }
+  public init() { self.init(.removed) }
+}
 
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.AppState
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.topic, topic)
-    writer.item(Item.action, action.rawValue)
-    writer.item(Item.topicName, topicName?.name)
-    return writer.finish()
+extension CourierKind where Value == AppStateChange.Action {
+  fileprivate static var action: Self {
+    Self(
+      read: { (item) throws(CourierProtocolError) in Value(rawValue: try item.requireInteger()) },
+      write: { [$0.rawValue] })
   }
 }

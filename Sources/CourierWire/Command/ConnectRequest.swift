@@ -1,8 +1,19 @@
 import PushModel
 
 /// What a device says of itself first (`Documentation/device-protocol.md#connect`). Nothing in it has been verified.
-public struct ConnectRequest: CourierCommandValue {
+public struct ConnectRequest: CourierFormed {
   public static let command = CourierCommand.connect
+  public static let form = CourierForm<ConnectRequest>([
+    CourierField(1, .offeredToken, \.baseToken), CourierField(2, .looseInteger, \.state),
+    CourierField(5, .looseInteger, \.flags), CourierField(6, .looseInteger, \.interface),
+    CourierField(8, .text, \.carrier), CourierField(9, .text, \.systemVersion),
+    CourierField(10, .text, \.systemBuild), CourierField(11, .text, \.hardwareModel),
+    CourierField(12, .bytes, \.certificate), CourierField(13, .bytes, \.nonce),
+    CourierField(14, .bytes, \.signature), CourierField(16, .looseInteger, \.protocolVersion),
+    CourierField(17, .looseInteger, \.redirectCount), CourierField(19, .looseInteger, \.dnsTime),
+    CourierField(20, .looseInteger, \.tlsTime), CourierField(22, .looseInteger, \.timestamp),
+    CourierField(0xe0, .looseInteger, \.simulatedDevice), CourierField(each: 0xe1, .topicName, \.topicNames),
+  ])
 
   /// The remembered base token; nil on first contact.
   public var baseToken: DeviceToken?
@@ -40,92 +51,13 @@ public struct ConnectRequest: CourierCommandValue {
   public var others: [CourierItemValue] = []
 
   public init() {}
+}
 
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var items = frame.items
-    while let item = try items.next() {
-      guard let id = CourierItem.Connect(rawValue: item.id), try read(id, item) else {
-        others.append(CourierItemValue(item))
-        continue
-      }
-    }
-  }
-
-  /// Whether the item could be read. Only the token must have its form: the rest informs or is verified elsewhere.
-  private mutating func read(
-    _ id: CourierItem.Connect, _ item: CourierItemView
-  ) throws(CourierProtocolError) -> Bool {
-    switch id {
-    case .baseToken: return try readBaseToken(item)
-    case .carrier: carrier = item.text
-    case .systemVersion: systemVersion = item.text
-    case .systemBuild: systemBuild = item.text
-    case .hardwareModel: hardwareModel = item.text
-    case .certificate: certificate = item.bytes
-    case .nonce: nonce = item.bytes
-    case .signature: signature = item.bytes
-    case .topicName: return readTopicName(item)
-    default: return readNumber(id, item)
-    }
-    return true
-  }
-
-  /// An empty token is taken for an absent one: what counts is that none was offered.
-  private mutating func readBaseToken(_ item: CourierItemView) throws(CourierProtocolError) -> Bool {
-    guard !item.value.isEmpty else { return false }
-    baseToken = try item.requireToken()
-    return true
-  }
-
-  private mutating func readTopicName(_ item: CourierItemView) -> Bool {
-    guard let topic = Topic(item.text) else { return false }
-    topicNames.append(topic)
-    return true
-  }
-
-  private mutating func readNumber(_ id: CourierItem.Connect, _ item: CourierItemView) -> Bool {
-    switch id {
-    case .state: Self.assign(item.integer(), to: &state)
-    case .flags: Self.assign(item.integer(), to: &flags)
-    case .interface: Self.assign(item.integer(), to: &interface)
-    case .protocolVersion: Self.assign(item.integer(), to: &protocolVersion)
-    case .redirectCount: Self.assign(item.integer(), to: &redirectCount)
-    case .dnsTime: Self.assign(item.integer(), to: &dnsTime)
-    case .tlsTime: Self.assign(item.integer(), to: &tlsTime)
-    case .timestamp: Self.assign(item.integer(), to: &timestamp)
-    case .simulatedDevice: Self.assign(item.integer(), to: &simulatedDevice)
-    default: false
-    }
-  }
-
-  private static func assign<Number>(_ number: Number?, to target: inout Number?) -> Bool {
-    guard let number else { return false }
-    target = number
-    return true
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.Connect
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.baseToken, baseToken)
-    writer.item(Item.state, state)
-    writer.item(Item.flags, flags)
-    writer.item(Item.interface, interface)
-    writer.item(Item.carrier, carrier)
-    writer.item(Item.systemVersion, systemVersion)
-    writer.item(Item.systemBuild, systemBuild)
-    writer.item(Item.hardwareModel, hardwareModel)
-    writer.item(Item.certificate, certificate)
-    writer.item(Item.nonce, nonce)
-    writer.item(Item.signature, signature)
-    writer.item(Item.protocolVersion, protocolVersion)
-    writer.item(Item.redirectCount, redirectCount)
-    writer.item(Item.dnsTime, dnsTime)
-    writer.item(Item.tlsTime, tlsTime)
-    writer.item(Item.timestamp, timestamp)
-    writer.item(Item.simulatedDevice, simulatedDevice)
-    for topic in topicNames { writer.item(Item.topicName, topic.name) }
-    for other in others { writer.item(other) }
-    return writer.finish()
+extension CourierKind where Value == DeviceToken {
+  /// An empty one is taken for an absent one: what counts is that none was offered.
+  fileprivate static var offeredToken: Self {
+    Self(
+      read: { (item) throws(CourierProtocolError) in item.value.isEmpty ? nil : try item.requireToken() },
+      write: { $0.bytes })
   }
 }

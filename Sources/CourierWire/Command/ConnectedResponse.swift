@@ -2,8 +2,15 @@ import PushModel
 
 /// The server's answer to connect (`Documentation/device-protocol.md#connected`). The defaults are what real clients
 /// were seen to need.
-public struct ConnectedResponse: CourierCommandValue {
+public struct ConnectedResponse: CourierFormed {
   public static let command = CourierCommand.connected
+  public static let form = CourierForm<ConnectedResponse>([
+    CourierField(1, .integer, \.status), CourierField(2, .text, \.serverMetadata),
+    CourierField(3, .token, \.baseToken), CourierField(4, .looseInteger, \.maximumMessageSize),
+    CourierField(5, .bytes, \.unknown5), CourierField(6, .looseInteger, \.capabilities),
+    CourierField(8, .looseInteger, \.largeMessageSize), CourierField(9, .text, \.redirectReason),
+    CourierField(10, .looseInteger, \.serverTime),
+  ])
 
   /// 0, or why not.
   public var status: UInt8
@@ -39,38 +46,5 @@ public struct ConnectedResponse: CourierCommandValue {
   }
 
   /// Clients need no more than the status, and the token on first contact.
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var status: UInt8?
-    var items = frame.items
-    while let item = try items.next() {
-      switch CourierItem.Connected(rawValue: item.id) {
-      case .status: status = try item.requireInteger()
-      case .serverMetadata: serverMetadata = item.text
-      case .baseToken: baseToken = try item.requireToken()
-      case .maximumMessageSize: maximumMessageSize = item.integer()
-      case .unknown5: unknown5 = item.bytes
-      case .capabilities: capabilities = item.integer()
-      case .largeMessageSize: largeMessageSize = item.integer()
-      case .redirectReason: redirectReason = item.text
-      case .serverTime: serverTime = item.integer()
-      case nil: continue
-      }
-    }
-    self.status = try Self.require(status, CourierItem.Connected.status)
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.Connected
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.status, status)
-    writer.item(Item.serverMetadata, serverMetadata)
-    writer.item(Item.baseToken, baseToken)
-    writer.item(Item.maximumMessageSize, maximumMessageSize)
-    writer.item(Item.unknown5, unknown5)
-    writer.item(Item.capabilities, capabilities)
-    writer.item(Item.largeMessageSize, largeMessageSize)
-    writer.item(Item.redirectReason, redirectReason)
-    writer.item(Item.serverTime, serverTime)
-    return writer.finish()
-  }
+  public init() { status = Self.statusAccepted }
 }

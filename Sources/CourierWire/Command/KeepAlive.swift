@@ -1,7 +1,12 @@
 /// A device asks whether the server is still there (`Documentation/device-protocol.md#keep-alive`). Every item is
 /// optional, and a server needs none of them to answer.
-public struct KeepAlive: CourierCommandValue {
+public struct KeepAlive: CourierFormed {
   public static let command = CourierCommand.keepAlive
+  public static let form = CourierForm<KeepAlive>([
+    CourierField(1, .text, \.connectionMethod), CourierField(2, .text, \.systemVersion),
+    CourierField(3, .text, \.systemBuild), CourierField(4, .text, \.hardwareModel),
+    CourierField(5, .bytes, \.interval),
+  ])
 
   /// `WiFi`, or the digits of a mobile network.
   public var connectionMethod: String?
@@ -12,53 +17,17 @@ public struct KeepAlive: CourierCommandValue {
   public var interval: [UInt8]?
 
   public init() {}
-
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var items = frame.items
-    while let item = try items.next() {
-      switch CourierItem.KeepAlive(rawValue: item.id) {
-      case .connectionMethod: connectionMethod = item.text
-      case .systemVersion: systemVersion = item.text
-      case .systemBuild: systemBuild = item.text
-      case .hardwareModel: hardwareModel = item.text
-      case .interval: interval = item.bytes
-      case nil: continue
-      }
-    }
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.KeepAlive
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.connectionMethod, connectionMethod)
-    writer.item(Item.systemVersion, systemVersion)
-    writer.item(Item.systemBuild, systemBuild)
-    writer.item(Item.hardwareModel, hardwareModel)
-    writer.item(Item.interval, interval)
-    return writer.finish()
-  }
 }
 
 /// The server is still there (`Documentation/device-protocol.md#keep-alive`).
-public struct KeepAliveAnswer: CourierCommandValue {
+public struct KeepAliveAnswer: CourierFormed {
   public static let command = CourierCommand.keepAliveAnswer
+  public static let form = CourierForm<KeepAliveAnswer>([
+    CourierField(1, .looseInteger, \.response)
+  ])
 
   /// Usually absent.
   public var response: UInt8?
 
   public init() {}
-
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var items = frame.items
-    while let item = try items.next() {
-      guard item.id == CourierItem.KeepAliveAnswer.response.rawValue else { continue }
-      response = item.integer()
-    }
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(CourierItem.KeepAliveAnswer.response, response)
-    return writer.finish()
-  }
 }

@@ -1,7 +1,11 @@
 /// What a simulated device tells of its phone, with a private command (`CourierItem`): what has happened on it, and how it is
 /// now. Nobody has looked into the JSON.
-public struct PhoneReport: CourierCommandValue {
+public struct PhoneReport: CourierFormed {
   public static let command = CourierCommand.phoneReport
+  public static let form = CourierForm<PhoneReport>([
+    CourierField(1, .integer, \.number), CourierField(2, .text, \.problem), CourierField(parts: 3, \.events),
+    CourierField(parts: 4, \.document), CourierField(5, .integer, \.lost),
+  ])
 
   /// The order that this answers; nil for what the phone tells by itself.
   public var number: UInt32?
@@ -22,29 +26,5 @@ public struct PhoneReport: CourierCommandValue {
     self.lost = lost
   }
 
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    self.init()
-    var items = frame.items
-    while let item = try items.next() {
-      switch CourierItem.PhoneReport(rawValue: item.id) {
-      case .number: number = try item.requireInteger()
-      case .problem: problem = item.text
-      case .events: events += item.value
-      case .document: document += item.value
-      case .lost: lost = try item.requireInteger()
-      case nil: continue
-      }
-    }
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.PhoneReport
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.number, number)
-    writer.item(Item.problem, problem.map { Array($0.utf8.prefix(CourierLimits.itemByteCount)) })
-    writer.items(Item.events, events)
-    writer.items(Item.document, document)
-    writer.item(Item.lost, lost)
-    return writer.finish()
-  }
+  public init() { self.init(number: nil) }
 }

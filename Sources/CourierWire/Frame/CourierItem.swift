@@ -1,4 +1,4 @@
-/// The item ids of every command in one place (`Documentation/device-protocol.md#commands`). Ids from 0xe0 are private
+/// The item ids of commands that have no `CourierForm`, or that others ask for, too (`Documentation/device-protocol.md#commands`). Ids from 0xe0 are private
 /// to this emulator: Apple's highest known id is 29, and every client and server skips what it does not know.
 ///
 /// | private | in | value |
@@ -51,16 +51,6 @@ public enum CourierItem {
     case serverTime = 10
   }
 
-  /// 0x09, `Documentation/device-protocol.md#filter`.
-  public enum Filter: UInt8, Sendable {
-    case baseToken = 1
-    case enabled = 2
-    case ignored = 3
-    case opportunistic = 4
-    case paused = 5
-    case nonWaking = 6
-  }
-
   /// 0x0a, `Documentation/device-protocol.md#message`. On the way up, 1 is the topic and 2 the sender's base token.
   public enum Message: UInt8, Sendable {
     case token = 1
@@ -88,20 +78,6 @@ public enum CourierItem {
     case status = 8
   }
 
-  /// 0x0c, `Documentation/device-protocol.md#keep-alive`.
-  public enum KeepAlive: UInt8, Sendable {
-    case connectionMethod = 1
-    case systemVersion = 2
-    case systemBuild = 3
-    case hardwareModel = 4
-    case interval = 5
-  }
-
-  /// 0x0d, `Documentation/device-protocol.md#keep-alive`.
-  public enum KeepAliveAnswer: UInt8, Sendable {
-    case response = 1
-  }
-
   /// 0x0e, `Documentation/device-protocol.md#no-storage`.
   public enum NoStorage: UInt8, Sendable {
     case baseToken = 1
@@ -126,12 +102,6 @@ public enum CourierItem {
     case appId = 4
   }
 
-  /// 0x14, `Documentation/device-protocol.md#set-state`.
-  public enum SetState: UInt8, Sendable {
-    case state = 1
-    case interval = 2
-  }
-
   /// 0x1d, `Documentation/device-protocol.md#channels`: the request has 1, 2, 3, the confirmation 1, 3, 4.
   public enum Channels: UInt8, Sendable {
     case index = 1
@@ -140,27 +110,11 @@ public enum CourierItem {
     case status = 4
   }
 
-  /// 0x70, private.
-  public enum AppState: UInt8, Sendable {
-    case topic = 1
-    case action = 2
-    case topicName = 3
-  }
-
   /// 0x71, private.
   public enum PhoneOrder: UInt8, Sendable {
     case number = 1
     case order = 2
     case now = 3
     case isFrozen = 4
-  }
-
-  /// 0x72, private.
-  public enum PhoneReport: UInt8, Sendable {
-    case number = 1
-    case problem = 2
-    case events = 3
-    case document = 4
-    case lost = 5
   }
 }
