@@ -5,7 +5,7 @@ import Zones
 /// The pushes that came by this node and are another's to decide: says what is to be sent to whom, and what becomes of each. No I/O, no
 /// clock; `EdgeQueue` keeps the books.
 ///
-///     relay ─→ sent to the zone's owner, or held ─┬─ its verdict ─────────────────→ settled
+///     relay ─→ sent to the zone's leader or held ─┬─ its verdict ─────────────────→ settled
 ///                 ↑                               ├─ not mine, or no link came to be ─→ held, and so on
 ///                 └── release ── held ←───────────┘
 ///                                  ├─ the zone is here now ─→ decided here ─→ settled
@@ -13,9 +13,9 @@ import Zones
 ///
 /// Each is settled once. What may have been done is never sent again: its provider hears that it was not taken, and sends it again itself.
 public final class EdgePushes<Ticket> {
-  /// A push that its owner is asked about.
+  /// A push that its leader is asked about.
   public struct Pending {
-    /// The message for the owner, whole.
+    /// The message for the leader, whole.
     fileprivate let message: [UInt8]
     public let ticket: Ticket
     /// In the history.
@@ -119,7 +119,7 @@ public final class EdgePushes<Ticket> {
 
   // MARK: What becomes of them
 
-  /// What an owner says. An answer that nobody waits for any more is passed over.
+  /// What a leader says. An answer that nobody waits for any more is passed over.
   public func take(_ verdict: LinkVerdict, from peer: String, now: Timestamp) {
     let isMine = verdict.outcome != .notMine
     guard let pending = queue.settle(verdict.number, by: peer, isMine: isMine) else { return }
@@ -162,7 +162,7 @@ public final class EdgePushes<Ticket> {
 
   // MARK: Going on
 
-  /// Sends what is held to whoever owns its zone now: to be called when that may have changed, and some times a second.
+  /// Sends what is held to whoever leads its zone now: to be called when that may have changed, and some times a second.
   public func release(now: Timestamp) {
     for zone in queue.waitingZones {
       switch surroundings.seat(zone) {

@@ -1,10 +1,10 @@
 import PushModel
 
-/// Items on their way to the owners of their zones, in order zone by zone: no I/O, no clock.
+/// Items on their way to the leaders of their zones, in order zone by zone: no I/O, no clock.
 ///
-///     add ─ the owner is known, and nothing of the zone is elsewhere ─→ under way ─ verdict ─→ gone
-///      └─ else ─→ held ─ the owner is known ─→ under way, or taken here        ├─ not mine ─→ held, in order
-///                   └─ too long, thrown away ─→ gone, not done                └─ link lost, too long ─→ gone, nobody knows
+///     add ─ the leader is known, and nothing of the zone is elsewhere ─→ under way ─ verdict ─→ gone
+///      └─ else ─→ held ─ the leader is known ─→ under way, or taken here        ├─ not mine ─→ held, in order
+///                   └─ too long, thrown away ─→ gone, not done                 └─ link lost, too long ─→ gone, nobody knows
 ///
 /// What may have been done is never sent again.
 public struct EdgeQueue<Item> {

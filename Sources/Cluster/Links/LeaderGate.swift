@@ -1,8 +1,8 @@
 import PushModel
 
-/// How a request goes out on a link: by this the owner of its zone knows whether it may still be done, and done now.
+/// How a request goes out on a link: by this the leader of its zone knows whether it may still be done, and done now.
 public struct LinkStamp: Equatable, Sendable {
-  /// What the owner's clock said last on this link, in nanoseconds.
+  /// What the leader's clock said last on this link, in nanoseconds.
   public var heard: UInt64
   /// For how long the edge had it before, in nanoseconds.
   public var age: UInt64
@@ -48,8 +48,8 @@ public struct LeaderGate {
   /// The link has ended, and what comes now was said before: its edge is gone or has given all of it up, and its providers may have
   /// sent something newer by another node.
   public var hasEnded = false
-  /// When the owner looked again after it had not for a while. What an edge said before it had heard of that is to be said again:
-  /// one that has died meanwhile says nothing more, however much of it the owner has yet to read.
+  /// When the leader looked again after it had not for a while. What an edge said before it had heard of that is to be said again:
+  /// one that has died meanwhile says nothing more, however much of it the leader has yet to read.
   public var awakeSince = Instant.distantPast
   /// The least attempt, zone by zone.
   private var required: [UInt16: UInt32] = [:]

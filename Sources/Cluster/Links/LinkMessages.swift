@@ -1,7 +1,7 @@
 import Broker
 import PushModel
 
-/// A push that an edge has judged as far as it can, on its way to the node that owns its token's zone. Bytes are lent.
+/// A push that an edge has judged as far as it can, on its way to the node that leads its token's zone. Bytes are lent.
 public struct LinkPush {
   /// Set when it goes out.
   public var stamp = LinkStamp()
@@ -82,12 +82,12 @@ struct LastTopic {
   }
 }
 
-/// What the owner says of a push.
+/// What the leader says of a push.
 public struct LinkVerdict: Equatable, Sendable {
   public enum Outcome: Equatable, Sendable {
     case accepted
     case rejected(Rejection, goneAt: Timestamp?)
-    /// The zone is not the owner's, or it may not answer for it now, or it came too late: nothing was done.
+    /// The zone is not the leader's, or it may not answer for it now, or it came too late: nothing was done.
     case notMine
   }
 
@@ -154,12 +154,12 @@ public struct LinkCommand {
     case broadcast(topic: Topic, Environment, id: [UInt8], ChannelTable.Broadcast)
   }
 
-  /// What the owner says of it.
+  /// What the leader says of it.
   public enum Outcome: UInt8, Sendable {
     case done = 0
     /// There is no such channel.
     case noChannel
-    /// The zone is not the owner's, or it may not answer for it now, or it came too late: nothing was done.
+    /// The zone is not the leader's, or it may not answer for it now, or it came too late: nothing was done.
     case notMine
   }
 

@@ -7,7 +7,7 @@ import PushModel
 ///     over ─ an answer is queued ─→ answered ─ it has left ─→ running ─ 20 ms ─→ over
 public struct QuietPause {
   @usableFromInline
-  enum State: Equatable {
+  enum State {
     case over
     /// The answer may be held back (a store's commit comes first), and the pause counts from when it leaves.
     case answered
@@ -19,9 +19,9 @@ public struct QuietPause {
   public init() {}
 
   /// Whether what nobody asked for may be sent at once, as far as is known without a look at the clock.
-  @inlinable public var isOver: Bool { state == .over }
+  @inlinable public var isOver: Bool { if case .over = state { true } else { false } }
   /// Whether the answer has yet to leave.
-  public var awaitsAnswer: Bool { state == .answered }
+  public var awaitsAnswer: Bool { if case .answered = state { true } else { false } }
   /// When it will be over; nil if it is, or has not begun.
   public var end: Instant? { if case .running(let end) = state { end } else { nil } }
 

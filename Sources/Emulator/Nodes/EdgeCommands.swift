@@ -5,10 +5,10 @@ import PushModel
 import Transport
 import Zones
 
-/// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its owner has done it, or
+/// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its leader has done it, or
 /// for a bounded time.
 final class EdgeCommands {
-  /// What the owner has said, or nil if it is not known whether it was done.
+  /// What the leader has said, or nil if it is not known whether it was done.
   typealias Completion = (LinkCommand.Outcome?) -> Void
 
   /// Nanoseconds until nobody asks any more.
@@ -50,7 +50,7 @@ final class EdgeCommands {
     send(number)
   }
 
-  /// The owner's answer.
+  /// The leader's answer.
   func answered(_ number: UInt64, _ outcome: LinkCommand.Outcome) {
     guard outcome != .notMine else { return _ = pending[number]?.askedAt = nil }
     pending.removeValue(forKey: number)?.done(outcome)

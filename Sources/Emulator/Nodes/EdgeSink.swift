@@ -5,11 +5,11 @@ import PushModel
 import Transport
 import Zones
 
-/// The sink of a node: pushes for its own zones go to its broker, those for others to the nodes that own them.
+/// The sink of a node: pushes for its own zones go to its broker, those for others to the nodes that lead them.
 ///
 ///     submit ─ zone is here ──────→ broker: the verdict at once
-///        ├──── zone is elsewhere ─→ link to its owner: the verdict comes later
-///        └──── nobody owns it ────→ held until somebody does, for a bounded time, then 503
+///        ├──── zone is elsewhere ─→ link to its leader: the verdict comes later
+///        └──── nobody leads it ───→ held until somebody does, for a bounded time, then 503
 ///
 /// What is held and sent, and what becomes of it, `EdgePushes` decides; here are its links, its clock and its providers.
 final class EdgeSink: PushSink {
@@ -115,7 +115,7 @@ final class EdgeSink: PushSink {
     desk.throwAway(where: { $0.waiter == waiter }, now: clock.now())
   }
 
-  // MARK: What owners say
+  // MARK: What leaders say
 
   private func take(_ reply: LinkFrame.Reply, from peer: String) {
     switch reply {
@@ -148,7 +148,7 @@ final class EdgeSink: PushSink {
 
   // MARK: Going on
 
-  /// Zones have other owners, or have one again.
+  /// Zones have other leaders, or have one again.
   func seatsChanged() { release() }
 
   private func release() { desk.release(now: clock.now()) }

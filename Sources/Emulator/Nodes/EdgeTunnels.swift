@@ -23,14 +23,14 @@ final class EdgeTunnels {
 
   /// How often those are looked at that wait, in nanoseconds.
   private static let interval: Int64 = 250_000_000
-  /// The owner ends what is idle, and devices that do not read are no worse than without a relay; so this is only for what nobody
+  /// The leader ends what is idle, and devices that do not read are no worse than without a relay; so this is only for what nobody
   /// ends.
   private static let limits = SocketTunnel.Limits(
     idle: CourierLimits.idleNanoseconds + 60_000_000_000,
     stall: CourierLimits.idleNanoseconds + 60_000_000_000, backlog: 64 << 10)
 
   /// How long a device is held whose zone nobody has, in nanoseconds: nearly as long as it waits for its answer
-  /// (`CourierLimits.answerNanoseconds`), as it comes at once when there is an owner, and later when it has been sent away. Variable so
+  /// (`CourierLimits.answerNanoseconds`), as it comes at once when there is a leader, and later when it has been sent away. Variable so
   /// that a test need not wait for it.
   var patience: Int64 = 12_000_000_000
   private let loop: EventLoop
@@ -74,7 +74,7 @@ final class EdgeTunnels {
     timer = LoopEvent(timerOn: loop) { [unowned self] in lookAtAll() }
   }
 
-  /// Whether this node owns the device's zone.
+  /// Whether this node leads the device's zone.
   func isHere(_ udid: UDID) -> Bool { cluster.seat(of: cluster.zone(of: udid)) == .here }
 
   /// Whether no device is led to another node.
@@ -93,7 +93,8 @@ final class EdgeTunnels {
     if self.waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
     self.waiting[ObjectIdentifier(waiting)] = waiting
     look(waiting)
-    return { [weak self, unowned waiting] in
+    return { [weak self, weak waiting] in
+      guard let waiting else { return }
       self?.waiting.removeValue(forKey: ObjectIdentifier(waiting))?.call?.giveUp()
     }
   }
