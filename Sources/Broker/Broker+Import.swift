@@ -5,22 +5,14 @@ import PushModel
 extension Broker {
   /// Rows of a device that are on the phone, in these apps, but not among those told, are taken off it.
   public func abandonOthers(_ device: DeviceID, keeping rows: Set<RegistrationID>, now: Timestamp) {
-    let told = Set(rows.map { App(registry[$0]) })
+    let told = Set(rows.map { registry[$0].app })
     for row in registry.registrations(of: device) where !rows.contains(row) {
       let registration = registry[row]
-      guard registration.isActive, !registration.isAbandoned, told.contains(App(registration)) else {
+      guard registration.isActive, !registration.isAbandoned, told.contains(registration.app) else {
         continue
       }
       abandon(row, now)
     }
-  }
-
-  private struct App: Hashable {
-    let topic: TopicID
-    let context: TokenContextID?
-    let environment: Environment
-
-    init(_ row: Registration) { (topic, context, environment) = (row.topic, row.context, row.environment) }
   }
 
   /// Stores a message for a row, in the place of the one that is there; it goes out if the device is connected. It gets

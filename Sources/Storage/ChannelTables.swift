@@ -3,18 +3,14 @@ import PushModel
 
 /// Channels, the broadcast that each keeps, and who listens, on disk. A channel's row id is its row in the broker's table.
 struct ChannelTables {
-  /// A subscription with how far it got.
+  /// Who listens to the channel that numbers the row, and how far it got.
   private struct Subscription {
-    var key: StoredSubscription
-    var seenUntil: Timestamp
+    var device = DeviceID(0)
+    var seenUntil = Timestamp.never
 
     static let fields = [
-      RowField<Subscription>(nil, "channel", .i64, \.key.channel),
-      RowField(nil, "device", .row, \.key.device),
-      RowField(nil, "seenUntil", .time, \.seenUntil),
+      RowField<Subscription>(nil, "device", .row, \.device), RowField(nil, "seenUntil", .time, \.seenUntil),
     ]
-    static let blank = Subscription(
-      key: StoredSubscription(device: DeviceID(0), channel: 0), seenUntil: .never)
   }
 
   private let channels: RowTable<StoredChannel>
@@ -22,8 +18,9 @@ struct ChannelTables {
   private let deleteStrays: Statement
 
   init(_ database: Database) throws(StoreError) {
-    channels = try RowTable(database, "channel", StoredChannel.columns, blank: .blank)
-    subscriptions = try RowTable(database, "subscription", Subscription.fields, blank: .blank, keys: 2)
+    channels = try RowTable(database, "channel", StoredChannel.columns, blank: .blank, number: \.row)
+    subscriptions = try RowTable(
+      database, "subscription", Subscription.fields, blank: Subscription(), keys: 2)
     deleteStrays = try Statement(
       database, "DELETE FROM subscription WHERE channel NOT IN (SELECT id FROM channel)")
   }
@@ -33,7 +30,7 @@ struct ChannelTables {
     try channels.write(Set(changes.channels).sorted(), table.stored)
     for key in Set(changes.subscriptions) {
       if let seenUntil = table.stored(key) {
-        try subscriptions.write(Subscription(key: key, seenUntil: seenUntil))
+        try subscriptions.write(key.channel, Subscription(device: key.device, seenUntil: seenUntil))
       } else {
         try subscriptions.remove(key.channel, Int64(key.device.number))
       }
@@ -45,15 +42,14 @@ struct ChannelTables {
 
   /// Gives the broker all rows; topics and devices are there already.
   func load(into broker: Broker) throws(StoreError) {
-    try channels.forEach(broker.restoreChannel)
+    try channels.forEach { broker.restoreChannel($1) }
     // Of a channel that was deleted soon before the process ended.
     var hasStrays = false
-    try subscriptions.forEach { row in
-      if broker.channels.key(row.key.channel) == nil {
-        hasStrays = true
-        return true
-      }
-      return broker.restoreSubscription(row.key, seenUntil: row.seenUntil)
+    try subscriptions.forEach { channel, row in
+      let isStray = broker.channels.key(channel) == nil
+      if isStray { hasStrays = true }
+      let key = StoredSubscription(device: row.device, channel: channel)
+      return isStray || broker.restoreSubscription(key, seenUntil: row.seenUntil)
     }
     if hasStrays { try deleteStrays.run() }
   }

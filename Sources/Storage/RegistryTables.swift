@@ -17,32 +17,32 @@ struct RegistryTables {
   /// What only some rows have, in a table of its own.
   private struct Extra {
     let field: RowField<TokenRow>
-    let table: RowTable<Numbered<TokenRow>>
+    let table: RowTable<TokenRow>
 
     /// Of the rows that have one, by their numbers.
     func values() throws(StoreError) -> [Int64: RowValue] {
       var values: [Int64: RowValue] = [:]
-      try table.forEach { numbered in
-        values[numbered.id] = field.write(numbered.row)
+      try table.forEach { id, row in
+        values[id] = field.write(row)
         return true
       }
       return values
     }
   }
 
-  private let topics: RowTable<Numbered<TopicEntry>>
-  private let devices: RowTable<Numbered<DeviceRow>>
-  private let tokens: RowTable<Numbered<StoredToken>>
+  private let topics: RowTable<TopicEntry>
+  private let devices: RowTable<DeviceRow>
+  private let tokens: RowTable<StoredToken>
   private let extras: [Extra]
 
   init(_ database: Database) throws(StoreError) {
-    topics = try RowTable(database, "topic", numbering: TopicEntry.form.fields, blank: .blank)
-    devices = try RowTable(database, "device", numbering: DeviceRow.form.fields, blank: .blank)
-    tokens = try RowTable(database, "registration", numbering: StoredToken.fields, blank: StoredToken())
+    topics = try RowTable(database, "topic", TopicEntry.form.fields, blank: .blank)
+    devices = try RowTable(database, "device", DeviceRow.form.fields, blank: .blank)
+    tokens = try RowTable(database, "registration", StoredToken.fields, blank: StoredToken())
     var extras: [Extra] = []
     for field in TokenRow.form.fields {
       guard let name = field.table else { continue }
-      let table = try RowTable(database, name, numbering: [field], blank: TokenRow())
+      let table = try RowTable(database, name, [field], blank: TokenRow())
       extras.append(Extra(field: field, table: table))
     }
     self.extras = extras
@@ -54,10 +54,10 @@ struct RegistryTables {
   func write(_ changes: BrokerChanges, of registry: Registry) throws(StoreError) {
     // One that has made room for another within the turn is there no more.
     for id in Self.once(changes.topics) where registry.contains(id) {
-      try topics.write(Numbered(id: Int64(id.place), row: registry[id]))
+      try topics.write(Int64(id.place), registry[id])
     }
     for id in Self.once(changes.devices) {
-      try devices.write(Numbered(id: Int64(id.number), row: DeviceRow(registry[id])))
+      try devices.write(Int64(id.number), DeviceRow(registry[id]))
     }
     for id in Self.once(changes.registrations) { try write(id, registry) }
   }
@@ -73,9 +73,9 @@ struct RegistryTables {
   private func write(_ id: RegistrationID, _ registry: Registry) throws(StoreError) {
     let (number, row) = (Int64(id.number), registry.told(id))
     let stored = StoredToken(device: registry[id].device, topic: registry[id].topic, row: row)
-    try tokens.write(Numbered(id: number, row: stored))
+    try tokens.write(number, stored)
     for extra in extras where extra.field.write(row) != .none {
-      try extra.table.write(Numbered(id: number, row: row))
+      try extra.table.write(number, row)
     }
   }
 

@@ -39,18 +39,18 @@ public final class SQLiteStore: BrokerStore {
     messages = try MessageLog(database)
     registry = try RegistryTables(database)
     foreignFeedback = try RowTable(
-      database, "foreign_feedback", ForeignFeedback.Entry.columns, blank: .blank)
+      database, "foreign_feedback", ForeignFeedback.Entry.columns, blank: .blank, number: \.id)
     pendingForwards = try RowTable(
-      database, "pending_forward", PendingForwards.Entry.columns, blank: .blank)
+      database, "pending_forward", PendingForwards.Entry.columns, blank: .blank, number: \.id)
     channels = try ChannelTables(database)
   }
 
   /// Fills a new broker. Call once, before the first turn.
   public func load(into broker: Broker) throws(StoreError) {
     try registry.load(into: broker)
-    try foreignFeedback.forEach { broker.feedback.restore($0) }
+    try foreignFeedback.forEach { broker.feedback.restore($1) }
     try messages.load(into: broker, path: path)
-    try pendingForwards.forEach { broker.pendingForwards.restore($0) }
+    try pendingForwards.forEach { broker.pendingForwards.restore($1) }
     try channels.load(into: broker)
   }
 

@@ -4,7 +4,7 @@ import PushModel
 /// Feedback on tokens of another service.
 extension ForeignFeedback.Entry {
   static let columns = [
-    RowField<Self>(nil, "id", .i64, \.id), RowField(nil, "token", .bytes, \.token),
+    RowField<Self>(nil, "token", .bytes, \.token),
     RowField(nil, "topic", .topicRow, \.topic), RowField(nil, "environment", .environment, \.environment),
     RowField(nil, "goneAt", .time, \.goneAt),
   ]
@@ -16,7 +16,7 @@ extension ForeignFeedback.Entry {
 /// Notifications that wait to be forwarded.
 extension PendingForwards.Entry {
   static let columns = [
-    RowField<Self>(nil, "id", .i64, \.id), RowField(nil, "frame", .bytes, \.frame),
+    RowField<Self>(nil, "frame", .bytes, \.frame),
     RowField(nil, "topic", .ofText("a topic", { Topic($0)?.name }, { $0 }), \.topic),
     RowField(nil, "environment", .environment, \.environment),
     RowField(nil, "apnsId", .messageID, \.messageID), RowField(nil, "receivedAt", .time, \.receivedAt),

@@ -14,7 +14,7 @@ public struct StoredChannel: Sendable {
 
   public static let columns =
     [
-      RowField<StoredChannel>(nil, "id", .i64, \.row), RowField(nil, "topic", .topicRow, \.key.topic),
+      RowField<StoredChannel>(nil, "topic", .topicRow, \.key.topic),
       RowField(nil, "environment", .environment, \.key.environment), RowField(nil, "name", .bytes, \.key.id),
       RowField(nil, "stores", .flag, \.storesNewest),
     ] + ChannelTable.Broadcast.form.columns(of: \.newest, blank: .blank)

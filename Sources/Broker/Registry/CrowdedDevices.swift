@@ -21,7 +21,7 @@ struct CrowdedDevices {
 
     mutating func add(_ id: RegistrationID, _ row: Registration) {
       ofTopic[row.topic, default: []].append(id)
-      ofApp[App(topic: row.topic, environment: row.environment, context: row.context), default: []].append(id)
+      ofApp[row.app, default: []].append(id)
     }
   }
 
@@ -49,4 +49,8 @@ struct CrowdedDevices {
   func rows(_ device: DeviceID, _ app: App) -> [RegistrationID]? {
     devices[device].map { $0.ofApp[app] ?? [] }
   }
+}
+
+extension Registration {
+  var app: CrowdedDevices.App { .init(topic: topic, environment: environment, context: context) }
 }

@@ -91,6 +91,12 @@ public final class Registry {
     return id
   }
 
+  /// The id of a topic by its name, or by its hash where nobody knows that; the same otherwise.
+  public func topic(_ told: TopicEntry) -> TopicID? {
+    guard let name = told.name else { return topic(hashed: told.hash) }
+    return topic(named: name)
+  }
+
   /// Somebody says a name. Nothing is added: whoever has a topic of this name, by its hash, can be shown with it from now on.
   public func learn(_ name: Topic) {
     guard topics.find(name) == nil, let id = topics.find(derivation.topicHash(name)) else { return }

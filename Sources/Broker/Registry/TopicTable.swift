@@ -141,6 +141,9 @@ public struct TopicEntry: Hashable, Sendable {
   /// nil until a certificate, a push, the console or our own simulated device says it.
   public var name: Topic?
 
+  public init(hash: TopicHash, name: Topic?) { (self.hash, self.name) = (hash, name) }
+  public init(_ name: Topic) { self.init(hash: TopicHash(name), name: name) }
+
   /// The name, or `sha1:` and the hash where the name isn't known.
   public var label: String { name?.name ?? "sha1:\(hash.hex)" }
 }

@@ -24,11 +24,6 @@ extension Broker {
   /// Whether a channel is changed here.
   public func owns(channel id: [UInt8]) -> Bool { zoneOfChannel.map { owns($0(id)) } ?? true }
 
-  /// A topic by its name, or by its hash where nobody knows that; nil when there are too many.
-  public func replicateTopic(_ told: TopicEntry) -> TopicID? {
-    told.name.flatMap(registry.topic(named:)) ?? registry.topic(hashed: told.hash)
-  }
-
   /// The message that is kept for a token now. False if nobody has the token.
   public func replicateMessage(_ token: DeviceToken, _ head: MessageHead, _ content: MessageContent) -> Bool {
     guard let row = registry.find(token) else { return false }

@@ -64,7 +64,7 @@ final class StateReplica {
 
   /// False when there are too many, or its device is not known.
   private func admit(_ token: StateEntry.Token, _ now: Timestamp) -> Bool {
-    guard let device = broker.registry.knownDevice(token.udid), let topic = broker.replicateTopic(token.topic)
+    guard let device = broker.registry.knownDevice(token.udid), let topic = broker.registry.topic(token.topic)
     else { return false }
     return broker.admit(token.row, of: device, topic, because: .replicated, now: now) != nil
   }
@@ -81,7 +81,7 @@ final class StateReplica {
     _ kind: StateEntry.Kind, _ cursor: inout StateCursor, _ now: Timestamp, skips: Bool
   ) throws(StateCursor.Damage) {
     let name = try cursor.row(StateEntry.ChannelName.form, .blank)
-    let topic = broker.replicateTopic(name.topic)
+    let topic = broker.registry.topic(name.topic)
     let key = topic.map { ChannelTable.Key(topic: $0, environment: name.environment, id: name.id) }
     switch kind {
     case .channel:

@@ -53,7 +53,7 @@ struct ImportChecks {
     let token =
       told.presented.map(registry.name(of:))
       ?? registry.derivedToken(
-        udid, row.app.hash(registry), told.environment, install: told.install, context: told.context)
+        udid, row.topic.hash, told.environment, install: told.install, context: told.context)
     guard owners.insert(token).inserted else {
       throw ConsoleError.bad(
         "\(row.place).token", expected: "one that no earlier row has", got: told.presented?.hex ?? token.hex)
@@ -105,7 +105,7 @@ struct KnownInstalls {
   func check(_ token: DeviceToken, _ row: SavedRow, _ registry: Registry) throws {
     let told = row.told
     let install = Install(
-      topic: row.app.hash(registry), environment: told.environment, install: told.install,
+      topic: row.topic.hash, environment: told.environment, install: told.install,
       context: told.context)
     let same = rows[install]
     if let same, registry[same].token != token {
@@ -118,15 +118,6 @@ struct KnownInstalls {
       let owner = registry[registry[other].device].udid
       throw ConsoleError.conflict(
         "\(row.place).token: expected a token that is nobody's, got one of \(owner)")
-    }
-  }
-}
-
-extension SavedRow.App {
-  fileprivate func hash(_ registry: Registry) -> TopicHash {
-    switch self {
-    case .named(let topic): registry.hash(of: topic)
-    case .hashed(let hash): hash
     }
   }
 }

@@ -20,12 +20,9 @@ struct ImportedItems {
   }
 
   func importRow(_ row: SavedRow, _ token: DeviceToken, of device: DeviceID) throws -> RegistrationID {
-    let topic =
-      switch row.app {
-      case .named(let name): registry.topic(named: name)
-      case .hashed(let hash): registry.topic(hashed: hash)
-      }
-    guard let topic else { throw ConsoleError.full("topics", limit: Registry.topicLimit) }
+    guard let topic = registry.topic(row.topic) else {
+      throw ConsoleError.full("topics", limit: Registry.topicLimit)
+    }
     var told = row.told
     told.token = token
     guard let index = broker.admit(told, of: device, topic, because: .imported, now: now) else {

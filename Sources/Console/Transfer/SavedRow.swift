@@ -3,13 +3,8 @@ import PushModel
 
 /// A row of the token map in a saved state: one install of one app on one device.
 struct SavedRow: Equatable, JSONDocument {
-  /// By name, or, where only a device has said it, by hash.
-  enum App: Hashable {
-    case named(Topic)
-    case hashed(TopicHash)
-  }
-
-  var app: App
+  /// Its name, or, where only a device has said it, its hash.
+  var topic: TopicEntry
   var told = TokenRow()
   var message: SavedMessage?
   /// Where it stands in a document, for what is said about it.
@@ -22,26 +17,23 @@ struct SavedRow: Equatable, JSONDocument {
   /// App, context and environment are read before the others, as the number of the install follows from them.
   static let form = JSONForm<SavedRow>(
     [
+      JSONField("topic", .topic, get: { $0.topic.name }, set: { _, _ in }),
       JSONField(
-        "topic", .topic, get: { if case .named(let topic) = $0.app { topic } else { nil } },
-        set: { _, _ in }),
-      JSONField(
-        "topicHash", hashes, get: { if case .hashed(let hash) = $0.app { hash } else { nil } },
-        set: { _, _ in }),
+        "topicHash", hashes, get: { $0.topic.name == nil ? $0.topic.hash : nil }, set: { _, _ in }),
     ] + TokenRow.form.members.map { $0.of(\.told) } + [JSONField("message", SavedMessage.kind, \.message)],
     rules: [("anyOf", [["required": ["topic"]], ["required": ["topicHash"]]])])
 
-  init(_ told: TokenRow, app: App, message: SavedMessage?) {
-    (self.told, self.app, self.message) = (told, app, message)
+  init(_ told: TokenRow, of topic: TopicEntry, message: SavedMessage?) {
+    (self.told, self.topic, self.message) = (told, topic, message)
   }
 
   /// Reads a row; what is left out follows from the emulator's environment and the device's `earlier` rows.
   init(_ object: JSONObject, after earlier: NumberedInstalls, environment standard: Environment) throws {
     place = object.place
-    app = try Self.app(object)
+    topic = try Self.topic(object)
     told.context = try object.value("context", .tokenContext)
     told.environment = try object.value("environment", .environment) ?? standard
-    let installs = earlier.numbers(of: app, told)
+    let installs = earlier.numbers(of: topic, told)
     told.install = Registration.nextInstall(after: installs)
     try Self.form.read(object, into: &self)
     guard !installs.contains(told.install) else {
@@ -52,10 +44,10 @@ struct SavedRow: Equatable, JSONDocument {
     try check(object)
   }
 
-  private static func app(_ object: JSONObject) throws -> App {
-    if let topic = try object.value("topic", .topic) { return .named(topic) }
-    if let hash = try object.value("topicHash", hashes) { return .hashed(hash) }
-    return .named(try object.required("topic", .topic))
+  private static func topic(_ object: JSONObject) throws -> TopicEntry {
+    if let name = try object.value("topic", .topic) { return TopicEntry(name) }
+    if let hash = try object.value("topicHash", hashes) { return TopicEntry(hash: hash, name: nil) }
+    return TopicEntry(try object.required("topic", .topic))
   }
 
   private func check(_ object: JSONObject) throws {
@@ -75,20 +67,20 @@ struct SavedRow: Equatable, JSONDocument {
 /// Which installs of each app a device's rows are, as far as they are read. By app, since a device may have thousands of rows.
 struct NumberedInstalls: Equatable {
   private struct App: Hashable {
-    let app: SavedRow.App
+    let topic: TopicEntry
     let context: TokenContext?
     let environment: Environment
 
-    init(_ app: SavedRow.App, _ row: TokenRow) {
-      (self.app, context, environment) = (app, row.context, row.environment)
+    init(_ topic: TopicEntry, _ row: TokenRow) {
+      (self.topic, context, environment) = (topic, row.context, row.environment)
     }
   }
 
   private var numbers: [App: [Int32]] = [:]
 
-  func numbers(of app: SavedRow.App, _ row: TokenRow) -> [Int32] { numbers[App(app, row)] ?? [] }
+  func numbers(of topic: TopicEntry, _ row: TokenRow) -> [Int32] { numbers[App(topic, row)] ?? [] }
 
   mutating func note(_ row: SavedRow) {
-    numbers[App(row.app, row.told), default: []].append(row.told.install)
+    numbers[App(row.topic, row.told), default: []].append(row.told.install)
   }
 }

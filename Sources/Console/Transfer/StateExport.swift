@@ -61,14 +61,9 @@ struct StateExport {
       if !registration.isActive { written.gone.insert(row) }
       let message = broker.keptMessage(row).map(SavedMessage.init)
       return .value(
-        SavedRow(registry.told(row), app: app(registration.topic), message: message).document)
+        SavedRow(registry.told(row), of: registry[registration.topic], message: message).document)
     }
     return head.map { .value($0.0, $0.1) } + [apps]
-  }
-
-  private func app(_ topic: TopicID) -> SavedRow.App {
-    let entry = registry[topic]
-    return entry.name.map(SavedRow.App.named) ?? .hashed(entry.hash)
   }
 
   /// Not by the index of the topic, which another emulator may have in another order.

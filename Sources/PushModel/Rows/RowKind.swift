@@ -6,6 +6,10 @@ public enum RowValue: Equatable, Sendable {
   case text(String)
   /// There is none.
   case none
+
+  fileprivate var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+  fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+  fileprivate var text: String? { if case .text(let text) = self { text } else { nil } }
 }
 
 /// What a value looks like. A store has numbers of 64 bits, bytes and texts; between nodes numbers have the width that is said here,
@@ -45,11 +49,7 @@ public struct RowKind<Value>: Sendable {
     _ shape: RowShape, _ expected: String, _ read: @escaping @Sendable (Int64) -> Value?,
     _ write: @escaping @Sendable (Value) -> Int64
   ) -> RowKind {
-    RowKind(shape, expected) {
-      if case .integer(let number) = $0 { read(number) } else { nil }
-    } write: {
-      .integer(write($0))
-    }
+    RowKind(shape, expected, read: { $0.integer.flatMap(read) }, write: { .integer(write($0)) })
   }
 
   /// A value that bytes spell: as many as told, or any number of them.
@@ -57,11 +57,8 @@ public struct RowKind<Value>: Sendable {
     _ count: Int?, _ expected: String, _ read: @escaping @Sendable ([UInt8]) -> Value?,
     _ write: @escaping @Sendable (Value) -> [UInt8]
   ) -> RowKind {
-    RowKind(count.map(RowShape.fixed) ?? .bytes, expected) {
-      if case .bytes(let bytes) = $0 { read(bytes) } else { nil }
-    } write: {
-      .bytes(write($0))
-    }
+    let shape = count.map(RowShape.fixed) ?? .bytes
+    return RowKind(shape, expected, read: { $0.bytes.flatMap(read) }, write: { .bytes(write($0)) })
   }
 
   /// A value that a text spells.
@@ -69,11 +66,7 @@ public struct RowKind<Value>: Sendable {
     _ expected: String, _ read: @escaping @Sendable (String) -> Value?,
     _ write: @escaping @Sendable (Value) -> String
   ) -> RowKind {
-    RowKind(.text, expected) {
-      if case .text(let text) = $0 { read(text) } else { nil }
-    } write: {
-      .text(write($0))
-    }
+    RowKind(.text, expected, read: { $0.text.flatMap(read) }, write: { .text(write($0)) })
   }
 
   /// One that may not be there: empty bytes or texts between nodes, NULL or no row in a store.
@@ -103,10 +96,6 @@ extension RowKind<UInt64> {
   public static var u64: RowKind {
     .ofInteger(.i64, "a number", { UInt64(bitPattern: $0) }, { Int64(bitPattern: $0) })
   }
-}
-
-extension RowKind<Int64> {
-  public static var i64: RowKind { .ofInteger(.i64, "a number", { $0 }, { $0 }) }
 }
 
 extension RowKind<Bool> {

@@ -1,12 +1,12 @@
 /// The tables, and the number under which this program knows their shape.
 enum Schema {
   /// Counts changes of the tables; SQLite keeps it as `user_version`.
-  static let version: Int64 = 7
+  static let version = Int64(steps.count) + 1
   /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
   static let applicationId: Int64 = 0x6170_6e73
 
   /// Row ids are the registry's row numbers, so that no other index is needed.
-  static let tables = """
+  private static let firstTables = """
     CREATE TABLE topic (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, name TEXT);
     CREATE TABLE device (
       id INTEGER PRIMARY KEY, udid TEXT NOT NULL, identity INTEGER NOT NULL, key BLOB NOT NULL,
@@ -16,13 +16,7 @@ enum Schema {
       install INTEGER NOT NULL, environment INTEGER NOT NULL, abandoned INTEGER NOT NULL,
       feedback INTEGER NOT NULL, issuedAt INTEGER NOT NULL, goneAt INTEGER NOT NULL);
     CREATE TABLE message_log (segment INTEGER PRIMARY KEY, entries BLOB NOT NULL);
-    \(channelTables)
-    \(pendingForwardTable)
-    \(rowChecks)
-    \(contextTable)
-    \(chosenTable)
     PRAGMA application_id = \(applicationId);
-    PRAGMA user_version = \(version);
     """
 
   /// Came with version 2. A channel whose `broadcast` is 0 keeps none.
@@ -110,7 +104,8 @@ enum Schema {
     try database.execute("COMMIT")
     try database.execute(settings)
     try database.execute("BEGIN EXCLUSIVE")
-    if let version { try migrate(database, from: version) } else { try database.execute(tables) }
+    if version == nil { try database.execute(firstTables) }
+    try migrate(database, from: version ?? 1)
     try database.execute("COMMIT")
   }
 
