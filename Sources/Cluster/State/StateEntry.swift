@@ -21,6 +21,8 @@ enum StateEntry {
         RowField(2, "", .udid, \.udid), RowField(3, "", .topicHash, \.topic.hash),
         RowField(4, "", .optional(.topic), \.topic.name),
       ] + TokenRow.form.fields.map { $0.of(\.row) })
+    /// By the kind of entry. Nodes of before know theirs: what has a field that came later is told by a kind of its own.
+    static let forms: [Kind: RowForm<Token>] = [.registration: form]
   }
 
   static func write(_ device: Device, to out: inout StateWriter) {

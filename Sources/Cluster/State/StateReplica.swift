@@ -43,17 +43,18 @@ final class StateReplica {
   private func apply(
     _ kind: StateEntry.Kind, _ cursor: inout StateCursor, _ now: Timestamp, skips: Bool
   ) throws(StateCursor.Damage) {
+    if let form = StateEntry.Token.forms[kind] {
+      let token = try cursor.row(form, .blank)
+      return skips ? () : note(admit(token, now))
+    }
     switch kind {
-    case .startsOver: break
+    case .startsOver, .registration: break
     case .topic:
       let topic = try cursor.value(Topic(try cursor.text()), "a topic")
       note(broker.registry.topic(named: topic) != nil)
     case .device:
       let device = try cursor.row(DeviceRow.form, .blank)
       if !skips { note(broker.admit(device, now: now) != nil) }
-    case .registration:
-      let token = try cursor.row(StateEntry.Token.form, .blank)
-      if !skips { note(admit(token, now)) }
     case .message: try applyMessage(&cursor, skips: skips)
     case .noMessage:
       let token = try cursor.token()
