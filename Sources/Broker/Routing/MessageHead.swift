@@ -27,10 +27,14 @@ public struct MessageHead: BitwiseCopyable, Sendable {
     self.saysPriority = saysPriority
   }
 
+  /// By functions, as a key path would cost more, and a cluster's log is told each message.
   public static let form = RowForm<MessageHead>([
-    RowField(1, "id", .u64, \.id), RowField(2, "receivedAt", .time, \.receivedAt),
-    RowField(3, "expiresAt", .time, \.expiresAt), RowField(4, "apnsId", .u64, \.apnsId.0),
-    RowField(5, "apnsId", .u64, \.apnsId.1), RowField(6, "expiry", .u32, \.expiry),
+    RowField(1, "id", .u64, get: { $0.id }, set: { $0.id = $1 }),
+    RowField(2, "receivedAt", .time, get: { $0.receivedAt }, set: { $0.receivedAt = $1 }),
+    RowField(3, "expiresAt", .time, get: { $0.expiresAt }, set: { $0.expiresAt = $1 }),
+    RowField(4, "apnsId", .u64, get: { $0.apnsId.0 }, set: { $0.apnsId.0 = $1 }),
+    RowField(5, "apnsId", .u64, get: { $0.apnsId.1 }, set: { $0.apnsId.1 = $1 }),
+    RowField(6, "expiry", .u32, get: { $0.expiry }, set: { $0.expiry = $1 }),
     RowField(
       7, "priority",
       .ofInteger(
@@ -41,7 +45,7 @@ public struct MessageHead: BitwiseCopyable, Sendable {
       .ofInteger(
         .u8, "a push type",
         { $0 == noType ? .some(nil) : UInt8(exactly: $0).flatMap(PushType.init).map(Optional.some) },
-        { $0.map { Int64($0.rawValue) } ?? noType }), \.pushType),
+        { $0.map { Int64($0.rawValue) } ?? noType }), get: { $0.pushType }, set: { $0.pushType = $1 }),
   ])
   /// In the place of a push type, where the provider said none.
   private static let noType = Int64(UInt8.max)
