@@ -1,11 +1,10 @@
 import PushModel
 
-/// Routes notifications from providers to devices, keeps the last one for each token whose device is away, and
+/// Routes notifications from providers to devices, stores the last one for each token whose device is offline, and
 /// remembers what happened. No I/O and no clock: time is an argument, peers are `CourierOutlet`s.
 ///
-/// It puts in sequence what its parts do; each of them owns its state. Used from one thread. Whatever changes in a turn is
-/// handed to the store by `takeChanges` before anything of it becomes visible to a peer
-/// (`Sources/ARCHITECTURE.md#promises` 1).
+/// It only composes its parts, one for each duty, each of which owns its state and is given those that it stands on. Used from one
+/// thread.
 public final class Broker {
   public let options: BrokerOptions
   /// Which device has which token.
@@ -16,36 +15,44 @@ public final class Broker {
   public let deliveries: Deliveries
   /// What providers are to hear of tokens that are gone.
   public let feedback: Feedback
+  /// The way into the token map.
+  public let rows: Rows
+  /// Broadcast channels.
+  public let channels: ChannelTable
+  /// Who listens to them, and what goes out to them.
+  public let broadcasts: Broadcasts
+  /// Devices as they come and go.
+  public let devices: Devices
+  /// Apps on them, and their tokens.
+  public let apps: Apps
+  /// What providers push.
+  public let routing: Routing
   /// What the gateway has read and another service is to decide about.
   public let pendingForwards = PendingForwards()
-  /// Broadcast channels.
-  public var channels: ChannelTable
-  /// Broadcasts that have not come to all who listen.
-  var broadcasts = BroadcastQueue()
-  /// Told of each broadcast of the history that has, by its id.
-  public var onBroadcastThrough: ((UInt64) -> Void)?
-  /// The row that was prefetched last.
-  @exclusivity(unchecked) var prefetched: RegistrationID?
-  /// Tokens that were not registered at their first push because there are too many, as a count.
-  public internal(set) var refusedAdoptions: UInt64 = 0
-  /// Every device was forgotten in this turn.
-  var startsOver = false
-  /// Says which part of the token map a channel belongs to; nil where there is one part.
-  public var zoneOfChannel: (([UInt8]) -> UInt16)?
-  /// The parts of the token map that are changed here, by number; of the others a copy is kept. nil for all.
-  public var ownedZones: [Bool]?
-  /// The node of a cluster by which comes what is in this history; nil for an emulator that is alone.
-  public var nodeName: String?
+  /// What a turn comes to.
+  public let turn: Turn
 
-  public init(derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions()) {
-    registry = Registry(derivation: derivation)
+  public init(
+    derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions(), zones: ZoneShare = ZoneShare()
+  ) {
+    self.options = options
+    registry = Registry(derivation: derivation, zones: zones)
     history = History(capacity: options.history, keptOfRefused: options.keptOfRefused)
     deliveries = Deliveries(registry, history)
     feedback = Feedback(registry, history, deliveries)
+    rows = Rows(registry, history, deliveries, feedback)
     channels = ChannelTable(registry)
-    self.options = options
+    broadcasts = Broadcasts(registry, history, channels)
+    devices = Devices(registry, history, deliveries, feedback, broadcasts)
+    apps = Apps(registry, history, deliveries, rows, broadcasts, devices)
+    routing = Routing(registry, history, deliveries, feedback, apps, options)
+    turn = Turn(
+      registry: registry, deliveries: deliveries, feedback: feedback, pendingForwards: pendingForwards,
+      channels: channels, broadcasts: broadcasts)
   }
 
+  /// Which parts of the token map are changed here.
+  public var zones: ZoneShare { registry.zones }
   /// The newest notifications.
   @inline(__always)
   public var journal: Journal { history.journal }
@@ -55,6 +62,30 @@ public final class Broker {
   /// What happened, once somebody watches.
   public var events: EventLog { history.events }
   public var counters: BrokerCounters { history.counters }
+
+  // MARK: What all parts do
+
+  /// Forgets every device with its tokens, messages and feedback, and ends their connections. Installs are counted from
+  /// the beginning, so a device that comes back gets the tokens it had at first. What others hold by id stays valid: topics are kept.
+  public func forgetDevices(now: Timestamp) {
+    _ = devices.endSessions(from: 0, budget: .max, now: now)
+    deliveries.forgetAll(now: now)
+    feedback.forgetAll()
+    registry.forgetDevices()
+    channels.forgetSubscriptions()
+    journal.forgetRegistrations()
+  }
+
+  /// What history and empty slots hold, in bytes: it makes looking back possible and the next push quick, and can be given back at any
+  /// time. The token map and what is stored for devices are no part of it.
+  public var spareBytes: Int { journal.heldBytes &+ deliveries.spareBytes }
+
+  /// Gives back so many bytes, as far as there are: of empty slots first, of which it looks at `budget` rows, then the oldest of the
+  /// history, of which `history` bytes stay.
+  public func giveBack(_ bytes: Int, keepingOfHistory history: Int, budget: Int) {
+    let rest = bytes - deliveries.giveBackSpare(bytes, budget: budget)
+    if rest > 0 { journal.giveBack(downTo: max(history, journal.heldBytes - rest)) }
+  }
 }
 
 /// What an operator may change about delivery.

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Where the token map, kept messages and channels survive a restart. Implemented by `Storage`.
+/// Where the token map, stored notifications and channels survive a restart. Implemented by `Storage`.
 public protocol BrokerStore: AnyObject {
   /// Writes one turn's changes as one transaction. When it answers `complete`, a crash of the process loses none of them;
   /// when it answers `later`, that holds once `onCommit` has been called, and no other commit is begun until then.
@@ -36,7 +36,7 @@ public struct BrokerChanges {
   public var devices: [DeviceID]
   public var topics: [TopicID]
   public var registrations: [RegistrationID]
-  /// Rows whose kept message is to be written (`keptMessage` answers it) or removed (it answers nil).
+  /// Rows whose stored notification is to be written (`Deliveries.stored` answers it) or removed (it answers nil).
   public var messages: [RegistrationID]
   /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
   public var foreignFeedback: [Int64] = []

@@ -31,7 +31,7 @@ extension Emulator {
     guard let device = registry.device(udid, now: now), let topic = registry.topic(named: topic) else {
       return nil
     }
-    return broker.change(change, device: device, topic: topic, environment: environment, now: now)
+    return broker.apps.change(change, device: device, topic: topic, environment: environment, now: now)
   }
 
   /// Whether the phone is connected.
@@ -54,6 +54,6 @@ extension Emulator {
 
   /// What the clock's new time ends is ended now, not at the next look.
   public func clockWasMoved() {
-    broker.dropExpired(now: clock.now(), budget: broker.registry.registrationCount)
+    broker.deliveries.dropExpired(now: clock.now(), budget: broker.registry.registrationCount)
   }
 }

@@ -106,10 +106,12 @@ public final class Emulator {
       try EmulatorNode.join($0, loop, options, certs, logger)
     }
     derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
-    broker = Broker(derivation: Self.derivation(derivation, cluster), options: options.brokerOptions)
+    broker = Broker(
+      derivation: Self.derivation(derivation, cluster), options: options.brokerOptions,
+      zones: cluster.map { ZoneShare($0.map) } ?? ZoneShare())
     if let cluster {
       broker.history.countIds(from: cluster.membership.idBase)
-      broker.nodeName = cluster.name
+      broker.history.nodeName = cluster.name
     }
     let store: (any BrokerStore)? = try cluster.map { $0.store } ?? Self.openStore(options, broker)
     revocations = Revocations(certs)
@@ -223,7 +225,7 @@ public final class Emulator {
 
   private func deliverBroadcasts() -> Bool {
     var end: Int64?
-    return broker.deliverBroadcasts {
+    return broker.turn.goOnWithBroadcasts {
       let now = SystemClock.monotonicNanoseconds()
       let limit = end ?? now + Self.broadcastTime
       end = limit

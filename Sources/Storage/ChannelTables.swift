@@ -42,14 +42,14 @@ struct ChannelTables {
 
   /// Gives the broker all rows; topics and devices are there already.
   func load(into broker: Broker) throws(StoreError) {
-    try channels.forEach { broker.restoreChannel($1) }
+    try channels.forEach { broker.broadcasts.restoreChannel($1) }
     // Of a channel that was deleted soon before the process ended.
     var hasStrays = false
     try subscriptions.forEach { channel, row in
       let isStray = broker.channels.key(channel) == nil
       if isStray { hasStrays = true }
       let key = StoredSubscription(device: row.device, channel: channel)
-      return isStray || broker.restoreSubscription(key, seenUntil: row.seenUntil)
+      return isStray || broker.broadcasts.restoreSubscription(key, seenUntil: row.seenUntil)
     }
     if hasStrays { try deleteStrays.run() }
   }

@@ -96,11 +96,11 @@ struct RegistryTables {
     try topics.forEachInOrder { place, topic in
       // The registry finds a named topic by the hash of its name.
       if let name = topic.name, TopicHash(name) != topic.hash { return false }
-      broker.restoreTopic(hash: topic.hash, name: topic.name)
+      registry.restoreTopic(topic.hash, topic.name)
       return registry.topicCount == place + 1
     }
     try devices.forEachInOrder { number, device in
-      broker.admit(device, now: .never) != nil && registry.deviceCount == number + 1
+      broker.rows.admit(device, now: .never) != nil && registry.deviceCount == number + 1
     }
     var values = try extras.map { (extra) throws(StoreError) in try extra.values() }
     try tokens.forEachInOrder { number, stored in
@@ -108,12 +108,12 @@ struct RegistryTables {
       for (index, extra) in extras.enumerated() {
         if let value = values[index].removeValue(forKey: number) { _ = extra.field.read(value, &row) }
       }
-      return broker.admit(row, of: stored.device, stored.topic, because: .stored, now: .never) != nil
+      return broker.rows.admit(row, of: stored.device, stored.topic, because: .stored, now: .never) != nil
     }
     for (extra, values) in zip(extras, values) {
       if let other = values.keys.min() { throw extra.table.damaged(other) }
     }
     // All of it is in the store.
-    _ = broker.takeChanges()
+    _ = broker.turn.takeChanges()
   }
 }

@@ -11,14 +11,14 @@ struct AdoptionTests {
   private func token(_ hex: String) throws -> ChosenToken { try #require(ChosenToken(hex: hex)) }
 
   private func adopt(_ hex: String, _ udid: String = "phone", _ topic: String = Lab.app) throws
-    -> Broker.Adoption
+    -> Apps.Adoption
   {
-    lab.broker.adopt(
+    lab.broker.apps.adopt(
       try token(hex), device: try lab.device(udid), topic: try lab.topic(topic), environment: .sandbox,
       now: lab.now)
   }
 
-  private func row(_ adoption: Broker.Adoption) throws -> RegistrationID {
+  private func row(_ adoption: Apps.Adoption) throws -> RegistrationID {
     guard case .registered(let row) = adoption else {
       Issue.record("\(adoption)")
       throw CancellationError()
@@ -28,7 +28,7 @@ struct AdoptionTests {
 
   private func push(_ hex: String, _ text: String = "hello") throws -> SubmissionResult {
     lab.submission(to: try token(hex).bytes, text, topic: try lab.topic()) {
-      lab.broker.submit($0, now: lab.now)
+      lab.broker.routing.submit($0, now: lab.now)
     }
   }
 
@@ -51,10 +51,10 @@ struct AdoptionTests {
 
   private func read(_ udid: String = "phone") throws -> Reader {
     let reader = Reader()
-    let connected = lab.broker.connect(
+    let connected = lab.broker.devices.connect(
       try #require(UDID(udid)), keyFingerprint: [], environment: .sandbox, offeredBaseToken: nil,
       link: reader.link, now: lab.now)
-    lab.broker.setFilter(try #require(connected).session, enabled: [try lab.hash()], now: lab.now)
+    lab.broker.devices.setFilter(try #require(connected).session, enabled: [try lab.hash()], now: lab.now)
     return reader
   }
 
@@ -99,7 +99,7 @@ struct AdoptionTests {
     #expect(try push("abcd").rejection == nil)
     #expect(tablet.texts == ["hello"] && phone.texts.isEmpty && lab.kept(short) == "hello")
     let session = try #require(phone.session)
-    #expect(try lab.broker.appToken(session, topic: lab.hash(), now: lab.now) == nil)
+    #expect(try lab.broker.apps.appToken(session, topic: lab.hash(), now: lab.now) == nil)
   }
 
   @Test("what the table calls a token of another length is no token of anybody else's")
@@ -116,7 +116,7 @@ struct AdoptionTests {
     let row = try row(adopt("abcd"))
     let (device, topic) = (try lab.device(), try lab.topic())
     for isReported in [false, true] {
-      _ = lab.broker.change(.remove, device: device, topic: topic, environment: .sandbox, now: lab.now)
+      _ = lab.broker.apps.change(.remove, device: device, topic: topic, environment: .sandbox, now: lab.now)
       if isReported { lab.broker.feedback.reportGone(row, now: lab.now) }
       #expect(try adopt("abcd") == .same(row))
       #expect(lab.broker.registry.installed(device, topic, .sandbox) == row)
@@ -134,16 +134,16 @@ struct AdoptionTests {
     func refusal(_ hex: String) throws -> Rejection? {
       let topic = try lab.topic()
       return lab.submission(to: try token(hex).bytes, "hello", topic: topic) {
-        lab.broker.submit($0, now: lab.now)
+        lab.broker.routing.submit($0, now: lab.now)
       }.rejection
     }
     #expect(try [refusal("abcd"), refusal("abcd")] == [nil, nil])
     #expect(try refusal(String(repeating: "ab", count: 32)) == nil)
     let device = try #require(UDID("abcd").flatMap(lab.broker.registry.knownDevice))
     #expect(lab.broker.registry.installed(on: device).count == 1)
-    #expect(lab.broker.refusedAdoptions == 0)
+    #expect(lab.broker.apps.refusedAdoptions == 0)
     #expect(try refusal("abcdef") == .badDeviceToken)
-    #expect(lab.broker.refusedAdoptions == 1 && lab.broker.registry.chosenCount == 2)
+    #expect(lab.broker.apps.refusedAdoptions == 1 && lab.broker.registry.chosenCount == 2)
     lab.broker.forgetDevices(now: lab.now)
     #expect(lab.broker.registry.chosenCount == 0 && !lab.broker.registry.hasOtherLengths)
     #expect(try refusal("abcdef") == nil)

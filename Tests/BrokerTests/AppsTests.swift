@@ -8,7 +8,7 @@ struct AppsTests {
   let lab = Lab()
 
   private func change(_ change: AppChange, environment: Environment = .sandbox) -> DeviceToken? {
-    lab.broker.change(change, device: 0, topic: 0, environment: environment, now: lab.now)
+    lab.broker.apps.change(change, device: 0, topic: 0, environment: environment, now: lab.now)
   }
 
   private func goneAt(_ row: RegistrationID) -> Timestamp { lab.broker.registry[row].goneAt }
@@ -198,10 +198,10 @@ struct AppsTests {
     ]
     let gone = try lab.row("phone", "a.gone")
     let noMore = lab.broker.registry[gone].topic
-    _ = lab.broker.change(.remove, device: 0, topic: noMore, environment: .sandbox, now: lab.now)
+    _ = lab.broker.apps.change(.remove, device: 0, topic: noMore, environment: .sandbox, now: lab.now)
     let phone = try lab.connect(enabling: [Lab.app])
     let before = lab.broker.registry.baseToken(0, .sandbox)
-    #expect(lab.broker.restore(0, now: lab.now))
+    #expect(lab.broker.apps.restore(0, now: lab.now))
     #expect(phone.changes == [.restore])
     #expect(phone.endReasons.count == 1 && !lab.broker.registry.devices[0].isOnline)
     #expect(lab.broker.registry.baseToken(0, .sandbox) != before)
@@ -210,7 +210,7 @@ struct AppsTests {
       let new = try #require(lab.broker.registry.installed(0, old.topic, old.environment))
       #expect(old.isAbandoned && lab.broker.registry[new].token != old.token)
       // A phone that was away is not told that its app was removed, but gets the other token.
-      #expect(!lab.broker.wasRemoved(old.token, from: session))
+      #expect(!lab.broker.apps.wasRemoved(old.token, from: session))
     }
     #expect(lab.broker.registry.installed(0, noMore, .sandbox) == nil)
   }
@@ -222,7 +222,7 @@ struct AppsTests {
     let production = try lab.connect(environment: .production, enabling: ["a.two"])
     let before = lab.broker.registry.baseToken(0, .sandbox)
     lab.push(rows[0], "in flight")
-    lab.broker.erase(0, now: lab.now)
+    lab.broker.apps.erase(0, now: lab.now)
     #expect(sandbox.changes == [.erase])
     #expect(production.changes == [.erase])
     #expect(sandbox.endReasons.count == 1)
@@ -276,9 +276,9 @@ struct AppsTests {
     let device = try lab.device()
     var told = DeviceRow(try #require(UDID("phone")))
     told.identity = .max
-    _ = lab.broker.admit(told, now: lab.now)
+    _ = lab.broker.rows.admit(told, now: lab.now)
     let last = lab.broker.registry.baseToken(device, .sandbox)
-    lab.broker.erase(device, now: lab.now)
+    lab.broker.apps.erase(device, now: lab.now)
     #expect(lab.broker.registry[device].identity == 1)
     #expect(lab.broker.registry.baseToken(device, .sandbox) != last)
     _ = try lab.connect(key: [1])
@@ -292,7 +292,7 @@ struct AppsTests {
     var told = TokenRow()
     (told.token, told.install) = (DeviceToken(bytes: [UInt8](repeating: 9, count: 32)), .max)
     told.issuedAt = lab.now
-    _ = try #require(lab.broker.admit(told, of: 0, 0, because: .imported, now: lab.now))
+    _ = try #require(lab.broker.rows.admit(told, of: 0, 0, because: .imported, now: lab.now))
     let tokens = [change(.reinstall), change(.reinstall)]
     #expect(
       lab.broker.registry.registrations(of: 0).map { lab.broker.registry[$0].install } == [3, 2, .max, 1])

@@ -22,7 +22,7 @@ struct BroadcastQueueTests {
   }
 
   private func listen(_ phone: Phone, _ key: ChannelTable.Key) throws {
-    let hasJoined = lab.broker.join(try #require(phone.session), key, seenUntil: nil, now: lab.now)
+    let hasJoined = lab.broker.broadcasts.join(try #require(phone.session), key, seenUntil: nil, now: lab.now)
     #expect(hasJoined)
   }
 
@@ -36,14 +36,16 @@ struct BroadcastQueueTests {
 
   /// The clock stands still, so that nothing can be told by it.
   @discardableResult
-  private func broadcast(_ text: String, _ key: ChannelTable.Key) -> UInt64 {
+  private func broadcast(_ text: String, _ key: ChannelTable.Key, through: ((UInt64) -> Void)? = nil)
+    -> UInt64
+  {
     lab.submission(to: [], text, topic: key.topic, expiration: lab.time(in: 3600)) {
-      lab.broker.broadcast($0, to: key, storageSeconds: 8 * 3600, now: lab.now)
+      lab.broker.broadcasts.send($0, to: key, storageSeconds: 8 * 3600, now: lab.now, through: through)
     }
   }
 
   private func finish() {
-    while lab.broker.deliverBroadcasts() {}
+    while lab.broker.turn.goOnWithBroadcasts() {}
   }
 
   @Test(
@@ -53,21 +55,21 @@ struct BroadcastQueueTests {
     let (key, other) = (try create(), try create(2))
     let phones = try listeners(Self.many, key)
     try listen(phones[0], other)
-    #expect(lab.broker.subscriptionCount == Self.many + 1)
+    #expect(lab.broker.channels.subscriptionCount == Self.many + 1)
     #expect(lab.broker.channels.delete(key) && lab.broker.channels.storesNewest(key) == nil)
     // One leaves, one goes, one comes back, and one listens to a channel of the same name.
-    lab.broker.leave(try #require(phones[1].session), key)
-    lab.broker.disconnect(try #require(phones[2].session), now: lab.now)
+    lab.broker.broadcasts.leave(try #require(phones[1].session), key)
+    lab.broker.devices.disconnect(try #require(phones[2].session), now: lab.now)
     _ = try lab.connect("phone-1-2", enabling: [Lab.app])
     let again = try create()
     try listen(phones[3], again)
-    var counts = [lab.broker.subscriptionCount]
+    var counts = [lab.broker.channels.subscriptionCount]
     var turns = 0
     var hasMore = true
     while turns < 100, hasMore {
-      hasMore = lab.broker.deliverBroadcasts()
+      hasMore = lab.broker.turn.goOnWithBroadcasts()
       turns += 1
-      counts.append(lab.broker.subscriptionCount)
+      counts.append(lab.broker.channels.subscriptionCount)
     }
     #expect(turns > 1 && counts.last == 2)
     #expect(zip(counts, counts.dropFirst()).allSatisfy { $0 - $1 <= ChannelTable.departuresPerTurn })
@@ -83,14 +85,13 @@ struct BroadcastQueueTests {
     let key = try create()
     let phones = try listeners(Self.many, key)
     var through: [UInt64] = []
-    lab.broker.onBroadcastThrough = { through.append($0) }
-    let id = broadcast("hello", key)
+    let id = broadcast("hello", key) { through.append($0) }
     var reached = [phones.count { !$0.broadcasts.isEmpty }]
-    #expect(lab.broker.isUnderWay(broadcast: id) && through.isEmpty)
-    while lab.broker.deliverBroadcasts() { reached.append(phones.count { !$0.broadcasts.isEmpty }) }
+    #expect(lab.broker.broadcasts.isUnderWay(id) && through.isEmpty)
+    while lab.broker.turn.goOnWithBroadcasts() { reached.append(phones.count { !$0.broadcasts.isEmpty }) }
     #expect(reached == [BroadcastQueue.turnBudget, 2 * BroadcastQueue.turnBudget])
     #expect(phones.allSatisfy { $0.broadcasts == ["hello"] })
-    #expect(through == [id] && !lab.broker.isUnderWay(broadcast: id) && lab.state(id) == .sent)
+    #expect(through == [id] && !lab.broker.broadcasts.isUnderWay(id) && lab.state(id) == .sent)
   }
 
   @Test("of one channel arrive in order, while another channel need not wait for its end")
@@ -100,7 +101,7 @@ struct BroadcastQueueTests {
     let other = try listeners(1, small)[0]
     for text in ["first", "second", "third"] { broadcast(text, large) }
     broadcast("other", small)
-    _ = lab.broker.deliverBroadcasts()
+    _ = lab.broker.turn.goOnWithBroadcasts()
     #expect(other.broadcasts == ["other"] && phones.last?.broadcasts == [])
     finish()
     #expect(phones.allSatisfy { $0.broadcasts == ["first", "second", "third"] })
@@ -115,7 +116,7 @@ struct BroadcastQueueTests {
     broadcast("hello", key)
     let (served, leaver, ender, asker) = (phones[0], phones[400], phones[500], phones[599])
     #expect(served.broadcasts.last == "hello" && asker.broadcasts == ["before"])
-    lab.broker.leave(try #require(leaver.session), key)
+    lab.broker.broadcasts.leave(try #require(leaver.session), key)
     try lab.disconnect(ender)
     try lab.disconnect(served)
     // What the channel keeps is on its way to it, so it is not sent for another reason.
@@ -140,7 +141,7 @@ struct BroadcastQueueTests {
     let key = try create(stores: false)
     let phones = try listeners(Self.many, key)
     broadcast("hello", key)
-    lab.broker.leave(try #require(phones[600 - 1].session), key)
+    lab.broker.broadcasts.leave(try #require(phones[600 - 1].session), key)
     // It fills the gap, and is looked at therefore.
     let new = try listeners(1, key)[0]
     finish()
@@ -153,11 +154,11 @@ struct BroadcastQueueTests {
     let (key, empty) = (try create(1), try create(2))
     let phones = try listeners(Self.many, key)
     let id = broadcast("hello", key)
-    #expect(!lab.broker.isUnderWay(broadcast: broadcast("void", empty)))
+    #expect(!lab.broker.broadcasts.isUnderWay(broadcast("void", empty)))
     let isDeleted = lab.broker.channels.delete(key)
     #expect(isDeleted)
     finish()
-    #expect(phones.last?.broadcasts == [] && !lab.broker.isUnderWay(broadcast: id))
+    #expect(phones.last?.broadcasts == [] && !lab.broker.broadcasts.isUnderWay(id))
   }
 
   @Test("beyond so many under way, the others are handed to all at once")
@@ -165,7 +166,7 @@ struct BroadcastQueueTests {
     let key = try create()
     let phones = try listeners(Self.many, key)
     for number in 0...BroadcastQueue.limit { broadcast("\(number)", key) }
-    #expect(lab.broker.broadcasts.count <= BroadcastQueue.limit)
+    #expect(lab.broker.broadcasts.underWayCount <= BroadcastQueue.limit)
     #expect(phones.last?.broadcasts.first == "0")
   }
 

@@ -22,13 +22,13 @@ struct ChannelsTests {
 
   private func broadcast(_ text: String, _ key: ChannelTable.Key) {
     lab.submission(to: [], text, topic: key.topic, expiration: lab.time(in: 3600)) {
-      _ = lab.broker.broadcast($0, to: key, storageSeconds: 8 * 3600, now: lab.now)
+      _ = lab.broker.broadcasts.send($0, to: key, storageSeconds: 8 * 3600, now: lab.now)
     }
     lab.pass(seconds: 1)
   }
 
   private func join(_ phone: Phone, _ key: ChannelTable.Key, seen: Timestamp? = nil) throws -> Bool {
-    lab.broker.join(try #require(phone.session), key, seenUntil: seen, now: lab.now)
+    lab.broker.broadcasts.join(try #require(phone.session), key, seenUntil: seen, now: lab.now)
   }
 
   @Test("are counted for each app and environment")
@@ -62,7 +62,7 @@ struct ChannelsTests {
       let clock = ContinuousClock()
       return (0..<3).map { _ in Double(clock.measure(body).components.attoseconds) }.min() ?? 0
     }
-    var table = ChannelTable()
+    let table = ChannelTable()
     table.create(key(), storesNewest: true)
     let count = { for _ in 0..<1000 { _ = table.count(0, .sandbox) } }
     let alone = seconds(count)
@@ -79,18 +79,18 @@ struct ChannelsTests {
   func changes() throws {
     try create(key())
     try create(key(2), stores: false)
-    var changes = lab.broker.takeChanges()
+    var changes = lab.broker.turn.takeChanges()
     #expect(changes.channels == [1, 2] && !changes.isEmpty)
-    #expect(lab.broker.takeChanges().isEmpty)
+    #expect(lab.broker.turn.takeChanges().isEmpty)
     broadcast("kept", key())
     broadcast("not kept", key(2))
-    changes = lab.broker.takeChanges()
+    changes = lab.broker.turn.takeChanges()
     #expect(changes.channels == [1])
     #expect(lab.broker.channels.stored(1)?.newest?.payload == Array("kept".utf8))
     _ = lab.broker.channels.delete(key(2))
-    #expect(lab.broker.takeChanges().channels == [2] && lab.broker.channels.stored(2) == nil)
-    lab.broker.dropStored(now: lab.now)
-    #expect(lab.broker.takeChanges().channels == [1] && lab.broker.channels.newest(key()) == nil)
+    #expect(lab.broker.turn.takeChanges().channels == [2] && lab.broker.channels.stored(2) == nil)
+    lab.broker.channels.dropBroadcasts()
+    #expect(lab.broker.turn.takeChanges().channels == [1] && lab.broker.channels.newest(key()) == nil)
   }
 
   @Test(
@@ -102,19 +102,20 @@ struct ChannelsTests {
     let device = try lab.device()
     #expect(try join(phone, key()))
     let subscription = StoredSubscription(device: device, channel: 1)
-    #expect(lab.broker.takeChanges().subscriptions == [subscription])
+    #expect(lab.broker.turn.takeChanges().subscriptions == [subscription])
     #expect(lab.broker.channels.stored(subscription) == Timestamp(nanoseconds: .min))
     #expect(try join(phone, key()))
-    #expect(lab.broker.takeChanges().subscriptions.isEmpty)
+    #expect(lab.broker.turn.takeChanges().subscriptions.isEmpty)
     let sentAt = lab.now
     broadcast("first", key())
-    #expect(lab.broker.takeChanges().subscriptions.isEmpty, "one write a connection, not one a broadcast")
+    #expect(
+      lab.broker.turn.takeChanges().subscriptions.isEmpty, "one write a connection, not one a broadcast")
     try lab.disconnect(phone)
-    #expect(lab.broker.takeChanges().subscriptions == [subscription])
+    #expect(lab.broker.turn.takeChanges().subscriptions == [subscription])
     #expect(lab.broker.channels.stored(subscription) == sentAt)
     let again = try lab.connect()
-    lab.broker.leave(try #require(again.session), key())
-    #expect(lab.broker.takeChanges().subscriptions == [subscription])
+    lab.broker.broadcasts.leave(try #require(again.session), key())
+    #expect(lab.broker.turn.takeChanges().subscriptions == [subscription])
     #expect(lab.broker.channels.stored(subscription) == nil)
     #expect(lab.broker.channels.subscriberCount(key()) == 0)
   }
@@ -184,15 +185,16 @@ struct ChannelsTests {
     if way == 1 { try lab.disconnect(phone) }
     let device = lab.broker.registry[row].device
     switch way {
-    case 0, 1: _ = lab.broker.change(.remove, device: device, topic: 0, environment: .sandbox, now: lab.now)
-    case 2: lab.broker.erase(device, now: lab.now)
+    case 0, 1:
+      _ = lab.broker.apps.change(.remove, device: device, topic: 0, environment: .sandbox, now: lab.now)
+    case 2: lab.broker.apps.erase(device, now: lab.now)
     default: lab.broker.forgetDevices(now: lab.now)
     }
     broadcast("into the void", key())
     #expect(phone.broadcasts.isEmpty)
     #expect(lab.broker.channels.subscriberCount(key()) == 0 && lab.broker.channels.listenerCount(key()) == 0)
     #expect(try lab.connect(enabling: [Lab.app]).broadcasts.isEmpty)
-    let subscriptions = lab.broker.takeChanges().subscriptions
+    let subscriptions = lab.broker.turn.takeChanges().subscriptions
     #expect(subscriptions.allSatisfy { lab.broker.channels.stored($0) == nil })
   }
 
@@ -219,13 +221,17 @@ struct ChannelsTests {
     let newest = ChannelTable.Broadcast(
       id: 41, payload: Array("back".utf8), priority: .immediate, sentAt: lab.now, expiresAt: .never, expiry: 7
     )
-    #expect(lab.broker.restoreChannel(StoredChannel(row: 5, key: key(), storesNewest: true, newest: newest)))
-    #expect(lab.broker.restoreSubscription(.init(device: 0, channel: 5), seenUntil: .init(nanoseconds: 1)))
-    _ = lab.broker.takeChanges()
+    #expect(
+      lab.broker.broadcasts.restoreChannel(
+        StoredChannel(row: 5, key: key(), storesNewest: true, newest: newest)))
+    #expect(
+      lab.broker.broadcasts.restoreSubscription(
+        .init(device: 0, channel: 5), seenUntil: .init(nanoseconds: 1)))
+    _ = lab.broker.turn.takeChanges()
     let phone = try lab.connect(enabling: [Lab.app])
     #expect(phone.broadcasts == ["back"] && lab.broker.journal.nextId == 42)
     try create(key(2))
-    #expect(lab.broker.takeChanges().channels == [6])
+    #expect(lab.broker.turn.takeChanges().channels == [6])
   }
 
   @Test("rows that fit to nothing are not put back")
@@ -233,12 +239,14 @@ struct ChannelsTests {
     _ = (try lab.topic(), try lab.device())
     let broker = lab.broker
     func channel(_ row: Int64, _ key: ChannelTable.Key) -> Bool {
-      broker.restoreChannel(StoredChannel(row: row, key: key, storesNewest: true, newest: nil))
+      broker.broadcasts.restoreChannel(StoredChannel(row: row, key: key, storesNewest: true, newest: nil))
     }
     #expect(channel(1, key()))
     #expect(!channel(1, key(2)) && !channel(2, key()) && !channel(0, key(3)) && !channel(.max, key(4)))
     #expect(!channel(3, key(5, 1)) && !channel(3, key(5, 99)))
-    let subscribe = { broker.restoreSubscription(.init(device: $0, channel: $1), seenUntil: lab.now) }
+    let subscribe = {
+      broker.broadcasts.restoreSubscription(.init(device: $0, channel: $1), seenUntil: lab.now)
+    }
     #expect(subscribe(0, 1) && !subscribe(0, 1) && !subscribe(0, 9) && !subscribe(1, 1) && !subscribe(-1, 1))
   }
 }

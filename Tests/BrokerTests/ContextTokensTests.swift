@@ -14,7 +14,7 @@ struct ContextTokensTests {
   private func token(_ context: TokenContext?, _ phone: Phone) throws -> DeviceToken {
     let session = try #require(phone.session)
     return try #require(
-      lab.broker.appToken(session, topic: try lab.hash(Self.activities), context, now: lab.now))
+      lab.broker.apps.appToken(session, topic: try lab.hash(Self.activities), context, now: lab.now))
   }
 
   private func row(_ token: DeviceToken) throws -> RegistrationID {
@@ -23,7 +23,7 @@ struct ContextTokensTests {
 
   private func end(_ context: TokenContext, _ phone: Phone) throws {
     let session = try #require(phone.session)
-    lab.broker.endToken(session, topic: try lab.hash(Self.activities), context, now: lab.now)
+    lab.broker.apps.endToken(session, topic: try lab.hash(Self.activities), context, now: lab.now)
   }
 
   @Test("each context has a token of its own, and keeps it")
@@ -66,8 +66,8 @@ struct ContextTokensTests {
     let (starting, riding) = (try token(Self.start, phone), try token(Self.ride, phone))
     try end(Self.ride, phone)
     try end(.activity(id: "never heard of"), phone)
-    #expect(lab.broker.wasRemoved(riding, from: try #require(phone.session)))
-    #expect(!lab.broker.wasRemoved(starting, from: try #require(phone.session)))
+    #expect(lab.broker.apps.wasRemoved(riding, from: try #require(phone.session)))
+    #expect(!lab.broker.apps.wasRemoved(starting, from: try #require(phone.session)))
     lab.push(try row(riding), "too late")
     #expect(try !lab.broker.registry[row(riding)].isActive && lab.broker.registry[row(starting)].isActive)
     #expect(try token(Self.ride, phone) != riding)
@@ -84,13 +84,13 @@ struct ContextTokensTests {
       let session = try #require(phone.session)
       let hash = try lab.hash(Self.activities)
       let old = try [Self.start, Self.ride].map {
-        try #require(lab.broker.appToken(session, topic: hash, $0, now: lab.now))
+        try #require(lab.broker.apps.appToken(session, topic: hash, $0, now: lab.now))
       }
       let device = lab.broker.registry[app].device
       if change == .restore {
-        #expect(lab.broker.restore(device, now: lab.now))
+        #expect(lab.broker.apps.restore(device, now: lab.now))
       } else {
-        _ = lab.broker.change(change, device: device, topic: 0, environment: .sandbox, now: lab.now)
+        _ = lab.broker.apps.change(change, device: device, topic: 0, environment: .sandbox, now: lab.now)
       }
       let registry = lab.broker.registry
       for token in old { #expect(registry.find(token).map { registry[$0].isAbandoned } == true) }
@@ -105,7 +105,7 @@ struct ContextTokensTests {
     let key = ChannelTable.Key(topic: try lab.topic(Self.activities), environment: .sandbox, id: [1])
     lab.broker.channels.create(key, storesNewest: false)
     let session = try #require(phone.session)
-    #expect(lab.broker.join(session, key, seenUntil: nil, now: lab.now))
+    #expect(lab.broker.broadcasts.join(session, key, seenUntil: nil, now: lab.now))
     _ = try token(Self.ride, phone)
     try end(Self.ride, phone)
     #expect(lab.broker.channels.listenerCount(key) == 1)
@@ -118,9 +118,9 @@ struct ContextTokensTests {
     let hash = try lab.hash(Self.activities)
     for number in 0..<Registry.rowsPerDevice {
       let context = TokenContext.updating("activity-\(number)")
-      #expect(lab.broker.appToken(session, topic: hash, context, now: lab.now) != nil)
+      #expect(lab.broker.apps.appToken(session, topic: hash, context, now: lab.now) != nil)
     }
-    #expect(lab.broker.appToken(session, topic: hash, Self.start, now: lab.now) == nil)
-    #expect(lab.broker.appToken(session, topic: hash, now: lab.now) == nil)
+    #expect(lab.broker.apps.appToken(session, topic: hash, Self.start, now: lab.now) == nil)
+    #expect(lab.broker.apps.appToken(session, topic: hash, now: lab.now) == nil)
   }
 }

@@ -11,10 +11,10 @@ struct DevicesTests {
   private func connected(
     key: [UInt8] = [1], offering token: DeviceToken? = nil, environment: Environment = .sandbox,
     on phone: Phone
-  ) throws -> Broker.Connected {
+  ) throws -> Devices.Connected {
     let udid = try #require(UDID("phone"))
     return try #require(
-      lab.broker.connect(
+      lab.broker.devices.connect(
         udid, keyFingerprint: key, environment: environment, offeredBaseToken: token, link: phone.link,
         now: lab.now))
   }
@@ -111,12 +111,12 @@ struct DevicesTests {
     lab.broker.channels.create(key, storesNewest: false)
     let phone = try lab.connect()
     let session = try #require(phone.session)
-    #expect(lab.broker.join(session, key, seenUntil: nil, now: lab.now))
+    #expect(lab.broker.broadcasts.join(session, key, seenUntil: nil, now: lab.now))
     try lab.disconnect(phone)
-    #expect(!lab.broker.join(session, key, seenUntil: nil, now: lab.now))
+    #expect(!lab.broker.broadcasts.join(session, key, seenUntil: nil, now: lab.now))
     #expect(lab.broker.channels.listenerCount(key) == 0)
     _ = lab.submission(to: [], "news", topic: 0, interface: .provider) {
-      lab.broker.broadcast($0, to: key, storageSeconds: 0, now: lab.now)
+      lab.broker.broadcasts.send($0, to: key, storageSeconds: 0, now: lab.now)
     }
     #expect(phone.broadcasts.isEmpty)
   }
@@ -161,7 +161,7 @@ struct DevicesTests {
   func filterFirst() throws {
     let phone = try lab.connect(enabling: ["new.app"])
     let session = try #require(phone.session)
-    let token = try #require(lab.broker.appToken(session, topic: try lab.hash("new.app"), now: lab.now))
+    let token = try #require(lab.broker.apps.appToken(session, topic: try lab.hash("new.app"), now: lab.now))
     lab.push(try #require(lab.broker.registry.find(token)), "message")
     #expect(phone.texts == ["message"])
     #expect(phone.received[0].token == token)
@@ -173,10 +173,10 @@ struct DevicesTests {
   @Test("asking again gives the same token, each topic another")
   func stableTokens() throws {
     let session = try #require(try lab.connect().session)
-    let first = lab.broker.appToken(session, topic: try lab.hash("a.one"), now: lab.now)
+    let first = lab.broker.apps.appToken(session, topic: try lab.hash("a.one"), now: lab.now)
     #expect(first != nil)
-    #expect(lab.broker.appToken(session, topic: try lab.hash("a.one"), now: lab.now) == first)
-    #expect(lab.broker.appToken(session, topic: try lab.hash("a.two"), now: lab.now) != first)
+    #expect(lab.broker.apps.appToken(session, topic: try lab.hash("a.one"), now: lab.now) == first)
+    #expect(lab.broker.apps.appToken(session, topic: try lab.hash("a.two"), now: lab.now) != first)
   }
 
   @Test("a device can't take endless tokens")
@@ -188,24 +188,25 @@ struct DevicesTests {
     }
     for number in 0..<Registry.rowsPerDevice {
       let topic = try #require(Topic("t\(number)"))
-      _ = lab.broker.appToken(
+      _ = lab.broker.apps.appToken(
         others[number / Registry.topicsPerDevice], topic: TopicHash(topic), now: lab.now)
-      guard lab.broker.appToken(session, topic: TopicHash(topic), now: lab.now) != nil else {
+      guard lab.broker.apps.appToken(session, topic: TopicHash(topic), now: lab.now) != nil else {
         Issue.record("refused token \(number)")
         return
       }
     }
-    #expect(lab.broker.appToken(session, topic: try lab.hash("one.more"), now: lab.now) == nil)
-    #expect(lab.broker.appToken(session, topic: try lab.hash("t7"), now: lab.now) != nil)
+    #expect(lab.broker.apps.appToken(session, topic: try lab.hash("one.more"), now: lab.now) == nil)
+    #expect(lab.broker.apps.appToken(session, topic: try lab.hash("t7"), now: lab.now) != nil)
   }
 
   @Test("a colliding token is not given out")
   func collision() throws {
     let session = try #require(try lab.connect().session)
     lab.derivation.collidesFromInstall = 2
-    let first = lab.broker.appToken(session, topic: try lab.hash(), now: lab.now)
+    let first = lab.broker.apps.appToken(session, topic: try lab.hash(), now: lab.now)
     #expect(first != nil)
-    #expect(lab.broker.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now) == nil)
+    #expect(
+      lab.broker.apps.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now) == nil)
     #expect(lab.broker.registry.registrationCount == 1)
   }
 
@@ -269,10 +270,10 @@ struct DevicesTests {
   func disconnected() throws {
     let sandbox = try lab.connect(enabling: [Lab.app])
     let production = try lab.connect(environment: .production)
-    #expect(lab.broker.disconnect(device: 0, reason: "because", now: lab.now))
+    #expect(lab.broker.devices.disconnect(device: 0, reason: "because", now: lab.now))
     #expect(sandbox.endReasons == ["because"])
     #expect(production.endReasons == ["because"])
-    #expect(!lab.broker.disconnect(device: 0, reason: "because", now: lab.now))
+    #expect(!lab.broker.devices.disconnect(device: 0, reason: "because", now: lab.now))
     lab.push(try lab.row(), "kept")
     #expect(lab.kept(0) == "kept")
   }
@@ -290,16 +291,18 @@ struct DevicesTests {
   func inventedTopics() throws {
     let broker = lab.broker
     let session = try #require(try lab.connect("flood").session)
-    let got = try (0..<20_000).count { broker.appToken(session, topic: try hash($0), now: lab.now) != nil }
+    let got = try (0..<20_000).count {
+      broker.apps.appToken(session, topic: try hash($0), now: lab.now) != nil
+    }
     #expect(got == Registry.topicsPerDevice)
     #expect(broker.registry.topicCount == got && broker.registry.registrationCount == got)
     // What it has it still gets, and so does everybody else what is theirs.
-    #expect(broker.appToken(session, topic: try hash(3), now: lab.now) != nil)
+    #expect(broker.apps.appToken(session, topic: try hash(3), now: lab.now) != nil)
     let other = try #require(try lab.connect("other").session)
-    #expect(broker.appToken(other, topic: try hash(50_000), now: lab.now) != nil)
+    #expect(broker.apps.appToken(other, topic: try hash(50_000), now: lab.now) != nil)
     // A topic that another has counts for neither.
-    #expect(broker.appToken(session, topic: try hash(50_000), now: lab.now) != nil)
-    #expect(broker.appToken(session, topic: try hash(50_001), now: lab.now) == nil)
+    #expect(broker.apps.appToken(session, topic: try hash(50_000), now: lab.now) != nil)
+    #expect(broker.apps.appToken(session, topic: try hash(50_001), now: lab.now) == nil)
   }
 
   @Test("a device that has all rows it may have leaves neither topics nor contexts behind")
@@ -308,14 +311,14 @@ struct DevicesTests {
     let session = try #require(try lab.connect("flood").session)
     let topic = try hash(1)
     for number in 0..<Registry.rowsPerDevice + 100 {
-      let token = broker.appToken(session, topic: topic, .updating("activity-\(number)"), now: lab.now)
+      let token = broker.apps.appToken(session, topic: topic, .updating("activity-\(number)"), now: lab.now)
       #expect((token != nil) == (number < Registry.rowsPerDevice))
     }
-    #expect(broker.appToken(session, topic: try hash(2), now: lab.now) == nil)
+    #expect(broker.apps.appToken(session, topic: try hash(2), now: lab.now) == nil)
     #expect(broker.registry.topicCount == 1)
     for device in ["phone-1", "phone-2"] {
       let session = try #require(try lab.connect(device).session)
-      #expect(broker.appToken(session, topic: topic, .updating("activity-1"), now: lab.now) != nil)
+      #expect(broker.apps.appToken(session, topic: topic, .updating("activity-1"), now: lab.now) != nil)
     }
   }
 }

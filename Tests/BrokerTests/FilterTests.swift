@@ -30,8 +30,8 @@ struct FilterTests {
     let phone = try lab.connect()
     let session = try #require(phone.session)
     let walked = lab.broker.registry.walkedRows
-    for name in names { _ = lab.broker.appToken(session, topic: try lab.hash(name), now: lab.now) }
-    #expect(lab.broker.appToken(session, topic: try lab.hash("com.example.new"), now: lab.now) != nil)
+    for name in names { _ = lab.broker.apps.appToken(session, topic: try lab.hash(name), now: lab.now) }
+    #expect(lab.broker.apps.appToken(session, topic: try lab.hash("com.example.new"), now: lab.now) != nil)
     #expect(lab.broker.registry.walkedRows == walked)
     #expect(lab.broker.registry.registrationCount == names.count + 1)
   }
@@ -48,7 +48,7 @@ struct FilterTests {
       let wanted = names.filter { _ in choices.whole(upTo: 2) == 0 }
       try lab.enable(wanted, on: phone)
       let gone = rows[Int(choices.whole(upTo: Int64(rows.count - 1)))]
-      _ = lab.broker.change(
+      _ = lab.broker.apps.change(
         round % 2 == 0 ? .remove : .reinstall, device: try lab.device(), topic: try lab.topic(gone.name),
         environment: .sandbox, now: lab.now)
       for (name, _) in rows {
@@ -67,7 +67,7 @@ struct FilterTests {
     let row = try lab.row()
     let phone = try lab.connect(enabling: ["com.example.other"])
     lab.push(row, "kept", expiration: lab.time(in: 3600))
-    let removed = lab.broker.change(
+    let removed = lab.broker.apps.change(
       .remove, device: try lab.device(), topic: try lab.topic(), environment: .sandbox, now: lab.now)
     #expect(removed == nil && lab.broker.registry[row].isActive)
     try lab.enable(["com.example.other"], on: phone)
@@ -78,7 +78,8 @@ struct FilterTests {
   func crowded() throws {
     let (device, topic) = (try lab.device(), try lab.topic())
     for _ in 0...2 * CrowdedDevices.walkLimit {
-      _ = lab.broker.change(.reinstall, device: device, topic: topic, environment: .sandbox, now: lab.now)
+      _ = lab.broker.apps.change(
+        .reinstall, device: device, topic: topic, environment: .sandbox, now: lab.now)
     }
     let registry = lab.broker.registry
     #expect(registry.registrations(of: device, topic) == registry.registrations(of: device).reversed())

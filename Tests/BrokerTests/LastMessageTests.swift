@@ -55,7 +55,7 @@ struct LastMessageTests {
         submission.pushType = type
         return Array(collapseId.utf8).withUnsafeBytes { collapseId in
           submission.collapseId = collapseId
-          return lab.broker.submit(submission, now: lab.now)
+          return lab.broker.routing.submit(submission, now: lab.now)
         }
       }
     }
@@ -107,7 +107,7 @@ struct LastMessageTests {
   func longExpiration() throws {
     let row = try lab.row()
     lab.push(row, "forever", expiration: 0x7fff_ffff)
-    #expect(lab.broker.keptMessage(row)?.head.expiry == 0x7fff_ffff)
+    #expect(lab.broker.deliveries.stored(row)?.head.expiry == 0x7fff_ffff)
     lab.pass(seconds: Limits.defaultStorageSeconds)
     #expect(try lab.connect(enabling: [Lab.app]).texts.isEmpty)
   }
@@ -204,7 +204,7 @@ struct LastMessageTests {
     let first = try lab.connect(enabling: [Lab.app])
     let id = lab.push(row, "short", expiration: lab.time(in: 10))
     lab.pass(seconds: 11)
-    lab.broker.dropExpired(now: lab.now, budget: 10)
+    lab.broker.deliveries.dropExpired(now: lab.now, budget: 10)
     try lab.disconnect(first)
     #expect(try lab.connect(enabling: [Lab.app]).texts.isEmpty)
     #expect(lab.state(id) == .expired)
@@ -253,10 +253,10 @@ struct LastMessageTests {
   func sweep() throws {
     for number in 0..<10 { lab.push(try lab.row("phone-\(number)"), "x", expiration: lab.time(in: 5)) }
     lab.pass(seconds: 5)
-    lab.broker.dropExpired(now: lab.now, budget: 4)
+    lab.broker.deliveries.dropExpired(now: lab.now, budget: 4)
     #expect(lab.broker.counters.expired == 4)
-    lab.broker.dropExpired(now: lab.now, budget: 4)
-    lab.broker.dropExpired(now: lab.now, budget: 4)
+    lab.broker.deliveries.dropExpired(now: lab.now, budget: 4)
+    lab.broker.deliveries.dropExpired(now: lab.now, budget: 4)
     #expect(lab.broker.counters.expired == 10)
   }
 }

@@ -10,7 +10,7 @@ import Broker
     let (away, online) = (try lab.row("away"), try lab.row("online"))
     let phone = try lab.connect("online", enabling: [Lab.app])
     let (first, second) = (lab.push(away, "kept"), lab.push(online, "sent"))
-    lab.broker.dropStored(now: lab.now)
+    #expect(lab.broker.deliveries.dropStored(from: 0, budget: .max, now: lab.now) == nil)
     #expect(lab.state(first) == .discarded && lab.kept(away) == nil)
     #expect(lab.state(second) == .sent)
     lab.acknowledge(phone, 0)
@@ -24,7 +24,7 @@ import Broker
     let token = lab.broker.registry[row].token
     let device = try lab.device()
     let topic = try lab.topic()
-    _ = lab.broker.change(.reinstall, device: device, topic: topic, environment: .sandbox, now: lab.now)
+    _ = lab.broker.apps.change(.reinstall, device: device, topic: topic, environment: .sandbox, now: lab.now)
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "finds the app gone")
     let id = lab.push(1, "on its way")
@@ -35,9 +35,9 @@ import Broker
     #expect(lab.broker.registry.devices.isEmpty && lab.broker.registry.registrationCount == 0)
     #expect(lab.broker.feedback.rows.isEmpty && lab.broker.registry.find(token) == nil)
     #expect(lab.state(id) == .discarded && lab.broker.journal[id]?.registration == nil)
-    let changes = lab.broker.takeChanges()
+    let changes = lab.broker.turn.takeChanges()
     #expect(changes.startsOver && changes.topics == [topic] && changes.messages.isEmpty)
-    #expect(!lab.broker.takeChanges().startsOver)
+    #expect(!lab.broker.turn.takeChanges().startsOver)
 
     let again = try lab.row()
     #expect(lab.broker.registry[again].token == token, "the first install again")
@@ -52,7 +52,7 @@ import Broker
     let phone = try lab.connect()
     let session = try #require(phone.session)
     lab.broker.forgetDevices(now: lab.now)
-    #expect(lab.broker.appToken(session, topic: try lab.hash(), now: lab.now) == nil)
-    #expect(lab.broker.setFilter(session, enabled: [try lab.hash()], now: lab.now) == 0)
+    #expect(lab.broker.apps.appToken(session, topic: try lab.hash(), now: lab.now) == nil)
+    #expect(lab.broker.devices.setFilter(session, enabled: [try lab.hash()], now: lab.now) == 0)
   }
 }

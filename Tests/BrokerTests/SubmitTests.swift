@@ -12,7 +12,7 @@ struct SubmitTests {
     let topic = try lab.topic()
     let token = [UInt8](repeating: 7, count: 32)
     let result = lab.submission(to: token, "{}", topic: topic, interface: interface) {
-      lab.broker.submit($0, now: lab.now)
+      lab.broker.routing.submit($0, now: lab.now)
     }
     #expect(result.rejection == .badDeviceToken)
     let record = try #require(lab.broker.journal[result.id])
@@ -27,7 +27,7 @@ struct SubmitTests {
     let row = try lab.row()
     let token = Array(
       (lab.broker.registry[row].token.bytes + [UInt8](repeating: 0, count: 68)).prefix(count))
-    let result = lab.submission(to: token, "{}", topic: 0) { lab.broker.submit($0, now: lab.now) }
+    let result = lab.submission(to: token, "{}", topic: 0) { lab.broker.routing.submit($0, now: lab.now) }
     #expect(result.rejection == .badDeviceToken)
   }
 
@@ -106,7 +106,7 @@ struct SubmitTests {
     let id = lab.submission(to: token, "{}", topic: 0) { submission in
       var submission = submission
       submission.plain.registration = RegistrationID(number: number)
-      return lab.broker.submit(submission, now: lab.now).id
+      return lab.broker.routing.submit(submission, now: lab.now).id
     }
     #expect(lab.broker.journal[id]?.registration == row)
     #expect(lab.kept(row) != nil && lab.kept(other) == nil)
@@ -117,7 +117,7 @@ struct SubmitTests {
     let row = try lab.row()
     let token = lab.broker.registry[row].token.bytes
     let id = lab.submission(to: token, "too long", topic: 0) {
-      lab.broker.recordRejection($0, .payloadTooLarge, now: lab.now)
+      lab.broker.routing.recordRejection($0, .payloadTooLarge, now: lab.now)
     }
     let record = try #require(lab.broker.journal[id])
     #expect(record.rejection == .payloadTooLarge)
@@ -145,7 +145,7 @@ struct SubmitTests {
       submission.pushType = .background
       submission.expiration = 1_800_000_000
       submission.detail = detail
-      return lab.broker.submit(submission, now: lab.now).id
+      return lab.broker.routing.submit(submission, now: lab.now).id
     }
     let record = try #require(lab.broker.journal[id])
     #expect(record.id == id)
@@ -159,7 +159,7 @@ struct SubmitTests {
     #expect(record.storedAt == lab.now)
     #expect(record.endedAt == .never)
     #expect(lab.broker.journal.detail(id) === detail)
-    let kept = try #require(lab.broker.keptMessage(row))
+    let kept = try #require(lab.broker.deliveries.stored(row))
     #expect((kept.head.priority, kept.head.pushType) == (.conserving, .background))
   }
 

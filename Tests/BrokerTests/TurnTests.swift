@@ -13,36 +13,36 @@ struct TurnTests {
 
     func take(_ changes: BrokerChanges, _ broker: Broker) {
       for row in changes.messages {
-        messages[row] = broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+        messages[row] = broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
       }
     }
   }
 
   @Test("nothing changed: nothing to write")
   func nothing() {
-    #expect(lab.broker.takeChanges().isEmpty)
-    #expect(!lab.broker.storeUnsent())
+    #expect(lab.broker.turn.takeChanges().isEmpty)
+    #expect(!lab.broker.turn.storeUnsent())
   }
 
   @Test("new rows of the registry are named once written, and not again")
   func registry() throws {
     _ = try lab.row()
-    let changes = lab.broker.takeChanges()
+    let changes = lab.broker.turn.takeChanges()
     #expect(Set(changes.devices) == [0])
     #expect(Set(changes.topics) == [0])
     #expect(Set(changes.registrations) == [0])
-    #expect(lab.broker.takeChanges().isEmpty)
-    _ = lab.broker.change(.remove, device: 0, topic: 0, environment: .sandbox, now: lab.now)
-    #expect(lab.broker.takeChanges().registrations == [0])
+    #expect(lab.broker.turn.takeChanges().isEmpty)
+    _ = lab.broker.apps.change(.remove, device: 0, topic: 0, environment: .sandbox, now: lab.now)
+    #expect(lab.broker.turn.takeChanges().registrations == [0])
   }
 
   @Test("a kept message is written once a turn, however often it was replaced")
   func kept() throws {
     let row = try lab.row()
     for number in 0..<5 { lab.push(row, "\(number)") }
-    let changes = lab.broker.takeChanges()
+    let changes = lab.broker.turn.takeChanges()
     #expect(changes.messages == [row])
-    #expect(lab.broker.takeChanges().messages.isEmpty)
+    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
   }
 
   @Test("a message that went out at once is not written")
@@ -50,10 +50,10 @@ struct TurnTests {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
-    #expect(!lab.broker.storeUnsent())
-    #expect(lab.broker.takeChanges().messages.isEmpty)
+    #expect(!lab.broker.turn.storeUnsent())
+    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
     lab.acknowledge(phone, 0)
-    #expect(lab.broker.takeChanges().messages.isEmpty)
+    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
   }
 
   @Test("a message that the system has not taken is written, and removed when it is acknowledged")
@@ -62,14 +62,14 @@ struct TurnTests {
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
     phone.unsentBytes = 100
-    #expect(lab.broker.storeUnsent())
+    #expect(lab.broker.turn.storeUnsent())
     let disk = Disk()
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [row: "message"])
     phone.unsentBytes = 0
-    #expect(!lab.broker.storeUnsent())
+    #expect(!lab.broker.turn.storeUnsent())
     lab.acknowledge(phone, 0)
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages.isEmpty)
   }
 
@@ -78,15 +78,15 @@ struct TurnTests {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     lab.submit(row, "handed over", interface: .provider)
-    #expect(!lab.broker.storeUnsent())
+    #expect(!lab.broker.turn.storeUnsent())
     phone.systemQueuedBytes = 1
     lab.submit(row, "queued", interface: .provider)
-    #expect(lab.broker.storeUnsent())
+    #expect(lab.broker.turn.storeUnsent())
     let disk = Disk()
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [row: "queued"])
     lab.acknowledge(phone, 1)
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages.isEmpty)
   }
 
@@ -101,15 +101,15 @@ struct TurnTests {
     lab.push(rows[1], "acknowledged")
     lab.push(rows[2], "handed over")
     lab.acknowledge(phone, 2)
-    #expect(!lab.broker.storeUnsent())
-    lab.broker.gatewayAnswers()
-    #expect(lab.broker.storeUnsent())
+    #expect(!lab.broker.turn.storeUnsent())
+    lab.broker.turn.gatewayAnswers()
+    #expect(lab.broker.turn.storeUnsent())
     let disk = Disk()
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [rows[0]: "newer"])
     // Said once.
     lab.push(rows[1], "silent again")
-    #expect(!lab.broker.storeUnsent())
+    #expect(!lab.broker.turn.storeUnsent())
     #expect(tablet.texts == ["handed over"])
   }
 
@@ -119,9 +119,9 @@ struct TurnTests {
     let phone = try lab.connect(enabling: [Lab.app, "a.two"])
     phone.systemQueuedBytes = 1
     func writtenWhenTold() -> [RegistrationID] {
-      lab.broker.gatewayAnswers()
-      _ = lab.broker.storeUnsent()
-      return lab.broker.takeChanges().messages
+      lab.broker.turn.gatewayAnswers()
+      _ = lab.broker.turn.storeUnsent()
+      return lab.broker.turn.takeChanges().messages
     }
     lab.push(rows[0], "first")
     #expect(writtenWhenTold() == [rows[0]])
@@ -129,11 +129,11 @@ struct TurnTests {
     lab.push(rows[1], "second")
     #expect(writtenWhenTold() == [rows[1]])
     lab.push(rows[0], "newer than the first")
-    #expect(lab.broker.takeChanges().messages == [rows[0]], "the store has the first")
+    #expect(lab.broker.turn.takeChanges().messages == [rows[0]], "the store has the first")
     #expect(writtenWhenTold().isEmpty)
     // What comes out of order, or is acknowledged meanwhile, hides nothing.
     lab.acknowledge(phone, 1)
-    #expect(lab.broker.takeChanges().messages == [rows[1]], "it is removed")
+    #expect(lab.broker.turn.takeChanges().messages == [rows[1]], "it is removed")
     lab.push(rows[1], "third")
     #expect(writtenWhenTold() == [rows[1]])
   }
@@ -143,10 +143,10 @@ struct TurnTests {
     let row = try lab.row()
     let disk = Disk()
     lab.push(row, "older")
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     _ = try lab.connect(enabling: [Lab.app])
     lab.push(row, "newer")
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [row: "newer"])
   }
 
@@ -157,14 +157,14 @@ struct TurnTests {
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
     lab.acknowledge(phone, 0, status: 2)
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [row: "message"])
     try lab.disconnect(phone)
     let again = try lab.connect(enabling: [Lab.app])
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [row: "message"])
     lab.acknowledge(again, 0)
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages.isEmpty)
   }
 
@@ -173,12 +173,12 @@ struct TurnTests {
     let row = try lab.row()
     lab.push(row, "kept")
     let phone = try lab.connect(enabling: [Lab.app])
-    _ = lab.broker.takeChanges()
+    _ = lab.broker.turn.takeChanges()
     lab.acknowledge(phone, 0)
-    #expect(lab.broker.takeChanges().messages == [row])
+    #expect(lab.broker.turn.takeChanges().messages == [row])
     lab.push(row, "sent")
     lab.acknowledge(phone, 1)
-    #expect(lab.broker.takeChanges().messages.isEmpty)
+    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
   }
 
   @Test("expired messages, and those of gone tokens, are removed")
@@ -187,12 +187,12 @@ struct TurnTests {
     let disk = Disk()
     lab.push(expiring, "expiring", expiration: lab.time(in: 5))
     lab.push(going, "going")
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages.count == 2)
     lab.pass(seconds: 6)
-    lab.broker.dropExpired(now: lab.now, budget: 10)
+    lab.broker.deliveries.dropExpired(now: lab.now, budget: 10)
     lab.broker.feedback.reportGone(going, now: lab.now)
-    disk.take(lab.broker.takeChanges(), lab.broker)
+    disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages.isEmpty)
   }
 
@@ -202,23 +202,23 @@ struct TurnTests {
     let udid = try #require(UDID("phone"))
     let token = lab.derivation.appToken(
       environment: .sandbox, udid: udid, topicHash: TopicHash(topic), install: 1)
-    lab.broker.restoreTopic(hash: TopicHash(topic), name: topic)
+    lab.broker.registry.restoreTopic(TopicHash(topic), topic)
     var device = DeviceRow(udid)
     (device.identity, device.keyFingerprint) = (1, [1])
-    #expect(lab.broker.admit(device, now: lab.now) == 0)
+    #expect(lab.broker.rows.admit(device, now: lab.now) == 0)
     var row = TokenRow()
     (row.token, row.issuedAt) = (token, lab.now)
-    #expect(lab.broker.admit(row, of: 0, 0, because: .stored, now: lab.now) == 0)
-    #expect(lab.broker.admit(row, of: 0, 0, because: .stored, now: lab.now) == nil, "it is there")
+    #expect(lab.broker.rows.admit(row, of: 0, 0, because: .stored, now: lab.now) == 0)
+    #expect(lab.broker.rows.admit(row, of: 0, 0, because: .stored, now: lab.now) == nil, "it is there")
     // The store has them.
-    _ = lab.broker.takeChanges()
+    _ = lab.broker.turn.takeChanges()
     Array("back".utf8).withUnsafeBytes {
       let head = MessageHead(
         id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000), expiry: 7,
         priority: .conserving)
-      lab.broker.restore(KeptMessage(registration: 0, head: head, content: MessageContent($0)))
+      lab.broker.deliveries.restore(KeptMessage(registration: 0, head: head, content: MessageContent($0)))
     }
-    #expect(lab.broker.takeChanges().isEmpty)
+    #expect(lab.broker.turn.takeChanges().isEmpty)
     let phone = try lab.connect(enabling: [Lab.app])
     #expect(phone.texts == ["back"])
     #expect(phone.received[0].messageId == 41)
@@ -226,14 +226,14 @@ struct TurnTests {
     #expect(phone.received[0].priority == .conserving)
     #expect(lab.broker.journal.nextId == 42)
     lab.acknowledge(phone, 0)
-    #expect(lab.broker.takeChanges().messages == [0])
-    #expect(lab.broker.keptMessage(0) == nil)
+    #expect(lab.broker.turn.takeChanges().messages == [0])
+    #expect(lab.broker.deliveries.stored(0) == nil)
   }
 
   @Test("a row that points nowhere is not put back")
   func restoredNowhere() {
     var row = TokenRow()
     row.token = DeviceToken(bytes: [UInt8](repeating: 1, count: 32))
-    #expect(lab.broker.admit(row, of: 0, 0, because: .stored, now: lab.now) == nil)
+    #expect(lab.broker.rows.admit(row, of: 0, 0, because: .stored, now: lab.now) == nil)
   }
 }

@@ -13,7 +13,7 @@ import Zones
 private final class Nodes {
   final class Node {
     let cluster: ClusterNode
-    let broker = Broker(derivation: FakeDerivation())
+    let broker: Broker
     var failure: String?
     var isCommitting = false
     var parted: [ZoneNumber] = []
@@ -24,9 +24,8 @@ private final class Nodes {
         NATSIntroduction(name: own.name, software: "1")
       }
       cluster = try ClusterNode(loop: loop, engine: settings, own)
-      let map = cluster.map
+      broker = Broker(derivation: FakeDerivation(), zones: ZoneShare(cluster.map))
       broker.history.countIds(from: cluster.membership.idBase)
-      broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
       cluster.callbacks.failed = { [unowned self] in failure = $0 }
       cluster.callbacks.tell = { [unowned self] sentence, _ in told.append(sentence) }
       cluster.callbacks.parting = { [unowned self] in parted.append($0) }
@@ -38,7 +37,7 @@ private final class Nodes {
 
     func endTurn() {
       guard !isCommitting, failure == nil else { return }
-      let changes = broker.takeChanges()
+      let changes = broker.turn.takeChanges()
       if !changes.isEmpty { isCommitting = cluster.store.commit(changes, of: broker) == .later }
     }
   }
@@ -98,12 +97,12 @@ extension Broker {
     let (udid, topic) = (try #require(UDID(text)), try #require(Topic("com.example.app")))
     let phone = Phone(connectedAt: now)
     let session = try #require(
-      connect(
+      devices.connect(
         udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
     ).session
-    let token = try #require(appToken(session, topic: TopicHash(topic), now: now))
+    let token = try #require(apps.appToken(session, topic: TopicHash(topic), now: now))
     _ = registry.topic(named: topic)
-    disconnect(session, now: now)
+    devices.disconnect(session, now: now)
     return token
   }
 
@@ -111,7 +110,7 @@ extension Broker {
     let topic = Topic("com.example.app").flatMap { registry.topic(named: $0) }
     return token.withUnsafeBytes { token in
       Array(text.utf8).withUnsafeBytes { payload in
-        submit(
+        routing.submit(
           Submission(
             interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload),
           now: Timestamp(seconds: 1_800_000_000))
@@ -120,7 +119,7 @@ extension Broker {
   }
 
   fileprivate func kept(_ token: DeviceToken) -> String? {
-    registry.find(token).flatMap { keptMessage($0) }.map { String(decoding: $0.payload, as: UTF8.self) }
+    registry.find(token).flatMap { deliveries.stored($0) }.map { String(decoding: $0.payload, as: UTF8.self) }
   }
 }
 
@@ -170,7 +169,7 @@ extension Broker {
     try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
     let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
     for (number, token) in tokens.enumerated() { _ = first.broker.push("old \(number)", to: token) }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
     first.cluster.makeSnapshotsNow()
     // While they are made the zones go on.
     for (number, token) in tokens.enumerated() where number % 2 == 0 {
@@ -181,7 +180,7 @@ extension Broker {
       first.cluster.makeSnapshotsNow()
       try nodes.wait(until: "and once more") { first.cluster.snapshotCount == 16 }
     }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
     nodes.kill(first)
     let second = try nodes.start("b")
     try nodes.wait(until: "the second has them all") {
@@ -311,7 +310,7 @@ extension Broker {
       first.cluster.ownedCount == 8 && second.cluster.ownedCount == 4
     }
     _ = try first.broker.registerPhone("phone-1")
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
     #expect(first.cluster.nodes.count == 1 && second.cluster.nodes.count == 1)
     #expect(first.cluster.secret != second.cluster.secret && second.broker.registry.deviceCount == 0)
     // Who comes next to the second finds it, and not the first.
@@ -391,7 +390,7 @@ extension Broker {
     let first = try nodes.start("a", secret: Self.secret)
     try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
     let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
     first.cluster.makeSnapshotsNow()
     try nodes.wait(until: "snapshots are made") { first.cluster.snapshotCount == 8 }
     // Into all that nodes read: what would own the zone, be a snapshot, and reset them all.
@@ -404,7 +403,7 @@ extension Broker {
     try say(
       "apns.cluster", Array(#"{"kind":"order","method":"POST","path":"/api/v1/reset"}"#.utf8), to: nodes)
     for (number, token) in tokens.enumerated() { _ = first.broker.push("\(number)", to: token) }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.storeUnsent() }
+    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
     #expect(first.failure == nil && first.told.contains { $0.contains("APNS_Z0") })
     // Whoever reads it all knows what the first has written.
     nodes.kill(first)

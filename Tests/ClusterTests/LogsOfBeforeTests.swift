@@ -17,9 +17,9 @@ import Zones
   init() throws {
     let map = try #require(ZoneMap(count: Self.zoneCount))
     self.map = map
-    broker = Broker(derivation: try SeededDerivation(seed: TreeBefore.tokenSeed))
-    broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
-    broker.ownedZones = Array(repeating: true, count: Self.zoneCount)
+    let zones = ZoneShare(map)
+    for zone in 0..<Self.zoneCount { zones.set(zone, isOwned: true) }
+    broker = Broker(derivation: try SeededDerivation(seed: TreeBefore.tokenSeed), zones: zones)
   }
 
   /// Without its seal.

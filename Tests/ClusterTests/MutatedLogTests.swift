@@ -63,20 +63,20 @@ import Zones
       let id = DeviceID(index)
       for row in broker.registry.installed(on: id) {
         let registration = broker.registry[row]
-        _ = broker.change(
+        _ = broker.apps.change(
           .reinstall, device: id, topic: registration.topic, environment: registration.environment,
           now: reader.now)
       }
       try reader.connect(device.udid, key: [9])
       let before = broker.registry.baseToken(id, .sandbox)
-      broker.erase(id, now: reader.now)
+      broker.apps.erase(id, now: reader.now)
       #expect(broker.registry.baseToken(id, .sandbox) != before)
-      _ = broker.restore(id, now: reader.now)
+      _ = broker.apps.restore(id, now: reader.now)
     }
-    broker.dropExpired(now: reader.now, budget: .max)
+    broker.deliveries.dropExpired(now: reader.now, budget: .max)
     for key in broker.channels.keys {
       _ = broker.withBroadcast("{}", of: key, expiration: 1_900_000_000) {
-        broker.broadcast($0, to: key, storageSeconds: 28_800, now: reader.now)
+        broker.broadcasts.send($0, to: key, storageSeconds: 28_800, now: reader.now)
       }
     }
     reader.commit()

@@ -14,10 +14,8 @@ final class LoggedBroker: SoleBroker {
   init(zones: Int = 4, owned: (Int) -> Bool = { _ in true }) throws {
     let map = try #require(ZoneMap(count: zones))
     self.map = map
-    super.init()
-    broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
-    broker.ownedZones = (0..<zones).map(owned)
-    broker.channels.tellsBroadcasts = true
+    super.init(zones: ZoneShare(map))
+    for zone in 0..<zones where owned(zone) { broker.zones.set(zone, isOwned: true) }
   }
 
   /// Several turns may go into a record.
@@ -25,8 +23,8 @@ final class LoggedBroker: SoleBroker {
 
   func commit() {
     let told = StateChanges(map, broker)
-    _ = broker.storeUnsent()
-    told.add(broker.takeChanges())
+    _ = broker.turn.storeUnsent()
+    told.add(broker.turn.takeChanges())
     for (zone, bytes) in told.byZone { logs[zone, default: []].append(bytes) }
   }
 
@@ -37,7 +35,7 @@ final class LoggedBroker: SoleBroker {
       for record in other.logs[zone] ?? [] { try replica.apply(record, now: now, startOver: { _ in false }) }
     }
     #expect(replica.misfits == 0)
-    _ = broker.takeChanges()
+    _ = broker.turn.takeChanges()
   }
 
   /// All that is known, zone by zone.

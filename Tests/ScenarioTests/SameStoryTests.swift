@@ -183,7 +183,7 @@ private final class TwoPhones {
       let submission = Submission(
         interface: .provider, topic: key.topic, environment: key.environment,
         token: .init(start: nil, count: 0), payload: bytes)
-      _ = broker.broadcast(submission, to: key, storageSeconds: 0, now: now)
+      _ = broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: now)
     }
     // Nobody says that it has come but the phones themselves.
     try rest { anna.eventCount > before.0 && ben.events.count > before.1 }

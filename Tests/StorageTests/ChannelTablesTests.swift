@@ -23,7 +23,7 @@ struct ChannelTablesTests {
         payload: payload)
       submission.priority = .conserving
       submission.expiration = 1_700_000_900
-      fleet.broker.broadcast(submission, to: key(id), storageSeconds: 8 * 3600, now: fleet.now)
+      fleet.broker.broadcasts.send(submission, to: key(id), storageSeconds: 8 * 3600, now: fleet.now)
     }
   }
 
@@ -32,12 +32,12 @@ struct ChannelTablesTests {
   ) throws -> DeviceSession {
     connections.all.append(phone)
     let udid = try #require(UDID("device-\(device)"))
-    let connected = fleet.broker.connect(
+    let connected = fleet.broker.devices.connect(
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
       now: fleet.now)
     let session = try #require(connected).session
     if enabling {
-      fleet.broker.setFilter(session, enabled: [fleet.broker.registry.topics[0].hash], now: fleet.now)
+      fleet.broker.devices.setFilter(session, enabled: [fleet.broker.registry.topics[0].hash], now: fleet.now)
     }
     return session
   }
@@ -51,10 +51,10 @@ struct ChannelTablesTests {
     }
     let phone = Phone(connectedAt: fleet.now)
     let session = try connect(fleet, phone)
-    #expect(fleet.broker.join(session, key(1), seenUntil: fleet.now, now: fleet.now))
+    #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: fleet.now, now: fleet.now))
     fleet.now = fleet.now.adding(nanoseconds: 5)
     try fleet.commit()
-    fleet.broker.disconnect(session, now: fleet.now)
+    fleet.broker.devices.disconnect(session, now: fleet.now)
     broadcast("older", fleet, 1)
     broadcast("newest", fleet, 1)
     try fleet.commit()
@@ -96,7 +96,7 @@ struct ChannelTablesTests {
     let session = try connect(fleet, Phone(connectedAt: fleet.now))
     for id in 1...2 as ClosedRange<UInt8> {
       fleet.broker.channels.create(key(id), storesNewest: true)
-      #expect(fleet.broker.join(session, key(id), seenUntil: nil, now: fleet.now))
+      #expect(fleet.broker.broadcasts.join(session, key(id), seenUntil: nil, now: fleet.now))
     }
     try fleet.commit()
     let isDeleted = fleet.broker.channels.delete(key(1))
@@ -105,7 +105,7 @@ struct ChannelTablesTests {
     try fleet.restart()
     #expect(fleet.broker.channels.keys == [key(2)])
     fleet.broker.channels.create(key(3), storesNewest: true)
-    #expect(fleet.broker.takeChanges().channels == [3])
+    #expect(fleet.broker.turn.takeChanges().channels == [3])
     try fleet.restart()
     let file = try closedPath(fleet)
     #expect(try Raw.run(file, "SELECT count(*) FROM subscription") == 1)
@@ -119,15 +119,15 @@ struct ChannelTablesTests {
     fleet.broker.channels.create(key(1), storesNewest: true)
     for number in 0..<count {
       let session = try connect(fleet, Phone(connectedAt: fleet.now), as: number)
-      #expect(fleet.broker.join(session, key(1), seenUntil: nil, now: fleet.now))
+      #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: nil, now: fleet.now))
     }
     try fleet.commit()
     let isDeleted = fleet.broker.channels.delete(key(1))
     #expect(isDeleted)
     try fleet.commit()
-    #expect(fleet.broker.subscriptionCount == count)
+    #expect(fleet.broker.channels.subscriptionCount == count)
     try fleet.restart()
-    #expect(fleet.broker.channels.keys.isEmpty && fleet.broker.subscriptionCount == 0)
+    #expect(fleet.broker.channels.keys.isEmpty && fleet.broker.channels.subscriptionCount == 0)
     let file = try closedPath(fleet)
     #expect(try Raw.run(file, "SELECT count(*) FROM subscription") == 0)
   }
@@ -138,7 +138,7 @@ struct ChannelTablesTests {
     try fleet.register(1)
     fleet.broker.channels.create(key(1), storesNewest: true)
     let session = try connect(fleet, Phone(connectedAt: fleet.now))
-    #expect(fleet.broker.join(session, key(1), seenUntil: nil, now: fleet.now))
+    #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: nil, now: fleet.now))
     try fleet.commit()
     fleet.broker.forgetDevices(now: fleet.now)
     try fleet.commit()
@@ -193,7 +193,7 @@ struct ChannelTablesTests {
       try fleet.register(1)
       fleet.broker.channels.create(key(1), storesNewest: true)
       let session = try connect(fleet, Phone(connectedAt: fleet.now))
-      #expect(fleet.broker.join(session, key(1), seenUntil: nil, now: fleet.now))
+      #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: nil, now: fleet.now))
       broadcast("kept", fleet, 1)
       try fleet.commit()
     }

@@ -30,7 +30,7 @@ struct MessageLogTests {
     try fleet.commit()
     fleet.push(0, "short", expiration: UInt32(fleet.now.seconds + 1))
     try fleet.commit()
-    fleet.broker.dropExpired(now: fleet.now.adding(nanoseconds: 2_000_000_000), budget: 10)
+    fleet.broker.deliveries.dropExpired(now: fleet.now.adding(nanoseconds: 2_000_000_000), budget: 10)
     try fleet.commit()
     try fleet.restart()
     #expect(fleet.kept(0) == nil)
@@ -120,7 +120,7 @@ struct MessageLogTests {
         model[row] = (text, until)
       }
       fleet.now = fleet.now.adding(nanoseconds: Int64(Int.random(in: 0..<3, using: &random)) * 1_000_000_000)
-      fleet.broker.dropExpired(now: fleet.now, budget: count)
+      fleet.broker.deliveries.dropExpired(now: fleet.now, budget: count)
       model = model.filter { $0.value.until > fleet.now.seconds }
       try fleet.commit()
       if Int.random(in: 0..<40, using: &random) == 0 { try fleet.restart() }

@@ -36,24 +36,24 @@ import Testing
     fleet.push(0, "{}", expiration: UInt32.max, messageID: MessageID(high: 1, low: 2), collapseId: "c")
     let key = ChannelTable.Key(topic: 0, environment: .sandbox, id: [1])
     broker.channels.create(key, storesNewest: true)
-    _ = broker.importSubscription(0, key, seenUntil: now, now: now)
+    _ = broker.broadcasts.importSubscription(0, key, seenUntil: now, now: now)
     _ = broker.withBroadcast("{}", of: key, expiration: .max) {
-      broker.broadcast($0, to: key, storageSeconds: 28_800, now: now)
+      broker.broadcasts.send($0, to: key, storageSeconds: 28_800, now: now)
     }
     _ = broker.pendingForwards.add(
       frame: [0], topic: Fleet.topic, environment: .sandbox, messageID: MessageID(high: 1, low: 2),
       receivedAt: now)
     broker.feedback.reportForeignGone(token: [1], topic: 0, environment: .sandbox, goneAt: now)
-    _ = broker.adopt(
+    _ = broker.apps.adopt(
       try #require(ChosenToken(bytes: [5, 6])), device: 0, topic: 0, environment: .production, now: now)
     let phone = Phone(connectedAt: now)
-    let session = broker.connect(
+    let session = broker.devices.connect(
       try #require(UDID("device-0")), keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil,
       link: phone.link, now: now)?.session
-    let token = broker.appToken(
+    let token = broker.apps.appToken(
       try #require(session), topic: broker.registry[0 as TopicID].hash, .starting("Ride"), now: now)
     #expect(token != nil)
-    broker.disconnect(try #require(session), now: now)
+    broker.devices.disconnect(try #require(session), now: now)
     try fleet.commit()
   }
 
@@ -113,17 +113,17 @@ import Testing
       let id = DeviceID(index)
       let phone = Phone(connectedAt: now)
       phones.append(phone)
-      let connected = broker.connect(
+      let connected = broker.devices.connect(
         device.udid, keyFingerprint: [2], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
         now: now)
-      broker.setFilter(
+      broker.devices.setFilter(
         try #require(connected).session, enabled: broker.registry.topics.map(\.hash), now: now)
       let before = broker.registry.baseToken(id, .sandbox)
       for topic in TopicID.rows(below: broker.registry.topicCount) {
-        _ = broker.change(.reinstall, device: id, topic: topic, environment: .sandbox, now: now)
+        _ = broker.apps.change(.reinstall, device: id, topic: topic, environment: .sandbox, now: now)
       }
-      _ = broker.restore(id, now: now)
-      broker.erase(id, now: now)
+      _ = broker.apps.restore(id, now: now)
+      broker.apps.erase(id, now: now)
       #expect(broker.registry.baseToken(id, .sandbox) != before, "\(what)")
     }
     for row in RegistrationID.rows(below: broker.registry.registrationCount) { fleet.push(row, "{}") }
@@ -131,14 +131,14 @@ import Testing
     broker.channels.create(key, storesNewest: true)
     for key in broker.channels.keys {
       _ = broker.withBroadcast("{}", of: key, expiration: .max) {
-        broker.broadcast($0, to: key, storageSeconds: 28_800, now: now)
+        broker.broadcasts.send($0, to: key, storageSeconds: 28_800, now: now)
       }
     }
     _ = broker.pendingForwards.add(
       frame: [0], topic: Fleet.topic, environment: .sandbox, messageID: MessageID(high: 1, low: 2),
       receivedAt: now)
     broker.feedback.reportForeignGone(token: [2], topic: 0, environment: .sandbox, goneAt: now)
-    broker.dropExpired(now: now.adding(nanoseconds: 90 * 86_400_000_000_000), budget: .max)
+    broker.deliveries.dropExpired(now: now.adding(nanoseconds: 90 * 86_400_000_000_000), budget: .max)
     try fleet.commit()
   }
 }

@@ -36,7 +36,7 @@ struct PendingForwardTableTests {
   func withinTurn() throws {
     let fleet = try Fleet(path: path)
     fleet.broker.pendingForwards.remove(add("brief", fleet))
-    #expect(fleet.broker.takeChanges().isEmpty)
+    #expect(fleet.broker.turn.takeChanges().isEmpty)
   }
 
   /// Those of version 2 had none.

@@ -45,7 +45,7 @@ struct SQLiteStoreTests {
     let udid = try #require(UDID("phone"))
     let device = try #require(registry.device(udid, now: fleet.now))
     let topic = try name("early.4")
-    let change = fleet.broker.change(
+    let change = fleet.broker.apps.change(
       .install, device: device, topic: topic, environment: .sandbox, now: fleet.now)
     let token = try #require(change)
     let key = ChannelTable.Key(topic: topic, environment: .sandbox, id: [1])
@@ -67,8 +67,9 @@ struct SQLiteStoreTests {
     let hash = try #require(TopicHash(bytes: Array(1...20)))
     let unnamed = try #require(fleet.broker.registry.topic(hashed: hash))
     fleet.now = fleet.now.adding(nanoseconds: 5)
-    _ = fleet.broker.change(.install, device: 1, topic: unnamed, environment: .production, now: fleet.now)
-    _ = fleet.broker.change(.reinstall, device: 2, topic: 0, environment: .sandbox, now: fleet.now)
+    _ = fleet.broker.apps.change(
+      .install, device: 1, topic: unnamed, environment: .production, now: fleet.now)
+    _ = fleet.broker.apps.change(.reinstall, device: 2, topic: 0, environment: .sandbox, now: fleet.now)
     try fleet.commit()
     let before = fleet.broker.registry
     try fleet.restart()
@@ -96,7 +97,7 @@ struct SQLiteStoreTests {
     let tokens = try [4, 32, 100].map { try #require(ChosenToken(bytes: [UInt8](repeating: 7, count: $0))) }
     for (token, name) in zip(tokens, ["a", "b", "c"]) {
       let topic = try #require(Topic(name).flatMap(older.broker.registry.topic(named:)))
-      _ = older.broker.adopt(token, device: device, topic: topic, environment: .sandbox, now: older.now)
+      _ = older.broker.apps.adopt(token, device: device, topic: topic, environment: .sandbox, now: older.now)
     }
     try older.commit()
     try older.restart()
@@ -122,13 +123,13 @@ struct SQLiteStoreTests {
     let phone = Phone(connectedAt: older.now)
     let udid = try #require(UDID("device-0"))
     let session = try #require(
-      older.broker.connect(
+      older.broker.devices.connect(
         udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil,
         link: phone.link, now: older.now)
     ).session
     let hash = TopicHash(try #require(Topic(Fleet.topic)))
     let names = [TokenContext.starting("Game"), .updating("activity-1"), nil, .starting("Ride")]
-    let tokens = names.map { older.broker.appToken(session, topic: hash, $0, now: older.now) }
+    let tokens = names.map { older.broker.apps.appToken(session, topic: hash, $0, now: older.now) }
     #expect(Set(tokens).count == 4 && !tokens.contains(nil))
     try older.commit()
     try older.restart()
@@ -159,12 +160,12 @@ struct SQLiteStoreTests {
     let fleet = try Fleet(path: path)
     let phone = Phone(connectedAt: fleet.now)
     let udid = try #require(UDID("device-0"))
-    _ = fleet.broker.connect(
+    _ = fleet.broker.devices.connect(
       udid, keyFingerprint: [1, 2, 3], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
       now: fleet.now)
-    fleet.broker.erase(0, now: fleet.now.adding(nanoseconds: 7))
+    fleet.broker.apps.erase(0, now: fleet.now.adding(nanoseconds: 7))
     let next = try #require(
-      fleet.broker.connect(
+      fleet.broker.devices.connect(
         udid, keyFingerprint: [4, 5], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
         now: fleet.now.adding(nanoseconds: 9)))
     try fleet.commit()
@@ -184,10 +185,10 @@ struct SQLiteStoreTests {
     try fleet.register(1)
     let phone = Phone(connectedAt: fleet.now)
     let udid = try #require(UDID("device-0"))
-    _ = fleet.broker.connect(
+    _ = fleet.broker.devices.connect(
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
       now: fleet.now)
-    _ = fleet.broker.change(.remove, device: 0, topic: 0, environment: .sandbox, now: fleet.now)
+    _ = fleet.broker.apps.change(.remove, device: 0, topic: 0, environment: .sandbox, now: fleet.now)
     fleet.now = fleet.now.adding(nanoseconds: 3)
     fleet.push(0, "tried")
     try fleet.commit()
@@ -213,7 +214,7 @@ struct SQLiteStoreTests {
     try fleet.commit()
     try fleet.restart()
     #expect(fleet.kept(0) == "first")
-    let message = try #require(fleet.broker.keptMessage(1))
+    let message = try #require(fleet.broker.deliveries.stored(1))
     #expect(fleet.kept(1) == "second")
     #expect(message.head.id == id)
     #expect(message.head.apnsId == (UInt64(0x1122).bigEndian, UInt64(0x3344).bigEndian))
@@ -222,7 +223,7 @@ struct SQLiteStoreTests {
     #expect(message.head.receivedAt == fleet.now)
     #expect(message.head.priority == .immediate)
     #expect(message.head.pushType == nil && message.content.collapseText == nil)
-    #expect(fleet.broker.keptMessage(0)?.head.expiry == .max)
+    #expect(fleet.broker.deliveries.stored(0)?.head.expiry == .max)
     // Ids go on, so that the wire ids of kept and new messages differ.
     #expect(fleet.push(0, "third") > id)
   }
@@ -244,7 +245,7 @@ struct SQLiteStoreTests {
     try fleet.commit()
     try fleet.restart()
     for (row, said) in rows.enumerated() {
-      let message = try #require(fleet.broker.keptMessage(RegistrationID(row)))
+      let message = try #require(fleet.broker.deliveries.stored(RegistrationID(row)))
       #expect(message.head.pushType == said.0 && message.content.collapseText ?? "" == said.1)
       #expect(fleet.kept(RegistrationID(row)) == "text \(row)")
       #expect((message.head.apnsId != (0, 0)) == (row % 2 == 0))
@@ -254,7 +255,7 @@ struct SQLiteStoreTests {
     fleet.push(0, "newer", collapseId: "x")
     try fleet.commit()
     try fleet.restart()
-    #expect(fleet.kept(0) == "newer" && fleet.broker.keptMessage(0)?.content.collapseText == "x")
+    #expect(fleet.kept(0) == "newer" && fleet.broker.deliveries.stored(0)?.content.collapseText == "x")
   }
 
   @Test("reads the entries of version 4, which say alert where nothing was said")
@@ -273,7 +274,7 @@ struct SQLiteStoreTests {
       "INSERT INTO message_log VALUES (1, x'\(entry)', NULL); DROP TABLE token_context; PRAGMA user_version = 4"
     )
     let older = try Fleet(path: folder.file("store.db"))
-    let message = try #require(older.broker.keptMessage(0))
+    let message = try #require(older.broker.deliveries.stored(0))
     #expect(older.kept(0) == "Hi" && message.head.pushType == .alert && message.content.collapseText == nil)
     #expect(message.head.id == 7 && message.head.expiry == 9)
     try older.commit()
@@ -289,7 +290,7 @@ struct SQLiteStoreTests {
     try fleet.commit()
     fleet.push(0, "not committed")
     fleet.push(1, "not committed")
-    _ = fleet.broker.takeChanges()
+    _ = fleet.broker.turn.takeChanges()
     // What a killed process leaves: the two files as they are, without anything that closing would do.
     let copies = ScratchFolder()
     try copies.copy(from: folder)

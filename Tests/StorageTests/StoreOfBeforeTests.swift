@@ -23,13 +23,13 @@ struct StoreOfBeforeTests {
     let expected = try TreeBefore.lines(single: true)
     #expect(broker.stateLines(ids: false).symmetricDifference(expected).sorted() == [])
     #expect(broker.feedback.rows.map { broker.registry.text(of: $0) } == [String(repeating: "3", count: 64)])
-    #expect(broker.takeChanges().isEmpty, "what was read is not news")
+    #expect(broker.turn.takeChanges().isEmpty, "what was read is not news")
   }
 
   @Test("is written by this one as it was")
   func writing() throws {
     let (broker, _) = try loaded()
-    var all = broker.takeChanges()
+    var all = broker.turn.takeChanges()
     #expect(all.isEmpty)
     all.topics = Array(TopicID.rows(below: broker.registry.topicCount))
     all.devices = Array(DeviceID.rows(below: broker.registry.deviceCount))
@@ -38,7 +38,7 @@ struct StoreOfBeforeTests {
     all.messages = [0, 5, 9, 8]
     all.channels = broker.channels.rowNumbers
     for device in all.devices {
-      all.subscriptions += broker.channelRows(of: device).map {
+      all.subscriptions += broker.channels.rows(of: device).map {
         StoredSubscription(device: device, channel: $0)
       }
     }

@@ -78,7 +78,7 @@ extension PushService {
   @discardableResult
   public func connect(_ udid: UDID, key: [UInt8] = [1]) throws -> Bool {
     let phone = Phone(connectedAt: now)
-    let connected = try owner(of: udid).connect(
+    let connected = try owner(of: udid).devices.connect(
       udid, keyFingerprint: key, environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
     phone.session = connected?.session
     phones[udid] = connected == nil ? nil : phone
@@ -88,7 +88,7 @@ extension PushService {
 
   public func disconnect(_ udid: UDID) throws {
     guard let session = phones[udid]?.session else { return }
-    try owner(of: udid).disconnect(session, now: now)
+    try owner(of: udid).devices.disconnect(session, now: now)
     phones[udid] = nil
     try endTurn()
   }
@@ -96,7 +96,7 @@ extension PushService {
   public func appToken(_ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
     guard let session = phones[udid]?.session else { return nil }
     let broker = try owner(of: udid)
-    let token = broker.appToken(session, topic: broker.registry.hash(of: topic), now: now)
+    let token = broker.apps.appToken(session, topic: broker.registry.hash(of: topic), now: now)
     try endTurn()
     return token
   }
@@ -106,7 +106,8 @@ extension PushService {
   public func enable(_ topics: [Topic], on udid: UDID) throws -> Int {
     guard let session = phones[udid]?.session else { return 0 }
     let broker = try owner(of: udid)
-    let count = broker.setFilter(session, enabled: topics.map { broker.registry.hash(of: $0) }, now: now)
+    let count = broker.devices.setFilter(
+      session, enabled: topics.map { broker.registry.hash(of: $0) }, now: now)
     try endTurn()
     return count
   }
@@ -125,7 +126,7 @@ extension PushService {
     guard let device = broker.registry.device(udid, now: now),
       let topic = broker.registry.topic(named: topic)
     else { return nil }
-    let token = broker.change(change, device: device, topic: topic, environment: .sandbox, now: now)
+    let token = broker.apps.change(change, device: device, topic: topic, environment: .sandbox, now: now)
     try endTurn()
     return token
   }
@@ -134,7 +135,7 @@ extension PushService {
   public func erase(_ udid: UDID) throws {
     let broker = try owner(of: udid)
     guard let device = broker.registry.knownDevice(udid) else { return }
-    broker.erase(device, now: now)
+    broker.apps.erase(device, now: now)
     phones[udid] = nil
     try endTurn()
   }
@@ -143,7 +144,7 @@ extension PushService {
   public func join(_ udid: UDID, _ name: ChannelName, seenUntil: Timestamp?) throws -> Bool {
     let broker = try owner(of: udid)
     guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return false }
-    let joined = broker.join(session, key, seenUntil: seenUntil, now: now)
+    let joined = broker.broadcasts.join(session, key, seenUntil: seenUntil, now: now)
     try endTurn()
     return joined
   }
@@ -151,7 +152,7 @@ extension PushService {
   public func leave(_ udid: UDID, _ name: ChannelName) throws {
     let broker = try owner(of: udid)
     guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return }
-    broker.leave(session, key)
+    broker.broadcasts.leave(session, key)
     try endTurn()
   }
 
@@ -159,7 +160,7 @@ extension PushService {
   public func kept(_ token: DeviceToken, of udid: UDID) throws -> String? {
     let broker = try owner(of: udid)
     guard let row = broker.registry.find(token) else { return nil }
-    return broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+    return broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
   }
 }
 
@@ -177,17 +178,19 @@ open class SoleBroker: PushService {
   public var phones: [UDID: Phone] = [:]
   private var pushes: [UInt64] = []
 
-  public init(derivation: any TokenDerivation = FakeDerivation()) { broker = Broker(derivation: derivation) }
+  public init(derivation: any TokenDerivation = FakeDerivation(), zones: ZoneShare = ZoneShare()) {
+    broker = Broker(derivation: derivation, zones: zones)
+  }
 
   public func owner(of udid: UDID) -> Broker { broker }
 
   open func endTurn() {
-    _ = broker.storeUnsent()
-    _ = broker.takeChanges()
+    _ = broker.turn.storeUnsent()
+    _ = broker.turn.takeChanges()
   }
 
   public func submit(_ push: PushOrder) -> Rejection? {
-    let result = push.withSubmission(to: broker) { broker.submit($0, detail: nil, now: now) }
+    let result = push.withSubmission(to: broker) { broker.routing.submit($0, detail: nil, now: now) }
     pushes.append(result.id)
     endTurn()
     return result.rejection
@@ -206,7 +209,7 @@ open class SoleBroker: PushService {
   public func broadcast(_ text: String, to name: ChannelName, expiration: UInt32) -> Bool {
     guard let key = name.key(in: broker), broker.channels.storesNewest(key) != nil else { return false }
     _ = broker.withBroadcast(text, of: key, expiration: expiration) {
-      broker.broadcast($0, to: key, storageSeconds: 28_800, now: now)
+      broker.broadcasts.send($0, to: key, storageSeconds: 28_800, now: now)
     }
     return true
   }
@@ -218,7 +221,7 @@ open class SoleBroker: PushService {
     return Set(rows.map { broker.registry[$0].token })
   }
 
-  public func sweep() { broker.dropExpired(now: now, budget: .max) }
+  public func sweep() { broker.deliveries.dropExpired(now: now, budget: .max) }
 
   public func stir(_ choices: inout SeededChoices) -> [UDID] { [] }
 }
@@ -266,9 +269,10 @@ extension Broker {
           "channel \(registry[key.topic].label) \(key.id) \(channels.storesNewest(key) ?? false)"
             + " \(channels.newest(key).map { broadcastLine($0, ids: ids) } ?? "-")")
       }
-      for device in subscribers(key) where isIncluded(registry[device].udid) {
+      for device in broadcasts.subscribers(key) where isIncluded(registry[device].udid) {
         lines.insert(
-          "\(registry[device].udid) listens to \(key.id) \(seenUntil(device, key)?.nanoseconds ?? 0)")
+          "\(registry[device].udid) listens to \(key.id) \(broadcasts.seenUntil(device, key)?.nanoseconds ?? 0)"
+        )
       }
     }
     return lines
@@ -283,7 +287,7 @@ extension Broker {
   }
 
   private func messageLine(_ row: RegistrationID, ids: Bool) -> String {
-    guard let message = keptMessage(row) else { return "-" }
+    guard let message = deliveries.stored(row) else { return "-" }
     let head = message.head
     return
       "\(ids ? head.id : 0) \(head.receivedAt.nanoseconds) \(head.expiresAt.nanoseconds) \(head.apnsId) \(head.expiry)"

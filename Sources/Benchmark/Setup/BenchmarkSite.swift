@@ -60,12 +60,13 @@ final class BenchmarkSite {
     var tokens: [DeviceToken] = []
     for index in 0..<count {
       guard let udid = DeviceFleet.udid(index), let device = broker.registry.device(udid, now: now),
-        let token = broker.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
+        let token = broker.apps.change(
+          .install, device: device, topic: topic, environment: .sandbox, now: now)
       else { continue }
       if index % max(1, count / Self.tokens) == 0 { tokens.append(token) }
-      if index % Self.batch == 0 { try store.commit(broker.takeChanges(), of: broker) }
+      if index % Self.batch == 0 { try store.commit(broker.turn.takeChanges(), of: broker) }
     }
-    try store.commit(broker.takeChanges(), of: broker)
+    try store.commit(broker.turn.takeChanges(), of: broker)
     return TokenStore(data: data, registered: count, tokens: Array(tokens.prefix(Self.tokens)))
   }
 

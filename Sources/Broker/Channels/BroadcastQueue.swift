@@ -23,6 +23,8 @@ struct BroadcastQueue {
     let isRepeated: Bool
     /// The history has an entry of it, which it ends.
     let isRecorded: Bool
+    /// Told of its id once it has come to all who listen.
+    let through: ((UInt64) -> Void)?
     /// Places from here on have not been looked at.
     var next = 0
     /// Those who had it, or were to, as a count.
@@ -63,11 +65,16 @@ struct BroadcastQueue {
   /// The newest of that.
   func newest(_ row: Int64) -> Delivery? { queues[row].map { $0[$0.count - 1] } }
 
-  mutating func add(_ broadcast: ChannelTable.Broadcast, in row: Int64, isRepeated: Bool, isRecorded: Bool) {
+  mutating func add(
+    _ broadcast: ChannelTable.Broadcast, in row: Int64, isRepeated: Bool, isRecorded: Bool,
+    through: ((UInt64) -> Void)?
+  ) {
     number += 1
     if queues[row] == nil { turns.append(row) }
     queues[row, default: FIFO()].append(
-      Delivery(number: number, broadcast: broadcast, isRepeated: isRepeated, isRecorded: isRecorded))
+      Delivery(
+        number: number, broadcast: broadcast, isRepeated: isRepeated, isRecorded: isRecorded, through: through
+      ))
     if isRecorded { recorded.insert(broadcast.id) }
     count += 1
   }

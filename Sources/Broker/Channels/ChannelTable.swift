@@ -5,7 +5,7 @@ import PushModel
 ///
 /// A channel that stores keeps its newest broadcast itself. A subscription remembers how far its device got, so that a
 /// device that comes back gets what it missed whether or not it says again what it listens to.
-public struct ChannelTable {
+public final class ChannelTable {
   /// Names a channel: an id means something only for its app and environment.
   public struct Key: Hashable, Sendable {
     public var topic: TopicID
@@ -37,6 +37,12 @@ public struct ChannelTable {
       (self.sentAt, self.expiresAt, self.expiry) = (sentAt, expiresAt, expiry)
     }
 
+    init(_ submission: Submission, id: UInt64, sentAt: Timestamp, expiresAt: Timestamp) {
+      self.init(
+        id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: sentAt,
+        expiresAt: expiresAt, expiry: submission.expiration ?? 0)
+    }
+
     public static let form = RowForm<Broadcast>([
       RowField(1, "broadcast", .u64, \.id), RowField(2, "payload", .bytes, \.payload),
       RowField(3, "priority", .word("a priority"), \.priority), RowField(4, "sentAt", .time, \.sentAt),
@@ -59,7 +65,7 @@ public struct ChannelTable {
     var newest: Broadcast?
     /// Who is connected and listens.
     var listeners = ListenerList()
-    /// All devices that listen, also those that are away.
+    /// All devices that listen, also those that are offline.
     var subscribers: Set<DeviceID> = []
   }
 
@@ -78,19 +84,23 @@ public struct ChannelTable {
   private var nextRow: Int64 = 1
   /// How far each device got in each channel that it listens to, as of the end of its last connection.
   private(set) var subscriptions: [DeviceID: [Int64: Timestamp]] = [:]
-  private(set) var subscriptionCount = 0
+  /// Subscriptions of all devices, as a count.
+  public private(set) var subscriptionCount = 0
   /// What the store has not seen.
   private var changes = ChannelChanges()
   /// Broadcasts are told with what changes: others send them to devices too.
-  public var tellsBroadcasts = false
+  private let tellsBroadcasts: Bool
 
   /// Channels that were deleted whose listeners do not know it yet, oldest first.
-  var departed = FIFO<DepartedChannel>()
+  private var departed = FIFO<DepartedChannel>()
 
   /// Whose topics its channels are of; nil for a table alone.
   private let registry: Registry?
 
-  package init(_ registry: Registry? = nil) { self.registry = registry }
+  package init(_ registry: Registry? = nil) {
+    self.registry = registry
+    tellsBroadcasts = registry?.zones.isShared == true
+  }
 
   // MARK: Looking
 
@@ -114,13 +124,16 @@ public struct ChannelTable {
   /// Rows of all channels, in the order in which they were made.
   public var rowNumbers: [Int64] { channels.keys.sorted() }
 
+  /// Rows of the channels that a device listens to.
+  public func rows(of device: DeviceID) -> [Int64] { (subscriptions[device] ?? [:]).keys.sorted() }
+
   /// The channel of a row; nil once it was deleted.
   public func key(_ row: Int64) -> Key? { channels[row]?.key }
 
   /// How many sessions listen to a channel now.
   public func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }
 
-  /// How many devices listen to a channel, with those that are away.
+  /// How many devices listen to a channel, with those that are offline.
   public func subscriberCount(_ key: Key) -> Int { self[key]?.subscribers.count ?? 0 }
 
   /// The broadcast that a channel keeps.
@@ -143,7 +156,7 @@ public struct ChannelTable {
 
   /// Adds a channel; false if there are too many, or there is one with this key.
   @discardableResult
-  public mutating func create(_ key: Key, storesNewest: Bool) -> Bool {
+  public func create(_ key: Key, storesNewest: Bool) -> Bool {
     guard channels.count < Self.limit, add(key, storesNewest: storesNewest, row: nextRow) else {
       return false
     }
@@ -151,7 +164,7 @@ public struct ChannelTable {
     return true
   }
 
-  private mutating func add(_ key: Key, storesNewest: Bool, row: Int64) -> Bool {
+  private func add(_ key: Key, storesNewest: Bool, row: Int64) -> Bool {
     guard rows[key] == nil, channels[row] == nil else { return false }
     channels[row] = Channel(key: key, storesNewest: storesNewest)
     rows[key] = row
@@ -162,7 +175,7 @@ public struct ChannelTable {
   }
 
   /// Removes a channel for good; false if there is no such channel. Who listens to it follows bit by bit (`goOnWithDepartures`).
-  public mutating func delete(_ key: Key) -> Bool {
+  public func delete(_ key: Key) -> Bool {
     guard let row = rows.removeValue(forKey: key), let channel = channels.removeValue(forKey: row) else {
       return false
     }
@@ -176,30 +189,30 @@ public struct ChannelTable {
   }
 
   /// Removes up to `count` channels, whichever they are. Answers whether there are more.
-  public mutating func deleteSome(_ count: Int) -> Bool {
+  public func deleteSome(_ count: Int) -> Bool {
     for key in Array(rows.keys.prefix(count)) { _ = delete(key) }
     return !rows.isEmpty
   }
 
   /// Keeps a broadcast in place of the one before.
-  mutating func keep(_ broadcast: Broadcast?, in row: Int64) {
+  func keep(_ broadcast: Broadcast?, in row: Int64) {
     guard channels[row]?.storesNewest == true else { return }
     channels[row]?.newest = broadcast
     changes.channels.append(row)
   }
 
   /// A broadcast goes out.
-  mutating func noteSent(_ broadcast: Broadcast, in row: Int64) {
+  func noteSent(_ broadcast: Broadcast, in row: Int64) {
     if tellsBroadcasts { changes.broadcasts.append((row, broadcast)) }
   }
 
   /// Drops every broadcast that a channel keeps.
-  mutating func dropBroadcasts() {
+  public func dropBroadcasts() {
     for (row, channel) in channels where channel.newest != nil { keep(nil, in: row) }
   }
 
   /// Makes a channel, or what is known of it, as it is elsewhere; answers its row, nil if there are too many.
-  mutating func replicate(_ key: Key, storesNewest: Bool, newest: Broadcast?) -> Int64? {
+  func replicate(_ key: Key, storesNewest: Bool, newest: Broadcast?) -> Int64? {
     guard rows[key] != nil || create(key, storesNewest: storesNewest), let row = rows[key] else { return nil }
     channels[row]?.storesNewest = storesNewest
     channels[row]?.newest = newest
@@ -209,7 +222,7 @@ public struct ChannelTable {
   // MARK: Subscriptions
 
   /// A device listens from now on; false if there are too many subscriptions.
-  mutating func subscribe(_ device: DeviceID, _ row: Int64, seenUntil: Timestamp) -> Bool {
+  func subscribe(_ device: DeviceID, _ row: Int64, seenUntil: Timestamp) -> Bool {
     let known = subscriptions[device]?[row]
     if known == seenUntil { return true }
     guard channels[row] != nil, known != nil || subscriptionCount < Self.subscriptionLimit else {
@@ -222,14 +235,14 @@ public struct ChannelTable {
     return true
   }
 
-  mutating func unsubscribe(_ device: DeviceID, _ row: Int64) {
+  func unsubscribe(_ device: DeviceID, _ row: Int64) {
     guard forget(device, row) else { return }
     channels[row]?.subscribers.remove(device)
     changes.subscriptions.append(.init(device: device, channel: row))
   }
 
   @discardableResult
-  private mutating func forget(_ device: DeviceID, _ row: Int64) -> Bool {
+  private func forget(_ device: DeviceID, _ row: Int64) -> Bool {
     guard subscriptions[device]?.removeValue(forKey: row) != nil else { return false }
     if subscriptions[device]?.isEmpty == true { subscriptions[device] = nil }
     subscriptionCount -= 1
@@ -237,7 +250,7 @@ public struct ChannelTable {
   }
 
   /// Forgets who listens; the store is told otherwise.
-  mutating func forgetSubscriptions() {
+  func forgetSubscriptions() {
     for row in channels.keys {
       channels[row]?.listeners = ListenerList()
       channels[row]?.subscribers = []
@@ -247,21 +260,45 @@ public struct ChannelTable {
   }
 
   /// Answers the place of the session among those who listen.
-  mutating func addListener(_ session: DeviceSession, _ row: Int64) -> Int {
+  func addListener(_ session: DeviceSession, _ row: Int64) -> Int {
     channels[row]?.listeners.add(session) ?? 0
   }
 
-  mutating func removeListener(at place: Int, _ row: Int64) { channels[row]?.listeners.remove(at: place) }
+  func removeListener(at place: Int, _ row: Int64) { channels[row]?.listeners.remove(at: place) }
+
+  // MARK: Those who listened to what was deleted
+
+  /// Most who are told apart from deleted channels in a turn, as a count: each costs about a microsecond, and a row of the store.
+  static let departuresPerTurn = 256
+
+  /// A session that may listen to no more is told at once of those that were deleted.
+  func forgetDeparted(_ session: DeviceSession) {
+    if !departed.isEmpty { session.joined = session.joined.filter { channels[$0.key] != nil } }
+  }
+
+  /// To be called once a turn, before it is committed. Answers whether there is more to do.
+  func goOnWithDepartures() -> Bool {
+    var left = Self.departuresPerTurn
+    while left > 0, !departed.isEmpty {
+      left -= 1
+      switch departed[0].next() {
+      case .listener(let session, let row): session.joined[row] = nil
+      case .subscriber(let device, let row): unsubscribe(device, row)
+      case nil: _ = departed.removeFirst()
+      }
+    }
+    return !departed.isEmpty
+  }
 
   // MARK: The store
 
   /// What changed since the last call.
-  mutating func takeChanges() -> ChannelChanges {
+  func takeChanges() -> ChannelChanges {
     defer { changes = ChannelChanges() }
     return changes
   }
 
-  mutating func restore(_ channel: StoredChannel) -> Bool {
+  func restore(_ channel: StoredChannel) -> Bool {
     guard channel.row > 0, channel.row <= CountedNumber.limit,
       add(channel.key, storesNewest: channel.storesNewest, row: channel.row)
     else { return false }
@@ -269,12 +306,70 @@ public struct ChannelTable {
     return true
   }
 
-  mutating func restore(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
+  func restore(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
     let isNew = subscriptions[subscription.device]?[subscription.channel] == nil
     guard isNew, subscribe(subscription.device, subscription.channel, seenUntil: seenUntil) else {
       return false
     }
     changes.subscriptions = []
     return true
+  }
+}
+
+/// A channel that was deleted, with those who listened: they are told apart from it bit by bit. Until then they have the number of
+/// its row, which no other channel gets. They count among the subscriptions until then, whose limit is that of channels on their way, too.
+private struct DepartedChannel {
+  private let row: Int64
+  private let listeners: ListenerList
+  private var place = 0
+  private var subscribers: Set<DeviceID>.Iterator
+
+  init(_ row: Int64, _ channel: ChannelTable.Channel) {
+    (self.row, listeners, subscribers) = (row, channel.listeners, channel.subscribers.makeIterator())
+  }
+
+  /// The next who does not know yet; nil when all do.
+  mutating func next() -> Step? {
+    while place < listeners.end {
+      place += 1
+      if let session = listeners[place - 1] { return .listener(session, row) }
+    }
+    return subscribers.next().map { .subscriber($0, row) }
+  }
+
+  enum Step {
+    case listener(DeviceSession, Int64)
+    case subscriber(DeviceID, Int64)
+  }
+}
+
+/// Who is connected and listens to a channel. Coming and leaving cost the same however many there are: who leaves makes a
+/// gap, which the next to come fills.
+struct ListenerList {
+  private var places: [DeviceSession?] = []
+  private var gaps: [Int] = []
+
+  var count: Int { places.count - gaps.count }
+  /// Behind the last place.
+  var end: Int { places.count }
+
+  /// nil for a gap, and beyond the end.
+  subscript(place: Int) -> DeviceSession? { places.indices.contains(place) ? places[place] : nil }
+
+  /// Answers the place that it has until it leaves.
+  mutating func add(_ session: DeviceSession) -> Int {
+    guard let gap = gaps.popLast() else {
+      places.append(session)
+      return places.count - 1
+    }
+    places[gap] = session
+    return gap
+  }
+
+  mutating func remove(at place: Int) {
+    guard self[place] != nil else { return }
+    places[place] = nil
+    gaps.append(place)
+    if count == 0 { self = ListenerList() }
   }
 }

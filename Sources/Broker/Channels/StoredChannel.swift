@@ -53,20 +53,3 @@ extension ChannelTable {
     subscriptions[subscription.device]?[subscription.channel]
   }
 }
-
-extension Broker {
-  /// Puts back a channel, before the first turn; false if it doesn't fit to the topics that were put back before.
-  public func restoreChannel(_ channel: StoredChannel) -> Bool {
-    guard registry.contains(channel.key.topic), channels.restore(channel) else {
-      return false
-    }
-    if let newest = channel.newest { journal.skip(past: newest.id) }
-    return true
-  }
-
-  /// Puts back a subscription, after its device and its channel.
-  public func restoreSubscription(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
-    guard registry.contains(subscription.device) else { return false }
-    return channels.restore(subscription, seenUntil: seenUntil)
-  }
-}

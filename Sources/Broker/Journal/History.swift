@@ -14,6 +14,8 @@ public final class History {
   /// Told of steps of notifications that are in another process's history; nil while there is none.
   private var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
 
+  /// The node of a cluster by which comes what is here; nil for an emulator that is alone.
+  public var nodeName: String?
   /// What is kept of notifications that were refused.
   private let keptOfRefused: KeptOfRefused
 

@@ -162,7 +162,7 @@ public final class Journal {
     return details
   }
 
-  /// Goes on counting after an id of an earlier run, so that ids of kept messages stay unique. One that no run has come to, as what
+  /// Goes on counting after an id of an earlier run, so that ids of stored notifications stay unique. One that no run has come to, as what
   /// is read may say any, is passed over.
   func skip(past id: UInt64) {
     guard id >= nextId, id <= CountedNumber.limit, used == 0 else { return }

@@ -137,7 +137,7 @@ public enum NotificationState: UInt8, Sendable, CaseIterable {
   case replaced = 4
   /// Its time ran out before the device came.
   case expired = 5
-  /// Not to be stored and the device was away, or the app is gone.
+  /// Not to be stored and the device was offline, or the app is gone.
   case discarded = 6
 
   /// The word in the API. Spelled out: the language's own description of a case looks for conformances, which took a tenth of the

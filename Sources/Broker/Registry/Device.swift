@@ -36,7 +36,7 @@ public struct Device {
   mutating func countIdentity() { identity = identity < Self.identities.upperBound ? identity + 1 : 1 }
 
   /// How long providers may still wait for it, in nanoseconds: connecting again does not make that more.
-  var patienceLeft = DeviceLink.patience
+  var backPressureLeft = DeviceLink.backPressureLimit
 
   /// Whether the device is connected in any environment.
   public var isOnline: Bool { sessions.sandbox != nil || sessions.production != nil }

@@ -44,10 +44,10 @@ public final class Registry {
   private var contextByName: [TokenContext: TokenContextID] = [:]
   /// Rows that the store has not seen as they are; one may be named more than once.
   private var changes = Changes()
-  /// Says which part of the token map a device belongs to; nil where there is one part.
-  public var zoneOf: ((UDID) -> UInt16)?
-  /// Hash of the token that was expected last.
-  private var expected: UInt64 = 0
+  /// Which of its parts are changed here.
+  public let zones: ZoneShare
+  /// Hash of the token that was prefetched last.
+  private var prefetched: UInt64 = 0
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
   public private(set) var generation = 0
   /// Devices that are connected, as a count.
@@ -57,10 +57,12 @@ public final class Registry {
     var devices: [DeviceID] = []
     var topics: [TopicID] = []
     var registrations: [RegistrationID] = []
+    /// Every device was forgotten.
+    var startsOver = false
   }
 
-  public init(derivation: any TokenDerivation) {
-    self.derivation = derivation
+  public init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
+    (self.derivation, self.zones) = (derivation, zones)
     // The table outlives the index: both belong to this object.
     index.token = { [unowned self] in registrations[$0].token }
   }
@@ -163,7 +165,7 @@ public final class Registry {
   }
 
   /// Puts a topic back, in the order of their places.
-  func restoreTopic(_ hash: TopicHash, _ name: Topic?) {
+  public func restoreTopic(_ hash: TopicHash, _ name: Topic?) {
     guard topics.find(hash) == nil, let id = topics.add(hash, replaces: false) else { return }
     if let name { topics.name(id, name) }
   }
@@ -203,7 +205,7 @@ public final class Registry {
     guard devices.count < Self.rowLimit else { return nil }
     let id = DeviceID(devices.count)
     var device = Device(udid: udid, identity: 1, keyFingerprint: [], firstSeenAt: now, lastSeenAt: now)
-    device.zone = zoneOf?(udid) ?? 0
+    device.zone = zones.zone(of: udid)
     devices.append(device)
     deviceByUDID[udid] = id
     changes.devices.append(id)
@@ -274,15 +276,18 @@ public final class Registry {
     index.find(token) { registrations[$0].token == token }
   }
 
-  /// Has the place of a token in the index brought near, and the row of the token that was expected before it; answers
+  /// Has the place of a token in the index brought near, and the row of the token that was prefetched before it; answers
   /// that row, if it seems to be known.
   @inline(__always)
   func prefetch(_ token: DeviceToken) -> RegistrationID? {
-    let row = index.likelyRow(expected)
-    expected = index.prefetch(token)
+    let row = index.likelyRow(prefetched)
+    prefetched = index.prefetch(token)
     if let row { registrations.prefetch(row) }
     return row
   }
+
+  /// Whether the part of the token map that a row belongs to is changed here.
+  func owns(_ row: RegistrationID) -> Bool { zones.owns(registrations[row].zone) }
 
   /// All rows of a device, newest first.
   public func registrations(of device: DeviceID) -> [RegistrationID] {
@@ -426,13 +431,17 @@ public final class Registry {
     token.plain ?? derivation.name(ofChosen: token.bytes)
   }
 
+  /// Finds the row of a token as a provider presents it.
+  @inline(__always)
+  public func find(presented token: UnsafeRawBufferPointer) -> RegistrationID? {
+    guard token.count == DeviceToken.byteCount, let base = token.baseAddress else {
+      return hasOtherLengths ? ChosenToken(bytes: Array(token)).flatMap { find($0) } : nil
+    }
+    return find(DeviceToken(loadingFrom: base))
+  }
+
   /// Finds the row of a token that somebody chose, or might have.
   public func find(_ token: ChosenToken) -> RegistrationID? { find(name(of: token)) }
-
-  /// Finds the row of a token of another length than devices know.
-  func find(otherLength token: UnsafeRawBufferPointer) -> RegistrationID? {
-    ChosenToken(bytes: Array(token)).flatMap { find($0) }
-  }
 
   private func noteChosen(_ token: ChosenToken, _ row: RegistrationID) {
     chosenCount += 1
@@ -465,7 +474,7 @@ public final class Registry {
     deviceByUDID = [:]
     (otherLengths, chosenCount) = ([:], 0)
     index.removeAll()
-    changes = Changes(topics: topics.ids)
+    changes = Changes(topics: topics.ids, startsOver: true)
   }
 }
 

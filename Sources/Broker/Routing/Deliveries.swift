@@ -5,7 +5,7 @@ import PushModel
 public final class Deliveries {
   private let registry: Registry
   private let history: History
-  private var stored = StoredNotifications()
+  private var slots = StoredNotifications()
   private var sessions = LiveSessions()
 
   init(_ registry: Registry, _ history: History) { (self.registry, self.history) = (registry, history) }
@@ -18,7 +18,7 @@ public final class Deliveries {
     _ submission: PlainSubmission, id: UInt64, to row: RegistrationID, _ registration: Registration,
     now: Timestamp
   ) -> Bool {
-    guard let session = stored[row].session.flatMap({ sessions.lent($0) }) else {
+    guard let session = slots[row].session.flatMap({ sessions.lent($0) }) else {
       store(MessageHead(submission, id: id, now: now), submission.content, in: row, now: now)
       return false
     }
@@ -52,11 +52,21 @@ public final class Deliveries {
       put(head, submission.content, in: row, as: .inFlight, now: now)
       sessions.noteSent(row, from: submission.interface)
     }
-    session.deliver(
-      OutgoingMessage(
-        token: registration.token, topic: registry[registration.topic].hash, content: submission.content,
-        head: head, origin: .fresh), of: row, isInSlot: head.expiresAt > now)
+    deliver(
+      head, submission.content, .fresh, of: row, registration, to: session, isInSlot: head.expiresAt > now)
     history.sent(head.id, .direct, now)
+  }
+
+  @inline(__always)
+  private func deliver(
+    _ head: MessageHead, _ content: MessageContent, _ origin: MessageOrigin, of row: RegistrationID,
+    _ registration: Registration, to session: DeviceSession, isInSlot: Bool
+  ) {
+    session.link.window.append(head.id, row, isInSlot: isInSlot)
+    let message = OutgoingMessage(
+      token: registration.token, topic: registry[registration.topic].hash, content: content, head: head,
+      origin: origin)
+    session.link.noteUnsent(session.outlet.deliver(message))
   }
 
   /// Stores a notification in the place of the one that is there; false if it is not worth that.
@@ -80,33 +90,33 @@ public final class Deliveries {
     _ head: MessageHead, _ content: MessageContent, in row: RegistrationID,
     as state: NotificationSlot.State, now: Timestamp
   ) {
-    guard let replaced = stored.put(head, content, in: row, as: state) else { return }
+    guard let replaced = slots.put(head, content, in: row, as: state) else { return }
     history.ended(replaced, .replaced, now)
     history.counters.replaced += 1
   }
 
   /// What the next push to a row asks for first is brought near: its slot.
   @inline(__always)
-  func prefetch(_ row: RegistrationID) { stored.prefetch(row) }
+  func prefetch(_ row: RegistrationID) { slots.prefetch(row) }
 
   /// The same of a row whose slot has come: the session of its device.
   @inline(__always)
   func prefetchSession(of row: RegistrationID) {
-    if stored.contains(row), let session = stored[row].session { sessions.prefetch(session) }
+    if slots.contains(row), let session = slots[row].session { sessions.prefetch(session) }
   }
 
   // MARK: What is stored
 
   /// The notification of a row, whether it waits or is on its way; nil if there is none.
-  public func message(_ row: RegistrationID) -> KeptMessage? { stored.message(row) }
+  public func stored(_ row: RegistrationID) -> KeptMessage? { slots.message(row) }
 
   /// The state of a row's notification, for tests.
-  func slot(_ row: RegistrationID) -> NotificationSlot { stored[row] }
+  func slot(_ row: RegistrationID) -> NotificationSlot { slots[row] }
 
   /// Sends what is stored for these rows, whose device has just come, oldest first. Answers how many there were.
   func sendStored(of rows: [RegistrationID], to session: DeviceSession, now: Timestamp) -> Int {
     let waiting = rows.filter { isWorthSending($0, now) }
-      .sorted { stored[$0].head.isOlder(than: stored[$1].head) }
+      .sorted { slots[$0].head.isOlder(than: slots[$1].head) }
     for row in waiting { sendOrWait(row, session, isLast: row == waiting.last, now) }
     return waiting.count
   }
@@ -116,10 +126,22 @@ public final class Deliveries {
     if let session = session(of: row) { sendOrWait(row, session, now) }
   }
 
+  /// Stores a message for a row, in the place of the one that is there; it goes out if the device is connected. It gets
+  /// an entry in the history, as every message has.
+  public func importMessage(
+    _ submission: Submission, row: RegistrationID, receivedAt: Timestamp, expiresAt: Timestamp, now: Timestamp
+  ) {
+    let id = history.received(submission.plain, submission.detail, registration: row, now: receivedAt)
+    history.counters.accepted += 1
+    let head = MessageHead(submission.plain, id: id, expiresAt: expiresAt, now: receivedAt)
+    store(head, submission.plain.content, in: row, now: receivedAt)
+    sendStored(row, now: now)
+  }
+
   /// Whether a notification is stored for the row; one whose time is over is dropped.
   private func isWorthSending(_ row: RegistrationID, _ now: Timestamp) -> Bool {
-    guard stored[row].state == .stored else { return false }
-    guard stored[row].head.expiresAt <= now else { return true }
+    guard slots[row].state == .stored else { return false }
+    guard slots[row].head.expiresAt <= now else { return true }
     drop(row, .expired, now)
     return false
   }
@@ -128,70 +150,67 @@ public final class Deliveries {
     _ row: RegistrationID, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp
   ) {
     guard session.link.hasRoom else { return wait(row, on: session.link) }
-    guard stored[row].state == .stored else { return }
-    guard stored[row].head.expiresAt > now else { return drop(row, .expired, now) }
-    stored.send(row)
-    let (slot, registration) = (stored[row], registry[row])
-    session.deliver(
-      OutgoingMessage(
-        token: registration.token, topic: registry[registration.topic].hash, content: slot.content,
-        head: slot.head, origin: slot.wasStored ? (isLast ? .lastStored : .stored) : .fresh),
-      of: row, isInSlot: true)
+    guard slots[row].state == .stored else { return }
+    guard slots[row].head.expiresAt > now else { return drop(row, .expired, now) }
+    slots.send(row)
+    let slot = slots[row]
+    deliver(
+      slot.head, slot.content, slot.wasStored ? (isLast ? .lastStored : .stored) : .fresh, of: row,
+      registry[row], to: session, isInSlot: true)
     history.sent(slot.head.id, .kept, now)
   }
 
   /// The message of a row goes out when there is room on the connection.
   private func wait(_ row: RegistrationID, on link: DeviceLink) {
-    if stored.setWaiting(row, true) { link.waiting.append(row) }
+    if slots.setWaiting(row, true) { link.waiting.append(row) }
   }
 
   /// Empties a slot for good.
   func drop(_ row: RegistrationID, _ state: NotificationState, _ now: Timestamp) {
-    if let id = stored.drop(row) { history.ended(id, state, now) }
+    if let id = slots.drop(row) { history.ended(id, state, now) }
   }
 
-  /// Drops stored notifications whose time is over, of rows that are `mine`, looking at `budget` rows and going on there next time.
-  func dropExpired(now: Timestamp, budget: Int, mine: (RegistrationID) -> Bool) {
-    var left = min(budget, stored.count)
-    while let row = stored.nextExpired(now, budget: &left) {
-      if mine(row) { drop(row, .expired, now) }
+  /// Drops stored notifications whose time is over, looking at `budget` rows and going on there next time.
+  public func dropExpired(now: Timestamp, budget: Int) {
+    var left = min(budget, slots.count)
+    while let row = slots.nextExpired(now, budget: &left) {
+      if registry.owns(row) { drop(row, .expired, now) }
     }
   }
 
-  /// Drops what waits for devices of so many rows from one on, as far as they are `mine`. Answers the row to go on at; nil after
-  /// the last.
-  func dropStored(from start: Int, budget: Int, now: Timestamp, mine: (RegistrationID) -> Bool) -> Int? {
-    let (rows, next) = stored.stored(from: start, budget: budget)
-    for row in rows where mine(row) { drop(row, .discarded, now) }
+  /// Drops what is stored for so many rows from one on; what is on its way stays. Answers the row to go on at; nil after the last.
+  public func dropStored(from start: Int, budget: Int, now: Timestamp) -> Int? {
+    let (rows, next) = slots.stored(from: start, budget: budget)
+    for row in rows where registry.owns(row) { drop(row, .discarded, now) }
     return next
   }
 
   /// The token map is emptied: so is this.
   func forgetAll(now: Timestamp) {
-    for row in RegistrationID.rows(below: stored.count) { drop(row, .discarded, now) }
-    stored.removeAll()
+    for row in RegistrationID.rows(below: slots.count) { drop(row, .discarded, now) }
+    slots.removeAll()
     sessions.forgetTurn()
   }
 
   // MARK: Where messages go
 
   /// A row was added to the token map.
-  func add(_ row: RegistrationID) { stored.add(listener(of: row)) }
+  func add(_ row: RegistrationID) { slots.add(listener(of: row)) }
 
   /// Messages of a row go to whoever wants them now.
-  func reroute(_ row: RegistrationID) { stored.route(row, to: listener(of: row)) }
+  func reroute(_ row: RegistrationID) { slots.route(row, to: listener(of: row)) }
 
   /// Messages of a row go to the session from now on, or with nil nowhere. Answers whether that is news for the session.
   @discardableResult
   func route(_ row: RegistrationID, to session: DeviceSession?) -> Bool {
     let session = session.flatMap { canCarry(row, $0) ? $0.id : nil }
-    defer { stored.route(row, to: session) }
-    return session != nil && stored[row].session != session
+    defer { slots.route(row, to: session) }
+    return session != nil && slots[row].session != session
   }
 
   /// The session that messages of a row go to now.
   @inline(__always)
-  func session(of row: RegistrationID) -> DeviceSession? { stored[row].session.flatMap { sessions[$0] } }
+  func session(of row: RegistrationID) -> DeviceSession? { slots[row].session.flatMap { sessions[$0] } }
 
   /// The session that wants messages of a row, as its device has the app.
   private func listener(of row: RegistrationID) -> SessionID? {
@@ -225,8 +244,8 @@ public final class Deliveries {
   /// A session has ended: what its device has not acknowledged is stored again.
   func close(_ session: DeviceSession, now: Timestamp) {
     sessions.close(session)
-    for row in registry.registrations(of: session.device) where stored[row].session == session.id {
-      stored.route(row, to: nil)
+    for row in registry.registrations(of: session.device) where slots[row].session == session.id {
+      slots.route(row, to: nil)
     }
     let belongs = { [registry] (row: RegistrationID) in
       let registration = registry[row]
@@ -235,7 +254,7 @@ public final class Deliveries {
     let unacknowledged = session.link.window.takeAll(where: belongs)
     session.link.expectStrays(unacknowledged.count)
     for entry in unacknowledged { storeAgain(entry, now: now) }
-    for row in session.link.waiting where belongs(row) { _ = stored.setWaiting(row, false) }
+    for row in session.link.waiting where belongs(row) { _ = slots.setWaiting(row, false) }
     session.link.waiting.removeAll(where: belongs)
   }
 
@@ -264,7 +283,7 @@ public final class Deliveries {
       storeAgain(entry, now: now)
     } else {
       history.ended(entry.id, .delivered, now)
-      stored.acknowledge(entry.id, in: entry.registration)
+      slots.acknowledge(entry.id, in: entry.registration)
     }
     if !link.waiting.isEmpty { roomMade(link, now: now) }
     return .taken
@@ -272,7 +291,7 @@ public final class Deliveries {
 
   /// A message was on its way and did not arrive.
   private func storeAgain(_ entry: SentWindow.Entry, now: Timestamp) {
-    let state = stored.storeAgain(entry)
+    let state = slots.storeAgain(entry)
     if state == .stored { history.stored(entry.id, now) } else { history.ended(entry.id, state, now) }
   }
 
@@ -281,7 +300,7 @@ public final class Deliveries {
     guard link.hasCaughtUp else { return }
     let waiting = link.waiting
     link.waiting = []
-    for row in waiting { _ = stored.setWaiting(row, false) }
+    for row in waiting { _ = slots.setWaiting(row, false) }
     for row in waiting {
       guard let session = session(of: row), session.link === link else { continue }
       sendOrWait(row, session, now)
@@ -299,37 +318,45 @@ public final class Deliveries {
   /// Has what is on its way, and would be lost with this process, stored at the end of the turn. Answers whether the store must hear
   /// of anything.
   func storeUnsent() -> Bool {
-    for row in sessions.takeAtRisk({ stored[$0].session }) { stored.persist(row) }
-    return stored.isDirty
+    for row in sessions.takeAtRisk({ slots[$0].session }) { slots.persist(row) }
+    return slots.isDirty
   }
 
   /// Rows whose stored notification has changed since the last call.
-  func takeChanges() -> [RegistrationID] { stored.takeDirty() }
+  func takeChanges() -> [RegistrationID] { slots.takeDirty() }
 
   /// Puts back what the store has, before the first turn. Its history is gone, so its id only tells it apart on the wire.
   public func restore(_ message: KeptMessage) {
-    guard stored.contains(message.registration) else { return }
-    stored.restore(message)
+    guard slots.contains(message.registration) else { return }
+    slots.restore(message)
     history.journal.skip(past: message.head.id)
   }
 
-  /// What another process has stored for a row, or with nil that it has nothing.
-  func replicate(_ message: KeptMessage?, of row: RegistrationID) {
-    if let message { stored.restore(message) } else { stored.restoreEmpty(row) }
+  /// What another process has stored for a token, or with nil that it has nothing. False if nobody has the token.
+  public func replicate(_ message: (head: MessageHead, content: MessageContent)?, for token: DeviceToken)
+    -> Bool
+  {
+    guard let row = registry.find(token) else { return false }
+    guard let message else {
+      slots.restoreEmpty(row)
+      return true
+    }
+    slots.restore(KeptMessage(registration: row, head: message.head, content: message.content))
+    return true
   }
 
   // MARK: Memory
 
   /// What empty slots hold for their next notification, in bytes.
-  public var spareBytes: Int { stored.spareBytes }
+  public var spareBytes: Int { slots.spareBytes }
 
   /// Most that empty slots may hold, in bytes.
-  public func limitSpare(to bytes: Int) { stored.spareLimit = bytes }
+  public func limitSpare(to bytes: Int) { slots.spareLimit = bytes }
 
   /// Has empty slots give back so many bytes, as far as `budget` rows have them. Answers how many they were.
   func giveBackSpare(_ bytes: Int, budget: Int) -> Int {
-    let before = stored.spareBytes
-    stored.giveBackSpare(downTo: max(0, before - bytes), budget: budget)
-    return before - stored.spareBytes
+    let before = slots.spareBytes
+    slots.giveBackSpare(downTo: max(0, before - bytes), budget: budget)
+    return before - slots.spareBytes
   }
 }

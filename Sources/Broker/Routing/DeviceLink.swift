@@ -8,7 +8,7 @@ public final class DeviceLink {
   package static let unsentLimit = 8 << 20
   /// How long providers wait in all for a device that does not follow, in nanoseconds, beyond what it earns. A second
   /// bridges a device that was busy, and is over before anybody's request is.
-  static let patience: Int64 = 1_000_000_000
+  static let backPressureLimit: Int64 = 1_000_000_000
   /// What an acknowledged message earns of that, in nanoseconds: who takes 10,000 messages a second is waited for all the
   /// time, and no device can hold a provider to fewer.
   static let earnedPerMessage: Int64 = 100_000
@@ -28,7 +28,7 @@ public final class DeviceLink {
   /// Rows whose message waits in its slot for room in the window.
   var waiting: [RegistrationID] = []
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
-  private(set) var patienceLeft = DeviceLink.patience
+  private(set) var backPressureLeft = DeviceLink.backPressureLimit
   /// Waits are paid for until then.
   private var paidUntil = Instant.distantPast
   /// Strays that are put up with at present.
@@ -71,7 +71,7 @@ public final class DeviceLink {
     window.count < Self.windowLimit / 2 && outlet.unsentBytes < unsentLimit / 2
   }
 
-  // MARK: Patience
+  // MARK: Back-pressure
 
   /// Whether the provider should be slowed down so that the device can follow. Begins at half of the limits, so that
   /// what a provider connection has already read still finds room; a device that was waited for long enough is not waited
@@ -81,19 +81,19 @@ public final class DeviceLink {
     guard window.count > Self.windowLimit / 2 || hasUnsent(atLeast: unsentLimit / 2 + 1) else {
       return false
     }
-    return patienceLeft > 0
+    return backPressureLeft > 0
   }
 
   /// A provider was held back for this device. The time counts once, however many of them were at the same time.
   public func providerWaited(from start: Instant, until end: Instant) {
     let start = max(start, paidUntil)
     guard end > start else { return }
-    patienceLeft -= end.nanoseconds(since: start)
+    backPressureLeft -= end.nanoseconds(since: start)
     paidUntil = end
   }
 
-  /// A device is on this connection that had so much patience left on its last one.
-  func inheritPatience(_ left: Int64) { patienceLeft = min(patienceLeft, left) }
+  /// A device is on this connection that had so much of that time left on its last one.
+  func inheritBackPressure(_ left: Int64) { backPressureLeft = min(backPressureLeft, left) }
 
   // MARK: Acknowledgements
 
@@ -101,7 +101,7 @@ public final class DeviceLink {
   @inline(__always)
   func takeAcknowledged(_ messageId: UInt32) -> SentWindow.Entry? {
     guard let entry = window.take(messageId: messageId) else { return nil }
-    patienceLeft = min(patienceLeft + Self.earnedPerMessage, Self.patience)
+    backPressureLeft = min(backPressureLeft + Self.earnedPerMessage, Self.backPressureLimit)
     straysLeft = min(straysLeft + 1, Self.strayLimit + Self.windowLimit)
     lastAcknowledged = messageId
     return entry
@@ -149,12 +149,4 @@ public enum DeviceWay: String, Sendable, CaseIterable {
   case courier
   /// By a stream of the console (`Documentation/console-api.md#devices-without-a-device-client`).
   case stream
-}
-
-/// What a person can do to an app on a phone, or to the phone.
-public enum AppChange: String, Sendable, CaseIterable {
-  case install, update, reinstall, remove, erase, restore
-
-  /// Whether it is done to the phone, and not to one of its apps.
-  public var isOfPhone: Bool { self == .erase || self == .restore }
 }

@@ -178,11 +178,4 @@ public final class DeviceSession {
     (self.link, self.connectedAt) = (link, connectedAt)
     outlet = link.outlet
   }
-
-  /// Hands a message of a row to the connection.
-  @inline(__always)
-  func deliver(_ message: OutgoingMessage, of row: RegistrationID, isInSlot: Bool) {
-    link.window.append(message.head.id, row, isInSlot: isInSlot)
-    link.noteUnsent(outlet.deliver(message))
-  }
 }

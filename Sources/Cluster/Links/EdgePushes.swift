@@ -76,7 +76,7 @@ public final class EdgePushes<Ticket> {
   // MARK: In
 
   public func place(of push: PlainSubmission) -> Place {
-    let row = push.registration ?? broker.row(of: push.token)
+    let row = push.registration ?? broker.registry.find(presented: push.token)
     let zone = zone(of: push, row)
     let seat = surroundings.seat(zone)
     return Place(row: row, zone: zone, seat: seat, isHere: seat == .here && queue.isClear(zone))
@@ -179,7 +179,7 @@ public final class EdgePushes<Ticket> {
       guard let relayed else { return }
       var push = relayed.push
       push.topic = relayed.topic.flatMap { broker.registry.topic(named: $0) }
-      let result = broker.submitRelayed(push, id: pending.id, now: now)
+      let result = broker.routing.submitRelayed(push, id: pending.id, now: now)
       settle(pending, result.rejection, result.goneAt, now: now)
     }
   }

@@ -17,11 +17,11 @@ public struct ZoneLeader {
   ) -> LinkVerdict.Outcome {
     var push = relayed.push
     // The edge may know less of the token than this node.
-    let row = broker.row(of: push.token)
+    let row = broker.registry.find(presented: push.token)
     let isMine = isMine(row.map { broker.registry[$0].zone } ?? relayed.zone)
     guard gate.admits(relayed.stamp, in: relayed.zone, isMine: isMine, instant) else { return .notMine }
     push.topic = relayed.topic.flatMap { broker.registry.topic(named: $0) }
-    let result = broker.submitRelayed(push, id: relayed.id, now: now)
+    let result = broker.routing.submitRelayed(push, id: relayed.id, now: now)
     return result.rejection.map { .rejected($0, goneAt: result.goneAt) } ?? .accepted
   }
 
@@ -52,7 +52,7 @@ public struct ZoneLeader {
     case .deleteChannel(let topic, let environment, let id):
       return key(topic, environment, id).map { broker.channels.delete($0) } == true ? .done : .noChannel
     case .broadcast(let topic, let environment, let id, let broadcast):
-      return key(topic, environment, id).map { broker.broadcast(broadcast, to: $0) } == true
+      return key(topic, environment, id).map { broker.broadcasts.send(broadcast, to: $0) } == true
         ? .done : .noChannel
     }
   }

@@ -101,8 +101,6 @@ public final class ClusterNode {
     (self.broker, self.clock) = (broker, clock)
     replica = StateReplica(broker)
     startsOver = StartsOver(zones: map.count)
-    broker.ownedZones = [Bool](repeating: false, count: map.count)
-    broker.channels.tellsBroadcasts = true
     drivers = map.zones.map { ZoneDriver($0, client, loop, settings, asides: membership.asides, owner: self) }
     presence.countOwned = { [unowned self] in ownedCount }
     presence.countSeen = { [unowned self] in orders.last }
@@ -289,7 +287,7 @@ public final class ClusterNode {
     guard !store.isCommitting else { return }
     for (zone, heir) in moves.due() where driver(zone).role == .owning && !store.isCommitting {
       // What would be changed from here on (an expiry, a reset) is the next owner's to change: the log takes nothing more of ours.
-      broker?.ownedZones?[zone.number] = false
+      broker?.zones.set(zone.number, isOwned: false)
       driver(zone).handOver(to: heir)
     }
   }
@@ -447,7 +445,7 @@ extension ClusterNode: ZoneDriverOwner {
   }
 
   func zoneBegan(_ zone: ZoneNumber, epoch: UInt64) {
-    broker?.ownedZones?[zone.number] = true
+    broker?.zones.set(zone.number, isOwned: true)
     moves.arrived(zone)
     if let number = startsOver.awaited(zone) { tellStart(number, zone) }
     refreshSeats()
@@ -456,7 +454,7 @@ extension ClusterNode: ZoneDriverOwner {
   func zone(_ zone: ZoneNumber, confirmed turns: ClosedRange<UInt64>) { store.confirmed(zone, turns) }
 
   func zoneLeft(_ zone: ZoneNumber, to node: String) {
-    broker?.ownedZones?[zone.number] = false
+    broker?.zones.set(zone.number, isOwned: false)
     moves.left(zone)
     refreshSeats()
   }

@@ -16,7 +16,7 @@ final class StateChanges {
   }
 
   private func tell(_ zone: ZoneNumber, _ write: (inout StateWriter) -> Void) {
-    guard broker.owns(UInt16(zone.number)) else { return }
+    guard broker.zones.owns(UInt16(zone.number)) else { return }
     write(&writers[zone, default: StateWriter()])
   }
 
@@ -76,9 +76,11 @@ final class StateChanges {
     tell(zone) { StateEntry.write(registry[device], to: &$0) }
     for row in registry.registrations(of: device).reversed() {
       tell(zone) { StateEntry.write(row, of: registry, to: &$0) }
-      if broker.keptMessage(row) != nil { tell(zone) { StateEntry.writeMessage(row, of: broker, to: &$0) } }
+      if broker.deliveries.stored(row) != nil {
+        tell(zone) { StateEntry.writeMessage(row, of: broker, to: &$0) }
+      }
     }
-    for row in broker.channelRows(of: device) { tell(StoredSubscription(device: device, channel: row)) }
+    for row in broker.channels.rows(of: device) { tell(StoredSubscription(device: device, channel: row)) }
   }
 
   /// A zone's whole state as it is.
@@ -130,7 +132,8 @@ final class StateChanges {
 
   /// A name belongs to no zone: the first of ours tells it.
   private func add(_ topic: TopicEntry) {
-    guard let name = topic.name, let first = map.zones.first(where: { broker.owns(UInt16($0.number)) }) else {
+    guard let name = topic.name, let first = map.zones.first(where: { broker.zones.owns(UInt16($0.number)) })
+    else {
       return
     }
     tell(first) { StateEntry.write(name, to: &$0) }

@@ -44,7 +44,7 @@ enum StateEntry {
   /// The message of a row, or that there is none.
   static func writeMessage(_ row: RegistrationID, of broker: Broker, to out: inout StateWriter) {
     let token = broker.registry[row].token
-    guard let message = broker.keptMessage(row) else {
+    guard let message = broker.deliveries.stored(row) else {
       out.write(Kind.noMessage.rawValue)
       return out.write(token)
     }

@@ -1,5 +1,6 @@
 import Broker
 import PushModel
+import Zones
 
 /// Brings a broker's copy of a zone up to date with what its log says.
 final class StateReplica {
@@ -54,11 +55,11 @@ final class StateReplica {
       note(broker.registry.topic(named: topic) != nil)
     case .device:
       let device = try cursor.row(DeviceRow.form, .blank)
-      if !skips { note(broker.admit(device, now: now) != nil) }
+      if !skips { note(broker.rows.admit(device, now: now) != nil) }
     case .message: try applyMessage(&cursor, skips: skips)
     case .noMessage:
       let token = try cursor.token()
-      if !skips { note(broker.replicateNoMessage(token)) }
+      if !skips { note(broker.deliveries.replicate(nil, for: token)) }
     default: try applyChannel(kind, &cursor, now, skips: skips)
     }
   }
@@ -67,14 +68,14 @@ final class StateReplica {
   private func admit(_ token: StateEntry.Token, _ now: Timestamp) -> Bool {
     guard let device = broker.registry.knownDevice(token.udid), let topic = broker.registry.topic(token.topic)
     else { return false }
-    return broker.admit(token.row, of: device, topic, because: .replicated, now: now) != nil
+    return broker.rows.admit(token.row, of: device, topic, because: .replicated, now: now) != nil
   }
 
   private func applyMessage(_ cursor: inout StateCursor, skips: Bool) throws(StateCursor.Damage) {
     let (token, head) = (try cursor.token(), try cursor.row(MessageHead.form, .blank))
     let (collapseId, payload) = (try cursor.counted(), try cursor.counted())
     guard !skips else { return }
-    note(broker.replicateMessage(token, head, MessageContent(payload, collapseId: collapseId)))
+    note(broker.deliveries.replicate((head, MessageContent(payload, collapseId: collapseId)), for: token))
   }
 
   /// Channels outlive a new beginning; who listens to them does not.
@@ -88,17 +89,21 @@ final class StateReplica {
     case .channel:
       let (stores, hasNewest) = (try cursor.flag(), try cursor.flag())
       let newest = hasNewest ? try cursor.row(ChannelTable.Broadcast.form, .blank) : nil
-      note(key.map { broker.replicateChannel($0, storesNewest: stores, newest: newest, now: now) } == true)
+      note(
+        key.map { broker.broadcasts.replicateChannel($0, storesNewest: stores, newest: newest, now: now) }
+          == true)
       if let key { applyPending(name, key) }
-    case .noChannel: if let key { broker.replicateNoChannel(key) }
+    case .noChannel: if let key { _ = broker.channels.delete(key) }
     case .broadcast:
       let broadcast = try cursor.row(ChannelTable.Broadcast.form, .blank)
-      if let key { broker.replicateBroadcast(broadcast, to: key) }
+      if let key { broker.broadcasts.replicateBroadcast(broadcast, to: key) }
     default:
       let udid = try cursor.value(UDID(try cursor.text()), "a UDID")
       let seenUntil = kind == .subscription ? try cursor.time() : nil
       guard !skips, let key else { return }
-      if !broker.replicateSubscription(udid, key, seenUntil: seenUntil) { wait(udid, name, seenUntil) }
+      if !broker.broadcasts.replicateSubscription(udid, key, seenUntil: seenUntil) {
+        wait(udid, name, seenUntil)
+      }
     }
   }
 
@@ -115,10 +120,21 @@ final class StateReplica {
   private func applyPending(_ name: StateEntry.ChannelName, _ key: ChannelTable.Key) {
     guard let waiting = pending.removeValue(forKey: name) else { return }
     pendingCount -= waiting.count
-    for (udid, seenUntil) in waiting { note(broker.replicateSubscription(udid, key, seenUntil: seenUntil)) }
+    for (udid, seenUntil) in waiting {
+      note(broker.broadcasts.replicateSubscription(udid, key, seenUntil: seenUntil))
+    }
   }
 
   private func note(_ fits: Bool) {
     if !fits { misfits += 1 }
+  }
+}
+
+extension ZoneShare {
+  /// The zones of a map, none of which is changed here yet.
+  public convenience init(_ map: ZoneMap) {
+    self.init(
+      zones: map.count, ofDevice: { UInt16(map.zone(of: $0).number) },
+      ofChannel: { UInt16(map.zone(ofChannel: $0).number) })
   }
 }

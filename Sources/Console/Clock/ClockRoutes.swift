@@ -121,7 +121,7 @@ private final class ExpiryWork: SlicedWork {
 
   /// Does a little; whether there is more to do.
   func step(_ slice: inout Slice) -> Bool {
-    context.broker.dropExpired(now: context.now(), budget: Slice.rowsSwept)
+    context.broker.deliveries.dropExpired(now: context.now(), budget: Slice.rowsSwept)
     slice.spend(Slice.look)
     left -= Slice.rowsSwept
     return left > 0

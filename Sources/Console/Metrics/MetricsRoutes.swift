@@ -70,7 +70,7 @@ extension Console {
       MetricFamily(
         "apns_emulator_token_adoptions_refused_total", .counter,
         "Unknown tokens that were not registered at their first push because there are too many.",
-        value: broker.refusedAdoptions),
+        value: broker.apps.refusedAdoptions),
       MetricFamily("apns_emulator_topics", .gauge, "Topics that are known.", value: registry.topicCount),
       MetricFamily(
         "apns_emulator_feedback_entries", .gauge, "Entries that wait to be read from the feedback service.",

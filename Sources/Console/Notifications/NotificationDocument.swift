@@ -22,7 +22,7 @@ struct NotificationDocument {
   private func members(_ record: JournalRecord) -> [(String, JSONValue)] {
     let detail = broker.journal.detail(record.id)
     let isFrame = record.interface == .gateway
-    let node: [(String, JSONValue)] = broker.nodeName.map { [("node", .string($0))] } ?? []
+    let node: [(String, JSONValue)] = broker.history.nodeName.map { [("node", .string($0))] } ?? []
     return [
       ("id", .integer(Int64(clamping: record.id))),
       ("receivedAt", .string(record.receivedAt.rfc3339)),

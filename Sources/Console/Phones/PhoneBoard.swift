@@ -115,7 +115,7 @@ public final class PhoneBoard {
 
   private func happened(_ happening: PhoneHappening, _ udid: UDID) {
     if let id = happening.entry.notificationId {
-      broker.phoneTold(happening.step, of: id, on: udid, now: now())
+      broker.devices.phoneTold(happening.step, of: id, on: udid, now: now())
     }
     onEvent(udid, happening)
   }

@@ -37,7 +37,7 @@ extension Console {
     guard change == .reinstall || installed != nil else {
       throw ConsoleError.notFound("\(topicName) is not installed on \(udid) in \(environment.name)")
     }
-    let token = broker.change(
+    let token = broker.apps.change(
       change, device: device, topic: topic, environment: environment, now: request.now)
     guard let row = change == .remove ? installed : token.flatMap(broker.registry.find) else {
       throw noRoom(device, udid)
@@ -51,7 +51,7 @@ extension Console {
   {
     let device = try newOrKnownDevice(udid, now)
     let topic = try newOrKnownTopic(topicName)
-    let token = broker.change(.install, device: device, topic: topic, environment: environment, now: now)
+    let token = broker.apps.change(.install, device: device, topic: topic, environment: environment, now: now)
     guard let row = token.flatMap(broker.registry.find) else { throw noRoom(device, udid) }
     return row
   }
@@ -60,7 +60,7 @@ extension Console {
   func eraseDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
     try checkNoBody(request)
     let device = try knownDevice(request)
-    broker.erase(device, now: request.now)
+    broker.apps.erase(device, now: request.now)
     return GrowingDocument(RegistryDocument(broker: broker).device(device))
   }
 
@@ -68,7 +68,7 @@ extension Console {
   func restoreDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
     try checkNoBody(request)
     let device = try knownDevice(request)
-    guard broker.restore(device, now: request.now) else { throw noRoom(device, try request.udid()) }
+    guard broker.apps.restore(device, now: request.now) else { throw noRoom(device, try request.udid()) }
     return GrowingDocument(RegistryDocument(broker: broker).device(device))
   }
 
@@ -76,7 +76,7 @@ extension Console {
   func disconnectDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
     try checkNoBody(request)
     let device = try knownDevice(request)
-    let wasOnline = broker.disconnect(
+    let wasOnline = broker.devices.disconnect(
       device: device, reason: "the console asked for it", now: request.now)
     return HTTPResponse(json: ["udid": .string(request.part("udid")), "disconnected": .bool(wasOnline)])
   }

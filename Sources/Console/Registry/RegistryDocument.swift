@@ -89,7 +89,7 @@ struct RegistryDocument {
 
   /// The message of one row that waits, or is on its way and not yet acknowledged.
   private func keptMessage(_ row: RegistrationID) -> JSONValue? {
-    guard let kept = broker.keptMessage(row) else { return nil }
+    guard let kept = broker.deliveries.stored(row) else { return nil }
     let registration = registry[row]
     return [
       "id": .integer(Int64(clamping: kept.head.id)),

@@ -40,7 +40,7 @@ extension Console {
     let claim = try TokenClaim(request.object(), environment: context.environment)
     let device = try newOrKnownDevice(claim.udid, request.now)
     let topic = try newOrKnownTopic(claim.topic)
-    let outcome = broker.adopt(
+    let outcome = broker.apps.adopt(
       token, device: device, topic: topic, environment: claim.environment, now: request.now)
     switch outcome {
     case .registered(let row): return shown(row, status: 201)

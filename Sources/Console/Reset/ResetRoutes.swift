@@ -52,9 +52,11 @@ extension Console {
     case .faults: context.faults?.removeAll()
     case .clock: context.clock?.reset()
     case .feedback:
-      broker.feedback.clear(broker.feedback.rows.filter { broker.owns(broker.registry[$0].zone) })
+      broker.feedback.clear(broker.feedback.rows.filter { broker.zones.owns(broker.registry[$0].zone) })
       broker.feedback.clearForeign(broker.feedback.foreign.entries.map(\.id))
-    case .store: broker.dropStored(now: now)
+    case .store:
+      _ = broker.deliveries.dropStored(from: 0, budget: .max, now: now)
+      broker.channels.dropBroadcasts()
     case .channels: while broker.channels.deleteSome(ChannelTable.limit) {}
     case .devices:
       if let orders = context.orders { orders.forgetDevices() } else { broker.forgetDevices(now: now) }

@@ -43,7 +43,7 @@ final class ResetSweep: SlicedWork {
       // Another reset has forgotten the devices, and their entries with them: the rows are gone, or somebody else's.
       guard broker.registry.generation == generation else { return false }
       slice.spend(Self.each * Self.atOnce)
-      broker.feedback.clear(rows.prefix(Self.atOnce).filter { broker.owns(broker.registry[$0].zone) })
+      broker.feedback.clear(rows.prefix(Self.atOnce).filter { broker.zones.owns(broker.registry[$0].zone) })
       rows = rows.dropFirst(Self.atOnce)
       return !rows.isEmpty
     }
@@ -59,7 +59,7 @@ final class ResetSweep: SlicedWork {
   private func addMessages() {
     var row: Int? = 0
     sweeps.append { [context] _ in
-      row = context.broker.dropStored(from: row ?? 0, budget: Slice.rowsSwept, now: context.now())
+      row = context.broker.deliveries.dropStored(from: row ?? 0, budget: Slice.rowsSwept, now: context.now())
       return row != nil
     }
   }
@@ -79,7 +79,7 @@ final class ResetSweep: SlicedWork {
     var place: Int? = 0
     sweeps.append { [context] slice in
       slice.spend(Self.each * Self.atOnce)
-      place = context.broker.endSessions(from: place ?? 0, budget: Self.atOnce, now: context.now())
+      place = context.broker.devices.endSessions(from: place ?? 0, budget: Self.atOnce, now: context.now())
       return place != nil
     }
   }

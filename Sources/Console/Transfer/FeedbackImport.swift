@@ -44,7 +44,8 @@ struct FeedbackImport {
   /// Of several nodes each takes its own.
   private mutating func find(_ token: ChosenToken, _ rows: [DeviceToken: RegistrationID], _ broker: Broker) {
     let name = broker.registry.name(of: token)
-    guard let row = rows[name] ?? broker.registry.find(name), broker.owns(broker.registry[row].zone) else {
+    guard let row = rows[name] ?? broker.registry.find(name), broker.zones.owns(broker.registry[row].zone)
+    else {
       return
     }
     told.insert(row)

@@ -90,7 +90,7 @@ struct ImportChanges {
 
   /// Of several nodes each takes its own.
   private mutating func beginDevice(_ device: SavedDevice, _ slice: inout Slice) throws {
-    guard broker.owns(device.udid) else {
+    guard broker.zones.owns(device.udid) else {
       index += 1
       return
     }
@@ -102,7 +102,7 @@ struct ImportChanges {
   /// What it has besides is taken off it.
   private mutating func endDevice(_ id: DeviceID, _ state: inout SavedState, _ slice: inout Slice) {
     slice.spend(device?.known.count ?? 0)
-    broker.abandonOthers(id, keeping: device?.rows ?? [], now: now)
+    broker.apps.abandonOthers(id, keeping: device?.rows ?? [], now: now)
     state.devices[index].rows = []
     (device, inner) = (nil, 0)
     index += 1

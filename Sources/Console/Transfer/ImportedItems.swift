@@ -13,7 +13,7 @@ struct ImportedItems {
   init(_ context: ConsoleContext, _ now: Timestamp) { (self.context, self.now) = (context, now) }
 
   func importDevice(_ device: SavedDevice) throws -> DeviceID {
-    guard let id = broker.admit(device.told, now: now) else {
+    guard let id = broker.rows.admit(device.told, now: now) else {
       throw ConsoleError.full("devices", limit: Registry.rowLimit)
     }
     return id
@@ -25,7 +25,7 @@ struct ImportedItems {
     }
     var told = row.told
     told.token = token
-    guard let index = broker.admit(told, of: device, topic, because: .imported, now: now) else {
+    guard let index = broker.rows.admit(told, of: device, topic, because: .imported, now: now) else {
       guard told.chosen == nil || registry.chosenCount < broker.registry.chosenLimit else {
         throw ConsoleError.full("chosen tokens", limit: broker.registry.chosenLimit)
       }
@@ -37,7 +37,7 @@ struct ImportedItems {
   func importMessage(_ message: SavedMessage, _ row: RegistrationID) {
     // The app may have gone since its row was imported.
     guard registry[row].isActive else { return }
-    if let kept = broker.keptMessage(row), message.isSame(as: SavedMessage(kept)) { return }
+    if let kept = broker.deliveries.stored(row), message.isSame(as: SavedMessage(kept)) { return }
     let registration = registry[row]
     let receivedAt = message.receivedAt ?? now
     let latest = receivedAt.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
@@ -53,7 +53,7 @@ struct ImportedItems {
         submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
         Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
           submission.collapseId = collapseId
-          broker.importMessage(
+          broker.deliveries.importMessage(
             submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
             now: now)
         }
@@ -79,12 +79,12 @@ struct ImportedItems {
 
   /// Of several nodes each takes its own.
   func importSubscriber(_ subscriber: SavedSubscriber, _ key: ChannelTable.Key) throws {
-    guard broker.owns(subscriber.udid) else { return }
+    guard broker.zones.owns(subscriber.udid) else { return }
     guard let device = registry.device(subscriber.udid, now: now) else {
       throw ConsoleError.full("devices", limit: Registry.rowLimit)
     }
     let seenUntil = subscriber.seenUntil ?? Timestamp(nanoseconds: .min)
-    guard broker.importSubscription(device, key, seenUntil: seenUntil, now: now) else {
+    guard broker.broadcasts.importSubscription(device, key, seenUntil: seenUntil, now: now) else {
       throw ConsoleError.conflict("there are too many channels or subscriptions")
     }
   }
@@ -93,7 +93,7 @@ struct ImportedItems {
   private static let broadcastSeconds: Int64 = 8 * 3600
 
   func importBroadcast(_ message: SavedMessage, _ key: ChannelTable.Key) {
-    guard broker.owns(channel: key.id) else { return }
+    guard broker.zones.owns(channel: key.id) else { return }
     if let kept = broker.channels.newest(key).map(SavedMessage.init) {
       // One that is kept always has an expiration, a person's document need not.
       var told = message
@@ -110,7 +110,7 @@ struct ImportedItems {
       (submission.priority, submission.pushType) = (message.priority ?? .immediate, .liveactivity)
       submission.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
       submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
-      broker.importBroadcast(
+      broker.broadcasts.importBroadcast(
         submission, to: key, sentAt: sentAt, expiresAt: message.expiresAt ?? min(asked, latest), now: now)
     }
   }

@@ -14,7 +14,7 @@ struct StateExport {
   /// Throws when it is too much for one document.
   func document() throws -> GrowingDocument {
     guard registry.registrationCount <= SavedState.rowLimit, registry.deviceCount <= SavedState.rowLimit,
-      registry.topicCount <= SavedState.rowLimit, broker.subscriptionCount <= SavedState.rowLimit
+      registry.topicCount <= SavedState.rowLimit, broker.channels.subscriptionCount <= SavedState.rowLimit
     else {
       throw ConsoleError.conflict(
         "there are more than \(SavedState.rowLimit) tokens, devices, topics or subscriptions; copy the data folder instead"
@@ -59,7 +59,7 @@ struct StateExport {
       guard let row = rows.next(), registry.contains(row) else { return .end }
       let registration = registry[row]
       if !registration.isActive { written.gone.insert(row) }
-      let message = broker.keptMessage(row).map(SavedMessage.init)
+      let message = broker.deliveries.stored(row).map(SavedMessage.init)
       return .value(
         SavedRow(registry.told(row), of: registry[registration.topic], message: message).document)
     }
@@ -93,13 +93,13 @@ struct StateExport {
       storesNewest: broker.channels.storesNewest(key) ?? false)
     channel.message = broker.channels.newest(key).map(SavedMessage.init)
     let head = SavedChannel.form.members(channel).map { GrowingDocument.Member.value($0.0, $0.1) }
-    let devices = broker.subscribers(key).filter { $0.index < written.deviceCount }
+    let devices = broker.broadcasts.subscribers(key).filter { $0.index < written.deviceCount }
     guard !devices.isEmpty else { return head }
     let (registry, broker) = (registry, broker)
     let udid = { (device: DeviceID) in registry[device].udid }
     return head + [
       .sorted("subscribers", devices, by: { udid($0).text < udid($1).text }) { device in
-        guard let seenUntil = broker.seenUntil(device, key) else { return .nothing }
+        guard let seenUntil = broker.broadcasts.seenUntil(device, key) else { return .nothing }
         return .value(SavedSubscriber(udid: udid(device), seenUntil: seenUntil).document)
       }
     ]

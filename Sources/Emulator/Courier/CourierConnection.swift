@@ -97,10 +97,10 @@ final class CourierConnection: ConnectionHandler {
     _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
     // Nearly all frames are receipts: who they are for is looked up once for all.
-    let (broker, link) = (broker, output.link)
+    let (deliveries, link) = (broker.deliveries, output.link)
     while isListening, let frame = try decoder.next(&input, limit: session.frameLimit) {
       if let receipt = try session.acknowledgement(in: frame) {
-        acknowledge(receipt, to: broker, link, now)
+        acknowledge(receipt, to: deliveries, link, now)
       } else {
         perform(session.frameReceived(frame, at: instant), instant, now)
         if leavesRest(&input) { return }
@@ -152,7 +152,7 @@ final class CourierConnection: ConnectionHandler {
       if let answer = identities.replaceFilter(update, of: token, now: now) { output.tell(answer.encoded) }
     case .provideToken(let request, let token):
       if let answer = identities.answer(request, of: token, now: now) { output.answer(answer.encoded) }
-    case .acknowledge(let receipt): acknowledge(receipt, to: broker, output.link, now)
+    case .acknowledge(let receipt): acknowledge(receipt, to: broker.deliveries, output.link, now)
     case .subscribe(let subscription):
       if let answer = identities.answer(subscription, now: now) { output.write(answer.encoded) }
     case .phoneReported(let report):
@@ -163,9 +163,9 @@ final class CourierConnection: ConnectionHandler {
 
   @inline(__always)
   private func acknowledge(
-    _ receipt: Acknowledgement, to broker: Broker, _ link: DeviceLink, _ now: Timestamp
+    _ receipt: Acknowledgement, to deliveries: Deliveries, _ link: DeviceLink, _ now: Timestamp
   ) {
-    switch broker.deliveries.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now)
+    switch deliveries.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now)
     {
     case .taken: service.devices.madeProgress = true
     case .stray: break
@@ -218,7 +218,7 @@ final class CourierConnection: ConnectionHandler {
     let name = told == nil ? connection.requestedName : told?.requestedName
     let environment = name.flatMap { Environment(serverName: $0) } ?? service.defaultEnvironment
     guard
-      let connected = broker.connect(
+      let connected = broker.devices.connect(
         device.udid, keyFingerprint: device.keyFingerprint, environment: environment,
         offeredBaseToken: request.baseToken, link: output.link, now: now)
     else { return perform(session.identityRefused(date: CourierService.worldDate())) }

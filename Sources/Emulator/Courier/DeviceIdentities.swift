@@ -21,7 +21,7 @@ struct DeviceIdentities {
     all.map(\.session.device).filter(broker.registry.contains).map { broker.registry[$0].udid }
   }
 
-  mutating func add(_ connected: Broker.Connected) {
+  mutating func add(_ connected: Devices.Connected) {
     all.removeAll { $0.session.device == connected.session.device }
     all.append(Identity(baseToken: connected.baseToken, session: connected.session))
   }
@@ -29,7 +29,7 @@ struct DeviceIdentities {
   mutating func disconnect(now: Timestamp) {
     let gone = all
     all = []
-    for identity in gone { broker.disconnect(identity.session, now: now) }
+    for identity in gone { broker.devices.disconnect(identity.session, now: now) }
   }
 
   private func session(_ token: DeviceToken) -> DeviceSession? {
@@ -39,7 +39,7 @@ struct DeviceIdentities {
   /// Answers what the device is told of it unasked, if anything.
   func replaceFilter(_ update: FilterUpdate, of token: DeviceToken, now: Timestamp) -> NoStorage? {
     guard let session = session(token) else { return nil }
-    let count = broker.setFilter(session, enabled: update.enabled, now: now)
+    let count = broker.devices.setFilter(session, enabled: update.enabled, now: now)
     return count == 0 ? NoStorage(baseToken: token) : nil
   }
 
@@ -47,7 +47,7 @@ struct DeviceIdentities {
   func answer(_ request: AppTokenRequest, of token: DeviceToken, now: Timestamp) -> AppTokenResponse? {
     guard let session = session(token) else { return nil }
     let removed = AppTokenResponse(answering: request, with: nil, refusal: AppTokenResponse.statusRemoved)
-    if let held = request.heldToken, broker.wasRemoved(held, from: session) { return removed }
+    if let held = request.heldToken, broker.apps.wasRemoved(held, from: session) { return removed }
     // What there is a token of can be shown by its name.
     defer { if let name = request.topicName { broker.registry.learn(name) } }
     var context: TokenContext?
@@ -57,17 +57,17 @@ struct DeviceIdentities {
     case .unreadable: return AppTokenResponse(answering: request, with: nil)
     }
     if let context, request.isOver {
-      broker.endToken(session, topic: request.topic, context, now: now)
+      broker.apps.endToken(session, topic: request.topic, context, now: now)
       return removed
     }
-    let token = broker.appToken(session, topic: request.topic, context, now: now)
+    let token = broker.apps.appToken(session, topic: request.topic, context, now: now)
     return AppTokenResponse(answering: request, with: token)
   }
 
   /// Joins and leaves channels; one refusal refuses the whole answer, what could be done stays done.
   func answer(_ subscription: ChannelSubscription, now: Timestamp) -> ChannelConfirmation? {
     guard let session = session(subscription.baseToken) else { return nil }
-    if subscription.replaces { broker.leaveAll(session) }
+    if subscription.replaces { broker.broadcasts.leaveAll(session) }
     var isDone = true
     for entry in subscription.entries {
       guard let topic = Topic(entry.topic).flatMap({ broker.registry.knownTopic(named: $0) }) else {
@@ -75,10 +75,10 @@ struct DeviceIdentities {
         continue
       }
       let key = { ChannelTable.Key(topic: topic, environment: session.environment, id: $0) }
-      for channel in entry.leave { broker.leave(session, key(channel.id)) }
+      for channel in entry.leave { broker.broadcasts.leave(session, key(channel.id)) }
       for channel in entry.join {
         let seen = channel.lastMessageTime.map { Timestamp(nanoseconds: Int64(clamping: $0)) }
-        isDone = broker.join(session, key(channel.id), seenUntil: seen, now: now) && isDone
+        isDone = broker.broadcasts.join(session, key(channel.id), seenUntil: seen, now: now) && isDone
       }
     }
     return ChannelConfirmation(

@@ -49,7 +49,7 @@ final class FleetEvents: FleetService {
           payload: payload)
         (submission.messageID, submission.pushType) = (id, .mdm)
         (submission.expiration, submission.registration) = (push.expiration, row)
-        return broker.submit(submission, detail: nil, now: now)
+        return broker.routing.submit(submission, detail: nil, now: now)
       }
     }
     if let rejection = result.rejection { return Self.refusal(rejection, goneAt: result.goneAt, id) }
@@ -60,7 +60,7 @@ final class FleetEvents: FleetService {
   private func row(of token: ChosenToken, _ now: Timestamp) -> RegistrationID? {
     if let row = broker.registry.find(token) { return row }
     guard let topic = Topic(Self.topic).flatMap(broker.registry.topic(named:)) else { return nil }
-    return broker.adoptUnknown(token, topic: topic, environment: environment, now: now)
+    return broker.apps.adoptUnknown(token, topic: topic, environment: environment, now: now)
   }
 
   func open(hex: String?, _ exchange: HTTPExchange) {

@@ -87,7 +87,7 @@ final class Gateway {
     submission.connection = provider.connection
     return frame.withUnsafeBytes {
       submission.frame = $0
-      return broker.recordRejection(submission, .protocolError, now: now)
+      return broker.routing.recordRejection(submission, .protocolError, now: now)
     }
   }
 
@@ -152,7 +152,7 @@ final class Gateway {
   ) -> SubmissionResult {
     var submission = provider.submission(notification)
     submission.detail = detail
-    let id = broker.recordRejection(submission, rejection, now: now)
+    let id = broker.routing.recordRejection(submission, rejection, now: now)
     return SubmissionResult(id: id, rejection: rejection)
   }
 

@@ -98,6 +98,7 @@ final class GatewayConnection: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     let broker = gateway.broker
+    let routing = broker.routing
     provider?.refresh(broker.registry)
     guard let provider, !isEnding else { return }
     broker.noteRead()
@@ -107,7 +108,7 @@ final class GatewayConnection: ConnectionHandler {
     func takeNext(_ notification: LegacyNotification) -> LegacyDecoder.Next {
       take(notification, from: provider, now: now)
     }
-    let failure = decoder.receive(bytes, ahead: { broker.prefetch(tokenAt: $0) }, takeNext)
+    let failure = decoder.receive(bytes, ahead: { routing.prefetch(tokenAt: $0) }, takeNext)
     if let failure { take(failure, from: provider) }
     partialBytes = decoder.heldBytes
     if isClear { countMemory() } else { advance() }
@@ -299,7 +300,7 @@ final class GatewayConnection: ConnectionHandler {
     guard !isSlowedDown else { return }
     isSlowedDown = true
     readOrNot()
-    gateway.waitForDevice(token.flatMap { gateway.broker.link(of: $0) }, self)
+    gateway.waitForDevice(token.flatMap { gateway.broker.routing.link(of: $0) }, self)
   }
 
   /// The device has caught up, or so it is tried.
@@ -318,7 +319,7 @@ final class GatewayConnection: ConnectionHandler {
     dropWaiting()
     for undo in ending.thrownAway { undo() }
     sink.throwAway(of: number)
-    gateway.broker.gatewayAnswers()
+    gateway.broker.turn.gatewayAnswers()
     if ending.command != LegacyCommand.simple.rawValue {
       connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
     }
@@ -371,7 +372,7 @@ extension GatewayConnection: PushWaiter {
   /// Everything up to the last accepted notification went through (`Documentation/binary-protocol.md#statuses`, 10).
   func endWithoutVerdicts() {
     guard let connection, connection.isOpen else { return }
-    gateway.broker.gatewayAnswers()
+    gateway.broker.turn.gatewayAnswers()
     if let last = window.lastAccepted {
       connection.send(LegacyErrorPacket(.shutdown, last).bytes)
       forgotten += sink.kept(of: number)

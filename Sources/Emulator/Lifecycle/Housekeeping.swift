@@ -27,7 +27,7 @@ final class Housekeeping {
   }
 
   private func keepHouse() {
-    emulator.broker.dropExpired(now: emulator.clock.now(), budget: Self.expiryBudget)
+    emulator.broker.deliveries.dropExpired(now: emulator.clock.now(), budget: Self.expiryBudget)
     emulator.tokenVerifier.pickUpChanges()
     tellOfUnusedFiles()
     emulator.provider.endIdle()

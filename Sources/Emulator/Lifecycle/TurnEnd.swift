@@ -82,7 +82,7 @@ package final class TurnEnd {
   private func commitAtOnce() {
     guard commitChanges() else { return }
     flushDevices()
-    if broker.storeUnsent(), !commitChanges() { return }
+    if broker.turn.storeUnsent(), !commitChanges() { return }
     pushLog.writeNew(before: broker.journal.nextId)
     capture?.commitBegins()
     capture?.commitEnded()
@@ -90,7 +90,7 @@ package final class TurnEnd {
 
   /// Whether everything that changed is in the store.
   private func commitChanges() -> Bool {
-    let changes = broker.takeChanges()
+    let changes = broker.turn.takeChanges()
     guard let store, !changes.isEmpty else { return true }
     return guarded { _ = try store.commit(changes, of: broker) }
   }
@@ -99,8 +99,8 @@ package final class TurnEnd {
 
   /// What goes to devices is stored with all else, as nothing may leave before.
   private func beginCommit() {
-    _ = broker.storeUnsent()
-    let changes = broker.takeChanges()
+    _ = broker.turn.storeUnsent()
+    let changes = broker.turn.takeChanges()
     let end = broker.journal.nextId
     capture?.commitBegins()
     guarded {

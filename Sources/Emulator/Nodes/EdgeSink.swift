@@ -87,7 +87,7 @@ final class EdgeSink: PushSink {
       return id.map { .later($0) } ?? wait(ticket)
     }
     guard cluster.waitingTime < Self.engineGrace else { return waitForEngine(push, detail, ticket, now) }
-    return .now(broker.submit(push, detail: detail, now: now))
+    return .now(broker.routing.submit(push, detail: detail, now: now))
   }
 
   /// The engine lets this node wait: nothing more is taken in, and after a while no more is waited.
@@ -96,7 +96,7 @@ final class EdgeSink: PushSink {
   ) -> PushVerdict {
     guard cluster.waitingTime >= Self.patience else { return wait(ticket) }
     let rejection = Rejection.unavailable(on: push.interface)
-    let id = broker.recordRejection(Submission(push, detail: detail), rejection, now: now)
+    let id = broker.routing.recordRejection(Submission(push, detail: detail), rejection, now: now)
     refused += 1
     return .now(SubmissionResult(id: id, rejection: rejection))
   }
@@ -177,7 +177,7 @@ extension EdgeSink: BroadcastSink {
       return broadcasts.broadcast(
         submission, to: key, storageSeconds: storageSeconds, for: ticket, now: now)
     }
-    let broadcast = broker.beginBroadcast(submission, storageSeconds: storageSeconds, now: now)
+    let broadcast = broker.broadcasts.begin(submission, storageSeconds: storageSeconds, now: now)
     commands.ask(.broadcast(topic: topic, key.environment, id: key.id, broadcast), in: zone) {
       [unowned self] in
       let rejection = Rejection(ofBroadcast: $0)

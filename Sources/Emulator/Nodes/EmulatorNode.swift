@@ -65,9 +65,6 @@ final class EmulatorNode {
   init(_ cluster: ClusterNode, _ emulator: Emulator) {
     let (loop, broker, clock) = (emulator.loop, emulator.broker, emulator.clock)
     (self.cluster, self.loop, self.broker) = (cluster, loop, broker)
-    let map = cluster.map
-    broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
-    broker.zoneOfChannel = { UInt16(map.zone(ofChannel: $0).number) }
     service = emulator.join(cluster)
     links = EdgeLinks(service.caller, ordinal: cluster.membership.ordinal)
     commands = EdgeCommands(loop: loop, cluster: cluster, links: links, broker: broker)
@@ -94,7 +91,7 @@ final class EmulatorNode {
     emulator.feedback.onRead = { [unowned self] in tellOfFeedback($0) }
     let clock = emulator.clock
     cluster.callbacks.parting = { [unowned broker] zone in
-      broker.endSessions(
+      broker.devices.endSessions(
         of: UInt16(zone.number), reason: "the device's zone moves to another node", now: clock.now())
     }
     cluster.callbacks.seatsChanged = { [unowned self] _ in
@@ -202,7 +199,7 @@ final class EmulatorNode {
   /// Rows of this node's zones are cleared as ever.
   private func tellOfFeedback(_ rows: [RegistrationID]) {
     let byZone = Dictionary(grouping: rows) { broker.registry[$0].zone }
-    for (zone, rows) in byZone where !broker.owns(zone) {
+    for (zone, rows) in byZone where !broker.zones.owns(zone) {
       let tokens = rows.map { broker.registry[$0].token }
       for start in stride(from: 0, to: tokens.count, by: 1000) {
         let part = Array(tokens[start..<min(start + 1000, tokens.count)])

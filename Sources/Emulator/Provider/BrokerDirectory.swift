@@ -23,7 +23,7 @@ final class BrokerDirectory: DeviceDirectory {
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
-    let standing = broker.standing(of: token, topic: topic, environment: environment, now: now)
+    let standing = broker.routing.standing(of: token, topic: topic, environment: environment, now: now)
     if let isElsewhere, standing == .unknown, isElsewhere(token) { return .elsewhere }
     return standing
   }
@@ -48,7 +48,7 @@ final class BrokerDirectory: DeviceDirectory {
     guard broker.options.adoptsTokens, let token = chosen(digits),
       token.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
     else { return .unwanted }
-    guard broker.hasRoomForUnknown() else { return .full(limit: broker.registry.chosenLimit) }
+    guard broker.apps.hasRoomForUnknown() else { return .full(limit: broker.registry.chosenLimit) }
     if let topic, let team, !broker.registry.mayUse(topic, team: team) {
       return .teamIsFull(limit: broker.registry.topicsPerTeam)
     }

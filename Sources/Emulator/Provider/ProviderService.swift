@@ -163,7 +163,7 @@ final class ProviderService {
     withSubmission(message, rejected.messageID, interface, environment, source) {
       var submission = $0
       submission.detail = NotificationDetail(rejected.explanation, fault: fault)
-      let id = broker.recordRejection(submission, rejected.rejection, now: now)
+      let id = broker.routing.recordRejection(submission, rejected.rejection, now: now)
       if message.bodyByteCount > message.body.count {
         broker.journal.noteFullBody(of: id, bytes: message.bodyByteCount)
       }

@@ -103,9 +103,9 @@ final class PushWaiters {
 
 /// This emulator's own devices: all is known at once, and what is accepted is committed at the end of the turn.
 final class LocalSink: PushSink {
-  private let broker: Broker
+  private let routing: Routing
 
-  init(_ broker: Broker) { self.broker = broker }
+  init(_ broker: Broker) { routing = broker.routing }
 
   var window: Int { .max }
   var mayRetry: Bool { false }
@@ -114,7 +114,7 @@ final class LocalSink: PushSink {
   func submit(
     _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
-    .now(broker.submit(push, detail: detail, now: now))
+    .now(routing.submit(push, detail: detail, now: now))
   }
 
   func flush() {}
@@ -122,4 +122,24 @@ final class LocalSink: PushSink {
   func forget(kept: [Int64]) {}
   func kept(of waiter: Int) -> [Int64] { [] }
   func throwAway(of waiter: Int) {}
+}
+
+/// The same for broadcasts. A provider hears of success once all who listened have been handed its broadcast: in the same turn, but
+/// for channels with so many that this takes some.
+final class LocalBroadcasts: BroadcastSink {
+  private let broadcasts: Broadcasts
+  private let waiters: PushWaiters
+
+  init(_ broker: Broker, _ waiters: PushWaiters) { (broadcasts, self.waiters) = (broker.broadcasts, waiters) }
+
+  func broadcast(
+    _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
+    now: Timestamp
+  ) -> PushVerdict {
+    let id = broadcasts.send(submission, to: key, storageSeconds: storageSeconds, now: now) { [waiters] in
+      // Nobody waits yet for what is through at once.
+      waiters.settle(ticket, SubmissionResult(id: $0))
+    }
+    return broadcasts.isUnderWay(id) ? .later(id) : .now(SubmissionResult(id: id))
+  }
 }

@@ -68,7 +68,7 @@ final class DeviceStream {
     connection.hold(Self.ownBytes)
     let now = service.clock.now()
     if form == .console { send(document.registered(session, topics, now: now)) }
-    broker.setFilter(session, enabled: topics, now: now)
+    broker.devices.setFilter(session, enabled: topics, now: now)
   }
 
   /// Sends a sign of life if nothing waits to be read.
@@ -139,7 +139,7 @@ final class DeviceStream {
   private func leave(_ reason: String) {
     guard let session else { return }
     self.session = nil
-    broker.disconnect(session, now: service.clock.now())
+    broker.devices.disconnect(session, now: service.clock.now())
     ended(reason)
   }
 
@@ -184,7 +184,8 @@ extension DeviceStream: CourierOutlet, DeviceOutput {
     let now = service.clock.now()
     if form == .console { send(document.app(topic, change, of: session, now: now)) }
     guard hasAllTopics, !change.isOfPhone else { return }
-    broker.setFilter(session, enabled: broker.topics(of: session.device, in: session.environment), now: now)
+    broker.devices.setFilter(
+      session, enabled: broker.apps.topics(of: session.device, in: session.environment), now: now)
   }
 
   func endSession(reason: String) {

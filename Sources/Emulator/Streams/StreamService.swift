@@ -92,13 +92,13 @@ final class StreamService {
       return .failure(.full("topics", limit: Registry.topicLimit))
     }
     guard
-      let connected = broker.connect(
+      let connected = broker.devices.connect(
         order.udid, keyFingerprint: registry[device].keyFingerprint, environment: order.environment,
         offeredBaseToken: nil, link: link, now: now)
     else { return .failure(.full("devices", limit: Registry.rowLimit)) }
     let hashes = topics.map { registry[$0].hash }
-    for hash in hashes { _ = broker.appToken(connected.session, topic: hash, now: now) }
-    let wanted = hashes.isEmpty ? broker.topics(of: device, in: order.environment) : hashes
+    for hash in hashes { _ = broker.apps.appToken(connected.session, topic: hash, now: now) }
+    let wanted = hashes.isEmpty ? broker.apps.topics(of: device, in: order.environment) : hashes
     return .success((connected.session, wanted))
   }
 
@@ -141,7 +141,7 @@ final class StreamService {
         // A reset may have forgotten it.
         let isKnown = broker.registry.contains(session.device)
         guard !isKnown || isGone(broker.registry[session.device].udid) else { continue }
-        broker.disconnect(session, now: clock.now())
+        broker.devices.disconnect(session, now: clock.now())
       }
       stream.endSession(reason: reason)
     }

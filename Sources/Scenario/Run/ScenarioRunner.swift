@@ -234,8 +234,10 @@ public final class ScenarioRunner {
     case .erased, .restored:
       let (broker, now) = (stage.emulator.broker, stage.emulator.clock.now())
       guard let device = broker.registry.knownDevice(phone.udid) else { return }
-      if act.state == .erased { return broker.erase(device, now: now) }
-      guard broker.restore(device, now: now) else { throw StageError("there is no room for more tokens") }
+      if act.state == .erased { return broker.apps.erase(device, now: now) }
+      guard broker.apps.restore(device, now: now) else {
+        throw StageError("there is no room for more tokens")
+      }
     }
   }
 

@@ -62,7 +62,7 @@ struct MessageLog {
   }
 
   private mutating func append(_ row: RegistrationID, _ broker: Broker) throws(StoreError) {
-    let message = broker.keptMessage(row)
+    let message = broker.deliveries.stored(row)
     let wasLive = release(row)
     // Nothing on disk says otherwise.
     if message == nil, !wasLive { return }
@@ -181,7 +181,7 @@ struct MessageLog {
         guard case .kept(let message) = change, segmentOfRow[message.registration.index] == number else {
           return
         }
-        broker.restore(message)
+        broker.deliveries.restore(message)
       }
     }
   }

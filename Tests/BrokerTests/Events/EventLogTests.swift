@@ -52,12 +52,12 @@ import Broker
     lab.broker.events.turnOn()
     let row = try lab.row()
     let device = try lab.device()
-    _ = lab.broker.change(
+    _ = lab.broker.apps.change(
       .remove, device: device, topic: try lab.topic(), environment: .sandbox, now: lab.now)
     _ = try lab.connect()
     let first = lab.broker.events.nextNumber
     lab.push(row, "finds out")
-    lab.broker.erase(device, now: lab.now)
+    lab.broker.apps.erase(device, now: lab.now)
     #expect(
       words(lab, from: first).filter { !$0.hasPrefix("discarded") } == [
         "notification 1", "token gone 0", "device erased 0", "device disconnected 0",

@@ -55,10 +55,10 @@ struct ForeignFeedbackTests {
   func changes() throws {
     try note([1])
     let id = try #require(lab.broker.feedback.foreign.entries.first?.id)
-    #expect(lab.broker.takeChanges().foreignFeedback == [id])
-    #expect(lab.broker.takeChanges().foreignFeedback == [])
+    #expect(lab.broker.turn.takeChanges().foreignFeedback == [id])
+    #expect(lab.broker.turn.takeChanges().foreignFeedback == [])
     lab.broker.feedback.clearForeign([id])
-    let changes = lab.broker.takeChanges()
+    let changes = lab.broker.turn.takeChanges()
     #expect(changes.foreignFeedback == [id] && !changes.isEmpty)
     #expect(lab.broker.feedback.foreign[id] == nil)
   }

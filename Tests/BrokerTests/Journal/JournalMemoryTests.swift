@@ -19,7 +19,7 @@ struct JournalMemoryTests {
         token: UnsafeRawBufferPointer(rebasing: bytes[start..<start + token.count]),
         payload: UnsafeRawBufferPointer(rebasing: bytes[(start + token.count + 3)...]))
       submission.frame = bytes
-      return lab.broker.recordRejection(submission, .payloadTooLarge, now: lab.now)
+      return lab.broker.routing.recordRejection(submission, .payloadTooLarge, now: lab.now)
     }
   }
 
@@ -32,7 +32,7 @@ struct JournalMemoryTests {
       return body.withUnsafeBytes { body in
         fields.withUnsafeBytes { fields in
           (submission.payload, submission.fields) = (body, fields)
-          return lab.broker.recordRejection(submission, .payloadTooLarge, now: lab.now)
+          return lab.broker.routing.recordRejection(submission, .payloadTooLarge, now: lab.now)
         }
       }
     }

@@ -78,7 +78,7 @@ struct JournalTests {
       lab.submission(to: token, "", topic: 0) { submission in
         var submission = submission
         submission.detail = NotificationDetail(explanation: "\(number)")
-        return lab.broker.submit(submission, now: lab.now).id
+        return lab.broker.routing.submit(submission, now: lab.now).id
       }
     }
     #expect(ids.map { lab.broker.journal.detail($0)?.explanation } == [nil, "1", "2"])

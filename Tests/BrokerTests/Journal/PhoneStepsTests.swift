@@ -18,9 +18,9 @@ struct PhoneStepsTests {
     lab.broker.events.turnOn()
     let first = lab.broker.events.nextNumber
     for event in ["presented", "sound"] {
-      lab.broker.phoneTold(step(event), of: id, on: udid, now: lab.now)
-      lab.broker.phoneTold(step(event), of: id, on: other, now: lab.now)
-      lab.broker.phoneTold(step(event), of: id + 1, on: udid, now: lab.now)
+      lab.broker.devices.phoneTold(step(event), of: id, on: udid, now: lab.now)
+      lab.broker.devices.phoneTold(step(event), of: id, on: other, now: lab.now)
+      lab.broker.devices.phoneTold(step(event), of: id + 1, on: udid, now: lab.now)
     }
     #expect(lab.broker.journal.phoneSteps(id).map(\.event) == ["presented", "sound"])
     #expect(lab.broker.events.nextNumber == first + 2)

@@ -81,9 +81,9 @@ struct PushMeterTests {
       var submission = submission
       submission.detail = NotificationDetail(
         explanation: "", fault: StruckFault(name: "f", effect: nil, isAnswered: false))
-      _ = lab.broker.recordRejection(submission, .internalServerError, now: lab.now)
+      _ = lab.broker.routing.recordRejection(submission, .internalServerError, now: lab.now)
       submission.detail = nil
-      _ = lab.broker.recordRejection(submission, .internalServerError, now: lab.now)
+      _ = lab.broker.routing.recordRejection(submission, .internalServerError, now: lab.now)
     }
     func counts(_ interface: Interface) -> [PushMeter.Outcome: UInt64] {
       Dictionary(uniqueKeysWithValues: meter.outcomes(interface).map { ($0.outcome, $0.count) })

@@ -25,7 +25,7 @@ struct RegistryTests {
       try lab.row(), try lab.row("tablet"), try lab.row("phone", "a.two"),
       try lab.row("phone", Lab.app, .production),
     ]
-    _ = lab.broker.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now)
+    _ = lab.broker.apps.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now)
     rows.append(4)
     let tokens = rows.map { lab.broker.registry[$0].token }
     #expect(Set(tokens).count == 5)
@@ -36,7 +36,7 @@ struct RegistryTests {
   func installs() throws {
     _ = try lab.row()
     for _ in 0..<3 {
-      _ = lab.broker.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now)
+      _ = lab.broker.apps.change(.reinstall, device: 0, topic: 0, environment: .sandbox, now: lab.now)
     }
     let other = try lab.row("phone", "a.two")
     #expect(lab.broker.registry[other].install == 1)

@@ -18,17 +18,17 @@ struct EndedWhileSendingTests {
 
     init(_ lab: Lab) throws {
       self.lab = lab
-      let connected = lab.broker.connect(
+      let connected = lab.broker.devices.connect(
         try #require(UDID("phone")), keyFingerprint: [], environment: .sandbox, offeredBaseToken: nil,
         link: DeviceLink(outlet: self), now: lab.now)
       session = try #require(connected).session
-      lab.broker.setFilter(try #require(session), enabled: [try lab.hash()], now: lab.now)
+      lab.broker.devices.setFilter(try #require(session), enabled: [try lab.hash()], now: lab.now)
     }
 
     func deliver(_ message: OutgoingMessage) -> Int {
       guard let session else { return 0 }
       self.session = nil
-      lab.broker.disconnect(session, now: lab.now)
+      lab.broker.devices.disconnect(session, now: lab.now)
       return 0
     }
 
@@ -47,7 +47,7 @@ struct EndedWhileSendingTests {
     #expect(weak.object != nil, "the turn holds its session")
     #expect(lab.kept(row) == "hello")
     #expect(lab.state(lab.submit(row, "again").id) == .stored)
-    _ = lab.broker.storeUnsent()
+    _ = lab.broker.turn.storeUnsent()
     #expect(weak.object == nil)
   }
 
@@ -57,7 +57,7 @@ struct EndedWhileSendingTests {
     let weak = try WeakReference(Quitter(lab))
     #expect(lab.submit(row, "hello", expiration: 0).rejection == nil)
     #expect(lab.kept(row) == nil)
-    _ = lab.broker.storeUnsent()
+    _ = lab.broker.turn.storeUnsent()
     #expect(weak.object == nil)
   }
 

@@ -106,7 +106,7 @@ struct NotificationSlotTests {
         lab.broker.deliveries.acknowledge(phone.link, messageId: 999_999, status: 0, now: lab.now) == .stray)
     case .expiryNotYet, .expiryPassed:
       lab.pass(seconds: input == .expiryPassed ? 3600 : 3599)
-      lab.broker.dropExpired(now: lab.now, budget: 10)
+      lab.broker.deliveries.dropExpired(now: lab.now, budget: 10)
     case .reportGone: lab.broker.feedback.reportGone(row, now: lab.now)
     }
   }

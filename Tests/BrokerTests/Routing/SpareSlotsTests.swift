@@ -48,7 +48,7 @@ struct SpareSlotsTests {
     lab.push(rows[1], "in use")
     lab.acknowledge(phone, 3)
     lab.pass(seconds: 2)
-    lab.broker.dropExpired(now: lab.now, budget: 100)
+    lab.broker.deliveries.dropExpired(now: lab.now, budget: 100)
     #expect(lab.broker.deliveries.spareBytes == 256)
     lab.push(rows[0], "again")
     #expect(phone.texts.last == "again" && lab.broker.deliveries.spareBytes == 256)

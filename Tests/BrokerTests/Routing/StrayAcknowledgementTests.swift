@@ -56,13 +56,13 @@ struct StrayAcknowledgementTests {
     let key = ChannelTable.Key(topic: try lab.topic(), environment: .sandbox, id: [1])
     lab.broker.channels.create(key, storesNewest: false)
     let phone = try lab.connect(enabling: [Lab.app])
-    _ = lab.broker.join(try #require(phone.session), key, seenUntil: nil, now: lab.now)
+    _ = lab.broker.broadcasts.join(try #require(phone.session), key, seenUntil: nil, now: lab.now)
     let count = 3 * DeviceLink.strayLimit
     for _ in 0..<count {
       lab.submission(to: [], "{}", topic: key.topic) {
-        _ = lab.broker.broadcast($0, to: key, storageSeconds: 0, now: lab.now)
+        _ = lab.broker.broadcasts.send($0, to: key, storageSeconds: 0, now: lab.now)
       }
-      _ = lab.broker.deliverBroadcasts()
+      _ = lab.broker.turn.goOnWithBroadcasts()
     }
     #expect(phone.broadcasts.count == count)
     #expect(strays(phone, count) == count)

@@ -42,7 +42,8 @@ final class Lab {
     -> RegistrationID
   {
     let (device, topic) = (try device(udid), try topic(name))
-    let change = broker.change(.install, device: device, topic: topic, environment: environment, now: now)
+    let change = broker.apps.change(
+      .install, device: device, topic: topic, environment: environment, now: now)
     let token = try #require(change)
     return try #require(broker.registry.find(token))
   }
@@ -55,7 +56,7 @@ final class Lab {
     let phone = phone ?? Phone(connectedAt: now)
     phones.append(phone)
     let udid = try #require(UDID(udid))
-    let connected = broker.connect(
+    let connected = broker.devices.connect(
       udid, keyFingerprint: key, environment: environment, offeredBaseToken: nil, link: phone.link, now: now)
     phone.session = try #require(connected).session
     if !topics.isEmpty { try enable(topics, on: phone) }
@@ -66,12 +67,12 @@ final class Lab {
   @discardableResult
   func enable(_ topics: [String], on phone: Phone) throws -> Int {
     let session = try #require(phone.session)
-    return broker.setFilter(session, enabled: try topics.map { try hash($0) }, now: now)
+    return broker.devices.setFilter(session, enabled: try topics.map { try hash($0) }, now: now)
   }
 
   func disconnect(_ phone: Phone) throws {
     let session = try #require(phone.session)
-    broker.disconnect(session, now: now)
+    broker.devices.disconnect(session, now: now)
   }
 
   /// Acknowledges a message by its place among those received.
@@ -105,7 +106,7 @@ final class Lab {
     return submission(
       to: registration.token.bytes, text, topic: topic ?? registration.topic,
       environment: environment ?? registration.environment, interface: interface, expiration: expiration
-    ) { broker.submit($0, now: now) }
+    ) { broker.routing.submit($0, now: now) }
   }
 
   /// Pushes; answers the notification's id.
@@ -119,7 +120,7 @@ final class Lab {
   func slot(_ row: RegistrationID) -> NotificationSlot { broker.deliveries.slot(row) }
 
   func kept(_ row: RegistrationID) -> String? {
-    broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+    broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
   }
 
   func state(_ id: UInt64) -> NotificationState? { broker.journal[id]?.state }

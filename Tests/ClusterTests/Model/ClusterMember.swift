@@ -29,12 +29,8 @@ final class ClusterMember {
 
   init(_ ordinal: UInt64, _ map: ZoneMap, _ engine: MemoryEngine) {
     (name, self.map, self.engine) = ("node-\(ordinal)", map, engine)
-    broker = Broker(derivation: StampedDerivation(map))
+    broker = Broker(derivation: StampedDerivation(map), zones: ZoneShare(map))
     replica = StateReplica(broker)
-    broker.registry.zoneOf = { UInt16(map.zone(of: $0).number) }
-    broker.zoneOfChannel = { UInt16(map.zone(ofChannel: $0).number) }
-    broker.ownedZones = [Bool](repeating: false, count: map.count)
-    broker.channels.tellsBroadcasts = true
     broker.history.countIds(from: ClusterMembership(birth: ClusterBirth(zones: map), ordinal: ordinal).idBase)
     leases = map.zones.map { _ in ZoneLease(node: name, stream: MemoryEngine.stream, now: instant) }
   }
@@ -55,8 +51,8 @@ final class ClusterMember {
 
   /// Ends a turn: what has changed is in the logs.
   func commit() throws {
-    _ = broker.storeUnsent()
-    let changes = broker.takeChanges()
+    _ = broker.turn.storeUnsent()
+    let changes = broker.turn.takeChanges()
     guard !changes.isEmpty else { return }
     _ = store.commit(changes, of: broker)
     for zone in added { try perform(leases[zone].flush(instant), zone) }
@@ -103,12 +99,12 @@ final class ClusterMember {
   /// The zone's devices are sent away, and nothing of it is decided here any more.
   func beginParting(_ zone: Int) throws {
     parting = zone
-    broker.endSessions(of: UInt16(zone), reason: "the zone moves", now: now())
+    broker.devices.endSessions(of: UInt16(zone), reason: "the zone moves", now: now())
     try commit()
   }
 
   func hand(_ zone: Int, over heir: ClusterMember) throws {
-    broker.ownedZones?[zone] = false
+    broker.zones.set(zone, isOwned: false)
     leases[zone].handOver(to: heir.name)
     try wait(until: leases[zone].role == .following)
     parting = nil
@@ -134,9 +130,9 @@ final class ClusterMember {
         try perform(leases[zone].readBack(engine.record(sequence, of: zone), now: instant), zone)
         try perform(leases[zone].flush(instant), zone)
       case .apply(let changes): try replica.apply(changes, now: now(), startOver: { _ in false })
-      case .begin: broker.ownedZones?[zone] = true
+      case .begin: broker.zones.set(zone, isOwned: true)
       case .confirm(let turns): store.confirmed(ZoneNumber(zone), turns)
-      case .left: broker.ownedZones?[zone] = false
+      case .left: broker.zones.set(zone, isOwned: false)
       case .drop: throw ModelViolation("\(name) has lost zone \(zone)")
       case .stop(let why), .damaged(let why, _): throw ModelViolation("\(name), zone \(zone): \(why)")
       case .passedOver: break

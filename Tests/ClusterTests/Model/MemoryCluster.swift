@@ -120,7 +120,7 @@ final class MemoryCluster: PushService {
     let edge = members[anyNode()].broker
     guard let key = name.key(in: edge) else { return false }
     let broadcast = edge.withBroadcast(text, of: key, expiration: expiration) {
-      edge.beginBroadcast($0, storageSeconds: 28_800, now: now)
+      edge.broadcasts.begin($0, storageSeconds: 28_800, now: now)
     }
     let isDone = try ask(
       .broadcast(topic: name.topic, .sandbox, id: name.id, broadcast), in: zone(of: name))
@@ -142,7 +142,7 @@ final class MemoryCluster: PushService {
   }
 
   func sweep() throws {
-    for member in members { member.broker.dropExpired(now: now, budget: .max) }
+    for member in members { member.broker.deliveries.dropExpired(now: now, budget: .max) }
     try endTurn()
   }
 
@@ -214,7 +214,7 @@ final class RelayEdge {
         }
         return id
       }
-      let result = member.broker.submit(submission, detail: nil, now: now)
+      let result = member.broker.routing.submit(submission, detail: nil, now: now)
       verdicts[number] = .some(result.rejection)
       return result.id
     }

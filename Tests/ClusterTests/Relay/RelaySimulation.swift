@@ -240,7 +240,7 @@ final class RelaySimulation {
         // Its provider waits; it is as if it came later.
         pushed.removeLast()
       } else {
-        answer(number, node.broker.submit(push, detail: nil, now: now).rejection)
+        answer(number, node.broker.routing.submit(push, detail: nil, now: now).rejection)
       }
     }
     drain()
@@ -434,9 +434,10 @@ final class RelayNode {
     name = "node-\(ordinal)"
     var options = BrokerOptions()
     options.history = 64
-    broker = Broker(derivation: StampedDerivation(Self.map), options: options)
+    let zones = ZoneShare(Self.map)
+    for zone in 0..<Self.zones { zones.set(zone, isOwned: true) }
+    broker = Broker(derivation: StampedDerivation(Self.map), options: options, zones: zones)
     looked = [Int](repeating: 0, count: Self.zones)
-    broker.registry.zoneOf = { UInt16(Self.map.zone(of: $0).number) }
     broker.history.countIds(
       from: ClusterMembership(birth: ClusterBirth(zones: Self.map), ordinal: ordinal).idBase)
     for zone in 0..<Self.zones { try connect(zone) }
@@ -447,15 +448,15 @@ final class RelayNode {
     let phone = Phone(connectedAt: now)
     let udid = (0...).lazy.compactMap { UDID("phone-\($0)") }.first { Self.map.zone(of: $0).number == zone }
     let connected = udid.flatMap {
-      broker.connect(
+      broker.devices.connect(
         $0, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
     }
     let topic = TopicHash(Self.topics[0])
-    guard let session = connected?.session, let token = broker.appToken(session, topic: topic, now: now)
+    guard let session = connected?.session, let token = broker.apps.appToken(session, topic: topic, now: now)
     else {
       throw ModelViolation("a device can't connect")
     }
-    broker.setFilter(session, enabled: [topic], now: now)
+    broker.devices.setFilter(session, enabled: [topic], now: now)
     phones.append(phone)
     tokens.append(token.bytes)
   }

@@ -153,7 +153,7 @@ import Console
     let key = ChannelTable.Key(topic: 0, environment: .sandbox, id: [1, 2, 3])
     lab.broker.channels.create(key, storesNewest: true)
     let session = try #require(phone.session)
-    #expect(lab.broker.join(session, key, seenUntil: nil, now: lab.now))
+    #expect(lab.broker.broadcasts.join(session, key, seenUntil: nil, now: lab.now))
     let channel = try lab.get("/api/v1/channels")["channels"][0]
     #expect(
       channel.text

@@ -58,7 +58,7 @@ import Console
       var row = TokenRow()
       (row.token, row.install) = (DeviceToken(bytes: token(number)), Int32(number))
       row.isAbandoned = true
-      #expect(lab.broker.admit(row, of: device, 0, because: .imported, now: lab.now) != nil)
+      #expect(lab.broker.rows.admit(row, of: device, 0, because: .imported, now: lab.now) != nil)
     }
     for (app, action) in [("com.example.app", "reinstall"), ("com.example.other", "install")] {
       let sentence = try lab.refusal("POST", "/api/v1/devices/phone/apps/\(app)/\(action)", 409)

@@ -121,7 +121,7 @@ final class ConsoleLab {
     let udid = try #require(UDID(udid))
     let device = try #require(broker.registry.device(udid, now: now))
     let topic = try topic(app)
-    let change = broker.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
+    let change = broker.apps.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
     return try #require(change)
   }
 
@@ -130,14 +130,14 @@ final class ConsoleLab {
     let phone = Phone(connectedAt: now)
     devices.append(phone)
     let udid = try #require(UDID(udid))
-    let connected = broker.connect(
+    let connected = broker.devices.connect(
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
     let session = try #require(connected).session
     phone.session = session
     // The index first: asking for it may add to the list that it is looked up in.
     let indices = try apps.map { try topic($0) }
     let hashes = indices.map { broker.registry[$0].hash }
-    broker.setFilter(session, enabled: hashes, now: now)
+    broker.devices.setFilter(session, enabled: hashes, now: now)
     return phone
   }
 
@@ -155,7 +155,7 @@ final class ConsoleLab {
         submission.expiration = expiration
         if interface == .gateway { (submission.command, submission.identifier) = (1, 42) }
         submission.detail = explanation.map { NotificationDetail(explanation: $0) }
-        return broker.submit(submission, now: now).id
+        return broker.routing.submit(submission, now: now).id
       }
     }
   }

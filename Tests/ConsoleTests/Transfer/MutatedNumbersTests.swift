@@ -158,9 +158,9 @@ import Console
     for _ in 0..<5 { _ = lab.context.faults?.decide(point, now: lab.now) }
     for udid in ["phone", "tablet"] { try change(udid, lab, document) }
     lab.clock.pass(seconds: 90 * 86400)
-    lab.broker.dropExpired(now: lab.now, budget: .max)
+    lab.broker.deliveries.dropExpired(now: lab.now, budget: .max)
     lab.broker.feedback.clear(lab.broker.feedback.rows)
-    _ = lab.broker.takeChanges()
+    _ = lab.broker.turn.takeChanges()
     for path in ["devices/phone", "tokens", "notifications", "feedback", "channels", "faults"] {
       #expect(try lab.ask("GET", "/api/v1/\(path)").status == 200, "\(path) of \(document)")
     }
@@ -184,14 +184,14 @@ import Console
         phone.link, messageId: message.messageId, status: UInt8(index & 1), now: lab.now)
     }
     let hash = lab.broker.registry.hash(of: try #require(Topic(Self.topic)))
-    #expect(lab.broker.appToken(session, topic: hash, now: lab.now) != nil, "\(document)")
+    #expect(lab.broker.apps.appToken(session, topic: hash, now: lab.now) != nil, "\(document)")
     let before = lab.broker.registry.baseToken(session.device, .sandbox)
     let other = Phone(connectedAt: lab.now)
-    let again = lab.broker.connect(
+    let again = lab.broker.devices.connect(
       try #require(UDID(udid)), keyFingerprint: [2], environment: .sandbox, offeredBaseToken: nil,
       link: other.link, now: lab.now)
     #expect(again?.baseToken != before, "\(document)")
-    if let session = again?.session { lab.broker.disconnect(session, now: lab.now) }
+    if let session = again?.session { lab.broker.devices.disconnect(session, now: lab.now) }
   }
 
   private func change(_ udid: String, _ lab: ConsoleLab, _ document: String) throws {
@@ -201,12 +201,12 @@ import Console
     var tokens: [DeviceToken?] = [], bases = [registry.baseToken(device, .sandbox)]
     for step in 0..<3 {
       tokens.append(
-        lab.broker.change(
+        lab.broker.apps.change(
           .reinstall, device: device, topic: topic, environment: .sandbox, now: lab.now))
       if step == 1 {
-        #expect(lab.broker.restore(device, now: lab.now))
+        #expect(lab.broker.apps.restore(device, now: lab.now))
       } else {
-        lab.broker.erase(device, now: lab.now)
+        lab.broker.apps.erase(device, now: lab.now)
       }
       bases.append(registry.baseToken(device, .sandbox))
     }
@@ -216,7 +216,7 @@ import Console
 
   private func broadcast(to key: ChannelTable.Key, _ lab: ConsoleLab) {
     _ = lab.broker.withBroadcast("{}", of: key, expiration: 4_000_000_000) {
-      lab.broker.broadcast($0, to: key, storageSeconds: 28_800, now: lab.now)
+      lab.broker.broadcasts.send($0, to: key, storageSeconds: 28_800, now: lab.now)
     }
   }
 }

@@ -29,9 +29,11 @@ struct RandomState {
     let context = try #require(
       [TokenContext.starting("Ride"), .updating("activity-1"), .updating("activity-2")][next(3)])
     _ = lab.broker.registry.topic(named: topic)
-    _ = lab.broker.appToken(session, topic: TopicHash(topic), context, now: lab.clock.now)
-    if next(3) == 0 { lab.broker.endToken(session, topic: TopicHash(topic), context, now: lab.clock.now) }
-    lab.broker.disconnect(session, now: lab.clock.now)
+    _ = lab.broker.apps.appToken(session, topic: TopicHash(topic), context, now: lab.clock.now)
+    if next(3) == 0 {
+      lab.broker.apps.endToken(session, topic: TopicHash(topic), context, now: lab.clock.now)
+    }
+    lab.broker.devices.disconnect(session, now: lab.clock.now)
   }
 
   private mutating func step(_ lab: ConsoleLab, _ issuer: FakeIssuer) throws {
@@ -78,7 +80,7 @@ struct RandomState {
     let token = try #require(
       ChosenToken(bytes: [UInt8](repeating: UInt8(next(256)), count: [4, 32, 100][next(3)])))
     let device = try #require(lab.broker.registry.device(udid, now: lab.now))
-    _ = lab.broker.adopt(
+    _ = lab.broker.apps.adopt(
       token, device: device, topic: try #require(lab.broker.registry.topic(named: topic)),
       environment: .sandbox, now: lab.now)
   }
@@ -100,15 +102,15 @@ struct RandomState {
         interface: .provider, topic: key.topic, environment: key.environment,
         token: .init(start: nil, count: 0), payload: payload)
       submission.expiration = UInt32(lab.now.seconds) + 5000
-      lab.broker.broadcast(submission, to: key, storageSeconds: 8 * 3600, now: lab.now)
+      lab.broker.broadcasts.send(submission, to: key, storageSeconds: 8 * 3600, now: lab.now)
     }
   }
 
   private mutating func listen(_ lab: ConsoleLab, _ udid: String, _ key: ChannelTable.Key) throws {
     guard key.environment == .sandbox else { return }
     let session = try #require(try lab.connect(udid, enabling: []).session)
-    _ = lab.broker.join(session, key, seenUntil: next(2) == 0 ? nil : lab.now, now: lab.now)
-    lab.broker.disconnect(session, now: lab.now)
+    _ = lab.broker.broadcasts.join(session, key, seenUntil: next(2) == 0 ? nil : lab.now, now: lab.now)
+    lab.broker.devices.disconnect(session, now: lab.now)
   }
 
   private mutating func push(_ lab: ConsoleLab, _ udid: UDID) throws {
@@ -133,6 +135,6 @@ struct RandomState {
       let label = lab.broker.registry[registration.topic].label
       try lab.push(lab.broker.registry.bytes(of: row), "{}", app: label)
     }
-    if let session = phone.session { lab.broker.disconnect(session, now: lab.now) }
+    if let session = phone.session { lab.broker.devices.disconnect(session, now: lab.now) }
   }
 }

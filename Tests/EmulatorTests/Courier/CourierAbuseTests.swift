@@ -152,7 +152,7 @@ extension LiveTests {
       // Within the pause behind an answer, so that nothing is queued for the socket by it.
       let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
       _ = token.withUnsafeBytes { bytes in
-        harness.broker.submit(
+        harness.broker.routing.submit(
           Submission(interface: .gateway, topic: topic, environment: .sandbox, token: bytes, payload: bytes),
           now: harness.clock.now())
       }

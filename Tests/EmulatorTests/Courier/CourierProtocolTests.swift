@@ -169,13 +169,13 @@ extension LiveTests {
       let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
       let key = ChannelTable.Key(topic: topic, environment: session.environment, id: [7])
       harness.broker.channels.create(key, storesNewest: false)
-      #expect(harness.broker.join(session, key, seenUntil: nil, now: harness.clock.now()))
+      #expect(harness.broker.broadcasts.join(session, key, seenUntil: nil, now: harness.clock.now()))
       let payload = Frames.text("broadcast")
       payload.withUnsafeBytes { payload in
         let submission = Submission(
           interface: .provider, topic: topic, environment: session.environment,
           token: UnsafeRawBufferPointer(start: nil, count: 0), payload: payload)
-        _ = harness.broker.broadcast(submission, to: key, storageSeconds: 0, now: harness.clock.now())
+        _ = harness.broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: harness.clock.now())
       }
       device.waitForMessages(1)
       #expect(device.messages[0].payload == payload && device.messages[0].channel?.id == [7])

@@ -138,7 +138,7 @@ extension LiveTests {
       while now() < end {}
       let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
       let result = token.withUnsafeBytes { bytes in
-        harness.broker.submit(
+        harness.broker.routing.submit(
           Submission(interface: .gateway, topic: topic, environment: .sandbox, token: bytes, payload: bytes),
           now: harness.clock.now())
       }

@@ -191,7 +191,7 @@ extension EmulatorHarness {
   func remove(_ topic: String, from udid: String, in environment: Environment = .sandbox) throws {
     let device = try #require(UDID(udid).flatMap { broker.registry.knownDevice($0) })
     let app = try #require(Topic(topic).flatMap { broker.registry.topic(named: $0) })
-    _ = broker.change(.remove, device: device, topic: app, environment: environment, now: clock.now())
+    _ = broker.apps.change(.remove, device: device, topic: app, environment: environment, now: clock.now())
   }
 
   /// Many devices that have reported the app gone. Their connections are of no matter here.
@@ -202,21 +202,21 @@ extension EmulatorHarness {
       let link = DeviceLink(outlet: outlet)
       let udid = try #require(UDID("gone-\(index)"))
       let connected = try #require(
-        broker.connect(
+        broker.devices.connect(
           udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil,
           link: link, now: clock.now()))
       let session = connected.session
       let hash = broker.registry[topic].hash
-      let token = try #require(broker.appToken(session, topic: hash, now: clock.now()))
-      _ = broker.change(
+      let token = try #require(broker.apps.appToken(session, topic: hash, now: clock.now()))
+      _ = broker.apps.change(
         .remove, device: session.device, topic: topic, environment: .sandbox, now: clock.now())
       token.withUnsafeBytes { bytes in
-        _ = broker.submit(
+        _ = broker.routing.submit(
           Submission(
             interface: .gateway, topic: topic, environment: .sandbox, token: bytes,
             payload: .init(start: nil, count: 0)), now: clock.now())
       }
-      broker.disconnect(session, now: clock.now())
+      broker.devices.disconnect(session, now: clock.now())
       return token
     }
   }

@@ -129,14 +129,14 @@ extension LiveTests {
       for expiry in [0, past] as [UInt32] {
         client.send(Frames.full(token, id: 1, expiry: expiry))
         harness.turn(until: "it is dropped") { harness.broker.counters.discarded > 0 }
-        #expect(harness.broker.keptMessage(row) == nil)
+        #expect(harness.broker.deliveries.stored(row) == nil)
       }
       client.send(LegacyEncoder.simple(token: token.bytes, payload: Frames.payload))
-      harness.turn(until: "it is kept") { harness.broker.keptMessage(row) != nil }
-      let kept = try #require(harness.broker.keptMessage(row))
+      harness.turn(until: "it is kept") { harness.broker.deliveries.stored(row) != nil }
+      let kept = try #require(harness.broker.deliveries.stored(row))
       #expect(kept.head.expiresAt == kept.head.receivedAt.adding(seconds: 30 * 86_400))
       harness.clock.advance(nanoseconds: 30 * 86_400 * 1_000_000_000 + 1)
-      harness.turn(until: "housekeeping drops it") { harness.broker.keptMessage(row) == nil }
+      harness.turn(until: "housekeeping drops it") { harness.broker.deliveries.stored(row) == nil }
       #expect(harness.broker.counters.expired == 1)
     }
   }

@@ -38,7 +38,7 @@ extension LiveTests {
         payload.withUnsafeBytes { payload in
           let submission = Submission(
             interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload)
-          _ = owner.broker.submit(submission, now: owner.clock.now())
+          _ = owner.broker.routing.submit(submission, now: owner.clock.now())
         }
       }
     }

@@ -21,7 +21,7 @@ extension TwoNodes {
       payload.withUnsafeBytes { payload in
         let submission = Submission(
           interface: .gateway, topic: row, environment: .sandbox, token: token, payload: payload)
-        _ = node.broker.submit(submission, now: node.clock.now())
+        _ = node.broker.routing.submit(submission, now: node.clock.now())
       }
     }
     node.settle()

@@ -223,7 +223,7 @@ extension LiveTests {
         let submission = Submission(
           interface: .provider, topic: topic, environment: .sandbox, token: .init(start: nil, count: 0),
           payload: payload)
-        harness.broker.broadcast(submission, to: key, storageSeconds: 0, now: harness.clock.now())
+        harness.broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: harness.clock.now())
       }
       harness.connections("courier").first?.abort("gone")
       harness.settle()

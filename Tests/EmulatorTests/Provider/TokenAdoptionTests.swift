@@ -67,7 +67,7 @@ extension LiveTests {
       let row = try row(of: Self.token, harness)
       let device = harness.broker.registry[row].device
       #expect(harness.broker.registry[device].udid.text == Self.token)
-      #expect(harness.broker.keptMessage(row) != nil)
+      #expect(harness.broker.deliveries.stored(row) != nil)
     }
 
     @Test("also one of another length than tokens that are given", arguments: [Way.http2, .testPush])
@@ -111,7 +111,7 @@ extension LiveTests {
       try push(harness, .http2)
       let detail = harness.broker.journal.detail(1)?.explanation
       #expect(detail?.contains("0 tokens were registered at their first push, which is the most") == true)
-      #expect(harness.broker.refusedAdoptions == 1 && isEmpty(harness))
+      #expect(harness.broker.apps.refusedAdoptions == 1 && isEmpty(harness))
     }
 
     @Test("a team brings so many topics that nobody has an app of, and what is refused for that says so")

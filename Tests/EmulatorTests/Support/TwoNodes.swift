@@ -38,7 +38,7 @@ final class TwoNodes {
     func join(_ emulator: Emulator) {
       _ = emulator.join(self)
       emulator.broker.history.countIds(from: ClusterMembership.idBase(of: ordinal))
-      emulator.broker.nodeName = name
+      emulator.broker.history.nodeName = name
     }
 
     func zone(of udid: UDID) -> ZoneNumber {

@@ -32,7 +32,7 @@ final class Fleet {
     return try open()
   }
 
-  func commit() throws { try store.commit(broker.takeChanges(), of: broker) }
+  func commit() throws { try store.commit(broker.turn.takeChanges(), of: broker) }
 
   /// Registers `count` devices with one app each; rows are numbered from 0 in order.
   func register(_ count: Int, from first: Int = 0) throws {
@@ -42,7 +42,7 @@ final class Fleet {
       guard let udid = UDID("device-\(number)"), let device = broker.registry.device(udid, now: now) else {
         continue
       }
-      _ = broker.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
+      _ = broker.apps.change(.install, device: device, topic: topic, environment: .sandbox, now: now)
     }
   }
 
@@ -63,13 +63,13 @@ final class Fleet {
         (submission.messageID, submission.pushType, submission.saysPriority) = (messageID, type, saysPriority)
         return Array(collapseId.utf8).withUnsafeBytes { collapseId in
           submission.collapseId = collapseId
-          return broker.submit(submission, now: now).id
+          return broker.routing.submit(submission, now: now).id
         }
       }
     }
   }
 
   func kept(_ row: RegistrationID) -> String? {
-    broker.keptMessage(row).map { String(decoding: $0.payload, as: UTF8.self) }
+    broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
   }
 }

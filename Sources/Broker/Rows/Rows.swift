@@ -13,7 +13,17 @@ public enum RowCause: Sendable {
 }
 
 /// The one way into the token map. What changes is for the store to hear.
-extension Broker {
+public final class Rows {
+  private let registry: Registry
+  private let history: History
+  private let deliveries: Deliveries
+  private let feedback: Feedback
+
+  init(_ registry: Registry, _ history: History, _ deliveries: Deliveries, _ feedback: Feedback) {
+    (self.registry, self.history) = (registry, history)
+    (self.deliveries, self.feedback) = (deliveries, feedback)
+  }
+
   /// The device's id, made or changed to be as told; nil when there are too many.
   @discardableResult
   public func admit(_ told: DeviceRow, now: Timestamp) -> DeviceID? {
@@ -77,5 +87,12 @@ extension Broker {
     deliveries.reroute(row)
     noteAbandoned(row)
     history.noteToken(registration.isActive ? .issued : .gone, row, registration.environment, now)
+  }
+
+  /// A device that is there is to look at the row with its next filter.
+  func noteAbandoned(_ row: RegistrationID) {
+    let registration = registry[row]
+    guard registration.isAbandoned, registration.isActive else { return }
+    registry.session(of: registration.device, in: registration.environment)?.abandoned.insert(row)
   }
 }

@@ -1,7 +1,25 @@
 import PushModel
 
-extension Broker {
-  /// Takes a notification: looks the token up, then hands it to the device or keeps it.
+/// Takes notifications from providers: looks the token up, says what it is worth, and has what is accepted delivered.
+public final class Routing {
+  private let registry: Registry
+  private let history: History
+  private let deliveries: Deliveries
+  private let feedback: Feedback
+  private let apps: Apps
+  private let options: BrokerOptions
+  /// The row that was prefetched last.
+  @exclusivity(unchecked) private var prefetched: RegistrationID?
+
+  init(
+    _ registry: Registry, _ history: History, _ deliveries: Deliveries, _ feedback: Feedback, _ apps: Apps,
+    _ options: BrokerOptions
+  ) {
+    (self.registry, self.history, self.deliveries) = (registry, history, deliveries)
+    (self.feedback, self.apps, self.options) = (feedback, apps, options)
+  }
+
+  /// Takes a notification: looks the token up, then hands it to the device or stores it.
   ///
   /// The last of a provider's checks (`Documentation/binary-protocol.md#statuses`, 8,
   /// `Documentation/provider-api.md#order-of-checks` step 6). On the binary interface a token whose app is gone is
@@ -17,7 +35,8 @@ extension Broker {
     -> SubmissionResult
   {
     guard
-      let row = submission.registration.flatMap({ known($0, submission) }) ?? lookUp(submission.token)
+      let row = submission.registration.flatMap({ known($0, submission) }) ?? registry.find(
+        presented: submission.token)
         ?? adopt(submission, now: now)
     else { return reject(submission, detail, .badDeviceToken, registration: nil, now: now) }
     let registration = registry[row]
@@ -36,7 +55,7 @@ extension Broker {
 
   /// Hands an accepted notification to its device, or stores it. Answers whether the device is behind.
   @inline(__always)
-  func route(
+  private func route(
     _ submission: PlainSubmission, id: UInt64, row: RegistrationID, _ registration: Registration,
     now: Timestamp
   ) -> Bool {
@@ -59,13 +78,14 @@ extension Broker {
 
   /// The connection that a push to this token waits for, if its device is there.
   public func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
-    lookUp(token).flatMap { deliveries.session(of: $0)?.link }
+    registry.find(presented: token).flatMap { deliveries.session(of: $0)?.link }
   }
 
   /// Remembers a notification that was refused before its token was looked up.
   public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
     history.recordRejected(
-      submission.plain, submission.detail, rejection, registration: lookUp(submission.token), now: now)
+      submission.plain, submission.detail, rejection,
+      registration: registry.find(presented: submission.token), now: now)
   }
 
   /// A push for this token comes behind the next one: what belongs to a token is brought near in three steps (its place in
@@ -77,18 +97,10 @@ extension Broker {
     if let prefetched { deliveries.prefetch(prefetched) }
   }
 
-  @inline(__always)
-  func lookUp(_ token: UnsafeRawBufferPointer) -> RegistrationID? {
-    guard token.count == DeviceToken.byteCount, let base = token.baseAddress else {
-      return registry.hasOtherLengths ? registry.find(otherLength: token) : nil
-    }
-    return registry.find(DeviceToken(loadingFrom: base))
-  }
-
   /// The row that the checks found, unless the token map has changed since.
   @inline(never)
   private func known(_ row: RegistrationID, _ submission: PlainSubmission) -> RegistrationID? {
-    guard registry.contains(row), lookUp(submission.token) == row else { return nil }
+    guard registry.contains(row), registry.find(presented: submission.token) == row else { return nil }
     return row
   }
 
@@ -119,12 +131,28 @@ extension Broker {
     }
   }
 
-  /// The same of one whose checks were made elsewhere.
-  func refusal(
-    ofRelayed submission: PlainSubmission, _ row: RegistrationID, _ registration: Registration,
-    _ now: Timestamp
-  ) -> (rejection: Rejection, goneAt: Timestamp?)? {
-    isPlainlyGood(registration, for: submission) ? nil : refusal(submission, row, registration, now)
+  /// Takes a notification that came by another process, and has its id there, or says why not.
+  public func submitRelayed(_ submission: PlainSubmission, id: UInt64, now: Timestamp) -> SubmissionResult {
+    guard let row = registry.find(presented: submission.token) ?? adopt(submission, now: now) else {
+      return SubmissionResult(id: id, rejection: .badDeviceToken)
+    }
+    let registration = registry[row]
+    if !isPlainlyGood(registration, for: submission),
+      let refusal = refusal(submission, row, registration, now)
+    {
+      return SubmissionResult(id: id, rejection: refusal.rejection, goneAt: refusal.goneAt)
+    }
+    return SubmissionResult(
+      id: id, isCongested: route(submission, id: id, row: row, registration, now: now))
+  }
+
+  /// Registers the unknown token of a frame, if that is wanted.
+  @inline(never)
+  private func adopt(_ submission: PlainSubmission, now: Timestamp) -> RegistrationID? {
+    guard options.adoptsTokens, let topic = submission.topic,
+      let token = ChosenToken(bytes: Array(submission.token))
+    else { return nil }
+    return apps.adoptUnknown(token, topic: topic, environment: submission.environment, now: now)
   }
 
   /// What a token is worth for a topic in an environment over HTTP.

@@ -1,6 +1,21 @@
 import PushModel
 
-extension Broker {
+/// Devices as they come and go: who is connected, and what each wants.
+public final class Devices {
+  private let registry: Registry
+  private let history: History
+  private let deliveries: Deliveries
+  private let feedback: Feedback
+  private let broadcasts: Broadcasts
+
+  init(
+    _ registry: Registry, _ history: History, _ deliveries: Deliveries, _ feedback: Feedback,
+    _ broadcasts: Broadcasts
+  ) {
+    (self.registry, self.history, self.deliveries) = (registry, history, deliveries)
+    (self.feedback, self.broadcasts) = (feedback, broadcasts)
+  }
+
   /// What a device gets for connecting.
   public struct Connected {
     public var session: DeviceSession
@@ -21,9 +36,9 @@ extension Broker {
       if older.link !== link { older.outlet.endSession(reason: "the device connected again") }
     }
     noteKey(keyFingerprint, of: device, now: now)
-    link.inheritPatience(registry[device].patienceLeft)
+    link.inheritBackPressure(registry[device].backPressureLeft)
     let session = deliveries.open(device, environment, link, at: now)
-    resumeChannels(session)
+    broadcasts.resume(session)
     registry.setSession(session, of: device, in: environment)
     history.noteDevice(.connected, device, environment, now)
     let baseToken = registry.baseToken(device, environment)
@@ -44,11 +59,11 @@ extension Broker {
   /// The connection of a session has ended: what it has not acknowledged is stored again, unless a newer one is there.
   public func disconnect(_ session: DeviceSession, now: Timestamp) {
     guard session.isLive else { return }
-    suspendChannels(session)
+    broadcasts.suspend(session)
     history.noteDevice(.disconnected, session.device, session.environment, now)
     registry.update(session.device) { row in
       row.lastSeenAt = now
-      row.patienceLeft = session.link.patienceLeft
+      row.backPressureLeft = session.link.backPressureLeft
     }
     if registry.session(of: session.device, in: session.environment) === session {
       registry.setSession(nil, of: session.device, in: session.environment)
@@ -71,7 +86,7 @@ extension Broker {
     session.abandoned = []
     let fresh = isFirst ? routeAll(session, wanted, now) : reroute(session, from: before, to: wanted)
     let count = deliveries.sendStored(of: fresh, to: session, now: now)
-    sendMissed(to: session, of: isFirst ? wanted : wanted.subtracting(before), now: now)
+    broadcasts.sendMissed(to: session, of: isFirst ? wanted : wanted.subtracting(before), now: now)
     return count
   }
 
@@ -114,91 +129,43 @@ extension Broker {
 
   /// An abandoned app is found out when a message is tried: the stored one counts as such a try.
   private func reportIfPushed(_ row: RegistrationID, now: Timestamp) {
-    if deliveries.message(row) != nil { feedback.reportGone(row, now: now) }
+    if deliveries.stored(row) != nil { feedback.reportGone(row, now: now) }
   }
 
   /// The phone of a device tells what it has made of a notification. Of one that did not go there it says nothing.
   public func phoneTold(_ step: PhoneStep, of id: UInt64, on udid: UDID, now: Timestamp) {
-    guard let record = journal[id] else { return }
+    guard let record = history.journal[id] else { return }
     let isForIt =
       record.registration.map { registry[registry[$0].device].udid == udid } ?? record.presentedToken.isEmpty
     if isForIt { history.toldByPhone(id, step, now) }
   }
 
-  /// The device wants the token of a topic, or of one context of it: the one it has, or that of a fresh install. nil when
-  /// there are too many, of all or of the device: then nothing is kept of what it has said.
-  public func appToken(
-    _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext? = nil, now: Timestamp
-  ) -> DeviceToken? {
-    guard session.isLive else { return nil }
-    if let row = installed(session, hash, context) {
-      return deliveries.canCarry(row, session) ? registry[row].token : nil
+  // MARK: Ending connections
+
+  /// Ends the device's connections; it may come back. Answers whether there was one.
+  public func disconnect(device: DeviceID, reason: String, now: Timestamp) -> Bool {
+    let live = Environment.allCases.compactMap { registry.session(of: device, in: $0) }
+    for session in live { end(session, reason, now) }
+    return !live.isEmpty
+  }
+
+  /// Ends the connections of a zone's devices.
+  public func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
+    for session in deliveries.liveSessions where registry[session.device].zone == zone {
+      end(session, reason, now)
     }
-    guard registry.hasRoom(for: session.device), registry.mayUse(hash, session.device),
-      let topic = registry.topic(hashed: hash)
-    else { return nil }
-    let id = context.flatMap(registry.context)
-    guard (id == nil) == (context == nil) else { return nil }
-    return appToken(device: session.device, topic: topic, id, environment: session.environment, now: now)
   }
 
-  /// The row that a device has for what it asks for.
-  private func installed(_ session: DeviceSession, _ hash: TopicHash, _ context: TokenContext?)
-    -> RegistrationID?
-  {
-    guard let topic = registry.knownTopic(hashed: hash) else { return nil }
-    let id = context.flatMap(registry.knownContext)
-    guard (id == nil) == (context == nil) else { return nil }
-    return registry.installed(session.device, topic, session.environment, id)
-  }
-
-  func appToken(
-    device: DeviceID, topic: TopicID, _ context: TokenContextID? = nil, environment: Environment,
-    now: Timestamp
-  ) -> DeviceToken? {
-    if let row = registry.installed(device, topic, environment, context) { return registry[row].token }
-    guard let fresh = registry.fresh(device, topic, environment, context),
-      let row = admit(fresh, of: device, topic, because: .issued, now: now)
-    else { return nil }
-    return registry[row].token
-  }
-}
-
-/// Starting over without a restart (`Documentation/console-api.md`). What other parts hold by id stays valid: topics
-/// are kept.
-extension Broker {
-  /// Drops what is stored for devices, and the broadcasts that channels keep; what is on its way stays.
-  public func dropStored(now: Timestamp) {
-    _ = dropStored(from: 0, budget: .max, now: now)
-    channels.dropBroadcasts()
-  }
-
-  /// The same of so many rows from one on, for who does it bit by bit. Answers the row to go on at; nil after the last.
-  public func dropStored(from start: Int, budget: Int, now: Timestamp) -> Int? {
-    deliveries.dropStored(from: start, budget: budget, now: now) { owns(registry[$0].zone) }
-  }
-
-  /// Ends those of so many connections of devices, by their places, from one place on, as `forgetDevices` does with all. Answers the
-  /// place to go on at; nil after the last.
+  /// Ends those of so many connections, by their places, from one place on, as `Broker.forgetDevices` does with all. Answers the place
+  /// to go on at; nil after the last.
   public func endSessions(from start: Int, budget: Int, now: Timestamp) -> Int? {
     let (sessions, next) = deliveries.liveSessions(from: start, budget: budget)
-    for session in sessions {
-      disconnect(session, now: now)
-      session.outlet.endSession(reason: "every device was reset")
-    }
+    for session in sessions { end(session, "every device was reset", now) }
     return next
   }
 
-  /// Forgets every device with its tokens, messages and feedback, and ends their connections. Installs are counted from
-  /// the beginning, so a device that comes back gets the tokens it had at first.
-  public func forgetDevices(now: Timestamp) {
-    var place: Int? = 0
-    while let next = place { place = endSessions(from: next, budget: .max, now: now) }
-    deliveries.forgetAll(now: now)
-    feedback.forgetAll()
-    registry.forgetDevices()
-    channels.forgetSubscriptions()
-    journal.forgetRegistrations()
-    startsOver = true
+  func end(_ session: DeviceSession, _ reason: String, _ now: Timestamp) {
+    disconnect(session, now: now)
+    session.outlet.endSession(reason: reason)
   }
 }

@@ -1,0 +1,33 @@
+import PushModel
+
+/// Which parts of a token map that several processes share, its zones, are changed here; of the others a copy is kept. A process that is
+/// alone has the only one.
+public final class ZoneShare {
+  private let ofDevice: (UDID) -> UInt16
+  private let ofChannel: ([UInt8]) -> UInt16
+  /// By number.
+  private var owned: [Bool]
+  /// Whether there are others.
+  let isShared: Bool
+
+  /// All of it.
+  public init() { (ofDevice, ofChannel, owned, isShared) = ({ _ in 0 }, { _ in 0 }, [true], false) }
+
+  /// So many zones, none of which is changed here yet, and what belongs to which.
+  public init(
+    zones: Int, ofDevice: @escaping (UDID) -> UInt16, ofChannel: @escaping ([UInt8]) -> UInt16
+  ) {
+    (self.ofDevice, self.ofChannel) = (ofDevice, ofChannel)
+    (owned, isShared) = ([Bool](repeating: false, count: zones), true)
+  }
+
+  /// A zone is changed here from now on, or no more.
+  public func set(_ zone: Int, isOwned: Bool) { owned[zone] = isOwned }
+
+  @inline(__always)
+  public func owns(_ zone: UInt16) -> Bool { owned.indices.contains(Int(zone)) && owned[Int(zone)] }
+  public func owns(_ udid: UDID) -> Bool { owns(zone(of: udid)) }
+  public func owns(channel id: [UInt8]) -> Bool { owns(ofChannel(id)) }
+
+  func zone(of udid: UDID) -> UInt16 { ofDevice(udid) }
+}
