@@ -20,7 +20,7 @@ struct ChannelTables {
   init(_ database: Database) throws(StoreError) {
     channels = try RowTable(database, "channel", StoredChannel.columns, blank: .blank, number: \.row)
     subscriptions = try RowTable(
-      database, "subscription", Subscription.fields, blank: Subscription(), keys: 2)
+      database, "subscription", Subscription.fields, blank: Subscription(), keys: ("channel", "device"))
     deleteStrays = try Statement(
       database, "DELETE FROM subscription WHERE channel NOT IN (SELECT id FROM channel)")
   }

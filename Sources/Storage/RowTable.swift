@@ -9,26 +9,26 @@ struct RowTable<Row> {
   private let number: WritableKeyPath<Row, Int64>?
   private let insert, delete, deleteAll, select: Statement
 
-  /// Rows are read into `blank`, and their numbers to where they know them, if they do. With two keys, a row is named by its number and the column behind it.
+  /// Rows are read into `blank`, and their numbers to where they know them, if they do. With a second key, several rows have a number.
   init(
     _ database: Database, _ name: String, _ fields: [RowField<Row>], blank: Row,
-    number: WritableKeyPath<Row, Int64>? = nil,
-    keys: Int = 1
+    number: WritableKeyPath<Row, Int64>? = nil, keys: (String, second: String?) = ("id", nil)
   ) throws(StoreError) {
     (self.name, self.blank, self.number, path) = (name, blank, number, database.path)
+    let keys = [keys.0] + (keys.second.map { [$0] } ?? [])
     select = try Statement(
-      database, "SELECT * FROM \(name) ORDER BY \(keys == 1 ? "1" : "1, 2")", isChecked: true)
+      database, "SELECT * FROM \(name) ORDER BY \(keys.joined(separator: ", "))", isChecked: true)
     let columns = select.columnNames.dropLast()
     self.fields = columns.dropFirst().compactMap { column in fields.first { $0.name == column } }
     // The file says what its columns are called.
     let known = fields.count { !$0.name.isEmpty }
-    guard self.fields.count == known, columns.count == known + 1 else {
+    guard columns.first == keys[0], self.fields.count == known, columns.count == known + 1 else {
       throw StoreError(
         code: .damaged, sentence: "the store \(path) is damaged: the table \(name) has other columns")
     }
     let values = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
     insert = try Statement(database, "INSERT OR REPLACE INTO \(name) VALUES (\(values))", isChecked: true)
-    let condition = columns.prefix(keys).map { "\($0) = ?" }.joined(separator: " AND ")
+    let condition = keys.map { "\($0) = ?" }.joined(separator: " AND ")
     delete = try Statement(database, "DELETE FROM \(name) WHERE \(condition)")
     deleteAll = try Statement(database, "DELETE FROM \(name)")
   }

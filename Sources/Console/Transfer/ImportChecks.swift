@@ -83,6 +83,10 @@ struct KnownInstalls {
     let environment: Environment
     let install: Int32
     let context: TokenContext?
+
+    init(_ topic: TopicEntry, _ row: TokenRow) {
+      (self.topic, environment, install, context) = (topic.hash, row.environment, row.install, row.context)
+    }
   }
 
   private let rows: [Install: RegistrationID]
@@ -90,24 +94,14 @@ struct KnownInstalls {
 
   init(of udid: UDID, _ registry: Registry) {
     let known = registry.knownDevice(udid).map { registry.registrations(of: $0) } ?? []
-    let installs = known.map { row in
-      let registration = registry[row]
-      return (
-        Install(
-          topic: registry[registration.topic].hash, environment: registration.environment,
-          install: registration.install, context: registration.context.map { registry[$0] }), row
-      )
-    }
-    rows = Dictionary(installs) { first, _ in first }
+    let installs = known.map { Install(registry[registry[$0].topic], registry.told($0)) }
+    rows = Dictionary(zip(installs, known)) { first, _ in first }
   }
 
   /// Throws where the row would have another token here, or the token another row.
   func check(_ token: DeviceToken, _ row: SavedRow, _ registry: Registry) throws {
     let told = row.told
-    let install = Install(
-      topic: row.topic.hash, environment: told.environment, install: told.install,
-      context: told.context)
-    let same = rows[install]
+    let same = rows[Install(row.topic, told)]
     if let same, registry[same].token != token {
       throw ConsoleError.conflict(
         "\(row.place).token: install \(told.install) has the token \(registry.text(of: same)) here, "
