@@ -161,7 +161,7 @@ public struct FaultEffects: Equatable, JSONDocument {
 
 /// What there is to say of one effect: when it strikes, how rules and tokens ask for it, how it breaks a connection.
 package struct FaultEffect: Sendable {
-  typealias Breakage = @Sendable (FaultEngine.Decision, FaultChannel) -> FaultStep?
+  typealias Breakage = @Sendable (FaultEngine.Decision, FaultChannel) -> FaultBreakage?
 
   /// As strikes are counted.
   let name: String
@@ -172,7 +172,7 @@ package struct FaultEffect: Sendable {
   package let wish: String?
   /// Takes what stands behind `=` in the wish; leaves the effects as they are if it makes no sense.
   let grant: @Sendable (inout FaultEffects, String?) -> Void
-  /// The step after which there is nothing to answer, on such a connection.
+  /// How it breaks such a connection; nothing is answered then.
   let breakage: Breakage
 
   init(

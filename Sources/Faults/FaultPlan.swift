@@ -10,48 +10,51 @@ public enum FaultChannel: String, Sendable, CaseIterable {
   case exchange
 }
 
-/// One thing that a connection does because of a fault.
-public enum FaultStep: Equatable, Sendable {
-  /// From here on answers leave in small pieces.
-  case dribble(FaultEffects.Dribble)
-  /// The push is taken up as though no fault had struck.
+/// What becomes of a push that a fault has struck.
+public enum FaultFate: Equatable, Sendable {
+  /// It is taken up as though no fault had struck.
   case take
   /// Its provider hears that it is refused.
   case refuse(FaultRefusal)
   /// It is not taken, and its provider hears nothing of it.
   case swallow
-  /// The stream ends with RST_STREAM and this code.
+}
+
+/// A refusal that is not in the push.
+public struct FaultRefusal: Equatable, Sendable {
+  /// How a connection ends with an answer.
+  public enum Ending: Sendable { case close, halfClose }
+
+  public var rejection: Rejection
+  /// Status of the error packet, in frames.
+  public var status: UInt8
+  /// What the error packet names; nil for what a server would name.
+  public var identifier: UInt32?
+  /// How the connection ends with this answer; nil where it goes on.
+  public var ending: Ending?
+}
+
+/// How a connection goes wrong: the last that a fault does to it.
+public enum FaultBreakage: Equatable, Sendable {
+  /// The stream alone ends, with RST_STREAM and this code.
   case resetStream(UInt32)
-  /// GOAWAY, with a reason or none.
-  case goAway(FaultEffects.GoAway)
   /// The connection ends with a TCP RST.
   case reset
   /// These bytes leave, and the connection ends.
   case garbage([UInt8])
   /// Our side of the connection ends.
   case halfClose
-  /// The connection ends in order.
-  case close
 }
 
-/// A refusal that is not in the push.
-public struct FaultRefusal: Equatable, Sendable {
-  public var rejection: Rejection
-  /// Status of the error packet, in frames.
-  public var status: UInt8
-  /// What the error packet names; nil for what a server would name.
-  public var identifier: UInt32?
-}
-
-/// What a connection does when a fault strikes a push on it: it waits, perhaps, and then takes the steps in order. Effects
+/// What a connection does when a fault strikes a push on it: it waits, perhaps, and then does the rest in order. Effects
 /// that exclude each other are settled here, so that every connection settles them alike:
 ///
-///     stall, else delay  ─→  dribble  ─→  what becomes of the push     ─→  what becomes of the connection
-///                                         reset, rstStream, garbage:       the first of these three, and it is over
-///                                           swallow
-///                                         reason, legacy: refuse           goaway, halfClose: both, where both are known
-///                                         goaway, halfClose: swallow
-///                                         otherwise: take
+///     hold          ─→  dribble  ─→  fate of the push      ─→  GOAWAY         ─→  breakage
+///     stall,            pieces       reset, rstStream,         on streams         the first of those three
+///     else delay                     garbage: swallow
+///                                    reason, legacy: refuse                       halfClose; with an answer that ends
+///                                    goaway, halfClose:                           the connection, it ends so
+///                                    swallow; else take
 ///
 /// Frames prefer `legacy` to `reason`, HTTP the other way about. Where there are no streams, to end one is to reset the
 /// connection; where there is no GOAWAY, a server that goes refuses with `Shutdown` and ends the connection.
@@ -64,40 +67,41 @@ public struct FaultPlan: Equatable, Sendable {
   }
 
   public var hold: Hold?
-  public var steps: [FaultStep]
+  /// From here on answers leave in small pieces.
+  public var dribble: FaultEffects.Dribble?
+  public var fate: FaultFate
+  /// GOAWAY follows, with a reason or none.
+  public var goAway: FaultEffects.GoAway?
+  public var breakage: FaultBreakage?
 
   public init(_ decision: FaultEngine.Decision, on channel: FaultChannel) {
     let effects = decision.effects
     hold =
       effects.stalls
       ? .stall : decision.delayMilliseconds > 0 ? .delay(milliseconds: decision.delayMilliseconds) : nil
-    steps = effects.dribble.map { [.dribble($0)] } ?? []
-    let breakage = FaultEffects.all.lazy.compactMap { $0.breakage(decision, channel) }.first
-    steps += breakage.map { [.swallow, $0] } ?? Self.answer(effects, channel)
+    dribble = effects.dribble
+    fate = .swallow
+    breakage = FaultEffects.all.lazy.compactMap { $0.breakage(decision, channel) }.first
+    if breakage == nil { settle(effects, channel) }
   }
 
-  /// What becomes of a push that has no connection which could go wrong: `take`, `refuse`, or `swallow`, also where nothing
-  /// would have moved.
-  public var fate: FaultStep {
-    hold == .stall
-      ? .swallow
-      : steps.first { if case .dribble = $0 { false } else { true } } ?? .take
+  /// The same for a push that has no connection which could go wrong: it is swallowed, too, where nothing would have moved.
+  public var withoutConnection: FaultPlan {
+    var plan = self
+    (plan.dribble, plan.goAway, plan.breakage) = (nil, nil, nil)
+    if hold == .stall { (plan.hold, plan.fate) = (nil, .swallow) }
+    return plan
   }
 
-  private static func answer(_ effects: FaultEffects, _ channel: FaultChannel) -> [FaultStep] {
-    let end: [FaultStep] = effects.halfCloses ? [.halfClose] : []
+  /// Nothing breaks: the provider hears something, or nothing but the end.
+  private mutating func settle(_ effects: FaultEffects, _ channel: FaultChannel) {
+    let refusal = Self.refusal(effects, channel)
+    fate = refusal.map(FaultFate.refuse) ?? (effects.halfCloses ? .swallow : .take)
     if channel == .streams {
-      let goAway = effects.goAway.map { [FaultStep.goAway($0)] } ?? []
-      let isOver = effects.goAway != nil || effects.halfCloses
-      return [refusal(effects, channel).map(FaultStep.refuse) ?? (isOver ? .swallow : .take)] + goAway + end
+      goAway = effects.goAway
+      if fate == .take, goAway != nil { fate = .swallow }
     }
-    if let refusal = refusal(effects, channel) {
-      // An error packet is the last that a provider hears, and an exchange ends with its answer.
-      let ends = channel == .frames || effects.goAway != nil || effects.halfCloses
-      return [.refuse(refusal)]
-        + (ends ? [channel == .frames && effects.halfCloses ? .halfClose : .close] : [])
-    }
-    return effects.halfCloses ? [.swallow] + end : [.take]
+    if effects.halfCloses, refusal?.ending == nil { breakage = .halfClose }
   }
 
   private static func refusal(_ effects: FaultEffects, _ channel: FaultChannel) -> FaultRefusal? {
@@ -107,7 +111,15 @@ public struct FaultPlan: Equatable, Sendable {
         rejection: Rejection(legacyStatus: $0.status), status: $0.status, identifier: $0.identifier)
     }
     let refusal = channel == .frames ? byStatus ?? byReason : byReason ?? byStatus
-    guard refusal == nil, effects.goAway != nil, channel != .streams else { return refusal }
-    return FaultRefusal(rejection: .shutdown, status: Rejection.shutdown.legacyStatus)
+    guard channel != .streams else { return refusal }
+    let shutdown = FaultRefusal(rejection: .shutdown, status: Rejection.shutdown.legacyStatus)
+    var ending = refusal ?? (effects.goAway.map { _ in shutdown })
+    // An error packet is the last that a provider hears, and an exchange ends with its answer.
+    if channel == .frames {
+      ending?.ending = effects.halfCloses ? .halfClose : .close
+    } else if effects.goAway != nil || effects.halfCloses {
+      ending?.ending = .close
+    }
+    return ending
   }
 }

@@ -82,18 +82,24 @@ import Faults
     #expect(try text(effects, .exchange) == exchange)
   }
 
-  @Test("Whatever is combined, one thing becomes of the push, and nothing follows the end of the connection")
+  @Test(
+    "Whatever is combined, a push that is swallowed has its connection or stream end, and each kind ends its own way"
+  )
   func invariants() throws {
     for bits in 1..<(1 << Self.effects.count) {
       let names = Self.effects.indices.filter { bits >> $0 & 1 == 1 }.map { Self.effects[$0].name }
       for channel in FaultChannel.allCases {
-        let steps = try plan(names, channel).steps
-        #expect(steps.count(where: \.isFate) == 1, "\(names) on \(channel)")
-        #expect(steps.count(where: \.endsConnection) <= 1, "\(names) on \(channel)")
-        if let end = steps.firstIndex(where: \.endsConnection) { #expect(end == steps.count - 1) }
-        if steps.contains(.swallow) { #expect(steps.last != .swallow, "\(names) on \(channel)") }
+        let plan = try plan(names, channel)
+        let ends = plan.goAway != nil || plan.breakage != nil
+        if plan.fate == .swallow { #expect(ends, "\(names) on \(channel)") }
+        if plan.fate == .take { #expect(!ends, "\(names) on \(channel)") }
+        if case .refuse(let refusal) = plan.fate {
+          #expect(channel != .frames || refusal.ending != nil, "\(names): an error packet is the last")
+          #expect(refusal.ending == nil || !ends, "\(names) on \(channel)")
+        }
         if channel != .streams {
-          #expect(!steps.contains { [.goAway, .resetStream].contains($0.kind) })
+          #expect(plan.goAway == nil, "\(names) on \(channel)")
+          if case .resetStream? = plan.breakage { Issue.record("\(names) on \(channel)") }
         }
       }
     }
@@ -101,15 +107,22 @@ import Faults
 
   @Test("What becomes of a push without a connection is what would have become of it on one")
   func fate() throws {
-    #expect(try plan(["stall", "reason"], .frames).fate == .swallow)
-    #expect(try plan(["dribble"], .streams).fate == .take)
-    #expect(try plan(["dribble", "garbage"], .streams).fate == .swallow)
-    #expect(try plan(["goaway"], .streams).fate == .swallow)
-    guard case .refuse(let refusal) = try plan(["goaway"], .frames).fate else {
+    func fate(_ names: [String], _ channel: FaultChannel) throws -> FaultFate {
+      let plan = try plan(names, channel).withoutConnection
+      #expect(plan.dribble == nil && plan.goAway == nil && plan.breakage == nil)
+      return plan.fate
+    }
+    #expect(try fate(["stall", "reason"], .frames) == .swallow)
+    #expect(try fate(["dribble"], .streams) == .take)
+    #expect(try fate(["dribble", "garbage"], .streams) == .swallow)
+    #expect(try fate(["goaway"], .streams) == .swallow)
+    guard case .refuse(let refusal) = try fate(["goaway"], .frames) else {
       Issue.record("a server that goes says so")
       return
     }
     #expect(refusal.status == 10 && refusal.rejection == .shutdown)
+    #expect(try plan(["delay"], .frames).withoutConnection.hold == .delay(milliseconds: 5))
+    #expect(try plan(["stall", "delay"], .frames).withoutConnection.hold == nil)
   }
 
   @Test("The table of all pairs is whole")
@@ -127,51 +140,41 @@ import Faults
   }
 }
 
-extension FaultStep {
-  fileprivate enum Kind { case before, fate, resetStream, goAway, end }
+extension FaultPlan {
+  /// What happens in order, as the tables write it: a packet by its status, an answer by its reason.
+  fileprivate func text(_ channel: FaultChannel) -> String {
+    let words =
+      [hold?.text, dribble.map { _ in "dribble" }, fate.text(channel)]
+      + [goAway.map { "goaway \($0.reason ?? "")" }, breakage?.text]
+    return words.compactMap(\.self).joined(separator: ", ")
+  }
+}
 
-  fileprivate var kind: Kind {
+extension FaultPlan.Hold {
+  fileprivate var text: String {
     switch self {
-    case .dribble: .before
-    case .take, .refuse, .swallow: .fate
-    case .resetStream: .resetStream
-    case .goAway: .goAway
-    case .reset, .garbage, .halfClose, .close: .end
+    case .stall: "stall"
+    case .delay(let milliseconds): "delay \(milliseconds)"
     }
   }
-
-  fileprivate var isFate: Bool { kind == .fate }
-  fileprivate var endsConnection: Bool { kind == .end }
 }
 
-extension FaultPlan {
-  /// Steps in order, as the tables write them: a packet by its status, an answer by its reason.
+extension FaultFate {
   fileprivate func text(_ channel: FaultChannel) -> String {
-    let first: [String] =
-      switch hold {
-      case .stall?: ["stall"]
-      case .delay(let milliseconds)?: ["delay \(milliseconds)"]
-      case nil: []
-      }
-    return (first + steps.map { $0.text(channel) }).joined(separator: ", ")
+    guard case .refuse(let refusal) = self else { return "\(self)" }
+    let what =
+      channel == .frames
+      ? "\(refusal.status)" + (refusal.identifier.map { " of \($0)" } ?? "") : refusal.rejection.reason
+    return "refuse \(what)" + (refusal.ending.map { ", \($0)" } ?? "")
   }
 }
 
-extension FaultStep {
-  fileprivate func text(_ channel: FaultChannel) -> String {
+extension FaultBreakage {
+  fileprivate var text: String {
     switch self {
-    case .dribble: "dribble"
-    case .take: "take"
-    case .refuse(let refusal) where channel == .frames:
-      "refuse \(refusal.status)" + (refusal.identifier.map { " of \($0)" } ?? "")
-    case .refuse(let refusal): "refuse \(refusal.rejection.reason)"
-    case .swallow: "swallow"
     case .resetStream(let code): "rst \(code)"
-    case .goAway(let goAway): "goaway \(goAway.reason ?? "")"
-    case .reset: "reset"
     case .garbage(let bytes): "garbage \(bytes.count)"
-    case .halfClose: "halfClose"
-    case .close: "close"
+    case .reset, .halfClose: "\(self)"
     }
   }
 }

@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import ProviderAPI
 import PushModel
 import Transport
@@ -28,15 +29,33 @@ enum PlainPush {
       let decision = service.faults.decide(
         message, judged, .console, requests.identity, connection: exchange.request.remoteAddress)
     {
-      return PlainFault(decision, service.faults, exchange, requests, message, judged, reply: reply).begin()
+      return strike(decision, exchange, requests, judged, message, reply)
     }
     finish(requests.act(judged, on: message, now: now), exchange, requests, judged, message) { response in
       if let response { reply(HTTPResponse(response)) }
     }
   }
 
+  private static func strike(
+    _ decision: FaultEngine.Decision, _ exchange: HTTPExchange, _ requests: ProviderRequests,
+    _ judged: JudgedRequest, _ message: HTTPMessage, _ reply: @escaping (HTTPResponse) -> Void
+  ) {
+    let service = requests.service
+    let connection = StruckExchange(exchange: exchange) { fate in
+      let action = requests.apply(fate, decision, judged, message, now: service.clock.now())
+      finish(action, exchange, requests, judged, message) { response in
+        if let response { reply(HTTPResponse(response, endsConnection: fate.endsConnection)) }
+      }
+    }
+    let struck = StruckRequest(decision, FaultPlan(decision, on: .exchange), on: connection) {
+      requests.swallow(judged, message, decision, $0, now: service.clock.now())
+    }
+    exchange.onGone = { struck.giveUp(because: "the provider went") }
+    struck.begin(service.faults.holds)
+  }
+
   /// Answers now, or when the verdict is there, with nothing if nothing is to be said.
-  static func finish(
+  private static func finish(
     _ action: ProviderAction, _ exchange: HTTPExchange, _ requests: ProviderRequests, _ judged: JudgedRequest,
     _ message: HTTPMessage, reply: @escaping (HTTP2Response?) -> Void
   ) {
@@ -62,14 +81,44 @@ enum PlainPush {
   }
 }
 
+/// A request in plain HTTP/1.1 as faults find it. There are no streams and no GOAWAY here: to end a stream is to reset the
+/// connection, and a server that goes answers 503 and ends the connection.
+private struct StruckExchange: StruckConnection {
+  let exchange: HTTPExchange
+  let apply: (FaultFate) -> Void
+
+  var isCancelled: Bool { false }
+  func settle(_ fate: FaultFate) { apply(fate) }
+  func goAway(_ goAway: FaultEffects.GoAway) {}
+
+  func dribble(_ dribble: FaultEffects.Dribble) {
+    exchange.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+  }
+
+  func goWrong(_ breakage: FaultBreakage) {
+    switch breakage {
+    case .reset, .resetStream: exchange.end(by: .reset)
+    case .garbage(let bytes): exchange.end(by: .garbage(bytes))
+    case .halfClose: exchange.end(by: .end)
+    }
+  }
+}
+
+extension FaultFate {
+  fileprivate var endsConnection: Bool {
+    if case .refuse(let refusal) = self { refusal.ending != nil } else { false }
+  }
+}
+
 extension HTTPResponse {
   /// What HTTP/2 would have carried.
-  init(_ response: HTTP2Response) {
+  fileprivate init(_ response: HTTP2Response, endsConnection: Bool = false) {
     var fields: [HTTPField] = []
     if !response.body.isEmpty { fields.append(HTTPField("content-type", "application/json")) }
     if let id = response.messageID { fields.append(HTTPField("apns-id", id.description)) }
     if let id = response.uniqueID { fields.append(HTTPField("apns-unique-id", id.description)) }
     fields += response.textFields.map { HTTPField($0.name, $0.value) }
     self.init(status: response.status, fields: fields, body: response.body)
+    self.endsConnection = endsConnection
   }
 }

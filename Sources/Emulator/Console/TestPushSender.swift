@@ -34,17 +34,25 @@ enum TestPushSender {
     let decision =
       faults.mayStrike(message)
       ? faults.decide(message, judged, .console, requests.identity, connection: nil) : nil
-    faults.after(decision?.delayMilliseconds ?? 0) {
-      let now = emulator.clock.now()
-      let action =
-        decision.map {
-          requests.carryOut(FaultPlan($0, on: .streams).fate, $0, judged, message, now: now)
-        } ?? requests.act(judged, on: message, now: now)
+    let end = { (action: ProviderAction) in
       finish(action) { id in
         emulator.capture?.connectionClosed(number)
         done(id)
       }
     }
+    guard let decision else { return end(requests.act(judged, on: message, now: emulator.clock.now())) }
+    strike(decision, on: .streams, emulator) { fate in
+      end(requests.apply(fate, decision, judged, message, now: emulator.clock.now()))
+    }
+  }
+
+  /// Has a fault do what it would have done on a connection, as far as that can be without one.
+  private static func strike(
+    _ decision: FaultEngine.Decision, on channel: FaultChannel, _ emulator: Emulator,
+    settle: @escaping (FaultFate) -> Void
+  ) {
+    let plan = FaultPlan(decision, on: channel).withoutConnection
+    StruckRequest(decision, plan, on: StruckByHand(apply: settle)).begin(emulator.faults.holds)
   }
 
   /// By what the person has chosen, else by a certificate for the topic, or by a token where no certificate will do.
@@ -102,6 +110,8 @@ enum TestPushSender {
 
   // MARK: The binary protocol
 
+  private typealias Struck = (fate: FaultFate, decision: FaultEngine.Decision)
+
   private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
     var provider = provider(of: push, emulator)
     provider.connection = emulator.capture?.gatewayOpened(provider) ?? 0
@@ -110,11 +120,13 @@ enum TestPushSender {
       guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return nil }
       return emulator.faults.decide(notification, topic: push.topic.name, connection: nil)
     }
-    emulator.faults.after(decision?.delayMilliseconds ?? 0) { [provider] in
-      submit(bytes, from: provider, decision, emulator) { id in
-        emulator.capture?.connectionClosed(provider.connection)
-        done(id)
-      }
+    let end = { [provider] (id: UInt64?) in
+      emulator.capture?.connectionClosed(provider.connection)
+      done(id)
+    }
+    guard let decision else { return submit(bytes, from: provider, nil, emulator, end) }
+    strike(decision, on: .frames, emulator) { [provider] fate in
+      submit(bytes, from: provider, (fate, decision), emulator, end)
     }
   }
 
@@ -134,14 +146,14 @@ enum TestPushSender {
   }
 
   private static func submit(
-    _ frame: [UInt8], from provider: GatewayProvider, _ decision: FaultEngine.Decision?, _ emulator: Emulator,
+    _ frame: [UInt8], from provider: GatewayProvider, _ struck: Struck?, _ emulator: Emulator,
     _ done: @escaping (UInt64?) -> Void
   ) {
     let gateway = emulator.gateway
     var decoder = LegacyDecoder()
     let failure = frame.withUnsafeBytes { bytes in
       decoder.receive(bytes) { notification in
-        submit(notification, frame, from: provider, decision, emulator, done)
+        submit(notification, frame, from: provider, struck, emulator, done)
         return .stop
       }
     }
@@ -151,11 +163,11 @@ enum TestPushSender {
 
   private static func submit(
     _ notification: LegacyNotification, _ frame: [UInt8], from provider: GatewayProvider,
-    _ decision: FaultEngine.Decision?, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void
+    _ struck: Struck?, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void
   ) {
     let (gateway, now) = (emulator.gateway, emulator.clock.now())
-    if let decision, case let fate = FaultPlan(decision, on: .frames).fate,
-      let result = gateway.carryOut(fate, decision, notification, from: provider, now: now)
+    if let struck,
+      let result = gateway.apply(struck.fate, struck.decision, notification, from: provider, now: now)
     {
       return done(result.id)
     }
@@ -185,6 +197,17 @@ enum TestPushSender {
         priority: push.priority)
     }
   }
+}
+
+/// A test push as faults find it: nothing can go wrong but the push itself.
+private struct StruckByHand: StruckConnection {
+  let apply: (FaultFate) -> Void
+
+  var isCancelled: Bool { false }
+  func settle(_ fate: FaultFate) { apply(fate) }
+  func dribble(_ dribble: FaultEffects.Dribble) {}
+  func goAway(_ goAway: FaultEffects.GoAway) {}
+  func goWrong(_ breakage: FaultBreakage) {}
 }
 
 /// The token of a person at the console, who has none and needs none.

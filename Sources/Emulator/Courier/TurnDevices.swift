@@ -52,7 +52,7 @@ struct DeviceTurn {
 
   /// Whether a message must not be sent.
   mutating func isStruck(
-    _ message: OutgoingMessage, on connection: any StrikableConnection, from address: SocketAddress,
+    _ message: OutgoingMessage, on connection: any StallableConnection, from address: SocketAddress,
     _ registry: Registry
   ) -> Bool {
     let faults = faults ?? CourierFaults(service, connection, remoteAddress: address)

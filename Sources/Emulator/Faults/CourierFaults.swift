@@ -2,15 +2,6 @@ import Broker
 import Faults
 import Platform
 import PushModel
-import Transport
-
-/// A device's connection, as far as faults strike it.
-protocol StrikableConnection: AnyObject {
-  var isStalled: Bool { get }
-  func setStalled(_ stalled: Bool)
-}
-
-extension SocketConnection: StrikableConnection {}
 
 /// What goes wrong on one device connection when a message is due. Made when the first fault strikes it.
 ///
@@ -20,12 +11,12 @@ extension SocketConnection: StrikableConnection {}
 /// what is queued waits in the connection's output, which the broker stores as it does for a device that does not read.
 final class CourierFaults {
   private let service: FaultService
-  private unowned let connection: any StrikableConnection
+  private unowned let connection: any StallableConnection
   private let remoteAddress: SocketAddress
   private(set) var isDoomed = false
-  private var decision: FaultEngine.Decision?
+  private var hold: FaultHold?
 
-  init(_ service: FaultService, _ connection: any StrikableConnection, remoteAddress: SocketAddress) {
+  init(_ service: FaultService, _ connection: any StallableConnection, remoteAddress: SocketAddress) {
     (self.service, self.connection, self.remoteAddress) = (service, connection, remoteAddress)
   }
 
@@ -45,13 +36,9 @@ final class CourierFaults {
       isDoomed = true
       return true
     }
-    decision = struck
-    connection.setStalled(true)
-    service.hold(self, by: struck) { [unowned self] in connection.setStalled(false) }
+    hold = service.holds.stall(connection, by: struck)
     return false
   }
 
-  func connectionClosed() {
-    if let decision { service.forget(self, decision) }
-  }
+  func connectionClosed() { hold?.callOff() }
 }

@@ -7,36 +7,21 @@ import ProviderAPI
 import PushModel
 import Transport
 
-/// What goes wrong on purpose, for all listeners: asks the engine, tells log and watchers of each strike, and remembers
-/// what a rule holds up.
+/// What goes wrong on purpose, for all listeners: asks the engine, and tells log and watchers of each strike.
 final class FaultService {
   let engine: FaultEngine
-  let loop: EventLoop
+  let holds: FaultHolds
   let clock: EmulatorClock
   private let logger: Logger
   private let events: EventLog
   /// Tells watchers of the event stream; nil without a console.
   var publish: ((String, [(String, JSONValue)]) -> Void)?
-  /// What stands still because of a rule, by its name, with how it goes on when the rule is switched off.
-  private var held: [String: [ObjectIdentifier: () -> Void]] = [:]
-
-  /// A push that waits for the end of a fault's delay.
-  private struct Delay {
-    var timer: LoopEvent
-    var work: () -> Void
-  }
-
-  /// By number, in the order of coming.
-  private var delays: [Int: Delay] = [:]
-  private var delayCount = 0
-  /// Nothing is delayed any more: the emulator ends.
-  private var isEnding = false
-
   init(seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: EventLog) {
     engine = FaultEngine(seed: seed)
-    (self.loop, self.clock, self.logger, self.events) = (loop, clock, logger, events)
+    holds = FaultHolds(loop: loop)
+    (self.clock, self.logger, self.events) = (clock, logger, events)
     engine.onStrike = { [unowned self] in report($0, $1) }
-    engine.onRest = { [unowned self] in goOn($0) }
+    engine.onRest = { [holds] in holds.ruleRests($0) }
   }
 
   /// All that the hot path asks of a push: whether any rule is about pushes, or the token begins as a magic one does.
@@ -49,65 +34,6 @@ final class FaultService {
 
   /// What strikes at this moment, if anything.
   func decide(_ point: FaultPoint) -> FaultEngine.Decision? { engine.decide(point, now: clock.now()) }
-
-  /// Calls `work` once after so many milliseconds of real time, unless the timer is let go before.
-  func timer(_ milliseconds: Int64, _ work: @escaping () -> Void) -> LoopEvent {
-    let timer = LoopEvent(timerOn: loop, handler: work)
-    timer.start(afterNanoseconds: milliseconds * 1_000_000)
-    return timer
-  }
-
-  // MARK: What is delayed
-
-  /// What a connection does because of a decision; there is no later at the end.
-  func plan(_ decision: FaultEngine.Decision, on channel: FaultChannel) -> FaultPlan {
-    var plan = FaultPlan(decision, on: channel)
-    if isEnding, case .delay? = plan.hold { plan.hold = nil }
-    return plan
-  }
-
-  /// Calls `work` when the delay of a fault is over or the emulator ends, at once without one. Answers a number to call it
-  /// off by.
-  @discardableResult
-  func after(_ milliseconds: Int64, _ work: @escaping () -> Void) -> Int {
-    delayCount += 1
-    let number = delayCount
-    if milliseconds > 0, !isEnding {
-      let timer = timer(milliseconds) { [unowned self] in end(number) }
-      delays[number] = Delay(timer: timer, work: work)
-    } else {
-      work()
-    }
-    return number
-  }
-
-  func callOff(_ number: Int) { delays[number] = nil }
-
-  /// What is delayed is due now, in the order of coming.
-  func endDelays() {
-    isEnding = true
-    for number in delays.keys.sorted() { end(number) }
-  }
-
-  private func end(_ number: Int) { delays.removeValue(forKey: number)?.work() }
-
-  // MARK: What stands still
-
-  /// `owner` stands still until the rule is switched off. Magic tokens can't be.
-  func hold(_ owner: AnyObject, by decision: FaultEngine.Decision, _ goOn: @escaping () -> Void) {
-    guard !decision.isMagic else { return }
-    held[decision.name, default: [:]][ObjectIdentifier(owner)] = goOn
-  }
-
-  /// `owner` has ended.
-  func forget(_ owner: AnyObject, _ decision: FaultEngine.Decision) {
-    held[decision.name]?[ObjectIdentifier(owner)] = nil
-  }
-
-  private func goOn(_ name: String) {
-    guard let waiting = held.removeValue(forKey: name) else { return }
-    for proceed in waiting.values { proceed() }
-  }
 
   // MARK: Telling
 

@@ -1,50 +1,93 @@
 import Faults
-import ProviderAPI
 import PushModel
 import Transport
 
-/// A request over HTTP/2 that a fault has struck, and what may become of it.
-protocol StruckRequest {
-  var request: HTTP2Request { get }
-  /// Does what the fault wants of it (`take`, `refuse`, `swallow`), and answers unless it is swallowed.
-  func carryOut(_ fate: FaultStep, _ decision: FaultEngine.Decision, on session: HTTP2ServerSession)
-  /// Remembers that it was not taken, as it came to an end before the fault did.
-  func giveUp(_ decision: FaultEngine.Decision, _ words: Explanation)
+/// What a connection offers to a fault that has struck a push on it.
+protocol StruckConnection {
+  /// Its provider does not wait for the push any more.
+  var isCancelled: Bool { get }
+  func dribble(_ dribble: FaultEffects.Dribble)
+  /// Does with the push what becomes of it.
+  func settle(_ fate: FaultFate)
+  func goAway(_ goAway: FaultEffects.GoAway)
+  func goWrong(_ breakage: FaultBreakage)
 }
 
-/// A push or a broadcast.
-struct StruckPush: StruckRequest {
-  let request: HTTP2Request
-  let judged: JudgedRequest
-  /// Lives as long as the connection, whose faults keep this.
-  unowned let responder: PushResponder
-
-  private var now: Timestamp { responder.service.clock.now() }
-
-  func carryOut(_ fate: FaultStep, _ decision: FaultEngine.Decision, on session: HTTP2ServerSession) {
-    let action = responder.requests.carryOut(fate, decision, judged, request.message, now: now)
-    responder.finish(request, judged, action, session)
-  }
-
-  func giveUp(_ decision: FaultEngine.Decision, _ words: Explanation) {
-    responder.requests.swallow(judged, request.message, decision, words, now: now)
+extension FaultPlan {
+  /// Does all that is to be done when nothing holds it up any more.
+  func carryOut(on connection: some StruckConnection) {
+    if let dribble { connection.dribble(dribble) }
+    connection.settle(fate)
+    if let goAway { connection.goAway(goAway) }
+    if let breakage { connection.goWrong(breakage) }
   }
 }
 
-/// Channel management. It is judged when it is carried out, so that what a fault refuses has changed nothing; the history is
-/// of pushes, and does not have it.
-struct StruckManagement: StruckRequest {
-  let request: HTTP2Request
-  /// Lives as long as the connection, whose faults keep this.
-  unowned let responder: ChannelResponder
+extension SocketConnection {
+  func dribble(_ dribble: FaultEffects.Dribble) {
+    self.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+  }
 
-  func carryOut(_ fate: FaultStep, _ decision: FaultEngine.Decision, on session: HTTP2ServerSession) {
-    switch fate {
-    case .take: responder.carryOut(request, on: session)
-    case .refuse(let refusal): responder.refuse(request, refusal.rejection, decision.words, on: session)
-    default: break
+  func goWrong(_ breakage: FaultBreakage) {
+    switch breakage {
+    case .reset, .resetStream: abort("reset by a fault", reset: true)
+    case .garbage(let bytes): close(sendingRaw: bytes)
+    case .halfClose: halfClose()
     }
   }
+}
 
-  func giveUp(_ decision: FaultEngine.Decision, _ words: Explanation) {}
+/// A request over HTTP, or a test push, that a fault has struck: it is not carried out, but what the fault wants of it. A frame
+/// waits in its connection instead, as those behind it do (`FrameFaults`).
+///
+///     begun ─ nothing holds it up ─→ carried out
+///       └──→ held ─ over ────────────↗
+///             └─ its provider has gone ─→ given up: remembered, and nothing else
+final class StruckRequest {
+  private let decision: FaultEngine.Decision
+  private let plan: FaultPlan
+  private let connection: any StruckConnection
+  /// Remembers that it was not taken, and why.
+  private let swallow: (Explanation) -> Void
+  private var hold: FaultHold?
+
+  init(
+    _ decision: FaultEngine.Decision, _ plan: FaultPlan, on connection: any StruckConnection,
+    swallow: @escaping (Explanation) -> Void = { _ in }
+  ) {
+    (self.decision, self.plan, self.connection, self.swallow) = (decision, plan, connection, swallow)
+  }
+
+  var isHeld: Bool { hold != nil }
+  var isDelayed: Bool { hold?.isDelay ?? false }
+
+  /// Calls `then` when it was carried out or given up after all, if it had to wait for that.
+  func begin(
+    _ holds: FaultHolds, stalling stalled: (any StallableConnection)? = nil, then: @escaping () -> Void = {}
+  ) {
+    hold = holds.hold(plan, by: decision, stalling: stalled) { [self] in
+      goOn()
+      then()
+    }
+    if hold == nil { plan.carryOut(on: connection) }
+  }
+
+  private func goOn() {
+    guard !connection.isCancelled else { return giveUp(because: "the provider cancelled") }
+    hold = nil
+    plan.carryOut(on: connection)
+  }
+
+  /// It waits no more.
+  func end() { hold?.end() }
+
+  /// It came to an end before the fault did.
+  func giveUp(because reason: String) {
+    guard let hold else { return }
+    hold.callOff()
+    self.hold = nil
+    var words = decision.words
+    words.got += ", and \(reason) before it was over"
+    swallow(words)
+  }
 }

@@ -119,8 +119,8 @@ final class Gateway {
   }
 
   /// Does what a fault wants of one; nil if it is to be submitted after all. A magic token is taken though it is nobody's.
-  func carryOut(
-    _ fate: FaultStep, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
+  func apply(
+    _ fate: FaultFate, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
     from provider: GatewayProvider, now: Timestamp
   ) -> SubmissionResult? {
     switch fate {
@@ -129,7 +129,7 @@ final class Gateway {
     case .refuse(let refusal):
       let detail = NotificationDetail(decision, isAnswered: true)
       return refuse(notification, refusal.rejection, detail, from: provider, now: now)
-    default:
+    case .swallow:
       let detail = NotificationDetail(decision, isAnswered: false)
       return refuse(notification, .internalServerError, detail, from: provider, now: now)
     }

@@ -38,16 +38,6 @@ final class GatewayConnection: ConnectionHandler {
     case shuttingDown
   }
 
-  /// A fault that holds up the first frame that waits.
-  private struct HeldUp {
-    var decision: FaultEngine.Decision
-    var plan: FaultPlan
-    /// The delay is over, or the rule was switched off: what else the fault wants is due.
-    var isOver = false
-    /// Fires when the delay is over; nil for a stall.
-    var timer: LoopEvent?
-  }
-
   private let gateway: Gateway
   private let sink: any PushSink
   private let number: Int
@@ -72,10 +62,7 @@ final class GatewayConnection: ConnectionHandler {
   private var isAdvancing = false
   /// A device is behind.
   private var isSlowedDown = false
-  /// What holds the first of those that wait up on purpose.
-  private var fault: HeldUp?
-  /// Faults have had their say about the first of those that wait.
-  private var isPastFaults = false
+  private var faults = FrameFaults()
 
   init(_ gateway: Gateway, number: Int, _ connection: SocketConnection) {
     (self.gateway, self.number, self.connection) = (gateway, number, connection)
@@ -131,7 +118,8 @@ final class GatewayConnection: ConnectionHandler {
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     self.connection = nil
-    giveUpStalled()
+    // What is delayed goes on without it, what stands still never will.
+    if faults.isStalled { dropWaiting() }
     // It has heard nothing, and takes everything for accepted.
     if stage == .shuttingDown { forgotten = [] }
     forget(kept: [])
@@ -243,17 +231,26 @@ final class GatewayConnection: ConnectionHandler {
     _ notification: LegacyNotification, kept: Int64, from provider: GatewayProvider, now: Timestamp
   ) -> Bool {
     guard window.mayBegin else { return false }
-    if !isPastFaults, let isDone = strike(notification, provider, now: now) {
-      if isDone, kept != 0 { noteDone(kept) }
-      return isDone
+    switch strike(notification, provider, now: now) {
+    case .pass: break
+    case .wait: return false
+    case .strike(let plan, let decision):
+      plan.carryOut(
+        on: StruckFrame(
+          notification: notification, provider: provider, decision: decision, now: now, gateway: gateway,
+          connection: self))
+      // Otherwise it is to be taken after all.
+      guard plan.fate == .take, !decision.isMagic else {
+        if kept != 0 { noteDone(kept) }
+        return true
+      }
     }
-    isPastFaults = true
     guard !sink.mayRetry || !window.holds(notification.token) else { return false }
     let ticket = PushTicket(waiter: number, sequence: window.nextSequence)
     let verdict = gateway.submit(
       notification, from: provider, kept: kept, to: sink, for: ticket, now: now)
     guard conclude(notification, verdict) else { return false }
-    isPastFaults = false
+    faults.begun()
     return true
   }
 
@@ -278,7 +275,7 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   /// The verdict was known at once; what came before may still be outstanding.
-  private func conclude(_ notification: LegacyNotification, _ result: SubmissionResult) {
+  fileprivate func conclude(_ notification: LegacyNotification, _ result: SubmissionResult) {
     let identifier =
       result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, gateway.limits) }
       ?? notification.identifier
@@ -339,10 +336,8 @@ final class GatewayConnection: ConnectionHandler {
     shutDown()
   }
 
-  /// Maintenance: what is delayed is taken now, as there is no later; what has not begun then is thrown away, and the provider
-  /// hears how far it got once the rest is answered.
+  /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered.
   func shutDown() {
-    if fault?.timer != nil { proceed() }
     guard let connection, connection.isOpen else { return }
     stage = .shuttingDown
     dropWaiting()
@@ -355,8 +350,7 @@ final class GatewayConnection: ConnectionHandler {
     countMemory()
     isClear = window.isEmpty
     forget(kept: kept)
-    if let fault { gateway.faults.forget(self, fault.decision) }
-    fault = nil
+    faults.callOff()
   }
 }
 
@@ -395,102 +389,63 @@ extension GatewayConnection: PushWaiter {
   var forgottenCount: Int { forgotten.count }
 }
 
-/// What goes wrong on purpose. A push that a fault strikes is not taken: nothing of it is stored, delivered or forwarded. One
-/// that is delayed is taken when the delay is over, and nothing that came after it overtakes it.
+/// What goes wrong on purpose.
 extension GatewayConnection {
-  /// Whether a fault has dealt with the frame: false if it must wait, nil if it is to be taken as ever.
   private func strike(_ notification: LegacyNotification, _ provider: GatewayProvider, now: Timestamp)
-    -> Bool?
+    -> FrameFaults.Verdict
   {
-    if let fault {
-      guard fault.isOver else { return false }
-      self.fault = nil
-      return carryOut(fault.plan, fault.decision, notification, provider, now: now)
-    }
-    let decision = gateway.faults.decide(
-      notification, topic: provider.topic.map { gateway.broker.registry[$0].label },
-      connection: connection?.remoteAddress)
-    guard let decision else { return nil }
-    let plan = gateway.faults.plan(decision, on: .frames)
-    guard let hold = plan.hold else {
-      return carryOut(plan, decision, notification, provider, now: now)
-    }
-    fault = HeldUp(decision: decision, plan: plan)
-    self.hold(hold, decision)
-    return false
-  }
-
-  /// The provider has gone: what is delayed goes on without it, what stands still never will.
-  private func giveUpStalled() {
-    guard let fault, fault.timer == nil, !fault.isOver else { return }
-    dropWaiting()
-  }
-
-  private func hold(_ hold: FaultPlan.Hold, _ decision: FaultEngine.Decision) {
-    switch hold {
-    case .delay(let milliseconds):
-      fault?.timer = gateway.faults.timer(milliseconds) { [unowned self] in proceed() }
-    case .stall:
-      connection?.setStalled(true)
-      gateway.faults.hold(self, by: decision) { [unowned self] in
-        connection?.setStalled(false)
-        proceed()
-      }
+    faults.verdict(gateway.faults, on: connection) {
+      gateway.faults.decide(
+        notification, topic: provider.topic.map { gateway.broker.registry[$0].label },
+        connection: connection?.remoteAddress)
+    } goOn: { [unowned self] in
+      advance()
     }
   }
 
-  private func proceed() {
-    fault?.isOver = true
-    fault?.timer = nil
-    advance()
-  }
-
-  /// Nil if it is to be taken after all.
-  private func carryOut(
-    _ plan: FaultPlan, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
-    _ provider: GatewayProvider, now: Timestamp
-  ) -> Bool? {
-    for step in plan.steps {
-      switch step {
-      case .dribble(let dribble):
-        connection?.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
-      case .take:
-        guard let result = gateway.carryOut(step, decision, notification, from: provider, now: now) else {
-          return nil
-        }
-        conclude(notification, result)
-      case .refuse(let refusal):
-        _ = gateway.carryOut(step, decision, notification, from: provider, now: now)
-        refuse(refusal, notification, halfCloses: plan.steps.last == .halfClose)
-        // The connection ends once those before it are answered.
-        return true
-      case .swallow: _ = gateway.carryOut(step, decision, notification, from: provider, now: now)
-      case .reset, .resetStream: breakOff { $0.abort("reset by a fault", reset: true) }
-      case .garbage(let bytes): breakOff { $0.close(sendingRaw: bytes) }
-      case .halfClose: breakOff { $0.halfClose() }
-      case .close, .goAway: breakOff { $0.close() }
-      }
-    }
-    return true
-  }
+  fileprivate func dribble(_ dribble: FaultEffects.Dribble) { connection?.dribble(dribble) }
 
   /// A server that goes names the last notification that it took (`Documentation/binary-protocol.md#statuses`, 10); any
-  /// other error names the one that is wrong.
-  private func refuse(_ refusal: FaultRefusal, _ notification: LegacyNotification, halfCloses: Bool) {
+  /// other error names the one that is wrong. The connection ends once those before it are answered.
+  fileprivate func refuse(_ notification: LegacyNotification, by refusal: FaultRefusal) {
     let own = refusal.status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
     tell(
       window.take(
         command: notification.command.rawValue, status: refusal.status, identifier: refusal.identifier ?? own,
-        halfCloses: halfCloses))
+        halfCloses: refusal.ending == .halfClose))
   }
 
   /// The connection goes wrong, and nothing more can be said on it.
-  private func breakOff(_ end: (SocketConnection) -> Void) {
+  fileprivate func goWrong(_ breakage: FaultBreakage) {
     stage = .ending
     dropWaiting()
     guard let connection else { return }
     self.connection = nil
-    end(connection)
+    connection.goWrong(breakage)
+  }
+}
+
+/// A frame as faults find it.
+private struct StruckFrame: StruckConnection {
+  let notification: LegacyNotification
+  let provider: GatewayProvider
+  let decision: FaultEngine.Decision
+  let now: Timestamp
+  let gateway: Gateway
+  let connection: GatewayConnection
+
+  var isCancelled: Bool { false }
+  func dribble(_ dribble: FaultEffects.Dribble) { connection.dribble(dribble) }
+  func goAway(_ goAway: FaultEffects.GoAway) {}
+  func goWrong(_ breakage: FaultBreakage) { connection.goWrong(breakage) }
+
+  func settle(_ fate: FaultFate) {
+    guard let result = gateway.apply(fate, decision, notification, from: provider, now: now) else { return }
+    switch fate {
+    case .take: connection.conclude(notification, result)
+    case .refuse(let refusal): connection.refuse(notification, by: refusal)
+    case .swallow: break
+    }
   }
 }
 

@@ -32,7 +32,7 @@ final class Shutdown {
     hasBegun = true
     emulator.logger.log(.info, "shutting down")
     for (_, listener) in emulator.listeners { listener.stopAccepting() }
-    emulator.faults.endDelays()
+    emulator.faults.holds.endDelays()
     emulator.gateway.shutDown()
     emulator.provider.shutDown()
     emulator.streams.shutDown()

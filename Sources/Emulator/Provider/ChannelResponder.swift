@@ -33,10 +33,26 @@ final class ChannelResponder: HTTP2Responder {
     guard let decision else { return answer(request, handler.answer(request.message, now: now), on: session) }
     let faults = faults ?? ProviderFaults(service.faults, connection, session)
     self.faults = faults
-    faults.strike(StruckManagement(request: request, responder: self), decision)
+    faults.strike(request, decision) { [unowned self] fate in
+      if let judged = judge(request.message, fate, decision) { answer(request, judged, on: session) }
+    }
   }
 
-  func answerHeld() { faults?.goOnNow() }
+  /// It is judged when the fault is through with it, so that what is refused has changed nothing; the history is of pushes, and
+  /// does not have it. Nil for no answer.
+  private func judge(_ message: HTTPMessage, _ fate: FaultFate, _ decision: FaultEngine.Decision)
+    -> ChannelAnswer?
+  {
+    let now = service.clock.now()
+    return switch fate {
+    case .take: handler.answer(message, now: now)
+    case .refuse(let refusal):
+      handler.refuse(message, refusal.rejection, explanation: decision.words, now: now)
+    case .swallow: nil
+    }
+  }
+
+  func answerHeld() { faults?.endDelays() }
 
   func connectionClosed() { faults?.connectionClosed() }
 
@@ -72,21 +88,5 @@ final class ChannelResponder: HTTP2Responder {
       response.explanation = rejected.explanation
     }
     session.respond(to: request, with: response)
-  }
-}
-
-/// What faults do with a request.
-extension ChannelResponder {
-  /// As though no fault had struck.
-  func carryOut(_ request: HTTP2Request, on session: HTTP2ServerSession) {
-    answer(request, handler.answer(request.message, now: service.clock.now()), on: session)
-  }
-
-  func refuse(
-    _ request: HTTP2Request, _ rejection: Rejection, _ words: Explanation, on session: HTTP2ServerSession
-  ) {
-    let refused = handler.refuse(
-      request.message, rejection, explanation: words, now: service.clock.now())
-    answer(request, refused, on: session)
   }
 }

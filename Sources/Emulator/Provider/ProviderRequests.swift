@@ -131,8 +131,8 @@ final class ProviderRequests {
   }
 
   /// Does what a fault wants of a push: a magic token that asks for no refusal is taken, though it is nobody's.
-  func carryOut(
-    _ fate: FaultStep, _ decision: FaultEngine.Decision, _ judged: JudgedRequest, _ message: HTTPMessage,
+  func apply(
+    _ fate: FaultFate, _ decision: FaultEngine.Decision, _ judged: JudgedRequest, _ message: HTTPMessage,
     now: Timestamp
   ) -> ProviderAction {
     switch fate {
@@ -144,7 +144,7 @@ final class ProviderRequests {
       let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
       return .done(
         reject(refused, judged, message, now: now, fault: decision.struck(isAnswered: true)))
-    default:
+    case .swallow:
       return .done(ProviderOutcome(id: swallow(judged, message, decision, decision.words, now: now)))
     }
   }

@@ -5,9 +5,9 @@ import Transport
 
 /// Answers `POST /3/device/…` and broadcasts of one connection.
 final class PushResponder: HTTP2Responder {
-  let service: ProviderService
-  let requests: ProviderRequests
-  unowned let connection: SocketConnection
+  private let service: ProviderService
+  private let requests: ProviderRequests
+  private unowned let connection: SocketConnection
   private var throttle: StreamThrottle
   /// What goes wrong here on purpose; nil until something does.
   private var faults: ProviderFaults?
@@ -35,7 +35,7 @@ final class PushResponder: HTTP2Responder {
   }
 
   /// Answers now, or when the verdict is there.
-  func finish(
+  private func finish(
     _ request: HTTP2Request, _ judged: JudgedRequest, _ action: ProviderAction, _ session: HTTP2ServerSession
   ) {
     switch action {
@@ -77,11 +77,16 @@ final class PushResponder: HTTP2Responder {
     guard let decision else { return false }
     let faults = faults ?? ProviderFaults(service.faults, connection, session)
     self.faults = faults
-    faults.strike(StruckPush(request: request, judged: judged, responder: self), decision)
+    faults.strike(request, decision) { [unowned self] fate in
+      let action = requests.apply(fate, decision, judged, request.message, now: service.clock.now())
+      finish(request, judged, action, session)
+    } swallow: { [unowned self] words in
+      requests.swallow(judged, request.message, decision, words, now: service.clock.now())
+    }
     return true
   }
 
-  func answerHeld() { faults?.goOnNow() }
+  func answerHeld() { faults?.endDelays() }
 
   func connectionClosed() { faults?.connectionClosed() }
 }

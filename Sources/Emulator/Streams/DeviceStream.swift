@@ -196,5 +196,3 @@ extension DeviceStream: CourierOutlet, DeviceOutput {
     ended(reason)
   }
 }
-
-extension HTTPConnection: StrikableConnection {}

@@ -1,0 +1,115 @@
+import Faults
+import PushModel
+import Transport
+
+/// A connection that a stall has stand still.
+protocol StallableConnection: AnyObject {
+  var isStalled: Bool { get }
+  func setStalled(_ stalled: Bool)
+}
+
+extension SocketConnection: StallableConnection {}
+extension HTTPConnection: StallableConnection {}
+
+/// Something that a fault holds up: a push for a time, or a connection while a rule is on.
+///
+///     held ─ its time is over, the rule is switched off, the emulator ends (of a delay) ─→ goes on
+///       └─ its connection has gone ─→ called off
+final class FaultHold {
+  /// Whether its end is sure to come; a stall may last.
+  let isDelay: Bool
+  private(set) var isOver = false
+  fileprivate let rule: String
+  fileprivate var timer: LoopEvent?
+  private let number: Int
+  private unowned let holds: FaultHolds
+  private weak var stalled: (any StallableConnection)?
+  private var goOn: (() -> Void)?
+
+  fileprivate init(
+    _ holds: FaultHolds, _ number: Int, rule: String, isDelay: Bool,
+    stalling stalled: (any StallableConnection)?,
+    goOn: @escaping () -> Void
+  ) {
+    (self.holds, self.number, self.rule, self.isDelay) = (holds, number, rule, isDelay)
+    (self.stalled, self.goOn) = (stalled, goOn)
+    stalled?.setStalled(true)
+  }
+
+  /// What it holds up goes on now.
+  func end() {
+    guard let goOn else { return }
+    callOff()
+    isOver = true
+    stalled?.setStalled(false)
+    goOn()
+  }
+
+  /// Nothing goes on any more.
+  func callOff() {
+    (goOn, timer) = (nil, nil)
+    holds.remove(number)
+  }
+}
+
+/// All that faults hold up.
+final class FaultHolds {
+  private let loop: EventLoop
+  /// By number, in the order of coming.
+  private var held: [Int: FaultHold] = [:]
+  private var count = 0
+  /// Nothing is delayed any more: the emulator ends.
+  private var isEnding = false
+
+  init(loop: EventLoop) { self.loop = loop }
+
+  /// Calls `goOn` once when it is over; nil if a plan has nothing wait.
+  func hold(
+    _ plan: FaultPlan, by decision: FaultEngine.Decision, stalling stalled: (any StallableConnection)? = nil,
+    goOn: @escaping () -> Void
+  ) -> FaultHold? {
+    switch plan.hold {
+    case .stall?: return add(decision, isDelay: false, stalled, goOn)
+    case .delay(let milliseconds)?:
+      guard !isEnding else { return nil }
+      let hold = add(decision, isDelay: true, nil, goOn)
+      hold.timer = LoopEvent(timerOn: loop) { [unowned hold] in hold.end() }
+      hold.timer?.start(afterNanoseconds: milliseconds * 1_000_000)
+      return hold
+    case nil: return nil
+    }
+  }
+
+  /// Has a connection stand still while the rule is on.
+  func stall(_ connection: any StallableConnection, by decision: FaultEngine.Decision) -> FaultHold {
+    add(decision, isDelay: false, connection) {}
+  }
+
+  private func add(
+    _ decision: FaultEngine.Decision, isDelay: Bool, _ stalled: (any StallableConnection)?,
+    _ goOn: @escaping () -> Void
+  ) -> FaultHold {
+    count += 1
+    let hold = FaultHold(
+      self, count, rule: decision.name, isDelay: isDelay, stalling: stalled, goOn: goOn)
+    held[count] = hold
+    return hold
+  }
+
+  fileprivate func remove(_ number: Int) { held[number] = nil }
+
+  /// A rule is switched off: what stands still because of it goes on, while what is delayed has its time. Magic tokens are no
+  /// rules, and what they stall stays so.
+  func ruleRests(_ name: String) { end { !$0.isDelay && $0.rule == name } }
+
+  /// What is delayed is due now.
+  func endDelays() {
+    isEnding = true
+    end(where: \.isDelay)
+  }
+
+  private func end(where condition: (FaultHold) -> Bool) {
+    // One that goes on may end the connection of another.
+    for hold in held.sorted(by: { $0.key < $1.key }).map(\.value).filter(condition) { hold.end() }
+  }
+}
