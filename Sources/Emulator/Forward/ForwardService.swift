@@ -19,10 +19,9 @@ final class ForwardService {
   private let client: UpstreamClient
   private let waiters: PushWaiters
   let records: ForwardRecords
-  private let kept: KeptPushes
+  private let sender: ForwardSender
+  private var kept: KeptPushes
   private var queue: ForwardQueue
-  private var tokens: ProviderTokenSource
-  private var pace: ForwardPace
   private var thrownAway = ThrownAwayPushes()
   private var busy = BusyWaiters()
   /// Sent again by their providers, and accepted before: they are told at the next pump.
@@ -41,14 +40,12 @@ final class ForwardService {
     let target = options.target.description
     records = ForwardRecords(broker: broker, clock: clock, logger: logger, target: target)
     kept = KeptPushes(broker: broker, clock: clock, target: target, seed: seed ^ 0x666f_7277_6172_6431)
-    let signer = try options.signer()
-    tokens = ProviderTokenSource { try signer.token(at: $0) }
     queue = ForwardQueue(limit: options.queueLimit)
-    pace = ForwardPace(seed: seed ^ 0x666f_7277_6172_6432)
+    let signer = try options.signer()
     client = try UpstreamClient(
       loop: loop, options: options, ownCA: ownCA, logger: logger, seed: seed ^ 0x666f_7277_6172_6433)
+    sender = ForwardSender(client, signer, records, seed: seed ^ 0x666f_7277_6172_6432)
     timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }
-    client.hasWork = { [unowned self] in queue.count > 0 }
     client.observer = self
   }
 
@@ -66,7 +63,7 @@ final class ForwardService {
   }
 
   /// Whether nothing is left to send, or to be answered.
-  var isIdle: Bool { queue.count == 0 }
+  var isIdle: Bool { !hasWork }
 
   // MARK: Sending
 
@@ -84,45 +81,29 @@ final class ForwardService {
     isPumping = false
     client.flush()
     let now = SystemClock.monotonicNanoseconds()
-    if let next = pace.nextLook(at: queue, now: now) {
+    if let next = sender.nextLook(at: queue, now: now) {
       timer?.start(afterNanoseconds: max(1_000_000, next - now))
     }
   }
 
   private func sendReady() {
     let now = SystemClock.monotonicNanoseconds()
-    guard !pace.isPaused(now) else { return }
+    guard !sender.isPaused(now) else { return }
     while queue.hasReady(now: now), let upstream = client.connectionWithRoom(),
       let push = queue.next(now: now)
     {
       guard !isOver(push) else { continue }
-      guard send(push, on: upstream) else { return queue.putBack(push.id) }
+      let sent = sender.send(push, on: upstream)
+      guard case .sent(let tokenNumber) = sent else {
+        if case .connectionIsOver = sent { pumpAgain = true }
+        return queue.putBack(push.id)
+      }
+      queue.update(push.id) {
+        ($0.tokenNumber, $0.sentAt) = (tokenNumber, SystemClock.monotonicNanoseconds())
+      }
       records.sent(push)
     }
   }
-
-  private func send(_ push: ForwardPush, on upstream: HTTP2ClientConnection) -> Bool {
-    do {
-      let token = try tokens.token(now: Self.worldTime)
-      queue.update(push.id) {
-        ($0.tokenNumber, $0.sentAt) = (tokens.number, SystemClock.monotonicNanoseconds())
-      }
-      let head = push.head(authority: client.authority, providerToken: token)
-      let context = Int(truncatingIfNeeded: push.id)
-      if upstream.send(head, path: push.path, body: push.payload, context: context) { return true }
-      // Its stream numbers are used up, or it has failed.
-      client.leaveCurrent()
-      pumpAgain = true
-      return false
-    } catch {
-      records.complain("no provider token can be made", "\(error)")
-      _ = pace.pause(now: SystemClock.monotonicNanoseconds())
-      return false
-    }
-  }
-
-  /// What provider tokens are judged by (`ProviderTokenSource`).
-  private static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   private func isOver(_ push: ForwardPush) -> Bool {
     guard push.expiresAt <= clock.now() else { return false }
@@ -150,27 +131,21 @@ final class ForwardService {
     let text = ForwardVerdict.text(status: status, body: body)
     switch ForwardVerdict(status: status, body: body) {
     case .delivered:
-      noteSuccess()
+      sender.noteSuccess()
       settle(push, .delivered, nil, text)
     case .gone(let goneAt):
-      noteSuccess()
+      sender.noteSuccess()
       records.noteGone(push, goneAt)
       settle(push, .discarded, nil, text)
     case .rejected(let rejection): reject(push, rejection, status: status, text)
     case .retryLater: tryAgain(push, text) { $0.throttled(attempts: push.attempts, answer: text) }
     case .unavailable:
-      let now = SystemClock.monotonicNanoseconds()
-      if let wait = pace.pause(now: now) { records.noteBusy(text, wait: wait) }
+      sender.pause(because: text)
       tryAgain(push, text) {
         $0.unavailable(attempts: push.attempts, accepted: records.delivered, answer: text)
       }
     case .tokenExpired: renewToken(for: push, text)
     }
-  }
-
-  private func noteSuccess() {
-    pace.noteSuccess()
-    records.noteSuccess()
   }
 
   private func settle(
@@ -226,19 +201,15 @@ final class ForwardService {
     switch next {
     case .never(let rejection, let reason): return reject(push, rejection, status: 0, reason)
     case .atOnce: queue.putBack(push.id)
-    case .later(let failures):
-      queue.retry(push.id, at: pace.retry(after: failures, now: SystemClock.monotonicNanoseconds()))
+    case .later(let failures): queue.retry(push.id, at: sender.retryTime(after: failures))
     }
     records.noteRetry(push, text)
   }
 
-  /// A connection on which a token has expired stays of no use (`Documentation/provider-api.md#renewal`).
   private func renewToken(for push: ForwardPush, _ text: String) {
-    let isNewer = push.tokenNumber < tokens.number
-    guard isNewer || (try? tokens.expired(now: Self.worldTime)) == true else {
+    guard sender.tokenExpired(of: push) else {
       return reject(push, .expiredProviderToken, status: 403, text + " (do the clocks agree?)")
     }
-    if !isNewer { client.leaveCurrent() }
     records.noteRetry(push)
     queue.putBack(push.id)
   }
@@ -291,11 +262,7 @@ final class ForwardService {
 
   private func drop(_ push: ForwardPush) {
     records.dropped(push)
-    if let waiter = waiters[push.connection] {
-      waiter.forget(kept: [push.kept])
-    } else {
-      ended(push)
-    }
+    kept.release([push.kept], whenClosed: push.connection)
   }
 
   // MARK: The end
@@ -303,25 +270,23 @@ final class ForwardService {
   /// Says what is left, when nobody waits for verdicts any more. Those whose providers will send them again don't count: they
   /// were told how far the gateway got.
   func shutDown() {
-    let forgotten = waiters.all.reduce(0) { $0 + $1.forgottenCount }
-    records.noteLeft(kept.count - forgotten, isKept: keepsQueue)
+    records.noteLeft(kept.countToSend, isKept: keepsQueue)
     client.shutDown()
   }
 }
 
 /// What the gateway hands over.
-extension ForwardService: PushSink {
-  var window: Int { options.window }
-  var mayRetry: Bool { true }
-  var decidesAllFirst: Bool { false }
+extension ForwardService: BridgeSink {
+  var window: PushWindow { PushWindow(size: options.window, mayRetry: true) }
 
   /// Takes a notification that has passed the gateway's own checks, while there is room.
-  func submit(
-    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
-  ) -> PushVerdict {
+  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
+    -> PushVerdict
+  {
     guard !queue.isFull else { return busy.add(ticket.waiter) }
     guard !queue.holdsRestored(push.token) else { return busy.add(ticket.waiter, isBehindRestored: true) }
-    let kept = kept != 0 ? kept : self.kept.add(Array(push.frame), push.topic, push.environment)
+    let kept =
+      ticket.kept != 0 ? ticket.kept : kept.add(Array(push.frame), push.topic, push.environment)
     return take(Submission(push, detail: detail), kept: kept, for: ticket)
   }
 
@@ -346,9 +311,19 @@ extension ForwardService: PushSink {
     kept.add(frame, provider.topic, provider.environment)
   }
 
-  func forget(kept ids: [Int64]) { for id in ids { kept.remove(id) } }
+  func forget(_ ids: [Int64]) { for id in ids { kept.remove(id) } }
 
-  func kept(of waiter: Int) -> [Int64] { queue.kept(of: waiter) }
+  func connectionOpened(_ number: Int) { kept.connectionOpened(number) }
+
+  func release(_ ids: [Int64], whenClosed number: Int) { kept.release(ids, whenClosed: number) }
+
+  func releaseSubmitted(whenClosed number: Int) {
+    kept.release(queue.kept(of: number), whenClosed: number)
+  }
+
+  func connectionClosed(_ number: Int, hasHeard: Bool) {
+    kept.connectionClosed(number, hasHeard: hasHeard)
+  }
 
   /// A notification on the connection was rejected. Those behind it that wait are thrown away, as the gateway does
   /// (`Documentation/binary-protocol.md#error-packet`); those that are under way or were accepted can't be called back,
@@ -364,6 +339,8 @@ extension ForwardService: PushSink {
 
 /// What the other service says.
 extension ForwardService: UpstreamObserver {
+  var hasWork: Bool { queue.count > 0 }
+
   func upstreamHasRoom() { pump() }
 
   func upstream(settled id: UInt64, _ outcome: HTTP2Outcome) {

@@ -4,6 +4,8 @@ import Transport
 
 /// What happened to requests that went to the other service.
 protocol UpstreamObserver: AnyObject {
+  /// Whether anybody wants a connection.
+  var hasWork: Bool { get }
   /// SETTINGS are here, there is room again, or the connection takes no more: look what may be sent.
   func upstreamHasRoom()
   func upstream(settled id: UInt64, _ outcome: HTTP2Outcome)
@@ -40,8 +42,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   private var failures = 0
   private var lastComplaint: String?
   weak var observer: (any UpstreamObserver)?
-  /// Whether anybody wants a connection.
-  var hasWork: () -> Bool = { false }
+  private var hasWork: Bool { observer?.hasWork ?? false }
 
   /// Reads the CA; `ownCA` is for targets on loopback.
   init(loop: EventLoop, options: ForwardOptions, ownCA: String, logger: Logger, seed: UInt64) throws {
@@ -150,9 +151,9 @@ final class UpstreamClient: HTTP2ClientOwner {
     current = nil
     defer { observer?.upstreamHasRoom() }
     guard !isOver else { return }
-    if connection.answers > 0 || connection.isReady && !hasWork() {
+    if connection.answers > 0 || connection.isReady && !hasWork {
       logger.log(.debug, "forwarding connection ended", [("because", .string(reason))])
-      if hasWork() { connect() }
+      if hasWork { connect() }
     } else if !connection.wasOpened, connection.certificateProblem == nil, !untried.isEmpty {
       connectToNext()
     } else {
@@ -210,7 +211,7 @@ final class UpstreamClient: HTTP2ClientOwner {
 
   private func retryNow() {
     isWaiting = false
-    if hasWork() { connect() }
+    if hasWork { connect() }
   }
 }
 

@@ -102,8 +102,7 @@ final class Gateway {
   /// Checks a notification and submits it.
   @inline(__always)
   func submit(
-    _ notification: LegacyNotification, from provider: GatewayProvider, kept: Int64 = 0,
-    to sink: any PushSink,
+    _ notification: LegacyNotification, from provider: GatewayProvider, to sink: any PushSink,
     for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
     if let early = refusal(of: notification, from: provider) {
@@ -111,7 +110,7 @@ final class Gateway {
         refuse(notification, early, detail(early, notification, provider), from: provider, now: now))
     }
     let verdict = sink.submit(
-      provider.plain(notification), detail: provider.waived, kept: kept, for: ticket, now: now)
+      provider.plain(notification), detail: provider.waived, for: ticket, now: now)
     if case .now(let result) = verdict, let rejection = result.rejection {
       broker.journal.attach(detail(rejection, notification, provider), to: result.id)
     }

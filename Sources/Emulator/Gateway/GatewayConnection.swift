@@ -4,73 +4,36 @@ import LegacyWire
 import PushModel
 import Transport
 
-/// One provider on the binary gateway.
+/// One provider on the binary gateway: puts in sequence what its parts do.
 ///
-///     TLS up ─→ identified ─ frame ─→ verdict at once ─ accepted, in silence ─→ identified
-///        │            │                      └─ rejected ─→ six bytes, orderly close; nothing later is looked at
-///        │            └─ a fault holds it, or the sink's verdict comes later ─→ waiting, under way ─→ as above, in order
-///        └─ certificate for the other environment: silent close (`Documentation/binary-protocol.md#client-certificate`)
+///     bytes ─ LegacyDecoder ─→ frame ─ nothing waits, no fault ─────────────────────→ sink ─ accepted at once, in silence
+///                                └─→ WaitingFrames ─ FrameFaults let it pass, room ─→ sink ─→ VerdictWindow ─ in order ─→ ProviderLine
 ///
-/// While frames wait the provider is not read from, so it feels the pace of whoever takes its pushes through TCP; at most what
-/// one read brings waits here. A provider that closes has still sent what it sent: its frames go on without it.
+/// A certificate for the other environment has its connection closed without a word
+/// (`Documentation/binary-protocol.md#client-certificate`). At most what one read brings waits here.
 final class GatewayConnection: ConnectionHandler {
-  /// What has been read and not begun.
-  private enum Waiting {
-    /// With what it is kept under by the sink; 0 for nothing.
-    case frame([UInt8], kept: Int64)
-    case failure(LegacyParseFailure)
-
-    /// Of memory: its own, and an array of bytes with its head.
-    var bytes: Int {
-      if case .frame(let bytes, _) = self { MemoryLayout<Self>.stride + 32 + bytes.count } else { 0 }
-    }
-
-    var kept: Int64 { if case .frame(_, let kept) = self { kept } else { 0 } }
-  }
-
-  private enum Stage {
-    case taking
-    /// The provider has ended its side: it is closed when all is answered.
-    case heardAll
-    /// An error packet has been sent, or the connection breaks: no more frames are taken.
-    case ending
-    /// The emulator is ending: no more frames are taken, and the provider hears how far it got.
-    case shuttingDown
-  }
-
   private let gateway: Gateway
   private let sink: any PushSink
+  /// The same, if what it takes outlives the process.
+  private let bridge: (any BridgeSink)?
   private let number: Int
-  /// nil once the provider has gone.
-  private var connection: SocketConnection?
-  private var decoder = LegacyDecoder()
+  private let line: ProviderLine
   private var provider: GatewayProvider?
+  private var decoder = LegacyDecoder()
+  private var waiting = WaitingFrames()
+  private var faults = FrameFaults()
   private var window: VerdictWindow<() -> Void>
-  /// What is behind a rejection was thrown away.
-  private var hasThrownAway = false
   /// Nothing waits and no verdict is outstanding. Asked for each frame.
   private var isClear = true
-  private var waiting: ArraySlice<Waiting> = []
-  /// What those take, in bytes.
-  private var waitingBytes = 0
-  /// What the decoder holds of a frame, in bytes.
-  private var partialBytes = 0
-  /// Kept ones that the provider is told it must send again, or that are to go wrong: they are kept until it has had the chance
-  /// to hear of that.
-  private var forgotten: [Int64] = []
-  private var stage = Stage.taking
   private var isAdvancing = false
-  /// A device is behind.
-  private var isSlowedDown = false
-  private var faults = FrameFaults()
 
   init(_ gateway: Gateway, number: Int, _ connection: SocketConnection) {
-    (self.gateway, self.number, self.connection) = (gateway, number, connection)
-    sink = gateway.sink
-    window = VerdictWindow(size: sink.window, decidesAllFirst: sink.decidesAllFirst)
+    (self.gateway, self.number, sink) = (gateway, number, gateway.sink)
+    line = ProviderLine(connection)
+    bridge = sink as? any BridgeSink
+    window = VerdictWindow(sink.window)
+    bridge?.connectionOpened(number)
   }
-
-  private var isEnding: Bool { stage == .ending || stage == .shuttingDown }
 
   // MARK: The provider's side
 
@@ -87,42 +50,40 @@ final class GatewayConnection: ConnectionHandler {
     let broker = gateway.broker
     let routing = broker.routing
     provider?.refresh(broker.registry)
-    guard let provider, !isEnding else { return }
+    guard let provider, line.takesFrames else { return }
     broker.noteRead()
     guard !provider.isRevoked(at: broker.meter.instant) else { return giveUpRevoked() }
     let now = gateway.clock.now()
     @inline(__always)
-    func takeNext(_ notification: LegacyNotification) -> LegacyDecoder.Next {
-      take(notification, from: provider, now: now)
+    func next(_ notification: LegacyNotification) -> LegacyDecoder.Next {
+      receive(notification, from: provider, now: now)
     }
-    let failure = decoder.receive(bytes, ahead: { routing.prefetch(tokenAt: $0) }, takeNext)
-    if let failure { take(failure, from: provider) }
-    partialBytes = decoder.heldBytes
-    if isClear { countMemory() } else { advance() }
+    let failure = decoder.receive(bytes, ahead: { routing.prefetch(tokenAt: $0) }, next)
+    if let failure { receiveFailure(failure, from: provider) }
+    waiting.partialBytes = decoder.heldBytes
+    if isClear { line.hold(waiting.bytes) } else { advance() }
   }
 
   /// What came before goes on; nothing more is looked at, and the end is silent, as for a certificate of the other environment
   /// (`Documentation/credentials.md#revocation`).
   private func giveUpRevoked() {
-    guard stage == .taking else { return }
+    guard line.hearNoMore() else { return }
     gateway.reportRevoked()
-    stage = .heardAll
     advance()
   }
 
   /// It may still read, and hears of a rejection of what it sent.
   func connectionPeerEnded(_ connection: SocketConnection) {
-    if !isEnding { stage = .heardAll }
+    line.hearNoMore()
     advance()
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
-    self.connection = nil
+    line.closed()
     // What is delayed goes on without it, what stands still never will.
     if faults.isStalled { dropWaiting() }
-    // It has heard nothing, and takes everything for accepted.
-    if stage == .shuttingDown { forgotten = [] }
-    forget(kept: [])
+    // One that has heard nothing of the end takes everything for accepted.
+    bridge?.connectionClosed(number, hasHeard: !line.isLeaving)
     advance()
     gateway.noteEnd(of: self, reason)
   }
@@ -130,17 +91,17 @@ final class GatewayConnection: ConnectionHandler {
   // MARK: Frames
 
   @inline(__always)
-  private func take(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
+  private func receive(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
     guard isClear, !gateway.faults.mayStrike(notification.token) else {
-      return takeInTurn(notification, from: provider, now: now)
+      return receiveInTurn(notification, from: provider, now: now)
     }
     let verdict = gateway.submit(
       notification, from: provider, to: sink,
       for: PushTicket(waiter: number, sequence: window.nextSequence), now: now)
     guard case .now(let result) = verdict, result.rejection == nil else {
-      return take(verdict, on: notification, from: provider)
+      return receiveUnsettled(notification, verdict, from: provider)
     }
     window.pass(notification)
     if result.isCongested { slowDown(for: notification.token) }
@@ -149,37 +110,43 @@ final class GatewayConnection: ConnectionHandler {
 
   /// Behind others, or struck by a fault.
   @inline(never)
-  private func takeInTurn(
+  private func receiveInTurn(
     _ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp
   ) -> LegacyDecoder.Next {
     if !waiting.isEmpty || !begin(notification, kept: 0, from: provider, now: now) {
       wait(notification, from: provider)
     }
-    return isEnding ? .stop : .goOn
+    return line.takesFrames ? .goOn : .stop
   }
 
+  /// Rejected, or not known to be accepted.
   @inline(never)
-  private func take(
-    _ verdict: PushVerdict, on notification: LegacyNotification, from provider: GatewayProvider
+  private func receiveUnsettled(
+    _ notification: LegacyNotification, _ verdict: PushVerdict, from provider: GatewayProvider
   ) -> LegacyDecoder.Next {
-    if !conclude(notification, verdict) { wait(notification, from: provider) }
-    return isEnding ? .stop : .goOn
+    if !note(verdict, on: notification) { wait(notification, from: provider) }
+    return line.takesFrames ? .goOn : .stop
+  }
+
+  private func receiveFailure(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
+    guard !waiting.isEmpty || !window.mayBegin else { return refuseMalformed(failure, from: provider) }
+    waiting.append(.failure(failure))
+    isClear = false
   }
 
   private func wait(_ notification: LegacyNotification, from provider: GatewayProvider) {
     let frame = Array(notification.frame)
-    let isRefused = gateway.refusal(of: notification, from: provider) != nil
-    let next = Waiting.frame(frame, kept: isRefused ? 0 : sink.keep(frame, of: provider))
-    waiting.append(next)
-    waitingBytes += next.bytes
-    isClear = false
-    gateway.waiters.add(self, as: number)
+    var kept: Int64 = 0
+    if let bridge, gateway.refusal(of: notification, from: provider) == nil {
+      kept = bridge.keep(frame, of: provider)
+    }
+    waiting.append(.frame(frame, kept: kept))
+    awaitVerdicts()
   }
 
-  private func take(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
-    guard !waiting.isEmpty || !window.mayBegin else { return refuse(failure, from: provider) }
-    waiting.append(.failure(failure))
+  private func awaitVerdicts() {
     isClear = false
+    gateway.waiters.add(self, as: number)
   }
 
   // MARK: Going on
@@ -189,34 +156,24 @@ final class GatewayConnection: ConnectionHandler {
     guard !isAdvancing else { return }
     isAdvancing = true
     // Beginning one may end the connection, and nothing waits then.
-    while let next = waiting.first, begin(next) {
-      guard !waiting.isEmpty else { break }
-      waiting = waiting.dropFirst()
-      waitingBytes -= next.bytes
-    }
+    while let next = waiting.first, beginWaiting(next) { waiting.removeFirst() }
     isAdvancing = false
-    if waiting.isEmpty { waiting = [] }
-    countMemory()
     isClear = waiting.isEmpty && window.isEmpty
-    readOrNot()
+    line.hold(waiting.bytes)
+    line.read(whileWaiting: !waiting.isEmpty)
     sink.flush()
-    if stage == .heardAll, isClear { connection?.close() }
-    if connection == nil, isClear { gateway.forget(number, capturedAs: provider?.connection ?? 0) }
+    guard isClear else { return }
+    line.answeredAll()
+    if line.isGone { gateway.forget(number, capturedAs: provider?.connection ?? 0) }
   }
 
-  private func countMemory() { connection?.hold(partialBytes + waitingBytes) }
-
-  private func readOrNot() {
-    connection?.setPaused(isSlowedDown || !waiting.isEmpty && !isEnding)
-  }
-
-  /// False if it must wait.
-  private func begin(_ next: Waiting) -> Bool {
+  /// False if it must wait on.
+  private func beginWaiting(_ entry: WaitingFrames.Entry) -> Bool {
     provider?.refresh(gateway.broker.registry)
-    guard let provider, !isEnding, window.mayBegin else { return false }
-    switch next {
+    guard let provider, line.takesFrames, window.mayBegin else { return false }
+    switch entry {
     case .failure(let failure):
-      refuse(failure, from: provider)
+      refuseMalformed(failure, from: provider)
       return true
     case .frame(let bytes, let kept):
       return bytes.withUnsafeBytes { bytes in
@@ -231,7 +188,7 @@ final class GatewayConnection: ConnectionHandler {
     _ notification: LegacyNotification, kept: Int64, from provider: GatewayProvider, now: Timestamp
   ) -> Bool {
     guard window.mayBegin else { return false }
-    switch strike(notification, provider, now: now) {
+    switch strike(notification, from: provider) {
     case .pass: break
     case .wait: return false
     case .strike(let plan, let decision):
@@ -241,41 +198,34 @@ final class GatewayConnection: ConnectionHandler {
           connection: self))
       // Otherwise it is to be taken after all.
       guard plan.fate == .take, !decision.isMagic else {
-        if kept != 0 { noteDone(kept) }
+        noteDealtWith(kept)
         return true
       }
     }
-    guard !sink.mayRetry || !window.holds(notification.token) else { return false }
-    let ticket = PushTicket(waiter: number, sequence: window.nextSequence)
-    let verdict = gateway.submit(
-      notification, from: provider, kept: kept, to: sink, for: ticket, now: now)
-    guard conclude(notification, verdict) else { return false }
+    guard !window.holds(notification.token) else { return false }
+    let ticket = PushTicket(waiter: number, sequence: window.nextSequence, kept: kept)
+    let verdict = gateway.submit(notification, from: provider, to: sink, for: ticket, now: now)
+    guard note(verdict, on: notification) else { return false }
     faults.begun()
     return true
   }
 
-  /// A fault has dealt with one that is kept: it need not be, unless its provider has to hear of a rejection first.
-  private func noteDone(_ kept: Int64) {
-    if isEnding || window.hasRejection { forget(kept: [kept]) } else { sink.forget(kept: [kept]) }
-  }
-
-  /// Does what the sink says of one; false if it must wait.
-  private func conclude(_ notification: LegacyNotification, _ verdict: PushVerdict) -> Bool {
+  /// False if it must wait.
+  private func note(_ verdict: PushVerdict, on notification: LegacyNotification) -> Bool {
     switch verdict {
-    case .now(let result): conclude(notification, result)
+    case .now(let result): noteKnown(result, of: notification)
     case .later:
       window.begin(
         command: notification.command.rawValue, identifier: notification.identifier,
-        token: sink.mayRetry ? notification.token.map(Array.init) ?? [] : [])
-      isClear = false
-      gateway.waiters.add(self, as: number)
+        token: notification.token.map(Array.init) ?? [])
+      awaitVerdicts()
     case .busy: return false
     }
     return true
   }
 
   /// The verdict was known at once; what came before may still be outstanding.
-  fileprivate func conclude(_ notification: LegacyNotification, _ result: SubmissionResult) {
+  fileprivate func noteKnown(_ result: SubmissionResult, of notification: LegacyNotification) {
     let identifier =
       result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, gateway.limits) }
       ?? notification.identifier
@@ -286,7 +236,7 @@ final class GatewayConnection: ConnectionHandler {
     if result.isCongested { slowDown(for: notification.token) }
   }
 
-  private func refuse(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
+  private func refuseMalformed(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
     _ = gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
     let status = Rejection.protocolError.legacyStatus
     tell(window.take(command: failure.command, status: status, identifier: failure.identifier))
@@ -294,40 +244,28 @@ final class GatewayConnection: ConnectionHandler {
 
   /// Called for each frame of what has already been read.
   private func slowDown(for token: UnsafeRawBufferPointer?) {
-    guard !isSlowedDown else { return }
-    isSlowedDown = true
-    readOrNot()
+    guard line.slowDown() else { return }
+    line.read(whileWaiting: !waiting.isEmpty)
     gateway.waitForDevice(token.flatMap { gateway.broker.routing.link(of: $0) }, self)
   }
 
   /// The device has caught up, or so it is tried.
   func deviceCaughtUp() {
-    isSlowedDown = false
-    readOrNot()
+    line.speedUp()
+    line.read(whileWaiting: !waiting.isEmpty)
   }
 
   // MARK: The end
 
-  /// The error packet leaves after the turn's commit, in one write and an orderly end: what waits is thrown away, and what is
-  /// under way can't be called back. A bad command 0 gets no packet (`Documentation/binary-protocol.md#error-packet`).
+  /// What waits is thrown away behind a rejection, and what is under way can't be called back.
   private func tell(_ ending: VerdictWindow<() -> Void>.Ending?) {
-    guard let ending else { return throwAwayRest() }
-    stage = .ending
+    guard let ending else { return window.givesUpRest() ? sink.throwAway(of: number) : () }
+    line.beginEnding()
     dropWaiting()
     for undo in ending.thrownAway { undo() }
     sink.throwAway(of: number)
     gateway.broker.turn.gatewayAnswers()
-    if ending.command != LegacyCommand.simple.rawValue {
-      connection?.send(LegacyErrorPacket(status: ending.status, identifier: ending.identifier).bytes)
-    }
-    if ending.halfCloses { connection?.halfClose() } else { connection?.close() }
-  }
-
-  /// What is behind a rejection need not be tried any more.
-  private func throwAwayRest() {
-    guard !hasThrownAway, window.awaitsRest else { return }
-    hasThrownAway = true
-    sink.throwAway(of: number)
+    line.tell(ending)
   }
 
   /// The provider learns how far it got, where that is known: what else it sent goes on without it.
@@ -338,18 +276,16 @@ final class GatewayConnection: ConnectionHandler {
 
   /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered.
   func shutDown() {
-    guard let connection, connection.isOpen else { return }
-    stage = .shuttingDown
+    guard line.beginLeaving() else { return }
     dropWaiting()
     if window.isEmpty { endWithoutVerdicts() }
   }
 
   private func dropWaiting() {
-    let kept = waiting.map(\.kept).filter { $0 != 0 }
-    (waiting, waitingBytes) = ([], 0)
-    countMemory()
+    let kept = waiting.removeAll()
+    bridge?.release(kept, whenClosed: number)
+    line.hold(waiting.bytes)
     isClear = window.isEmpty
-    forget(kept: kept)
     faults.callOff()
   }
 }
@@ -357,53 +293,50 @@ final class GatewayConnection: ConnectionHandler {
 extension GatewayConnection: PushWaiter {
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
     tell(window.settle(sequence, result.rejection, undo: undo))
-    if stage == .shuttingDown, window.isEmpty { endWithoutVerdicts() }
+    if line.isLeaving, window.isEmpty { endWithoutVerdicts() }
     advance()
   }
 
   func resume() { advance() }
 
-  /// Everything up to the last accepted notification went through (`Documentation/binary-protocol.md#statuses`, 10).
   func endWithoutVerdicts() {
-    guard let connection, connection.isOpen else { return }
+    guard line.isOpen else { return }
     gateway.broker.turn.gatewayAnswers()
-    if let last = window.lastAccepted {
-      connection.send(LegacyErrorPacket(.shutdown, last).bytes)
-      forgotten += sink.kept(of: number)
-    } else if stage == .shuttingDown {
+    if window.lastAccepted != nil {
+      bridge?.releaseSubmitted(whenClosed: number)
+    } else if line.isLeaving {
       // It hears nothing, and takes everything for accepted.
-      forgotten = []
+      bridge?.connectionClosed(number, hasHeard: false)
     }
-    stage = .ending
-    connection.close()
+    line.leave(lastAccepted: window.lastAccepted)
   }
-
-  /// These need not outlive the process once the connection is closed: until then its provider may not have heard of it.
-  func forget(kept: [Int64]) {
-    forgotten += kept
-    guard connection == nil, !forgotten.isEmpty else { return }
-    sink.forget(kept: forgotten)
-    forgotten = []
-  }
-
-  var forgottenCount: Int { forgotten.count }
 }
 
 /// What goes wrong on purpose.
 extension GatewayConnection {
-  private func strike(_ notification: LegacyNotification, _ provider: GatewayProvider, now: Timestamp)
+  private func strike(_ notification: LegacyNotification, from provider: GatewayProvider)
     -> FrameFaults.Verdict
   {
-    faults.verdict(gateway.faults, on: connection) {
+    faults.verdict(gateway.faults, on: line.connection) {
       gateway.faults.decide(
         notification, topic: provider.topic.map { gateway.broker.registry[$0].label },
-        connection: connection?.remoteAddress)
+        connection: line.connection?.remoteAddress)
     } goOn: { [unowned self] in
       advance()
     }
   }
 
-  fileprivate func dribble(_ dribble: FaultEffects.Dribble) { connection?.dribble(dribble) }
+  /// A fault has dealt with one that may be kept: it need not be, unless its provider has to hear of a rejection first.
+  private func noteDealtWith(_ kept: Int64) {
+    guard kept != 0 else { return }
+    if !line.takesFrames || window.hasRejection {
+      bridge?.release([kept], whenClosed: number)
+    } else {
+      bridge?.forget([kept])
+    }
+  }
+
+  fileprivate func dribble(_ dribble: FaultEffects.Dribble) { line.connection?.dribble(dribble) }
 
   /// A server that goes names the last notification that it took (`Documentation/binary-protocol.md#statuses`, 10); any
   /// other error names the one that is wrong. The connection ends once those before it are answered.
@@ -415,13 +348,10 @@ extension GatewayConnection {
         halfCloses: refusal.ending == .halfClose))
   }
 
-  /// The connection goes wrong, and nothing more can be said on it.
   fileprivate func goWrong(_ breakage: FaultBreakage) {
-    stage = .ending
+    line.beginEnding()
     dropWaiting()
-    guard let connection else { return }
-    self.connection = nil
-    connection.goWrong(breakage)
+    line.goWrong(breakage)
   }
 }
 
@@ -442,15 +372,9 @@ private struct StruckFrame: StruckConnection {
   func settle(_ fate: FaultFate) {
     guard let result = gateway.apply(fate, decision, notification, from: provider, now: now) else { return }
     switch fate {
-    case .take: connection.conclude(notification, result)
+    case .take: connection.noteKnown(result, of: notification)
     case .refuse(let refusal): connection.refuse(notification, by: refusal)
     case .swallow: break
     }
-  }
-}
-
-extension LegacyErrorPacket {
-  init(_ rejection: Rejection, _ identifier: UInt32) {
-    self.init(status: rejection.legacyStatus, identifier: identifier)
   }
 }

@@ -1,6 +1,21 @@
 import LegacyWire
 import PushModel
 
+/// What a sink lets one connection have outstanding, and in what order its verdicts may be told.
+package struct PushWindow: Sendable {
+  /// Most pushes whose verdict may be outstanding, as a count.
+  package var size: Int
+  /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
+  package var mayRetry = false
+  /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's patience: what
+  /// it sends then may come by another way, and must not be overtaken.
+  package var decidesAllFirst = false
+
+  package init(size: Int, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
+    (self.size, self.mayRetry, self.decidesAllFirst) = (max(1, size), mayRetry, decidesAllFirst)
+  }
+}
+
 /// The notifications of one gateway connection whose verdict is outstanding, in order, and what the provider may be told.
 ///
 ///     begun ─→ pending ─ accepted, and all before it ─→ passed, in silence
@@ -40,37 +55,45 @@ package struct VerdictWindow<Undo> {
     var undo: Undo? { if case .accepted(let undo) = state { undo } else { nil } }
   }
 
-  let size: Int
-  private let decidesAllFirst: Bool
+  private let limits: PushWindow
   private var entries = FIFO<Entry>()
   /// Without a verdict, as a count.
   private var pendingCount = 0
   /// Sequence number of the first entry.
   private var firstSequence: UInt64 = 0
+  private var hasGivenUpRest = false
   /// Nothing more begins, whether its provider has heard of it or is yet to.
   private(set) var hasRejection = false
   /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
   /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
   package private(set) var lastAccepted: UInt32?
 
-  package init(size: Int, decidesAllFirst: Bool = false) {
-    (self.size, self.decidesAllFirst) = (max(1, size), decidesAllFirst)
-  }
+  package init(_ limits: PushWindow) { self.limits = limits }
 
   /// Whether no verdict is outstanding.
   package var isEmpty: Bool { entries.isEmpty }
   /// Whether an error packet is sure, and waits only for those behind its notification.
   package var awaitsRest: Bool {
-    if decidesAllFirst, pendingCount > 0, case .rejected? = entries.first?.state { true } else { false }
+    if limits.decidesAllFirst, pendingCount > 0, case .rejected? = entries.first?.state {
+      true
+    } else {
+      false
+    }
+  }
+  /// Answers true once, when that has become so: what is behind it need not be tried any more.
+  mutating func givesUpRest() -> Bool {
+    guard !hasGivenUpRest, awaitsRest else { return false }
+    hasGivenUpRest = true
+    return true
   }
   /// Whether another notification may begin.
-  package var mayBegin: Bool { !hasRejection && entries.count < size }
+  package var mayBegin: Bool { !hasRejection && entries.count < limits.size }
   /// Sequence number of the next that begins.
   package var nextSequence: UInt64 { firstSequence &+ UInt64(entries.count) }
 
   /// Whether one for this token is under way: a second would overtake it if the first must be tried again.
   package func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
-    guard let token, !entries.isEmpty else { return false }
+    guard limits.mayRetry, let token, !entries.isEmpty else { return false }
     return entries.contains { $0.isPending && $0.token.elementsEqual(token) }
   }
 
@@ -81,8 +104,9 @@ package struct VerdictWindow<Undo> {
   }
 
   /// A notification is under way, as `nextSequence` had it.
-  package mutating func begin(command: UInt8, identifier: UInt32, token: [UInt8]) {
-    entries.append(Entry(command: command, identifier: identifier, token: token))
+  package mutating func begin(command: UInt8, identifier: UInt32, token: @autoclosure () -> [UInt8]) {
+    entries.append(
+      Entry(command: command, identifier: identifier, token: limits.mayRetry ? token() : []))
     pendingCount += 1
   }
 
@@ -112,14 +136,14 @@ package struct VerdictWindow<Undo> {
     while let first = entries.first {
       switch first.state {
       case .pending: return nil
-      case .accepted: pass(first)
+      case .accepted: removeAccepted(first)
       case .rejected(let status, let halfCloses): return awaitsRest ? nil : end(first, status, halfCloses)
       }
     }
     return nil
   }
 
-  private mutating func pass(_ entry: Entry) {
+  private mutating func removeAccepted(_ entry: Entry) {
     if entry.command != LegacyCommand.simple.rawValue { lastAccepted = entry.identifier }
     entries.removeFirst()
     firstSequence += 1

@@ -73,13 +73,11 @@ final class EdgeSink: PushSink {
   // MARK: The sink
 
   /// As many as one read of a gateway connection may bring.
-  var window: Int { 16_384 }
-  var mayRetry: Bool { false }
-  var decidesAllFirst: Bool { true }
+  var window: PushWindow { PushWindow(size: 16_384, decidesAllFirst: true) }
 
-  func submit(
-    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
-  ) -> PushVerdict {
+  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
+    -> PushVerdict
+  {
     let desk = desk
     let place = desk.place(of: push)
     guard place.isHere else {
@@ -105,11 +103,6 @@ final class EdgeSink: PushSink {
     busy.insert(ticket.waiter)
     return .busy
   }
-
-  func flush() {}
-  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 { 0 }
-  func forget(kept: [Int64]) {}
-  func kept(of waiter: Int) -> [Int64] { [] }
 
   func throwAway(of waiter: Int) {
     desk.throwAway(where: { $0.waiter == waiter }, now: clock.now())

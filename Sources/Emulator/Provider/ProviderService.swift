@@ -122,8 +122,7 @@ final class ProviderService {
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
       (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
-      let verdict = sink.submit(
-        submission, detail: accepted.waived.first?.detail, kept: 0, for: ticket, now: now)
+      let verdict = sink.submit(submission, detail: accepted.waived.first?.detail, for: ticket, now: now)
       if let team = accepted.team, let topic = submission.topic {
         broker.registry.noteFirstUse(of: topic, by: team)
       }

@@ -44,8 +44,6 @@ final class OutstandingPush: PushWaiter {
     if id == nil { waiters.remove(number) }
     tell(nil)
   }
-  func forget(kept: [Int64]) {}
-  var forgottenCount: Int { 0 }
 
   private func tell(_ result: SubmissionResult?) {
     let tell = then

@@ -8,33 +8,43 @@ import PushModel
 ///        ├────→ later: whoever waits hears of it by the ticket
 ///        └────→ busy: nothing was done; whoever waits is told when to submit it again
 protocol PushSink: AnyObject {
-  /// Most pushes of one connection whose verdict may be outstanding, as a count.
-  var window: Int { get }
-  /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
-  var mayRetry: Bool { get }
-  /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's patience: what
-  /// it sends then may come by another way, and must not be overtaken.
-  var decidesAllFirst: Bool { get }
+  var window: PushWindow { get }
 
-  /// Takes a push. Its bytes are lent for the call; `kept` is what `keep` answered for it, or 0.
-  func submit(
-    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
-  ) -> PushVerdict
+  /// Takes a push. Its bytes are lent for the call.
+  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
+    -> PushVerdict
 
   /// All that was at hand has been submitted.
   func flush()
 
-  // MARK: What a provider on the gateway takes for accepted, as it hears nothing
-
-  /// A frame was read and must wait before it is submitted: it outlives the process if the sink's pushes do. Answers the id
-  /// under which it is kept, 0 for none.
-  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64
-  /// They need not be kept any more.
-  func forget(kept: [Int64])
-  /// What a waiter has submitted and has no verdict yet, by what it is kept under.
-  func kept(of waiter: Int) -> [Int64]
   /// The provider hears of a rejection: it takes all that it sent behind that for thrown away, whatever becomes of it.
   func throwAway(of waiter: Int)
+}
+
+extension PushSink {
+  func flush() {}
+  func throwAway(of waiter: Int) {}
+}
+
+/// A sink whose pushes outlive the process (`--forward`). A provider on the gateway takes what it sent for accepted, as it hears
+/// nothing: so what was read is kept before it is submitted, too, and until its provider has heard that it was not taken.
+///
+///     read ─ keep ─→ kept ─ submitted with its ticket ─→ kept by the sink ─ a verdict ─→ gone
+///                     ├──── forget: dealt with otherwise ──────────────────────────────↗
+///                     └──── release: its provider is told to send it again ─ closed ───↗
+protocol BridgeSink: PushSink {
+  /// From now on what is released on the connection waits for its end.
+  func connectionOpened(_ number: Int)
+  /// A frame was read and must wait before it is submitted. Answers the id under which it is kept.
+  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64
+  /// They need not be kept any more.
+  func forget(_ kept: [Int64])
+  /// They need not be kept once the connection is closed: until then its provider may not have heard that it must send them again.
+  func release(_ kept: [Int64], whenClosed number: Int)
+  /// The same of all that was submitted on the connection and has no verdict.
+  func releaseSubmitted(whenClosed number: Int)
+  /// Without having heard, its provider takes what was released for accepted: it stays kept.
+  func connectionClosed(_ number: Int, hasHeard: Bool)
 }
 
 /// Where broadcasts go.
@@ -52,6 +62,8 @@ struct PushTicket: Equatable {
   var waiter: Int
   /// Numbers the waiter's own pushes.
   var sequence: UInt64
+  /// What a bridge keeps it under already; 0 for nothing.
+  var kept: Int64 = 0
 }
 
 /// What a sink says of a push.
@@ -71,10 +83,6 @@ protocol PushWaiter: AnyObject {
   func resume()
   /// No verdict comes any more: the emulator ends.
   func endWithoutVerdicts()
-  /// These need not be kept once its provider has had the chance to hear why.
-  func forget(kept: [Int64])
-  /// How many are kept for that alone, as a count.
-  var forgottenCount: Int { get }
 }
 
 /// Who waits for verdicts, by number. It keeps them alive: what was sent goes on without the provider that sent it.
@@ -107,21 +115,13 @@ final class LocalSink: PushSink {
 
   init(_ broker: Broker) { routing = broker.routing }
 
-  var window: Int { .max }
-  var mayRetry: Bool { false }
-  var decidesAllFirst: Bool { false }
+  var window: PushWindow { PushWindow(size: .max) }
 
-  func submit(
-    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
-  ) -> PushVerdict {
+  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
+    -> PushVerdict
+  {
     .now(routing.submit(push, detail: detail, now: now))
   }
-
-  func flush() {}
-  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 { 0 }
-  func forget(kept: [Int64]) {}
-  func kept(of waiter: Int) -> [Int64] { [] }
-  func throwAway(of waiter: Int) {}
 }
 
 /// The same for broadcasts. A provider hears of success once all who listened have been handed its broadcast: in the same turn, but

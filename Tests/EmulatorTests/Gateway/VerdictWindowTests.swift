@@ -7,7 +7,7 @@ import LegacyWire
 @Suite("The window of one gateway connection")
 struct VerdictWindowTests {
   private func window(_ size: Int, begun count: UInt32, command: UInt8 = 1) -> VerdictWindow<Int> {
-    var window = VerdictWindow<Int>(size: size)
+    var window = VerdictWindow<Int>(PushWindow(size: size, mayRetry: true))
     for identifier in 1..<(count + 1) {
       #expect(window.nextSequence == identifier - 1)
       window.begin(command: command, identifier: identifier, token: [UInt8(identifier)])
@@ -71,7 +71,7 @@ struct VerdictWindowTests {
 
   @Test("where all is decided first, a rejection waits for what is under way behind it")
   func decidesAllFirst() {
-    var window = VerdictWindow<Int>(size: 9, decidesAllFirst: true)
+    var window = VerdictWindow<Int>(PushWindow(size: 9, decidesAllFirst: true))
     for identifier: UInt32 in 1...4 { window.begin(command: 1, identifier: identifier, token: []) }
     #expect(window.settle(1, .badDeviceToken) == nil && !window.awaitsRest, "the first may be rejected, too")
     #expect(window.settle(3, nil, undo: 13) == nil)

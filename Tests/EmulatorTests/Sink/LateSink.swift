@@ -4,12 +4,11 @@ import PushModel
 @testable import Emulator
 
 /// Takes pushes and says nothing until the test does.
-final class LateSink: PushSink {
+final class LateSink: BridgeSink {
   struct Taken: Equatable {
     var ticket: PushTicket
     /// The identifier of the frame; 0 over HTTP.
     var identifier: UInt32
-    var kept: Int64
   }
 
   private let waiters: PushWaiters
@@ -24,24 +23,24 @@ final class LateSink: PushSink {
   /// What is kept for providers, by its id.
   private(set) var kept: Set<Int64> = []
   private var lastKept: Int64 = 0
+  /// What providers are told to send again, by connections that are open.
+  private var released: [Int: [Int64]] = [:]
   var isBusy = false
   /// Identifiers of those that are accepted at once.
   var atOnce: Set<UInt32> = []
-  var window = 100
-  var mayRetry = false
-  var decidesAllFirst = false
+  var window = PushWindow(size: 100)
 
   init(_ emulator: Emulator) { waiters = emulator.waiters }
 
-  func submit(
-    _ push: PlainSubmission, detail: NotificationDetail?, kept: Int64, for ticket: PushTicket, now: Timestamp
-  ) -> PushVerdict {
+  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
+    -> PushVerdict
+  {
     guard !isBusy else {
       turnedAway.insert(ticket.waiter)
       return .busy
     }
     if atOnce.contains(push.identifier) { return .now(SubmissionResult(id: 1)) }
-    taken.append(Taken(ticket: ticket, identifier: push.identifier, kept: kept))
+    taken.append(Taken(ticket: ticket, identifier: push.identifier))
     seen.append(push.identifier)
     return .later(UInt64(seen.count))
   }
@@ -49,7 +48,7 @@ final class LateSink: PushSink {
   /// The verdict on the push that came as this one of those without.
   func settle(_ index: Int, _ rejection: Rejection? = nil) {
     let push = taken.remove(at: index)
-    kept.remove(push.kept)
+    kept.remove(push.ticket.kept)
     waiters.settle(push.ticket, SubmissionResult(id: 1, rejection: rejection)) { [unowned self] in
       undone.append(push.identifier)
     }
@@ -63,16 +62,28 @@ final class LateSink: PushSink {
     for waiter in waiting { waiters[waiter]?.resume() }
   }
 
-  func flush() {}
-
   func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 {
     lastKept += 1
     kept.insert(lastKept)
     return lastKept
   }
 
-  func forget(kept: [Int64]) { self.kept.subtract(kept) }
-  func kept(of waiter: Int) -> [Int64] { taken.filter { $0.ticket.waiter == waiter }.map(\.kept) }
+  func forget(_ ids: [Int64]) { kept.subtract(ids) }
+  func connectionOpened(_ number: Int) { released[number] = [] }
+
+  func release(_ ids: [Int64], whenClosed number: Int) {
+    if released[number]?.append(contentsOf: ids) == nil { forget(ids) }
+  }
+
+  func releaseSubmitted(whenClosed number: Int) {
+    release(taken.filter { $0.ticket.waiter == number }.map(\.ticket.kept), whenClosed: number)
+  }
+
+  func connectionClosed(_ number: Int, hasHeard: Bool) {
+    let ids = released.removeValue(forKey: number) ?? []
+    if hasHeard { forget(ids) }
+  }
+
   func throwAway(of waiter: Int) { thrownAway.append(waiter) }
 }
 

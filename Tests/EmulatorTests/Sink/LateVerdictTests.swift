@@ -87,13 +87,13 @@ extension LiveTests {
       sink.goOn()
       harness.turn(until: "all have come") { sink.taken.count == 4 }
       #expect(sink.seen == [1, 2, 3, 4])
-      #expect(sink.taken.map(\.kept) == [1, 2, 3, 0])
+      #expect(sink.taken.map(\.ticket.kept) == [1, 2, 3, 0])
       #expect(!served.isPaused && served.heldBytes == held)
     }
 
     @Test("no more than the window is under way; the next begins when the first is settled")
     func window() throws {
-      sink.window = 2
+      sink.window.size = 2
       try sendFrames(3)
       harness.turn(until: "the third waits") { sink.kept.count == 1 }
       #expect(sink.seen == [1, 2])
@@ -105,7 +105,7 @@ extension LiveTests {
 
     @Test("two frames for one token are not under way at once where the first may be tried again")
     func sameToken() throws {
-      sink.mayRetry = true
+      sink.window.mayRetry = true
       try sendFrames(2)
       harness.turn(until: "the second waits") { sink.kept.count == 1 }
       #expect(sink.seen == [1])
@@ -129,7 +129,7 @@ extension LiveTests {
 
     @Test("what was taken in silence goes on when its connection gives way to others")
     func givesWay() throws {
-      sink.window = 1
+      sink.window.size = 1
       try sendFrames(3)
       harness.turn(until: "two wait") { sink.kept.count == 2 }
       try #require(harness.connections("gateway").first).giveWay()
@@ -141,7 +141,7 @@ extension LiveTests {
 
     @Test("a provider that goes during the end has heard nothing: what waits stays kept")
     func goesDuringTheEnd() throws {
-      sink.window = 1
+      sink.window.size = 1
       try sendFrames(3)
       harness.turn(until: "two wait") { sink.kept.count == 2 }
       harness.emulator.gateway.shutDown()
@@ -163,7 +163,7 @@ extension LiveTests {
 
     @Test("the orderly end waits for verdicts, and says how far the provider got")
     func shutDown() throws {
-      sink.window = 2
+      sink.window.size = 2
       let provider = try sendFrames(3)
       harness.turn(until: "the third waits") { sink.kept.count == 1 }
       harness.emulator.gateway.shutDown()
