@@ -2,6 +2,7 @@ import Broker
 import Credentials
 import LegacyWire
 import PushModel
+import Transport
 
 /// Who a gateway connection belongs to, as its certificate says.
 struct GatewayProvider {
@@ -77,5 +78,75 @@ struct GatewayProvider {
     submission.connection = connection
     submission.pushType = pushType
     return submission
+  }
+}
+
+/// Who a certificate-authenticated connection belongs to.
+enum GatewayIdentification {
+  case provider(GatewayProvider)
+  /// The certificate is for the other environment: close without a word
+  /// (`Documentation/binary-protocol.md#client-certificate`).
+  case wrongEnvironment
+}
+
+/// Turns the certificate of a legacy connection into topics and an environment.
+final class ProviderIdentities {
+  private let broker: Broker
+  private let trust: ProviderTrust
+  private let logger: Logger
+  private let defaultEnvironment: Environment
+
+  init(broker: Broker, trust: ProviderTrust, logger: Logger, defaultEnvironment: Environment) {
+    (self.broker, self.trust, self.logger) = (broker, trust, logger)
+    self.defaultEnvironment = defaultEnvironment
+  }
+
+  /// The environment that the client asked for by name, else the emulator's.
+  func environment(of connection: SocketConnection) -> Environment {
+    connection.requestedName.flatMap { Environment(serverName: $0) } ?? defaultEnvironment
+  }
+
+  func identify(_ connection: SocketConnection, listener: String) -> GatewayIdentification {
+    identify(connection.peerCertificate, environment(of: connection), listener: listener)
+  }
+
+  /// The same of a leaf in DER that has just been judged.
+  func identify(_ leaf: [UInt8]?, _ environment: Environment, listener: String) -> GatewayIdentification {
+    guard let verdict = leaf.flatMap({ trust.recentVerdict(leafDER: $0) }),
+      let certificate = verdict.certificate
+    else { return .provider(GatewayProvider(topic: nil, environment: environment, topics: [])) }
+    let allowed = verdict.isAccepted ? verdict.environments : certificate.environments
+    guard allowed.contains(environment) else {
+      report(certificate, environment, listener)
+      return .wrongEnvironment
+    }
+    let implied = certificate.impliedTopic ?? certificate.topics.first?.name
+    var provider = GatewayProvider(
+      topic: nil, environment: environment, topics: [], pushType: implied.flatMap(PushType.implied),
+      waived: verdict.waiver?.detail, standing: leaf.flatMap(trust.standing))
+    provider.know(implied, certificate.topics.map(\.name), broker.registry)
+    return .provider(provider)
+  }
+
+  /// A provider whose certificate was revoked is told nothing: the binary protocol has no word for it.
+  func reportRevoked(listener: String) {
+    logger.log(
+      .warning, "connection closed",
+      [
+        ("listener", .string(listener)),
+        ("because", .string("the certificate was revoked after its handshake (certs revoke)")),
+      ])
+  }
+
+  private func report(_ certificate: PushCertificate, _ environment: Environment, _ listener: String) {
+    let allowed = certificate.environments.environments.map(\.name).joined(separator: " and ")
+    let sentence =
+      "the certificate is for \(allowed.isEmpty ? "no environment" : allowed), this is \(environment.name)"
+    logger.log(
+      .warning, "connection closed",
+      [
+        ("listener", .string(listener)), ("certificate", .string(certificate.commonName)),
+        ("because", .string(sentence)),
+      ])
   }
 }
