@@ -87,9 +87,7 @@ private struct StruckExchange: StruckConnection {
   let exchange: HTTPExchange
   let apply: (FaultFate) -> Void
 
-  var isCancelled: Bool { false }
   func settle(_ fate: FaultFate) { apply(fate) }
-  func goAway(_ goAway: FaultEffects.GoAway) {}
 
   func dribble(_ dribble: FaultEffects.Dribble) {
     exchange.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)

@@ -110,23 +110,33 @@ enum TestPushSender {
 
   // MARK: The binary protocol
 
-  private typealias Struck = (fate: FaultFate, decision: FaultEngine.Decision)
-
   private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
     var provider = provider(of: push, emulator)
     provider.connection = emulator.capture?.gatewayOpened(provider) ?? 0
-    let bytes = bytes(push)
-    let decision = bytes.withUnsafeBytes { bytes -> FaultEngine.Decision? in
-      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return nil }
-      return emulator.faults.decide(notification, topic: push.topic.name, connection: nil)
-    }
     let end = { [provider] (id: UInt64?) in
       emulator.capture?.connectionClosed(provider.connection)
       done(id)
     }
-    guard let decision else { return submit(bytes, from: provider, nil, emulator, end) }
+    let bytes = bytes(push)
+    var decoder = LegacyDecoder()
+    if let failure = bytes.withUnsafeBytes({ decoder.receive($0) { _ in .stop } }) {
+      let (frame, now) = (decoder.malformedFrame, emulator.clock.now())
+      return end(emulator.gateway.recordFailure(failure, frame, from: provider, now: now))
+    }
+    let decision = lend(bytes) { emulator.faults.decide($0, topic: push.topic.name, connection: nil) }
+    guard let decision else { return submit(bytes, from: provider, emulator, end) }
     strike(decision, on: .frames, emulator) { [provider] fate in
-      submit(bytes, from: provider, (fate, decision), emulator, end)
+      let result = lend(bytes) {
+        emulator.gateway.apply(fate, decision, $0, from: provider, now: emulator.clock.now())
+      }
+      if let result { end(result.id) } else { submit(bytes, from: provider, emulator, end) }
+    }
+  }
+
+  private static func lend<Answer>(_ frame: [UInt8], _ body: (LegacyNotification) -> Answer?) -> Answer? {
+    frame.withUnsafeBytes { bytes in
+      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return nil }
+      return body(notification)
     }
   }
 
@@ -146,42 +156,19 @@ enum TestPushSender {
   }
 
   private static func submit(
-    _ frame: [UInt8], from provider: GatewayProvider, _ struck: Struck?, _ emulator: Emulator,
+    _ frame: [UInt8], from provider: GatewayProvider, _ emulator: Emulator,
     _ done: @escaping (UInt64?) -> Void
   ) {
-    let gateway = emulator.gateway
-    var decoder = LegacyDecoder()
-    let failure = frame.withUnsafeBytes { bytes in
-      decoder.receive(bytes) { notification in
-        submit(notification, frame, from: provider, struck, emulator, done)
-        return .stop
-      }
-    }
-    guard let failure else { return }
-    done(gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: emulator.clock.now()))
-  }
-
-  private static func submit(
-    _ notification: LegacyNotification, _ frame: [UInt8], from provider: GatewayProvider,
-    _ struck: Struck?, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void
-  ) {
-    let (gateway, now) = (emulator.gateway, emulator.clock.now())
-    if let struck,
-      let result = gateway.apply(struck.fate, struck.decision, notification, from: provider, now: now)
-    {
-      return done(result.id)
-    }
     let ticket = PushTicket(waiter: emulator.waiters.makeNumber(), sequence: 0)
-    let verdict = gateway.submit(notification, from: provider, to: emulator.sink, for: ticket, now: now)
-    if case .now(let result) = verdict { return done(result.id) }
-    let push = OutstandingPush(verdict, ticket, emulator.waiters) {
-      frame.withUnsafeBytes { bytes in
-        guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return .busy }
-        return gateway.submit(
-          notification, from: provider, to: emulator.sink, for: ticket, now: emulator.clock.now())
-      }
+    let submit = {
+      lend(frame) {
+        emulator.gateway.submit(
+          $0, from: provider, to: emulator.sink, for: ticket, now: emulator.clock.now())
+      } ?? .busy
     }
-    tell(push, done)
+    let verdict = submit()
+    if case .now(let result) = verdict { return done(result.id) }
+    tell(OutstandingPush(verdict, ticket, emulator.waiters, submitAgain: submit), done)
   }
 
   private static func bytes(_ push: TestPush) -> [UInt8] {
@@ -203,10 +190,8 @@ enum TestPushSender {
 private struct StruckByHand: StruckConnection {
   let apply: (FaultFate) -> Void
 
-  var isCancelled: Bool { false }
   func settle(_ fate: FaultFate) { apply(fate) }
   func dribble(_ dribble: FaultEffects.Dribble) {}
-  func goAway(_ goAway: FaultEffects.GoAway) {}
   func goWrong(_ breakage: FaultBreakage) {}
 }
 

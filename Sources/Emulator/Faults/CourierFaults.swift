@@ -36,7 +36,7 @@ final class CourierFaults {
       isDoomed = true
       return true
     }
-    hold = service.holds.stall(connection, by: struck)
+    hold = service.holds.hold(.stall, by: struck, stalling: connection) {}
     return false
   }
 

@@ -63,36 +63,21 @@ final class FaultHolds {
 
   init(loop: EventLoop) { self.loop = loop }
 
-  /// Calls `goOn` once when it is over; nil if a plan has nothing wait.
+  /// Calls `goOn` once when it is over; nil if nothing is to be held up. A stall has the connection stand still meanwhile.
   func hold(
-    _ plan: FaultPlan, by decision: FaultEngine.Decision, stalling stalled: (any StallableConnection)? = nil,
+    _ what: FaultPlan.Hold?, by decision: FaultEngine.Decision, stalling stalled: (any StallableConnection)?,
     goOn: @escaping () -> Void
   ) -> FaultHold? {
-    switch plan.hold {
-    case .stall?: return add(decision, isDelay: false, stalled, goOn)
-    case .delay(let milliseconds)?:
-      guard !isEnding else { return nil }
-      let hold = add(decision, isDelay: true, nil, goOn)
-      hold.timer = LoopEvent(timerOn: loop) { [unowned hold] in hold.end() }
-      hold.timer?.start(afterNanoseconds: milliseconds * 1_000_000)
-      return hold
-    case nil: return nil
-    }
-  }
-
-  /// Has a connection stand still while the rule is on.
-  func stall(_ connection: any StallableConnection, by decision: FaultEngine.Decision) -> FaultHold {
-    add(decision, isDelay: false, connection) {}
-  }
-
-  private func add(
-    _ decision: FaultEngine.Decision, isDelay: Bool, _ stalled: (any StallableConnection)?,
-    _ goOn: @escaping () -> Void
-  ) -> FaultHold {
+    guard let what, what == .stall || !isEnding else { return nil }
     count += 1
     let hold = FaultHold(
-      self, count, rule: decision.name, isDelay: isDelay, stalling: stalled, goOn: goOn)
+      self, count, rule: decision.name, isDelay: what != .stall, stalling: what == .stall ? stalled : nil,
+      goOn: goOn)
     held[count] = hold
+    if case .delay(let milliseconds) = what {
+      hold.timer = LoopEvent(timerOn: loop) { [unowned hold] in hold.end() }
+      hold.timer?.start(afterNanoseconds: milliseconds * 1_000_000)
+    }
     return hold
   }
 

@@ -7,30 +7,31 @@ import Transport
 /// A request that a fault strikes is not carried out: nothing of it is stored or delivered. One that is delayed is carried
 /// out when the delay is over, while other streams go on.
 final class ProviderFaults {
-  private let service: FaultService
-  /// Owns, by its handler, what owns this object.
-  private unowned let connection: SocketConnection
+  private let holds: FaultHolds
+  private unowned let owner: HTTP2Connection
   private let session: HTTP2ServerSession
   /// In the order of coming.
   private var held: [StruckRequest] = []
 
-  init(_ service: FaultService, _ connection: SocketConnection, _ session: HTTP2ServerSession) {
-    (self.service, self.connection, self.session) = (service, connection, session)
+  init(_ holds: FaultHolds, _ owner: HTTP2Connection, _ session: HTTP2ServerSession) {
+    (self.holds, self.owner, self.session) = (holds, owner, session)
   }
 
   /// A fault has the request: it is answered by the fault, or never. `settle` does what becomes of it, and answers unless it
   /// is swallowed; `swallow` remembers that it was not taken.
   func strike(
     _ request: HTTP2Request, _ decision: FaultEngine.Decision, settle: @escaping (FaultFate) -> Void,
-    swallow: @escaping (Explanation) -> Void = { _ in }
+    swallow: @escaping (Explanation) -> Void
   ) {
-    let stream = StruckStream(request: request, connection: connection, session: session, apply: settle)
+    let stream = StruckStream(request: request, session: session, owner: owner, apply: settle)
     let struck = StruckRequest(decision, FaultPlan(decision, on: .streams), on: stream) { [session] in
       swallow($0)
       if request.isCancelled { session.drop(request) }
     }
-    // What the fault still wants may end the connection, and this object with it.
-    struck.begin(service.holds, stalling: connection) { [weak self, weak owner = stream.owner] in
+    struck.begin(holds, stalling: owner.connection) { [weak self, weak owner] goOn in
+      // Held, as what the fault still wants may end the connection.
+      let owner = owner
+      goOn()
       self?.held.removeAll { !$0.isHeld }
       owner?.proceed()
     }
@@ -49,14 +50,13 @@ final class ProviderFaults {
 /// A request on its stream.
 private struct StruckStream: StruckConnection {
   let request: HTTP2Request
-  unowned let connection: SocketConnection
   let session: HTTP2ServerSession
+  unowned let owner: HTTP2Connection
   let apply: (FaultFate) -> Void
 
-  var owner: HTTP2Connection? { connection.handler as? HTTP2Connection }
   var isCancelled: Bool { request.isCancelled }
 
-  func dribble(_ dribble: FaultEffects.Dribble) { connection.dribble(dribble) }
+  func dribble(_ dribble: FaultEffects.Dribble) { owner.connection.dribble(dribble) }
   func settle(_ fate: FaultFate) { apply(fate) }
 
   func goWrong(_ breakage: FaultBreakage) {
@@ -66,9 +66,9 @@ private struct StruckStream: StruckConnection {
     // It will not be answered; what else there is to say leaves before the connection ends.
     case .garbage, .halfClose:
       if request.isUnanswered { session.drop(request) }
-      owner?.writeOutput()
+      owner.writeOutput()
     }
-    connection.goWrong(breakage)
+    owner.connection.goWrong(breakage)
   }
 
   /// The provider is told that what came up to here is served, unless it was struck, and that all else is to be sent
@@ -76,12 +76,12 @@ private struct StruckStream: StruckConnection {
   func goAway(_ goAway: FaultEffects.GoAway) {
     let body = goAway.reason.map { JSONValue.object([("reason", .string($0))]).encoded } ?? []
     guard request.isUnanswered else {
-      owner?.goAway(lastStreamID: max(request.streamID, owner?.highestServed ?? 0), body)
+      owner.goAway(lastStreamID: max(request.streamID, owner.highestServed), body)
       return
     }
     // Streams of clients have odd numbers.
-    let last = max(owner?.highestServed ?? 0, request.streamID - 2, 0)
-    owner?.goAway(lastStreamID: last, body)
+    let last = max(owner.highestServed, request.streamID - 2, 0)
+    owner.goAway(lastStreamID: last, body)
     if request.streamID <= last { session.reset(request, .refusedStream) } else { session.drop(request) }
   }
 }

@@ -32,7 +32,7 @@ extension FaultService {
     point.priority = judged.priority ?? message.priority
     point.connection = connection?.description
     if case .broadcast = judged { point.word = message.text(.apnsChannelId) }
-    return ProviderService.pathToken(message).withUnsafeBytes {
+    return message.pathToken.withUnsafeBytes {
       point.token = $0
       return decide(point)
     }

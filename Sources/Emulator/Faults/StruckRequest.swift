@@ -13,6 +13,12 @@ protocol StruckConnection {
   func goWrong(_ breakage: FaultBreakage)
 }
 
+/// What streams alone have.
+extension StruckConnection {
+  var isCancelled: Bool { false }
+  func goAway(_ goAway: FaultEffects.GoAway) {}
+}
+
 extension FaultPlan {
   /// Does all that is to be done when nothing holds it up any more.
   func carryOut(on connection: some StruckConnection) {
@@ -61,14 +67,12 @@ final class StruckRequest {
   var isHeld: Bool { hold != nil }
   var isDelayed: Bool { hold?.isDelay ?? false }
 
-  /// Calls `then` when it was carried out or given up after all, if it had to wait for that.
+  /// If it has to wait, what is left to do then is handed to `goingOn`, which does it.
   func begin(
-    _ holds: FaultHolds, stalling stalled: (any StallableConnection)? = nil, then: @escaping () -> Void = {}
+    _ holds: FaultHolds, stalling stalled: (any StallableConnection)? = nil,
+    goingOn: @escaping (_ goOn: () -> Void) -> Void = { $0() }
   ) {
-    hold = holds.hold(plan, by: decision, stalling: stalled) { [self] in
-      goOn()
-      then()
-    }
+    hold = holds.hold(plan.hold, by: decision, stalling: stalled) { [self] in goingOn(goOn) }
     if hold == nil { plan.carryOut(on: connection) }
   }
 

@@ -38,7 +38,7 @@ struct FrameFaults {
     case .unasked:
       guard let decision = decide() else { return pass() }
       let plan = FaultPlan(decision, on: .frames)
-      let hold = service.holds.hold(plan, by: decision, stalling: connection, goOn: goOn)
+      let hold = service.holds.hold(plan.hold, by: decision, stalling: connection, goOn: goOn)
       guard let hold else { return strike(plan, decision) }
       state = .held(hold, plan, decision)
       return .wait

@@ -25,7 +25,7 @@ final class Gateway {
   /// Where what comes in is captured; nil while it is not.
   var capture: CaptureRecorder?
   let faults: FaultService
-  private let identities: ProviderIdentities
+  let identities: ProviderIdentities
   private let logger: Logger
   /// Where what has passed the checks goes.
   var sink: any PushSink
@@ -52,12 +52,6 @@ final class Gateway {
     connections[number] = gateway
     return gateway
   }
-
-  func identify(_ connection: SocketConnection) -> GatewayIdentification {
-    identities.identify(connection, listener: "gateway")
-  }
-
-  func reportRevoked() { identities.reportRevoked(listener: "gateway") }
 
   /// The connection is gone; what came on it may go on.
   func noteEnd(of connection: GatewayConnection, _ reason: String) {

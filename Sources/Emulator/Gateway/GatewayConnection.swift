@@ -38,7 +38,7 @@ final class GatewayConnection: ConnectionHandler {
   // MARK: The provider's side
 
   func connectionOpened(_ connection: SocketConnection) {
-    switch gateway.identify(connection) {
+    switch gateway.identities.identify(connection, listener: "gateway") {
     case .provider(var provider):
       provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
       self.provider = provider
@@ -68,7 +68,7 @@ final class GatewayConnection: ConnectionHandler {
   /// (`Documentation/credentials.md#revocation`).
   private func giveUpRevoked() {
     guard line.hearNoMore() else { return }
-    gateway.reportRevoked()
+    gateway.identities.reportRevoked(listener: "gateway")
     advance()
   }
 
@@ -364,9 +364,7 @@ private struct StruckFrame: StruckConnection {
   let gateway: Gateway
   let connection: GatewayConnection
 
-  var isCancelled: Bool { false }
   func dribble(_ dribble: FaultEffects.Dribble) { connection.dribble(dribble) }
-  func goAway(_ goAway: FaultEffects.GoAway) {}
   func goWrong(_ breakage: FaultBreakage) { connection.goWrong(breakage) }
 
   func settle(_ fate: FaultFate) {

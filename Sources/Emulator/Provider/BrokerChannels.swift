@@ -127,27 +127,3 @@ final class OutstandingChange {
     then?(isDone)
   }
 }
-
-extension ProviderService {
-  /// Hands an accepted broadcast to the sink; its id in the history is 0 if its channel has gone meanwhile.
-  func broadcast(
-    _ accepted: AcceptedBroadcast, _ message: HTTPMessage, environment: Environment, now: Timestamp,
-    source: PushSource, for ticket: PushTicket
-  ) -> PushVerdict {
-    guard let key = channels.key(accepted.channel, accepted.bundle, environment) else {
-      return .now(SubmissionResult(id: 0))
-    }
-    var submission = Submission(
-      interface: .provider, topic: key.topic, environment: environment, token: .init(start: nil, count: 0),
-      payload: accepted.payload)
-    submission.messageID = accepted.requestID
-    submission.pushType = .liveactivity
-    submission.fields = fieldBlock(message)
-    (submission.connection, submission.credential) = (source.connection, source.credential)
-    submission.detail = accepted.waived.first?.detail
-    submission.priority = accepted.priority
-    submission.expiration = UInt32(clamping: accepted.expiration)
-    return broadcasts.broadcast(
-      submission, to: key, storageSeconds: ChannelLimits.storageSeconds, for: ticket, now: now)
-  }
-}

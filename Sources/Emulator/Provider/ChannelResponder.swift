@@ -9,16 +9,14 @@ final class ChannelResponder: HTTP2Responder {
   private let environment: Environment
   private let handler: ChannelRequestHandler
   private let service: ProviderService
-  private unowned let connection: SocketConnection
+  private unowned let owner: HTTP2Connection
   /// The listener that the connection came by.
   private let place: FaultPlace
-  /// What goes wrong here on purpose; nil until something does.
-  private var faults: ProviderFaults?
 
-  init(_ service: ProviderService, _ connection: SocketConnection, at place: FaultPlace) {
-    (self.service, self.connection, self.place) = (service, connection, place)
-    environment = service.environment(serverName: connection.requestedName)
-    identity = service.identity(of: connection, environment: environment)
+  init(_ service: ProviderService, _ owner: HTTP2Connection, at place: FaultPlace) {
+    (self.service, self.owner, self.place) = (service, owner, place)
+    environment = service.environment(serverName: owner.connection.requestedName)
+    identity = service.identity(of: owner.connection, environment: environment)
     handler = ChannelRequestHandler(
       identity: identity, environment: environment, directory: service.channels,
       messageIDs: service.messageIDs,
@@ -29,11 +27,10 @@ final class ChannelResponder: HTTP2Responder {
   var initialStreams: Int { StreamThrottle.full }
 
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
-    let decision = service.faults.decide(request.message, at: place, connection: connection.remoteAddress)
+    let decision = service.faults.decide(
+      request.message, at: place, connection: owner.connection.remoteAddress)
     guard let decision else { return answer(request, handler.answer(request.message, now: now), on: session) }
-    let faults = faults ?? ProviderFaults(service.faults, connection, session)
-    self.faults = faults
-    faults.strike(request, decision) { [unowned self] fate in
+    owner.strike(request, decision) { [unowned self] fate in
       if let judged = judge(request.message, fate, decision) { answer(request, judged, on: session) }
     }
   }
@@ -52,10 +49,6 @@ final class ChannelResponder: HTTP2Responder {
     }
   }
 
-  func answerHeld() { faults?.endDelays() }
-
-  func connectionClosed() { faults?.connectionClosed() }
-
   /// Answers now, or when another node has done it.
   private func answer(_ request: HTTP2Request, _ answer: ChannelAnswer, on session: HTTP2ServerSession) {
     guard let asked = service.channels.takeAsked() else { return send(answer, to: request, on: session) }
@@ -67,7 +60,7 @@ final class ChannelResponder: HTTP2Responder {
   ) {
     guard !request.isCancelled else { return session.drop(request) }
     send(isDone ? answer : unanswered(request), to: request, on: session)
-    (connection.handler as? HTTP2Connection)?.writeOutput()
+    owner.writeOutput()
   }
 
   /// Nobody knows whether it was done.

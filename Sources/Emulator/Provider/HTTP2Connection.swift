@@ -1,3 +1,4 @@
+import Faults
 import Platform
 import ProviderAPI
 import PushModel
@@ -11,15 +12,6 @@ protocol HTTP2Responder: AnyObject {
   var connectionRejection: Rejection? { get }
   /// Streams that the client may open at first.
   var initialStreams: Int { get }
-  /// Answers what it holds back, as the connection is about to end.
-  func answerHeld()
-  /// What it holds back can't be answered any more.
-  func connectionClosed()
-}
-
-extension HTTP2Responder {
-  func answerHeld() {}
-  func connectionClosed() {}
 }
 
 /// One HTTP/2 connection of a provider: TLS bytes to requests, answers back.
@@ -35,10 +27,12 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   private let service: ProviderService
   /// The link back is cut when it closes, which may be amid any call to it that ends it.
-  private let connection: SocketConnection
-  private let makeResponder: (SocketConnection) -> any HTTP2Responder
+  let connection: SocketConnection
+  private let makeResponder: (HTTP2Connection) -> any HTTP2Responder
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?
+  /// What goes wrong here on purpose; nil until something does.
+  private var faults: ProviderFaults?
   /// When GOAWAY was said.
   private var endingSince: Instant?
   private var hasHeard = false
@@ -51,13 +45,13 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   init(
     _ service: ProviderService, _ connection: SocketConnection,
-    makeResponder: @escaping (SocketConnection) -> any HTTP2Responder
+    makeResponder: @escaping (HTTP2Connection) -> any HTTP2Responder
   ) {
     (self.service, self.connection, self.makeResponder) = (service, connection, makeResponder)
   }
 
   func connectionOpened(_ connection: SocketConnection) {
-    let responder = makeResponder(connection)
+    let responder = makeResponder(self)
     var options = service.options.http2
     options.settings.maximumConcurrentStreams = responder.initialStreams
     options.waitsForPreface = connection.alpn == nil
@@ -97,8 +91,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     service.forget(self)
-    responder?.connectionClosed()
-    (session, responder) = (nil, nil)
+    letGo()
     service.logger.log(.debug, "provider connection ended", [("because", .string(reason))])
   }
 
@@ -115,7 +108,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     guard let session, connection.isOpen, !isEnding else { return }
     // Nothing can be said on it.
     guard !connection.isStalled else { return connection.close() }
-    responder?.answerHeld()
+    faults?.endDelays()
     session.goAway(.noError, debugData: ErrorBody.bytes(rejection))
     beginEnding()
     writeOutput()
@@ -136,7 +129,7 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
     else { return }
     service.logger.log(
       .info, "provider connection closed", [("because", .string("it did not end after GOAWAY"))])
-    responder?.answerHeld()
+    faults?.endDelays()
     writeOutput()
     connection.close()
   }
@@ -170,9 +163,13 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
       return connection.abort(SocketConnection.gaveWay, reset: true)
     }
     endCalmly(session, because: SocketConnection.gaveWay)
-    responder?.connectionClosed()
-    (self.session, responder) = (nil, nil)
+    letGo()
     connection.hold(0)
+  }
+
+  private func letGo() {
+    faults?.connectionClosed()
+    (session, responder, faults) = (nil, nil, nil)
   }
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
@@ -185,6 +182,17 @@ final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
       responder.respond(to: request, on: session, now: now)
       highestServed = max(highestServed, request.streamID)
     }
+  }
+
+  /// A fault has a request (`ProviderFaults.strike`).
+  func strike(
+    _ request: HTTP2Request, _ decision: FaultEngine.Decision, settle: @escaping (FaultFate) -> Void,
+    swallow: @escaping (Explanation) -> Void = { _ in }
+  ) {
+    guard let session else { return }
+    let faults = faults ?? ProviderFaults(service.faults.holds, self, session)
+    self.faults = faults
+    faults.strike(request, decision, settle: settle, swallow: swallow)
   }
 
   /// Takes up what waited while the connection stood still, and sends what was held back.

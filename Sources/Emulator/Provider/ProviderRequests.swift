@@ -81,9 +81,7 @@ final class ProviderRequests {
     _ accepted: AcceptedNotification, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
   ) -> ProviderAction {
     let ticket = PushTicket(waiter: service.waiters.makeNumber(), sequence: 0)
-    let verdict = service.submit(
-      accepted, message, to: sink, interface: interface, environment: environment, now: now,
-      source: source(message), for: ticket)
+    let verdict = handOver(accepted, message, for: ticket, now: now)
     guard case .now(let result) = verdict else {
       return .outstanding(wait(verdict, ticket, accepted, message))
     }
@@ -96,14 +94,12 @@ final class ProviderRequests {
     _ accepted: AcceptedBroadcast, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
   ) -> ProviderAction {
     let ticket = PushTicket(waiter: service.waiters.makeNumber(), sequence: 0)
-    let send = { [self] (now: Timestamp) in
-      service.broadcast(
-        accepted, message, environment: environment, now: now, source: source(message), for: ticket)
-    }
-    let verdict = send(now)
+    let verdict = handOver(accepted, message, for: ticket, now: now)
     guard case .now(let result) = verdict else {
       return .outstanding(
-        OutstandingPush(verdict, ticket, service.waiters) { [service] in send(service.clock.now()) })
+        OutstandingPush(verdict, ticket, service.waiters) { [self] in
+          handOver(accepted, message, for: ticket, now: service.clock.now())
+        })
     }
     return .done(outcome(result, judged, message))
   }
@@ -112,9 +108,7 @@ final class ProviderRequests {
     _ verdict: PushVerdict, _ ticket: PushTicket, _ accepted: AcceptedNotification, _ message: HTTPMessage
   ) -> OutstandingPush {
     OutstandingPush(verdict, ticket, service.waiters) { [self] in
-      service.submit(
-        accepted, message, to: sink, interface: interface, environment: environment, now: service.clock.now(),
-        source: source(message), for: ticket)
+      handOver(accepted, message, for: ticket, now: service.clock.now())
     }
   }
 
@@ -137,7 +131,8 @@ final class ProviderRequests {
   ) -> ProviderAction {
     switch fate {
     case .take where decision.isMagic && judged.lacksOnlyToken:
-      let id = acceptAnyway(judged, message, now: now)
+      let history = service.broker.history
+      let id = withSubmission(message, judged.messageID) { history.recordAccepted($0, now: now) }
       return .done(success(judged.messageID, judged.idField, id))
     case .take: return act(judged, on: message, now: now)
     case .refuse(let refusal):
@@ -154,10 +149,7 @@ final class ProviderRequests {
     _ rejected: RejectedRequest, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp,
     fault: StruckFault? = nil
   ) -> ProviderOutcome {
-    let id = service.record(
-      rejected, message, interface: interface, environment: environment, now: now, source: source(message),
-      fault: fault)
-    return refusal(rejected, judged, id)
+    refusal(rejected, judged, record(rejected, message, now: now, fault: fault))
   }
 
   /// Remembers a push that a fault left without an answer.
@@ -167,20 +159,7 @@ final class ProviderRequests {
     now: Timestamp
   ) -> UInt64 {
     let unanswered = RejectedRequest(.internalServerError, messageID: judged.messageID, explanation: words)
-    return service.record(
-      unanswered, message, interface: interface, environment: environment, now: now, source: source(message),
-      fault: decision.struck(isAnswered: false))
-  }
-
-  /// Remembers a push as accepted that no device is there for.
-  private func acceptAnyway(_ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp) -> UInt64 {
-    service.recordAccepted(
-      message, messageID: judged.messageID, interface: interface, environment: environment, now: now,
-      source: source(message))
-  }
-
-  private func source(_ message: HTTPMessage) -> PushSource {
-    PushSource(connection: number, message, service.capture)
+    return record(unanswered, message, now: now, fault: decision.struck(isAnswered: false))
   }
 
   private func success(_ messageID: MessageID, _ idField: ProviderField, _ id: UInt64) -> ProviderOutcome {
@@ -197,6 +176,130 @@ final class ProviderRequests {
     response.idField = judged.idField
     if service.options.explains { response.explanation = rejected.explanation }
     return ProviderOutcome(id: id, response: response, rejection: rejected.rejection)
+  }
+}
+
+/// Requests as the broker has them.
+extension ProviderRequests {
+  /// Hands an accepted notification to the sink.
+  private func handOver(
+    _ accepted: AcceptedNotification, _ message: HTTPMessage, for ticket: PushTicket, now: Timestamp
+  ) -> PushVerdict {
+    let (registry, source) = (service.broker.registry, source(message))
+    return withToken(of: accepted, message) { token in
+      var submission = PlainSubmission(
+        interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
+        payload: accepted.payload)
+      submission.registration = accepted.registration
+      // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
+      if accepted.registration == nil { submission.topic = registry.topic(named: accepted.topic) }
+      submission.messageID = accepted.messageID
+      submission.fields = service.fieldBlock(message)
+      (submission.connection, submission.credential) = (source.connection, source.credential)
+      submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
+      (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
+      (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
+      let verdict = sink.submit(submission, detail: accepted.waived.first?.detail, for: ticket, now: now)
+      if let team = accepted.team, let topic = submission.topic {
+        registry.noteFirstUse(of: topic, by: team)
+      }
+      return verdict
+    }
+  }
+
+  /// Lends the token as it was presented.
+  @inline(__always)
+  private func withToken<Answer>(
+    of accepted: AcceptedNotification, _ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Answer
+  ) -> Answer {
+    // One that is nobody's, or another node's: it is known by nothing else.
+    guard let row = accepted.registration else { return message.withPathToken(body) }
+    let registry = service.broker.registry
+    // Asked for in two steps, as the first is no more than a look.
+    guard registry.hasOtherLengths, registry.hasOtherLength(row) else {
+      return accepted.token.withUnsafeBytes(body)
+    }
+    return registry.bytes(of: row).withUnsafeBytes(body)
+  }
+
+  /// Hands an accepted broadcast to the sink; its id in the history is 0 if its channel has gone meanwhile.
+  private func handOver(
+    _ accepted: AcceptedBroadcast, _ message: HTTPMessage, for ticket: PushTicket, now: Timestamp
+  ) -> PushVerdict {
+    guard let key = service.channels.key(accepted.channel, accepted.bundle, environment) else {
+      return .now(SubmissionResult(id: 0))
+    }
+    var submission = Submission(
+      interface: .provider, topic: key.topic, environment: environment, token: .init(start: nil, count: 0),
+      payload: accepted.payload)
+    submission.messageID = accepted.requestID
+    submission.pushType = .liveactivity
+    tellSource(of: message, in: &submission)
+    submission.detail = accepted.waived.first?.detail
+    submission.priority = accepted.priority
+    submission.expiration = UInt32(clamping: accepted.expiration)
+    return service.broadcasts.broadcast(
+      submission, to: key, storageSeconds: ChannelLimits.storageSeconds, for: ticket, now: now)
+  }
+
+  /// Remembers a refused request, with as much of it as can be told.
+  private func record(
+    _ rejected: RejectedRequest, _ message: HTTPMessage, now: Timestamp, fault: StruckFault?
+  ) -> UInt64 {
+    withSubmission(message, rejected.messageID) {
+      var submission = $0
+      submission.detail = NotificationDetail(rejected.explanation, fault: fault)
+      let id = service.broker.routing.recordRejection(submission, rejected.rejection, now: now)
+      if message.bodyByteCount > message.body.count {
+        service.broker.journal.noteFullBody(of: id, bytes: message.bodyByteCount)
+      }
+      return id
+    }
+  }
+
+  /// Lends as much of a request as can be told without its verdict.
+  private func withSubmission(
+    _ message: HTTPMessage, _ messageID: MessageID, _ body: (Submission) -> UInt64
+  ) -> UInt64 {
+    message.withPathToken { token in
+      var submission = Submission(
+        interface: interface, topic: service.topic(message), environment: environment, token: token,
+        payload: message.body)
+      submission.messageID = messageID
+      tellSource(of: message, in: &submission)
+      submission.pushType = message[.apnsPushType].flatMap { PushType($0) }
+      return body(submission)
+    }
+  }
+
+  private func tellSource(of message: HTTPMessage, in submission: inout Submission) {
+    let source = source(message)
+    submission.fields = service.fieldBlock(message)
+    (submission.connection, submission.credential) = (source.connection, source.credential)
+  }
+
+  private func source(_ message: HTTPMessage) -> PushSource {
+    PushSource(connection: number, message, service.capture)
+  }
+}
+
+extension HTTPMessage {
+  /// Lends the token of the path as bytes, or nothing if it is not hexadecimal.
+  fileprivate func withPathToken<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
+    let digits = 2 * DeviceToken.byteCount
+    if let path = self[.path], path.count > digits, path[path.count - digits - 1] == UInt8(ascii: "/"),
+      let token = DeviceToken(hexDigits: UnsafeRawBufferPointer(rebasing: path.suffix(digits)))
+    {
+      return token.withUnsafeBytes(body)
+    }
+    return pathToken.withUnsafeBytes(body)
+  }
+
+  /// The token of the path as bytes, or nothing if it is not hexadecimal.
+  var pathToken: [UInt8] {
+    guard let path = self[.path], let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return [] }
+    let digits = path[path.index(after: slash)...]
+    return digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: digits) ?? [] : []
   }
 }
 

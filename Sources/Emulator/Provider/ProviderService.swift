@@ -102,92 +102,8 @@ final class ProviderService {
     environment == .sandbox ? uniqueIDs.next() : nil
   }
 
-  // MARK: What
-
-  /// Hands an accepted notification to the sink.
-  func submit(
-    _ accepted: AcceptedNotification, _ message: HTTPMessage, to sink: any PushSink, interface: Interface,
-    environment: Environment, now: Timestamp, source: PushSource, for ticket: PushTicket
-  ) -> PushVerdict {
-    withToken(of: accepted, message) { token in
-      var submission = PlainSubmission(
-        interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
-        payload: accepted.payload)
-      submission.registration = accepted.registration
-      // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
-      if accepted.registration == nil { submission.topic = broker.registry.topic(named: accepted.topic) }
-      submission.messageID = accepted.messageID
-      submission.fields = fieldBlock(message)
-      (submission.connection, submission.credential) = (source.connection, source.credential)
-      submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
-      (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
-      (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
-      let verdict = sink.submit(submission, detail: accepted.waived.first?.detail, for: ticket, now: now)
-      if let team = accepted.team, let topic = submission.topic {
-        broker.registry.noteFirstUse(of: topic, by: team)
-      }
-      return verdict
-    }
-  }
-
-  /// Lends the token as it was presented.
-  @inline(__always)
-  private func withToken<Answer>(
-    of accepted: AcceptedNotification, _ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Answer
-  ) -> Answer {
-    // One that is nobody's, or another node's: it is known by nothing else.
-    guard let row = accepted.registration else { return Self.withPathToken(message, body) }
-    // Asked for in two steps, as the first is no more than a look.
-    guard broker.registry.hasOtherLengths, broker.registry.hasOtherLength(row) else {
-      return accepted.token.withUnsafeBytes(body)
-    }
-    return broker.registry.bytes(of: row).withUnsafeBytes(body)
-  }
-
-  /// Remembers a request as accepted whose token is nobody's.
-  func recordAccepted(
-    _ message: HTTPMessage, messageID: MessageID, interface: Interface, environment: Environment,
-    now: Timestamp, source: PushSource
-  ) -> UInt64 {
-    withSubmission(message, messageID, interface, environment, source) {
-      broker.history.recordAccepted($0, now: now)
-    }
-  }
-
-  /// Remembers a refused request, with as much of it as can be told.
-  func record(
-    _ rejected: RejectedRequest, _ message: HTTPMessage, interface: Interface, environment: Environment,
-    now: Timestamp, source: PushSource, fault: StruckFault? = nil
-  ) -> UInt64 {
-    withSubmission(message, rejected.messageID, interface, environment, source) {
-      var submission = $0
-      submission.detail = NotificationDetail(rejected.explanation, fault: fault)
-      let id = broker.routing.recordRejection(submission, rejected.rejection, now: now)
-      if message.bodyByteCount > message.body.count {
-        broker.journal.noteFullBody(of: id, bytes: message.bodyByteCount)
-      }
-      return id
-    }
-  }
-
-  /// Lends as much of a request as can be told without its verdict.
-  private func withSubmission(
-    _ message: HTTPMessage, _ messageID: MessageID, _ interface: Interface, _ environment: Environment,
-    _ source: PushSource, _ body: (Submission) -> UInt64
-  ) -> UInt64 {
-    Self.withPathToken(message) { token in
-      var submission = Submission(
-        interface: interface, topic: topic(message), environment: environment, token: token,
-        payload: message.body)
-      submission.messageID = messageID
-      submission.fields = fieldBlock(message)
-      (submission.connection, submission.credential) = (source.connection, source.credential)
-      submission.pushType = message[.apnsPushType].flatMap { PushType($0) }
-      return body(submission)
-    }
-  }
-
-  private func topic(_ message: HTTPMessage) -> TopicID? {
+  /// The topic that a request names, if it is known.
+  func topic(_ message: HTTPMessage) -> TopicID? {
     guard let name = message[.apnsTopic] else { return nil }
     if let latestTopic, latestTopic.name.elementsEqual(name), broker.registry.contains(latestTopic.topic) {
       return latestTopic.topic
@@ -197,26 +113,6 @@ final class ProviderService {
     else { return nil }
     latestTopic = (Array(name), known)
     return known
-  }
-
-  /// Lends the token of the path as bytes, or nothing if it is not hexadecimal.
-  private static func withPathToken<Answer>(
-    _ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Answer
-  ) -> Answer {
-    let digits = 2 * DeviceToken.byteCount
-    if let path = message[.path], path.count > digits, path[path.count - digits - 1] == UInt8(ascii: "/"),
-      let token = DeviceToken(hexDigits: UnsafeRawBufferPointer(rebasing: path.suffix(digits)))
-    {
-      return token.withUnsafeBytes(body)
-    }
-    return pathToken(message).withUnsafeBytes(body)
-  }
-
-  /// The token of the path as bytes, or nothing if it is not hexadecimal.
-  static func pathToken(_ message: HTTPMessage) -> [UInt8] {
-    guard let path = message[.path], let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return [] }
-    let digits = path[path.index(after: slash)...]
-    return digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: digits) ?? [] : []
   }
 
   // MARK: Connections

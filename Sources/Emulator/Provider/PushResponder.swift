@@ -7,15 +7,13 @@ import Transport
 final class PushResponder: HTTP2Responder {
   private let service: ProviderService
   private let requests: ProviderRequests
-  private unowned let connection: SocketConnection
+  private unowned let owner: HTTP2Connection
   private var throttle: StreamThrottle
-  /// What goes wrong here on purpose; nil until something does.
-  private var faults: ProviderFaults?
 
-  init(_ service: ProviderService, _ connection: SocketConnection) {
-    let environment = service.environment(serverName: connection.requestedName)
-    let identity = service.identity(of: connection, environment: environment)
-    (self.service, self.connection) = (service, connection)
+  init(_ service: ProviderService, _ owner: HTTP2Connection) {
+    let environment = service.environment(serverName: owner.connection.requestedName)
+    let identity = service.identity(of: owner.connection, environment: environment)
+    (self.service, self.owner) = (service, owner)
     requests = ProviderRequests(
       service, identity: identity, environment: environment, interface: .provider,
       number: service.capture?.connectionOpened(.provider, environment, topic: identity.captureTopic) ?? 0)
@@ -53,7 +51,7 @@ final class PushResponder: HTTP2Responder {
     guard let result else { return }
     guard !request.isCancelled else { return session.drop(request) }
     answer(request, judged, requests.outcome(result, judged, request.message), session)
-    (connection.handler as? HTTP2Connection)?.writeOutput()
+    owner.writeOutput()
   }
 
   private func answer(
@@ -73,11 +71,9 @@ final class PushResponder: HTTP2Responder {
     _ request: HTTP2Request, _ judged: JudgedRequest, _ session: HTTP2ServerSession
   ) -> Bool {
     let decision = service.faults.decide(
-      request.message, judged, .provider, requests.identity, connection: connection.remoteAddress)
+      request.message, judged, .provider, requests.identity, connection: owner.connection.remoteAddress)
     guard let decision else { return false }
-    let faults = faults ?? ProviderFaults(service.faults, connection, session)
-    self.faults = faults
-    faults.strike(request, decision) { [unowned self] fate in
+    owner.strike(request, decision) { [unowned self] fate in
       let action = requests.apply(fate, decision, judged, request.message, now: service.clock.now())
       finish(request, judged, action, session)
     } swallow: { [unowned self] words in
@@ -85,10 +81,6 @@ final class PushResponder: HTTP2Responder {
     }
     return true
   }
-
-  func answerHeld() { faults?.endDelays() }
-
-  func connectionClosed() { faults?.connectionClosed() }
 }
 
 extension ProviderIdentity {
