@@ -112,18 +112,12 @@ enum SendCommand {
 
   /// Key id and team of a token key, from the flags, else from the names and files of the keys folder.
   static func keyAndTeam(_ path: String, _ settings: Settings, command: String) throws -> (String, String) {
-    let file = path.split(separator: "/").last.map(String.init) ?? path
-    let named =
-      file.hasPrefix("AuthKey_") && file.hasSuffix(".p8") ? String(file.dropFirst(8).dropLast(3)) : nil
-    guard let keyId = settings[keyId] ?? named else {
-      throw UsageError("--key-id is missing, and \(file) is not named AuthKey_<KEY>.p8", command: command)
+    do {
+      return try ProviderTokenSigner.keyAndTeam(
+        ofFile: path, keyId: settings[keyId], team: settings[team])
+    } catch {
+      throw UsageError("\(error)", command: command)
     }
-    let folder = path.dropLast(file.count)
-    let described = try? JSONReader.read(TextFile.read("\(folder)\(keyId).json"))?["teamId"]?.string
-    guard let team = settings[team] ?? described else {
-      throw UsageError("--team is missing, and there is no \(keyId).json beside the key", command: command)
-    }
-    return (keyId, team)
   }
 
   /// Apple's name for a listener, which also says the environment.

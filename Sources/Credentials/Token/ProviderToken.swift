@@ -138,6 +138,25 @@ public final class ProviderTokenSigner {
     self.teamId = teamId
   }
 
+  /// Key id and team of a `.p8` file. What is not said of it is taken from its name (`AuthKey_<KEY>.p8`) and from the description
+  /// of that key beside it; throws which flag is missing then.
+  public static func keyAndTeam(ofFile path: String, keyId: String?, team: String?) throws(CredentialsError)
+    -> (keyId: String, team: String)
+  {
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    guard let keyId = keyId ?? ProviderKey.keyId(inFileName: file) else {
+      throw CredentialsError(
+        .unsuitable, "--key-id is missing, and \(file) is not named AuthKey_<KEY>.p8")
+    }
+    let record = (try? FileSystem.read("\(path.dropLast(file.count))\(keyId).json")).flatMap {
+      JSONReader.read($0)
+    }
+    guard let team = team ?? record?.string("teamId") else {
+      throw CredentialsError(.unsuitable, "--team is missing, and there is no \(keyId).json beside the key")
+    }
+    return (keyId, team)
+  }
+
   /// The key in a `.p8` file, or nil if the file holds something else. What is not said of it is taken from the file's name
   /// (`AuthKey_<KEY>.p8`) and from the description of that key in the folder.
   public init?(

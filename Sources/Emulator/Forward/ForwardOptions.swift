@@ -41,20 +41,14 @@ public struct ForwardOptions: Sendable {
   /// Reads the key; what the options leave open is taken from the names and files of a keys folder
   /// (`certs/README.md`).
   func signer() throws -> ProviderTokenSigner {
-    let file = key.split(separator: "/").last.map(String.init) ?? key
-    let isNamed = file.hasPrefix("AuthKey_") && file.hasSuffix(".p8")
-    guard let keyId = keyId ?? (isNamed ? String(file.dropFirst(8).dropLast(3)) : nil) else {
-      throw EmulatorError(
-        .failed, "--forward: --key-id is missing, and \(file) is not named AuthKey_<KEY>.p8")
-    }
-    let folder = key.dropLast(file.count)
-    let record = (try? TextFile.read("\(folder)\(keyId).json")).flatMap { JSONReader.read($0) }
-    guard let team = self.team ?? record?.string("teamId") else {
-      throw EmulatorError(
-        .failed, "--forward: --team is missing, and there is no \(keyId).json beside the key")
+    let found: (keyId: String, team: String)
+    do {
+      found = try ProviderTokenSigner.keyAndTeam(ofFile: key, keyId: keyId, team: team)
+    } catch {
+      throw EmulatorError(.failed, "--forward: \(error)")
     }
     do {
-      return try ProviderTokenSigner(p8Path: key, keyId: keyId, teamId: team)
+      return try ProviderTokenSigner(p8Path: key, keyId: found.keyId, teamId: found.team)
     } catch {
       throw EmulatorError(.failed, "--forward can't use the key \(key): \(error)")
     }

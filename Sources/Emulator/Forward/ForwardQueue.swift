@@ -17,6 +17,9 @@ package struct ForwardQueue {
   private var underWay: Set<UInt64> = []
   /// Those from before a restart that wait for others of their token.
   private var restored = RestoredPushes()
+  /// Who was turned away, by their numbers: as it was full, and as their next push must not overtake one from before a restart.
+  private var turnedAway: Set<Int> = []
+  private var turnedAwayBehindRestored: Set<Int> = []
 
   package init(limit: Int) { self.limit = max(1, limit) }
 
@@ -25,6 +28,25 @@ package struct ForwardQueue {
   package var isFull: Bool { count >= limit }
   /// When the next delayed one is due; nil if none is.
   package var nextMoment: Int64? { delayed.last?.at }
+
+  /// Whether one for the token may come: there is room, and none from before a restart for it that it would overtake. Who is turned away is among `takeTurnedAway` when it may.
+  package mutating func hasRoom(for token: UnsafeRawBufferPointer, of waiter: Int) -> Bool {
+    if isFull {
+      turnedAway.insert(waiter)
+    } else if restored.holds(token) {
+      turnedAwayBehindRestored.insert(waiter)
+    } else {
+      return true
+    }
+    return false
+  }
+
+  /// Those who may come back now, in order; they may be turned away again.
+  package mutating func takeTurnedAway() -> [Int] {
+    guard !isFull else { return [] }
+    defer { turnedAway = [] }
+    return turnedAway.sorted()
+  }
 
   /// Takes a notification; false if there is no room.
   package mutating func add(_ push: ForwardPush) -> Bool {
@@ -41,10 +63,9 @@ package struct ForwardQueue {
   /// One from before a restart has ended: the next of its token may follow.
   package mutating func restoredEnded(_ push: ForwardPush) {
     if let next = restored.next(after: push) { insert(next) }
+    turnedAway.formUnion(turnedAwayBehindRestored)
+    turnedAwayBehindRestored = []
   }
-
-  /// Whether any from before a restart have not ended for the token: newer ones must not overtake them.
-  package func holdsRestored(_ token: UnsafeRawBufferPointer?) -> Bool { restored.holds(token) }
 
   /// The ids under which those of a connection are kept.
   func kept(of connection: Int) -> [Int64] {

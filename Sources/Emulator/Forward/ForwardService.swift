@@ -19,11 +19,10 @@ final class ForwardService {
   private let client: UpstreamClient
   private let waiters: PushWaiters
   let records: ForwardRecords
-  private let sender: ForwardSender
   private var kept: KeptPushes
   private var queue: ForwardQueue
+  private var pace: ForwardPace
   private var thrownAway = ThrownAwayPushes()
-  private var busy = BusyWaiters()
   /// Sent again by their providers, and accepted before: they are told at the next pump.
   private var acceptedBefore: [ForwardPush] = []
   /// There is a store.
@@ -41,10 +40,9 @@ final class ForwardService {
     records = ForwardRecords(broker: broker, clock: clock, logger: logger, target: target)
     kept = KeptPushes(broker: broker, clock: clock, target: target, seed: seed ^ 0x666f_7277_6172_6431)
     queue = ForwardQueue(limit: options.queueLimit)
-    let signer = try options.signer()
+    pace = ForwardPace(seed: seed ^ 0x666f_7277_6172_6432)
     client = try UpstreamClient(
       loop: loop, options: options, ownCA: ownCA, logger: logger, seed: seed ^ 0x666f_7277_6172_6433)
-    sender = ForwardSender(client, signer, records, seed: seed ^ 0x666f_7277_6172_6432)
     timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }
     client.observer = self
   }
@@ -76,32 +74,40 @@ final class ForwardService {
       pumpAgain = false
       sendReady()
       for push in takeAcceptedBefore() { settleAccepted(push) }
-      if !queue.isFull { for waiter in busy.takeAll() { waiters[waiter]?.resume() } }
+      for waiter in queue.takeTurnedAway() { waiters[waiter]?.resume() }
     }
     isPumping = false
     client.flush()
     let now = SystemClock.monotonicNanoseconds()
-    if let next = sender.nextLook(at: queue, now: now) {
+    if let next = pace.nextLook(at: queue, now: now) {
       timer?.start(afterNanoseconds: max(1_000_000, next - now))
     }
   }
 
   private func sendReady() {
     let now = SystemClock.monotonicNanoseconds()
-    guard !sender.isPaused(now) else { return }
-    while queue.hasReady(now: now), let upstream = client.connectionWithRoom(),
-      let push = queue.next(now: now)
-    {
+    guard !pace.isPaused(now) else { return }
+    while queue.hasReady(now: now), client.takesMore(), let push = queue.next(now: now) {
       guard !isOver(push) else { continue }
-      let sent = sender.send(push, on: upstream)
-      guard case .sent(let tokenNumber) = sent else {
-        if case .connectionIsOver = sent { pumpAgain = true }
-        return queue.putBack(push.id)
+      guard send(push) else { return queue.putBack(push.id) }
+      records.sent(push)
+    }
+  }
+
+  private func send(_ push: ForwardPush) -> Bool {
+    do {
+      guard let tokenNumber = try client.send(push) else {
+        pumpAgain = true
+        return false
       }
       queue.update(push.id) {
         ($0.tokenNumber, $0.sentAt) = (tokenNumber, SystemClock.monotonicNanoseconds())
       }
-      records.sent(push)
+      return true
+    } catch {
+      records.complain("no provider token can be made", "\(error)")
+      _ = pace.pause(now: SystemClock.monotonicNanoseconds())
+      return false
     }
   }
 
@@ -131,21 +137,27 @@ final class ForwardService {
     let text = ForwardVerdict.text(status: status, body: body)
     switch ForwardVerdict(status: status, body: body) {
     case .delivered:
-      sender.noteSuccess()
+      noteSuccess()
       settle(push, .delivered, nil, text)
     case .gone(let goneAt):
-      sender.noteSuccess()
+      noteSuccess()
       records.noteGone(push, goneAt)
       settle(push, .discarded, nil, text)
     case .rejected(let rejection): reject(push, rejection, status: status, text)
     case .retryLater: tryAgain(push, text) { $0.throttled(attempts: push.attempts, answer: text) }
     case .unavailable:
-      sender.pause(because: text)
+      let now = SystemClock.monotonicNanoseconds()
+      if let wait = pace.pause(now: now) { records.noteBusy(text, wait: wait) }
       tryAgain(push, text) {
         $0.unavailable(attempts: push.attempts, accepted: records.delivered, answer: text)
       }
     case .tokenExpired: renewToken(for: push, text)
     }
+  }
+
+  private func noteSuccess() {
+    pace.noteSuccess()
+    records.noteSuccess()
   }
 
   private func settle(
@@ -183,9 +195,7 @@ final class ForwardService {
   /// One is done with: it need not be kept, and the next of its token may follow.
   private func ended(_ push: ForwardPush) {
     kept.remove(push.kept)
-    guard push.isRestored else { return }
-    queue.restoredEnded(push)
-    busy.restoredEnded()
+    if push.isRestored { queue.restoredEnded(push) }
   }
 
   // MARK: Trying again
@@ -201,13 +211,14 @@ final class ForwardService {
     switch next {
     case .never(let rejection, let reason): return reject(push, rejection, status: 0, reason)
     case .atOnce: queue.putBack(push.id)
-    case .later(let failures): queue.retry(push.id, at: sender.retryTime(after: failures))
+    case .later(let failures):
+      queue.retry(push.id, at: pace.retry(after: failures, now: SystemClock.monotonicNanoseconds()))
     }
     records.noteRetry(push, text)
   }
 
   private func renewToken(for push: ForwardPush, _ text: String) {
-    guard sender.tokenExpired(of: push) else {
+    guard client.renewToken(of: push) else {
       return reject(push, .expiredProviderToken, status: 403, text + " (do the clocks agree?)")
     }
     records.noteRetry(push)
@@ -283,8 +294,7 @@ extension ForwardService: BridgeSink {
   func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
     -> PushVerdict
   {
-    guard !queue.isFull else { return busy.add(ticket.waiter) }
-    guard !queue.holdsRestored(push.token) else { return busy.add(ticket.waiter, isBehindRestored: true) }
+    guard queue.hasRoom(for: push.token, of: ticket.waiter) else { return .busy }
     let kept =
       ticket.kept != 0 ? ticket.kept : kept.add(Array(push.frame), push.topic, push.environment)
     return take(Submission(push, detail: detail), kept: kept, for: ticket)
@@ -359,29 +369,5 @@ extension ForwardService: UpstreamObserver {
     if Rejection(reason: reason)?.status == 403 {
       records.complain("the other service ended the connection", reason)
     }
-  }
-}
-
-/// Waiters whose push the service was too busy for, by number.
-private struct BusyWaiters {
-  private var forRoom: Set<Int> = []
-  /// Those whose next push must not overtake one from before a restart.
-  private var behindRestored: Set<Int> = []
-
-  mutating func add(_ waiter: Int, isBehindRestored: Bool = false) -> PushVerdict {
-    if isBehindRestored { behindRestored.insert(waiter) } else { forRoom.insert(waiter) }
-    return .busy
-  }
-
-  /// With the next pump, which follows every answer, they are told too.
-  mutating func restoredEnded() {
-    forRoom.formUnion(behindRestored)
-    behindRestored = []
-  }
-
-  /// In order; they may come back at once.
-  mutating func takeAll() -> [Int] {
-    defer { forRoom = [] }
-    return forRoom.sorted()
   }
 }

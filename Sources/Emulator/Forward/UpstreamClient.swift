@@ -13,8 +13,8 @@ protocol UpstreamObserver: AnyObject {
   func upstreamTurnedAway(_ reason: String)
 }
 
-/// Keeps a connection to the other service: makes one when there is work, uses it as long as it lasts, and makes the next
-/// one when the peer says that it is leaving.
+/// The way to the other service, with provider tokens that are good there: makes a connection when there is work, uses it as long
+/// as it lasts, and makes the next one when the peer says that it is leaving.
 ///
 /// One connection at a time takes requests (Apple grants a thousand at once, `Documentation/provider-api.md#settings`);
 /// those that are leaving finish theirs.
@@ -29,6 +29,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   private let trust: String
   private let logger: Logger
   private let resolver: AddressResolver
+  private var tokens: ProviderTokenSource
   private var backoff: Backoff
   private var current: HTTP2ClientConnection?
   private var leaving: [HTTP2ClientConnection] = []
@@ -44,10 +45,12 @@ final class UpstreamClient: HTTP2ClientOwner {
   weak var observer: (any UpstreamObserver)?
   private var hasWork: Bool { observer?.hasWork ?? false }
 
-  /// Reads the CA; `ownCA` is for targets on loopback.
+  /// Reads key and CA; `ownCA` is for targets on loopback.
   init(loop: EventLoop, options: ForwardOptions, ownCA: String, logger: Logger, seed: UInt64) throws {
     (self.loop, self.options, self.logger) = (loop, options, logger)
     resolver = AddressResolver(loop: loop)
+    let signer = try options.signer()
+    tokens = ProviderTokenSource { try signer.token(at: $0) }
     backoff = Backoff.forwarding(seed: seed)
     let ca = options.ca ?? (options.target.isLoopback ? ownCA : nil)
     trust = ca.map { "the CA \($0)" } ?? "a CA that this system trusts"
@@ -64,19 +67,42 @@ final class UpstreamClient: HTTP2ClientOwner {
   /// Name that the peer's certificate must have.
   private var serverName: String { options.serverName ?? options.target.host }
   /// The host that requests name, with the port where it is not HTTPS' own (RFC 9110 4.2.2).
-  var authority: String {
+  private var authority: String {
     let port = options.target.port
     return port == 443 ? serverName : SocketAddress(host: serverName, port: port).description
   }
   var isConnected: Bool { current?.isReady ?? false }
 
-  /// The connection that takes requests now, if it has room. Without one, begins to make one.
-  func connectionWithRoom() -> HTTP2ClientConnection? {
-    guard let current else {
-      connect()
-      return nil
+  /// Whether a push may be sent now. Without a connection, begins to make one.
+  func takesMore() -> Bool {
+    if current == nil { connect() }
+    return (current?.room ?? 0) > 0
+  }
+
+  /// Sends a push; answers the number of the provider token that it went with, nil if the connection has none for it any more: the
+  /// next may take it. Throws if no token can be made.
+  func send(_ push: ForwardPush) throws -> Int? {
+    let token = try tokens.token(now: Self.worldTime)
+    let head = push.head(authority: authority, providerToken: token)
+    let context = Int(truncatingIfNeeded: push.id)
+    if current?.send(head, path: push.path, body: push.payload, context: context) == true {
+      return tokens.number
     }
-    return current.room > 0 ? current : nil
+    // Its stream numbers are used up, or it has failed.
+    leaveCurrent()
+    return nil
+  }
+
+  /// What provider tokens are judged by (`ProviderTokenSource`).
+  private static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+
+  /// The other service says that the provider token of a push has expired; answers whether there is a newer one to try. A
+  /// connection on which one has expired stays of no use (`Documentation/provider-api.md#renewal`).
+  func renewToken(of push: ForwardPush) -> Bool {
+    if push.tokenNumber < tokens.number { return true }
+    guard (try? tokens.expired(now: Self.worldTime)) == true else { return false }
+    leaveCurrent()
+    return true
   }
 
   /// Makes a connection unless there is one or will be.
@@ -87,7 +113,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   }
 
   /// No more requests on the present connection; those on it are finished.
-  func leaveCurrent() {
+  private func leaveCurrent() {
     guard let connection = current else { return }
     current = nil
     leaving.append(connection)

@@ -42,19 +42,37 @@ struct ForwardQueueTests {
     #expect(queue.count == 3 && queue.isFull)
     #expect([queue.next(now: 0)?.id, queue.next(now: 0)?.id] == [1, 3])
     #expect(queue.next(now: 0) == nil)
-    let holds = { (token: UInt8) in
-      [UInt8](repeating: token, count: 32).withUnsafeBytes { queue.holdsRestored($0) }
-    }
-    #expect(holds(1) && holds(2) && !holds(3))
+    #expect(!hasRoom(&queue, 3), "it is full, whatever the token")
     for push in [pushes[0], pushes[2]] {
       _ = queue.settle(push.id)
       queue.restoredEnded(push)
     }
-    #expect(holds(1) && !holds(2))
+    #expect(!hasRoom(&queue, 1) && hasRoom(&queue, 2))
     #expect(queue.next(now: 0)?.id == 2)
     _ = queue.settle(2)
     queue.restoredEnded(pushes[1])
-    #expect(!holds(1) && queue.count == 0)
+    #expect(hasRoom(&queue, 1) && queue.count == 0)
+  }
+
+  private func hasRoom(_ queue: inout ForwardQueue, _ token: UInt8, of waiter: Int = 1) -> Bool {
+    [UInt8](repeating: token, count: 32).withUnsafeBytes { queue.hasRoom(for: $0, of: waiter) }
+  }
+
+  @Test("who is turned away may come back when there is room, or one from before a restart has ended")
+  func turnedAway() {
+    var queue = ForwardQueue(limit: 2)
+    let old = ForwardPush.sample(1)
+    queue.restore(old)
+    #expect(!hasRoom(&queue, 1, of: 8) && hasRoom(&queue, 2, of: 9))
+    #expect(queue.takeTurnedAway().isEmpty, "the old one is still there")
+    #expect(queue.add(.sample(2, token: 2)) && !hasRoom(&queue, 2, of: 9) && !hasRoom(&queue, 3, of: 7))
+    #expect(queue.takeTurnedAway().isEmpty, "it is full")
+    _ = queue.next(now: 0)
+    _ = queue.settle(1)
+    #expect(queue.takeTurnedAway() == [7, 9])
+    queue.restoredEnded(old)
+    #expect(queue.takeTurnedAway() == [8])
+    #expect(queue.takeTurnedAway().isEmpty, "each is told once")
   }
 
   @Test("one that is put back takes its old place and counts as not tried")
