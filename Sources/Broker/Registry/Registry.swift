@@ -70,7 +70,7 @@ public final class Registry {
   // MARK: Topics
 
   /// The topic's id, added if new; nil when all there may be are in use. Valid for as long as something is of the topic; of one that
-  /// nothing is of, until `topicReplacements` changes.
+  /// nothing is of, until its place is another topic's (`contains`).
   public func topic(named topic: Topic) -> TopicID? {
     if let known = topics.find(topic) {
       topics.touch(known)
@@ -123,9 +123,6 @@ public final class Registry {
 
   /// Topics, as a count.
   public var topicCount: Int { topics.count }
-
-  /// How often a topic has made room for another, as a count: ids of topics that nothing is of are to be asked for again then.
-  public var topicReplacements: UInt64 { topics.replacements }
 
   /// `unusedTopicLimit`. Variable so that a test can have fewer.
   package var unusedTopicLimit: Int {

@@ -26,8 +26,6 @@ struct TopicTable {
   private var oldest: TopicID?
   private var newest: TopicID?
   private(set) var unusedCount = 0
-  /// How often a place was given to another topic, as a count.
-  private(set) var replacements: UInt64 = 0
   /// Most topics, and most that are unused, as counts.
   private let limit: Int
   var unusedLimit: Int
@@ -86,7 +84,6 @@ struct TopicTable {
     entries[id.place] = TopicEntry(hash: hash, name: nil)
     uses[id.place].round = id.round
     byHash[hash] = id
-    replacements += 1
     append(id)
     return id
   }

@@ -60,7 +60,7 @@ enum PushProver {
           "the handshake would fail: \(problem?.sentence ?? "the certificate is not accepted")")
       }
       guard push.form == .legacy else { break }
-      if case .wrongEnvironment = emulator.identities.identify(leaf, push.environment, listener: "console") {
+      if emulator.identities.identify(leaf, push.environment, listener: "console") == nil {
         throw PushRefusal(
           "the gateway would close without a word: the certificate is not for \(push.environment.name)")
       }

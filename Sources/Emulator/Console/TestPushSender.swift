@@ -52,7 +52,8 @@ enum TestPushSender {
     settle: @escaping (FaultFate) -> Void
   ) {
     let plan = FaultPlan(decision, on: channel).withoutConnection
-    StruckRequest(decision, plan, on: StruckByHand(apply: settle)).begin(emulator.faults.holds)
+    let hold = emulator.faults.holds.hold(plan.hold, by: decision, stalling: nil) { settle(plan.fate) }
+    if hold == nil { settle(plan.fate) }
   }
 
   /// By what the person has chosen, else by a certificate for the topic, or by a token where no certificate will do.
@@ -143,8 +144,7 @@ enum TestPushSender {
   /// The one whose certificate the person has chosen, else one for the topic.
   private static func provider(of push: TestPush, _ emulator: Emulator) -> GatewayProvider {
     if case .certificate(let leaf, _)? = push.proof as? ProvenPush,
-      case .provider(let provider) = emulator.identities.identify(
-        leaf, push.environment, listener: "console")
+      let provider = emulator.identities.identify(leaf, push.environment, listener: "console")
     {
       return provider
     }
@@ -184,15 +184,6 @@ enum TestPushSender {
         priority: push.priority)
     }
   }
-}
-
-/// A test push as faults find it: nothing can go wrong but the push itself.
-private struct StruckByHand: StruckConnection {
-  let apply: (FaultFate) -> Void
-
-  func settle(_ fate: FaultFate) { apply(fate) }
-  func dribble(_ dribble: FaultEffects.Dribble) {}
-  func goWrong(_ breakage: FaultBreakage) {}
 }
 
 /// The token of a person at the console, who has none and needs none.

@@ -74,8 +74,6 @@ extension FaultEngine.Decision {
         rule: "fault rule \(name)", expected: "no rule that strikes", got: Phrase(effects.document.text))
   }
 
-  var explanation: String { words.text }
-
   /// As the history has it.
   func struck(isAnswered: Bool) -> StruckFault {
     StruckFault(name: name, effect: effects.document, isAnswered: isAnswered)
@@ -102,6 +100,6 @@ extension FaultService {
 extension NotificationDetail {
   /// Why a push was refused or swallowed that a fault has struck.
   convenience init(_ decision: FaultEngine.Decision, isAnswered: Bool) {
-    self.init(explanation: decision.explanation, fault: decision.struck(isAnswered: isAnswered))
+    self.init(decision.words, fault: decision.struck(isAnswered: isAnswered))
   }
 }

@@ -43,7 +43,7 @@ extension SocketConnection {
   }
 }
 
-/// A request over HTTP, or a test push, that a fault has struck: it is not carried out, but what the fault wants of it. A frame
+/// A request over HTTP that a fault has struck: it is not carried out, but what the fault wants of it. A frame
 /// waits in its connection instead, as those behind it do (`FrameFaults`).
 ///
 ///     begun ─ nothing holds it up ─→ carried out
@@ -59,7 +59,7 @@ final class StruckRequest {
 
   init(
     _ decision: FaultEngine.Decision, _ plan: FaultPlan, on connection: any StruckConnection,
-    swallow: @escaping (Explanation) -> Void = { _ in }
+    swallow: @escaping (Explanation) -> Void
   ) {
     (self.decision, self.plan, self.connection, self.swallow) = (decision, plan, connection, swallow)
   }

@@ -21,7 +21,7 @@ final class FeedbackConnection: ConnectionHandler {
   init(_ feedback: FeedbackService) { self.feedback = feedback }
 
   func connectionOpened(_ connection: SocketConnection) {
-    guard case .provider(let provider) = feedback.identities.identify(connection, listener: "feedback") else {
+    guard let provider = feedback.identities.identify(connection, listener: "feedback") else {
       return connection.close()
     }
     let broker = feedback.broker

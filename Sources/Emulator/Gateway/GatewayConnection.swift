@@ -38,12 +38,11 @@ final class GatewayConnection: ConnectionHandler {
   // MARK: The provider's side
 
   func connectionOpened(_ connection: SocketConnection) {
-    switch gateway.identities.identify(connection, listener: "gateway") {
-    case .provider(var provider):
-      provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
-      self.provider = provider
-    case .wrongEnvironment: connection.close()
+    guard var provider = gateway.identities.identify(connection, listener: "gateway") else {
+      return connection.close()
     }
+    provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
+    self.provider = provider
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {

@@ -19,36 +19,14 @@ struct GatewayProvider {
   var waived: NotificationDetail?
   /// What may become of the certificate while the connection is open; nil in lenient mode.
   var standing: StandingCertificate?
-  /// The names of those topics; nil where nobody needs them again.
-  var names: Names?
+  /// The name of its topic; nil where nobody needs it again.
+  var name: Topic?
 
-  /// Topics as the certificate has them: their ids may change while nothing is of them.
-  struct Names {
-    var topic: Topic?
-    var topics: [Topic]
-    /// `Registry.topicReplacements` when they were looked up last.
-    var lookedUp: UInt64
-  }
-
-  /// Looks its topics up again if ids have changed.
+  /// Looks its topic up again if the id is another's by now, as nothing was of it.
   @inline(__always)
   mutating func refresh(_ registry: Registry) {
-    guard let names, names.lookedUp != registry.topicReplacements else { return }
-    lookUp(names, registry)
-  }
-
-  /// Has it push to these topics, as they are known.
-  mutating func know(_ topic: Topic?, _ topics: [Topic], _ registry: Registry) {
-    let names = Names(topic: topic, topics: topics, lookedUp: registry.topicReplacements)
-    self.names = names
-    lookUp(names, registry)
-  }
-
-  @inline(never)
-  private mutating func lookUp(_ names: Names, _ registry: Registry) {
-    topic = names.topic.flatMap { registry.topic(named: $0) }
-    topics = Set(names.topics.compactMap { registry.topic(named: $0) })
-    self.names?.lookedUp = registry.topicReplacements
+    guard let name, topic.map(registry.contains) != true else { return }
+    topic = registry.topic(named: name)
   }
 
   /// Whether its certificate was revoked since the handshake. Looks for news, by the monotonic clock in nanoseconds.
@@ -81,14 +59,6 @@ struct GatewayProvider {
   }
 }
 
-/// Who a certificate-authenticated connection belongs to.
-enum GatewayIdentification {
-  case provider(GatewayProvider)
-  /// The certificate is for the other environment: close without a word
-  /// (`Documentation/binary-protocol.md#client-certificate`).
-  case wrongEnvironment
-}
-
 /// Turns the certificate of a legacy connection into topics and an environment.
 final class ProviderIdentities {
   private let broker: Broker
@@ -106,26 +76,28 @@ final class ProviderIdentities {
     connection.requestedName.flatMap { Environment(serverName: $0) } ?? defaultEnvironment
   }
 
-  func identify(_ connection: SocketConnection, listener: String) -> GatewayIdentification {
+  /// Who a connection belongs to; nil if its certificate is for the other environment: then it is closed without a word
+  /// (`Documentation/binary-protocol.md#client-certificate`).
+  func identify(_ connection: SocketConnection, listener: String) -> GatewayProvider? {
     identify(connection.peerCertificate, environment(of: connection), listener: listener)
   }
 
   /// The same of a leaf in DER that has just been judged.
-  func identify(_ leaf: [UInt8]?, _ environment: Environment, listener: String) -> GatewayIdentification {
+  func identify(_ leaf: [UInt8]?, _ environment: Environment, listener: String) -> GatewayProvider? {
     guard let verdict = leaf.flatMap({ trust.recentVerdict(leafDER: $0) }),
       let certificate = verdict.certificate
-    else { return .provider(GatewayProvider(topic: nil, environment: environment, topics: [])) }
+    else { return GatewayProvider(topic: nil, environment: environment, topics: []) }
     let allowed = verdict.isAccepted ? verdict.environments : certificate.environments
     guard allowed.contains(environment) else {
       report(certificate, environment, listener)
-      return .wrongEnvironment
+      return nil
     }
     let implied = certificate.impliedTopic ?? certificate.topics.first?.name
-    var provider = GatewayProvider(
-      topic: nil, environment: environment, topics: [], pushType: implied.flatMap(PushType.implied),
-      waived: verdict.waiver?.detail, standing: leaf.flatMap(trust.standing))
-    provider.know(implied, certificate.topics.map(\.name), broker.registry)
-    return .provider(provider)
+    return GatewayProvider(
+      topic: implied.flatMap { broker.registry.topic(named: $0) }, environment: environment,
+      topics: Set(certificate.topics.compactMap { broker.registry.topic(named: $0.name) }),
+      pushType: implied.flatMap(PushType.implied), waived: verdict.waiver?.detail,
+      standing: leaf.flatMap(trust.standing), name: implied)
   }
 
   /// A provider whose certificate was revoked is told nothing: the binary protocol has no word for it.

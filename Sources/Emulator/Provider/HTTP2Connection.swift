@@ -18,7 +18,7 @@ protocol HTTP2Responder: AnyObject {
 ///
 /// Answers are queued while the turn runs and leave after its commit, so a 200 never precedes the store
 /// (`Sources/ARCHITECTURE.md#promises` 1).
-final class HTTP2Connection: ConnectionHandler, ProviderEndpoint {
+final class HTTP2Connection: ConnectionHandler {
   /// Output that may wait for a client that does not read, in bytes; beyond it nothing more is produced, which makes
   /// nghttp2's own limits on unread acknowledgements count.
   private static let outputLimit = 256 << 10

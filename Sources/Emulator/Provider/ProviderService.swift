@@ -29,7 +29,7 @@ final class ProviderService {
   private let revocations: Revocations
   private let defaultEnvironment: Environment
   private let teamUpdates = TeamTokenUpdates()
-  private var connections: [ObjectIdentifier: any ProviderEndpoint] = [:]
+  private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
   /// The topic that a refused request named last; refusals come in runs that name the same one.
   private var latestTopic: (name: [UInt8], topic: TopicID)?
   /// Memory that the sessions of its connections use in turn.
@@ -128,30 +128,22 @@ final class ProviderService {
   /// Requests of all connections that are not answered yet.
   var openStreams: Int { connections.values.reduce(0) { $0 + $1.openStreams } }
 
-  func remember(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = endpoint }
-  func forget(_ endpoint: any ProviderEndpoint) { connections[ObjectIdentifier(endpoint)] = nil }
+  func remember(_ connection: HTTP2Connection) { connections[ObjectIdentifier(connection)] = connection }
+  func forget(_ connection: HTTP2Connection) { connections[ObjectIdentifier(connection)] = nil }
 
   /// Ends connections that were idle for longer than the operator allows; there is no limit unless one is given
   /// (`Documentation/provider-api.md#open-questions`). Also those that were told to go and did not. To be called about
   /// once a second.
   func endIdle(now: Instant = SystemClock.now()) {
-    for endpoint in connections.values { endpoint.endIfOverdue(now) }
+    for connection in connections.values { connection.endIfOverdue(now) }
     guard let seconds = options.idleSeconds else { return }
-    for endpoint in connections.values { endpoint.endIfIdle(now, seconds: seconds) }
+    for connection in connections.values { connection.endIfIdle(now, seconds: seconds) }
   }
 
   /// Tells every client that the server goes, and lets what is under way end.
   func shutDown() {
-    for endpoint in connections.values { endpoint.shutDown() }
+    for connection in connections.values { connection.shutDown() }
   }
-}
-
-/// A connection that can be told to end.
-protocol ProviderEndpoint: AnyObject {
-  var openStreams: Int { get }
-  func shutDown()
-  func endIfIdle(_ now: Instant, seconds: Int64)
-  func endIfOverdue(_ now: Instant)
 }
 
 extension Waiver {
