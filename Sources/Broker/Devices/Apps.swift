@@ -216,7 +216,7 @@ public final class Apps {
     if let earlier { abandon(earlier, now) }
     let registration = registry[row]
     deliveries.reroute(row)
-    registry.session(of: registration.device, in: registration.environment)?.outlet
+    registry.session(of: registration)?.outlet
       .appChanged(registry[registration.topic].hash, earlier == nil ? .install : .reinstall)
   }
 

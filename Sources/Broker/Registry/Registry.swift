@@ -63,8 +63,6 @@ public final class Registry {
 
   public init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
     (self.derivation, self.zones) = (derivation, zones)
-    // The table outlives the index: both belong to this object.
-    index.token = { [unowned self] in registrations[$0].token }
   }
 
   // MARK: Topics
@@ -229,6 +227,9 @@ public final class Registry {
     devices[device.index].session(in: environment)
   }
 
+  /// The live session that the messages of a row would go to.
+  func session(of row: Registration) -> DeviceSession? { session(of: row.device, in: row.environment) }
+
   /// A device has come, or with nil gone, in an environment.
   func setSession(_ session: DeviceSession?, of device: DeviceID, in environment: Environment) {
     let wasOnline = devices[device.index].isOnline
@@ -384,7 +385,7 @@ public final class Registry {
     devices[row.device.index].firstRegistration = id
     devices[row.device.index].rowCount += 1
     noteRow(id, row)
-    index.insert(row.token, id)
+    index.insert(row.token, id) { registrations[$0].token }
     if let chosen { noteChosen(chosen, id) }
     changes.registrations.append(id)
     return id

@@ -216,7 +216,7 @@ public final class Deliveries {
   private func listener(of row: RegistrationID) -> SessionID? {
     let registration = registry[row]
     guard registration.isActive, !registration.isAbandoned,
-      let session = registry.session(of: registration.device, in: registration.environment),
+      let session = registry.session(of: registration),
       session.enabled.contains(registry[registration.topic].hash), canCarry(row, session)
     else { return nil }
     return session.id
@@ -228,9 +228,6 @@ public final class Deliveries {
   }
 
   // MARK: Sessions
-
-  /// All that are live.
-  var liveSessions: [DeviceSession] { Array(sessions.live) }
 
   /// Those of so many places from one on that are live, and the next place; nil after the last.
   func liveSessions(from start: Int, budget: Int) -> ([DeviceSession], next: Int?) {

@@ -63,17 +63,12 @@ public final class Routing {
       history.ended(id, .discarded, now)
       return false
     }
-    if registration.isAbandoned, isOnline(registration) {
+    if registration.isAbandoned, registry.session(of: registration) != nil {
       feedback.reportGone(row, now: now)
       history.ended(id, .discarded, now)
       return false
     }
     return deliveries.take(submission, id: id, to: row, registration, now: now)
-  }
-
-  /// Whether the device is there for the environment that the token belongs to.
-  private func isOnline(_ registration: Registration) -> Bool {
-    registry.session(of: registration.device, in: registration.environment) != nil
   }
 
   /// The connection that a push to this token waits for, if its device is there.

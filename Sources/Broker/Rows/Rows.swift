@@ -93,6 +93,6 @@ public final class Rows {
   func noteAbandoned(_ row: RegistrationID) {
     let registration = registry[row]
     guard registration.isAbandoned, registration.isActive else { return }
-    registry.session(of: registration.device, in: registration.environment)?.abandoned.insert(row)
+    registry.session(of: registration)?.abandoned.insert(row)
   }
 }

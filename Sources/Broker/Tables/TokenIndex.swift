@@ -61,9 +61,11 @@ package struct TokenIndex: ~Copyable {
     used = 0
   }
 
-  /// Adds an entry; the token must not be present.
-  package mutating func insert(_ token: DeviceToken, _ id: RegistrationID) {
-    if (used + 1) * 2 > mask + 1 { grow() }
+  /// Adds an entry; the token must not be present. `tokenOf` tells those of the others, should they have to be placed anew.
+  package mutating func insert(
+    _ token: DeviceToken, _ id: RegistrationID, tokenOf: (RegistrationID) -> DeviceToken
+  ) {
+    if (used + 1) * 2 > mask + 1 { grow(tokenOf) }
     place(hash(token), id)
     used += 1
   }
@@ -72,9 +74,6 @@ package struct TokenIndex: ~Copyable {
   private static func id(_ entry: UInt64) -> RegistrationID {
     RegistrationID(number: Int32(truncatingIfNeeded: entry))
   }
-
-  /// What `grow` needs besides the entries: each stored token.
-  package var token: (RegistrationID) -> DeviceToken? = { _ in nil }
 
   /// Two products of two words each, folded: the low half names a slot, the high half is the tag.
   @inline(__always)
@@ -94,14 +93,14 @@ package struct TokenIndex: ~Copyable {
     entries[slot] = entry
   }
 
-  private mutating func grow() {
+  private mutating func grow(_ tokenOf: (RegistrationID) -> DeviceToken) {
     let (old, oldCount) = (entries, mask + 1)
     mask = oldCount * 2 - 1
     entries = .allocate(capacity: oldCount * 2)
     entries.initialize(repeating: Self.empty, count: oldCount * 2)
     for slot in 0..<oldCount where old[slot] != Self.empty {
       let id = Self.id(old[slot])
-      if let token = token(id) { place(hash(token), id) }
+      place(hash(tokenOf(id)), id)
     }
     old.deallocate()
   }

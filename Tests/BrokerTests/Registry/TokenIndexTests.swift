@@ -10,13 +10,11 @@ struct TokenIndexTests {
     var index = TokenIndex(capacity: 16)
     var tokens: [DeviceToken] = []
 
-    init() { index.token = { [unowned self] in tokens[$0.index] } }
-
     func add(_ words: (UInt64, UInt64, UInt64, UInt64)) {
       var token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32)).unsafelyUnwrapped
       token.words = words
       tokens.append(token)
-      index.insert(token, RegistrationID(tokens.count - 1))
+      index.insert(token, RegistrationID(tokens.count - 1)) { tokens[$0.index] }
     }
 
     func find(_ token: DeviceToken) -> Int? {
@@ -44,8 +42,8 @@ struct TokenIndexTests {
     #expect(book.tokens.map { book.find($0) } == [0, 1])
   }
 
-  @Test("a token that is expected is told apart from one that is nobody's")
-  func expected() {
+  @Test("a token that is prefetched is told apart from one that is nobody's")
+  func prefetched() {
     let book = Book()
     book.add((1, 2, 3, 4))
     let known = book.index.prefetch(book.tokens[0])
