@@ -216,7 +216,8 @@ struct TurnTests {
       let head = MessageHead(
         id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000), expiry: 7,
         priority: .conserving)
-      lab.broker.deliveries.restore(KeptMessage(registration: 0, head: head, content: MessageContent($0)))
+      lab.broker.deliveries.restore(
+        StoredNotification(registration: 0, head: head, content: MessageContent($0)))
     }
     #expect(lab.broker.turn.takeChanges().isEmpty)
     let phone = try lab.connect(enabling: [Lab.app])

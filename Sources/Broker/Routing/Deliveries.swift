@@ -108,7 +108,7 @@ public final class Deliveries {
   // MARK: What is stored
 
   /// The notification of a row, whether it waits or is on its way; nil if there is none.
-  public func stored(_ row: RegistrationID) -> KeptMessage? { slots.message(row) }
+  public func stored(_ row: RegistrationID) -> StoredNotification? { slots.notification(row) }
 
   /// The state of a row's notification, for tests.
   func slot(_ row: RegistrationID) -> NotificationSlot { slots[row] }
@@ -323,7 +323,7 @@ public final class Deliveries {
   func takeChanges() -> [RegistrationID] { slots.takeDirty() }
 
   /// Puts back what the store has, before the first turn. Its history is gone, so its id only tells it apart on the wire.
-  public func restore(_ message: KeptMessage) {
+  public func restore(_ message: StoredNotification) {
     guard slots.contains(message.registration) else { return }
     slots.restore(message)
     history.journal.skip(past: message.head.id)
@@ -338,7 +338,7 @@ public final class Deliveries {
       slots.restoreEmpty(row)
       return true
     }
-    slots.restore(KeptMessage(registration: row, head: message.head, content: message.content))
+    slots.restore(StoredNotification(registration: row, head: message.head, content: message.content))
     return true
   }
 

@@ -94,8 +94,8 @@ public struct MessageContent: BitwiseCopyable {
   }
 }
 
-/// A kept message as the store writes and reads it.
-public struct KeptMessage {
+/// A stored notification as the store writes and reads it.
+public struct StoredNotification {
   public var registration: RegistrationID
   public var head: MessageHead
   /// Lent until the slot changes.

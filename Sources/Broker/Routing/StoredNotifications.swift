@@ -152,7 +152,7 @@ struct StoredNotifications: ~Copyable {
   }
 
   /// empty → stored, as the store has it.
-  mutating func restore(_ message: KeptMessage) {
+  mutating func restore(_ message: StoredNotification) {
     let row = message.registration
     if table[row].state == .empty { spareBytes -= Int(table[row].box.capacity) }
     table[row].head = message.head
@@ -196,9 +196,9 @@ struct StoredNotifications: ~Copyable {
   // MARK: The store
 
   /// The message of a row, whether it waits or is on its way; nil if there is none.
-  func message(_ row: RegistrationID) -> KeptMessage? {
+  func notification(_ row: RegistrationID) -> StoredNotification? {
     guard table[row].state != .empty else { return nil }
-    return KeptMessage(registration: row, head: table[row].head, content: table[row].content)
+    return StoredNotification(registration: row, head: table[row].head, content: table[row].content)
   }
 
   /// Has the store write a message that is on its way, unless it has it: what is stored is marked when it changes.

@@ -36,7 +36,7 @@ struct SavedMessage: Equatable, JSONDocument {
     JSONField("receivedAt", .time, \.receivedAt), JSONField("expiresAt", .time, \.expiresAt),
   ])
 
-  init(_ kept: KeptMessage) {
+  init(_ kept: StoredNotification) {
     payload = Array(kept.payload)
     let head = kept.head
     priority = head.saysPriority ? head.priority : nil

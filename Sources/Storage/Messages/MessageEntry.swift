@@ -17,19 +17,19 @@ enum MessageEntry {
 
   /// Bytes that `message` takes.
   @inline(__always)
-  static func count(_ message: KeptMessage) -> Int {
+  static func count(_ message: StoredNotification) -> Int {
     headerCount + (hasId(message) ? apnsIdCount : 0) + message.payload.count
       + message.content.collapseId.count
   }
 
   @inline(__always)
-  private static func hasId(_ message: KeptMessage) -> Bool {
+  private static func hasId(_ message: StoredNotification) -> Bool {
     message.head.apnsId.0 | message.head.apnsId.1 != 0
   }
 
   /// Writes `message` to memory with room for `count(message)` bytes.
   @inline(__always)
-  static func write(_ message: KeptMessage, to base: UnsafeMutableRawPointer) {
+  static func write(_ message: StoredNotification, to base: UnsafeMutableRawPointer) {
     let isNamed = hasId(message)
     let kind = isNamed ? Kind.keptWithId : .kept
     store(UInt32(bitPattern: message.registration.number), base, 0)
@@ -68,7 +68,7 @@ enum MessageEntry {
 
   /// One entry read back.
   enum Change {
-    case kept(KeptMessage)
+    case kept(StoredNotification)
     case removed(RegistrationID)
 
     var registration: RegistrationID {
@@ -100,7 +100,7 @@ enum MessageEntry {
     }
     let payload = base + headerCount + idCount
     return .kept(
-      KeptMessage(
+      StoredNotification(
         registration: registration,
         head: MessageHead(
           id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),

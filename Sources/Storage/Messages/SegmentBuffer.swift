@@ -11,7 +11,7 @@ final class SegmentBuffer {
   /// Lent until the next change.
   var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
-  func append(_ message: KeptMessage) {
+  func append(_ message: StoredNotification) {
     let added = MessageEntry.count(message)
     buffer.append(atMost: added) { end in
       MessageEntry.write(message, to: end)
