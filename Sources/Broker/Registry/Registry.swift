@@ -433,9 +433,14 @@ public final class Registry {
   @inline(__always)
   public func find(presented token: UnsafeRawBufferPointer) -> RegistrationID? {
     guard token.count == DeviceToken.byteCount, let base = token.baseAddress else {
-      return hasOtherLengths ? ChosenToken(bytes: Array(token)).flatMap { find($0) } : nil
+      return hasOtherLengths ? find(otherLength: token) : nil
     }
     return find(DeviceToken(loadingFrom: base))
+  }
+
+  @inline(never)
+  private func find(otherLength token: UnsafeRawBufferPointer) -> RegistrationID? {
+    ChosenToken(bytes: Array(token)).flatMap { find($0) }
   }
 
   /// Finds the row of a token that somebody chose, or might have.

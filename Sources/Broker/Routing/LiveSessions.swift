@@ -157,7 +157,7 @@ public final class DeviceSession {
   /// The connection, which lets its sessions go when it ends.
   public let outlet: any CourierOutlet
   public let connectedAt: Timestamp
-  /// The turn in which it was handed a message last, by the count of `Deliveries`.
+  /// The turn in which it was handed a message last, by the count of `LiveSessions`.
   var turn: UInt64 = 0
   /// Topics that the device wants now.
   public internal(set) var enabled: [TopicHash] = []
