@@ -100,10 +100,12 @@ struct RegistryTables {
       return registry.topicCount == place + 1
     }
     try devices.forEachInOrder { number, device in
-      broker.rows.admit(device, now: .never) != nil && registry.deviceCount == number + 1
+      forgetChanges(behind: number, of: broker)
+      return broker.rows.admit(device, now: .never) != nil && registry.deviceCount == number + 1
     }
     var values = try extras.map { (extra) throws(StoreError) in try extra.values() }
     try tokens.forEachInOrder { number, stored in
+      forgetChanges(behind: number, of: broker)
       var row = stored.row
       for (index, extra) in extras.enumerated() {
         if let value = values[index].removeValue(forKey: number) { _ = extra.field.read(value, &row) }
@@ -113,7 +115,11 @@ struct RegistryTables {
     for (extra, values) in zip(extras, values) {
       if let other = values.keys.min() { throw extra.table.damaged(other) }
     }
-    // All of it is in the store.
     _ = broker.turn.takeChanges()
+  }
+
+  /// All of it is in the store. Not only at the end: what is noted of millions of rows would need as much memory as the rows.
+  private func forgetChanges(behind number: Int64, of broker: Broker) {
+    if number.isMultiple(of: 65_536) { _ = broker.turn.takeChanges() }
   }
 }

@@ -22,7 +22,10 @@ public final class ZoneShare {
   }
 
   /// A zone is changed here from now on, or no more.
-  public func set(_ zone: Int, isOwned: Bool) { owned[zone] = isOwned }
+  public func set(_ zone: Int, isOwned: Bool) {
+    precondition(owned.indices.contains(zone), "the broker of a node is made with the cluster's zones")
+    owned[zone] = isOwned
+  }
 
   @inline(__always)
   public func owns(_ zone: UInt16) -> Bool { owned.indices.contains(Int(zone)) && owned[Int(zone)] }

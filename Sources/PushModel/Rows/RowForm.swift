@@ -16,9 +16,6 @@ public struct RowForm<Root>: Sendable {
     told = fields.filter { $0.place != nil }.sorted { ($0.place ?? 0) < ($1.place ?? 0) }
   }
 
-  /// The field of a column.
-  public subscript(column: String) -> RowField<Root>? { fields.first { $0.name == column } }
-
   public var members: [JSONField<Root>] { fields.compactMap(\.member) }
 }
 

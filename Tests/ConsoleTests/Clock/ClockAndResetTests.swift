@@ -130,10 +130,15 @@ import Transport
     _ = try lab.connect("gone")
     try lab.push(gone.bytes, "{}")
     try lab.push(try lab.install("away").bytes, "{}")
-    lab.broker.channels.create(.init(topic: 0, environment: .sandbox, id: [1]), storesNewest: true)
+    lab.broker.channels.create(Self.channel, storesNewest: true)
+    _ = lab.broker.withBroadcast("{}", of: Self.channel, expiration: 4_000_000_000) {
+      lab.broker.broadcasts.send($0, to: Self.channel, storageSeconds: 28_800, now: lab.now)
+    }
     lab.clock.pass(seconds: 60)
     return lab
   }
+
+  private static let channel = ChannelTable.Key(topic: 0, environment: .sandbox, id: [1])
 
   private func reset(_ lab: ConsoleLab, _ json: String?) throws -> [String?] {
     let response = try lab.ask("POST", "/api/v1/reset", json: json)
@@ -141,10 +146,12 @@ import Transport
   }
 
   private func left(_ lab: ConsoleLab) throws -> [String] {
-    let kept = try lab.get("/api/v1/devices")["devices"].elements.contains { $0["keptMessages"].count > 0 }
+    let stored = try lab.get("/api/v1/devices")["devices"].elements.contains { $0["keptMessages"].count > 0 }
+    let hasBroadcast = lab.broker.channels.newest(Self.channel) != nil
     return [
       lab.clock.offset != 0 ? "clock" : nil,
-      try lab.get("/api/v1/feedback")["feedback"].count > 0 ? "feedback" : nil, kept ? "store" : nil,
+      try lab.get("/api/v1/feedback")["feedback"].count > 0 ? "feedback" : nil, stored ? "store" : nil,
+      hasBroadcast ? "broadcast" : nil,
       try lab.get("/api/v1/channels")["channels"].count > 0 ? "channels" : nil,
       try lab.get("/api/v1/devices")["devices"].count > 0 ? "devices" : nil,
       try lab.get("/api/v1/notifications")["notifications"].count > 0 ? "notifications" : nil,
@@ -156,7 +163,8 @@ import Transport
     arguments: [nil, "{}", #"{"what": []}"#])
   func resetAll(json: String?) throws {
     let lab = try full()
-    #expect(try left(lab) == ["clock", "feedback", "store", "channels", "devices", "notifications"])
+    #expect(
+      try left(lab) == ["clock", "feedback", "store", "broadcast", "channels", "devices", "notifications"])
     for _ in 0..<2 {
       #expect(try reset(lab, json) == ResetPart.allCases.map(\.rawValue))
       #expect(try left(lab) == [])
@@ -166,12 +174,12 @@ import Transport
   @Test(
     "Each part is reset alone",
     arguments: [
-      ("clock", ["feedback", "store", "channels", "devices", "notifications"]),
-      ("feedback", ["clock", "store", "channels", "devices", "notifications"]),
+      ("clock", ["feedback", "store", "broadcast", "channels", "devices", "notifications"]),
+      ("feedback", ["clock", "store", "broadcast", "channels", "devices", "notifications"]),
       ("store", ["clock", "feedback", "channels", "devices", "notifications"]),
       ("channels", ["clock", "feedback", "store", "devices", "notifications"]),
-      ("devices", ["clock", "channels", "notifications"]),
-      ("notifications", ["clock", "feedback", "store", "channels", "devices"]),
+      ("devices", ["clock", "broadcast", "channels", "notifications"]),
+      ("notifications", ["clock", "feedback", "store", "broadcast", "channels", "devices"]),
     ])
   func resetPart(part: String, remaining: [String]) throws {
     let lab = try full()
