@@ -151,7 +151,8 @@ public final class Devices {
 
   /// Ends the connections of a zone's devices.
   public func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
-    for session in deliveries.liveSessions(from: 0, budget: .max).0 where registry[session.device].zone == zone {
+    for session in deliveries.liveSessions(from: 0, budget: .max).0
+    where registry[session.device].zone == zone {
       end(session, reason, now)
     }
   }

@@ -58,7 +58,7 @@ package enum CommandTable {
     CommandDescription(
       "tail", "print what happens as it happens", flags: TailCommand.flags, run: TailCommand.run),
     CommandDescription(
-      "export", "write what a running emulator knows to a file, without private keys",
+      "export", "write out what a running emulator knows, without private keys",
       flags: TransferCommand.flags,
       arguments: [Argument(ValueKind<String>.file, "where to; standard output if absent").optional],
       run: TransferCommand.export),

@@ -45,6 +45,5 @@ public struct ConnectedResponse: CourierFormed {
     serverTime = UInt64(clamping: now.milliseconds)
   }
 
-  /// Clients need no more than the status, and the token on first contact.
   public init() { status = Self.statusAccepted }
 }

@@ -19,7 +19,7 @@ export function inWords({ when, effect }) {
 /* The parts of the pane, the rules that there are, and the API's description, which does not change while the emulator runs. */
 const view = { rules: null, presets: null, form: null, editor: null, known: [], description: null };
 
-const hint = 'What goes wrong on purpose. Rules are looked at in this order, and the first that matches is the only one. Magic tokens need no rule: the ASCII of !BadDeviceToken, !delay=500 or !reset, filled up with zeros to 32 bytes.';
+const hint = 'What goes wrong on purpose. Rules are looked at in this order, and the first that matches and is due injects its fault; no other does. Magic tokens need no rule: the ASCII of !BadDeviceToken, !delay=500 or !reset, filled up with zeros to 32 bytes.';
 
 export function faultsPane(main) {
   const loading = () => h('p', { class: 'faint' }, 'Loading…');

@@ -117,6 +117,12 @@ final class CourierOutput {
     countMemory()
   }
 
+  /// So many bytes of that have been read since, in a later turn.
+  func inputWasRead(bytes: Int) {
+    heldInput = max(0, heldInput - bytes)
+    countMemory()
+  }
+
   private func countMemory() {
     link.noteUnsent(unsentBytes)
     connection.hold(heldInput + held.count + link.heldBytes)

@@ -47,8 +47,10 @@ final class CourierPhone: PhoneLink {
   /// It is the turn of what it has told.
   fileprivate func readReport() {
     guard let (telling, _) = unread else { return }
+    let bytes = heldBytes
     unread = nil
     guard connection.isOpen else { return }
+    output.inputWasRead(bytes: bytes)
     service.phones.told(telling, by: udid, self)
     if !output.isFull { connection.setPaused(false) }
   }
