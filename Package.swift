@@ -136,8 +136,8 @@ let package = Package(
     tests(
       "Scenario",
       [
-        "Broker", "CourierWire", "Credentials", "DeviceDriver", "Emulator", "Phone", "PushModel", "Scenario",
-        "SimulatedDevice", "Transport",
+        "APNSEmulatorTesting", "Broker", "Commands", "Console", "Credentials", "DeviceDriver", "Emulator",
+        "Phone", "Platform", "PushModel", "Scenario", "SimulatedDevice",
       ]),
     tests(
       "Console",

@@ -75,7 +75,7 @@ final class LiveEmulator {
   /// The loop has ended.
   private func end() {
     isOver = true
-    for phone in phones.values { phone.switchOff() }
+    for phone in phones.values { phone.device.switchOff() }
     waits.endAll()
     Self.remove(folder)
     for done in whenOver { done() }

@@ -159,7 +159,7 @@ extension APNSEmulator {
     try checkLife()
     let phone = try live.phones[udid.text] ?? LivePhone(udid, live.emulator, request)
     live.phones[udid.text] = phone
-    phone.install(topics)
+    for topic in topics { phone.device.install(topic) }
   }
 
   fileprivate func connect(_ udid: String, _ patience: Duration) async throws {
@@ -171,7 +171,7 @@ extension APNSEmulator {
   }
 
   fileprivate func disconnect(_ udid: String) async throws {
-    try livePhone(udid).switchOff()
+    try livePhone(udid).device.switchOff()
     guard let name = UDID(udid) else { return }
     _ = try await wait(.seconds(10), for: { "\(udid) to go" }) { [live] in
       live.emulator.isConnected(name) ? nil : true
@@ -182,7 +182,7 @@ extension APNSEmulator {
 
   fileprivate func token(_ udid: String, _ topic: String) throws -> String {
     let topic = try Topic(checking: topic)
-    guard let token = try livePhone(udid).tokens[topic] else {
+    guard let token = try livePhone(udid).device.tokens[topic] else {
       throw APNSEmulatorError(.invalid, "\(topic.name) is not installed on \(udid)")
     }
     return token.hex
@@ -207,75 +207,44 @@ extension APNSEmulator {
 }
 
 /// A phone on the loop.
-final class LivePhone: DeviceOwner {
-  private let loop: EventLoop
-  private let address: SocketAddress?
-  private let context: TLSContext
-  private let environment: Environment
-  private let seed: UInt64
-  private var state: DeviceState
-  /// Nil while it is switched off.
-  private var driver: DeviceDriver?
+final class LivePhone: PhoneListener {
+  let device: DevicePhone
   private var handedOut = 0
-  private var isOnline = false
-  /// Apps that there is no token for, as it was told since the phone was switched on.
-  private var refused: Set<Topic> = []
   /// The last thing that it told.
   private(set) var lastWord = "it was never switched on"
   private(set) var messages: [Phone.Message] = []
-  private(set) var tokens: [Topic: DeviceToken] = [:]
-  /// Its key and certificate.
-  private let identity: DeviceIdentity?
+  /// What there is no token for, as it was told last since it was switched on.
+  private var refused: Topic?
 
   /// A phone that is switched off. Without a request it has no key, and can't connect.
   init(_ udid: UDID, _ emulator: Emulator, _ request: DeviceRequest?) throws {
-    identity = try request.map { request in
+    let identity = try request.map { request in
       let certificate = try emulator.certs.signDeviceRequest(
         csrPEM: request.csrPEM, udid: udid, now: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
       return try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
     }
-    (loop, address) = (emulator.loop, emulator.ports["courier"])
-    (environment, seed) = (emulator.options.environment, emulator.seed)
-    context = try TLSContext.client(ca: emulator.ports.ca, policy: TLSPolicy())
-    state = DeviceState(udid: udid)
-  }
-
-  func install(_ topics: [Topic]) {
-    for topic in topics where !state.apps.contains(where: { $0.topic == topic }) {
-      guard let driver else {
-        state.apps.append(DeviceState.App(topic: topic))
-        continue
-      }
-      driver.tell(.install(topic))
-    }
-  }
-
-  func switchOn() {
-    guard driver == nil else { return }
-    let device = SimulatedDevice(state: state, isActivated: identity != nil, seed: seed)
-    let driver = DeviceDriver(
-      device, identity: identity, loop: loop, environment: environment, context: context
-    ) { [address] in
+    let address = emulator.ports["courier"]
+    let route = try CourierRoute(loop: emulator.loop, ca: emulator.ports.ca) {
       guard let address else { throw APNSEmulatorError(.refused, "the courier is off") }
       return address
     }
-    driver.owner = self
-    self.driver = driver
-    (tokens, refused) = ([:], [])
-    driver.tell(.start)
+    device = DevicePhone(
+      [(emulator.options.environment, DeviceState(udid: udid))], identity: identity,
+      DeviceTraits(seed: emulator.seed), route, phone: NewPhone())
+    device.listener = self
   }
 
-  func switchOff() {
-    driver?.tell(.stop)
-    (driver, isOnline) = (nil, false)
+  func switchOn() {
+    if !device.isOn { refused = nil }
+    device.switchOn()
   }
 
   /// Whether it is connected with a token for each of its apps.
   func isComplete() throws -> Bool {
-    if let refused = refused.first {
+    if let refused {
       throw APNSEmulatorError(.refused, "there is no token for \(refused.name)")
     }
-    return isOnline && state.apps.allSatisfy { tokens[$0.topic] != nil }
+    return device.isSettled
   }
 
   /// The next one in order that nobody has had.
@@ -285,29 +254,15 @@ final class LivePhone: DeviceOwner {
     return messages[handedOut - 1]
   }
 
-  // MARK: DeviceOwner
-
-  func activate(_ udid: UDID) throws -> DeviceIdentity {
-    guard let identity else { throw APNSEmulatorError(.refused, "the phone has no key") }
-    return identity
-  }
-
-  func keep(_ state: DeviceState) { self.state = state }
-
-  func deviceTold(_ event: DeviceEvent) {
+  func deviceTold(_ event: DeviceEvent, of environment: Environment) {
     lastWord = event.textLine
     switch event {
-    case .connected: isOnline = true
-    case .disconnected: isOnline = false
-    case .token(let topic, let token):
-      tokens[topic] = token
-      refused.remove(topic)
-    case .tokenRefused(let topic, _): refused.insert(topic)
     case .notification(let notification): messages.append(Phone.Message(notification))
-    case .app(let topic, .removed): tokens[topic] = nil
-    case .activated, .app, .erased, .restored, .contextToken, .contextRefused, .contextEnded: break
+    case .tokenRefused(let topic, _): refused = topic
+    case .token(let topic, _) where topic == refused: refused = nil
+    default: break
     }
   }
 
-  func deviceFailed(_ error: any Error) { lastWord = "\(error)" }
+  func phoneFailed(_ error: any Error) { lastWord = "\(error)" }
 }

@@ -2,18 +2,28 @@ import Phone
 import PushModel
 import SimulatedDevice
 
-/// A phone and what joins it to its device: what the device hears of happens on the phone, and what the phone wants of the service is
-/// what the device has to be told.
-///
-/// `device` and scenarios have the same one, so that a story is the same in both. It has neither connection nor clock of its own.
-public final class ConnectedPhone {
-  public private(set) var phone: Phone
-  private let state: AppState
-  private let activityTypes: [String]
-  /// By topic: an app has the one of the environment that its entitlement names.
-  private var tokens: [Topic: [Environment: DeviceToken]] = [:]
+/// What a phone is like before anything happens on it.
+public struct NewPhone {
+  let settings: PhoneSettings
+  let appState: AppState
+  let activityTypes: [String]
+
+  /// Apps that come are in `appState`, and have Live Activities with attributes of these types.
+  public init(
+    _ settings: PhoneSettings = PhoneSettings(), _ appState: AppState = .suspended,
+    activityTypes: [String] = []
+  ) {
+    (self.settings, self.appState, self.activityTypes) = (settings, appState, activityTypes)
+  }
+}
+
+/// A phone and what it makes of its device: what the device hears of happens on the phone, and what the phone wants of the service is
+/// what the device has to be told. It has neither connection nor clock of its own.
+final class ConnectedPhone {
+  private(set) var phone: Phone
+  private let new: NewPhone
   /// What an app is and which tokens it wants is settled there alone; pushes and tokens come from each.
-  private var first: Environment?
+  private let first: Environment?
   /// What the device was told last.
   private var told = Wishes()
   /// Tokens that are to end before they are asked for again.
@@ -25,67 +35,71 @@ public final class ConnectedPhone {
   /// What a phone wants of the service; at first what a device takes for granted.
   private struct Wishes {
     var hasNetwork = true
+    /// Topics of push types that have a token of their own.
+    var topics: [Topic] = []
     /// nil until they were told: of an earlier run the device may remember others.
     var tokens: [TokenNeed]?
     var channels: [ChannelNeed] = []
   }
 
-  /// A phone without apps; those that come are in `state`, and have Live Activities with attributes of these types.
-  public init(_ settings: PhoneSettings, _ state: AppState = .suspended, activityTypes: [String] = []) {
-    phone = Phone(settings.version)
-    phone.settings = settings
-    (self.state, self.activityTypes) = (state, activityTypes)
+  /// A phone without apps, and with a connection to each of the environments.
+  init(_ new: NewPhone, in environments: [Environment]) {
+    self.new = new
+    phone = Phone(new.settings.version)
+    phone.settings = new.settings
+    phone.environments = Set(environments)
+    first = environments.first
   }
 
   // MARK: What comes
 
-  /// The device is in one more environment from now on.
-  public func connect(to environment: Environment) {
-    first = first ?? environment
-    phone.environments.insert(environment)
-  }
-
   /// Something has happened to the device at its connection to an environment.
-  public func hear(of event: DeviceEvent, from environment: Environment, at now: Timestamp) -> [PhoneEvent] {
+  func hear(of event: DeviceEvent, from environment: Environment, at now: Timestamp) -> [PhoneEvent] {
     switch event {
     case .token(let topic, let token):
-      if environment == first, phone[topic.app.topic] == nil { install(topic.app.topic) }
-      tokens[topic, default: [:]][environment] = token
+      if environment == first { installIfMissing(topic.app.topic) }
       return phone.take(token, of: topic, from: environment, at: now)
+    case .notification(let notification): return receive(notification, at: now)
+    default: return environment == first ? hear(of: event, at: now) : []
+    }
+  }
+
+  private func hear(of event: DeviceEvent, at now: Timestamp) -> [PhoneEvent] {
+    switch event {
     case .contextToken(let need, let token):
       return phone.take(token, of: need.topic, context: need.context, at: now)
-    case .notification(let notification): return receive(notification, at: now)
     // Tokens of other kinds come and go with their app's.
     case .app(let topic, _) where topic.app.type != nil: break
-    case .app(let topic, .removed):
-      tokens = tokens.filter { $0.key.app.topic != topic }
-      phone.remove(topic)
+    case .app(let topic, .removed): phone.remove(topic)
     case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
-    case .erased:
-      tokens = [:]
-      phone.erase()
+    case .erased: phone.erase()
     case .restored: phone.restore()
     case .contextEnded(let need): renewing.remove(need)
-    case .activated, .connected, .disconnected, .tokenRefused, .app, .contextRefused: break
+    case .activated, .connected, .disconnected, .token, .tokenRefused, .notification, .app, .contextRefused:
+      break
     }
     return []
   }
 
+  func installIfMissing(_ topic: Topic) {
+    if phone[topic] == nil { install(topic) }
+  }
+
   /// Puts an app on the phone; one that is there already gives way with everything of it but how it was built.
-  public func install(_ topic: Topic) {
-    var app = PhoneApp(topic, state: state)
+  private func install(_ topic: Topic) {
+    var app = PhoneApp(topic, state: new.appState)
     if let build = phone[topic]?.build {
       app.build = build
     } else {
       app.build.hasServiceExtension = true
-      app.build.activityTypes = activityTypes
+      app.build.activityTypes = new.activityTypes
       if phone.environments == [.production] { app.build.entitlement = .production }
     }
     phone.install(app)
   }
 
   private func receive(_ notification: DeviceNotification, at now: Timestamp) -> [PhoneEvent] {
-    if phone[notification.topic.app.topic] == nil { install(notification.topic.app.topic) }
+    installIfMissing(notification.topic.app.topic)
     let push = PhonePush(notification, id: phone.makeId())
     if let name = notification.apnsId { remember(name, of: push.id) }
     return phone.receive(push, at: now)
@@ -97,48 +111,53 @@ public final class ConnectedPhone {
     if named.count > Phone.noteLimit { names[named.removeFirst()] = nil }
   }
 
-  /// The `apns-id` of a push, if it has one and is not long ago.
-  public func name(ofPush id: UInt64) -> String? { names[id] }
-
-  /// A person or an app does something.
-  public func perform(_ order: PhoneOrder, at now: Timestamp) throws(PhoneOrderError) -> [PhoneEvent] {
-    try phone.perform(order, at: now) + takeTokens(at: now)
+  /// With the `apns-id` of their pushes, if these have one and are not long ago.
+  func told(_ events: [PhoneEvent]) -> [DevicePhone.Told] {
+    events.map { DevicePhone.Told(event: $0, apnsId: $0.push.flatMap { names[$0] }) }
   }
 
-  /// An app whose entitlement is another one now has another token.
-  private func takeTokens(at now: Timestamp) -> [PhoneEvent] {
-    let all = tokens.sorted { $0.key.name < $1.key.name }
-    return all.flatMap { topic, tokens in
-      tokens.flatMap { phone.take($0.value, of: topic, from: $0.key, at: now) }
-    }
+  /// A token that the service has given a topic in an environment.
+  struct Given {
+    let environment: Environment
+    let topic: Topic
+    let token: DeviceToken
+  }
+
+  /// A person or an app does something. An app whose entitlement is another one then has another token.
+  func perform(
+    _ order: PhoneOrder, tokens: [Given], at now: Timestamp
+  ) throws(PhoneOrderError) -> [PhoneEvent] {
+    try phone.perform(order, at: now)
+      + tokens.flatMap { phone.take($0.token, of: $0.topic, from: $0.environment, at: now) }
   }
 
   /// Lets everything happen that is due.
-  public func advance(to now: Timestamp) -> [PhoneEvent] { phone.advance(to: now) }
+  func advance(to now: Timestamp) -> [PhoneEvent] { phone.advance(to: now) }
 
   // MARK: What goes
 
   /// What the device has to be told, as the phone wants something else than before.
-  public func takeWishes() -> [DeviceInput] {
+  func takeWishes() -> [DeviceInput] {
     renewing.formUnion(phone.takeRenewals())
     let tokens = phone.wantedTokens
     renewing.formIntersection(tokens)
     let now = Wishes(
-      hasNetwork: phone.settings.hasNetwork, tokens: tokens.filter { !renewing.contains($0) },
-      channels: phone.wantedChannels)
+      hasNetwork: phone.settings.hasNetwork, topics: phone.wantedTopics,
+      tokens: tokens.filter { !renewing.contains($0) }, channels: phone.wantedChannels)
     defer { told = now }
-    return [
+    let inputs = [
       now.hasNetwork == told.hasNetwork ? nil : DeviceInput.listens(now.hasNetwork),
       now.tokens == told.tokens ? nil : .wants(now.tokens ?? []),
       now.channels == told.channels ? nil : .listensTo(now.channels),
     ].compactMap { $0 }
+    return inputs + now.topics.filter { !told.topics.contains($0) }.map(DeviceInput.install)
   }
 
   /// Whether a token is on its way to be another one.
-  public var isRenewing: Bool { !renewing.isEmpty }
+  var isRenewing: Bool { !renewing.isEmpty }
 
   /// Its device is another one, which has not been told anything.
-  public func forgetWishes() { told = Wishes() }
+  func forgetWishes() { told = Wishes() }
 }
 
 extension DeviceEvent {

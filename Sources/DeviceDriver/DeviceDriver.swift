@@ -1,45 +1,67 @@
 import Credentials
+import CourierWire
 import Platform
 import PushModel
 import SimulatedDevice
 import Transport
 
-/// Whose device it is: where its certificate comes from, and what becomes of what it remembers and tells.
-public protocol DeviceOwner: AnyObject {
-  /// Gets it a certificate. The device is told of an error, and tries again later.
-  func activate(_ udid: UDID) throws -> DeviceIdentity
-  /// Keeps this for the next time.
-  func keep(_ state: DeviceState) throws
-  /// Something happened to the device.
-  func deviceTold(_ event: DeviceEvent) throws
-  /// Something happened on its phone; behind what it follows from.
-  func phoneTold(_ told: [DevicePhone.Told]) throws
-  /// One of the above, or the device's key, has failed.
-  func deviceFailed(_ error: any Error)
+/// How the devices of a process get through to the service.
+public struct CourierRoute {
+  let loop: EventLoop
+  let context: TLSContext
+  let gate: ConnectGate?
+  let courier: () throws -> SocketAddress
+
+  /// `ca` is the path of the authority that they trust; `courier` is asked for at every attempt. With a gate they wait there for their
+  /// turn to connect.
+  public init(
+    loop: EventLoop, ca: String, policy: TLSPolicy = TLSPolicy(), gate: ConnectGate? = nil,
+    courier: @escaping () throws -> SocketAddress
+  ) throws {
+    (self.loop, self.gate, self.courier) = (loop, gate, courier)
+    context = try TLSContext.client(ca: ca, policy: policy)
+  }
 }
 
-extension DeviceOwner {
-  public func phoneTold(_ told: [DevicePhone.Told]) {}
+/// What a device is like, whenever it is switched on.
+public struct DeviceTraits {
+  let seed: UInt64
+  let keepAliveNanoseconds: Int64
+
+  /// The seed drives all chance of it.
+  public init(seed: UInt64, keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
+    (self.seed, self.keepAliveNanoseconds) = (seed, keepAliveNanoseconds)
+  }
+
+  fileprivate func device(_ state: DeviceState, isActivated: Bool, hasPhone: Bool) -> SimulatedDevice {
+    SimulatedDevice(
+      state: state, isActivated: isActivated, hasPhone: hasPhone, seed: seed,
+      keepAliveNanoseconds: keepAliveNanoseconds)
+  }
 }
 
-/// Carries out on a loop what a `SimulatedDevice` wants: TLS to the courier, signatures, wake-ups. The rest is its owner's.
-public final class DeviceDriver: ConnectionHandler {
-  /// To be set before the first `tell`.
-  public weak var owner: (any DeviceOwner)?
-  private var device: SimulatedDevice
-  private let loop: EventLoop
-  private let courier: () throws -> SocketAddress
-  private let serverName: String
-  private let context: TLSContext
+/// Whose device it is. Errors are its own to tell, but that of an activation: the device is told of that, and tries again later.
+protocol DriverOwner: AnyObject {
+  func activate(_ udid: UDID) throws -> DeviceIdentity?
+  func keep(_ state: DeviceState, of driver: DeviceDriver)
+  func hear(of event: DeviceEvent, from driver: DeviceDriver)
+  func take(_ command: PhoneOrderCommand)
+  func failed(_ error: any Error)
+}
+
+/// A device in one environment: carries out on a loop what a `SimulatedDevice` wants (TLS to the courier, signatures, wake-ups). The
+/// rest is its owner's.
+final class DeviceDriver: ConnectionHandler {
+  let environment: Environment
+  private weak var owner: (any DriverOwner)?
+  private(set) var device: SimulatedDevice
+  private let traits: DeviceTraits
+  private let hasPhone: Bool
+  private let route: CourierRoute
   private var identity: DeviceIdentity?
   private var connection: SocketConnection?
   private var wake: LoopEvent?
-  private let gate: ConnectGate?
   private var passage = Passage.none
-  private let phone: DevicePhone?
-  /// The phone's, of this connection; it may have another, to the other environment.
-  private let line: DevicePhone.Line
-  private var isFirstLine = false
   /// What the device is being told, and what it will be told next.
   private var inputs: [DeviceInput] = []
 
@@ -48,41 +70,33 @@ public final class DeviceDriver: ConnectionHandler {
     case none, inLine, entered
   }
 
-  /// A device that is switched off. `courier` is asked for at every attempt; `context` knows its authority. One with a
-  /// phone has to have been made to say so; one with a gate waits there for its turn to connect. Drivers for two environments may
-  /// share a phone: then it is the first one's that learns of apps and tokens.
-  public init(
-    _ device: consuming SimulatedDevice, identity: DeviceIdentity?, phone: DevicePhone? = nil,
-    loop: EventLoop, environment: Environment, context: TLSContext,
-    gate: ConnectGate? = nil, courier: @escaping () throws -> SocketAddress
+  /// A device that is switched off; without an identity it has to be activated.
+  init(
+    _ state: DeviceState, in environment: Environment, identity: DeviceIdentity?, _ traits: DeviceTraits,
+    hasPhone: Bool, _ route: CourierRoute, owner: any DriverOwner
   ) {
-    self.device = device
-    self.gate = gate
-    (self.identity, self.loop, self.context, self.courier) = (identity, loop, context, courier)
-    (self.phone, line) = (phone, DevicePhone.Line(environment))
-    serverName = environment.host(of: "courier")
-    wake = LoopEvent(timerOn: loop) { [unowned self] in
+    (self.environment, self.identity, self.route, self.owner) = (environment, identity, route, owner)
+    (self.traits, self.hasPhone) = (traits, hasPhone)
+    device = traits.device(state, isActivated: identity != nil, hasPhone: hasPhone)
+    wake = LoopEvent(timerOn: route.loop) { [unowned self] in
       // Who stands in line has not begun to connect.
       if passage != .inLine { tell(.timePassed) }
     }
-    line.onReport = { [unowned self] in tell(.phoneReported($0)) }
-    line.onNetwork = { [unowned self] in tell(.listens($0)) }
-    isFirstLine = phone?.add(line) ?? false
-    guard isFirstLine else { return }
-    phone?.onWish = { [unowned self] in tell($0) }
-    phone?.onTold = { [unowned self] told in attempt { try owner?.phoneTold(told) } }
-    for app in self.device.state.apps where app.topic.app.type == nil { phone?.install(app.topic) }
   }
 
-  /// What the device remembers.
-  public var state: DeviceState { device.state }
-  /// Whether the service has confirmed the channels that the device listens to.
-  public var isSubscribed: Bool { device.isSubscribed }
+  /// Makes the device, which is switched off, another one that remembers the same.
+  func renew() {
+    device = traits.device(device.state, isActivated: identity != nil, hasPhone: hasPhone)
+  }
+
+  /// A person installs an app.
+  func install(_ topic: Topic, isOn: Bool) {
+    if isOn { tell(.install(topic)) } else { device.add(topic) }
+  }
 
   /// Tells the device what happened and does what it wants. What happens meanwhile waits its turn, so that actions are
   /// carried out in order.
-  public func tell(_ input: DeviceInput) {
-    if case .stop = input { phone?.report() }
+  func tell(_ input: DeviceInput) {
     inputs.append(input)
     guard inputs.count == 1 else { return }
     while let next = inputs.first {
@@ -100,12 +114,11 @@ public final class DeviceDriver: ConnectionHandler {
     case .sign(let nonce): sign(nonce)
     case .send(let bytes): connection?.send(bytes)
     case .disconnect: disconnect()
-    case .persist(let state): attempt { try owner?.keep(state) }
+    case .persist(let state): owner?.keep(state, of: self)
     case .emit(let event):
       if case .connected = event { leaveGate() }
-      attempt { try owner?.deviceTold(event) }
-      phone?.hear(of: event, on: line, isFirst: isFirstLine)
-    case .orderPhone(let order): phone?.take(order)
+      owner?.hear(of: event, from: self)
+    case .orderPhone(let order): owner?.take(order)
     case .scheduleWake(let moment):
       wake?.start(afterNanoseconds: moment.nanoseconds(since: SystemClock.now()))
     }
@@ -113,7 +126,8 @@ public final class DeviceDriver: ConnectionHandler {
 
   private func activate(_ udid: UDID) {
     do {
-      identity = try owner?.activate(udid)
+      identity = try owner?.activate(udid) ?? identity
+      if identity == nil { throw NoKeyError() }
       tell(.activated)
     } catch {
       tell(.activationFailed(reason: "\(error)"))
@@ -121,7 +135,7 @@ public final class DeviceDriver: ConnectionHandler {
   }
 
   private func connect() {
-    guard let gate else { return open() }
+    guard let gate = route.gate else { return open() }
     passage = .inLine
     guard gate.enter(orElse: { [weak self] in self?.takeTurn() ?? false }) else { return }
     passage = .entered
@@ -138,14 +152,14 @@ public final class DeviceDriver: ConnectionHandler {
 
   private func leaveGate() {
     defer { passage = .none }
-    if passage == .entered { gate?.leave() }
+    if passage == .entered { route.gate?.leave() }
   }
 
   private func open() {
     do {
       connection = try TLSClient.connect(
-        loop: loop, to: courier(), serverName: serverName, alpn: ["apns-security-v3"], context: context,
-        handler: self)
+        loop: route.loop, to: route.courier(), serverName: environment.host(of: "courier"),
+        alpn: ["apns-security-v3"], context: route.context, handler: self)
     } catch {
       leaveGate()
       tell(.transportClosed(reason: "\(error)", isUnreachable: true))
@@ -153,14 +167,12 @@ public final class DeviceDriver: ConnectionHandler {
   }
 
   private func sign(_ nonce: [UInt8]) {
-    attempt {
+    do {
       guard let identity else { throw NoKeyError() }
       tell(.signed(certificate: identity.certificateDER, signature: try identity.sign(nonce: nonce)))
+    } catch {
+      owner?.failed(error)
     }
-  }
-
-  private func attempt(_ body: () throws -> Void) {
-    do { try body() } catch { owner?.deviceFailed(error) }
   }
 
   // MARK: Connection
@@ -174,16 +186,16 @@ public final class DeviceDriver: ConnectionHandler {
     ended?.close()
   }
 
-  public func connectionOpened(_ connection: SocketConnection) {
+  func connectionOpened(_ connection: SocketConnection) {
     guard connection === self.connection else { return }
     tell(.transportOpened(date: Timestamp(nanoseconds: SystemClock.wallNanoseconds())))
   }
 
-  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     if connection === self.connection { tell(.received(bytes)) }
   }
 
-  public func connectionClosed(_ connection: SocketConnection, reason: String) {
+  func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard connection === self.connection else { return }
     self.connection = nil
     leaveGate()

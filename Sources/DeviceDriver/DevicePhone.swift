@@ -1,3 +1,4 @@
+import Credentials
 import CourierWire
 import Phone
 import Platform
@@ -5,10 +6,36 @@ import PushModel
 import SimulatedDevice
 import Transport
 
-/// The phone of a device: what iOS does with what the wire brings, and with what a person does at the console.
+/// Whose phone it is: where its certificate comes from, and what becomes of what it remembers and tells.
+public protocol PhoneListener: AnyObject {
+  /// Gets it a certificate; nil for the one that it has. The device is told of an error, and tries again later.
+  func activate(_ udid: UDID) throws -> DeviceIdentity?
+  /// Keeps for the next time what it remembers of an environment.
+  func keep(_ state: DeviceState, of environment: Environment) throws
+  /// Something happened to the device at its connection to an environment.
+  func deviceTold(_ event: DeviceEvent, of environment: Environment) throws
+  /// Something happened on its phone; behind what it follows from.
+  func phoneTold(_ told: [DevicePhone.Told]) throws
+  /// One of the above, or the device's key, has failed.
+  func phoneFailed(_ error: any Error)
+}
+
+extension PhoneListener {
+  public func activate(_ udid: UDID) throws -> DeviceIdentity? { nil }
+  public func keep(_ state: DeviceState, of environment: Environment) throws {}
+  public func phoneTold(_ told: [DevicePhone.Told]) throws {}
+}
+
+/// A simulated device on the wire, with a phone behind it or none: the one place where what comes by the wire happens on a phone, and
+/// what the phone wants is told to the service.
 ///
-/// It lives on the emulator's clock, which it is told when it connects and at each change, and reports what happens: at once,
-/// but no more often than every 50 ms, and in answer to each order.
+///     courier ⇄ DeviceDriver ── device events ──→ ConnectedPhone ── phone events ──→ PhoneListener
+///                    ↑                                  │                       └──→ reports to the emulator
+///                    └───────────── wishes ─────────────┘
+///
+/// A device in two environments has two drivers, and one phone behind them. A phone lives on the clock that it is given; one without is
+/// told the emulator's when it connects and at each change, takes orders, and reports what happens: at once, but no more often than
+/// every 50 ms, and in answer to each order.
 public final class DevicePhone {
   /// An event, and the `apns-id` of the push that it is about.
   public struct Told: Sendable {
@@ -16,237 +43,199 @@ public final class DevicePhone {
     public let apnsId: String?
   }
 
-  /// Takes what happens, in order.
-  var onTold: ([Told]) -> Void = { _ in }
-  /// Takes what the phone wants of the service, when that changes: what it is settled with the first line.
-  var onWish: (DeviceInput) -> Void = { _ in }
-
-  /// A connection of the phone's device to one environment. What an app is and which tokens it wants is settled with the first
-  /// line alone; pushes come by each.
-  final class Line {
-    /// Takes a report for the emulator.
-    var onReport: (PhoneReport) -> Void = { _ in }
-    /// Takes whether the phone has a network, when that changes.
-    var onNetwork: (Bool) -> Void = { _ in }
-    fileprivate let environment: Environment
-    fileprivate var isConnected = false
-
-    init(_ environment: Environment) { self.environment = environment }
-  }
-
-  let joined: ConnectedPhone
-  private var phone: Phone { joined.phone }
-  private var clock = PhoneClock()
-  private var news = PhoneNews()
-  /// The line that connected last is the last.
-  private var lines: [Line] = []
-  private var isConnected: Bool { lines.contains(where: \.isConnected) }
+  /// To be set before it is switched on.
+  public weak var listener: (any PhoneListener)?
+  /// Whether it is switched on.
+  public private(set) var isOn = false
+  private let joined: ConnectedPhone?
+  private let ownClock: (() -> Timestamp)?
+  private var toldClock = PhoneClock()
   private var timer: LoopEvent?
-  private var reportTimer: LoopEvent?
-  private var isReportDue = false
+  private var reporter: PhoneReporter?
+  /// In the order in which the environments were named. Apps, further tokens and channels are settled with the first alone.
+  private var drivers: [DeviceDriver] = []
+  /// The one that connected last is the last.
+  private var lines: [DeviceDriver] = []
 
-  /// A phone without apps; those that come are in `state`, and have Live Activities with attributes of these types.
+  /// One that is switched off, with what it remembers of each environment that it is to be in, the first one's first. Without an
+  /// identity it has to be activated. Who gives it a clock lets time pass on it, by `advance`.
   public init(
-    _ settings: PhoneSettings = PhoneSettings(), _ state: AppState = .suspended,
-    activityTypes: [String] = [], loop: EventLoop
+    _ states: [(Environment, DeviceState)], identity: DeviceIdentity?, _ traits: DeviceTraits,
+    _ route: CourierRoute, phone: NewPhone? = nil, clock: (() -> Timestamp)? = nil
   ) {
-    joined = ConnectedPhone(settings, state, activityTypes: activityTypes)
-    timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
-    reportTimer = LoopEvent(timerOn: loop) { [unowned self] in
-      isReportDue = false
-      report()
+    joined = phone.map { ConnectedPhone($0, in: states.map(\.0)) }
+    ownClock = clock
+    drivers = states.map {
+      DeviceDriver($1, in: $0, identity: identity, traits, hasPhone: phone != nil, route, owner: self)
     }
-  }
-
-  // MARK: What comes
-
-  /// One more connection of the device; answers whether it is the first.
-  func add(_ line: Line) -> Bool {
-    lines.append(line)
-    joined.connect(to: line.environment)
-    return lines.count == 1
-  }
-
-  /// Something has happened to the device at one of its connections.
-  func hear(of event: DeviceEvent, on line: Line, isFirst: Bool) {
-    switch event {
-    case .connected: connected(line)
-    case .disconnected: line.isConnected = false
-    case .notification, .token: happened(joined.hear(of: event, from: line.environment, at: now))
-    default: if isFirst { hear(ofDevice: event, from: line.environment) }
+    lines = drivers
+    guard let joined else { return }
+    for app in state.apps where app.topic.app.type == nil { joined.installIfMissing(app.topic) }
+    if clock == nil {
+      timer = LoopEvent(timerOn: route.loop) { [unowned self] in advance() }
+      reporter = PhoneReporter(on: route.loop, joined) { [unowned self] in line }
     }
-  }
-
-  private func connected(_ line: Line) {
-    line.isConnected = true
-    lines.removeAll { $0 === line }
-    lines.append(line)
-    news.noteChange()
-    reportSoon()
-  }
-
-  private func onReport(_ report: PhoneReport) { lines.last(where: \.isConnected)?.onReport(report) }
-
-  private func hear(ofDevice event: DeviceEvent, from environment: Environment) {
-    happened(joined.hear(of: event, from: environment, at: now))
-    if event.changesApps { noteChange() }
-  }
-
-  /// Puts an app on the phone; one that is there already gives way with everything of it but how it was built.
-  func install(_ topic: Topic) {
-    joined.install(topic)
     tellWishes()
-    noteChange()
   }
 
-  private func noteChange() {
-    news.noteChange()
-    reportSoon()
+  // MARK: The device
+
+  public func switchOn() {
+    guard !isOn else { return }
+    isOn = true
+    for driver in drivers { driver.renew() }
+    joined?.forgetWishes()
+    tellWishes()
+    tell(.start)
   }
 
-  /// The emulator tells the time, or passes on what a person does.
-  func take(_ command: PhoneOrderCommand) {
-    if let clock = command.clock {
-      self.clock.set(clock, at: SystemClock.now())
-      tick()
-    }
-    if !command.order.isEmpty { carryOut(command) }
+  public func switchOff() {
+    reporter?.report()
+    isOn = false
+    tell(.stop)
   }
 
-  private func carryOut(_ command: PhoneOrderCommand) {
-    // What happened before is no answer.
-    report()
-    var answer = PhoneReport()
-    do throws(PhoneOrderError) {
-      let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
-      let events = told(try joined.perform(PhoneOrder(value), at: now))
-      // Before the answer: who has it can rely on it.
-      tellWishes()
-      answer = PhoneNews.report(events.map(\.entry.encoded), document)
-      answer.number = command.number
-      onReport(answer)
-      tell(events)
-    } catch {
-      (answer.number, answer.problem) = (command.number, "\(error)")
-      onReport(answer)
-    }
-    startTimer()
+  /// Something happens to the device, whatever the environment.
+  public func tell(_ input: DeviceInput) {
+    for driver in drivers { driver.tell(input) }
   }
 
-  /// What the phone wants of the service follows from what is on it.
-  private func tellWishes() {
-    for wish in joined.takeWishes() {
-      // Each line has a filter of its own.
-      if case .listens(let hasNetwork) = wish {
-        for line in lines { line.onNetwork(hasNetwork) }
-      } else {
-        onWish(wish)
+  /// A person puts an app on it, which asks for a token.
+  public func install(_ topic: Topic) {
+    joined?.installIfMissing(topic)
+    first.install(topic, isOn: isOn)
+    tellWishes()
+  }
+
+  private var first: DeviceDriver { drivers[0] }
+  /// Reports go by it.
+  private var line: DeviceDriver? { lines.last { $0.device.isConnected } }
+
+  /// What the device remembers.
+  public var state: DeviceState { first.device.state }
+  /// Whether the service knows it at the moment.
+  public var isConnected: Bool { first.device.isConnected }
+  /// What the service has given it since it was switched on.
+  public var tokens: [Topic: DeviceToken] { first.device.tokens }
+  /// Those that were made for something besides their topics.
+  public var contextTokens: [TokenNeed: DeviceToken] { first.device.contextTokens }
+  /// What the service gives no token for.
+  public var refusals: Set<Topic> { first.device.refusals }
+
+  /// Whether the service has given, or refused, all tokens that it was asked for, and confirmed the channels.
+  public var isSettled: Bool {
+    let (wanted, refused) = (Set(joined?.phone.wantedTokens ?? []), first.device.contextRefusals)
+    return isConnected && first.device.isSubscribed && joined?.isRenewing != true
+      && state.apps.allSatisfy { tokens[$0.topic] != nil || refusals.contains($0.topic) }
+      && wanted.symmetricDifference(contextTokens.keys).isSubset(of: refused)
+  }
+
+  // MARK: The phone
+
+  /// What iOS is like on it; nil for a device without a phone.
+  public var phone: Phone? { joined?.phone }
+
+  /// By the clock that it was given, or the emulator's, or the world's as long as nobody has told it that.
+  var now: Timestamp {
+    ownClock?()
+      ?? toldClock.now(at: SystemClock.now(), world: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
+  }
+
+  /// A person or an app does something.
+  public func perform(_ order: PhoneOrder) throws(PhoneOrderError) { happened(try events(of: order)) }
+
+  private func events(of order: PhoneOrder) throws(PhoneOrderError) -> [PhoneEvent] {
+    let given = drivers.flatMap { driver in
+      driver.device.tokens.sorted { $0.key.name < $1.key.name }.map {
+        ConnectedPhone.Given(environment: driver.environment, topic: $0.key, token: $0.value)
       }
     }
+    return try joined?.perform(order, tokens: given, at: now) ?? []
   }
 
-  // MARK: Time
-
-  /// By the emulator's clock, or the world's as long as nobody has told it that.
-  var now: Timestamp {
-    clock.now(
-      at: SystemClock.now(), world: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
-  }
-
-  /// Also where nothing happens, there may be less to see.
-  private func tick() {
-    news.noteChange()
-    happened(joined.advance(to: now))
-    reportSoon()
+  /// Lets everything happen that is due.
+  public func advance() {
+    let events = joined?.advance(to: now) ?? []
+    happened(events)
+    // There may be less to see nevertheless.
+    if events.isEmpty { reporter?.noteChange() }
   }
 
   private func startTimer() {
-    guard !clock.isFrozen, let next = phone.nextMoment else { return timer?.cancel() ?? () }
+    guard !toldClock.isFrozen, let next = joined?.phone.nextMoment else { return timer?.cancel() ?? () }
     timer?.start(afterNanoseconds: max(1_000_000, next.nanoseconds - now.nanoseconds))
   }
-
-  // MARK: What goes
 
   private func happened(_ events: [PhoneEvent]) {
     startTimer()
     tellWishes()
-    guard !events.isEmpty else { return }
-    let told = told(events)
-    for each in told { news.add(each.entry.encoded) }
-    reportSoon()
+    guard let joined, !events.isEmpty else { return }
+    let told = joined.told(events)
+    reporter?.add(told)
     tell(told)
   }
 
-  private func told(_ events: [PhoneEvent]) -> [Told] {
-    events.map { Told(event: $0, apnsId: $0.push.flatMap(joined.name(ofPush:))) }
+  private func tell(_ told: [Told]) {
+    if !told.isEmpty { attempt { try listener?.phoneTold(told) } }
   }
 
-  private func tell(_ told: [Told]) { if !told.isEmpty { onTold(told) } }
-
-  private func reportSoon() {
-    guard isConnected, !isReportDue, !news.isEmpty else { return }
-    let wait = news.wait(at: SystemClock.now())
-    guard wait > 0 else { return report() }
-    isReportDue = true
-    reportTimer?.start(afterNanoseconds: wait)
-  }
-
-  /// Reports what has not been reported; before the device is switched off, so that nothing is lost.
-  func report() {
-    guard isConnected, !news.isEmpty else { return }
-    onReport(news.takeReport(document, at: SystemClock.now()))
-  }
-
-  /// Texts are cut where they would be too long to be told.
-  private var document: [UInt8] {
-    let document = phone.document
-    let whole = document.encoded
-    guard whole.count > CourierLimits.phoneByteCount else { return whole }
-    return document.shortened(to: Self.shortText).encoded
-  }
-
-  /// Of texts in a description that would be too long, in characters.
-  private static let shortText = 160
-}
-
-extension DevicePhone.Told {
-  /// As the phone's log has it (`Documentation/console-api.md#the-phone`).
-  var entry: JSONValue {
-    .object(
-      [
-        ("at", .string(event.at.rfc3339)), ("event", .string(event.what.name)),
-        ("topic", .string(event.topic.name)),
-      ] + event.members.dropFirst()
-        + [
-          ("notificationId", .optional(event.notificationId)), ("phoneNote", .optional(event.push)),
-        ])
-  }
-
-  /// As `device --json` writes it (`Documentation/explain.md#on-a-phone`).
-  public var jsonLine: String {
-    let place: [(String, JSONValue)] = [
-      ("topic", .string(event.topic.name)), ("apnsId", .optional(apnsId)),
-    ]
-    return JSONValue.object(event.members.prefix(1) + place + event.members.dropFirst()).text
-  }
-
-  /// For people, below the line of the notification.
-  public var textLine: String {
-    let name = event.what.name
-    let detail = event.detail.isEmpty ? event.rule.sentence : event.detail
-    return name + String(repeating: " ", count: max(1, 14 - name.count))
-      + "\(event.topic)  \(detail.visible)  (\(event.rule.rawValue): \(event.evidence))"
-  }
-}
-
-extension JSONValue {
-  /// The same with texts of at most so many characters.
-  func shortened(to count: Int) -> JSONValue {
-    switch self {
-    case .string(let text) where text.utf8.count > count: .string(text.prefix(count) + "…")
-    case .array(let values): .array(values.map { $0.shortened(to: count) })
-    case .object(let members): .object(members.map { ($0.0, $0.1.shortened(to: count)) })
-    default: self
+  /// What the phone wants of the service follows from what is on it.
+  private func tellWishes() {
+    for wish in joined?.takeWishes() ?? [] {
+      // Each environment has a filter of its own.
+      if case .listens = wish { tell(wish) } else { first.tell(wish) }
     }
+  }
+
+  private func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { failed(error) }
+  }
+}
+
+extension DevicePhone: DriverOwner {
+  func activate(_ udid: UDID) throws -> DeviceIdentity? { try listener?.activate(udid) }
+
+  func keep(_ state: DeviceState, of driver: DeviceDriver) {
+    attempt { try listener?.keep(state, of: driver.environment) }
+  }
+
+  func failed(_ error: any Error) { listener?.phoneFailed(error) }
+
+  func hear(of event: DeviceEvent, from driver: DeviceDriver) {
+    attempt { try listener?.deviceTold(event, of: driver.environment) }
+    guard let joined else { return }
+    if case .connected = event {
+      lines.removeAll { $0 === driver }
+      lines.append(driver)
+      reporter?.noteChange()
+    }
+    happened(joined.hear(of: event, from: driver.environment, at: now))
+    if event.changesApps, driver === first { reporter?.noteChange() }
+  }
+
+  /// The emulator tells the time, or passes on what a person does. Nobody does to a phone with a clock of its own.
+  func take(_ command: PhoneOrderCommand) {
+    guard let reporter else { return }
+    if let clock = command.clock {
+      toldClock.set(clock, at: SystemClock.now())
+      advance()
+    }
+    if !command.order.isEmpty { carryOut(command, reporter) }
+  }
+
+  private func carryOut(_ command: PhoneOrderCommand, _ reporter: PhoneReporter) {
+    // What happened before is no answer.
+    reporter.report()
+    do throws(PhoneOrderError) {
+      let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
+      let told = joined?.told(try events(of: PhoneOrder(value))) ?? []
+      // Before the answer: who has it can rely on it.
+      tellWishes()
+      reporter.answer(command.number, told)
+      tell(told)
+    } catch {
+      reporter.refuse(command.number, "\(error)")
+    }
+    startTimer()
   }
 }

@@ -56,7 +56,7 @@ final class FleetOutput {
     var bytes: [UInt8] = []
     for phone in phones {
       for (topic, token) in phone.firstTokens {
-        bytes += "\(token.hex) \(topic.name) \(phone.driver.state.udid.text)\n".utf8
+        bytes += "\(token.hex) \(topic.name) \(phone.device.state.udid.text)\n".utf8
       }
     }
     try TextFile.write(tokensPath, bytes)

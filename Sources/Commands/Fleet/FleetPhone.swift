@@ -4,8 +4,8 @@ import PushModel
 import SimulatedDevice
 
 /// One phone of a fleet: tells its fleet what happens to it.
-final class FleetPhone: DeviceOwner {
-  let driver: DeviceDriver
+final class FleetPhone: PhoneListener {
+  let device: DevicePhone
   /// The fleet owns its phones.
   private unowned let fleet: FleetRunner
   /// Whether the service knows it at the moment.
@@ -19,24 +19,24 @@ final class FleetPhone: DeviceOwner {
   /// It has got a notification.
   private(set) var wasReached = false
 
-  init(_ driver: DeviceDriver, of fleet: FleetRunner) {
-    (self.driver, self.fleet) = (driver, fleet)
-    driver.owner = self
+  init(_ device: DevicePhone, of fleet: FleetRunner) {
+    (self.device, self.fleet) = (device, fleet)
+    device.listener = self
   }
 
   /// A person removes its apps, now or as soon as it has them.
   func uninstall() {
     guard isReady else { return losesApps = true }
-    fleet.uninstall(driver.state)
+    fleet.uninstall(device.state)
   }
 
-  func activate(_ udid: UDID) throws -> DeviceIdentity { try fleet.site.activate(udid) }
+  func activate(_ udid: UDID) throws -> DeviceIdentity? { try fleet.site.activate(udid) }
 
-  func keep(_ state: DeviceState) throws { try fleet.site.keep(state) }
+  func keep(_ state: DeviceState, of environment: Environment) throws { try fleet.site.keep(state) }
 
-  func deviceFailed(_ error: any Error) { fleet.failed(error) }
+  func phoneFailed(_ error: any Error) { fleet.failed(error) }
 
-  func deviceTold(_ event: DeviceEvent) throws {
+  func deviceTold(_ event: DeviceEvent, of environment: Environment) throws {
     switch event {
     case .connected:
       isOnline = true
@@ -57,10 +57,10 @@ final class FleetPhone: DeviceOwner {
   }
 
   private func checkReady() {
-    guard !isReady, driver.state.apps.allSatisfy({ $0.token != nil }) else { return }
+    guard !isReady, device.state.apps.allSatisfy({ $0.token != nil }) else { return }
     isReady = true
-    firstTokens = driver.state.apps.compactMap { app in app.token.map { (app.topic, $0) } }
+    firstTokens = device.state.apps.compactMap { app in app.token.map { (app.topic, $0) } }
     fleet.ready()
-    if losesApps { fleet.uninstall(driver.state) }
+    if losesApps { fleet.uninstall(device.state) }
   }
 }

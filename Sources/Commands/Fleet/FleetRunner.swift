@@ -17,6 +17,7 @@ final class FleetRunner {
   private let plan: FleetPlan
   private var schedule: FleetSchedule
   private let client: ClientLoop
+  private let route: CourierRoute
   private var phones: [FleetPhone] = []
   private var timer: LoopEvent?
   private var reporter: LoopEvent?
@@ -29,6 +30,7 @@ final class FleetRunner {
     schedule = FleetSchedule(plan, begin: begin)
     tally = FleetTally(phones: plan.phones)
     client = try ClientLoop()
+    route = try site.route(on: client.loop)
   }
 
   /// Runs until enough notifications came, the time is over, or it is interrupted.
@@ -52,7 +54,7 @@ final class FleetRunner {
     timer?.cancel()
     reporter?.cancel()
     let total = (tally, elapsed)
-    for phone in phones { phone.driver.tell(.stop) }
+    for phone in phones { phone.device.switchOff() }
     client.flush()
     if let failure { throw failure }
     try output.summary(total.0, after: total.1, latencySince: latencySince)
@@ -87,10 +89,10 @@ final class FleetRunner {
   private func take(_ step: FleetMoment.Step, phone: Int) throws {
     switch step {
     case .switchOn:
-      phones.append(FleetPhone(try site.makeDriver(phone, on: client.loop), of: self))
-      phones[phone].driver.tell(.start)
-    case .goOffline: phones[phone].driver.tell(.networkLost)
-    case .comeBack: phones[phone].driver.tell(.networkFound)
+      phones.append(FleetPhone(try site.makeDevice(phone, route), of: self))
+      phones[phone].device.switchOn()
+    case .goOffline: phones[phone].device.tell(.networkLost)
+    case .comeBack: phones[phone].device.tell(.networkFound)
     case .uninstall: phones[phone].uninstall()
     }
   }

@@ -18,9 +18,6 @@ final class FleetSite {
   private let seed: UInt64
   private let keepsFiles: Bool
   private let activation: DeviceActivation
-  private let context: TLSContext
-  private let courier: SocketAddress
-  private let gate = ConnectGate(limit: connectsAtOnce)
   /// Made when the first phone wants it: making a key takes longer than everything else here.
   private var request: DeviceRequest?
   /// The first phone's, whose key the others use.
@@ -33,26 +30,32 @@ final class FleetSite {
     (self.emulator, self.name, self.topics, self.environment) = (emulator, name, topics, environment)
     (self.keepAliveNanoseconds, self.seed, self.keepsFiles) = (keepAliveNanoseconds, seed, keepsFiles)
     activation = DeviceActivation(emulator: emulator)
-    var policy = TLSPolicy()
-    policy.remembersServer = true
-    context = try TLSContext.client(ca: try emulator.ca, policy: policy)
-    courier = try emulator.address("courier")
   }
 
-  /// The driver of a phone by its number from 0, switched off. Its files are those of an earlier fleet, if that kept them.
-  func makeDriver(_ phone: Int, on loop: EventLoop) throws -> DeviceDriver {
+  /// How all of them get through.
+  func route(on loop: EventLoop) throws -> CourierRoute {
+    var policy = TLSPolicy()
+    policy.remembersServer = true
+    let courier = try emulator.address("courier")
+    return try CourierRoute(
+      loop: loop, ca: try emulator.ca, policy: policy, gate: ConnectGate(limit: Self.connectsAtOnce)
+    ) { courier }
+  }
+
+  /// A phone by its number from 0, switched off; of iOS it has nothing, as nobody asks for that by the thousand. Its files are those of
+  /// an earlier fleet, if that kept them.
+  func makeDevice(_ phone: Int, _ route: CourierRoute) throws -> DevicePhone {
     guard let udid = UDID("\(name)-\(phone + 1)") else {
       throw CommandFailure("--name \(name) is too long for the names of phones")
     }
     let files = files(of: udid)
     let identity = files.flatMap { $0.identity(sharing: first) }
     first = first ?? identity
-    let device = SimulatedDevice(
-      state: try files?.state() ?? DeviceState(udid: udid), topics: topics, isActivated: identity != nil,
-      seed: SeededChoices.seed(seed, phone), keepAliveNanoseconds: keepAliveNanoseconds)
-    return DeviceDriver(
-      device, identity: identity, loop: loop, environment: environment, context: context,
-      gate: gate, courier: { [courier] in courier })
+    var state = try files?.state() ?? DeviceState(udid: udid)
+    state.add(topics)
+    return DevicePhone(
+      [(environment, state)], identity: identity,
+      DeviceTraits(seed: SeededChoices.seed(seed, phone), keepAliveNanoseconds: keepAliveNanoseconds), route)
   }
 
   /// A certificate for the key of all.

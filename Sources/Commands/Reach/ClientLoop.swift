@@ -10,8 +10,12 @@ final class ClientLoop {
   /// Whether the time was over before the command was done.
   private(set) var hasTimedOut = false
 
-  init() throws {
+  convenience init() throws {
     guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
+    self.init(on: loop)
+  }
+
+  init(on loop: EventLoop) {
     self.loop = loop
     SignalMask.ignoreSignalsOfWriting()
   }

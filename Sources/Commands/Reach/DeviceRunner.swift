@@ -6,15 +6,30 @@ import PushModel
 import SimulatedDevice
 import Transport
 
+/// What a device tells, a line each: JSON for scripts, or words for people.
+struct DeviceOutput {
+  let isJSON: Bool
+  var write: (String) throws -> Void = { try Output.line($0) }
+
+  func tell(_ event: DeviceEvent, of environment: Environment, isOneOfMany: Bool) throws {
+    let mark = isOneOfMany ? "  (\(environment.name))" : ""
+    try write(isJSON ? event.jsonLine(of: environment) : event.textLine + mark)
+  }
+
+  func tell(_ told: [DevicePhone.Told]) throws {
+    for each in told { try write(isJSON ? each.jsonLine : each.textLine) }
+  }
+}
+
 /// The device of a command: activation over HTTP, output, and when it is enough. A device has a connection to each environment
 /// that it is to be in, as an iPhone has, and one phone behind them.
-final class DeviceRunner {
-  /// What everything of the device lives on.
-  let client: ClientLoop
+final class DeviceRunner: PhoneListener {
   private let emulator: RunningEmulator
-  private let context: TLSContext
-  private let isJSON: Bool
-  private var lines: [DeviceLine] = []
+  private let client: ClientLoop
+  let device: DevicePhone
+  /// The first has key and certificate, which are the device's.
+  private let files: [Environment: DeviceFiles]
+  private let output: DeviceOutput
   private var remaining: Int?
   private var wasConnected = false
   private var failure: (any Error)?
@@ -22,30 +37,37 @@ final class DeviceRunner {
   /// What an activation in this run has brought: all connections are the same device's.
   private var identity: DeviceIdentity?
 
-  init(emulator: RunningEmulator, isJSON: Bool, count: Int?) throws {
-    (self.emulator, self.isJSON, remaining) = (emulator, isJSON, count)
-    context = try TLSContext.client(ca: try emulator.ca, policy: TLSPolicy())
-    client = try ClientLoop()
-  }
-
-  /// Gives the device a connection to an environment.
-  func add(
-    _ device: consuming SimulatedDevice, _ files: DeviceFiles, _ phone: DevicePhone,
-    _ environment: Environment
+  /// One with these topics besides the apps that it remembers.
+  init(
+    _ emulator: RunningEmulator, _ udid: UDID, _ topics: [Topic], in environments: [Environment],
+    _ traits: DeviceTraits, _ phone: NewPhone, on client: ClientLoop, _ output: DeviceOutput, count: Int?
   ) throws {
-    let driver = DeviceDriver(
-      device, identity: files.identity(), phone: phone, loop: client.loop, environment: environment,
-      context: context, courier: { [emulator] in try emulator.address("courier") })
-    lines.append(DeviceLine(self, driver, files, environment))
+    (self.emulator, self.client, self.output, remaining) = (emulator, client, output, count)
+    let folder = "\(emulator.certs)/devices"
+    let files = environments.enumerated().map { index, environment in
+      // The second has a state of its own.
+      DeviceFiles(folder: folder, udid: udid, stateName: index == 0 ? nil : environment.name)
+    }
+    let states = try files.map { files in
+      var state = try files.state()
+      state.add(topics)
+      return state
+    }
+    self.files = Dictionary(uniqueKeysWithValues: zip(environments, files))
+    device = DevicePhone(
+      Array(zip(environments, states)), identity: files.first?.identity(), traits,
+      try CourierRoute(loop: client.loop, ca: try emulator.ca) { try emulator.address("courier") },
+      phone: phone)
+    device.listener = self
   }
 
   /// Runs until enough notifications came (success), it is interrupted, or time is over. The latter two are failures if
   /// notifications are still waited for, and the last one also if the device never got through to the emulator.
   func run(limit nanoseconds: Int64?) throws -> ExitStatus {
     for number in [SIGINT, SIGTERM] { client.onSignal(number) { [unowned self] in client.stop() } }
-    for line in lines { line.driver.tell(.start) }
+    device.switchOn()
     if !isDone { client.run(limit: nanoseconds) }
-    for line in lines { line.driver.tell(.stop) }
+    device.switchOff()
     client.flush()
     if let failure { throw failure }
     if client.hasTimedOut { try checkTimeout() }
@@ -60,30 +82,28 @@ final class DeviceRunner {
 
   // MARK: What its connections tell
 
-  fileprivate func activate(_ udid: UDID, _ files: DeviceFiles) throws -> DeviceIdentity {
+  func activate(_ udid: UDID) throws -> DeviceIdentity? {
     if let identity { return identity }
     let request = try DeviceRequest.make(udid: udid)
     let certificate = try DeviceActivation(emulator: emulator).certificate(for: udid, csrPEM: request.csrPEM)
-    try files.keep(certificatePEM: certificate, keyPEM: request.keyPEM)
-    let made = try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
-    identity = made
-    return made
+    try files.values.first?.keep(certificatePEM: certificate, keyPEM: request.keyPEM)
+    identity = try DeviceIdentity(certificatePEM: certificate, keyPEM: request.keyPEM)
+    return identity
   }
 
-  fileprivate func told(_ event: DeviceEvent, of environment: Environment) throws {
-    let mark = lines.count > 1 ? "  (\(environment.name))" : ""
-    try Output.line(isJSON ? event.jsonLine(of: environment) : event.textLine + mark)
+  func keep(_ state: DeviceState, of environment: Environment) throws { try files[environment]?.keep(state) }
+
+  func deviceTold(_ event: DeviceEvent, of environment: Environment) throws {
+    try output.tell(event, of: environment, isOneOfMany: files.count > 1)
     if case .connected = event { wasConnected = true }
     guard case .notification = event, let left = remaining, left > 0 else { return }
     remaining = left - 1
     if left == 1 { finish() }
   }
 
-  fileprivate func phoneTold(_ told: [DevicePhone.Told]) throws {
-    for each in told { try Output.line(isJSON ? each.jsonLine : each.textLine) }
-  }
+  func phoneTold(_ told: [DevicePhone.Told]) throws { try output.tell(told) }
 
-  fileprivate func failed(_ error: any Error) {
+  func phoneFailed(_ error: any Error) {
     failure = failure ?? error
     finish()
   }
@@ -92,23 +112,4 @@ final class DeviceRunner {
     isDone = true
     client.stop()
   }
-}
-
-/// The device's connection to one environment, and what it remembers of it.
-private final class DeviceLine: DeviceOwner {
-  let driver: DeviceDriver
-  private unowned let runner: DeviceRunner
-  private let files: DeviceFiles
-  private let environment: Environment
-
-  init(_ runner: DeviceRunner, _ driver: DeviceDriver, _ files: DeviceFiles, _ environment: Environment) {
-    (self.runner, self.driver, self.files, self.environment) = (runner, driver, files, environment)
-    driver.owner = self
-  }
-
-  func activate(_ udid: UDID) throws -> DeviceIdentity { try runner.activate(udid, files) }
-  func keep(_ state: DeviceState) throws { try files.keep(state) }
-  func deviceTold(_ event: DeviceEvent) throws { try runner.told(event, of: environment) }
-  func phoneTold(_ told: [DevicePhone.Told]) throws { try runner.phoneTold(told) }
-  func deviceFailed(_ error: any Error) { runner.failed(error) }
 }

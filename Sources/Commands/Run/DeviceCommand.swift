@@ -35,29 +35,20 @@ enum DeviceCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     guard let udid = settings[CommonFlags.udid] else { return .usage }
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
-    let runner = try DeviceRunner(
-      emulator: emulator, isJSON: settings.isOn(CommonFlags.json), count: settings[count])
     let version = settings[ExplainCommand.version] ?? .standard
     if let remark = version.remark { Output.complain("on iOS \(version) \(remark)") }
     var phoneSettings = PhoneSettings(version)
     phoneSettings.isPushTypeStrict = settings.isOn(CommonFlags.strictPushType)
-    let phone = DevicePhone(
-      phoneSettings, settings[ExplainCommand.appState] ?? .suspended,
-      activityTypes: settings.all(activityType), loop: runner.client.loop)
-    let folder = "\(emulator.certs)/devices"
-    let wanted = settings[environments]?.environments ?? [emulator.environment()]
-    for (index, environment) in wanted.enumerated() {
-      // The second has a state of its own; key and certificate are the device's.
-      let files = DeviceFiles(folder: folder, udid: udid, stateName: index == 0 ? nil : environment.name)
-      try runner.add(device(settings, files), files, phone, environment)
-    }
+    let runner = try DeviceRunner(
+      emulator, udid, settings.all(topics),
+      in: settings[environments]?.environments ?? [emulator.environment()],
+      DeviceTraits(
+        seed: settings[seed] ?? UInt64.random(in: .min ... .max),
+        keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000),
+      NewPhone(
+        phoneSettings, settings[ExplainCommand.appState] ?? .suspended,
+        activityTypes: settings.all(activityType)),
+      on: try ClientLoop(), DeviceOutput(isJSON: settings.isOn(CommonFlags.json)), count: settings[count])
     return try runner.run(limit: settings[CommonFlags.timeout]?.nanoseconds)
-  }
-
-  private static func device(_ settings: Settings, _ files: DeviceFiles) throws -> SimulatedDevice {
-    SimulatedDevice(
-      state: try files.state(), topics: settings.all(topics), isActivated: files.identity() != nil,
-      hasPhone: true, seed: settings[seed] ?? UInt64.random(in: .min ... .max),
-      keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000)
   }
 }

@@ -90,6 +90,9 @@ public struct Phone: Sendable {
   /// The push types that an app gets tokens for besides that of its topic: of those that it wants, what its iOS has.
   public func tokenTypes(of topic: Topic) -> [PushType] { state.tokenTypes(of: topic) }
 
+  /// The topics of those push types, of all apps.
+  public var wantedTopics: [Topic] { state.wantedTopics }
+
   /// The channels that the phone is to listen to: of Live Activities that have joined one.
   public var wantedChannels: [ChannelNeed] { state.wantedChannels }
 

@@ -105,6 +105,11 @@ extension PhoneState {
     apps[topic]?.build.tokens.filter { $0.ownRule.map { $0.since <= version } ?? true } ?? []
   }
 
+  /// Of each app, those that have tokens beside its own.
+  var wantedTopics: [Topic] {
+    sortedApps.flatMap { app in tokenTypes(of: app.topic).compactMap(app.topic.topic(for:)) }
+  }
+
   /// No token outlives what it was for.
   mutating func endUnwantedTokens() {
     guard !tokens.needs.isEmpty else { return }

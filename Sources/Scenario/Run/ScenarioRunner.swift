@@ -167,8 +167,8 @@ public final class ScenarioRunner {
       let need = try (address.topic ?? onlyApp(of: phone))?.topic(for: .liveactivity).map {
         TokenNeed($0, address.context)
       }
-      guard let need, let token = phone.contextTokens[need] else {
-        let names = phone.contextTokens.keys.map { "\($0.context) of \($0.topic.app.topic)" }.sorted()
+      guard let need, let token = phone.device.contextTokens[need] else {
+        let names = phone.device.contextTokens.keys.map { "\($0.context) of \($0.topic.app.topic)" }.sorted()
         throw StageError(
           "\(phone.udid) has no token \(address.context); it has "
             + (names.isEmpty ? "none of its kind" : names.joined(separator: ", ")))
@@ -223,14 +223,14 @@ public final class ScenarioRunner {
       }
       return found.id
     }
-    try phone.perform(try act.order(id: note))
+    try phone.device.perform(try act.order(id: note))
   }
 
   private func perform(_ act: PhoneAct) throws {
     let phone = try phone(act.on)
     switch act.state {
-    case .online: phone.switchOn()
-    case .offline: phone.switchOff()
+    case .online: phone.device.switchOn()
+    case .offline: phone.device.switchOff()
     case .erased, .restored:
       let (broker, now) = (stage.emulator.broker, stage.emulator.clock.now())
       guard let device = broker.registry.knownDevice(phone.udid) else { return }
@@ -252,7 +252,7 @@ public final class ScenarioRunner {
       case .removed: .remove
       }
     _ = stage.emulator.change(change, topic, on: phone.udid, in: stage.emulator.options.environment)
-    if act.change == .installed { phone.install(topic) }
+    if act.change == .installed { phone.device.install(topic) }
   }
 
   // MARK: What expectations look at

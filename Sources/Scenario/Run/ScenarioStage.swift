@@ -40,7 +40,7 @@ final class ScenarioStage {
     for (udid, setup) in scenario.phones.sorted(by: { $0.key.text < $1.key.text }) {
       let phone = try ScenarioPhone(udid, setup, emulator, credentials)
       phones[udid] = phone
-      if setup.isOnline { phone.switchOn() }
+      if setup.isOnline { phone.device.switchOn() }
     }
   }
 
@@ -48,7 +48,7 @@ final class ScenarioStage {
 
   /// Ends the emulator; to be called once.
   func end() {
-    for phone in sortedPhones { phone.switchOff() }
+    for phone in sortedPhones { phone.device.switchOff() }
     emulator.stop()
     emulator.run()
   }
@@ -57,7 +57,7 @@ final class ScenarioStage {
   func advance(nanoseconds: Int64) {
     emulator.clock.advance(nanoseconds: nanoseconds)
     emulator.clockWasMoved()
-    for phone in sortedPhones { phone.catchUp() }
+    for phone in sortedPhones { phone.device.advance() }
   }
 
   // MARK: Rest
@@ -98,7 +98,8 @@ final class ScenarioStage {
 
   private var unrest: String {
     if let phone = sortedPhones.first(where: { !$0.isAtRest }) {
-      return phone.failure ?? "\(phone.udid) is not \(phone.isOn ? "connected with all its tokens" : "gone")"
+      return phone.failure
+        ?? "\(phone.udid) is not \(phone.device.isOn ? "connected with all its tokens" : "gone")"
     }
     return movingPush.map { "push \($0.id) is \($0.state.name)" } ?? "no answer has come"
   }

@@ -42,8 +42,6 @@ public struct SimulatedDevice: ~Copyable {
   /// Where nobody takes connections, no more failures are counted than these: the wait is up to 4 s. An attempt costs next to nothing there,
   /// and whoever comes back is found soon.
   private static let unreachableFailures = 3
-  /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
-  public static let maximumApps = 1000
   /// Names of topics told in connect, as a count: the frame has to stay below the limit for strangers. The others are
   /// told with the app-token request.
   private static let topicNamesInConnect = 32
@@ -57,8 +55,11 @@ public struct SimulatedDevice: ~Copyable {
   private var connectedSince: Instant?
   private var needsActivation: Bool
   /// Tokens that were told in this run.
-  private var announced: [Topic: DeviceToken] = [:]
-  private var announcedContexts: [TokenNeed: DeviceToken] = [:]
+  public private(set) var tokens: [Topic: DeviceToken] = [:]
+  public private(set) var contextTokens: [TokenNeed: DeviceToken] = [:]
+  /// What the service has given no token for, when it was asked last.
+  public private(set) var refusals: Set<Topic> = []
+  public private(set) var contextRefusals: Set<TokenNeed> = []
   private var channels = DeviceChannels()
   private var backoff: Backoff
   /// Attempts in a row that came to nothing.
@@ -84,8 +85,11 @@ public struct SimulatedDevice: ~Copyable {
     backoff = Backoff(first: Self.firstWaitNanoseconds, longest: Self.longestWaitNanoseconds, seed: seed)
     (self.keepAliveNanoseconds, self.hasPhone) = (keepAliveNanoseconds, hasPhone)
     session = CourierClientSession(keepAliveNanoseconds: keepAliveNanoseconds)
-    for topic in topics { _ = addApp(topic) }
+    self.state.add(topics)
   }
+
+  /// A person installs an app while it is switched off.
+  public mutating func add(_ topic: Topic) { state.add([topic]) }
 
   /// Whether the service knows it at the moment.
   public var isConnected: Bool { session.isConnected }
@@ -381,10 +385,12 @@ extension SimulatedDevice {
       if response.status == AppTokenResponse.statusRemoved {
         remove(topic, &actions)
       } else {
+        refusals.insert(topic)
         actions.append(.emit(.tokenRefused(topic, status: response.status)))
       }
       return send(next, &actions)
     }
+    refusals.remove(topic)
     var bytes: [UInt8] = []
     if state.apps[index].token != token {
       state.apps[index].token = token
@@ -393,7 +399,7 @@ extension SimulatedDevice {
     }
     // The filter goes out before anybody can learn the token and push to it.
     send(bytes + next, &actions)
-    if announced.updateValue(token, forKey: topic) != token { actions.append(.emit(.token(topic, token))) }
+    if tokens.updateValue(token, forKey: topic) != token { actions.append(.emit(.token(topic, token))) }
   }
 
   /// The channels, for the service; empty while there is no connection.
@@ -420,16 +426,18 @@ extension SimulatedDevice {
     switch answer {
     case .outdated: send(next, &actions)
     case .token(let need, let token):
-      let isNew = announcedContexts.updateValue(token, forKey: need) != token
+      contextRefusals.remove(need)
+      let isNew = contextTokens.updateValue(token, forKey: need) != token
       if isNew { actions.append(.persist(state)) }
       send((isNew ? filter : []) + next, &actions)
       if isNew { actions.append(.emit(.contextToken(need, token))) }
     case .ended(let need):
-      announcedContexts[need] = nil
+      contextTokens[need] = nil
       actions.append(.persist(state))
       send(next, &actions)
       actions.append(.emit(.contextEnded(need)))
     case .refused(let need):
+      contextRefusals.insert(need)
       send(next, &actions)
       actions.append(.emit(.contextRefused(need, status: response.status)))
     case .askAgain(let request): send(next + session.requestTokens([request]), &actions)
@@ -453,7 +461,7 @@ extension SimulatedDevice {
 
   /// An app that is there already asks for its token again.
   private mutating func install(_ topic: Topic, _ actions: inout [DeviceAction]) {
-    if addApp(topic) {
+    if state.add(topic) {
       actions.append(.persist(state))
       actions.append(.emit(.app(topic, .installed)))
     }
@@ -465,7 +473,7 @@ extension SimulatedDevice {
     guard !family.isEmpty else { return }
     state.apps.removeAll { family.contains($0.topic) }
     state.forgetContexts(of: family)
-    for topic in family { announced[topic] = nil }
+    forgetTokens(of: topic)
     actions.append(.persist(state))
     send(filter, &actions)
     for topic in family { actions.append(.emit(.app(topic, .removed))) }
@@ -478,7 +486,7 @@ extension SimulatedDevice {
       state.apps[index].token = nil
     }
     let contexts = state.renewContexts(of: [topic])
-    for topic in family { announced[topic] = nil }
+    forgetTokens(of: topic)
     actions.append(.persist(state))
     send(filter, &actions)
     actions.append(.emit(.app(topic, .reinstalled)))
@@ -491,6 +499,11 @@ extension SimulatedDevice {
     state.apps.map(\.topic).filter { $0.belongs(toApp: topic) }
   }
 
+  private mutating func forgetTokens(of app: Topic) {
+    tokens = tokens.filter { !$0.key.belongs(toApp: app) }
+    contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: app) }
+  }
+
   /// Everything that Apple gave the device is gone. Erased, its apps are too; restored, they come back as from a backup and get
   /// new tokens.
   private mutating func becomeNew(
@@ -500,22 +513,13 @@ extension SimulatedDevice {
     if action == .erased { (state.apps, state.contexts) = ([], []) }
     for index in state.apps.indices { state.apps[index].token = nil }
     _ = state.renewContexts(of: state.contexts.map(\.need.topic))
-    (announced, announcedContexts, channels) = ([:], [:], DeviceChannels())
+    (tokens, contextTokens, channels) = ([:], [:], DeviceChannels())
     needsActivation = true
     actions.append(.persist(state))
     actions.append(.emit(action == .erased ? .erased(state.udid) : .restored(state.udid)))
     actions.append(.disconnect)
     endSession()
     proceed(now, &actions)
-  }
-
-  /// False if it is there already, or there are too many.
-  private mutating func addApp(_ topic: Topic) -> Bool {
-    guard state.apps.count < Self.maximumApps, !state.apps.contains(where: { $0.topic == topic }) else {
-      return false
-    }
-    state.apps.append(DeviceState.App(topic: topic))
-    return true
   }
 
   private mutating func requestToken(of topic: Topic, _ actions: inout [DeviceAction]) {

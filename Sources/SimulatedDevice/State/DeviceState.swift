@@ -30,6 +30,21 @@ public struct DeviceState: Equatable, Sendable {
     self.baseToken = baseToken
     self.apps = apps
   }
+
+  /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
+  public static let maximumApps = 1000
+
+  /// Installs those apps that it has not, while there are not too many.
+  public mutating func add(_ topics: [Topic]) {
+    for topic in topics { _ = add(topic) }
+  }
+
+  /// False if it is there already, or there are too many.
+  mutating func add(_ topic: Topic) -> Bool {
+    guard apps.count < Self.maximumApps, !apps.contains(where: { $0.topic == topic }) else { return false }
+    apps.append(App(topic: topic))
+    return true
+  }
 }
 
 extension DeviceState: JSONDocument {

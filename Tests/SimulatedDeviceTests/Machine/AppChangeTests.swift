@@ -152,8 +152,8 @@ struct AppChangeTests {
     let names = (0..<1200).map { "app\($0)" }
     let crowded = try World(topics: names)
     crowded.give(.start)
-    #expect(crowded.state.apps.count == SimulatedDevice.maximumApps)
+    #expect(crowded.state.apps.count == DeviceState.maximumApps)
     #expect(crowded.isConnected)
-    #expect(crowded.courier.filters.last?.count == SimulatedDevice.maximumApps)
+    #expect(crowded.courier.filters.last?.count == DeviceState.maximumApps)
   }
 }
