@@ -182,7 +182,7 @@ extension APNSEmulator {
 
   fileprivate func token(_ udid: String, _ topic: String) throws -> String {
     let topic = try Topic(checking: topic)
-    guard let token = try livePhone(udid).device.tokens[topic] else {
+    guard let token = try livePhone(udid).device.tokens[TokenNeed(topic)] else {
       throw APNSEmulatorError(.invalid, "\(topic.name) is not installed on \(udid)")
     }
     return token.hex
@@ -214,7 +214,7 @@ final class LivePhone: PhoneListener {
   private(set) var lastWord = "it was never switched on"
   private(set) var messages: [Phone.Message] = []
   /// What there is no token for, as it was told last since it was switched on.
-  private var refused: Topic?
+  private var refused: TokenNeed?
 
   /// A phone that is switched off. Without a request it has no key, and can't connect.
   init(_ udid: UDID, _ emulator: Emulator, _ request: DeviceRequest?) throws {
@@ -242,7 +242,7 @@ final class LivePhone: PhoneListener {
   /// Whether it is connected with a token for each of its apps.
   func isComplete() throws -> Bool {
     if let refused {
-      throw APNSEmulatorError(.refused, "there is no token for \(refused.name)")
+      throw APNSEmulatorError(.refused, "there is no token for \(refused.topic.name)")
     }
     return device.isSettled
   }
@@ -258,8 +258,8 @@ final class LivePhone: PhoneListener {
     lastWord = event.textLine
     switch event {
     case .notification(let notification): messages.append(Phone.Message(notification))
-    case .tokenRefused(let topic, _): refused = topic
-    case .token(let topic, _) where topic == refused: refused = nil
+    case .tokenRefused(let need, _) where need.context == nil: refused = need
+    case .token(let need, _) where need == refused: refused = nil
     default: break
     }
   }

@@ -56,9 +56,9 @@ final class ConnectedPhone {
   /// Something has happened to the device at its connection to an environment.
   func hear(of event: DeviceEvent, from environment: Environment, at now: Timestamp) -> [PhoneEvent] {
     switch event {
-    case .token(let topic, let token):
-      if environment == first { installIfMissing(topic.app.topic) }
-      return phone.take(token, of: topic, from: environment, at: now)
+    case .token(let need, let token) where need.context == nil:
+      if environment == first { installIfMissing(need.topic.app.topic) }
+      return phone.take(token, of: need.topic, from: environment, at: now)
     case .notification(let notification): return receive(notification, at: now)
     default: return environment == first ? hear(of: event, at: now) : []
     }
@@ -66,7 +66,7 @@ final class ConnectedPhone {
 
   private func hear(of event: DeviceEvent, at now: Timestamp) -> [PhoneEvent] {
     switch event {
-    case .contextToken(let need, let token):
+    case .token(let need, let token):
       return phone.take(token, of: need.topic, context: need.context, at: now)
     // Tokens of other kinds come and go with their app's.
     case .app(let topic, _) where topic.app.type != nil: break
@@ -74,9 +74,8 @@ final class ConnectedPhone {
     case .app(let topic, .installed), .app(let topic, .reinstalled): install(topic)
     case .erased: phone.erase()
     case .restored: phone.restore()
-    case .contextEnded(let need): renewing.remove(need)
-    case .activated, .connected, .disconnected, .token, .tokenRefused, .notification, .app, .contextRefused:
-      break
+    case .tokenEnded(let need): renewing.remove(need)
+    case .activated, .connected, .disconnected, .tokenRefused, .notification, .app: break
     }
     return []
   }
@@ -116,19 +115,15 @@ final class ConnectedPhone {
     events.map { DevicePhone.Told(event: $0, apnsId: $0.push.flatMap { names[$0] }) }
   }
 
-  /// A token that the service has given a topic in an environment.
-  struct Given {
-    let environment: Environment
-    let topic: Topic
-    let token: DeviceToken
-  }
-
-  /// A person or an app does something. An app whose entitlement is another one then has another token.
+  /// A person or an app does something. An app whose entitlement is another one then has another of the tokens that there are.
   func perform(
-    _ order: PhoneOrder, tokens: [Given], at now: Timestamp
+    _ order: PhoneOrder, tokens: [(Environment, [TokenNeed: DeviceToken])], at now: Timestamp
   ) throws(PhoneOrderError) -> [PhoneEvent] {
     try phone.perform(order, at: now)
-      + tokens.flatMap { phone.take($0.token, of: $0.topic, from: $0.environment, at: now) }
+      + tokens.flatMap { environment, tokens in
+        tokens.filter { $0.key.context == nil }.sorted { $0.key.topic.name < $1.key.topic.name }
+          .flatMap { phone.take($0.value, of: $0.key.topic, from: environment, at: now) }
+      }
   }
 
   /// Lets everything happen that is due.

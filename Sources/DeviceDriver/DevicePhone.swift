@@ -116,18 +116,15 @@ public final class DevicePhone {
   /// Whether the service knows it at the moment.
   public var isConnected: Bool { first.device.isConnected }
   /// What the service has given it since it was switched on.
-  public var tokens: [Topic: DeviceToken] { first.device.tokens }
-  /// Those that were made for something besides their topics.
-  public var contextTokens: [TokenNeed: DeviceToken] { first.device.contextTokens }
+  public var tokens: [TokenNeed: DeviceToken] { first.device.tokens }
   /// What the service gives no token for.
-  public var refusals: Set<Topic> { first.device.refusals }
+  public var refusals: Set<TokenNeed> { first.device.refusals }
 
   /// Whether the service has given, or refused, all tokens that it was asked for, and confirmed the channels.
   public var isSettled: Bool {
-    let (wanted, refused) = (Set(joined?.phone.wantedTokens ?? []), first.device.contextRefusals)
+    let wanted = Set(state.apps.map { TokenNeed($0.topic) } + (joined?.phone.wantedTokens ?? []))
     return isConnected && first.device.isSubscribed && joined?.isRenewing != true
-      && state.apps.allSatisfy { tokens[$0.topic] != nil || refusals.contains($0.topic) }
-      && wanted.symmetricDifference(contextTokens.keys).isSubset(of: refused)
+      && wanted.symmetricDifference(tokens.keys).isSubset(of: refusals)
   }
 
   // MARK: The phone
@@ -145,12 +142,8 @@ public final class DevicePhone {
   public func perform(_ order: PhoneOrder) throws(PhoneOrderError) { happened(try events(of: order)) }
 
   private func events(of order: PhoneOrder) throws(PhoneOrderError) -> [PhoneEvent] {
-    let given = drivers.flatMap { driver in
-      driver.device.tokens.sorted { $0.key.name < $1.key.name }.map {
-        ConnectedPhone.Given(environment: driver.environment, topic: $0.key, token: $0.value)
-      }
-    }
-    return try joined?.perform(order, tokens: given, at: now) ?? []
+    let tokens = drivers.map { ($0.environment, $0.device.tokens) }
+    return try joined?.perform(order, tokens: tokens, at: now) ?? []
   }
 
   /// Lets everything happen that is due.

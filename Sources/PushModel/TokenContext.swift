@@ -1,10 +1,13 @@
-/// A token that a phone wants besides those of its apps' topics.
+/// A token that a phone wants.
 public struct TokenNeed: Hashable, Sendable {
-  /// With the suffix of the push type.
+  /// With the suffix of the push type, if that has a token of its own.
   public let topic: Topic
-  public let context: TokenContext
+  /// nil for that of the topic.
+  public let context: TokenContext?
 
-  public init(_ topic: Topic, _ context: TokenContext) { (self.topic, self.context) = (topic, context) }
+  public init(_ topic: Topic, _ context: TokenContext? = nil) {
+    (self.topic, self.context) = (topic, context)
+  }
 }
 
 /// A broadcast channel that a phone listens to.

@@ -272,13 +272,14 @@ extension APNSEmulator {
 
   /// The phone hears that there is no token for one of its apps, which takes more devices than a test can make.
   fileprivate func refuseToken(of topic: String, on udid: String) throws {
+    let need = TokenNeed(try #require(Topic(topic)))
     live.phones[udid]?.deviceTold(
-      .tokenRefused(try #require(Topic(topic)), status: 1), of: live.emulator.options.environment)
+      .tokenRefused(need, status: 1), of: live.emulator.options.environment)
   }
 
   fileprivate func giveToken(of topic: String, on udid: String) throws {
-    let (topic, phone) = (try #require(Topic(topic)), try #require(live.phones[udid]))
+    let (need, phone) = (TokenNeed(try #require(Topic(topic))), try #require(live.phones[udid]))
     phone.deviceTold(
-      .token(topic, try #require(phone.device.tokens[topic])), of: live.emulator.options.environment)
+      .token(need, try #require(phone.device.tokens[need])), of: live.emulator.options.environment)
   }
 }

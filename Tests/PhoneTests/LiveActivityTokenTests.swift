@@ -18,7 +18,7 @@ struct LiveActivityTokenTests {
     Lab(version, state: .foreground) { $0.build.activityTypes = types }
   }
 
-  private static func wanted(_ lab: Lab) -> [String] { lab.phone.wantedTokens.map(\.context.text) }
+  private static func wanted(_ lab: Lab) -> [String] { lab.phone.wantedTokens.compactMap(\.context?.text) }
 
   private static func tokens(_ lab: Lab) -> String { lab.document("apps/com.example.app/deviceTokens") }
 

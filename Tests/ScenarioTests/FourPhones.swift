@@ -116,9 +116,8 @@ final class FourPhones {
     let topic = try #require(Self.app.topic(for: push.type ?? .alert))
     for user in users {
       let device = user.device
-      let token = context.map { device.contextTokens[TokenNeed(topic, $0)] } ?? device.tokens[topic]
       // An app that was removed has none any more.
-      guard let token else {
+      guard let token = device.tokens[TokenNeed(topic, context)] else {
         #expect(device.phone?[Self.app] == nil, "\(user.udid) has no token")
         continue
       }
@@ -274,7 +273,7 @@ private struct FleetUser: DrivenUser {
     let identity = try DeviceIdentity(
       certificatePEM: try Self.certificate(udid, emulator, request), keyPEM: request.keyPEM)
     let device = DevicePhone(
-      [(environment, DeviceState(udid: udid, apps: [DeviceState.App(topic: app)]))], identity: identity,
+      [(environment, DeviceState(udid: udid, apps: [HeldToken(TokenNeed(app))]))], identity: identity,
       DeviceTraits(seed: 3), try site.route(on: emulator.loop), phone: NewPhone())
     phone = FleetPhone(device, of: fleet)
   }

@@ -52,7 +52,7 @@ final class FleetPhone: PhoneListener {
     case .notification(let notification):
       fleet.notified(notification, isFirst: !wasReached)
       wasReached = true
-    case .activated, .app, .erased, .restored, .contextToken, .contextRefused, .contextEnded: break
+    case .activated, .app, .erased, .restored, .tokenEnded: break
     }
   }
 

@@ -66,7 +66,7 @@ public struct Phone: Sendable {
     _ token: DeviceToken, of topic: Topic, context: TokenContext? = nil, from environment: Environment? = nil,
     at now: Timestamp
   ) -> [PhoneEvent] {
-    let name = PhoneTokens.Name(topic: topic, context: context)
+    let name = TokenNeed(topic, context)
     if let environment, let app = state.apps[topic.app.topic] {
       guard app.build.entitlement.environment == environment else { return [] }
     }

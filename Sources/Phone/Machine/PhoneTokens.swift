@@ -2,45 +2,39 @@ import PushModel
 
 /// The tokens that the service has given a phone: of each app a family, by topic and by what else they were made for.
 struct PhoneTokens: Sendable {
-  struct Name: Hashable, Sendable {
-    let topic: Topic
-    let context: TokenContext?
-  }
-
   private struct Entry: Sendable {
     let token: DeviceToken
     /// One that is not is remembered to know another one by.
     var isValid = true
   }
 
-  private var families: [Topic: [Name: Entry]] = [:]
+  private var families: [Topic: [TokenNeed: Entry]] = [:]
   private var count = 0
-  /// Those that there are valid ones for.
+  /// Those of contexts that there are valid ones for.
   private(set) var needs: Set<TokenNeed> = []
 
   /// Most tokens that are remembered, as a count (our choice).
   private static let limit = 1000
 
   /// Answers the one before; nil for none.
-  mutating func take(_ token: DeviceToken, as name: Name) -> DeviceToken? {
+  mutating func take(_ token: DeviceToken, as name: TokenNeed) -> DeviceToken? {
     if count >= Self.limit { forgetEnded() }
     let app = name.topic.app.topic
     let old = families[app]?[name]?.token
     guard old != nil || count < Self.limit else { return nil }
     families[app, default: [:]][name] = Entry(token: token)
     if old == nil { count += 1 }
-    if let context = name.context { needs.insert(TokenNeed(name.topic, context)) }
+    if name.context != nil { needs.insert(name) }
     return old
   }
 
   /// nil for none that is valid.
   subscript(need: TokenNeed) -> DeviceToken? {
-    let entry = families[need.topic.app.topic]?[Name(topic: need.topic, context: need.context)]
-    return entry.flatMap { $0.isValid ? $0.token : nil }
+    families[need.topic.app.topic]?[need].flatMap { $0.isValid ? $0.token : nil }
   }
 
   /// The valid ones of an app, in an order that is the same in each run.
-  func family(of app: Topic) -> [(name: Name, token: DeviceToken)] {
+  func family(of app: Topic) -> [(name: TokenNeed, token: DeviceToken)] {
     let valid = families[app, default: [:]].filter(\.value.isValid).map {
       (name: $0.key, token: $0.value.token)
     }
@@ -61,7 +55,7 @@ struct PhoneTokens: Sendable {
   mutating func end(allBut wanted: [TokenNeed]) {
     for need in needs.subtracting(wanted) {
       needs.remove(need)
-      families[need.topic.app.topic]?[Name(topic: need.topic, context: need.context)]?.isValid = false
+      families[need.topic.app.topic]?[need]?.isValid = false
     }
   }
 
@@ -71,7 +65,7 @@ struct PhoneTokens: Sendable {
   }
 }
 
-extension PhoneTokens.Name {
+extension TokenNeed {
   fileprivate var text: String { context?.text ?? "" }
 }
 

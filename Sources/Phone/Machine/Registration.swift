@@ -66,9 +66,8 @@ extension PhoneState {
 
   /// The service has given a token. Answers by which rule that is worth telling; nil for the first one of a topic, for the same
   /// again, and for what is not wanted any more.
-  mutating func remember(_ token: DeviceToken, as name: PhoneTokens.Name) -> PhoneRule? {
-    let isWanted = name.context.map { wantedTokens.contains(TokenNeed(name.topic, $0)) } ?? true
-    guard isWanted else { return nil }
+  mutating func remember(_ token: DeviceToken, as name: TokenNeed) -> PhoneRule? {
+    guard name.context == nil || wantedTokens.contains(name) else { return nil }
     let old = tokens.take(token, as: name)
     guard let app = apps[name.topic.app.topic] else { return nil }
     if app.state == .neverLaunched { return .restoredUnlaunched }
@@ -78,7 +77,7 @@ extension PhoneState {
     return .tokenChanged
   }
 
-  mutating func tell(_ token: DeviceToken, of name: PhoneTokens.Name, _ rule: PhoneRule) {
+  mutating func tell(_ token: DeviceToken, of name: TokenNeed, _ rule: PhoneRule) {
     let (app, type) = name.topic.app
     let what: PhoneEvent.What = rule == .restoredUnlaunched ? .noCallback : .token(token)
     let use = name.context?.words ?? type.map { "for \($0.name)" } ?? ""

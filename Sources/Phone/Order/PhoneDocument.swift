@@ -188,7 +188,7 @@ extension PushBudget.Use {
   }
 }
 
-extension PhoneTokens.Name {
+extension TokenNeed {
   fileprivate func document(_ token: DeviceToken) -> JSONValue {
     ["topic": .string(topic.name), "context": .optional(context?.text), "token": .string(token.hex)]
   }

@@ -38,23 +38,19 @@ final class ScenarioPhone: PhoneListener {
   /// What iOS is like on it.
   var phone: Phone { device.phone ?? Phone() }
   /// The tokens of its apps: one whose entitlement is for another environment, or none, has none that it could tell its provider.
-  var tokens: [Topic: DeviceToken] { device.tokens.filter { phone.isEntitled($0.key.app.topic) } }
+  var tokens: [Topic: DeviceToken] {
+    let own = device.tokens.filter { $0.key.context == nil && phone.isEntitled($0.key.topic.app.topic) }
+    return Dictionary(uniqueKeysWithValues: own.map { ($0.key.topic, $0.value) })
+  }
   /// Those that the service knows of.
-  var apps: Set<Topic> { Set(device.tokens.keys.map(\.app.topic)) }
+  var apps: Set<Topic> { Set(device.tokens.keys.filter { $0.context == nil }.map(\.topic.app.topic)) }
 
-  /// Whether the emulator sees it as it is.
+  /// Whether the emulator sees it as it is: no pushes come by the connection as long as the phone has no network.
   var isAtRest: Bool {
     guard device.isOn else { return !emulator.isConnected(udid) }
+    let wantsPushes = phone.settings.hasNetwork && !device.tokens.isEmpty
     return device.isSettled && emulator.listens(udid) == wantsPushes
       && device.tokens.allSatisfy { $0.value == emulator.token($0.key, of: udid) }
-      && device.contextTokens.allSatisfy {
-        $0.value == emulator.token($0.key.topic, $0.key.context, of: udid)
-      }
-  }
-
-  /// Whether pushes come by the connection; none do as long as the phone has no network.
-  private var wantsPushes: Bool {
-    phone.settings.hasNetwork && !(device.tokens.isEmpty && device.contextTokens.isEmpty)
   }
 
   /// Whether a push that is kept for it is about to come.

@@ -167,8 +167,10 @@ public final class ScenarioRunner {
       let need = try (address.topic ?? onlyApp(of: phone))?.topic(for: .liveactivity).map {
         TokenNeed($0, address.context)
       }
-      guard let need, let token = phone.device.contextTokens[need] else {
-        let names = phone.device.contextTokens.keys.map { "\($0.context) of \($0.topic.app.topic)" }.sorted()
+      guard let need, let token = phone.device.tokens[need] else {
+        let names = phone.device.tokens.keys.compactMap { need in
+          need.context.map { "\($0) of \(need.topic.app.topic)" }
+        }.sorted()
         throw StageError(
           "\(phone.udid) has no token \(address.context); it has "
             + (names.isEmpty ? "none of its kind" : names.joined(separator: ", ")))

@@ -106,15 +106,15 @@ final class ScenarioStage {
 }
 
 extension Emulator {
-  /// The token of an app on a phone, or of one context of it, as the service has it; nil for none.
-  func token(_ topic: Topic, _ context: TokenContext? = nil, of udid: UDID) -> DeviceToken? {
+  /// A token of a phone as the service has it; nil for none.
+  func token(_ need: TokenNeed, of udid: UDID) -> DeviceToken? {
     let registry = broker.registry
-    guard let device = registry.knownDevice(udid), let topic = registry.topic(named: topic) else {
+    guard let device = registry.knownDevice(udid), let topic = registry.topic(named: need.topic) else {
       return nil
     }
     let row = registry.installed(on: device).first {
       registry[$0].topic == topic && registry[$0].environment == options.environment
-        && registry.context(of: $0) == context
+        && registry.context(of: $0) == need.context
     }
     return row.map { registry[$0].token }
   }

@@ -7,16 +7,12 @@ public enum DeviceEvent: Equatable, Sendable {
   case activated(UDID)
   /// The service knows it.
   case connected(baseToken: DeviceToken)
-  /// An app has a token: the first time in a run, and when it changes.
-  case token(Topic, DeviceToken)
-  /// The service gives no token for an app.
-  case tokenRefused(Topic, status: UInt8)
-  /// One context of a topic has a token: the first time in a run, and when it changes.
-  case contextToken(TokenNeed, DeviceToken)
-  /// The service gives none for a context.
-  case contextRefused(TokenNeed, status: UInt8)
+  /// An app, or one context of a topic, has a token: the first time in a run, and when it changes.
+  case token(TokenNeed, DeviceToken)
+  /// The service gives none.
+  case tokenRefused(TokenNeed, status: UInt8)
   /// The token of a context has ended.
-  case contextEnded(TokenNeed)
+  case tokenEnded(TokenNeed)
   case notification(DeviceNotification)
   /// Something was done to an app.
   case app(Topic, AppStateChange.Action)
@@ -100,22 +96,10 @@ extension DeviceEvent {
     switch self {
     case .activated(let udid): ["event": "activated", "udid": .string(udid.text)]
     case .connected(let baseToken): ["event": "connected", "baseToken": .string(baseToken.hex)]
-    case .token(let topic, let token):
-      ["event": "token", "topic": .string(topic.name), "token": .string(token.hex)]
-    case .tokenRefused(let topic, let status):
-      ["event": "tokenRefused", "topic": .string(topic.name), "status": .integer(Int64(status))]
-    case .contextToken(let need, let token):
-      [
-        "event": "token", "topic": .string(need.topic.name), "context": .string(need.context.text),
-        "token": .string(token.hex),
-      ]
-    case .contextRefused(let need, let status):
-      [
-        "event": "tokenRefused", "topic": .string(need.topic.name), "context": .string(need.context.text),
-        "status": .integer(Int64(status)),
-      ]
-    case .contextEnded(let need):
-      ["event": "tokenEnded", "topic": .string(need.topic.name), "context": .string(need.context.text)]
+    case .token(let need, let token): need.json("token", ("token", .string(token.hex)))
+    case .tokenRefused(let need, let status):
+      need.json("tokenRefused", ("status", .integer(Int64(status))))
+    case .tokenEnded(let need): need.json("tokenEnded")
     case .notification(let notification): notification.json
     case .app(let topic, let action):
       ["event": "app", "topic": .string(topic.name), "action": .string(action.name)]
@@ -124,6 +108,15 @@ extension DeviceEvent {
     case .disconnected(let reason): ["event": "disconnected", "reason": .string(reason)]
     }
   }
+}
+
+extension TokenNeed {
+  fileprivate func json(_ event: String, _ more: (String, JSONValue)...) -> JSONValue {
+    let context = context.map { [("context", JSONValue.string($0.text))] } ?? []
+    return .object([("event", .string(event)), ("topic", .string(topic.name))] + context + more)
+  }
+
+  fileprivate var text: String { topic.name + (context.map { "  \($0)" } ?? "") }
 }
 
 extension DeviceNotification {
@@ -152,12 +145,9 @@ extension DeviceEvent {
     switch self {
     case .activated(let udid): "activated     \(udid)"
     case .connected(let baseToken): "connected     base token \(baseToken.hex)"
-    case .token(let topic, let token): "token         \(topic)  \(token.hex)"
-    case .tokenRefused(let topic, let status): "no token      \(topic)  refused with status \(status)"
-    case .contextToken(let need, let token): "token         \(need.topic)  \(need.context)  \(token.hex)"
-    case .contextRefused(let need, let status):
-      "no token      \(need.topic)  \(need.context)  refused with status \(status)"
-    case .contextEnded(let need): "token ended   \(need.topic)  \(need.context)"
+    case .token(let need, let token): "token         \(need.text)  \(token.hex)"
+    case .tokenRefused(let need, let status): "no token      \(need.text)  refused with status \(status)"
+    case .tokenEnded(let need): "token ended   \(need.text)"
     case .notification(let notification): "notification  \(notification.text)"
     case .app(let topic, let action): "app           \(topic)  \(action.name)"
     case .erased(let udid): "erased        \(udid)"

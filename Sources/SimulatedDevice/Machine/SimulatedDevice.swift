@@ -55,11 +55,9 @@ public struct SimulatedDevice: ~Copyable {
   private var connectedSince: Instant?
   private var needsActivation: Bool
   /// Tokens that were told in this run.
-  public private(set) var tokens: [Topic: DeviceToken] = [:]
-  public private(set) var contextTokens: [TokenNeed: DeviceToken] = [:]
+  public private(set) var tokens: [TokenNeed: DeviceToken] = [:]
   /// What the service has given no token for, when it was asked last.
-  public private(set) var refusals: Set<Topic> = []
-  public private(set) var contextRefusals: Set<TokenNeed> = []
+  public private(set) var refusals: Set<TokenNeed> = []
   private var channels = DeviceChannels()
   private var backoff: Backoff
   /// Attempts in a row that came to nothing.
@@ -345,7 +343,7 @@ public struct SimulatedDevice: ~Copyable {
       actions.append(.persist(state))
     }
     connectedSince = now
-    let requests = session.requestTokens(state.tokenRequests + state.contextRequests)
+    let requests = session.requestTokens(state.requests())
     actions.append(.emit(.connected(baseToken: baseToken)))
     let subscription = hasPhone && !channels.isConfirmed ? subscription : []
     actions.append(.send(SetState.active.encoded + filter + requests + subscription))
@@ -353,9 +351,11 @@ public struct SimulatedDevice: ~Copyable {
 
   /// A notification for an app that is not there is acknowledged like any other, and nobody sees it.
   private mutating func notify(_ message: CourierMessage, _ actions: inout [DeviceAction]) {
-    let entry = state.contexts.first { $0.hash == message.topic && $0.token == message.token }
-    let topic = entry?.need.topic ?? state.apps.first { $0.hash == message.topic }?.topic
-    guard let topic else { return }
+    let entries = state.held.filter { $0.hash == message.topic }
+    let entry =
+      entries.first { $0.need.context != nil && $0.token == message.token }
+      ?? entries.first { $0.need.context == nil }
+    guard let topic = entry?.topic else { return }
     if let channel = message.channel { channels.heard(channel, of: topic) }
     let notification = DeviceNotification(message, topic: topic, context: entry?.need.context)
     actions.append(.emit(.notification(notification)))
@@ -374,32 +374,43 @@ extension SimulatedDevice {
     _ response: AppTokenResponse, _ request: AppTokenRequest, _ next: [UInt8],
     _ actions: inout [DeviceAction]
   ) {
-    if case .named(let context) = request.context {
-      return contextAnswered(state.answered(response, to: request, context), response, next, &actions)
-    }
-    guard let index = state.apps.firstIndex(where: { $0.hash == request.topic }) else {
-      return send(next, &actions)
-    }
-    let topic = state.apps[index].topic
-    guard let token = response.appToken else {
-      if response.status == AppTokenResponse.statusRemoved {
-        remove(topic, &actions)
-      } else {
-        refusals.insert(topic)
-        actions.append(.emit(.tokenRefused(topic, status: response.status)))
-      }
-      return send(next, &actions)
-    }
-    refusals.remove(topic)
-    var bytes: [UInt8] = []
-    if state.apps[index].token != token {
-      state.apps[index].token = token
+    guard let index = state.index(of: request) else { return send(next, &actions) }
+    let need = state.held[index].need
+    if request.isOver {
+      state.held.remove(at: index)
+      tokens[need] = nil
       actions.append(.persist(state))
-      bytes = filter
+      send(next, &actions)
+      return actions.append(.emit(.tokenEnded(need)))
+    }
+    guard let token = response.appToken else {
+      noToken(index, response.status, hadOne: request.heldToken != nil, &actions)
+      return send(next, &actions)
+    }
+    var update: [UInt8] = []
+    if state.held[index].token != token {
+      state.held[index].token = token
+      actions.append(.persist(state))
+      update = filter
     }
     // The filter goes out before anybody can learn the token and push to it.
-    send(bytes + next, &actions)
-    if tokens.updateValue(token, forKey: topic) != token { actions.append(.emit(.token(topic, token))) }
+    send(update + next, &actions)
+    refusals.remove(need)
+    if tokens.updateValue(token, forKey: need) != token { actions.append(.emit(.token(need, token))) }
+  }
+
+  /// An app without a token may be gone. A context that had one, as before a restore, wants another.
+  private mutating func noToken(_ index: Int, _ status: UInt8, hadOne: Bool, _ actions: inout [DeviceAction])
+  {
+    let need = state.held[index].need
+    let isGone = status == AppTokenResponse.statusRemoved
+    if isGone, need.context == nil { return remove(need.topic, &actions) }
+    if isGone, hadOne {
+      state.held[index].token = nil
+      return request(&actions) { $0.need == need }
+    }
+    refusals.insert(need)
+    actions.append(.emit(.tokenRefused(need, status: status)))
   }
 
   /// The channels, for the service; empty while there is no connection.
@@ -419,36 +430,11 @@ extension SimulatedDevice {
     send(update + session.requestTokens(requests), &actions)
   }
 
-  private mutating func contextAnswered(
-    _ answer: DeviceState.ContextAnswer, _ response: AppTokenResponse, _ next: [UInt8],
-    _ actions: inout [DeviceAction]
-  ) {
-    switch answer {
-    case .outdated: send(next, &actions)
-    case .token(let need, let token):
-      contextRefusals.remove(need)
-      let isNew = contextTokens.updateValue(token, forKey: need) != token
-      if isNew { actions.append(.persist(state)) }
-      send((isNew ? filter : []) + next, &actions)
-      if isNew { actions.append(.emit(.contextToken(need, token))) }
-    case .ended(let need):
-      contextTokens[need] = nil
-      actions.append(.persist(state))
-      send(next, &actions)
-      actions.append(.emit(.contextEnded(need)))
-    case .refused(let need):
-      contextRefusals.insert(need)
-      send(next, &actions)
-      actions.append(.emit(.contextRefused(need, status: response.status)))
-    case .askAgain(let request): send(next + session.requestTokens([request]), &actions)
-    }
-  }
-
   private mutating func appStateChanged(
     _ change: AppStateChange, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     if change.action.isOfDevice { return becomeNew(change.action, now, &actions) }
-    let known = state.apps.first { $0.hash == change.topic }?.topic
+    let known = state.held.first { $0.hash == change.topic && $0.need.context == nil }?.topic
     guard let topic = known ?? change.topicName else { return }
     switch change.action {
     case .removed: remove(topic, &actions)
@@ -465,14 +451,13 @@ extension SimulatedDevice {
       actions.append(.persist(state))
       actions.append(.emit(.app(topic, .installed)))
     }
-    requestToken(of: topic, &actions)
+    request(&actions) { $0.need == TokenNeed(topic) }
   }
 
   private mutating func remove(_ topic: Topic, _ actions: inout [DeviceAction]) {
     let family = family(of: topic)
     guard !family.isEmpty else { return }
-    state.apps.removeAll { family.contains($0.topic) }
-    state.forgetContexts(of: family)
+    state.remove(topic)
     forgetTokens(of: topic)
     actions.append(.persist(state))
     send(filter, &actions)
@@ -482,16 +467,12 @@ extension SimulatedDevice {
   private mutating func reinstall(_ topic: Topic, _ actions: inout [DeviceAction]) {
     let family = family(of: topic)
     guard family.contains(topic) else { return install(topic, &actions) }
-    for index in state.apps.indices where family.contains(state.apps[index].topic) {
-      state.apps[index].token = nil
-    }
-    let contexts = state.renewContexts(of: [topic])
+    state.renew(topic)
     forgetTokens(of: topic)
     actions.append(.persist(state))
     send(filter, &actions)
     actions.append(.emit(.app(topic, .reinstalled)))
-    for topic in family { requestToken(of: topic, &actions) }
-    send(session.requestTokens(contexts), &actions)
+    request(&actions) { $0.topic.belongs(toApp: topic) }
   }
 
   /// The app's topics that it has: those with a suffix end, and come back, with the one without.
@@ -500,8 +481,7 @@ extension SimulatedDevice {
   }
 
   private mutating func forgetTokens(of app: Topic) {
-    tokens = tokens.filter { !$0.key.belongs(toApp: app) }
-    contextTokens = contextTokens.filter { !$0.key.topic.belongs(toApp: app) }
+    tokens = tokens.filter { !$0.key.topic.belongs(toApp: app) }
   }
 
   /// Everything that Apple gave the device is gone. Erased, its apps are too; restored, they come back as from a backup and get
@@ -510,10 +490,9 @@ extension SimulatedDevice {
     _ action: AppStateChange.Action, _ now: Instant, _ actions: inout [DeviceAction]
   ) {
     state.baseToken = nil
-    if action == .erased { (state.apps, state.contexts) = ([], []) }
-    for index in state.apps.indices { state.apps[index].token = nil }
-    _ = state.renewContexts(of: state.contexts.map(\.need.topic))
-    (tokens, contextTokens, channels) = ([:], [:], DeviceChannels())
+    if action == .erased { state.held = [] }
+    state.renew()
+    (tokens, channels) = ([:], DeviceChannels())
     needsActivation = true
     actions.append(.persist(state))
     actions.append(.emit(action == .erased ? .erased(state.udid) : .restored(state.udid)))
@@ -522,31 +501,11 @@ extension SimulatedDevice {
     proceed(now, &actions)
   }
 
-  private mutating func requestToken(of topic: Topic, _ actions: inout [DeviceAction]) {
-    send(session.requestTokens(state.tokenRequests.filter { $0.topicName == topic }), &actions)
+  private mutating func request(_ actions: inout [DeviceAction], where isWanted: (HeldToken) -> Bool) {
+    send(session.requestTokens(state.requests(where: isWanted)), &actions)
   }
 
   private func send(_ bytes: [UInt8], _ actions: inout [DeviceAction]) {
     if !bytes.isEmpty { actions.append(.send(bytes)) }
-  }
-}
-
-extension DeviceState {
-  /// Of all that have a token; each once.
-  var topicsWithTokens: [TopicHash] {
-    let apps = apps.filter { $0.token != nil }.map(\.hash)
-    var others: [TopicHash] = []
-    for entry in contexts where entry.token != nil && !entry.isOver {
-      if !apps.contains(entry.hash), !others.contains(entry.hash) { others.append(entry.hash) }
-    }
-    return apps + others
-  }
-
-  /// Asks for the token of every app.
-  var tokenRequests: [AppTokenRequest] {
-    apps.map { app in
-      AppTokenRequest(
-        baseToken: baseToken, topic: app.hash, topicName: app.topic, heldToken: app.token)
-    }
   }
 }

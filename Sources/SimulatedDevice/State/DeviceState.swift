@@ -1,38 +1,45 @@
+import CourierWire
 import PushModel
+
+/// A token that a device asks for: of an installed app, or of one context of a topic.
+public struct HeldToken: Equatable, Sendable {
+  public let need: TokenNeed
+  /// What the protocol calls the topic.
+  let hash: TopicHash
+  /// Nil until the service has given one.
+  public internal(set) var token: DeviceToken?
+  /// The phone has no use for it any more, and the service has not confirmed its end yet.
+  public internal(set) var isOver: Bool
+
+  public init(_ need: TokenNeed, token: DeviceToken? = nil, isOver: Bool = false) {
+    (self.need, self.token, self.isOver) = (need, token, isOver)
+    hash = TopicHash(need.topic)
+  }
+
+  public var topic: Topic { need.topic }
+}
 
 /// What a simulated device remembers between runs, besides its key and certificate.
 public struct DeviceState: Equatable, Sendable {
-  /// An installed app.
-  public struct App: Equatable, Sendable {
-    public let topic: Topic
-    /// What the protocol calls the topic.
-    public let hash: TopicHash
-    /// Nil until the service has given one.
-    public var token: DeviceToken?
-
-    public init(topic: Topic, token: DeviceToken? = nil) {
-      self.topic = topic
-      hash = TopicHash(topic)
-      self.token = token
-    }
-  }
-
   public var udid: UDID
   /// Offered at every connect; nil on first contact.
   public var baseToken: DeviceToken?
-  /// In the order in which they were installed.
-  public var apps: [App]
-  /// Contexts of topics that have tokens of their own.
-  public internal(set) var contexts: [ContextToken] = []
+  /// Apps in the order in which they were installed, then contexts.
+  var held: [HeldToken]
 
-  public init(udid: UDID, baseToken: DeviceToken? = nil, apps: [App] = []) {
-    self.udid = udid
-    self.baseToken = baseToken
-    self.apps = apps
+  public init(udid: UDID, baseToken: DeviceToken? = nil, apps: [HeldToken] = []) {
+    (self.udid, self.baseToken, held) = (udid, baseToken, apps)
   }
+
+  /// In the order in which they were installed.
+  public var apps: [HeldToken] { Array(held.prefix { $0.need.context == nil }) }
+  /// Contexts of topics that have tokens of their own.
+  public var contexts: [HeldToken] { Array(held.drop { $0.need.context == nil }) }
 
   /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
   public static let maximumApps = 1000
+  /// Most contexts that are remembered, as a count.
+  static let maximumContexts = 1000
 
   /// Installs those apps that it has not, while there are not too many.
   public mutating func add(_ topics: [Topic]) {
@@ -41,9 +48,67 @@ public struct DeviceState: Equatable, Sendable {
 
   /// False if it is there already, or there are too many.
   mutating func add(_ topic: Topic) -> Bool {
-    guard apps.count < Self.maximumApps, !apps.contains(where: { $0.topic == topic }) else { return false }
-    apps.append(App(topic: topic))
+    let (need, count) = (TokenNeed(topic), held.firstIndex { $0.need.context != nil } ?? held.count)
+    guard count < Self.maximumApps, !held.contains(where: { $0.need == need }) else { return false }
+    held.insert(HeldToken(need), at: count)
     return true
+  }
+
+  // MARK: What is asked of the service
+
+  /// The topics of all that have a token, each once.
+  var topicsWithTokens: [TopicHash] {
+    var topics: [TopicHash] = []
+    for entry in held where entry.token != nil && !entry.isOver {
+      // Each app has a topic of its own.
+      if entry.need.context == nil || !topics.contains(entry.hash) { topics.append(entry.hash) }
+    }
+    return topics
+  }
+
+  /// Asks for those tokens, or for their end.
+  func requests(where isWanted: (HeldToken) -> Bool = { _ in true }) -> [AppTokenRequest] {
+    held.filter(isWanted).map { entry in
+      AppTokenRequest(
+        baseToken: baseToken, topic: entry.hash, topicName: entry.topic,
+        heldToken: entry.isOver ? nil : entry.token, context: entry.need.context, isOver: entry.isOver)
+    }
+  }
+
+  /// What a request was for; nil if things have changed since, and what counts now was asked for too.
+  func index(of request: AppTokenRequest) -> Int? {
+    held.firstIndex {
+      $0.hash == request.topic && $0.isOver == request.isOver
+        && request.context == ($0.need.context.map(AppTokenRequest.Context.named) ?? .absent)
+    }
+  }
+
+  /// The phone wants tokens for these contexts and no others; answers what to ask.
+  mutating func want(_ needs: [TokenNeed]) -> [AppTokenRequest] {
+    var changed: [TokenNeed] = []
+    let first = apps.count
+    for index in held.indices.dropFirst(first) where held[index].isOver == needs.contains(held[index].need) {
+      held[index].isOver.toggle()
+      changed.append(held[index].need)
+    }
+    for need in needs where !held.contains(where: { $0.need == need }) {
+      guard held.count - first < Self.maximumContexts else { break }
+      held.append(HeldToken(need))
+      changed.append(need)
+    }
+    return requests { changed.contains($0.need) }
+  }
+
+  // MARK: Apps come and go
+
+  /// The app is gone, and with it what was made for it.
+  mutating func remove(_ app: Topic) { held.removeAll { $0.topic.belongs(toApp: app) } }
+
+  /// The app is new, or all are: what is asked for again gets other tokens, the rest is no more.
+  mutating func renew(_ app: Topic? = nil) {
+    func isNew(_ entry: HeldToken) -> Bool { app.map(entry.topic.belongs(toApp:)) ?? true }
+    held.removeAll { isNew($0) && ($0.isOver || $0.need.context?.isAskedForAgain == false) }
+    for index in held.indices where isNew(held[index]) { held[index].token = nil }
   }
 }
 
@@ -53,31 +118,34 @@ extension DeviceState: JSONDocument {
     public let description: String
   }
 
-  private static let app = JSONKind<App>("an object", ["type": "object"]) { value, place in
+  private static let app = JSONKind<HeldToken>("an object", ["type": "object"]) { value, place in
     let object = try JSONObject(value, place: place).droppingNull("token")
-    return App(topic: try object.required("topic", .topic), token: try object.value("token", .token))
+    return HeldToken(
+      TokenNeed(try object.required("topic", .topic)), token: try object.value("token", .token))
   } write: {
     ["topic": .string($0.topic.name), "token": .optional($0.token?.hex)]
   }
 
-  private static let context = JSONKind<ContextToken>("an object", ["type": "object"]) { value, place in
+  private static let context = JSONKind<HeldToken>("an object", ["type": "object"]) { value, place in
     let object = try JSONObject(value, place: place).droppingNull("token")
-    return ContextToken(
+    return HeldToken(
       TokenNeed(try object.required("topic", .topic), try object.required("context", .tokenContext)),
       token: try object.value("token", .token), isOver: try object.value("isOver", .flag) ?? false)
   } write: {
     [
-      "topic": .string($0.need.topic.name), "context": .string($0.need.context.text),
+      "topic": .string($0.topic.name), "context": .optional($0.need.context?.text),
       "token": .optional($0.token?.hex), "isOver": .bool($0.isOver),
     ]
   }
 
   public static let form = JSONForm<DeviceState>([
     JSONField("udid", .udid, \.udid).needed, JSONField(nullable: "baseToken", .token, \.baseToken),
-    JSONField("apps", .list(of: app, "objects"), \.apps).needed,
+    JSONField(
+      "apps", .list(of: app, "objects"), get: { $0.apps }, set: { $0.held.insert(contentsOf: $1, at: 0) }
+    ).needed,
     JSONField(
       "contexts", .list(of: context, "objects"), get: { $0.contexts.isEmpty ? nil : $0.contexts },
-      set: { $0.contexts = $1 }),
+      set: { $0.held += $1 }),
   ])
 
   /// The state as a JSON object.

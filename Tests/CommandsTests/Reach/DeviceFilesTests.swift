@@ -29,8 +29,8 @@ struct DeviceFilesTests {
   func state() throws {
     try withFiles { files in
       try files.keep(certificatePEM: [], keyPEM: [])
-      let app = DeviceState.App(
-        topic: try #require(topic), token: DeviceToken(hex: String(repeating: "ab", count: 32)))
+      let app = HeldToken(
+        TokenNeed(try #require(topic)), token: DeviceToken(hex: String(repeating: "ab", count: 32)))
       let state = DeviceState(udid: files.udid, baseToken: nil, apps: [app])
       try files.keep(state)
       #expect(try files.state() == state)

@@ -28,7 +28,7 @@ struct DeviceEventTests {
       DeviceEvent.connected(baseToken: token).jsonLine == #"{"event":"connected","baseToken":"\#(tokenHex)"}"#
     )
     #expect(
-      DeviceEvent.token(topic, token).jsonLine
+      DeviceEvent.token(TokenNeed(topic), token).jsonLine
         == #"{"event":"token","topic":"com.example.app","token":"\#(tokenHex)"}"#)
     #expect(
       DeviceEvent.disconnected(reason: "a \"b\"").jsonLine == #"{"event":"disconnected","reason":"a \"b\""}"#)
@@ -37,7 +37,7 @@ struct DeviceEventTests {
         == #"{"event":"app","topic":"com.example.app","action":"removed"}"#)
     #expect(DeviceEvent.erased(udid).jsonLine == #"{"event":"erased","udid":"device-1"}"#)
     #expect(
-      DeviceEvent.tokenRefused(topic, status: 1).jsonLine
+      DeviceEvent.tokenRefused(TokenNeed(topic), status: 1).jsonLine
         == #"{"event":"tokenRefused","topic":"com.example.app","status":1}"#)
   }
 
@@ -84,6 +84,7 @@ struct DeviceEventTests {
     #expect(
       DeviceEvent.notification(DeviceNotification(kept, topic: topic)).textLine
         == "notification  com.example.app  2 bytes that are not JSON  (kept while away)")
-    #expect(DeviceEvent.token(topic, token).textLine == "token         com.example.app  \(tokenHex)")
+    #expect(
+      DeviceEvent.token(TokenNeed(topic), token).textLine == "token         com.example.app  \(tokenHex)")
   }
 }

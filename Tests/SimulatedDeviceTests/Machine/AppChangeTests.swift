@@ -39,7 +39,7 @@ struct AppChangeTests {
     world.courier.tokens = [:]
     tell(.reinstalled, topic)
     let new = DeviceToken(loading: 1002)
-    #expect(world.takeEvents() == [.app(topic, .reinstalled), .token(topic, new)])
+    #expect(world.takeEvents() == [.app(topic, .reinstalled), .token(TokenNeed(topic), new)])
     #expect(world.courier.tokenRequests.last?.heldToken == nil)
     #expect(world.courier.filters.suffix(2) == [[], [TopicHash(topic)]])
     #expect(world.lastPersisted?.apps.first?.token == new)
@@ -48,7 +48,8 @@ struct AppChangeTests {
   @Test("reinstalled, though it was removed before: installed")
   func reinstalledUnknown() {
     tell(.reinstalled, other, naming: true)
-    #expect(world.takeEvents() == [.app(other, .installed), .token(other, DeviceToken(loading: 1002))])
+    #expect(
+      world.takeEvents() == [.app(other, .installed), .token(TokenNeed(other), DeviceToken(loading: 1002))])
   }
 
   @Test("installed: known by its name, with a token of its own; without a name nothing can be done")
@@ -56,7 +57,8 @@ struct AppChangeTests {
     tell(.installed, other)
     #expect(world.takeEvents().isEmpty)
     tell(.installed, other, naming: true)
-    #expect(world.takeEvents() == [.app(other, .installed), .token(other, DeviceToken(loading: 1002))])
+    #expect(
+      world.takeEvents() == [.app(other, .installed), .token(TokenNeed(other), DeviceToken(loading: 1002))])
     #expect(world.courier.filters.last == [TopicHash(topic), TopicHash(other)])
   }
 
@@ -93,7 +95,7 @@ struct AppChangeTests {
     tell(.reinstalled, topic)
     let told = world.takeEvents()
     #expect(told.first == .app(topic, .reinstalled))
-    let topics = told.compactMap { if case .token(let topic, _) = $0 { topic } else { nil } }
+    let topics = told.compactMap { if case .token(let need, _) = $0 { need.topic } else { nil } }
     #expect(topics == [topic, suffixed])
     tell(.removed, topic)
     #expect(world.takeEvents() == [.app(topic, .removed), .app(suffixed, .removed)])
@@ -112,14 +114,15 @@ struct AppChangeTests {
     #expect(
       world.takeEvents() == [
         .restored(udid), .activated(udid), .connected(baseToken: DeviceToken(loading: 5)),
-        .token(topic, DeviceToken(loading: 1002)),
+        .token(TokenNeed(topic), DeviceToken(loading: 1002)),
       ])
   }
 
   @Test("installed and removed here")
   func here() {
     world.give(.install(other))
-    #expect(world.takeEvents() == [.app(other, .installed), .token(other, DeviceToken(loading: 1002))])
+    #expect(
+      world.takeEvents() == [.app(other, .installed), .token(TokenNeed(other), DeviceToken(loading: 1002))])
     world.give(.remove(other))
     #expect(world.takeEvents() == [.app(other, .removed)])
     #expect(world.courier.filters.last == [TopicHash(topic)])
@@ -131,7 +134,7 @@ struct AppChangeTests {
     world.give(.install(other))
     _ = world.takeEvents()
     world.advance(seconds: 2)
-    #expect(world.takeEvents().contains(.token(other, DeviceToken(loading: 1002))))
+    #expect(world.takeEvents().contains(.token(TokenNeed(other), DeviceToken(loading: 1002))))
   }
 
   @Test("removed while its token is on its way: the late token is not shown")

@@ -45,7 +45,7 @@ struct ContextTokensTests {
     let told = world.takeEvents()
     #expect(told.count == 2)
     for (event, need) in zip(told, [game, ride]) {
-      guard case .contextToken(let whose, _) = event else { throw Unexpected() }
+      guard case .token(let whose, _) = event else { throw Unexpected() }
       #expect(whose == need)
     }
     // The same again asks nothing.
@@ -60,7 +60,7 @@ struct ContextTokensTests {
     _ = world.takeEvents()
     world.give(.wants([]))
     #expect(asked(world).last == "activity:activity-1 over")
-    #expect(world.takeEvents() == [.contextEnded(ride)])
+    #expect(world.takeEvents() == [.tokenEnded(ride)])
     #expect(world.state.contexts.isEmpty && world.courier.filters.last?.count == 1)
   }
 
@@ -122,9 +122,9 @@ struct ContextTokensTests {
     world.breakConnection()
     world.courier.contextRefusal = AppTokenResponse.statusRemoved
     world.advance(seconds: 5)
-    let contexts = world.courier.tokenRequests.filter { $0.context == .named(game.context) }
+    let contexts = world.courier.tokenRequests.filter { $0.context == .named(.start(attributesType: "Game")) }
     #expect(contexts.map { $0.heldToken == nil } == [true, false, true])
-    #expect(world.takeEvents().contains(.contextRefused(game, status: AppTokenResponse.statusRemoved)))
+    #expect(world.takeEvents().contains(.tokenRefused(game, status: AppTokenResponse.statusRemoved)))
   }
 
   private struct Unexpected: Error {}

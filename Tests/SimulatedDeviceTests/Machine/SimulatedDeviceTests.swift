@@ -39,14 +39,16 @@ struct SimulatedDeviceTests {
     let world = try World(isActivated: false)
     world.give(.start)
     #expect(
-      world.takeEvents() == [.activated(udid), .connected(baseToken: baseToken), .token(topic, appToken)])
+      world.takeEvents() == [
+        .activated(udid), .connected(baseToken: baseToken), .token(TokenNeed(topic), appToken),
+      ])
     #expect(world.courier.requests.count == 1)
     #expect(world.courier.requests.first?.baseToken == nil)
     #expect(world.courier.requests.first?.simulatedDevice == 1)
     #expect(world.courier.requests.first?.topicNames == [topic])
     #expect(world.courier.filters == [[], [hash]])
     #expect(world.courier.tokenRequests.map(\.topicName) == [topic])
-    let app = DeviceState.App(topic: topic, token: appToken)
+    let app = HeldToken(TokenNeed(topic), token: appToken)
     #expect(world.lastPersisted == DeviceState(udid: udid, baseToken: baseToken, apps: [app]))
   }
 
@@ -156,7 +158,7 @@ struct SimulatedDeviceTests {
     #expect(events.first == .connected(baseToken: baseToken))
     #expect(payloads(events) == ["3"])
     #expect(notifications(events).first?.isFromStore == true)
-    #expect(!events.contains(.token(topic, appToken)), "an unchanged token was told before")
+    #expect(!events.contains(.token(TokenNeed(topic), appToken)), "an unchanged token was told before")
     world.breakConnection()
     world.advance(seconds: 5)
     #expect(payloads(world.takeEvents()).isEmpty)
@@ -164,13 +166,13 @@ struct SimulatedDeviceTests {
 
   @Test("enables remembered topics before anything else, and asks for their tokens again")
   func remembered() throws {
-    let app = DeviceState.App(topic: topic, token: appToken)
+    let app = HeldToken(TokenNeed(topic), token: appToken)
     let world = try World(state: DeviceState(udid: udid, baseToken: baseToken, apps: [app]))
     world.courier.tokens[hash] = appToken
     world.give(.start)
     #expect(world.courier.filters == [[hash]])
     #expect(world.courier.tokenRequests.map(\.heldToken) == [appToken])
-    #expect(world.takeEvents() == [.connected(baseToken: baseToken), .token(topic, appToken)])
+    #expect(world.takeEvents() == [.connected(baseToken: baseToken), .token(TokenNeed(topic), appToken)])
     #expect(world.lastPersisted == nil)
   }
 
@@ -241,7 +243,9 @@ struct SimulatedDeviceTests {
     let world = try World(topics: ["a", "b"])
     world.courier.tokenRefusal = 1
     world.give(.start)
-    let events = try ["a", "b"].map { DeviceEvent.tokenRefused(try #require(Topic($0)), status: 1) }
+    let events = try ["a", "b"].map {
+      DeviceEvent.tokenRefused(TokenNeed(try #require(Topic($0))), status: 1)
+    }
     #expect(Array(world.takeEvents().dropFirst()) == events)
     #expect(world.courier.filters == [[]])
   }

@@ -8,8 +8,8 @@ struct DeviceStateTests {
     DeviceState(
       udid: try #require(UDID("device-1")), baseToken: DeviceToken(loading: 1),
       apps: [
-        .init(topic: try #require(Topic("a")), token: DeviceToken(loading: 2)),
-        .init(topic: try #require(Topic("b"))),
+        .init(TokenNeed(try #require(Topic("a"))), token: DeviceToken(loading: 2)),
+        .init(TokenNeed(try #require(Topic("b")))),
       ])
   }
 
