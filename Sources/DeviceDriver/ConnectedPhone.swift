@@ -119,11 +119,17 @@ final class ConnectedPhone {
   func perform(
     _ order: PhoneOrder, tokens: [(Environment, [TokenNeed: DeviceToken])], at now: Timestamp
   ) throws(PhoneOrderError) -> [PhoneEvent] {
-    try phone.perform(order, at: now)
+    let before = phone
+    return try phone.perform(order, at: now)
       + tokens.flatMap { environment, tokens in
-        tokens.filter { $0.key.context == nil }.sorted { $0.key.topic.name < $1.key.topic.name }
+        tokens.filter { $0.key.context == nil && isEntitledAnew($0.key.topic.app.topic, since: before) }
+          .sorted { $0.key.topic.name < $1.key.topic.name }
           .flatMap { phone.take($0.value, of: $0.key.topic, from: environment, at: now) }
       }
+  }
+
+  private func isEntitledAnew(_ topic: Topic, since before: Phone) -> Bool {
+    phone[topic]?.build.entitlement != before[topic]?.build.entitlement
   }
 
   /// Lets everything happen that is due.

@@ -125,6 +125,16 @@ struct ScenarioRunTests {
     #expect(restored.isPassed, "\(restored.failures)")
   }
 
+  @Test("a token that nobody has asked for since a restore is told once, whatever a person does then")
+  func restoredToken() throws {
+    let result = try play(
+      #"""
+      {"phone": {"is": "restored"}, "expect": {"rule": "restored-unlaunched", "count": 1}},
+      {"person": {"do": "settings", "muted": true}, "expect": {"rule": "restored-unlaunched", "count": 0}}
+      """#)
+    #expect(result.isPassed, "\(result.failures) \(String(describing: result.problem))")
+  }
+
   // MARK: Tokens of Live Activities
 
   private static let gamer = #"{"anna": {"apps": {"com.example.app": {"activityTypes": ["Game"]}}}}"#
